@@ -1,0 +1,42 @@
+// tenon/base/config.hpp: version, markers and feature detection.
+// Every macro of the library is defined here, and nothing else is.
+// Floor 0: includes nothing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#define TENON_VERSION 100  // major * 10000 + minor * 100 + patch
+
+/// Marks what a kernel may call; empty outside nvcc.
+#if defined(__CUDACC__)
+#define TENON_HOST_DEVICE __host__ __device__
+#else
+#define TENON_HOST_DEVICE
+#endif
+
+/// Forces a function of a hot loop into its caller.
+#if defined(__GNUC__)
+#define TENON_INLINE inline __attribute__((always_inline))
+#else
+#define TENON_INLINE inline
+#endif
+
+/// TENON_CHECKED: index accesses, views and dead storage are checked at run time.
+#if !defined(TENON_CHECKED)
+#define TENON_CHECKED 0
+#endif
+
+/// TENON_XSIMD: the transcendental functions of the host loops come from xsimd (set by the CMake package where found).
+#if !defined(TENON_XSIMD)
+#define TENON_XSIMD 0
+#endif
+
+namespace tenon {
+
+/// True where nvcc compiles this translation unit; kernels for `cuda` exist only there.
+#if defined(__CUDACC__)
+inline constexpr bool compiled_by_nvcc = true;
+#else
+inline constexpr bool compiled_by_nvcc = false;
+#endif
+
+}  // namespace tenon

@@ -1,0 +1,240 @@
+// tenon/base/dtype.hpp: element types, their names, promotion and accumulators.
+// half and bfloat16 are storage: arithmetic on them happens in float and is rounded once.
+// Floor 0: may include base.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <tenon/base/config.hpp>
+#include <type_traits>
+
+namespace tenon {
+
+namespace detail {
+TENON_HOST_DEVICE constexpr std::uint16_t half_bits_from_float(float value);
+TENON_HOST_DEVICE constexpr float float_from_half_bits(std::uint16_t bits);
+TENON_HOST_DEVICE constexpr std::uint16_t bfloat16_bits_from_float(float value);
+TENON_HOST_DEVICE constexpr float float_from_bfloat16_bits(std::uint16_t bits);
+}  // namespace detail
+
+/// IEEE binary16: 1 sign, 5 exponent, 10 mantissa bits. Rounds to nearest even.
+struct half {
+  std::uint16_t bits;
+
+  half() = default;
+  TENON_HOST_DEVICE constexpr half(float value) : bits(detail::half_bits_from_float(value)) {}
+  TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_half_bits(bits); }
+  TENON_HOST_DEVICE static constexpr half from_bits(std::uint16_t bits) {
+    half result(0.0f);
+    result.bits = bits;
+    return result;
+  }
+};
+
+/// The upper half of a float: 1 sign, 8 exponent, 7 mantissa bits. Rounds to nearest even.
+struct bfloat16 {
+  std::uint16_t bits;
+
+  bfloat16() = default;
+  TENON_HOST_DEVICE constexpr bfloat16(float value) : bits(detail::bfloat16_bits_from_float(value)) {}
+  TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_bfloat16_bits(bits); }
+  TENON_HOST_DEVICE static constexpr bfloat16 from_bits(std::uint16_t bits) {
+    bfloat16 result(0.0f);
+    result.bits = bits;
+    return result;
+  }
+};
+
+template <class T>
+inline constexpr bool is_short_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+template <class T>
+inline constexpr bool is_floating = std::is_floating_point_v<T> || is_short_float<T>;
+template <class T>
+inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+/// Element types that tensors hold.
+template <class T>
+concept dtype = std::is_arithmetic_v<T> || is_short_float<T>;
+
+/// The name NumPy and PyTorch give an element type.
+template <dtype T>
+constexpr const char* dtype_name() {
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  if constexpr (std::is_same_v<T, half>) return "float16";
+  if constexpr (std::is_same_v<T, bfloat16>) return "bfloat16";
+  if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "float32" : "float64";
+  constexpr const char* names[2][4] = {{"int8", "int16", "int32", "int64"}, {"uint8", "uint16", "uint32", "uint64"}};
+  return names[std::is_unsigned_v<T> ? 1 : 0][std::bit_width(sizeof(T)) - 1];
+}
+
+namespace detail {
+
+template <class T>
+constexpr int dtype_category() {  // bool < integers < floating, as in PyTorch
+  return is_floating<T> ? 2 : std::is_same_v<T, bool> ? 0 : 1;
+}
+
+template <int Bytes>
+struct signed_of_size;
+template <>
+struct signed_of_size<2> {
+  using type = std::int16_t;
+};
+template <>
+struct signed_of_size<4> {
+  using type = std::int32_t;
+};
+template <>
+struct signed_of_size<8> {
+  using type = std::int64_t;
+};
+template <>
+struct signed_of_size<16> {
+  using type = std::int64_t;
+};
+
+template <class Left, class Right>
+constexpr auto promote_integers() {
+  if constexpr (std::is_unsigned_v<Left> == std::is_unsigned_v<Right>) {
+    return std::conditional_t<(sizeof(Left) >= sizeof(Right)), Left, Right>{};
+  } else {
+    using unsigned_side = std::conditional_t<std::is_unsigned_v<Left>, Left, Right>;
+    using signed_side = std::conditional_t<std::is_unsigned_v<Left>, Right, Left>;
+    if constexpr (sizeof(signed_side) > sizeof(unsigned_side)) {
+      return signed_side{};
+    } else {
+      return typename signed_of_size<2 * static_cast<int>(sizeof(unsigned_side))>::type{};
+    }
+  }
+}
+
+template <class Left, class Right>
+constexpr auto promote_floats() {
+  if constexpr (std::is_same_v<Left, double> || std::is_same_v<Right, double>) {
+    return double{};
+  } else {
+    return float{};  // also half with bfloat16
+  }
+}
+
+template <class Left, class Right>
+constexpr auto promote_values() {
+  constexpr int left = dtype_category<Left>(), right = dtype_category<Right>();
+  if constexpr (std::is_same_v<Left, Right> || left > right) {
+    return std::type_identity<Left>{};
+  } else if constexpr (right > left) {
+    return std::type_identity<Right>{};
+  } else if constexpr (left == 1) {
+    return std::type_identity<decltype(promote_integers<Left, Right>())>{};
+  } else {
+    return std::type_identity<decltype(promote_floats<Left, Right>())>{};
+  }
+}
+
+}  // namespace detail
+
+/// The element type of an operation on `Left` and `Right`: bool < integers < floating; within integers the smallest
+/// that holds both (signed with unsigned widens, at most to int64), within floating the wider (half with bfloat16: float).
+template <dtype Left, dtype Right>
+using promote = typename decltype(detail::promote_values<Left, Right>())::type;
+
+namespace detail {
+template <class Element, class Scalar>
+constexpr auto promote_weakly() {
+  if constexpr (dtype_category<Scalar>() <= dtype_category<Element>()) {
+    return std::type_identity<Element>{};
+  } else if constexpr (dtype_category<Scalar>() == 2) {
+    return std::type_identity<float>{};
+  } else {
+    return std::type_identity<int>{};
+  }
+}
+}  // namespace detail
+
+/// The element type of a tensor of `Element` with a C++ number: the number never widens within its category
+/// (`half * 0.5` is half), it only raises the category (`int * 0.5` is float, `bool + 1` is int).
+template <dtype Element, dtype Scalar>
+using promote_scalar = typename decltype(detail::promote_weakly<Element, Scalar>())::type;
+
+/// What an element is computed in: half and bfloat16 in float, everything else in itself.
+template <dtype T>
+using compute_type = std::conditional_t<is_short_float<T>, float, T>;
+
+/// What sums of `T` are kept in: float for half and bfloat16, 64 bits for integers and bool (as NumPy does).
+template <dtype T>
+using sum_type = std::conditional_t<is_floating<T>, compute_type<T>,
+                                    std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t,
+                                                       std::int64_t>>;
+
+/// Lowest and highest values; infinities where the type has them, so that they are identities of max and min.
+template <dtype T>
+TENON_HOST_DEVICE constexpr T lowest_value() {
+  if constexpr (is_short_float<T>) {
+    return T(lowest_value<float>());
+  } else if constexpr (std::is_floating_point_v<T>) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    return -infinity;
+  } else {
+    constexpr T lowest = std::numeric_limits<T>::lowest();
+    return lowest;
+  }
+}
+template <dtype T>
+TENON_HOST_DEVICE constexpr T highest_value() {
+  if constexpr (is_floating<T>) {
+    return T(-static_cast<compute_type<T>>(lowest_value<T>()));
+  } else {
+    constexpr T highest = std::numeric_limits<T>::max();
+    return highest;
+  }
+}
+
+namespace detail {
+
+template <class To, class From>
+TENON_HOST_DEVICE constexpr To bits_as(From value) {  // std::bit_cast is host-only under nvcc
+  return __builtin_bit_cast(To, value);
+}
+
+TENON_HOST_DEVICE constexpr std::uint16_t half_bits_from_float(float value) {
+  const auto bits = bits_as<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);   // NaN
+  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
+  if (magnitude < 0x33000001u) return sign;                                         // rounds to zero
+  const int exponent = static_cast<int>(magnitude >> 23) - 127;
+  const std::uint32_t mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  const int dropped = exponent < -14 ? 13 + (-14 - exponent) : 13;  // subnormals lose more bits
+  const std::uint32_t kept = mantissa >> dropped;
+  const std::uint32_t rest = mantissa & ((1u << dropped) - 1u), tie = 1u << (dropped - 1);
+  const std::uint32_t rounded = kept + (rest > tie || (rest == tie && (kept & 1u) != 0) ? 1u : 0u);
+  const std::uint32_t biased = exponent < -14 ? rounded : rounded + (static_cast<std::uint32_t>(exponent + 14) << 10);
+  return static_cast<std::uint16_t>(sign | biased);
+}
+
+TENON_HOST_DEVICE constexpr float float_from_half_bits(std::uint16_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
+  if (exponent == 31) return bits_as<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24
+    const float magnitude = static_cast<float>(mantissa) * 5.9604644775390625e-8f;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  return bits_as<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+}
+
+TENON_HOST_DEVICE constexpr std::uint16_t bfloat16_bits_from_float(float value) {
+  const auto bits = bits_as<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x40u);  // quiet NaN
+  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+TENON_HOST_DEVICE constexpr float float_from_bfloat16_bits(std::uint16_t bits) {
+  return bits_as<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+}  // namespace detail
+}  // namespace tenon

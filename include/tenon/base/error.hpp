@@ -1,0 +1,70 @@
+// tenon/base/error.hpp: the exceptions, the composition of their texts, and the compile-time counterpart.
+// Texts read `operation: argument or axis: what is, what was expected; hint`, the same in every build type.
+// Floor 0: may include base.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace tenon {
+
+/// Base of every exception that Tenon throws.
+struct error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct shape_error : error {  ///< extents or ranks that do not fit each other
+  using error::error;
+};
+struct index_error : error {  ///< an index or axis outside its range
+  using error::error;
+};
+struct dtype_error : error {  ///< an element type that the operation does not take
+  using error::error;
+};
+struct space_error : error {  ///< memory spaces that do not fit, or a space that is absent
+  using error::error;
+};
+struct file_error : error {  ///< a file that is missing, truncated or not what it claims to be
+  using error::error;
+};
+struct cuda_error : error {  ///< a failed CUDA call
+  using error::error;
+};
+
+namespace detail {
+
+template <class T>
+void append_text(std::string& text, const T& part) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    text += std::string_view(part);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    text += std::to_string(part);
+  } else {  // anything with extents: [2, 3]
+    text += '[';
+    for (int axis = 0; axis < static_cast<int>(part.size()); ++axis) {
+      if (axis != 0) text += ", ";
+      text += std::to_string(part[axis]);
+    }
+    text += ']';
+  }
+}
+
+}  // namespace detail
+
+/// The text of an error from its parts: strings as they are, numbers in decimal, arrays of extents as `[2, 3]`.
+template <class... Parts>
+std::string compose_text(const Parts&... parts) {
+  std::string text;
+  (detail::append_text(text, parts), ...);
+  return text;
+}
+
+/// False for every `Facts`, but only known so at instantiation: compilers print the facts with the failed assertion.
+template <class... Facts>
+inline constexpr bool must_hold = false;
+
+}  // namespace tenon

@@ -1,0 +1,86 @@
+// tenon/base/tuple.hpp: a trivially copyable tuple that kernels may carry.
+// std::tuple is neither trivially copyable nor usable in a kernel without compiler flags.
+// Floor 0: may include base.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/array.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace tenon {
+
+namespace detail {
+
+template <int I, class T>
+struct tuple_element {
+  [[no_unique_address]] T value;
+};
+
+template <class Sequence, class... Ts>
+struct tuple_base;
+template <int... I, class... Ts>
+struct tuple_base<std::integer_sequence<int, I...>, Ts...> : tuple_element<I, Ts>... {};
+
+template <int I, class T>
+TENON_HOST_DEVICE constexpr const T& get_element(const tuple_element<I, T>& element) {
+  return element.value;
+}
+template <int I, class T>
+TENON_HOST_DEVICE constexpr T& get_element(tuple_element<I, T>& element) {
+  return element.value;
+}
+
+}  // namespace detail
+
+/// One value of each type; trivially copyable when they all are.
+template <class... Ts>
+struct tuple : detail::tuple_base<std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>, Ts...> {
+  static constexpr int count = static_cast<int>(sizeof...(Ts));
+};
+
+template <class... Ts>
+TENON_HOST_DEVICE constexpr tuple<Ts...> make_tuple_of(Ts... values) {
+  return {{{values}...}};
+}
+
+template <int I, class... Ts>
+TENON_HOST_DEVICE constexpr const auto& get(const tuple<Ts...>& values) {
+  return detail::get_element<I>(values);
+}
+template <int I, class... Ts>
+TENON_HOST_DEVICE constexpr auto& get(tuple<Ts...>& values) {
+  return detail::get_element<I>(values);
+}
+
+/// `body(values...)` of a tuple.
+template <class Body, class... Ts>
+TENON_HOST_DEVICE constexpr decltype(auto) apply_tuple(Body&& body, const tuple<Ts...>& values) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) -> decltype(auto) {
+    return body(get<I>(values)...);
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
+}
+template <class Body, class... Ts>
+TENON_HOST_DEVICE constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& values) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) -> decltype(auto) {
+    return body(get<I>(values)...);
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
+}
+
+/// The values of several tuples, one after another.
+constexpr tuple<> join() { return {}; }
+template <class... Ts>
+constexpr tuple<Ts...> join(const tuple<Ts...>& values) {
+  return values;
+}
+template <class... Left, class... Right, class... Rest>
+constexpr auto join(const tuple<Left...>& left, const tuple<Right...>& right, const Rest&... rest) {
+  const auto both = apply_tuple(
+      [&](const auto&... first) {
+        return apply_tuple([&](const auto&... second) { return make_tuple_of(first..., second...); }, right);
+      },
+      left);
+  return join(both, rest...);
+}
+
+}  // namespace tenon

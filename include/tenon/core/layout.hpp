@@ -1,0 +1,58 @@
+// tenon/core/layout.hpp: where elements lie: strides, contiguity, address ranges.
+// Strides count elements and may be zero (broadcast) or negative (flipped).
+// Floor 1: may include base, core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tenon/base/array.hpp>
+
+namespace tenon {
+
+/// Strides of elements stored one after another, the last axis fastest.
+template <int Rank>
+constexpr array<index, Rank> row_major_strides(const array<index, Rank>& extents) {
+  array<index, Rank> strides{};
+  index step = 1;
+  for (int axis = Rank - 1; axis >= 0; --axis) {
+    strides[axis] = step;
+    step *= extents[axis];
+  }
+  return strides;
+}
+
+/// Whether elements in index order are adjacent in memory; axes of extent 1 do not matter.
+template <int Rank>
+constexpr bool is_contiguous(const array<index, Rank>& extents, const array<index, Rank>& strides) {
+  index step = 1;
+  for (int axis = Rank - 1; axis >= 0; --axis) {
+    if (extents[axis] != 1 && strides[axis] != step) return false;
+    step *= extents[axis];
+  }
+  return true;
+}
+
+/// The half-open range of addresses that a strided block touches; empty when it has no elements.
+struct address_range {
+  std::uintptr_t begin = 0, end = 0;
+};
+
+template <class T, int Rank>
+address_range addresses(const T* data, const array<index, Rank>& extents, const array<index, Rank>& strides) {
+  index lowest = 0, highest = 0;
+  for (int axis = 0; axis < Rank; ++axis) {
+    if (extents[axis] == 0) return {};
+    const index reach = (extents[axis] - 1) * strides[axis];
+    (reach < 0 ? lowest : highest) += reach;
+  }
+  const auto origin = reinterpret_cast<std::uintptr_t>(data);
+  const auto bytes = static_cast<index>(sizeof(T));
+  return {origin + static_cast<std::uintptr_t>(lowest * bytes),
+          origin + static_cast<std::uintptr_t>((highest + 1) * bytes)};
+}
+
+constexpr bool overlap(const address_range& left, const address_range& right) {
+  return left.begin < right.end && right.begin < left.end;
+}
+
+}  // namespace tenon

@@ -1,0 +1,43 @@
+// tenon/core/space.hpp: what a memory space is, and the host's.
+// A space names where bytes live; the destination's space chooses the executor of a statement.
+// Floor 1: may include base, core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <tenon/base/error.hpp>
+
+namespace tenon {
+
+/// A memory space: allocation (64-byte aligned or better), release, and copies within it and to and from the host.
+/// `host_accessible` says whether the host may dereference its pointers.
+template <class Space>
+concept memory_space = requires(void* target, const void* source, std::size_t bytes) {
+  { Space::name } -> std::convertible_to<const char*>;
+  { Space::host_accessible } -> std::convertible_to<bool>;
+  { Space::allocate(bytes) } -> std::same_as<void*>;
+  { Space::deallocate(target, bytes) } noexcept;
+  Space::copy(target, source, bytes);
+  Space::copy_from_host(target, source, bytes);
+  Space::copy_to_host(target, source, bytes);
+};
+
+/// Ordinary memory; statements run as SIMD loops over threads.
+struct host {
+  static constexpr const char* name = "host";
+  static constexpr bool host_accessible = true;
+  static constexpr std::size_t alignment = 64;
+
+  static void* allocate(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{alignment}); }
+  static void deallocate(void* memory, std::size_t) noexcept { ::operator delete(memory, std::align_val_t{alignment}); }
+  static void copy(void* target, const void* source, std::size_t bytes) {
+    if (bytes != 0) std::memmove(target, source, bytes);
+  }
+  static void copy_from_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
+  static void copy_to_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
+};
+
+}  // namespace tenon

@@ -1,0 +1,137 @@
+// tenon/core/tensor.hpp: the owning tensor.
+// Row-major elements of one type in one memory space; extents static, dynamic or mixed.
+// Floor 1: may include base, core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <tenon/core/storage.hpp>
+#include <tenon/core/view.hpp>
+
+namespace tenon {
+
+/// An owning, row-major tensor. Elements start uninitialised; `zeros`, `full` and the like fill them.
+/// A default-constructed tensor with dynamic extents is empty and takes the extents of its first assignment;
+/// any other assignment keeps the extents, so that no statement reallocates behind the reader's back.
+/// throws    shape_error, std::bad_alloc
+template <dtype T, shape_type Shape, memory_space Space = host>
+class tensor {
+ public:
+  using element = T;
+  using shape_type = Shape;
+  using space = Space;
+  static constexpr int rank = Shape::rank;
+
+  tensor() : tensor(Shape{}) {}
+  explicit tensor(const Shape& shape) : shape_(shape), storage_(shape.count()) {}
+  /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5.
+  template <std::convertible_to<index> Extent>
+    requires(rank == 1)
+  explicit tensor(const Extent (&extents)[1]) : tensor(Shape(extents[0])) {}
+  /// throws    shape_error when the number of values is not the number of elements
+  tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
+    if (static_cast<index>(values.size()) != size()) {
+      throw shape_error(compose_text("tensor: values: ", values.size(), " given, expected ", size(), " (extents ",
+                                     shape.to_array(), ")"));
+    }
+    Space::copy_from_host(data(), values.begin(), storage_.bytes());
+  }
+  template <expression_node Expression>
+  tensor(const Expression& expression) : tensor(Shape(expression.shape())) {
+    assigner<tensor, Expression>::assign(*this, expression);
+  }
+  template <class U, class OtherShape>
+  tensor(const tenon::view<U, OtherShape, Space>& other) : tensor(Shape(other.shape())) {
+    *this = other;
+  }
+  tensor(const tensor&) = default;
+  tensor(tensor&& other) noexcept : shape_(std::exchange(other.shape_, Shape{})), storage_(std::move(other.storage_)) {}
+  tensor& operator=(const tensor& other) {
+    if (this == &other) return *this;
+    take_extents(other.shape_);
+    storage_ = other.storage_;
+    return *this;
+  }
+  tensor& operator=(tensor&& other) {
+    check_extents(other.shape_);
+    std::swap(shape_, other.shape_);
+    storage_ = std::move(other.storage_);
+    return *this;
+  }
+  template <class Expression>
+    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor>)
+  tensor& operator=(const Expression& expression) {
+    assigner<tensor, Expression>::assign(*this, expression);
+    return *this;
+  }
+
+  const Shape& shape() const { return shape_; }
+  index extent(int axis) const { return shape_.extent(axis); }
+  index size() const { return shape_.count(); }
+  T* data() { return storage_.data(); }
+  const T* data() const { return storage_.data(); }
+  /// True for a tensor that takes the extents of its first assignment.
+  bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
+
+  tenon::view<const T, Shape, Space> view() const { return {data(), shape_}; }
+  tenon::view<T, Shape, Space> view() { return {data(), shape_}; }
+  tenon::view<T, Shape, Space> write_view() { return {data(), shape_}; }
+
+  template <std::convertible_to<index>... Indices>
+  T& operator()(Indices... indices) {
+    return write_view()(indices...);
+  }
+  template <std::convertible_to<index>... Indices>
+  const T& operator()(Indices... indices) const {
+    return view()(indices...);
+  }
+  /// throws    index_error naming axis, index and extent
+  template <std::convertible_to<index>... Indices>
+  const T& at(Indices... indices) const {
+    return view().at(indices...);
+  }
+
+  /// A copy in another memory space.
+  template <memory_space Other>
+  tensor<T, Shape, Other> to() const {
+    tensor<T, Shape, Other> result(shape_);
+    copy_between_spaces<Other>(result.data());
+    return result;
+  }
+
+  /// Takes `shape` when this tensor is still empty; otherwise the extents must be equal.
+  void take_extents(const Shape& shape) {
+    if (is_empty() && shape.count() != 0) {
+      storage_ = storage<T, Space>(shape.count());
+      shape_ = shape;
+    } else if (is_empty()) {
+      shape_ = shape;
+    } else {
+      check_extents(shape);
+    }
+  }
+
+ private:
+  void check_extents(const Shape& shape) const {
+    if (!(shape == shape_) && !is_empty()) {
+      throw shape_error(compose_text("assign: extents ", shape.to_array(), " given, expected ", shape_.to_array(),
+                                     " of the destination"));
+    }
+  }
+  template <memory_space Other>
+  void copy_between_spaces(T* target) const {
+    if constexpr (std::is_same_v<Other, Space>) {
+      Space::copy(target, data(), storage_.bytes());
+    } else if constexpr (Space::host_accessible) {
+      Other::copy_from_host(target, data(), storage_.bytes());
+    } else {
+      static_assert(Other::host_accessible, "tenon: between two devices a tensor is copied by way of the host");
+      Space::copy_to_host(target, data(), storage_.bytes());
+    }
+  }
+
+  Shape shape_{};
+  storage<T, Space> storage_;
+};
+
+}  // namespace tenon

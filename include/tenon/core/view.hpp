@@ -1,0 +1,90 @@
+// tenon/core/view.hpp: a non-owning, strided window onto elements.
+// Assigning to a view writes its elements; copying a view copies the window.
+// Floor 1: may include base, core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/dtype.hpp>
+#include <tenon/core/assign.hpp>
+#include <tenon/core/extents.hpp>
+#include <tenon/core/layout.hpp>
+#include <tenon/core/space.hpp>
+#include <type_traits>
+
+namespace tenon {
+
+/// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
+/// Element access is checked when TENON_CHECKED is 1, and always by `at`.
+template <class T, shape_type Shape, memory_space Space = host>
+class view {
+ public:
+  using element = std::remove_const_t<T>;
+  using shape_type = Shape;
+  using space = Space;
+  static constexpr int rank = Shape::rank;
+
+  view(T* data, const Shape& shape) : data_(data), shape_(shape), strides_(row_major_strides(shape.to_array())) {}
+  view(T* data, const Shape& shape, const array<index, rank>& strides)
+      : data_(data), shape_(shape), strides_(strides) {}
+  view(const view&) = default;
+  /// Reading through what may be written.
+  view(const view<element, Shape, Space>& other)
+    requires(std::is_const_v<T>)
+      : view(other.data(), other.shape(), other.strides()) {}
+
+  const view& operator=(const view& other) const { return assign(other); }
+  template <class Expression>
+    requires(!std::is_same_v<std::remove_cvref_t<Expression>, view>)
+  const view& operator=(const Expression& expression) const {
+    return assign(expression);
+  }
+
+  const Shape& shape() const { return shape_; }
+  index extent(int axis) const { return shape_.extent(axis); }
+  index size() const { return shape_.count(); }
+  const array<index, rank>& strides() const { return strides_; }
+  T* data() const { return data_; }
+
+  template <std::convertible_to<index>... Indices>
+  T& operator()(Indices... indices) const {
+    static_assert(Space::host_accessible, "tenon: elements of this space are read after a copy: x.to<tenon::host>()");
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
+    const array<index, rank> position{{static_cast<index>(indices)...}};
+    if constexpr (TENON_CHECKED != 0) check(position);
+    return data_[offset(position)];
+  }
+  /// throws    index_error naming axis, index and extent
+  template <std::convertible_to<index>... Indices>
+  T& at(Indices... indices) const {
+    check({{static_cast<index>(indices)...}});
+    return (*this)(indices...);
+  }
+
+  index offset(const array<index, rank>& position) const {
+    index result = 0;
+    for (int axis = 0; axis < rank; ++axis) result += position[axis] * strides_[axis];
+    return result;
+  }
+
+ private:
+  template <class Expression>
+  const view& assign(const Expression& expression) const {
+    static_assert(!std::is_const_v<T>, "tenon: a view of const elements cannot be assigned to");
+    assigner<view, Expression>::assign(*this, expression);
+    return *this;
+  }
+  void check(const array<index, rank>& position) const {
+    for (int axis = 0; axis < rank; ++axis) {
+      if (position[axis] < 0 || position[axis] >= extent(axis)) {
+        throw index_error(compose_text("view: axis ", axis, ": index ", position[axis], ", expected at least 0 and below ",
+                                       extent(axis), " (extents ", shape_.to_array(), ")"));
+      }
+    }
+  }
+
+  T* data_;
+  Shape shape_;
+  array<index, rank> strides_;
+};
+
+}  // namespace tenon

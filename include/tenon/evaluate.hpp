@@ -1,0 +1,255 @@
+// tenon/evaluate.hpp: from a statement to loops and kernels.
+// Defines the assignment hook: checks extents and aliasing, picks the form by the plan and the executor by the space.
+// Floor 5: may include base, core, device, expr, plan, host, kernels, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/evaluate_host.hpp>
+#include <tenon/contraction/evaluate_kernel.hpp>
+#include <tenon/expr/generate.hpp>
+#include <tenon/expr/views/broadcast.hpp>
+#include <tenon/host/reduce.hpp>
+#include <tenon/host/rows.hpp>
+#include <tenon/kernels/pointwise.hpp>
+#include <tenon/kernels/reduce.hpp>
+#include <tenon/kernels/rows.hpp>
+#include <tenon/plan/alias.hpp>
+#include <tenon/plan/split.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+template <class T, class Shape, class Space, class E>
+void evaluate_into(const view<T, Shape, Space>& destination, const E& node);
+
+/// Evaluates `node` into a new tensor.
+template <class Space, class E>
+auto evaluate_part(const E& node) {
+  tensor<typename E::element, typename E::shape_type, Space> result(node.shape());
+  evaluate_into(result.write_view(), node);
+  return result;
+}
+
+/// The target of a destination seen from a node of `Rank` axes: the same elements under the node's axes.
+template <class T, class Shape, class Space>
+strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destination) {
+  return {destination.data(), destination.strides()};
+}
+
+/// The program of a node that repeats over `Rank` axes.
+template <int Rank, class E>
+auto lower_repeated(const E& node) {
+  return node.template lower<0>(broadcast_map(identity_map<Rank>(), node.shape().to_array()));
+}
+
+/// Pointwise statements that share one pass.
+template <class Space, int Rank, class... Targets, class... Programs>
+void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets, const tuple<Programs...>& programs) {
+  if constexpr (std::is_same_v<Space, host>) {
+    run_pointwise_host(extents, targets, programs);
+  } else {
+    run_pointwise_kernel<Space>(extents, targets, programs);
+  }
+}
+
+template <class Space, class Target, class E>
+void run_stage(const Target& target, const E& node) {
+  constexpr stage form = stage_of<E>();
+  constexpr bool on_host = std::is_same_v<Space, host>;
+  if constexpr (form == stage::pointwise) {
+    run_joint<Space>(node.shape().to_array(), make_tuple_of(target),
+                     make_tuple_of(node.template lower<0>(identity_map<E::shape_type::rank>())));
+  } else if constexpr (form == stage::reduce) {
+    if constexpr (on_host) run_reduce_host(target, node);
+    else run_reduce_kernel<Space>(target, node);
+  } else if constexpr (form == stage::rows) {
+    constexpr int row_axis = E::shape_type::rank - row_axes<E>();
+    if constexpr (on_host) run_rows_host<row_axis>(target, node);
+    else run_rows_kernel<Space, row_axis>(target, node);
+  } else if constexpr (form == stage::contract) {
+    run_contraction<Space>(target, node);
+  }
+}
+
+/// `node` into elements of the same extents.
+template <class T, class Shape, class Space, class E>
+void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
+  if (destination.size() == 0) return;
+  if constexpr (stage_of<E>() == stage::split) {
+    const auto rest = split(node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); });
+    evaluate_same(destination, rest, may_overlap);
+  } else if (may_overlap && overwrites_operands(destination, node)) {
+    tensor<T, Shape, Space> temporary(destination.shape());
+    run_stage<Space>(make_target(temporary.write_view()), node);
+    evaluate_same(destination, as_node(temporary), false);
+  } else {
+    run_stage<Space>(make_target(destination), node);
+  }
+}
+
+/// The number of axes whose extent is 1 by type.
+template <class Shape>
+constexpr int count_unit_axes() {
+  int count = 0;
+  for (int axis = 0; axis < Shape::rank; ++axis) count += Shape::static_extent(axis) == 1 ? 1 : 0;
+  return count;
+}
+
+/// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
+template <class NodeShape, class T, class Shape, class Space>
+auto insert_unit_axes(const view<T, Shape, Space>& destination) {
+  constexpr int rank = NodeShape::rank;
+  array<index, rank> extents{}, strides{};
+  int missing = rank - Shape::rank, source = 0;
+  for (int axis = 0; axis < rank; ++axis) {
+    const bool inserted = missing > 0 && NodeShape::static_extent(axis) == 1;
+    extents[axis] = inserted ? 1 : destination.shape().extent(source);
+    strides[axis] = inserted ? 0 : destination.strides()[source];
+    inserted ? --missing : ++source;
+  }
+  return view<T, tenon::rank<rank>, Space>(destination.data(), tenon::rank<rank>(extents), strides);
+}
+
+/// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
+template <class Destination, class E>
+void check_repeats(const Destination& destination, const E& node) {
+  constexpr int rank = Destination::rank, node_rank = E::shape_type::rank;
+  for (int axis = 0; axis < node_rank; ++axis) {
+    const index extent = node.shape().extent(axis), expected = destination.shape().extent(axis + rank - node_rank);
+    if (extent != 1 && extent != expected) {
+      throw shape_error(compose_text("assign: axis ", axis + rank - node_rank, ": extent ", extent, ", expected ",
+                                     expected, " (expression ", node.shape().to_array(), ", destination ",
+                                     destination.shape().to_array(), ")"));
+    }
+  }
+}
+
+template <class Destination, class E>
+consteval void destination_must_have_rank() {
+  static_assert(must_hold<Destination, E>, "tenon: the destination has fewer axes than the expression");
+}
+
+template <class Left, class Right>
+constexpr bool static_extents_differ() {
+  for (int axis = 0; axis < Left::rank; ++axis) {
+    const index left = Left::static_extent(axis), right = Right::static_extent(axis);
+    if (left != dyn && right != dyn && right != 1 && left != right) return true;
+  }
+  return false;
+}
+
+template <class Destination, class Expression>
+consteval void destination_must_fit() {
+  static_assert(must_hold<Destination, Expression>, "tenon: the extents of destination and expression must be equal");
+}
+
+/// Matches ranks and extents, then evaluates.
+template <class T, class Shape, class Space, class E>
+void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
+  using node_shape = typename E::shape_type;
+  (void)sizeof(typename common_space<Space, typename E::space>::type);
+  if constexpr (node_shape::rank > Shape::rank) {
+    if constexpr (count_unit_axes<node_shape>() < node_shape::rank - Shape::rank) {
+      destination_must_have_rank<Shape, node_shape>();
+    } else {
+      evaluate_fitted(insert_unit_axes<node_shape>(destination), node, may_overlap);
+    }
+  } else if constexpr (node_shape::rank == Shape::rank && static_extents_differ<Shape, node_shape>()) {
+    destination_must_fit<Shape, node_shape>();
+  } else {
+    if constexpr (node_shape::rank == Shape::rank) {
+      if (destination.shape() == node.shape()) return evaluate_same(destination, node, may_overlap);
+    }
+    check_repeats(destination, node);
+    evaluate_same(destination, broadcast_to(node, destination.shape()), may_overlap);
+  }
+}
+
+template <class T, class Shape, class Space, class E>
+void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
+  evaluate_fitted(destination, node, true);
+}
+
+}  // namespace detail
+
+/// Assigning to a view writes through it.
+template <class T, class Shape, class Space, class Expression>
+struct assigner<view<T, Shape, Space>, Expression> {
+  static void assign(const view<T, Shape, Space>& destination, const Expression& expression) {
+    detail::evaluate_into(destination, as_node(expression));
+  }
+};
+
+/// Assigning to a tensor; an empty one takes the extents of the expression.
+template <class T, class Shape, class Space, class Expression>
+struct assigner<tensor<T, Shape, Space>, Expression> {
+  static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
+    const auto& node = as_node(expression);
+    using node_type = std::remove_cvref_t<decltype(node)>;
+    if constexpr (node_type::shape_type::rank == Shape::rank) {
+      if (destination.is_empty()) destination.take_extents(Shape(node.shape()));
+    }
+    detail::evaluate_into(destination.write_view(), node);
+  }
+};
+
+/// The number that an expression without axes is.
+template <dtype T, class Expression>
+struct assigner<T, Expression> {
+  static T value(const Expression& expression) {
+    using space = detail::concrete_space<typename Expression::space>;
+    const tensor<T, shape<>, host> result = detail::evaluate_part<space>(expression).template to<host>();
+    return *result.data();
+  }
+};
+
+/// Evaluates an expression into a new tensor; where it has no space of its own, in `Space`.
+template <memory_space Space = host, tensor_operand Operand>
+auto evaluated_tensor(Operand&& operand) {
+  using space = typename node_of<Operand>::space;
+  return detail::evaluate_part<std::conditional_t<std::is_same_v<space, any_space>, Space, space>>(
+      as_node(std::forward<Operand>(operand)));
+}
+
+/// One output of a statement with several.
+template <class View, class Node>
+struct assignment {
+  View destination;
+  Node node;
+};
+
+/// Pairs a destination with an expression, for `evaluate`.
+template <class Destination, tensor_operand Operand>
+auto assign(Destination& destination, Operand&& operand) {
+  const auto target = [&] {
+    if constexpr (detail::is_view<std::remove_cvref_t<Destination>>) return destination;
+    else return destination.write_view();
+  }();
+  return assignment<std::remove_cvref_t<decltype(target)>, node_of<Operand>>{target,
+                                                                             as_node(std::forward<Operand>(operand))};
+}
+
+/// Evaluates several assignments together: every expression sees the operands as they were before the statement.
+/// throws    shape_error when the destinations' extents differ from each other or from their expressions'
+/// cost      one kernel for pointwise expressions of equal extents
+template <class FirstView, class FirstNode, class... Views, class... Nodes>
+void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Views, Nodes>&... rest) {
+  static_assert(stage_of<FirstNode>() == stage::pointwise && ((stage_of<Nodes>() == stage::pointwise) && ...),
+                "tenon: evaluate joins pointwise expressions; assign reductions and contractions by themselves");
+  static_assert(((Views::rank == FirstView::rank) && ...), "tenon: the outputs of one evaluate have equal extents");
+  const auto check = [&](const auto& each) {
+    if (!(each.destination.shape() == first.destination.shape())) {
+      throw shape_error(compose_text("evaluate: extents ", each.destination.shape().to_array(), ", expected ",
+                                     first.destination.shape().to_array(), " as of the first output"));
+    }
+    detail::check_repeats(each.destination, each.node);
+  };
+  check(first), (check(rest), ...);
+  detail::run_joint<typename FirstView::space>(
+      first.destination.shape().to_array(),
+      make_tuple_of(detail::make_target(first.destination), detail::make_target(rest.destination)...),
+      make_tuple_of(detail::lower_repeated<FirstView::rank>(first.node), detail::lower_repeated<FirstView::rank>(rest.node)...));
+}
+
+}  // namespace tenon

@@ -1,0 +1,234 @@
+// tenon/expr/monoids.hpp: what reductions fold with.
+// A monoid has a state with an identity and an associative `combine`; `lift` makes a state of one value and its position
+// among the reduced, `finish` makes the result of a state and the number of values.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/dtype.hpp>
+#include <tenon/device/simd.hpp>
+
+namespace tenon {
+
+/// Monoids whose state is one number and whose `combine` works on packs too.
+template <class Monoid>
+inline constexpr bool is_lanewise = requires { typename Monoid::lanewise; };
+
+/// Sum; integers and bool in 64 bits, half and bfloat16 in float. Empty: 0.
+struct sum_monoid {
+  static constexpr const char* name = "sum";
+  static constexpr bool has_identity = true;
+  using lanewise = void;
+  template <class T>
+  using state = sum_type<T>;
+  template <class T>
+  using element = std::conditional_t<is_floating<T>, T, sum_type<T>>;
+
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return State(0);
+  }
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, index) {
+    return static_cast<State>(value);
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+    return left + right;
+  }
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(State state, index) {
+    return static_cast<Result>(state);
+  }
+};
+
+/// Arithmetic mean; of integers in float. Empty: NaN.
+struct mean_monoid : sum_monoid {
+  static constexpr const char* name = "mean";
+  template <class T>
+  using element = std::conditional_t<is_floating<T>, T, float>;
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(State state, index count) {
+    return static_cast<Result>(state) / static_cast<Result>(count);
+  }
+};
+
+/// Product. Empty: 1.
+struct prod_monoid : sum_monoid {
+  static constexpr const char* name = "prod";
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return State(1);
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+    return left * right;
+  }
+};
+
+/// Greatest value; NaN when any value is NaN, as in NumPy. Empty: throws.
+struct max_monoid {
+  static constexpr const char* name = "max";
+  static constexpr bool has_identity = false;
+  using lanewise = void;
+  template <class T>
+  using state = compute_type<T>;
+  template <class T>
+  using element = T;
+
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return lowest_value<State>();
+  }
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, index) {
+    return value;
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+    return simd::max(left, right);
+  }
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(State state, index) {
+    return static_cast<Result>(state);
+  }
+};
+
+/// Least value; NaN when any value is NaN, as in NumPy. Empty: throws.
+struct min_monoid : max_monoid {
+  static constexpr const char* name = "min";
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return highest_value<State>();
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+    return simd::min(left, right);
+  }
+};
+
+/// A value and where it stood among the reduced.
+template <class T>
+struct located {
+  T value;
+  index position;
+};
+
+/// Position of the first greatest value, counted within the reduced axes; the first NaN when there is one. Empty: throws.
+struct argmax_monoid {
+  static constexpr const char* name = "argmax";
+  static constexpr bool has_identity = false;
+  template <class T>
+  using state = located<compute_type<T>>;
+  template <class T>
+  using element = std::int64_t;
+
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return {lowest_value<decltype(State::value)>(), highest_value<index>()};
+  }
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, index position) {
+    return {value, position};
+  }
+  template <class State>
+  TENON_HOST_DEVICE static State combine(State left, State right) {
+    const bool left_is_nan = left.value != left.value, right_is_nan = right.value != right.value;
+    const bool tied = left.value == right.value || (left_is_nan && right_is_nan);
+    if (tied) return left.position < right.position ? left : right;
+    return left_is_nan || (!right_is_nan && left.value > right.value) ? left : right;
+  }
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(State state, index) {
+    return static_cast<Result>(state.position);
+  }
+};
+
+/// Position of the first least value; as argmax otherwise.
+struct argmin_monoid : argmax_monoid {
+  static constexpr const char* name = "argmin";
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return {highest_value<decltype(State::value)>(), highest_value<index>()};
+  }
+  template <class State>
+  TENON_HOST_DEVICE static State combine(State left, State right) {
+    const bool left_is_nan = left.value != left.value, right_is_nan = right.value != right.value;
+    const bool tied = left.value == right.value || (left_is_nan && right_is_nan);
+    if (tied) return left.position < right.position ? left : right;
+    return left_is_nan || (!right_is_nan && left.value < right.value) ? left : right;
+  }
+};
+
+/// Whether every value is true. Empty: true.
+struct all_monoid {
+  static constexpr const char* name = "all";
+  static constexpr bool has_identity = true;
+  template <class T>
+  using state = bool;
+  template <class T>
+  using element = bool;
+
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return true;
+  }
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, index) {
+    return value != V(0);
+  }
+  TENON_HOST_DEVICE static bool combine(bool left, bool right) { return left && right; }
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(State state, index) {
+    return state;
+  }
+};
+
+/// Whether any value is true. Empty: false.
+struct any_monoid : all_monoid {
+  static constexpr const char* name = "any";
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return false;
+  }
+  TENON_HOST_DEVICE static bool combine(bool left, bool right) { return left || right; }
+};
+
+/// Count, mean and summed squared distance from the mean.
+template <class T>
+struct moments {
+  T count, mean, distance;
+};
+
+/// Variance (biased: divided by the number of values), stable in one pass. Empty: NaN.
+/// source    Chan, Golub, LeVeque 1979: Updating formulae and a pairwise algorithm for computing sample variances
+struct variance_monoid {
+  static constexpr const char* name = "variance";
+  static constexpr bool has_identity = true;
+  template <class T>
+  using state = moments<std::conditional_t<is_floating<T>, compute_type<T>, float>>;
+  template <class T>
+  using element = std::conditional_t<is_floating<T>, T, float>;
+
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return {0, 0, 0};
+  }
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, index) {
+    return {1, static_cast<decltype(State::mean)>(value), 0};
+  }
+  template <class T>
+  TENON_HOST_DEVICE static moments<T> combine(moments<T> left, moments<T> right) {
+    if (left.count == 0) return right;
+    if (right.count == 0) return left;
+    const T count = left.count + right.count, step = right.mean - left.mean, share = right.count / count;
+    return {count, left.mean + step * share, left.distance + right.distance + step * step * left.count * share};
+  }
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(State state, index) {
+    return static_cast<Result>(state.distance / state.count);
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,201 @@
+// tenon/expr/node.hpp: what an expression is, and how it holds its operands.
+// Lvalue tensors are held by view, rvalue tensors are owned, so that no expression dangles on a temporary.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/core/tensor.hpp>
+#include <tenon/expr/program.hpp>
+
+namespace tenon {
+
+/// The kinds of nodes: all that planner, loops and kernels know of an expression.
+struct leaf_kind {};
+struct generator_kind {};
+struct pointwise_kind {};
+struct index_map_kind {};
+struct reduction_kind {};
+struct contraction_kind {};
+
+/// A node: it knows its kind, element type, extents and space, holds `operands`, and lowers itself to a program.
+template <class E>
+concept expression = expression_node<E> && shape_type<typename E::shape_type> && requires(const E& node) {
+  typename E::element;
+  typename E::space;
+  node.shape();
+  node.operands;
+};
+
+/// The space of numbers and generators: it fits any other.
+struct any_space {};
+
+template <class Left, class Right>
+consteval void spaces_must_agree() {
+  static_assert(must_hold<Left, Right>, "tenon: the operands of one statement must lie in one memory space; copy one of "
+                                        "them first, x.to<Space>()");
+}
+
+namespace detail {
+template <class Left, class Right>
+constexpr auto agree_on_space() {
+  if constexpr (std::is_same_v<Left, any_space>) {
+    return std::type_identity<Right>{};
+  } else if constexpr (std::is_same_v<Right, any_space> || std::is_same_v<Left, Right>) {
+    return std::type_identity<Left>{};
+  } else {
+    spaces_must_agree<Left, Right>();
+    return std::type_identity<Left>{};
+  }
+}
+}  // namespace detail
+
+/// The one space of an operation on several operands.
+template <class First, class... Rest>
+struct common_space {
+  using type = First;
+};
+template <class First, class Second, class... Rest>
+struct common_space<First, Second, Rest...>
+    : common_space<typename decltype(detail::agree_on_space<First, Second>())::type, Rest...> {};
+
+/// Nothing to keep alive: the operand is an lvalue.
+struct no_owner {};
+
+/// An rvalue tensor, shared by the copies of an expression.
+template <class Tensor>
+class shared_tensor {
+ public:
+  explicit shared_tensor(Tensor&& tensor) : box_(new box{std::move(tensor), 1}) {}
+  shared_tensor(const shared_tensor& other) : box_(other.box_) { __atomic_fetch_add(&box_->owners, 1, __ATOMIC_RELAXED); }
+  shared_tensor& operator=(const shared_tensor&) = delete;
+  ~shared_tensor() {
+    if (__atomic_sub_fetch(&box_->owners, 1, __ATOMIC_ACQ_REL) == 0) delete box_;
+  }
+  const Tensor& get() const { return box_->tensor; }
+
+ private:
+  struct box {
+    Tensor tensor;
+    long owners;
+  };
+  box* box_;
+};
+
+/// Elements in memory.
+template <class T, shape_type Shape, class Space, class Owner = no_owner>
+struct leaf {
+  using kind = leaf_kind;
+  using element = T;
+  using space = Space;
+  using shape_type = Shape;
+
+  view<const T, Shape, Space> elements;
+  [[no_unique_address]] Owner owner;
+  [[no_unique_address]] tuple<> operands{};
+
+  const Shape& shape() const { return elements.shape(); }
+
+  template <int, int Outer>
+  strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
+    return {elements.data() + map.offset(elements.strides()), map.strides(elements.strides())};
+  }
+};
+
+/// A number among tensors. It does not widen the element type of its partners (`promote_scalar`).
+template <class T>
+struct scalar {
+  using kind = generator_kind;
+  using element = T;
+  using space = any_space;
+  using shape_type = tenon::shape<>;
+
+  T value;
+  [[no_unique_address]] tuple<> operands{};
+
+  static constexpr shape_type shape() { return {}; }
+
+  template <int, int Outer>
+  constant_source<T> lower(const axis_map<0, Outer>&) const {
+    return {value};
+  }
+};
+
+template <dtype T, shape_type Shape, memory_space Space>
+leaf<T, Shape, Space> as_node(const tensor<T, Shape, Space>& operand) {
+  return {operand.view(), {}};
+}
+template <dtype T, shape_type Shape, memory_space Space>
+leaf<T, Shape, Space> as_node(tensor<T, Shape, Space>& operand) {
+  return {operand.view(), {}};
+}
+template <dtype T, shape_type Shape, memory_space Space>
+auto as_node(tensor<T, Shape, Space>&& operand) {
+  shared_tensor<tensor<T, Shape, Space>> owner(std::move(operand));
+  const view<const T, Shape, Space> elements = owner.get().view();
+  return leaf<T, Shape, Space, shared_tensor<tensor<T, Shape, Space>>>{elements, owner};
+}
+template <class T, shape_type Shape, memory_space Space>
+leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {
+  return {operand, {}};
+}
+template <expression E>
+const E& as_node(const E& node) {
+  return node;
+}
+template <class T>
+  requires dtype<T>
+scalar<T> as_node(T value) {
+  return {value};
+}
+
+template <class E>
+constexpr int count_slots();
+
+namespace detail {
+template <class... Operands>
+constexpr int count_operand_slots(std::type_identity<tuple<Operands...>>) {
+  return (0 + ... + count_slots<Operands>());
+}
+}  // namespace detail
+
+/// How many values of an expression come from its executor: its reductions and contractions, nested ones included.
+/// They are numbered in post order, so that each depends on lower numbers only.
+template <class E>
+constexpr int count_slots() {
+  constexpr bool fills_one =
+      std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>;
+  return detail::count_operand_slots(std::type_identity<decltype(E::operands)>{}) + (fills_one ? 1 : 0);
+}
+template <class E>
+inline constexpr int slot_count = count_slots<E>();
+
+/// The node that an operand becomes.
+template <class Operand>
+using node_of = std::remove_cvref_t<decltype(as_node(std::declval<Operand>()))>;
+
+namespace detail {
+template <class T>
+inline constexpr bool is_tensor = false;
+template <class T, class Shape, class Space>
+inline constexpr bool is_tensor<tensor<T, Shape, Space>> = true;
+template <class T>
+inline constexpr bool is_view = false;
+template <class T, class Shape, class Space>
+inline constexpr bool is_view<view<T, Shape, Space>> = true;
+template <class T>
+inline constexpr bool is_scalar_node = false;
+template <class T>
+inline constexpr bool is_scalar_node<scalar<T>> = true;
+}  // namespace detail
+
+/// Something with extents that expressions are made of: a tensor, a view, an expression.
+template <class T>
+concept tensor_operand = detail::is_tensor<std::remove_cvref_t<T>> || detail::is_view<std::remove_cvref_t<T>> ||
+                         expression<std::remove_cvref_t<T>>;
+
+/// Operands of an operation: at least one with extents, the others may be numbers.
+template <class... Operands>
+concept operands_of_expression = (tensor_operand<Operands> || ...) &&
+                                 ((tensor_operand<Operands> || dtype<std::remove_cvref_t<Operands>>)&&...);
+
+}  // namespace tenon

@@ -1,0 +1,59 @@
+// tenon/expr/operations/logical.hpp: and, or, not of bool.
+// Operands of other types count as true where they are not 0.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/operations/rules.hpp>
+#include <tenon/expr/pointwise.hpp>
+
+namespace tenon {
+
+/// Both.
+struct logical_and_op : boolean {
+  static constexpr const char* name = "logical_and";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    return simd::logical_and(x, y);
+  }
+};
+inline constexpr pointwise_function<logical_and_op> logical_and;
+
+/// Either.
+struct logical_or_op : boolean {
+  static constexpr const char* name = "logical_or";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    return simd::logical_or(x, y);
+  }
+};
+inline constexpr pointwise_function<logical_or_op> logical_or;
+
+/// Not.
+struct logical_not_op : boolean {
+  static constexpr const char* name = "logical_not";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::logical_not(x);
+  }
+};
+inline constexpr pointwise_function<logical_not_op> logical_not;
+
+template <class Left, class Right>
+  requires operands_of_expression<Left, Right>
+auto operator&&(Left&& left, Right&& right) {
+  return logical_and(std::forward<Left>(left), std::forward<Right>(right));
+}
+
+template <class Left, class Right>
+  requires operands_of_expression<Left, Right>
+auto operator||(Left&& left, Right&& right) {
+  return logical_or(std::forward<Left>(left), std::forward<Right>(right));
+}
+
+template <tensor_operand Operand>
+auto operator!(Operand&& operand) {
+  return logical_not(std::forward<Operand>(operand));
+}
+
+}  // namespace tenon

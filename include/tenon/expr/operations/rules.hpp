@@ -1,0 +1,89 @@
+// tenon/expr/operations/rules.hpp: which element type an operation gives and computes in.
+// An operation inherits one of these rules; its struct then holds only a name and a value.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/node.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+struct no_element {};
+
+template <class Element, class Operand>
+constexpr auto promote_tensors() {
+  using next = typename Operand::element;
+  if constexpr (is_scalar_node<Operand>) {
+    return std::type_identity<Element>{};
+  } else if constexpr (std::is_same_v<Element, no_element>) {
+    return std::type_identity<next>{};
+  } else {
+    return std::type_identity<promote<Element, next>>{};
+  }
+}
+
+template <class Element, class Operand>
+constexpr auto promote_numbers() {
+  if constexpr (!is_scalar_node<Operand>) {
+    return std::type_identity<Element>{};
+  } else if constexpr (std::is_same_v<Element, no_element>) {
+    return std::type_identity<typename Operand::element>{};
+  } else {
+    return std::type_identity<promote_scalar<Element, typename Operand::element>>{};
+  }
+}
+
+template <class Element, class... Operands>
+struct fold_elements {
+  using tensors = Element;
+  using numbers = Element;
+};
+template <class Element, class First, class... Rest>
+struct fold_elements<Element, First, Rest...> {
+  using tensors = typename fold_elements<typename decltype(promote_tensors<Element, First>())::type, Rest...>::tensors;
+  using numbers = typename fold_elements<typename decltype(promote_numbers<Element, First>())::type, Rest...>::numbers;
+};
+
+}  // namespace detail
+
+/// The promoted element type of several nodes: tensors among themselves first, then numbers, which never widen.
+template <class... Operands>
+using promoted_element = typename detail::fold_elements<
+    typename detail::fold_elements<detail::no_element, Operands...>::tensors, Operands...>::numbers;
+
+/// Operands and result share the promoted type: arithmetic.
+struct promoting {
+  template <class... Operands>
+  using element = promoted_element<Operands...>;
+  template <int, class... Operands>
+  using operand = promoted_element<Operands...>;
+};
+
+/// As promoting, with integers taken to float: exponential, trigonometric and similar functions.
+struct floating_result {
+  template <class... Operands>
+  using element =
+      std::conditional_t<is_floating<promoted_element<Operands...>>, promoted_element<Operands...>, float>;
+  template <int, class... Operands>
+  using operand = element<Operands...>;
+};
+
+/// Operands are promoted, the result is bool: comparison.
+struct predicate {
+  template <class... Operands>
+  using element = bool;
+  template <int, class... Operands>
+  using operand = promoted_element<Operands...>;
+};
+
+/// Operands and result are bool: logic.
+struct boolean {
+  template <class... Operands>
+  using element = bool;
+  template <int, class... Operands>
+  using operand = bool;
+};
+
+}  // namespace tenon

@@ -1,0 +1,44 @@
+// tenon/expr/operations/where_cast.hpp: choice between values, and conversion of element types.
+// A cast converts as C++ does.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/operations/rules.hpp>
+#include <tenon/expr/pointwise.hpp>
+
+namespace tenon {
+
+/// `x` where the condition holds, `y` elsewhere; x and y are promoted.
+struct where_op {
+  static constexpr const char* name = "where";
+  template <class Condition, class... Values>
+  using element = promoted_element<Values...>;
+  template <int I, class Condition, class... Values>
+  using operand = std::conditional_t<I == 0, bool, promoted_element<Values...>>;
+  template <class Mask, class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(Mask condition, V x, V y) {
+    return simd::select(condition, x, y);
+  }
+};
+inline constexpr pointwise_function<where_op> where;
+
+/// Elements converted to `T`.
+template <dtype T>
+struct cast_op {
+  static constexpr const char* name = "cast";
+  template <class>
+  using element = T;
+  template <int, class>
+  using operand = T;
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return x;
+  }
+};
+template <dtype T, tensor_operand Operand>
+auto cast(Operand&& operand) {
+  return make_pointwise(cast_op<T>{}, std::forward<Operand>(operand));
+}
+
+}  // namespace tenon

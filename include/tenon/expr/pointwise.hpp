@@ -1,0 +1,80 @@
+// tenon/expr/pointwise.hpp: the one node of all pointwise operations.
+// An operation is a small struct (name, element rule, value); this node broadcasts and lowers for all of them.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/node.hpp>
+
+namespace tenon {
+
+/// `Op` applied to the elements of its operands, broadcast together.
+template <class Op, class... Operands>
+struct pointwise {
+  using kind = pointwise_kind;
+  using element = typename Op::template element<Operands...>;
+  using space = typename common_space<typename Operands::space...>::type;
+  using shape_type = decltype(broadcast_all<Op>(std::declval<const Operands&>().shape()...));
+
+  [[no_unique_address]] Op op;
+  tuple<Operands...> operands;
+  shape_type extents;
+
+  const shape_type& shape() const { return extents; }
+  /// A number, for an expression without axes. cost: the statement's kernels, and a wait for them
+  operator element() const
+    requires(shape_type::rank == 0)
+  {
+    return assigner<element, pointwise>::value(*this);
+  }
+  /// This node on other operands of the same extents.
+  template <class... Others>
+  auto with_operands(const tuple<Others...>& others) const {
+    return pointwise<Op, Others...>{op, others, typename pointwise<Op, Others...>::shape_type(extents)};
+  }
+
+  template <int FirstSlot, int Outer>
+  auto lower(const axis_map<shape_type::rank, Outer>& map) const {
+    return lower_operands<FirstSlot>(map, std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+  }
+
+ private:
+  template <int FirstSlot, int Outer, int... I>
+  auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
+    using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
+    return lowered<computes>(get<I>(operands).template lower<FirstSlot + slots_before<I>>(
+        broadcast_map(map, get<I>(operands).shape().to_array()))...);
+  }
+  template <class Computes, class... Programs>
+  auto lowered(Programs... programs) const {
+    return operation_program<Op, compute_type<element>, Computes, Programs...>{op, make_tuple_of(programs...)};
+  }
+  template <int I>
+  static constexpr int slots_before = [] {
+    constexpr int counts[] = {slot_count<Operands>...};
+    int total = 0;
+    for (int before = 0; before < I; ++before) total += counts[before];
+    return total;
+  }();
+};
+
+/// Composes a pointwise node; extents are checked here.
+/// throws    shape_error when run-time extents do not broadcast
+template <class Op, class... Operands>
+auto make_pointwise(Op op, Operands&&... operands) {
+  return [&]<class... Nodes>(const Nodes&... nodes) {
+    return pointwise<Op, Nodes...>{op, {{{nodes}...}}, broadcast_all<Op>(nodes.shape()...)};
+  }(as_node(std::forward<Operands>(operands))...);
+}
+
+/// The callable that users see: `inline constexpr pointwise_function<exp_op> exp;`.
+template <class Op>
+struct pointwise_function {
+  template <class... Operands>
+    requires operands_of_expression<Operands...>
+  auto operator()(Operands&&... operands) const {
+    return make_pointwise(Op{}, std::forward<Operands>(operands)...);
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,238 @@
+// tenon/expr/program.hpp: the trivially copyable form of an expression that loops and kernels evaluate.
+// A program is a tree of sources and operations over an iteration space; `at(position)` gives a cursor along its last
+// axis, and a cursor gives values: one (`value`) or `Width` at once (`pack`).
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/dtype.hpp>
+#include <tenon/base/tuple.hpp>
+#include <tenon/device/simd.hpp>
+
+namespace tenon {
+
+/// Where the axes of a node lie in the iteration space: iteration axis j moves node axis `target[j]` (-1: none, the node
+/// is broadcast along j) by `step[j]`, starting at `start`. Slices, flips, permutations, broadcasts and sliding windows
+/// are all such maps.
+template <int Rank, int Outer>
+struct axis_map {
+  array<index, Rank> start;
+  array<int, Outer> target;
+  array<index, Outer> step;
+
+  constexpr index offset(const array<index, Rank>& strides) const {
+    index result = 0;
+    for (int axis = 0; axis < Rank; ++axis) result += start[axis] * strides[axis];
+    return result;
+  }
+  constexpr array<index, Outer> strides(const array<index, Rank>& strides) const {
+    array<index, Outer> result{};
+    for (int j = 0; j < Outer; ++j) result[j] = target[j] < 0 ? 0 : step[j] * strides[target[j]];
+    return result;
+  }
+};
+
+template <int Rank>
+constexpr axis_map<Rank, Rank> identity_map() {
+  axis_map<Rank, Rank> map{};
+  for (int axis = 0; axis < Rank; ++axis) map.target[axis] = axis, map.step[axis] = 1;
+  return map;
+}
+
+/// The map of an operand of `extents`, aligned at the back of a node of rank `Rank`: extents of 1 are broadcast.
+template <int OperandRank, int Rank, int Outer>
+constexpr axis_map<OperandRank, Outer> broadcast_map(const axis_map<Rank, Outer>& map,
+                                                     const array<index, OperandRank>& extents) {
+  constexpr int missing = Rank - OperandRank;
+  axis_map<OperandRank, Outer> result{};
+  for (int axis = 0; axis < OperandRank; ++axis) result.start[axis] = extents[axis] == 1 ? 0 : map.start[axis + missing];
+  for (int j = 0; j < Outer; ++j) {
+    const int axis = map.target[j] - missing;
+    const bool moves = map.target[j] >= 0 && axis >= 0 && extents[axis] != 1;
+    result.target[j] = moves ? axis : -1;
+    result.step[j] = moves ? map.step[j] : 0;
+  }
+  return result;
+}
+
+/// Elements in memory, `stride` apart along each axis of the iteration space.
+template <class T, int Rank>
+struct strided_source {
+  using value_type = compute_type<T>;
+  const T* data;
+  array<index, Rank> stride;
+
+  struct cursor {
+    const T* data;
+    index stride;
+
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
+      return static_cast<value_type>(data[i * stride]);
+    }
+    template <int Width, class Slots>
+    TENON_INLINE auto pack(index i, const Slots&) const {
+      if (stride == 1) return simd::load<value_type, Width>(data + i);
+      if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
+      return simd::gather<value_type, Width>(data + i * stride, stride);
+    }
+  };
+
+  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
+    index offset = 0;
+    for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
+    return {data + offset, Rank == 0 ? 0 : stride[Rank - 1]};
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    visitor(stride);
+  }
+};
+
+/// One number everywhere.
+template <class T>
+struct constant_source {
+  using value_type = compute_type<T>;
+  T number;
+
+  struct cursor {
+    value_type number;
+
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE value_type value(index, const Slots&) const {
+      return number;
+    }
+    template <int Width, class Slots>
+    TENON_INLINE auto pack(index, const Slots&) const {
+      return simd::broadcast<value_type, Width>(number);
+    }
+  };
+
+  template <int Rank>
+  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
+    return {static_cast<value_type>(number)};
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&&) {}
+};
+
+/// A function of a position that moves affinely with the iteration: `generator(base + sum(position * stride))`.
+template <class Generator, int Rank>
+struct generated_source {
+  using value_type = compute_type<typename Generator::element>;
+  Generator generator;
+  index base;
+  array<index, Rank> stride;
+
+  struct cursor {
+    Generator generator;
+    index base, stride;
+
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
+      return static_cast<value_type>(generator(base + i * stride));
+    }
+    template <int Width, class Slots>
+    TENON_INLINE auto pack(index i, const Slots& slots) const {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+    }
+  };
+
+  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
+    index offset = base;
+    for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
+    return {generator, offset, Rank == 0 ? 0 : stride[Rank - 1]};
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    visitor(stride);
+  }
+};
+
+/// Nothing comes from the executor.
+struct no_slots {};
+
+/// A value that the executor computes before or beside this program: a reduction of the row, an accumulator.
+template <int Slot, class T>
+struct slot_source {
+  using value_type = T;
+
+  struct cursor {
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
+      return slots.template value<Slot>(i);
+    }
+    template <int Width, class Slots>
+    TENON_INLINE auto pack(index i, const Slots& slots) const {
+      return slots.template pack<Slot, Width>(i);
+    }
+  };
+
+  template <int Rank>
+  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
+    return {};
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&&) {}
+};
+
+/// The types that an operation's operands are converted to.
+template <class... Ts>
+struct type_list {
+  template <int I>
+  using at = std::remove_reference_t<decltype(get<I>(std::declval<const tuple<std::type_identity<Ts>...>&>()))>::type;
+};
+
+/// An operation on the values of other programs, each converted to the type the operation computes in.
+template <class Op, class Result, class Computes, class... Programs>
+struct operation_program {
+  using value_type = Result;
+  using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>;
+  [[no_unique_address]] Op op;
+  tuple<Programs...> programs;
+
+  template <class... Cursors>
+  struct cursor_of {
+    [[no_unique_address]] Op op;
+    tuple<Cursors...> cursors;
+
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
+      return value_of(i, slots, positions{});
+    }
+    template <int Width, class Slots>
+    TENON_INLINE auto pack(index i, const Slots& slots) const {
+      return pack_of<Width>(i, slots, positions{});
+    }
+
+   private:
+    template <class Slots, int... I>
+    TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
+      return static_cast<Result>(
+          op.value(static_cast<typename Computes::template at<I>>(get<I>(cursors).value(i, slots))...));
+    }
+    template <int Width, class Slots, int... I>
+    TENON_INLINE auto pack_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
+      return op.value(simd::convert<typename Computes::template at<I>>(
+          get<I>(cursors).template pack<Width>(i, slots))...);
+    }
+  };
+
+  template <int Rank>
+  TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
+    return cursor_at(position, positions{});
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs);
+  }
+
+ private:
+  template <int Rank, int... I>
+  TENON_HOST_DEVICE TENON_INLINE auto cursor_at(const array<index, Rank>& position,
+                                                std::integer_sequence<int, I...>) const {
+    return cursor_of<decltype(get<I>(programs).at(position))...>{op, make_tuple_of(get<I>(programs).at(position)...)};
+  }
+};
+
+}  // namespace tenon

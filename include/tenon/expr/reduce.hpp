@@ -1,0 +1,121 @@
+// tenon/expr/reduce.hpp: reductions over axes.
+// One node for all of them: a monoid folded over an operand that is never stored.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/monoids.hpp>
+#include <tenon/expr/node.hpp>
+
+namespace tenon {
+
+/// All axes, whatever the rank: the result has none.
+struct all_axes {};
+
+namespace detail {
+
+template <class Axes, class Shape, class Sequence = std::make_integer_sequence<int, Shape::rank>>
+struct reduced_shape;
+template <class Shape, int... I>
+struct reduced_shape<all_axes, Shape, std::integer_sequence<int, I...>> {
+  using type = shape<>;
+};
+template <int... Axes, class Shape, int... I>
+struct reduced_shape<axis_list<Axes...>, Shape, std::integer_sequence<int, I...>> {
+  static constexpr array<bool, Shape::rank> reduced = axis_set<Shape::rank>(axis_list<Axes...>{});
+  using type = shape<(reduced[I] ? 1 : Shape::static_extent(I))...>;
+};
+
+}  // namespace detail
+
+/// Which axes of an operand of `Rank` a reduction folds.
+template <int Rank>
+constexpr array<bool, Rank> reduced_axes(all_axes) {
+  return filled_array<Rank>(true);
+}
+template <int Rank, int... Axes>
+constexpr array<bool, Rank> reduced_axes(axis_list<Axes...> axes) {
+  return axis_set<Rank>(axes);
+}
+
+/// `Monoid` folded over `Axes` of the operand. A reduced axis stays, with static extent 1, so that the result broadcasts
+/// back over the operand; a destination of lower rank takes it without those axes.
+template <class Monoid, class Axes, class Operand>
+struct reduction {
+  using kind = reduction_kind;
+  using monoid = Monoid;
+  using axes = Axes;
+  using operand_element = typename Operand::element;
+  using element = typename Monoid::template element<operand_element>;
+  using state = typename Monoid::template state<operand_element>;
+  using space = typename Operand::space;
+  using shape_type = typename detail::reduced_shape<Axes, typename Operand::shape_type>::type;
+
+  tuple<Operand> operands;
+  shape_type extents;
+
+  const shape_type& shape() const { return extents; }
+  const Operand& operand() const { return get<0>(operands); }
+  /// A number, for a reduction of everything. cost: the statement's kernels, and a wait for them
+  operator element() const
+    requires(shape_type::rank == 0)
+  {
+    return assigner<element, reduction>::value(*this);
+  }
+  /// This node on other operands of the same extents.
+  template <class Other>
+  auto with_operands(const tuple<Other>& others) const {
+    return reduction<Monoid, Axes, Other>{others, extents};
+  }
+
+  template <int FirstSlot, int Outer>
+  auto lower(const axis_map<shape_type::rank, Outer>&) const {
+    return slot_source<FirstSlot + slot_count<Operand>, compute_type<element>>{};
+  }
+};
+
+/// Composes a reduction.
+/// throws    shape_error when no value is left to fold and the monoid has no identity
+template <class Monoid, class Axes, class Operand>
+auto make_reduction(Axes axes, const Operand& operand) {
+  using node = reduction<Monoid, Axes, Operand>;
+  constexpr int rank = Operand::shape_type::rank;
+  constexpr array<bool, rank> reduced = reduced_axes<rank>(Axes{});
+  array<index, node::shape_type::rank> extents{};
+  for (int axis = 0; axis < rank; ++axis) {
+    const index extent = operand.shape().extent(axis);
+    if constexpr (node::shape_type::rank != 0) extents[axis] = reduced[axis] ? 1 : extent;
+    if (reduced[axis] && extent == 0 && !Monoid::has_identity) {
+      throw shape_error(compose_text(Monoid::name, ": axis ", axis, ": extent 0, expected at least 1 (operand ",
+                                     operand.shape().to_array(), ")"));
+    }
+  }
+  (void)axes;
+  return node{{{{operand}}}, typename node::shape_type(extents)};
+}
+
+/// The callable that users see: `sum(x)` folds everything, `sum(x, axis<0, -1>)` the named axes.
+template <class Monoid>
+struct reduction_function {
+  template <tensor_operand Operand>
+  auto operator()(Operand&& operand) const {
+    return make_reduction<Monoid>(all_axes{}, as_node(std::forward<Operand>(operand)));
+  }
+  template <tensor_operand Operand, int... Axes>
+  auto operator()(Operand&& operand, axis_list<Axes...> axes) const {
+    return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
+  }
+};
+
+inline constexpr reduction_function<sum_monoid> sum;
+inline constexpr reduction_function<mean_monoid> mean;
+inline constexpr reduction_function<prod_monoid> prod;
+inline constexpr reduction_function<max_monoid> max;
+inline constexpr reduction_function<min_monoid> min;
+inline constexpr reduction_function<argmax_monoid> argmax;
+inline constexpr reduction_function<argmin_monoid> argmin;
+inline constexpr reduction_function<all_monoid> all;
+inline constexpr reduction_function<any_monoid> any;
+inline constexpr reduction_function<variance_monoid> variance;
+
+}  // namespace tenon

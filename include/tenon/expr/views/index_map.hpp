@@ -1,0 +1,72 @@
+// tenon/expr/views/index_map.hpp: the one node of slices, flips, permutations, new axes and windows of an expression.
+// Each moves every axis of its result along at most one axis of the operand, so it fuses by changing strides.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/node.hpp>
+
+namespace tenon {
+
+/// `Operand` seen through an `axis_map`: no elements move.
+template <class Operand, shape_type Shape>
+struct index_map {
+  using kind = index_map_kind;
+  using element = typename Operand::element;
+  using space = typename Operand::space;
+  using shape_type = Shape;
+  using map_type = axis_map<Operand::shape_type::rank, Shape::rank>;
+
+  tuple<Operand> operands;
+  shape_type extents;
+  map_type map;
+
+  const shape_type& shape() const { return extents; }
+  /// This node on other operands of the same extents.
+  template <class Other>
+  auto with_operands(const tuple<Other>& others) const {
+    return index_map<Other, Shape>{others, extents, map};
+  }
+
+  template <int FirstSlot, int Outer>
+  auto lower(const axis_map<Shape::rank, Outer>& outer) const {
+    return get<0>(operands).template lower<FirstSlot>(compose(outer));
+  }
+
+ private:
+  template <int Outer>
+  axis_map<Operand::shape_type::rank, Outer> compose(const axis_map<Shape::rank, Outer>& outer) const {
+    axis_map<Operand::shape_type::rank, Outer> result{map.start, {}, {}};
+    for (int axis = 0; axis < Shape::rank; ++axis) {
+      if (map.target[axis] >= 0) result.start[map.target[axis]] += map.step[axis] * outer.start[axis];
+    }
+    for (int j = 0; j < Outer; ++j) {
+      const int middle = outer.target[j];
+      result.target[j] = middle < 0 ? -1 : map.target[middle];
+      result.step[j] = result.target[j] < 0 ? 0 : outer.step[j] * map.step[middle];
+    }
+    return result;
+  }
+};
+
+/// A tensor or view stays a view, so that it can be assigned to; any other operand becomes a node.
+template <class Operand, shape_type Shape, int Rank>
+auto make_index_map(Operand&& operand, const Shape& shape, const axis_map<Rank, Shape::rank>& map) {
+  using operand_type = std::remove_cvref_t<Operand>;
+  if constexpr (detail::is_view<operand_type>) {
+    return remapped_view(operand, shape, map);
+  } else if constexpr (detail::is_tensor<operand_type> && std::is_lvalue_reference_v<Operand>) {
+    return remapped_view(operand.view(), shape, map);
+  } else {
+    using node = node_of<Operand>;
+    return index_map<node, Shape>{{{{as_node(std::forward<Operand>(operand))}}}, shape, map};
+  }
+}
+
+template <class T, class OldShape, class Space, shape_type Shape, int Rank>
+view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, const Shape& shape,
+                                    const axis_map<Rank, Shape::rank>& map) {
+  return {operand.data() + map.offset(operand.strides()), shape, map.strides(operand.strides())};
+}
+
+}  // namespace tenon

@@ -1,0 +1,75 @@
+// tenon/expr/views/slice.hpp: a regular part of each axis.
+// `slice(x, range(1, -1), all_of)` is x[1:-1, :]; the result of slicing a tensor can be assigned to.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/views/index_map.hpp>
+
+namespace tenon {
+
+/// Stands for an end of the axis, which one depends on the direction of the step.
+inline constexpr index open_end = INT64_MAX;
+
+/// Positions `begin`, `begin + step`, ... before `end`; negative ends count from the back, as in Python.
+struct range {
+  index begin = open_end;
+  index end = open_end;
+  index step = 1;
+
+  constexpr range() = default;
+  constexpr range(index first, index last, index stride = 1) : begin(first), end(last), step(stride) {}
+};
+
+/// A whole axis.
+inline constexpr range all_of{};
+
+/// One position; the axis keeps an extent of 1.
+constexpr range only(index position) { return {position, position == -1 ? open_end : position + 1}; }
+
+namespace detail {
+
+struct resolved_range {
+  index begin, count;
+};
+
+inline resolved_range resolve(const range& part, int axis, index extent) {
+  if (part.step == 0) throw index_error(compose_text("slice: axis ", axis, ": step 0, expected any other"));
+  const bool forward = part.step > 0;
+  const index lowest = forward ? 0 : -1, highest = forward ? extent : extent - 1;
+  const auto bound = [&](index position) {
+    const index from_front = position < 0 ? position + extent : position;
+    return from_front < lowest ? lowest : from_front > highest ? highest : from_front;
+  };
+  const index begin = part.begin == open_end ? (forward ? lowest : highest) : bound(part.begin);
+  const index end = part.end == open_end ? (forward ? highest : lowest) : bound(part.end);
+  const index reach = forward ? end - begin : begin - end, pace = forward ? part.step : -part.step;
+  if (part.begin != open_end && (part.begin > extent || part.begin < -extent)) {
+    throw index_error(compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
+  }
+  return {begin, reach <= 0 ? 0 : (reach + pace - 1) / pace};
+}
+
+}  // namespace detail
+
+/// The part of `operand` that `ranges` name, one for each axis from the front; missing ones mean whole axes.
+/// extents   the number of positions in each range
+/// throws    index_error for a step of 0 or a begin outside the axis
+/// cost      none of its own: strides change
+template <tensor_operand Operand, std::same_as<range>... Ranges>
+auto slice(Operand&& operand, Ranges... ranges) {
+  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  static_assert(sizeof...(Ranges) <= rank, "tenon: slice takes at most one range for each axis");
+  const range parts[rank + 1] = {ranges...};
+  auto map = identity_map<rank>();
+  array<index, rank> extents{};
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto part = detail::resolve(parts[axis], axis, operand.shape().extent(axis));
+    extents[axis] = part.count;
+    map.start[axis] = part.count == 0 ? 0 : part.begin;
+    map.step[axis] = parts[axis].step;
+  }
+  return make_index_map(std::forward<Operand>(operand), tenon::rank<rank>(extents), map);
+}
+
+}  // namespace tenon

@@ -1,0 +1,124 @@
+// tenon/host/reduce.hpp: the loops of statements that reduce.
+// A block of neighbouring results is folded, then what the statement does with them is applied while they are in cache.
+// Floor 4: may include base, core, device, expr, plan, host.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/host/fold.hpp>
+#include <tenon/host/pointwise.hpp>
+#include <tenon/plan/iterate.hpp>
+
+namespace tenon {
+
+/// Finished results of each reduction for a block of neighbouring outputs; outputs are counted from `origin`.
+template <class... Values>
+struct block_slots {
+  tuple<array<Values, static_cast<int>(detail::lane_block)>...> results;
+  index origin;
+
+  template <int Slot>
+  auto value(index i) const {
+    return get<Slot>(results)[i - origin];
+  }
+  template <int Slot, int Width>
+  auto pack(index i) const {
+    using value_type = std::remove_cvref_t<decltype(get<Slot>(results)[0])>;
+    return simd::load<value_type, Width>(get<Slot>(results).begin() + (i - origin));
+  }
+};
+
+namespace detail {
+
+/// Lowers one reduction for the host: its axes ordered, its reduced axes merged.
+template <class Reduction, int ResultRank>
+auto make_host_fold(const Reduction& node, const array<index, ResultRank>& result_extents) {
+  using operand = std::remove_cvref_t<decltype(node.operand())>;
+  constexpr int rank = operand::shape_type::rank;
+  constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+  auto extents = node.operand().shape().to_array();
+  index count = 1;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (reduced[axis]) count *= extents[axis];
+  }
+  constexpr auto rows = order_axes<rank>(reduced, false), columns = order_axes<rank>(reduced, true);
+  constexpr bool keeps_one = rows.kept > 0;
+  const index inner = rank == 0 ? 1 : extents[rank == 0 ? 0 : rank - 1];
+  const index beside = keeps_one ? extents[keeps_one ? columns.axis_of[rank - 1] : 0] : 1;
+  const bool inner_is_kept = keeps_one && !reduced[rank == 0 ? 0 : rank - 1];
+  const bool along_kept = keeps_one && beside > 1 && (inner_is_kept || (inner < 16 && beside > inner));
+  const auto order = along_kept ? columns : rows;
+  auto program = node.operand().template lower<0>(broadcast_map(ordered_map(order.axis_of), extents));
+  array<index, rank> ordered{};
+  for (int place = 0; place < rank; ++place) {
+    const int axis = order.axis_of[place];
+    ordered[place] = extents[axis];
+    if constexpr (ResultRank == rank) {
+      if (!reduced[axis]) ordered[place] = result_extents[axis];
+    }
+  }
+  merge_axes(ordered, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
+  return host_fold<Reduction, rank, decltype(program)>{program, ordered, order.axis_of, order.kept, along_kept, count};
+}
+
+template <class Slots, class... Folds>
+void set_everything(Slots& slots, const Folds&... folds) {
+  apply_tuple([&](auto&... results) { ((results[0] = folds.fold_everything()), ...); }, slots.results);
+}
+
+/// Calls `write(position, begin, length, slots)` for blocks of results along `last_axis`, shared among threads.
+template <class Slots, int Rank, class Write, class... Folds>
+void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds&... folds) {
+  const index length = extents[last_axis], blocks = (length + lane_block - 1) / lane_block;
+  auto others = extents;
+  others[last_axis] = 1;
+  const index values = 1 + (0 + ... + folds.count), grain = 1 + pointwise_grain / (lane_block * values);
+  parallel_for(count_between(others, 0, Rank) * blocks, grain, [&](index first, index last) {
+    array<index, Rank> position{};
+    Slots slots;
+    for (index item = first; item < last; ++item) {
+      set_position(position, others, 0, Rank, item / blocks);
+      const index begin = item % blocks * lane_block;
+      const index count = begin + lane_block < length ? lane_block : length - begin;
+      slots.origin = begin;
+      apply_tuple(
+          [&](auto&... results) { (folds.fold(position, last_axis, begin, count, results.begin()), ...); }, slots.results);
+      write(position, begin, count, slots);
+    }
+  });
+}
+
+}  // namespace detail
+
+/// Evaluates a statement of the form `reduce` into `target`.
+template <class Target, class E>
+void run_reduce_host(const Target& target, const E& node) {
+  constexpr int rank = E::shape_type::rank, last_axis = last_moving_axis<typename E::shape_type>();
+  constexpr auto order = with_axis_last<rank>(last_axis);
+  const auto extents = node.shape().to_array();
+  const auto program = node.template lower<0>(ordered_map(order));
+  const auto folds = apply_tuple(
+      [&](const auto*... reduction) { return make_tuple_of(detail::make_host_fold(*reduction, extents)...); },
+      reductions_of(node));
+  count_launch("reduce");
+  apply_tuple(
+      [&](const auto&... fold) {
+        using slots = block_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>;
+        const auto write = [&](const array<index, rank>& position, index begin, index length, const slots& results) {
+          array<index, rank> here{};
+          for (int place = 0; place < rank; ++place) here[place] = position[order[place]];
+          if constexpr (rank > 0) here[rank - 1] = 0;
+          const index step = rank == 0 ? 1 : target.stride[rank == 0 ? 0 : last_axis];
+          write_run(target.at(position), step, begin, begin + length, program.at(here), results);
+        };
+        if (node.shape().count() == 1) {
+          slots results{{}, 0};
+          detail::set_everything(results, fold...);
+          write({}, 0, 1, results);
+        } else if constexpr (rank > 0) {
+          detail::run_blocks<slots, rank>(extents, last_axis, write, fold...);
+        }
+      },
+      folds);
+}
+
+}  // namespace tenon

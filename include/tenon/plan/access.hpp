@@ -1,0 +1,100 @@
+// tenon/plan/access.hpp: the iteration space of a program, with axes merged where memory allows.
+// Most statements end as one flat run: axes that are adjacent in every operand and in the destination become one.
+// Floor 3: may include base, core, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/program.hpp>
+
+namespace tenon {
+
+/// Where results go: elements `stride` apart along each axis of the iteration space.
+template <class T, int Rank>
+struct strided_target {
+  T* data;
+  array<index, Rank> stride;
+
+  TENON_HOST_DEVICE T* at(const array<index, Rank>& position) const {
+    index offset = 0;
+    for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
+    return data + offset;
+  }
+  TENON_HOST_DEVICE index step() const { return Rank == 0 ? 1 : stride[Rank - 1]; }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    visitor(stride);
+  }
+};
+
+namespace detail {
+
+template <int Rank, class Visit>
+bool axes_merge(const array<index, Rank>& extents, int outer, int inner, Visit&& visit) {
+  bool merge = true;
+  visit([&](const array<index, Rank>& stride) { merge = merge && stride[outer] == stride[inner] * extents[inner]; });
+  return merge;
+}
+
+template <int Rank, class Visit>
+void move_axis(array<index, Rank>& extents, int from, int to, Visit&& visit) {
+  if (from == to) return;
+  extents[to] = extents[from];
+  visit([&](array<index, Rank>& stride) { stride[to] = stride[from]; });
+}
+
+}  // namespace detail
+
+/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `visit` calls its
+/// argument with the strides of everything that is iterated together.
+template <int Rank, class Visit>
+void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
+  int target = last - 1;
+  for (int axis = last - 2; axis >= first; --axis) {
+    if (extents[axis] == 1) continue;
+    if (extents[target] == 1) {
+      detail::move_axis(extents, axis, target, visit);
+    } else if (detail::axes_merge(extents, axis, target, visit)) {
+      extents[target] *= extents[axis];
+    } else {
+      detail::move_axis(extents, axis, --target, visit);
+    }
+  }
+  for (int axis = first; axis < target; ++axis) {
+    extents[axis] = 1;
+    visit([&](array<index, Rank>& stride) { stride[axis] = 0; });
+  }
+}
+
+/// Merges all axes that are contiguous together in target and program.
+template <class Target, int Rank, class Program>
+void merge_iteration(array<index, Rank>& extents, Target& target, Program& program) {
+  merge_axes(extents, 0, Rank, [&](auto&& visitor) {
+    target.visit(visitor);
+    program.visit(visitor);
+  });
+}
+
+/// The position numbered `number` in row-major order of the axes `first` to `last` - 1; the others stay.
+template <int Rank>
+TENON_HOST_DEVICE constexpr void set_position(array<index, Rank>& position, const array<index, Rank>& extents, int first,
+                                              int last, index number) {
+  for (int axis = last - 1; axis >= first; --axis) {
+    const index extent = extents[axis];
+    if (extent == 1) {
+      position[axis] = 0;
+    } else {
+      position[axis] = number % extent;
+      number /= extent;
+    }
+  }
+}
+
+/// The product of the extents of axes `first` to `last` - 1.
+template <int Rank>
+TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extents, int first, int last) {
+  index product = 1;
+  for (int axis = first; axis < last; ++axis) product *= extents[axis];
+  return product;
+}
+
+}  // namespace tenon

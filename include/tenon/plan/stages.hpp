@@ -1,0 +1,178 @@
+// tenon/plan/stages.hpp: from the type of an expression to the kernels that will run.
+// A statement that fits one of four forms is one kernel; otherwise one inner node is evaluated first, and so on.
+// Floor 3: may include base, core, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/contract.hpp>
+#include <tenon/expr/pointwise.hpp>
+#include <tenon/expr/reduce.hpp>
+
+namespace tenon {
+
+/// The forms of a kernel. `split` is none of them: part of the statement is evaluated first.
+enum class stage { pointwise, reduce, rows, contract, split };
+
+template <class E>
+inline constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_kind>;
+template <class E>
+inline constexpr bool is_contraction = std::is_same_v<typename E::kind, contraction_kind>;
+
+namespace detail {
+
+/// Whether `Test` holds for every operand type of E.
+template <template <class> class Test, class E>
+inline constexpr bool all_operands = [] {
+  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+    return (Test<Operands>::value && ...);
+  }(std::type_identity<decltype(E::operands)>{});
+}();
+
+/// How many contractions an expression holds.
+template <class E>
+constexpr int count_contractions() {
+  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+    return (0 + ... + count_contractions<Operands>());
+  }(std::type_identity<decltype(E::operands)>{}) + (is_contraction<E> ? 1 : 0);
+}
+
+/// Reductions of plain operands, under pointwise operations only.
+template <class E>
+struct reduces_plainly {
+  static constexpr bool test() {
+    if constexpr (slot_count<E> == 0) {
+      return true;
+    } else if constexpr (is_reduction<E>) {
+      return slot_count<E> == 1;
+    } else {
+      return std::is_same_v<typename E::kind, pointwise_kind> && all_operands<detail::reduces_plainly, E>;
+    }
+  }
+  static constexpr bool value = test();
+};
+
+/// Whether every axis that a reduction folds is gone from a result of shape `Result`.
+template <class Result, class Axes, int Rank>
+constexpr bool folds_away() {
+  if constexpr (std::is_same_v<Axes, all_axes>) {
+    return Result::rank == 0;
+  } else if constexpr (Result::rank != Rank) {
+    return false;
+  } else {
+    constexpr auto reduced = reduced_axes<Rank>(Axes{});
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (reduced[axis] && Result::static_extent(axis) != 1) return false;
+    }
+    return true;
+  }
+}
+
+template <class Result>
+struct folds_into {
+  template <class E>
+  struct each {
+    static constexpr bool test() {
+      if constexpr (is_reduction<E>) {
+        using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
+        return folds_away<Result, typename E::axes, operand::shape_type::rank>();
+      } else {
+        return all_operands<detail::folds_into<Result>::template each, E>;
+      }
+    }
+    static constexpr bool value = test();
+  };
+};
+
+/// The number of trailing axes that a reduction folds, or -1 when it folds others.
+template <class Axes, int Rank>
+constexpr int trailing_axes() {
+  if constexpr (std::is_same_v<Axes, all_axes>) {
+    return -1;
+  } else {
+    constexpr auto reduced = reduced_axes<Rank>(Axes{});
+    int count = 0;
+    while (count < Rank && reduced[Rank - 1 - count]) ++count;
+    for (int axis = 0; axis < Rank - count; ++axis) {
+      if (reduced[axis]) return -1;
+    }
+    return count;
+  }
+}
+
+/// The number of trailing axes that the first reduction of E folds; 0 when there is none.
+template <class E>
+constexpr int row_axes() {
+  if constexpr (is_reduction<E>) {
+    using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
+    return trailing_axes<typename E::axes, operand::shape_type::rank>();
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      int found = 0;
+      ((found = found != 0 ? found : row_axes<Operands>()), ...);
+      return found;
+    }(std::type_identity<decltype(E::operands)>{});
+  }
+}
+
+/// Any nesting of reductions over the same `Count` trailing axes of operands of `Rank`, under pointwise operations only.
+template <int Rank, int Count>
+struct nests_in_rows {
+  template <class E>
+  struct each {
+    static constexpr bool test() {
+      if constexpr (slot_count<E> == 0) {
+        return true;
+      } else if constexpr (is_reduction<E>) {
+        using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
+        return operand::shape_type::rank == Rank && trailing_axes<typename E::axes, Rank>() == Count &&
+               each<operand>::value;
+      } else {
+        return std::is_same_v<typename E::kind, pointwise_kind> &&
+               all_operands<detail::nests_in_rows<Rank, Count>::template each, E>;
+      }
+    }
+    static constexpr bool value = test();
+  };
+};
+
+/// One contraction of plain operands, under pointwise operations that keep its rank.
+template <int Rank>
+struct ends_contraction {
+  template <class E>
+  struct each {
+    static constexpr bool test() {
+      if constexpr (slot_count<E> == 0) {
+        return true;
+      } else if constexpr (is_contraction<E>) {
+        return slot_count<E> == 1 && E::shape_type::rank == Rank;
+      } else {
+        return std::is_same_v<typename E::kind, pointwise_kind> &&
+               all_operands<detail::ends_contraction<Rank>::template each, E>;
+      }
+    }
+    static constexpr bool value = test();
+  };
+};
+
+}  // namespace detail
+
+/// The form that a statement of type `E` takes.
+template <class E>
+constexpr stage stage_of() {
+  constexpr int rank = E::shape_type::rank;
+  if constexpr (slot_count<E> == 0) {
+    return stage::pointwise;
+  } else if constexpr (detail::count_contractions<E>() != 0) {
+    const bool fits = slot_count<E> == 1 && detail::ends_contraction<rank>::template each<E>::value;
+    return fits ? stage::contract : stage::split;
+  } else if constexpr (detail::reduces_plainly<E>::value &&
+                       detail::folds_into<typename E::shape_type>::template each<E>::value) {
+    return stage::reduce;
+  } else {
+    constexpr int count = detail::row_axes<E>();
+    const bool fits = count > 0 && detail::nests_in_rows<rank, count>::template each<E>::value;
+    return fits ? stage::rows : stage::split;
+  }
+}
+
+}  // namespace tenon
