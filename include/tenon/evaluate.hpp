@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/evaluate_host.hpp>
-#include <tenon/contraction/evaluate_kernel.hpp>
+#include <tenon/contraction/host_product.hpp>
+#include <tenon/contraction/select.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/host/reduce.hpp>
@@ -68,7 +68,8 @@ void run_stage(const Target& target, const E& node) {
     if constexpr (on_host) run_rows_host<row_axis>(target, node);
     else run_rows_kernel<Space, row_axis>(target, node);
   } else if constexpr (form == stage::contract) {
-    run_contraction<Space>(target, node);
+    if constexpr (on_host) run_contraction_host(target, node);
+    else run_contraction_kernel<Space>(target, node);
   }
 }
 
@@ -230,6 +231,25 @@ auto assign(Destination& destination, Operand&& operand) {
                                                                              as_node(std::forward<Operand>(operand))};
 }
 
+namespace detail {
+
+/// Whether a destination is read at other positions by any of the statements.
+template <class Assignment, class... All>
+bool reads_others(const Assignment& written, const All&... all) {
+  return (overwrites_operands(written.destination, all.node) || ...);
+}
+
+/// Evaluates everything before anything is assigned.
+template <class... Assignments>
+void evaluate_apart(const Assignments&... all) {
+  const auto results = make_tuple_of(as_node(evaluate_part<typename decltype(all.destination)::space>(all.node))...);
+  for_each_index<sizeof...(Assignments)>([&](auto i) {
+    evaluate_into(get<i.value>(make_tuple_of(&all...))->destination, get<i.value>(results));
+  });
+}
+
+}  // namespace detail
+
 /// Evaluates several assignments together: every expression sees the operands as they were before the statement.
 /// throws    shape_error when the destinations' extents differ from each other or from their expressions'
 /// cost      one kernel for pointwise expressions of equal extents
@@ -246,6 +266,8 @@ void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Vi
     detail::check_repeats(each.destination, each.node);
   };
   check(first), (check(rest), ...);
+  const bool overlapping = (detail::reads_others(first, first, rest...) || ... || detail::reads_others(rest, first, rest...));
+  if (overlapping) return detail::evaluate_apart(first, rest...);
   detail::run_joint<typename FirstView::space>(
       first.destination.shape().to_array(),
       make_tuple_of(detail::make_target(first.destination), detail::make_target(rest.destination)...),

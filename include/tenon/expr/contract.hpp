@@ -34,7 +34,11 @@ struct leading_shape;
 template <class Shape, int Count, int... I>
 struct leading_shape<Shape, Count, std::integer_sequence<int, I...>> {
   using type = shape<Shape::static_extent(I)...>;
-  static type of(const Shape& extents) { return type(array<index, Count>{{extents.extent(I)...}}); }
+  static type of(const Shape& extents) {
+    array<index, Count> leading{};
+    for (int axis = 0; axis < Count; ++axis) leading[axis] = extents.extent(axis);
+    return type(leading);
+  }
 };
 
 template <class Shape, index... More>

@@ -35,7 +35,7 @@ struct convolution {
   using element = promoted_element<Image, Weight>;
   using accumulator = sum_type<element>;
   using space = typename common_space<typename Image::space, typename Weight::space>::type;
-  using shape_type = shape<Image::shape_type::static_extent(0), Weight::shape_type::static_extent(0), dyn, dyn>;
+  using shape_type = tenon::shape<Image::shape_type::static_extent(0), Weight::shape_type::static_extent(0), dyn, dyn>;
   using left_axes = matrix_axes<0, 1, 2, 3>;
   using result_axes = matrix_axes<1, 0, 2, 3>;
   static constexpr bool patches_transposed = false;

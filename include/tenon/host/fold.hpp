@@ -6,8 +6,7 @@
 #pragma once
 
 #include <tenon/device/threads.hpp>
-#include <tenon/expr/reduce.hpp>
-#include <tenon/plan/access.hpp>
+#include <tenon/plan/iterate.hpp>
 #include <vector>
 
 namespace tenon {
@@ -116,86 +115,85 @@ struct lanes_of {
 
 }  // namespace detail
 
-/// One reduction over an iteration space whose axes were permuted: first the kept axes, then the reduced ones; when
-/// `along_kept`, the last kept axis comes last instead, and neighbouring results are folded side by side.
-template <class Reduction, int Rank, class Program>
-struct host_fold {
-  using monoid = typename Reduction::monoid;
-  using state = typename Reduction::state;
-  using value_type = compute_type<typename Reduction::element>;
+namespace detail {
 
-  Program program;
-  array<index, Rank> extents;
-  array<int, Rank> axis_of;  // which axis of the operand each iteration axis is
-  int kept;                  // number of kept axes in front
-  bool along_kept;
-  index count;  // values per result
+/// Runs `runs[0]` to `runs[1]` - 1 of the result at `here`, of each the elements `part[0]` to `part[1]` - 1.
+template <class Fold, class Position, class Slots>
+void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, const Fold& fold, Position here,
+               const array<index, 2>& runs, const array<index, 2>& part, const Slots& slots) {
+  for (index run = runs[0]; run < runs[1]; ++run) {
+    set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
+    fold_row(partial, fold.program.at(here), part, run * fold.run_length(), slots);
+  }
+}
 
-  /// Results `begin` to `begin + length` - 1 along `last_axis` of the operand at `position` (in the operand's axes).
-  void fold(const array<index, Rank>& position, int last_axis, index begin, index length, value_type* results) const {
-    array<index, Rank> here{};
-    for (int j = 0; j < Rank; ++j) here[j] = position[axis_of[j]];
-    if (along_kept) {
-      here[Rank - 1] = 0;
-      fold_columns(here, begin, length, results);
-    } else {
-      int moving = 0;
-      while (moving < kept && axis_of[moving] != last_axis) ++moving;
-      for (index i = 0; i < length; ++i) {
-        if (moving < kept) here[moving] = begin + i;
-        cascade<monoid, state> partial;
-        fold_rows(partial, here, {{0, count_between(extents, kept, Rank - 1)}}, {{0, row_length()}});
-        results[i] = monoid::template finish<value_type>(partial.total(), count);
-      }
+/// Neighbouring results along the last kept axis, side by side.
+template <class Fold, class Position>
+void fold_columns(const Fold& fold, Position here, index begin, index length, typename Fold::value_type* results) {
+  using lanes = lanes_of<typename Fold::monoid, typename Fold::state>;
+  cascade<lanes, lanes> partial;
+  here[Fold::rank - 1] = 0;
+  for (index first = 0; first < fold.count; first += column_block) {
+    const index last = first + column_block < fold.count ? first + column_block : fold.count;
+    lanes sums = lanes::template identity<lanes>();
+    for (index row = first; row < last; ++row) {
+      set_position(here, fold.extents, fold.kept, Fold::rank - 1, row);
+      sums.add(fold.program.at(here), begin, length, row);
     }
+    partial.push(sums);
   }
-
-  /// The single result of a full reduction, in parallel over items of whole rows or parts of one row.
-  value_type fold_everything() const {
-    const index length = row_length(), rows = length == 0 ? 0 : count_between(extents, 0, Rank - 1);
-    const index rows_per_item = length >= detail::item_size || length == 0 ? 1 : detail::item_size / length;
-    const index parts = length <= detail::item_size ? 1 : (length + detail::item_size - 1) / detail::item_size;
-    const index part = parts == 1 ? length : detail::item_size;
-    std::vector<state> states(static_cast<std::size_t>((rows + rows_per_item - 1) / rows_per_item * parts));
-    parallel_for(static_cast<index>(states.size()), 1, [&](index first, index last) {
-      for (index item = first; item < last; ++item) {
-        const index row = item / parts * rows_per_item, begin = item % parts * part;
-        cascade<monoid, state> partial;
-        fold_rows(partial, {}, {{row, row + rows_per_item < rows ? row + rows_per_item : rows}},
-                  {{begin, begin + part < length ? begin + part : length}});
-        states[static_cast<std::size_t>(item)] = partial.total();
-      }
-    });
-    cascade<monoid, state> total;
-    for (const state& each : states) total.push(each);
-    return monoid::template finish<value_type>(total.total(), count);
+  const lanes total = partial.total();
+  using value_type = typename Fold::value_type;
+  for (index i = 0; i < length; ++i) {
+    results[i] = Fold::monoid::template finish<value_type>(total.state[i], fold.count);
   }
+}
 
- private:
-  index row_length() const { return Rank == 0 ? 1 : extents[Rank - 1]; }
+}  // namespace detail
 
-  void fold_rows(cascade<monoid, state>& partial, array<index, Rank> here, const array<index, 2>& rows,
-                 const array<index, 2>& part) const {
-    for (index row = rows[0]; row < rows[1]; ++row) {
-      set_position(here, extents, kept, Rank - 1, row);
-      detail::fold_row(partial, program.at(here), part, row * row_length(), no_slots{});
+/// The result at `here`, a position of the iteration space.
+template <class Fold, class Position, class Slots>
+typename Fold::value_type fold_result(const Fold& fold, const Position& here, const Slots& slots) {
+  cascade<typename Fold::monoid, typename Fold::state> partial;
+  detail::fold_runs(partial, fold, here, {{0, fold.run_count()}}, {{0, fold.run_length()}}, slots);
+  return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
+}
+
+/// Results `begin` to `begin + length` - 1 along `last_axis` of the operand, at `position` of the operand's axes.
+template <class Fold, class Position>
+void fold_results(const Fold& fold, const Position& position, int last_axis, const array<index, 2>& part,
+                  typename Fold::value_type* results) {
+  auto here = fold.reordered(position);
+  if (fold.along_kept) return detail::fold_columns(fold, here, part[0], part[1] - part[0], results);
+  int moving = 0;
+  while (moving < fold.kept && fold.axis_of[moving] != last_axis) ++moving;
+  for (index i = part[0]; i < part[1]; ++i) {
+    if (moving < fold.kept) here[moving] = i;
+    results[i - part[0]] = fold_result(fold, here, no_slots{});
+  }
+}
+
+/// The single result of a full reduction, in parallel over items of whole runs or parts of one run.
+template <class Fold>
+typename Fold::value_type fold_everything(const Fold& fold) {
+  const index length = fold.run_length(), runs = length == 0 ? 0 : fold.run_count();
+  const index runs_per_item = length >= detail::item_size || length == 0 ? 1 : detail::item_size / length;
+  const index parts = length <= detail::item_size ? 1 : (length + detail::item_size - 1) / detail::item_size;
+  const index part = parts == 1 ? length : detail::item_size;
+  std::vector<typename Fold::state> states(static_cast<std::size_t>((runs + runs_per_item - 1) / runs_per_item * parts));
+  parallel_for(static_cast<index>(states.size()), 1, [&](index first, index last) {
+    for (index item = first; item < last; ++item) {
+      const index run = item / parts * runs_per_item, begin = item % parts * part;
+      cascade<typename Fold::monoid, typename Fold::state> partial;
+      detail::fold_runs(partial, fold, array<index, Fold::rank>{},
+                        {{run, run + runs_per_item < runs ? run + runs_per_item : runs}},
+                        {{begin, begin + part < length ? begin + part : length}}, no_slots{});
+      states[static_cast<std::size_t>(item)] = partial.total();
     }
-  }
-  void fold_columns(array<index, Rank> here, index begin, index length, value_type* results) const {
-    using lanes = detail::lanes_of<monoid, state>;
-    cascade<lanes, lanes> partial;
-    for (index first = 0; first < count; first += detail::column_block) {
-      const index last = first + detail::column_block < count ? first + detail::column_block : count;
-      lanes sums = lanes::template identity<lanes>();
-      for (index row = first; row < last; ++row) {
-        set_position(here, extents, kept, Rank - 1, row);
-        sums.add(program.at(here), begin, length, row);
-      }
-      partial.push(sums);
-    }
-    const lanes total = partial.total();
-    for (index i = 0; i < length; ++i) results[i] = monoid::template finish<value_type>(total.state[i], count);
-  }
-};
+  });
+  cascade<typename Fold::monoid, typename Fold::state> total;
+  for (const auto& each : states) total.push(each);
+  return Fold::monoid::template finish<typename Fold::value_type>(total.total(), fold.count);
+}
 
 }  // namespace tenon

@@ -10,17 +10,6 @@
 
 namespace tenon {
 
-/// Writes the values of a cursor at [begin, end) of a row to `data`, `step` elements apart.
-template <class T, class Cursor, class Slots>
-TENON_INLINE void write_run(T* data, index step, index begin, index end, const Cursor& cursor, const Slots& slots) {
-  constexpr int width = simd::native_width<compute_type<T>>;
-  index i = begin;
-  if (step == 1) {
-    for (; i + width <= end; i += width) simd::store<width>(data + i, cursor.template pack<width>(i, slots));
-  }
-  for (; i < end; ++i) data[i * step] = static_cast<T>(cursor.value(i, slots));
-}
-
 namespace detail {
 
 inline constexpr index pointwise_chunk = 4096;   // elements: few enough to balance, enough to hide the bookkeeping

@@ -29,40 +29,21 @@ struct block_slots {
 
 namespace detail {
 
-/// Lowers one reduction for the host: its axes ordered, its reduced axes merged.
-template <class Reduction, int ResultRank>
-auto make_host_fold(const Reduction& node, const array<index, ResultRank>& result_extents) {
-  using operand = std::remove_cvref_t<decltype(node.operand())>;
-  constexpr int rank = operand::shape_type::rank;
+/// Whether neighbouring results are better folded side by side: the innermost axis is kept, or short and reduced.
+template <class Reduction>
+bool folds_along_kept(const Reduction& node) {
+  constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
-  auto extents = node.operand().shape().to_array();
-  index count = 1;
-  for (int axis = 0; axis < rank; ++axis) {
-    if (reduced[axis]) count *= extents[axis];
-  }
-  constexpr auto rows = order_axes<rank>(reduced, false), columns = order_axes<rank>(reduced, true);
-  constexpr bool keeps_one = rows.kept > 0;
-  const index inner = rank == 0 ? 1 : extents[rank == 0 ? 0 : rank - 1];
-  const index beside = keeps_one ? extents[keeps_one ? columns.axis_of[rank - 1] : 0] : 1;
-  const bool inner_is_kept = keeps_one && !reduced[rank == 0 ? 0 : rank - 1];
-  const bool along_kept = keeps_one && beside > 1 && (inner_is_kept || (inner < 16 && beside > inner));
-  const auto order = along_kept ? columns : rows;
-  auto program = node.operand().template lower<0>(broadcast_map(ordered_map(order.axis_of), extents));
-  array<index, rank> ordered{};
-  for (int place = 0; place < rank; ++place) {
-    const int axis = order.axis_of[place];
-    ordered[place] = extents[axis];
-    if constexpr (ResultRank == rank) {
-      if (!reduced[axis]) ordered[place] = result_extents[axis];
-    }
-  }
-  merge_axes(ordered, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
-  return host_fold<Reduction, rank, decltype(program)>{program, ordered, order.axis_of, order.kept, along_kept, count};
+  int last_kept = rank - 1;
+  while (last_kept >= 0 && reduced[last_kept]) --last_kept;
+  if (last_kept < 0) return false;
+  const index beside = node.operand().shape().extent(last_kept), inner = node.operand().shape().extent(rank - 1);
+  return beside > 1 && (last_kept == rank - 1 || (inner < 16 && beside > inner));
 }
 
 template <class Slots, class... Folds>
 void set_everything(Slots& slots, const Folds&... folds) {
-  apply_tuple([&](auto&... results) { ((results[0] = folds.fold_everything()), ...); }, slots.results);
+  apply_tuple([&](auto&... results) { ((results[0] = fold_everything(folds)), ...); }, slots.results);
 }
 
 /// Calls `write(position, begin, length, slots)` for blocks of results along `last_axis`, shared among threads.
@@ -81,7 +62,7 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
       const index count = begin + lane_block < length ? lane_block : length - begin;
       slots.origin = begin;
       apply_tuple(
-          [&](auto&... results) { (folds.fold(position, last_axis, begin, count, results.begin()), ...); }, slots.results);
+          [&](auto&... results) { (fold_results(folds, position, last_axis, {{begin, begin + count}}, results.begin()), ...); }, slots.results);
       write(position, begin, count, slots);
     }
   });
@@ -96,9 +77,9 @@ void run_reduce_host(const Target& target, const E& node) {
   constexpr auto order = with_axis_last<rank>(last_axis);
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(ordered_map(order));
-  const auto folds = apply_tuple(
-      [&](const auto*... reduction) { return make_tuple_of(detail::make_host_fold(*reduction, extents)...); },
-      reductions_of(node));
+  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+    return lower_reduction<FirstSlot>(reduction, extents, detail::folds_along_kept(reduction));
+  });
   count_launch("reduce");
   apply_tuple(
       [&](const auto&... fold) {

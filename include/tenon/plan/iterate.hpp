@@ -58,24 +58,92 @@ constexpr array<int, Rank> with_axis_last(int axis) {
   return order;
 }
 
-namespace detail {
+/// A reduction in program form, for loops and kernels. Its iteration space has the kept axes first and the reduced ones
+/// last; when `along_kept`, the last kept axis comes last instead, so that neighbouring results are folded side by side.
+template <class Reduction, int Rank, class Program>
+struct reduction_program {
+  using monoid = typename Reduction::monoid;
+  using state = typename Reduction::state;
+  using value_type = compute_type<typename Reduction::element>;
+  static constexpr int rank = Rank;
 
-template <class E>
-constexpr auto list_reductions(const E& node) {
-  const auto below = apply_tuple([](const auto&... operand) { return join(list_reductions(operand)...); }, node.operands);
+  Program program;
+  array<index, Rank> extents;
+  array<int, Rank> axis_of;  // which axis of the operand each iteration axis is
+  int kept;                  // kept axes in front
+  bool along_kept;
+  index count;  // values per result
+
+  /// Length of the innermost axis, and how many such runs a result (or a block of results) has.
+  TENON_HOST_DEVICE constexpr index run_length() const { return Rank == 0 ? 1 : extents[Rank - 1]; }
+  TENON_HOST_DEVICE constexpr index run_count() const { return count_between(extents, kept, Rank - 1); }
+  /// A position of the operand's axes in the order of iteration.
+  TENON_HOST_DEVICE constexpr array<index, Rank> reordered(const array<index, Rank>& position) const {
+    array<index, Rank> result{};
+    for (int place = 0; place < Rank; ++place) result[place] = position[axis_of[place]];
+    return result;
+  }
+};
+
+/// Lowers a reduction whose operand holds slots from `FirstSlot` on. Kept axes take the extents of the statement's result;
+/// reduced axes are merged where memory allows.
+template <int FirstSlot, class Reduction, int ResultRank>
+auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents, bool along_kept) {
+  using operand = std::remove_cvref_t<decltype(node.operand())>;
+  constexpr int rank = operand::shape_type::rank;
+  constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+  const auto order = order_axes<rank>(reduced, along_kept);
+  const auto operand_extents = node.operand().shape().to_array();
+  auto program = node.operand().template lower<FirstSlot>(broadcast_map(ordered_map(order.axis_of), operand_extents));
+  array<index, rank> extents{};
+  index count = 1;
+  for (int place = 0; place < rank; ++place) {
+    const int axis = order.axis_of[place];
+    extents[place] = operand_extents[axis];
+    if (reduced[axis]) count *= operand_extents[axis];
+    if constexpr (ResultRank == rank) {
+      if (!reduced[axis]) extents[place] = result_extents[axis];
+    }
+  }
+  merge_axes(extents, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
+  return reduction_program<Reduction, rank, decltype(program)>{program,    extents, order.axis_of,
+                                                               order.kept, along_kept, count};
+}
+
+namespace detail {
+template <int FirstSlot, class... Operands, class Lower, int... I>
+auto lower_below(const tuple<Operands...>& operands, const Lower& lower_one, std::integer_sequence<int, I...>);
+}
+
+/// Calls `lower_one(constant<first slot of its operand>, reduction)` for each reduction of an expression in post order, the
+/// order of their slots, and returns the results as a tuple.
+template <int FirstSlot, class E, class Lower>
+auto lower_reductions(const E& node, const Lower& lower_one) {
+  using positions = std::make_integer_sequence<int, decltype(E::operands)::count>;
+  const auto below = detail::lower_below<FirstSlot>(node.operands, lower_one, positions{});
   if constexpr (std::is_same_v<typename E::kind, reduction_kind>) {
-    return join(below, make_tuple_of(&node));
+    return join(below, make_tuple_of(lower_one(constant<FirstSlot>{}, node)));
   } else {
     return below;
   }
 }
 
-}  // namespace detail
+namespace detail {
 
-/// Pointers to the reductions of an expression in post order, the order of their slots.
-template <class E>
-constexpr auto reductions_of(const E& node) {
-  return detail::list_reductions(node);
+/// The number of the first slot of operand `Position`.
+template <int FirstSlot, int Position, class... Operands>
+constexpr int first_slot_of() {
+  constexpr int counts[] = {slot_count<Operands>..., 0};
+  int slot = FirstSlot;
+  for (int before = 0; before < Position; ++before) slot += counts[before];
+  return slot;
 }
 
+template <int FirstSlot, class... Operands, class Lower, int... I>
+auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
+                 std::integer_sequence<int, I...>) {
+  return join(lower_reductions<first_slot_of<FirstSlot, I, Operands...>()>(get<I>(operands), lower_one)...);
+}
+
+}  // namespace detail
 }  // namespace tenon

@@ -43,6 +43,21 @@ view<const T, New, Space> reshape(const tensor<T, Old, Space>& operand, const Ne
   return reshape(operand.view(), extents);
 }
 
+namespace detail {
+
+template <class Shape, int Position, class Sequence = std::make_integer_sequence<int, Shape::rank + 1>>
+struct inserted_shape;
+template <class Shape, int Position, int... I>
+struct inserted_shape<Shape, Position, std::integer_sequence<int, I...>> {
+  static constexpr index extent(int axis) {
+    if (axis == Position) return 1;
+    return Shape::static_extent(axis < Position ? axis : axis - 1);
+  }
+  using type = shape<extent(I)...>;
+};
+
+}  // namespace detail
+
 /// An axis of extent 1 at position `Axis` of the result.
 /// cost      none of its own: strides change
 template <int Axis, tensor_operand Operand>
@@ -50,13 +65,16 @@ auto new_axis(Operand&& operand) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank + 1, position = normalise_axis(Axis, rank);
   static_assert(position >= 0 && position < rank, "tenon: an axis must lie in [-rank, rank)");
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    constexpr auto source = [](int axis) { return axis < position ? axis : axis - 1; };
-    using new_shape = shape<(I == position ? 1 : old_shape::static_extent(I == position ? 0 : source(I)))...>;
-    const axis_map<rank - 1, rank> map{{}, {{(I == position ? -1 : source(I))...}}, {{(I == position ? 0 : 1)...}}};
-    const array<index, rank> extents{{(I == position ? 1 : operand.shape().extent(I == position ? 0 : source(I)))...}};
-    return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
-  }(std::make_integer_sequence<int, rank>{});
+  axis_map<rank - 1, rank> map{};
+  array<index, rank> extents{};
+  for (int axis = 0; axis < rank; ++axis) {
+    const int source = axis < position ? axis : axis - 1;
+    map.target[axis] = axis == position ? -1 : source;
+    map.step[axis] = axis == position ? 0 : 1;
+    extents[axis] = axis == position ? 1 : operand.shape().extent(source);
+  }
+  using new_shape = typename detail::inserted_shape<old_shape, position>::type;
+  return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
 }
 
 }  // namespace tenon

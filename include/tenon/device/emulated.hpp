@@ -1,0 +1,304 @@
+// tenon/device/emulated.hpp: a device made of fibers on the host, for tests and for debugging kernels.
+// It runs the very templates that nvcc compiles, and refuses what a GPU would leave undefined.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <tenon/device/fragment.hpp>
+#include <tenon/device/launch.hpp>
+#include <tenon/device/schedule.hpp>
+
+namespace tenon {
+
+/// Memory of the emulated device: the host's, aligned as a GPU's is.
+struct emulated {
+  static constexpr const char* name = "emulated";
+  static constexpr bool host_accessible = true;
+  static constexpr std::size_t alignment = 256;
+
+  static void* allocate(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{alignment}); }
+  static void deallocate(void* memory, std::size_t) noexcept { ::operator delete(memory, std::align_val_t{alignment}); }
+  static void copy(void* target, const void* source, std::size_t bytes) {
+    if (bytes != 0) std::memmove(target, source, bytes);
+  }
+  static void copy_from_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
+  static void copy_to_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
+};
+
+/// The options of the calling thread's launches on `emulated`.
+inline emulation_options current_emulation() { return detail::thread_emulation(); }
+
+/// Sets the options of the calling thread's launches on `emulated` while it lives.
+class emulation_scope {
+ public:
+  explicit emulation_scope(emulation_options options) : outer_(current_emulation()) {
+    detail::thread_emulation() = options;
+  }
+  emulation_scope(const emulation_scope&) = delete;
+  emulation_scope& operator=(const emulation_scope&) = delete;
+  ~emulation_scope() { detail::thread_emulation() = outer_; }
+
+ private:
+  emulation_options outer_;
+};
+
+/// The device object of emulated kernels.
+/// throws    race_error, barrier_error, index_error where the kernel breaks a rule
+class emulated_device {
+ public:
+  template <class T>
+  using shared_array = tenon::shared_array<T>;
+  template <class Role, int M, int N, int K, class T, class Layout = row_major>
+  using fragment = emulated_fragment<Role, M, N, K, T, Layout>;
+
+  TENON_HOST_DEVICE explicit emulated_device(detail::emulated_thread& self) : self_(self) {}
+
+  TENON_HOST_DEVICE int thread() const { return self_.user.thread; }
+  TENON_HOST_DEVICE grid_position block() const { return self_.schedule->position; }
+  TENON_HOST_DEVICE int block_size() const { return self_.schedule->shape.block; }
+  TENON_HOST_DEVICE grid_extent grid_size() const { return self_.schedule->shape.grid; }
+  TENON_HOST_DEVICE int lane() const { return thread() % warp_size; }
+  TENON_HOST_DEVICE int warp() const { return thread() / warp_size; }
+
+  /// Waits for every thread of the block and orders all their memory accesses.
+  TENON_HOST_DEVICE void sync(source_position where = {}) { self_.services->sync(self_, where); }
+  /// Waits for every lane of the warp and orders their memory accesses.
+  TENON_HOST_DEVICE void sync_warp(source_position where = {}) {
+    self_.services->meet_warp(self_, {"sync_warp", true, nullptr}, where);
+  }
+
+  /// The value that lane `from` (mod 32) passes. Orders no memory accesses.
+  template <lane_value T>
+  TENON_HOST_DEVICE T shuffle(T value, int from, source_position where = {}) {
+    return exchange(value, from & (warp_size - 1), {"shuffle", false, nullptr}, where);
+  }
+  template <lane_value T>
+  TENON_HOST_DEVICE T shuffle_xor(T value, int mask, source_position where = {}) {
+    return exchange(value, (lane() ^ mask) & (warp_size - 1), {"shuffle_xor", false, nullptr}, where);
+  }
+  /// The value of the lane `delta` above; the last `delta` lanes receive their own.
+  template <lane_value T>
+  TENON_HOST_DEVICE T shuffle_down(T value, int delta, source_position where = {}) {
+    const int from = lane() + delta;
+    return exchange(value, from < warp_size ? from : lane(), {"shuffle_down", false, nullptr}, where);
+  }
+  /// Bit i says what lane i passes.
+  TENON_HOST_DEVICE unsigned ballot(bool flag, source_position where = {}) {
+    const int phase = hand_in(flag, {"ballot", false, nullptr}, where);
+    unsigned bits = 0;
+    for (int i = 0; i < warp_size; ++i) bits |= static_cast<unsigned>(handed_in<bool>(phase, i)) << i;
+    return bits;
+  }
+
+  /// The next `count` elements of the block's shared memory; every thread must ask for the same ones in the same order.
+  template <class T>
+  TENON_HOST_DEVICE shared_array<T> shared(int count, source_position where = {}) {
+    const int offset = self_.shared_used;
+    if (count < 0 || offset + shared_bytes_of<T>(count) > self_.schedule->shape.shared_bytes) {
+      self_.services->refuse(self_, "shared: more than the launch's shared_bytes", where);
+    }
+    self_.shared_used += shared_bytes_of<T>(count);
+    return {self_.user, offset, count};
+  }
+  TENON_HOST_DEVICE int shared_used() const { return self_.shared_used; }
+  /// Gives back what was taken since `shared_used()` was `used`.
+  TENON_HOST_DEVICE void release_shared(int used) { self_.shared_used = used; }
+
+  /// Starts to copy `Bytes` (4, 8 or 16) from `source` to `target[first]...`, or zeros when not `valid`.
+  /// They arrive at the `wait_copies` that covers their group, and other threads see them after the next barrier.
+  template <int Bytes, class T>
+  TENON_HOST_DEVICE void copy_async(const shared_array<T>& target, index first, const T* source, bool valid,
+                                    source_position where = {}) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "tenon: asynchronous copies have 4, 8 or 16 bytes");
+    static_assert(Bytes % sizeof(T) == 0, "tenon: an asynchronous copy has whole elements");
+    reserve_copy(target, first, Bytes / static_cast<int>(sizeof(T)), where);
+    detail::pending_copy copy{target.offset_of(first), Bytes, where, {}};
+    if (valid && reinterpret_cast<std::uintptr_t>(source) % Bytes != 0) {
+      self_.services->refuse(self_, "copy_async: the source is not aligned to the size of the copy", where);
+    }
+    if (valid) __builtin_memcpy(copy.values, source, Bytes);
+    self_.services->queue_copy(self_, copy);
+  }
+  /// Ends a group of copies.
+  TENON_HOST_DEVICE void commit_copies() { self_.services->commit_copies(self_); }
+  /// Waits until at most the `Groups` youngest groups of this thread are on their way.
+  template <int Groups>
+  TENON_HOST_DEVICE void wait_copies() {
+    self_.services->wait_copies(self_, Groups);
+  }
+
+  /// Adds and returns what was there before.
+  template <class T>
+  TENON_HOST_DEVICE T atomic_add(T* target, T value) {
+    if constexpr (std::is_integral_v<T>) {
+      return __atomic_fetch_add(target, value, __ATOMIC_ACQ_REL);
+    } else {
+      T seen = *target, sum{};
+      do {
+        sum = seen + value;
+      } while (!__atomic_compare_exchange(target, &seen, &sum, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+      return seen;
+    }
+  }
+  /// Orders this thread's accesses to global memory; emulated atomics do so anyway.
+  TENON_HOST_DEVICE void fence() {}
+
+  template <class Fragment>
+  TENON_HOST_DEVICE void fill(Fragment& fragment, typename Fragment::storage value) {
+    for (auto& element : fragment.elements) element = value;
+  }
+  /// Loads a matrix from `from[first]...`, its rows (or columns) `leading` elements apart.
+  template <class Fragment>
+  TENON_HOST_DEVICE void load_fragment(Fragment& fragment, const shared_array<typename Fragment::storage>& from,
+                                       int first, int leading, source_position where = {}) {
+    check_tile(from.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), where);
+    for (int slot = 0; slot < Fragment::count; ++slot) {
+      const auto value = from.load(first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading), where);
+      fragment.elements[slot] = detail::rounded_operand<typename Fragment::element>(value);
+    }
+  }
+  template <class Fragment>
+  TENON_HOST_DEVICE void store_fragment(const shared_array<typename Fragment::storage>& to, int first,
+                                        const Fragment& fragment, int leading, source_position where = {}) {
+    check_tile(to.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), where);
+    for (int slot = 0; slot < Fragment::count; ++slot) {
+      to.store(first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading), fragment.elements[slot],
+               where);
+    }
+  }
+  /// result += left * right
+  template <class Result, class Left, class Right>
+  TENON_HOST_DEVICE void multiply_add(Result& result, const Left& left, const Right& right,
+                                      source_position where = {}) {
+    static_assert(product_is_legal<Result, Left, Right>, "tenon: these fragments are not multiplied with each other");
+    using operands = detail::product_operands<Result, Left, Right>;
+    constexpr auto complete = [](detail::emulated_warp& warp, int phase) {
+      operands lanes[warp_size];
+      for (int i = 0; i < warp_size; ++i) __builtin_memcpy(&lanes[i], warp.slots[phase][i], sizeof(operands));
+      detail::multiply_lanes(lanes);
+    };
+    hand_in(operands{&result, &left, &right, self_.schedule->scramble}, {"multiply_add", false, complete}, where);
+  }
+
+ private:
+  /// A copy under way counts as a write from its start on.
+  template <class T>
+  TENON_HOST_DEVICE void reserve_copy(const shared_array<T>& target, index first, int count, source_position where) {
+    const detail::unobserved quiet;
+    target.template access<true>(first, count, where);
+  }
+  /// Puts a value where the other lanes find it and waits for theirs; the phase names the place.
+  template <class T>
+  TENON_HOST_DEVICE int hand_in(const T& value, const detail::warp_request& request, source_position where) {
+    int phase = 0;
+    {
+      const detail::unobserved quiet;
+      phase = self_.warp->phase;
+      __builtin_memcpy(self_.warp->slots[phase][lane()], &value, sizeof(T));
+    }
+    self_.services->meet_warp(self_, request, where);
+    return phase;
+  }
+  template <class T>
+  TENON_HOST_DEVICE T handed_in(int phase, int from) const {
+    const detail::unobserved quiet;
+    T value;
+    __builtin_memcpy(&value, self_.warp->slots[phase][from], sizeof(T));
+    return value;
+  }
+  template <class T>
+  TENON_HOST_DEVICE T exchange(T value, int from, const detail::warp_request& request, source_position where) {
+    return handed_in<T>(hand_in(value, request, where), from);
+  }
+  template <class Fragment>
+  TENON_HOST_DEVICE int element(int slot) const {
+    return detail::scrambled_element(self_.schedule->scramble, Fragment::extent::size, lane(), slot);
+  }
+  TENON_HOST_DEVICE void check_tile(int offset, int leading_bytes, source_position where) const {
+    if (offset % shared_alignment != 0) self_.services->refuse(self_, "fragment: tile not aligned to 32 bytes", where);
+    if (leading_bytes % 16 != 0) self_.services->refuse(self_, "fragment: rows not a multiple of 16 bytes apart", where);
+  }
+
+  detail::emulated_thread& self_;
+};
+
+namespace detail {
+
+/// The copies of the oldest group arrive.
+inline void land_oldest_group(emulated_thread& self) {
+  const unobserved quiet;
+  const auto group = self.copies.begin() + self.copy_groups.front();
+  for (auto copy = self.copies.begin(); copy != group; ++copy) {
+    if (self.user.arena->records) record_access<true>({&self.user, copy->offset, copy->bytes, copy->where});
+    std::memcpy(self.user.arena->bytes + copy->offset, copy->values, static_cast<std::size_t>(copy->bytes));
+  }
+  self.copies.erase(self.copies.begin(), group);
+  self.copy_groups.erase(self.copy_groups.begin());
+}
+
+inline const thread_services* host_thread_services() {
+  static constexpr thread_services services{
+      .sync = [](emulated_thread& self, source_position where) { self.schedule->meet_block(self, where); },
+      .meet_warp = [](emulated_thread& self, const warp_request& request,
+                      source_position where) { self.schedule->meet_warp(self, request, where); },
+      .queue_copy =
+          [](emulated_thread& self, const pending_copy& copy) {
+            self.copies.push_back(copy);
+            ++self.uncommitted;
+          },
+      .commit_copies = [](emulated_thread& self) { self.copy_groups.push_back(std::exchange(self.uncommitted, 0)); },
+      .wait_copies =
+          [](emulated_thread& self, int groups_left) {
+            while (static_cast<int>(self.copy_groups.size()) > groups_left) land_oldest_group(self);
+          },
+      .refuse =
+          [](const emulated_thread& self, const char* problem, source_position where) {
+            self.schedule->refuse(self, compose_text(problem, " (", at_text(where), ")"));
+          }};
+  return &services;
+}
+
+/// An order of `count` blocks: multiples of a step without a common divisor.
+class block_order {
+ public:
+  block_order(index count, shuffler random) : count_(count) {
+    at_ = static_cast<index>(random.below(static_cast<std::uint64_t>(count)));
+    do {
+      step_ = 1 + static_cast<index>(random.below(static_cast<std::uint64_t>(count)));
+    } while (common_divisor(step_, count) != 1);
+  }
+  index next() { return at_ = (at_ + step_) % count_; }
+
+ private:
+  static index common_divisor(index left, index right) { return right == 0 ? left : common_divisor(right, left % right); }
+
+  index count_, at_, step_;
+};
+
+template <>
+struct launcher<emulated> {
+  template <class Kernel>
+  static void run(const launch_shape& shape, const Kernel& kernel) {
+    constexpr auto body = [](const void* kernel_in_block, emulated_thread& thread) {
+      emulated_device device(thread);
+      (*static_cast<const Kernel*>(kernel_in_block))(device);
+    };
+    run_grid(shape, {body, &kernel, kernel_name<Kernel>()});
+  }
+
+  static void run_grid(const launch_shape& shape, const emulated_body& body) {
+    const emulation_options options = current_emulation();
+    block_schedule schedule(shape, body, options);
+    const auto x = static_cast<index>(shape.grid.x), y = static_cast<index>(shape.grid.y);
+    block_order order(shape.grid.blocks(), shuffler(options.seed));
+    for (index i = 0; i < shape.grid.blocks(); ++i) {
+      const index at = order.next();
+      schedule.run_block({static_cast<int>(at % x), static_cast<int>(at / x % y), static_cast<int>(at / (x * y))});
+    }
+  }
+};
+
+}  // namespace detail
+}  // namespace tenon

@@ -1,0 +1,419 @@
+// tenon/device/schedule.hpp: runs the threads of an emulated block as fibers, in an order shuffled by a seed.
+// A thread stops where it must wait for others; who waits for whom is known, so a deadlock is an error, not a hang.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <exception>
+#include <tenon/device/fiber.hpp>
+#include <tenon/device/shared_memory.hpp>
+#include <utility>
+
+namespace tenon {
+
+/// How launches on `emulated` behave.
+struct emulation_options {
+  std::uint64_t seed = 1;    ///< shuffles the order of blocks and threads and the map of fragments
+  bool record_races = true;  ///< finds accesses to shared memory that lack a barrier
+};
+
+/// The threads of a block do not meet where they must.
+struct barrier_error : error {
+  using error::error;
+};
+
+namespace detail {
+
+inline emulation_options& thread_emulation() {
+  thread_local emulation_options options;
+  return options;
+}
+
+/// A small generator for orders: splitmix64.
+class shuffler {
+ public:
+  explicit shuffler(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t bits() {
+    std::uint64_t mixed = (state_ += 0x9E3779B97F4A7C15ull);
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9ull;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D049BB133111EBull;
+    return mixed ^ (mixed >> 31);
+  }
+  std::uint64_t below(std::uint64_t bound) { return ((bits() >> 32) * bound) >> 32; }
+  void shuffle(int* begin, int count) {
+    for (int last = count; last > 1; --last) {
+      std::swap(begin[last - 1], begin[below(static_cast<std::uint64_t>(last))]);
+    }
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Unwinds a fiber whose block has failed.
+struct abandoned_fiber {};
+
+struct block_schedule;
+struct emulated_thread;
+
+/// The lanes of one warp: what they have handed in, and the time of their accesses.
+struct emulated_warp {
+  access_time now = 0;
+  int arrived = 0, phase = 0;
+  emulated_thread* leader = nullptr;  // the first that arrived
+  alignas(16) unsigned char slots[2][warp_size][lane_value_bytes];
+  char gates[2];  // addresses for ThreadSanitizer
+};
+
+/// What all lanes of a warp must ask for together.
+struct warp_request {
+  const char* operation;
+  bool orders_memory;
+  void (*complete)(emulated_warp&, int phase);  // run once, when all lanes have handed in
+};
+
+struct pending_copy {
+  int offset, bytes;
+  source_position where;
+  unsigned char values[16];
+};
+
+enum class thread_state { unstarted, ready, at_barrier, at_warp_operation, finished };
+
+/// Services of the host for a thread; called through pointers, since code for both sides may not name host functions.
+struct thread_services {
+  void (*sync)(emulated_thread&, source_position);
+  void (*meet_warp)(emulated_thread&, const warp_request&, source_position);
+  void (*queue_copy)(emulated_thread&, const pending_copy&);
+  void (*commit_copies)(emulated_thread&);
+  void (*wait_copies)(emulated_thread&, int groups_left);
+  void (*refuse)(const emulated_thread&, const char* problem, source_position);
+};
+
+/// One thread of an emulated block.
+struct emulated_thread {
+  const thread_services* services = nullptr;
+  block_schedule* schedule = nullptr;
+  emulated_warp* warp = nullptr;
+  memory_user user{nullptr, nullptr, 0};
+  int shared_used = 0;
+  fiber* running_on = nullptr;
+  thread_state state = thread_state::unstarted;
+  const char* waits_in = "";
+  source_position waits_at{"", 0};
+  std::vector<pending_copy> copies{};
+  std::vector<int> copy_groups{};  // sizes of the committed groups, oldest first
+  int uncommitted = 0;
+};
+
+/// What a launch runs in each thread.
+struct emulated_body {
+  void (*run)(const void* kernel, emulated_thread&);
+  const void* kernel;
+  const char* name;
+};
+
+/// All that a block needs; reused from block to block.
+struct block_schedule {
+  block_schedule(const launch_shape& shape, const emulated_body& body, const emulation_options& options);
+  ~block_schedule();
+  block_schedule(const block_schedule&) = delete;
+  block_schedule& operator=(const block_schedule&) = delete;
+
+  /// Runs one block to its end; throws what a thread threw, or barrier_error.
+  void run_block(grid_position position);
+
+  /// Waits with the others of the block, or of the warp.
+  void meet_block(emulated_thread& self, source_position where);
+  void meet_warp(emulated_thread& self, const warp_request& request, source_position where);
+  [[noreturn]] void refuse(const emulated_thread& self, const std::string& problem) const;
+
+  launch_shape shape;
+  emulated_body body;
+  grid_position position{};
+  shuffler random;
+  std::uint64_t scramble;
+  shared_arena arena{};
+  std::vector<emulated_thread> threads;
+  std::vector<emulated_warp> warps;
+
+ private:
+  void announce(emulated_thread& self, const emulated_thread& leader, const char* operation, source_position where);
+  void suspend(emulated_thread& self);
+  void release_block();
+  void release_warp(emulated_warp& warp, bool orders_memory);
+  void start_block(grid_position at);
+  bool step();
+  void run_threads();
+  void run_thread(emulated_thread& thread);
+  void unwind();
+  emulated_thread* next_ready();
+  void resume(fiber* next);
+  void advance_time();
+  void make_ready(int first, int count);
+  [[noreturn]] void report_deadlock() const;
+
+  std::uint64_t epoch_ = 0;
+  std::vector<unsigned char> bytes_;
+  std::vector<access_record> words_, parts_;
+  std::vector<int> order_, ready_;
+  std::vector<fiber*> idle_;
+  fiber* current_ = nullptr;
+  int started_ = 0, finished_ = 0, arrived_ = 0, phase_ = 0;
+  emulated_thread* leader_ = nullptr;         // the first that arrived at the block's barrier
+  char gates_[2] = {}, begin_ = 0, end_ = 0;  // addresses for ThreadSanitizer
+  bool unwinding_ = false;
+  std::exception_ptr failure_;
+};
+
+const thread_services* host_thread_services();  // defined in emulated.hpp
+
+inline block_schedule::block_schedule(const launch_shape& launched, const emulated_body& run,
+                                      const emulation_options& options)
+    : shape(launched), body(run), random(options.seed), scramble(random.bits()) {
+  const auto count = static_cast<std::size_t>(shape.block), shared = static_cast<std::size_t>(shape.shared_bytes);
+  bytes_.resize(shared + 64);
+  words_.resize(options.record_races ? shared / 4 + 1 : 0);
+  const auto misalignment = reinterpret_cast<std::uintptr_t>(bytes_.data()) % shared_alignment;
+  arena = {body.name,     host_arena_services(), bytes_.data() + (shared_alignment - misalignment), words_.data(),
+           parts_.data(), shape.shared_bytes,    options.record_races,                              &parts_};
+  threads.resize(count);
+  warps.resize((count + warp_size - 1) / warp_size);
+  for (int i = 0; i < shape.block; ++i) {
+    emulated_thread& thread = threads[static_cast<std::size_t>(i)];
+    order_.push_back(i);
+    thread.services = host_thread_services();
+    thread.schedule = this;
+    thread.warp = &warps[static_cast<std::size_t>(i / warp_size)];
+    thread.user = {&arena, &thread.warp->now, i};
+  }
+}
+
+inline block_schedule::~block_schedule() {
+  for (fiber* idle : idle_) fiber_pool::of_thread().give_back(idle);
+}
+
+inline void block_schedule::run_block(grid_position at) {
+  start_block(at);
+  release_to(&begin_);
+  while (step()) continue;
+  acquire_from(&end_);
+  if (failure_) {
+    unwind();
+    std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+}
+
+inline void block_schedule::start_block(grid_position at) {
+  position = at;
+  started_ = finished_ = arrived_ = phase_ = 0;
+  ready_.clear();
+  advance_time();
+  std::memset(bytes_.data(), 0xFF, bytes_.size());  // NaN in every floating type
+  random.shuffle(order_.data(), shape.block);
+  for (emulated_warp& warp : warps) warp.arrived = warp.phase = 0;
+  for (emulated_thread& thread : threads) {
+    thread.state = thread_state::unstarted;
+    thread.shared_used = thread.uncommitted = 0;
+    thread.copies.clear();
+    thread.copy_groups.clear();
+  }
+}
+
+/// Every barrier of the block begins a new time, in which the warps count their own barriers.
+inline void block_schedule::advance_time() {
+  ++epoch_;
+  for (emulated_warp& warp : warps) warp.now = epoch_ << block_time_shift;
+}
+
+/// Lets one fiber go on; false when the block is done or has failed.
+inline bool block_schedule::step() {
+  const unobserved quiet;
+  if (failure_ || finished_ == shape.block) return false;
+  const bool may_start = started_ < shape.block;
+  if (may_start && (ready_.empty() || (random.bits() & 1) != 0)) {
+    fiber* fresh = idle_.empty() ? fiber_pool::of_thread().take() : idle_.back();
+    if (!idle_.empty()) idle_.pop_back();
+    fresh->set_body([](void* self) { static_cast<block_schedule*>(self)->run_threads(); }, this);
+    resume(fresh);
+  } else if (emulated_thread* next = next_ready()) {
+    resume(next->running_on);
+  } else {
+    try {
+      report_deadlock();
+    } catch (const barrier_error&) {
+      failure_ = std::current_exception();
+    }
+  }
+  return true;
+}
+
+inline emulated_thread* block_schedule::next_ready() {
+  if (ready_.empty()) return nullptr;
+  emulated_thread& next = threads[static_cast<std::size_t>(ready_.back())];
+  ready_.pop_back();
+  return &next;
+}
+
+inline void block_schedule::resume(fiber* next) {
+  current_ = next;
+  next->resume();
+  if (next->is_idle()) idle_.push_back(next);
+}
+
+/// The body of a fiber: threads that never wait run one after another on one fiber.
+/// Under ThreadSanitizer each thread has its own, since a fiber's accesses are ordered with each other.
+inline void block_schedule::run_threads() {
+  for (bool another = true; another;) {
+    emulated_thread* thread = nullptr;
+    {
+      const unobserved quiet;
+      thread = &threads[static_cast<std::size_t>(order_[static_cast<std::size_t>(started_++)])];
+      thread->running_on = current_;
+    }
+    run_thread(*thread);
+    const unobserved quiet;
+    thread->state = thread_state::finished;
+    ++finished_;
+    another = !thread_sanitized && !failure_ && ready_.empty() && started_ < shape.block;
+  }
+}
+
+inline void block_schedule::run_thread(emulated_thread& thread) {
+  acquire_from(&begin_);
+  try {
+    body.run(body.kernel, thread);
+  } catch (const abandoned_fiber&) {
+    return;
+  } catch (...) {
+    const unobserved quiet;
+    if (!failure_) failure_ = std::current_exception();
+  }
+  release_to(&end_);
+}
+
+/// Says what the running thread waits for; `leader` is the first of those it must meet there.
+inline void block_schedule::announce(emulated_thread& self, const emulated_thread& leader, const char* operation,
+                                     source_position where) {
+  if (&leader != &self && (leader.waits_at.line != where.line || std::strcmp(leader.waits_in, operation) != 0)) {
+    refuse(self, compose_text(operation, " at ", at_text(where), ", but thread ", leader.user.thread, " is in ",
+                              leader.waits_in, " at ", at_text(leader.waits_at), ", expected all at one place"));
+  }
+  self.waits_in = operation;
+  self.waits_at = where;
+}
+
+/// Stops the running thread until it is made ready.
+inline void block_schedule::suspend(emulated_thread& self) {
+  self.running_on->suspend();
+  if (unwinding_) throw abandoned_fiber{};
+}
+
+inline void block_schedule::refuse(const emulated_thread& self, const std::string& problem) const {
+  throw barrier_error(compose_text("emulated ", body.name, ": thread ", self.user.thread, ": ", problem));
+}
+
+inline void block_schedule::meet_block(emulated_thread& self, source_position where) {
+  void* gate = nullptr;
+  {
+    const unobserved quiet;
+    gate = &gates_[phase_];
+  }
+  release_to(gate);
+  {
+    const unobserved quiet;
+    if (arrived_ == 0) leader_ = &self;
+    announce(self, *leader_, "sync", where);
+    self.state = thread_state::at_barrier;
+    if (++arrived_ == shape.block) release_block();
+    suspend(self);
+  }
+  acquire_from(gate);
+}
+
+inline void block_schedule::meet_warp(emulated_thread& self, const warp_request& request, source_position where) {
+  emulated_warp& warp = *self.warp;
+  void* gate = nullptr;
+  {
+    const unobserved quiet;
+    if (shape.block % warp_size != 0) {
+      refuse(self, compose_text(request.operation, ": ", shape.block, " threads, expected whole warps of 32"));
+    }
+    gate = &warp.gates[warp.phase];
+  }
+  if (request.orders_memory) release_to(gate);
+  {
+    const unobserved quiet;
+    if (warp.arrived == 0) warp.leader = &self;
+    announce(self, *warp.leader, request.operation, where);
+    self.state = thread_state::at_warp_operation;
+    if (++warp.arrived == warp_size) {
+      if (request.complete != nullptr) request.complete(warp, warp.phase);
+      release_warp(warp, request.orders_memory);
+    }
+    suspend(self);
+  }
+  if (request.orders_memory) acquire_from(gate);
+}
+
+inline void block_schedule::make_ready(int first, int count) {
+  const auto begin_of_new = ready_.size();
+  for (int i = first; i < first + count; ++i) {
+    threads[static_cast<std::size_t>(i)].state = thread_state::ready;
+    ready_.push_back(i);
+  }
+  random.shuffle(ready_.data() + begin_of_new, count);
+}
+
+inline void block_schedule::release_block() {
+  arrived_ = 0;
+  phase_ ^= 1;
+  advance_time();
+  make_ready(0, shape.block);
+}
+
+inline void block_schedule::release_warp(emulated_warp& warp, bool orders_memory) {
+  warp.arrived = 0;
+  warp.phase ^= 1;
+  if (orders_memory) ++warp.now;
+  make_ready(static_cast<int>(&warp - warps.data()) * warp_size, warp_size);
+}
+
+/// Ends the threads that still wait by an exception at the place where they wait, so that nothing they own leaks.
+inline void block_schedule::unwind() {
+  const unobserved quiet;
+  unwinding_ = true;
+  for (emulated_thread& thread : threads) {
+    if (thread.state != thread_state::unstarted && thread.state != thread_state::finished) resume(thread.running_on);
+  }
+  unwinding_ = false;
+}
+
+inline void block_schedule::report_deadlock() const {
+  const emulated_thread* waiting = nullptr;
+  for (const emulated_thread& thread : threads) {
+    if (thread.state != thread_state::finished) waiting = &thread;
+  }
+  const bool of_block = waiting->state == thread_state::at_barrier;
+  const int first = of_block ? 0 : waiting->user.thread / warp_size * warp_size;
+  const int count = of_block ? shape.block : warp_size;
+  const emulated_thread* missing = nullptr;
+  int together = 0;
+  for (int i = first; i < first + count; ++i) {
+    const emulated_thread& thread = threads[static_cast<std::size_t>(i)];
+    const bool meets = thread.state == waiting->state && thread.waits_at.line == waiting->waits_at.line;
+    together += meets ? 1 : 0;
+    if (!meets) missing = &thread;
+  }
+  const std::string elsewhere = missing->state == thread_state::finished
+                                    ? std::string(" has returned")
+                                    : compose_text(" waits in ", missing->waits_in, " at ", at_text(missing->waits_at));
+  throw barrier_error(compose_text("emulated ", body.name, ": ", waiting->waits_in, ": ", together, " of ", count,
+                                   " threads wait at ", at_text(waiting->waits_at), ", but thread ",
+                                   missing->user.thread, elsewhere, ", expected all of them"));
+}
+
+}  // namespace detail
+}  // namespace tenon

@@ -1,0 +1,22 @@
+// tenon/expressions.hpp: door 1: tensors, expressions, evaluation.
+// The smallest door; what every program of Tenon needs.
+// Floor 6: may include base, core, device, expr, plan, host, kernels, contraction, evaluate.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/evaluate.hpp>
+#include <tenon/expr/compositions.hpp>
+#include <tenon/expr/convolve.hpp>
+#include <tenon/expr/operations/activation.hpp>
+#include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/comparison.hpp>
+#include <tenon/expr/operations/exponential.hpp>
+#include <tenon/expr/operations/logical.hpp>
+#include <tenon/expr/operations/trigonometric.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/random.hpp>
+#include <tenon/expr/views/broadcast.hpp>
+#include <tenon/expr/views/permute.hpp>
+#include <tenon/expr/views/reshape.hpp>
+#include <tenon/expr/views/slice.hpp>
+#include <tenon/expr/views/window.hpp>

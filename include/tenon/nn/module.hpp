@@ -1,0 +1,108 @@
+// tenon/nn/module.hpp: what a layer is, and its parameters.
+// A layer turns an input into an expression (`forward`) and an output's gradient into the input's (`backward`).
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expressions.hpp>
+
+namespace tenon::nn {
+
+/// A trained tensor and the gradient that the last backward pass left for it.
+template <dtype T, shape_type Shape, memory_space Space>
+struct parameter {
+  tensor<T, Shape, Space> value;
+  tensor<T, Shape, Space> gradient;
+
+  template <memory_space Other>
+  parameter<T, Shape, Other> to() const {
+    return {value.template to<Other>(), gradient.template to<Other>()};
+  }
+};
+
+/// A parameter drawn uniformly from [-bound, bound), its gradient zero.
+template <dtype T, memory_space Space, shape_type Shape>
+parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t seed, float bound) {
+  return {tensor<T, Shape, Space>(uniform<T>(shape, seed, -bound, bound)), zeros<T, Space>(shape)};
+}
+
+/// The bound of PyTorch's default initialisation of linear and convolution layers: 1 / sqrt(fan in).
+/// source    He and others 2015 with a = sqrt(5), as torch.nn.Linear and torch.nn.Conv2d do
+inline float default_bound(index fan_in) { return 1.0f / std::sqrt(static_cast<float>(fan_in)); }
+
+/// Facts that compile-time messages carry.
+template <index Extent>
+struct input_has;
+template <index Extent>
+struct layer_takes;
+
+template <class Layer, class Axis, class Given, class Taken>
+consteval void layer_must_fit_its_input() {
+  static_assert(must_hold<Layer, Axis, Given, Taken>, "tenon: this layer does not fit its input; the extents must be equal");
+}
+
+/// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where the extent is static.
+/// throws    shape_error naming layer, axis and both extents
+template <class Layer, int Axis, index Taken, shape_type Input>
+constexpr void check_input(const Input& input) {
+  constexpr index given = Input::static_extent(Axis);
+  if constexpr (given != dyn && given != Taken) {
+    layer_must_fit_its_input<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>();
+  } else if (input.extent(Axis) != Taken) {
+    throw shape_error(compose_text(Layer::name, ": axis ", Axis, ": extent ", input.extent(Axis), ", expected ", Taken,
+                                   " (input ", input.to_array(), ")"));
+  }
+}
+
+template <class Layer, int Given, int Taken>
+consteval void input_must_have_rank() {
+  static_assert(must_hold<Layer, constant<Given>, constant<Taken>>,
+                "tenon: this layer takes inputs of another rank; is a flatten missing?");
+}
+
+/// Checks the rank of an input.
+template <class Layer, int Taken, shape_type Input>
+consteval void check_rank() {
+  if constexpr (Input::rank != Taken) input_must_have_rank<Layer, Input::rank, Taken>();
+}
+
+/// Stands for a gradient that nobody asks for: that of a network's input.
+struct not_wanted {};
+template <class Destination>
+inline constexpr bool is_wanted = !std::is_same_v<Destination, not_wanted>;
+
+/// Base of layers without parameters; they fit every memory space.
+struct stateless {
+  void initialise(std::uint64_t) {}
+  template <class Visitor>
+  void visit_parameters(Visitor&&) {}
+};
+
+/// A layer with its parameters copied to another memory space.
+template <memory_space Other, class Layer>
+auto layer_in_space(const Layer& layer) {
+  if constexpr (std::is_base_of_v<stateless, Layer>) {
+    return layer;
+  } else {
+    return layer.template to<Other>();
+  }
+}
+
+/// Elements that keep their memory while their extents change within it: activations of varying batches.
+template <dtype T, shape_type Shape, memory_space Space>
+class buffer {
+ public:
+  /// The elements under `shape`; memory grows when it has to, and then the elements are lost.
+  view<T, Shape, Space> resize(const Shape& shape) {
+    if (shape.count() > memory_.count()) memory_ = storage<T, Space>(shape.count());
+    shape_ = shape;
+    return current();
+  }
+  view<T, Shape, Space> current() { return {memory_.data(), shape_}; }
+
+ private:
+  storage<T, Space> memory_;
+  Shape shape_{};
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,144 @@
+// tenon/nn/sequential.hpp: layers one after another, and a pass through them.
+// The type of a pass knows every activation's shape; its buffers are reused, so that steps allocate nothing.
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/module.hpp>
+
+namespace tenon::nn {
+
+namespace detail {
+
+/// Passes the shape `Input` through the layers, as far as types know it; does not compile where one does not fit.
+template <shape_type Input>
+constexpr auto shape_through(const Input& input) {
+  return input;
+}
+template <shape_type Input, class First, class... Rest>
+constexpr auto shape_through(const Input& input, const First& first, const Rest&... rest) {
+  return shape_through(first.output_shape(input), rest...);
+}
+
+/// The most general input of the first layer that says what it takes.
+template <class First, class... Rest>
+constexpr bool check_chain() {
+  if constexpr (requires { typename First::input_shape; }) {
+    using last = decltype(shape_through(typename First::input_shape{}, std::declval<const First&>(),
+                                        std::declval<const Rest&>()...));
+    return last::rank >= 0;
+  } else if constexpr (sizeof...(Rest) != 0) {
+    return check_chain<Rest...>();
+  } else {
+    return true;
+  }
+}
+
+}  // namespace detail
+
+/// Layers one after another. Parameters are named `0.weight`, `0.bias`, ... by position, as in torch.nn.Sequential.
+template <class... Layers>
+struct sequential_network {
+  static constexpr int count = static_cast<int>(sizeof...(Layers));
+  tuple<Layers...> layers;
+
+  /// Draws every parameter from PyTorch's default distribution.
+  void initialise(std::uint64_t seed) {
+    for_each_index<count>([&](auto i) { get<i.value>(layers).initialise(seed * count + static_cast<std::uint64_t>(i.value)); });
+  }
+  /// Calls `visitor(name, parameter)` for every parameter.
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    for_each_index<count>([&](auto i) {
+      get<i.value>(layers).visit_parameters([&](const char* name, auto& parameter) {
+        visitor(std::to_string(i.value) + "." + name, parameter);
+      });
+    });
+  }
+  /// The network with its parameters copied to another memory space.
+  template <memory_space Other>
+  auto to() const {
+    return apply_tuple(
+        [](const auto&... layer) {
+          return sequential_network<decltype(layer_in_space<Other>(layer))...>{
+              make_tuple_of(layer_in_space<Other>(layer)...)};
+        },
+        layers);
+  }
+};
+
+/// Composes layers; a layer that does not fit the one before it does not compile.
+template <class... Layers>
+sequential_network<Layers...> sequential(Layers... layers) {
+  static_assert(detail::check_chain<Layers...>());
+  sequential_network<Layers...> network{make_tuple_of(std::move(layers)...)};
+  network.initialise(0);
+  return network;
+}
+
+namespace detail {
+
+/// Buffers of the layers that follow an activation of shape `Input`.
+template <dtype T, memory_space Space, shape_type Input, class... Layers>
+struct activation_chain {
+  template <int, class Network, class View>
+  View forward(const Network&, const View& input) {
+    return input;
+  }
+};
+
+template <dtype T, memory_space Space, shape_type Input, class First, class... Rest>
+struct activation_chain<T, Space, Input, First, Rest...> {
+  using output_shape = decltype(std::declval<const First&>().output_shape(std::declval<const Input&>()));
+
+  buffer<T, output_shape, Space> output, gradient;
+  activation_chain<T, Space, output_shape, Rest...> rest;
+
+  template <int I, class Network, class View>
+  auto forward(const Network& network, const View& input) {
+    const First& layer = get<I>(network.layers);
+    const auto current = output.resize(layer.output_shape(input.shape()));
+    current = layer.forward(input);
+    return rest.template forward<I + 1>(network, current);
+  }
+  template <int I, class Network, class View, class Gradient, class Destination>
+  void backward(Network& network, const View& input, const Gradient& last, const Destination& destination) {
+    const auto current = output.current();
+    if constexpr (sizeof...(Rest) == 0) {
+      get<I>(network.layers).backward(input, current, last, destination);
+    } else {
+      const auto step = gradient.resize(current.shape());
+      rest.template backward<I + 1>(network, current, last, step);
+      get<I>(network.layers).backward(input, current, step, destination);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Forward and backward passes of a network for inputs of shape `Input`; owns the activations between them.
+/// `Input` is checked against the layers at compile time; the batch may be dynamic and may vary.
+template <class Network, shape_type Input, memory_space Space = host, dtype T = float>
+class pass;
+
+template <class... Layers, shape_type Input, memory_space Space, dtype T>
+class pass<sequential_network<Layers...>, Input, Space, T> {
+ public:
+  using network_type = sequential_network<Layers...>;
+
+  explicit pass(network_type& network) : network_(&network) {}
+
+  /// The network's output; valid until the next pass. cost: one kernel for each layer
+  auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
+  /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output.
+  template <class Gradient>
+  void backward(const view<const T, Input, Space>& input, const Gradient& gradient) {
+    chain_.template backward<0>(*network_, input, gradient, not_wanted{});
+  }
+
+ private:
+  network_type* network_;
+  detail::activation_chain<T, Space, Input, Layers...> chain_;
+};
+
+}  // namespace tenon::nn
