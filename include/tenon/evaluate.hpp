@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/host_product.hpp>
+#include <tenon/contraction/host.hpp>
 #include <tenon/contraction/select.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/views/broadcast.hpp>

@@ -63,7 +63,7 @@ struct constant {
 
 /// Calls `body(constant<0>{})` ... `body(constant<N - 1>{})`.
 template <int N, class Body>
-TENON_HOST_DEVICE constexpr void for_each_index(Body&& body) {
+constexpr void for_each_index(Body&& body) {
   [&]<int... I>(std::integer_sequence<int, I...>) { (body(constant<I>{}), ...); }(
       std::make_integer_sequence<int, N>{});
 }

@@ -174,8 +174,7 @@ TENON_HOST_DEVICE constexpr T lowest_value() {
   if constexpr (is_short_float<T>) {
     return T(lowest_value<float>());
   } else if constexpr (std::is_floating_point_v<T>) {
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    return -infinity;
+    return -static_cast<T>(__builtin_huge_val());  // numeric_limits' function is host-only under nvcc
   } else {
     constexpr T lowest = std::numeric_limits<T>::lowest();
     return lowest;

@@ -40,6 +40,11 @@ struct tuple : detail::tuple_base<std::make_integer_sequence<int, static_cast<in
 };
 
 template <class... Ts>
+constexpr tuple<Ts...> make_tuple_of(Ts... values) {
+  return {{{std::move(values)}...}};
+}
+template <class... Ts>
+  requires(std::is_trivially_copyable_v<Ts> && ...)
 TENON_HOST_DEVICE constexpr tuple<Ts...> make_tuple_of(Ts... values) {
   return {{{values}...}};
 }
@@ -53,15 +58,15 @@ TENON_HOST_DEVICE constexpr auto& get(tuple<Ts...>& values) {
   return detail::get_element<I>(values);
 }
 
-/// `body(values...)` of a tuple.
+/// `body(values...)` of a tuple; on the host only, where lambdas need no marks.
 template <class Body, class... Ts>
-TENON_HOST_DEVICE constexpr decltype(auto) apply_tuple(Body&& body, const tuple<Ts...>& values) {
+constexpr decltype(auto) apply_tuple(Body&& body, const tuple<Ts...>& values) {
   return [&]<int... I>(std::integer_sequence<int, I...>) -> decltype(auto) {
     return body(get<I>(values)...);
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
 }
 template <class Body, class... Ts>
-TENON_HOST_DEVICE constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& values) {
+constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& values) {
   return [&]<int... I>(std::integer_sequence<int, I...>) -> decltype(auto) {
     return body(get<I>(values)...);
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/device/cuda_memory.hpp>
+#include <tenon/device/instruction_text.hpp>
 #include <tenon/device/primitives.hpp>
 #if defined(__CUDACC__)
 
@@ -93,7 +94,9 @@ class cuda_shared_array {
     return {offset_, count_ * static_cast<int>(sizeof(T)) / static_cast<int>(sizeof(Other))};
   }
   __device__ __forceinline__ int offset_of(int i) const { return offset_ + i * static_cast<int>(sizeof(T)); }
-  __device__ __forceinline__ T* pointer(int i) const { return reinterpret_cast<T*>(detail::shared_bytes() + offset_of(i)); }
+  __device__ __forceinline__ T* pointer(int i) const {
+    return reinterpret_cast<T*>(detail::shared_bytes() + offset_of(i));
+  }
   /// The address within the shared state space, as instructions take it.
   __device__ __forceinline__ unsigned address(int i) const {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer(i)));
@@ -137,43 +140,6 @@ namespace detail {
 template <class Fragment>
 inline constexpr bool is_double = std::is_same_v<typename Fragment::element, double>;
 
-/// Pieces of instruction names; inline assembly takes them as arrays of characters.
-struct text_a { static constexpr char text[] = "a"; };
-struct text_b { static constexpr char text[] = "b"; };
-struct text_c { static constexpr char text[] = "c"; };
-struct text_row { static constexpr char text[] = "row"; };
-struct text_column { static constexpr char text[] = "col"; };
-struct text_16_16_16 { static constexpr char text[] = "m16n16k16"; };
-struct text_16_16_8 { static constexpr char text[] = "m16n16k8"; };
-struct text_8_8_4 { static constexpr char text[] = "m8n8k4"; };
-
-/// What instructions call an element type, and the types of a product of it.
-template <class T>
-struct element_text;
-template <>
-struct element_text<half> { static constexpr char text[] = "f16", product[] = "f32.f32"; };
-template <>
-struct element_text<bfloat16> { static constexpr char text[] = "bf16", product[] = "f32.bf16.bf16.f32"; };
-template <>
-struct element_text<tf32> { static constexpr char text[] = "tf32", product[] = "f32.tf32.tf32.f32"; };
-template <>
-struct element_text<std::int8_t> { static constexpr char text[] = "s8", product[] = "s32.s8.s8.s32"; };
-template <>
-struct element_text<double> { static constexpr char text[] = "f64", product[] = "f64.f64.f64.f64"; };
-template <>
-struct element_text<float> { static constexpr char text[] = "f32"; };
-template <>
-struct element_text<std::int32_t> { static constexpr char text[] = "s32"; };
-
-template <class Role>
-using role_text = std::conditional_t<std::is_same_v<Role, matrix_a>, text_a,
-                                     std::conditional_t<std::is_same_v<Role, matrix_b>, text_b, text_c>>;
-template <class Layout>
-using layout_text = std::conditional_t<std::is_same_v<Layout, row_major>, text_row, text_column>;
-template <class Fragment>
-using shape_text = std::conditional_t<Fragment::k == 16, text_16_16_16,
-                                      std::conditional_t<Fragment::k == 8, text_16_16_8, text_8_8_4>>;
-
 /// The architecture from which on there is a unit for fragments of an element type and shape.
 template <class Fragment>
 inline constexpr int unit_since = Fragment::k == 16 && !std::is_same_v<typename Fragment::element, bfloat16> ? 75 : 80;
@@ -188,32 +154,27 @@ __device__ __forceinline__ void load_words(Fragment& fragment, unsigned address,
   if constexpr (Fragment::word_count == 8 && !is_double<Fragment>) {
     asm volatile("wmma.load.%10.sync.aligned.%11.%12.shared.%13 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], %9;"
                  : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]), "=r"(w[4]), "=r"(w[5]), "=r"(w[6]), "=r"(w[7])
-                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text),
-                   "C"(element::text)
+                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text), "C"(element::text)
                  : "memory");
   } else if constexpr (Fragment::word_count == 4 && !is_double<Fragment>) {
     asm volatile("wmma.load.%6.sync.aligned.%7.%8.shared.%9 {%0, %1, %2, %3}, [%4], %5;"
                  : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
-                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text),
-                   "C"(element::text)
+                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text), "C"(element::text)
                  : "memory");
   } else if constexpr (Fragment::word_count == 2 && !is_double<Fragment>) {
     asm volatile("wmma.load.%4.sync.aligned.%5.%6.shared.%7 {%0, %1}, [%2], %3;"
                  : "=r"(w[0]), "=r"(w[1])
-                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text),
-                   "C"(element::text)
+                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text), "C"(element::text)
                  : "memory");
   } else if constexpr (Fragment::word_count == 2 && is_double<Fragment>) {
     asm volatile("wmma.load.%4.sync.aligned.%5.%6.shared.%7 {%0, %1}, [%2], %3;"
                  : "=d"(w[0]), "=d"(w[1])
-                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text),
-                   "C"(element::text)
+                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text), "C"(element::text)
                  : "memory");
   } else if constexpr (Fragment::word_count == 1 && is_double<Fragment>) {
     asm volatile("wmma.load.%3.sync.aligned.%4.%5.shared.%6 {%0}, [%1], %2;"
                  : "=d"(w[0])
-                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text),
-                   "C"(element::text)
+                 : "r"(address), "r"(leading), "C"(role::text), "C"(layout::text), "C"(shape::text), "C"(element::text)
                  : "memory");
   }
 }
@@ -391,25 +352,25 @@ class cuda_device {
   __device__ __forceinline__ void fence() { __threadfence(); }
 
   template <class Fragment>
-  __device__ __forceinline__ void fill(Fragment& fragment, typename Fragment::storage value) {
-    fragment.map([value](typename Fragment::storage) { return value; });
+  __device__ __forceinline__ void fill(Fragment& held, typename Fragment::storage value) {
+    held.map([value](typename Fragment::storage) { return value; });
   }
   template <class Fragment>
-  __device__ __forceinline__ void load_fragment(Fragment& fragment,
+  __device__ __forceinline__ void load_fragment(Fragment& held,
                                                 const shared_array<typename Fragment::storage>& from, int first,
                                                 int leading) {
     if constexpr (detail::target_architecture() >= detail::unit_since<Fragment>) {
-      detail::load_words(fragment, from.address(first), leading);
-      detail::round_operand(fragment);
+      detail::load_words(held, from.address(first), leading);
+      detail::round_operand(held);
     } else {
       __trap();
     }
   }
   template <class Fragment>
   __device__ __forceinline__ void store_fragment(const shared_array<typename Fragment::storage>& to, int first,
-                                                 const Fragment& fragment, int leading) {
+                                                 const Fragment& held, int leading) {
     if constexpr (detail::target_architecture() >= detail::unit_since<Fragment>) {
-      detail::store_words(fragment, to.address(first), leading);
+      detail::store_words(held, to.address(first), leading);
     } else {
       __trap();
     }

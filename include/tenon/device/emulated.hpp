@@ -132,39 +132,37 @@ class emulated_device {
   /// Adds and returns what was there before.
   template <class T>
   TENON_HOST_DEVICE T atomic_add(T* target, T value) {
-    if constexpr (std::is_integral_v<T>) {
-      return __atomic_fetch_add(target, value, __ATOMIC_ACQ_REL);
-    } else {
-      T seen = *target, sum{};
-      do {
-        sum = seen + value;
-      } while (!__atomic_compare_exchange(target, &seen, &sum, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
-      return seen;
-    }
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "tenon: atomic operations are on 4 or 8 bytes");
+    T seen{}, wanted{};
+    do {
+      wanted = seen + value;
+    } while (!self_.services->replace(target, &seen, &wanted, sizeof(T)));
+    return seen;
   }
   /// Orders this thread's accesses to global memory; emulated atomics do so anyway.
   TENON_HOST_DEVICE void fence() {}
 
   template <class Fragment>
-  TENON_HOST_DEVICE void fill(Fragment& fragment, typename Fragment::storage value) {
-    for (auto& element : fragment.elements) element = value;
+  TENON_HOST_DEVICE void fill(Fragment& held, typename Fragment::storage value) {
+    for (auto& element : held.elements) element = value;
   }
   /// Loads a matrix from `from[first]...`, its rows (or columns) `leading` elements apart.
   template <class Fragment>
-  TENON_HOST_DEVICE void load_fragment(Fragment& fragment, const shared_array<typename Fragment::storage>& from,
+  TENON_HOST_DEVICE void load_fragment(Fragment& held, const shared_array<typename Fragment::storage>& from,
                                        int first, int leading, source_position where = {}) {
     check_tile(from.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), where);
     for (int slot = 0; slot < Fragment::count; ++slot) {
-      const auto value = from.load(first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading), where);
-      fragment.elements[slot] = detail::rounded_operand<typename Fragment::element>(value);
+      const int at = first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading);
+      const auto value = from.load(at, where);
+      held.elements[slot] = detail::rounded_operand<typename Fragment::element>(value);
     }
   }
   template <class Fragment>
   TENON_HOST_DEVICE void store_fragment(const shared_array<typename Fragment::storage>& to, int first,
-                                        const Fragment& fragment, int leading, source_position where = {}) {
+                                        const Fragment& held, int leading, source_position where = {}) {
     check_tile(to.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), where);
     for (int slot = 0; slot < Fragment::count; ++slot) {
-      to.store(first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading), fragment.elements[slot],
+      to.store(first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading), held.elements[slot],
                where);
     }
   }
@@ -218,7 +216,7 @@ class emulated_device {
   }
   TENON_HOST_DEVICE void check_tile(int offset, int leading_bytes, source_position where) const {
     if (offset % shared_alignment != 0) self_.services->refuse(self_, "fragment: tile not aligned to 32 bytes", where);
-    if (leading_bytes % 16 != 0) self_.services->refuse(self_, "fragment: rows not a multiple of 16 bytes apart", where);
+    if (leading_bytes % 16 != 0) self_.services->refuse(self_, "fragment: rows not whole 16 bytes apart", where);
   }
 
   detail::emulated_thread& self_;
@@ -238,6 +236,14 @@ inline void land_oldest_group(emulated_thread& self) {
   self.copy_groups.erase(self.copy_groups.begin());
 }
 
+template <class Word>
+bool replace_word(void* target, void* seen, const void* wanted) {
+  Word next;
+  std::memcpy(&next, wanted, sizeof(next));
+  return __atomic_compare_exchange_n(static_cast<Word*>(target), static_cast<Word*>(seen), next, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
 inline const thread_services* host_thread_services() {
   static constexpr thread_services services{
       .sync = [](emulated_thread& self, source_position where) { self.schedule->meet_block(self, where); },
@@ -252,6 +258,11 @@ inline const thread_services* host_thread_services() {
       .wait_copies =
           [](emulated_thread& self, int groups_left) {
             while (static_cast<int>(self.copy_groups.size()) > groups_left) land_oldest_group(self);
+          },
+      .replace =
+          [](void* target, void* seen, const void* wanted, std::size_t bytes) {
+            return bytes == 4 ? replace_word<std::uint32_t>(target, seen, wanted)
+                              : replace_word<std::uint64_t>(target, seen, wanted);
           },
       .refuse =
           [](const emulated_thread& self, const char* problem, source_position where) {
@@ -272,7 +283,9 @@ class block_order {
   index next() { return at_ = (at_ + step_) % count_; }
 
  private:
-  static index common_divisor(index left, index right) { return right == 0 ? left : common_divisor(right, left % right); }
+  static index common_divisor(index left, index right) {
+    return right == 0 ? left : common_divisor(right, left % right);
+  }
 
   index count_, at_, step_;
 };

@@ -148,7 +148,7 @@ class fiber {
   fiber& operator=(const fiber&) = delete;
   ~fiber() {
     closing_ = true;
-    if (entered_) resume();  // lets AddressSanitizer release what it keeps for the stack
+    if (address_sanitized && entered_) resume();  // releases what AddressSanitizer keeps for the stack
     if constexpr (thread_sanitized) __tsan_destroy_fiber(logical_thread_);
   }
 
@@ -237,6 +237,7 @@ class fiber_pool {
   fiber_pool(const fiber_pool&) = delete;
   fiber_pool& operator=(const fiber_pool&) = delete;
   ~fiber_pool() {
+    const unobserved quiet;
     for (fiber* idle : idle_) delete idle;
   }
 

@@ -50,12 +50,13 @@ TENON_HOST_DEVICE int position_in_memory(int element, int leading) {
 template <class T>
 TENON_HOST_DEVICE fragment_storage<T> rounded_operand(fragment_storage<T> value) {
   if constexpr (std::is_same_v<T, tf32>) {  // to nearest, ties away from zero
-    const auto bits = __builtin_bit_cast(std::uint32_t, value);
-    const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
-    return __builtin_bit_cast(float, finite ? (bits + 0x1000u) & 0xffffe000u : bits);
-  } else {
-    return value;
+    std::uint32_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof(bits));
+    const bool is_finite = (bits & 0x7f800000u) != 0x7f800000u;
+    if (is_finite) bits = (bits + 0x1000u) & 0xffffe000u;
+    __builtin_memcpy(&value, &bits, sizeof(bits));
   }
+  return value;
 }
 
 /// The fragments of all lanes as one matrix of the accumulator's type.

@@ -40,8 +40,9 @@ inline void check_launch_shape(const char* kernel, const launch_shape& shape, in
   }
   if (shape.grid.x < 0 || shape.grid.y < 0 || shape.grid.z < 0 || shape.grid.y > max_grid_extent ||
       shape.grid.z > max_grid_extent) {
-    throw shape_error(compose_text("launch: ", kernel, ": a grid of ", array<int, 3>{shape.grid.x, shape.grid.y, shape.grid.z},
-                                   " blocks, expected at most ", max_grid_extent, " along y and z"));
+    const array<int, 3> extents{shape.grid.x, shape.grid.y, shape.grid.z};
+    throw shape_error(compose_text("launch: ", kernel, ": a grid of ", extents, " blocks, expected at most ",
+                                   max_grid_extent, " along y and z and none negative"));
   }
 }
 

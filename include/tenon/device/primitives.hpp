@@ -110,13 +110,12 @@ concept lane_value = std::is_trivially_copyable_v<T> && (sizeof(T) <= lane_value
 /// A part of shared memory, as a kernel's thread sees it.
 /// `load_vector` and `store_vector` move up to 16 bytes at once and need that alignment.
 template <class Array>
-concept shared_view = requires(const Array& array, typename Array::value_type value) {
-  { array.load(0) } -> std::same_as<typename Array::value_type>;
-  array.store(0, value);
-  { array.template load_vector<1>(0) } -> std::same_as<tenon::array<typename Array::value_type, 1>>;
-  array.template store_vector<1>(0, array.template load_vector<1>(0));
-  array.part(0, 1);
-  array.template as<std::uint8_t>();
+concept shared_view = requires(const Array& shared, typename Array::value_type value) {
+  { shared.load(0) } -> std::same_as<typename Array::value_type>;
+  shared.store(0, value);
+  shared.template store_vector<1>(0, shared.template load_vector<1>(0));
+  shared.part(0, 1);
+  shared.template as<std::uint8_t>();
 };
 
 /// The device object of a kernel: positions, barriers, lanes, shared memory, asynchronous copies and atomics.

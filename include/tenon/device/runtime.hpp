@@ -1,5 +1,5 @@
 // tenon/device/runtime.hpp: checked CUDA calls and what the devices say of themselves.
-// A CUDA call returns a code that is easily dropped; here every code is read and becomes an exception that names the call.
+// A code that a call returns is easily dropped; here every one is read and becomes an exception that names the call.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -89,6 +89,7 @@ struct thread_services {
   void (*queue_copy)(emulated_thread&, const pending_copy&);
   void (*commit_copies)(emulated_thread&);
   void (*wait_copies)(emulated_thread&, int groups_left);
+  bool (*replace)(void* target, void* seen, const void* wanted, std::size_t bytes);  // atomic compare and exchange
   void (*refuse)(const emulated_thread&, const char* problem, source_position);
 };
 
@@ -297,7 +298,9 @@ inline void block_schedule::run_thread(emulated_thread& thread) {
 /// Says what the running thread waits for; `leader` is the first of those it must meet there.
 inline void block_schedule::announce(emulated_thread& self, const emulated_thread& leader, const char* operation,
                                      source_position where) {
-  if (&leader != &self && (leader.waits_at.line != where.line || std::strcmp(leader.waits_in, operation) != 0)) {
+  const bool together = leader.waits_at.line == where.line &&
+                        (leader.waits_in == operation || std::strcmp(leader.waits_in, operation) == 0);
+  if (&leader != &self && !together) {
     refuse(self, compose_text(operation, " at ", at_text(where), ", but thread ", leader.user.thread, " is in ",
                               leader.waits_in, " at ", at_text(leader.waits_at), ", expected all at one place"));
   }
@@ -394,7 +397,8 @@ inline void block_schedule::unwind() {
 inline void block_schedule::report_deadlock() const {
   const emulated_thread* waiting = nullptr;
   for (const emulated_thread& thread : threads) {
-    if (thread.state != thread_state::finished) waiting = &thread;
+    const bool waits_in_warp = thread.state == thread_state::at_warp_operation;
+    if (waits_in_warp || (thread.state == thread_state::at_barrier && waiting == nullptr)) waiting = &thread;
   }
   const bool of_block = waiting->state == thread_state::at_barrier;
   const int first = of_block ? 0 : waiting->user.thread / warp_size * warp_size;
@@ -405,7 +409,7 @@ inline void block_schedule::report_deadlock() const {
     const emulated_thread& thread = threads[static_cast<std::size_t>(i)];
     const bool meets = thread.state == waiting->state && thread.waits_at.line == waiting->waits_at.line;
     together += meets ? 1 : 0;
-    if (!meets) missing = &thread;
+    if (!meets && (missing == nullptr || thread.state == thread_state::finished)) missing = &thread;
   }
   const std::string elsewhere = missing->state == thread_state::finished
                                     ? std::string(" has returned")

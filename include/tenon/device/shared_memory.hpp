@@ -209,11 +209,12 @@ namespace detail {
 inline std::string at_text(source_position where) { return compose_text(where.file, ":", where.line); }
 
 inline void report_race(const shared_access& access, const char* did, int other, const char* other_did) {
-  throw race_error(compose_text("emulated ", access.user->arena->kernel, ": shared memory: thread ", access.user->thread,
-                                " ", did, " byte ", access.offset, " (", access.bytes, " bytes, ",
+  const memory_user& user = *access.user;
+  throw race_error(compose_text("emulated ", user.arena->kernel, ": shared memory: thread ", user.thread, " ", did,
+                                " bytes ", access.offset, " to ", access.offset + access.bytes - 1, " (",
                                 at_text(access.where), ") that thread ", other, " ", other_did,
-                                " since the last barrier, expected a barrier between them; missing barrier: sync(), ",
-                                "or sync_warp() within a warp"));
+                                " since the last barrier, expected one between; missing barrier: sync(), or ",
+                                "sync_warp() within a warp"));
 }
 
 inline void report_range(const shared_access& access, index position, int count) {

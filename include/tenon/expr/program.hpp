@@ -188,6 +188,8 @@ template <class Op, class Result, class Computes, class... Programs>
 struct operation_program {
   using value_type = Result;
   using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>;
+  template <int I>
+  using value_of_program = typename type_list<Programs...>::template at<I>::value_type;
   [[no_unique_address]] Op op;
   tuple<Programs...> programs;
 
@@ -213,8 +215,9 @@ struct operation_program {
     }
     template <int Width, class Slots, int... I>
     TENON_INLINE auto pack_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
-      return op.value(simd::convert<typename Computes::template at<I>>(
-          get<I>(cursors).template pack<Width>(i, slots))...);
+      return simd::as_lanes<Result>(
+          op.value(simd::convert<value_of_program<I>, typename Computes::template at<I>>(
+              get<I>(cursors).template pack<Width>(i, slots))...));
     }
   };
 

@@ -96,18 +96,19 @@ struct lanes_of {
     for (int i = 0; i < lane_block; ++i) result.state[i] = Monoid::combine(left.state[i], right.state[i]);
     return result;
   }
-  template <class Cursor>
-  TENON_INLINE void add(const Cursor& cursor, index begin, index length, index position) {
+  template <class Cursor, class Slots>
+  TENON_INLINE void add(const Cursor& cursor, const array<index, 2>& part, index position, const Slots& slots) {
+    const index begin = part[0], length = part[1] - part[0];
     index i = 0;
     if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
       constexpr int width = simd::native_width<State>;
       for (; i + width <= length; i += width) {
         const auto before = simd::load<State, width>(state + i);
-        simd::store<width>(state + i, Monoid::combine(before, cursor.template pack<width>(begin + i, no_slots{})));
+        simd::store<width>(state + i, Monoid::combine(before, cursor.template pack<width>(begin + i, slots)));
       }
     }
     for (; i < length; ++i) {
-      const auto value = cursor.value(begin + i, no_slots{});
+      const auto value = cursor.value(begin + i, slots);
       state[i] = Monoid::combine(state[i], Monoid::template lift<State>(value, position));
     }
   }
@@ -128,8 +129,9 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
 }
 
 /// Neighbouring results along the last kept axis, side by side.
-template <class Fold, class Position>
-void fold_columns(const Fold& fold, Position here, index begin, index length, typename Fold::value_type* results) {
+template <class Fold, class Position, class Slots>
+void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, typename Fold::value_type* results,
+                  const Slots& slots) {
   using lanes = lanes_of<typename Fold::monoid, typename Fold::state>;
   cascade<lanes, lanes> partial;
   here[Fold::rank - 1] = 0;
@@ -138,13 +140,13 @@ void fold_columns(const Fold& fold, Position here, index begin, index length, ty
     lanes sums = lanes::template identity<lanes>();
     for (index row = first; row < last; ++row) {
       set_position(here, fold.extents, fold.kept, Fold::rank - 1, row);
-      sums.add(fold.program.at(here), begin, length, row);
+      sums.add(fold.program.at(here), part, row, slots);
     }
     partial.push(sums);
   }
   const lanes total = partial.total();
   using value_type = typename Fold::value_type;
-  for (index i = 0; i < length; ++i) {
+  for (index i = 0; i < part[1] - part[0]; ++i) {
     results[i] = Fold::monoid::template finish<value_type>(total.state[i], fold.count);
   }
 }
@@ -159,17 +161,18 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
-/// Results `begin` to `begin + length` - 1 along `last_axis` of the operand, at `position` of the operand's axes.
-template <class Fold, class Position>
+/// Results `part[0]` to `part[1]` - 1 along `last_axis` of the operand, at `position` of the operand's axes. Slots are seen
+/// only when they are folded side by side.
+template <class Fold, class Position, class Slots>
 void fold_results(const Fold& fold, const Position& position, int last_axis, const array<index, 2>& part,
-                  typename Fold::value_type* results) {
+                  typename Fold::value_type* results, const Slots& slots) {
   auto here = fold.reordered(position);
-  if (fold.along_kept) return detail::fold_columns(fold, here, part[0], part[1] - part[0], results);
+  if (fold.along_kept) return detail::fold_columns(fold, here, part, results, slots);
   int moving = 0;
   while (moving < fold.kept && fold.axis_of[moving] != last_axis) ++moving;
   for (index i = part[0]; i < part[1]; ++i) {
     if (moving < fold.kept) here[moving] = i;
-    results[i - part[0]] = fold_result(fold, here, no_slots{});
+    results[i - part[0]] = fold_result(fold, here, slots);
   }
 }
 

@@ -46,7 +46,7 @@ void set_everything(Slots& slots, const Folds&... folds) {
   apply_tuple([&](auto&... results) { ((results[0] = fold_everything(folds)), ...); }, slots.results);
 }
 
-/// Calls `write(position, begin, length, slots)` for blocks of results along `last_axis`, shared among threads.
+/// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads.
 template <class Slots, int Rank, class Write, class... Folds>
 void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds&... folds) {
   const index length = extents[last_axis], blocks = (length + lane_block - 1) / lane_block;
@@ -59,47 +59,62 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
     for (index item = first; item < last; ++item) {
       set_position(position, others, 0, Rank, item / blocks);
       const index begin = item % blocks * lane_block;
-      const index count = begin + lane_block < length ? lane_block : length - begin;
+      const array<index, 2> part{{begin, begin + lane_block < length ? begin + lane_block : length}};
       slots.origin = begin;
       apply_tuple(
-          [&](auto&... results) { (fold_results(folds, position, last_axis, {{begin, begin + count}}, results.begin()), ...); }, slots.results);
-      write(position, begin, count, slots);
+          [&](auto&... results) { (fold_results(folds, position, last_axis, part, results.begin(), slots), ...); },
+          slots.results);
+      write(position, part, slots);
     }
   });
 }
 
 }  // namespace detail
 
-/// Evaluates a statement of the form `reduce` into `target`.
-template <class Target, class E>
-void run_reduce_host(const Target& target, const E& node) {
-  constexpr int rank = E::shape_type::rank, last_axis = last_moving_axis<typename E::shape_type>();
+/// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each block
+/// is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
+template <int RowAxis, class Target, class E, class Folds>
+void run_result_blocks(const Target& target, const E& node, const Folds& folds) {
+  constexpr int rank = E::shape_type::rank, last_axis = last_moving_axis<typename E::shape_type>(RowAxis);
   constexpr auto order = with_axis_last<rank>(last_axis);
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(ordered_map(order));
-  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, extents, detail::folds_along_kept(reduction));
-  });
-  count_launch("reduce");
+  const auto write = [&](array<index, rank> position, const array<index, 2>& part, const auto& results) {
+    array<index, rank> here{};
+    const index step = rank == 0 ? 1 : target.stride[rank == 0 ? 0 : last_axis];
+    for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
+      set_position(position, extents, RowAxis, rank, row);
+      for (int place = 0; place < rank - 1; ++place) here[place] = position[order[place]];
+      write_run(target.at(position), step, part[0], part[1], program.at(here), results);
+    }
+  };
+  auto results_extents = extents;
+  for (int axis = RowAxis; axis < rank; ++axis) results_extents[axis] = 1;
   apply_tuple(
       [&](const auto&... fold) {
         using slots = block_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>;
-        const auto write = [&](const array<index, rank>& position, index begin, index length, const slots& results) {
-          array<index, rank> here{};
-          for (int place = 0; place < rank; ++place) here[place] = position[order[place]];
-          if constexpr (rank > 0) here[rank - 1] = 0;
-          const index step = rank == 0 ? 1 : target.stride[rank == 0 ? 0 : last_axis];
-          write_run(target.at(position), step, begin, begin + length, program.at(here), results);
-        };
-        if (node.shape().count() == 1) {
-          slots results{{}, 0};
-          detail::set_everything(results, fold...);
-          write({}, 0, 1, results);
-        } else if constexpr (rank > 0) {
-          detail::run_blocks<slots, rank>(extents, last_axis, write, fold...);
+        if constexpr (RowAxis == rank) {
+          if (count_between(results_extents, 0, rank) == 1) {
+            slots results{{}, 0};
+            detail::set_everything(results, fold...);
+            return write({}, {{0, 1}}, results);
+          }
+        }
+        if constexpr (rank > 0) {
+          detail::run_blocks<slots, rank>(results_extents, last_axis, write, fold...);
         }
       },
       folds);
+}
+
+/// Evaluates a statement of the form `reduce` into `target`.
+template <class Target, class E>
+void run_reduce_host(const Target& target, const E& node) {
+  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+    return lower_reduction<FirstSlot>(reduction, node.shape().to_array(), detail::folds_along_kept(reduction));
+  });
+  count_launch("reduce");
+  run_result_blocks<E::shape_type::rank>(target, node, folds);
 }
 
 }  // namespace tenon

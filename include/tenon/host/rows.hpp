@@ -25,20 +25,19 @@ struct row_slots {
   }
 };
 
-/// Evaluates a statement of the form `rows` into `target`; rows are the axes from `RowAxis` on.
-template <int RowAxis, class Target, class E>
-void run_rows_host(Target target, const E& node) {
+namespace detail {
+
+inline constexpr index short_row = 16;  // rows up to here are folded side by side, not along themselves
+
+/// Row by row: each reduction sees the ones before, then the row is written.
+template <int RowAxis, class Target, class E, class Folds>
+void run_long_rows(Target target, const E& node, const Folds& folds) {
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
   auto program = node.template lower<0>(identity_map<rank>());
   merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
   const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, rank - 1);
-  const index length = extents[rank - 1], grain = 1 + detail::pointwise_grain / (1 + parts * length);
-  const auto result_extents = node.shape().to_array();
-  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, result_extents, false);
-  });
-  count_launch("rows");
+  const index length = extents[rank - 1], grain = 1 + pointwise_grain / (1 + parts * length);
   apply_tuple(
       [&](const auto&... fold) {
         parallel_for(rows, grain, [&](index first, index last) {
@@ -55,6 +54,26 @@ void run_rows_host(Target target, const E& node) {
         });
       },
       folds);
+}
+
+}  // namespace detail
+
+/// Evaluates a statement of the form `rows` into `target`; rows are the axes from `RowAxis` on.
+template <int RowAxis, class Target, class E>
+void run_rows_host(const Target& target, const E& node) {
+  constexpr int rank = E::shape_type::rank, beside = last_moving_axis<typename E::shape_type>(RowAxis);
+  const auto extents = node.shape().to_array();
+  const index length = count_between(extents, RowAxis, rank);
+  const bool side_by_side = RowAxis > 0 && length <= detail::short_row && extents[beside] > length;
+  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+    return lower_reduction<FirstSlot>(reduction, extents, side_by_side);
+  });
+  count_launch("rows");
+  if (side_by_side) {
+    run_result_blocks<RowAxis>(target, node, folds);
+  } else {
+    detail::run_long_rows<RowAxis>(target, node, folds);
+  }
 }
 
 }  // namespace tenon

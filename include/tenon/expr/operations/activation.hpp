@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_math.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
@@ -14,7 +15,7 @@ struct relu_op : promoting {
   static constexpr const char* name = "relu";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return simd::max(x, simd::zero_like(x));
+    return simd::max(x, simd::constant_like<V>(0));
   }
 };
 inline constexpr pointwise_function<relu_op> relu;
@@ -24,7 +25,7 @@ struct sigmoid_op : floating_result {
   static constexpr const char* name = "sigmoid";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return 1 / (1 + simd::exp(-x));
+    return simd::constant_like<V>(1) / (simd::constant_like<V>(1) + simd::exp(-x));
   }
 };
 inline constexpr pointwise_function<sigmoid_op> sigmoid;

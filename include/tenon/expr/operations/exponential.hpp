@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_math.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
@@ -44,7 +45,7 @@ struct rsqrt_op : floating_result {
   static constexpr const char* name = "rsqrt";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return 1 / simd::sqrt(x);
+    return simd::constant_like<V>(1) / simd::sqrt(x);
   }
 };
 inline constexpr pointwise_function<rsqrt_op> rsqrt;

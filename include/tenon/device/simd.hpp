@@ -1,0 +1,272 @@
+// tenon/device/simd.hpp: vectors of lanes.
+// A page of vocabulary over the compilers' vector types, which cost nothing to include; a number is a pack of one lane.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <tenon/base/array.hpp>
+#include <tenon/base/dtype.hpp>
+
+namespace tenon::simd {
+
+namespace detail {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32;
+#else
+inline constexpr int vector_bytes = 16;
+#endif
+
+template <class T, int Width>
+struct pack_type {
+  using type __attribute__((vector_size(sizeof(T) * Width))) = T;
+};
+template <class T>
+struct pack_type<T, 1> {
+  using type = T;
+};
+template <int Width>
+struct pack_type<bool, Width> : pack_type<std::int32_t, Width> {};  // each lane 0 or -1
+template <>
+struct pack_type<bool, 1> {
+  using type = bool;
+};
+
+template <class V>
+TENON_HOST_DEVICE constexpr auto first_lane(const V& v) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    return v;
+  } else {
+    return v[0];
+  }
+}
+
+}  // namespace detail
+
+/// `Width` lanes of T; lanes of bool are 32-bit masks.
+template <class T, int Width>
+using pack = typename detail::pack_type<T, Width>::type;
+
+/// Lanes of T that the machine handles at once; narrow types take as many as 32-bit ones.
+template <class T>
+inline constexpr int native_width = detail::vector_bytes / static_cast<int>(sizeof(T) < 4 ? 4 : sizeof(T));
+
+/// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
+template <class V>
+inline constexpr bool is_number = std::is_arithmetic_v<V>;
+template <class V>
+using lane_of = decltype(detail::first_lane(std::declval<const V&>()));
+template <class V>
+inline constexpr int width_of = static_cast<int>(sizeof(V) / sizeof(lane_of<V>));
+
+/// The bits of a pack as lanes of another type of the same size.
+template <class To, class From>
+TENON_HOST_DEVICE TENON_INLINE To as_bits(From value) {
+  return __builtin_bit_cast(To, value);
+}
+
+/// The same number in every lane.
+template <class T, int Width>
+TENON_HOST_DEVICE TENON_INLINE pack<T, Width> broadcast(T number) {
+  if constexpr (Width == 1) {
+    return number;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return pack<T, Width>{} - static_cast<std::int32_t>(number);
+  } else {
+    return pack<T, Width>{} + number;
+  }
+}
+
+/// The same number in every lane of a pack of type V.
+template <class V, class Number>
+TENON_HOST_DEVICE TENON_INLINE V constant_like(Number number) {
+  if constexpr (is_number<V>) {
+    return static_cast<V>(number);
+  } else {
+    return V{} + static_cast<lane_of<V>>(number);
+  }
+}
+
+/// The lanes `generator(0)`, `generator(1)`, ...
+template <class T, int Width, class Generator>
+TENON_INLINE pack<T, Width> generate(Generator&& generator) {
+  if constexpr (Width == 1) {
+    return generator(index{0});
+  } else {
+    pack<T, Width> result{};
+    for (int lane = 0; lane < Width; ++lane) {
+      const T number = generator(index{lane});
+      if constexpr (std::is_same_v<T, bool>) {
+        result[lane] = -static_cast<std::int32_t>(number);
+      } else {
+        result[lane] = number;
+      }
+    }
+    return result;
+  }
+}
+
+/// `Width` adjacent elements, converted to T.
+template <class T, int Width, class U>
+TENON_INLINE pack<T, Width> load(const U* from) {
+  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool>) {
+    pack<T, Width> result;
+    std::memcpy(&result, from, sizeof(result));
+    return result;
+  } else if constexpr (std::is_same_v<U, bfloat16> && std::is_same_v<T, float> && Width > 1) {
+    pack<std::uint16_t, Width> bits;
+    std::memcpy(&bits, from, sizeof(bits));
+    using wide = pack<std::uint32_t, Width>;
+    return as_bits<pack<float, Width>>(__builtin_convertvector(bits, wide) << 16);
+  } else {
+    return generate<T, Width>([from](index lane) { return static_cast<T>(from[lane]); });
+  }
+}
+
+/// `Width` elements `stride` apart, converted to T.
+template <class T, int Width, class U>
+TENON_INLINE pack<T, Width> gather(const U* from, index stride) {
+  return generate<T, Width>([from, stride](index lane) { return static_cast<T>(from[lane * stride]); });
+}
+
+/// Writes the lanes to adjacent elements, converted to U.
+template <int Width, class U, class V>
+TENON_INLINE void store(U* to, const V& lanes) {
+  if constexpr (Width == 1) {
+    *to = static_cast<U>(lanes);
+  } else if constexpr (std::is_same_v<lane_of<V>, U>) {
+    std::memcpy(to, &lanes, sizeof(lanes));
+  } else {
+    for (int lane = 0; lane < Width; ++lane) to[lane] = static_cast<U>(lanes[lane]);
+  }
+}
+
+/// Lanes of `From` as lanes of `To`; numbers become true where they are not 0, true becomes 1.
+template <class From, class To, class V>
+TENON_HOST_DEVICE TENON_INLINE auto convert(const V& lanes) {
+  using target = pack<To, width_of<V>>;
+  if constexpr (is_number<V>) {
+    return static_cast<To>(lanes);
+  } else if constexpr (std::is_same_v<From, To>) {
+    return lanes;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return __builtin_convertvector(lanes != V{}, target);
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return __builtin_convertvector(-lanes, target);
+  } else {
+    return __builtin_convertvector(lanes, target);
+  }
+}
+
+/// The result of an operation on packs as lanes of T: comparisons give masks as wide as their operands.
+template <class T, class V>
+TENON_HOST_DEVICE TENON_INLINE auto as_lanes(const V& lanes) {
+  if constexpr (is_number<V>) {
+    return static_cast<T>(lanes);
+  } else {
+    using target = pack<T, width_of<V>>;
+    return __builtin_convertvector(lanes, target);
+  }
+}
+
+/// `left` where the mask holds, `right` elsewhere.
+template <class Mask, class V>
+TENON_HOST_DEVICE TENON_INLINE V select(Mask mask, V left, V right) {
+  if constexpr (is_number<V>) {
+    return mask ? left : right;
+  } else {
+    using wide = decltype(left == right);
+    return __builtin_convertvector(mask, wide) ? left : right;
+  }
+}
+
+/// The greater and the lesser of two values, lane by lane; NaN when either is NaN.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {
+  if constexpr (std::is_integral_v<lane_of<V>>) {
+    return left > right ? left : right;
+  } else if constexpr (is_number<V>) {
+    return left > right || left != left ? left : right;
+  } else {
+    return (left > right) | (left != left) ? left : right;
+  }
+}
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
+  if constexpr (std::is_integral_v<lane_of<V>>) {
+    return left < right ? left : right;
+  } else if constexpr (is_number<V>) {
+    return left < right || left != left ? left : right;
+  } else {
+    return (left < right) | (left != left) ? left : right;
+  }
+}
+
+/// Absolute value; of unsigned numbers the number itself.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
+  if constexpr (std::is_unsigned_v<lane_of<V>>) {
+    return value;
+  } else if constexpr (is_number<V> && std::is_floating_point_v<V>) {
+    return ::fabs(value);
+  } else if constexpr (std::is_floating_point_v<lane_of<V>>) {
+    using bits = decltype(value == value);
+    return as_bits<V>(as_bits<bits>(value) & ~as_bits<bits>(-V{}));  // clears the sign, also of -0 and NaN
+  } else {
+    return value < V{} ? -value : value;
+  }
+}
+
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V sqrt(V value) {
+  if constexpr (is_number<V>) {
+    return ::sqrt(value);
+  } else {
+    V result{};
+    for (int lane = 0; lane < width_of<V>; ++lane) result[lane] = std::sqrt(value[lane]);
+    return result;
+  }
+}
+
+/// Logic of bool and of masks.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V logical_and(V left, V right) {
+  if constexpr (is_number<V>) {
+    return left && right;
+  } else {
+    return left & right;
+  }
+}
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V logical_or(V left, V right) {
+  if constexpr (is_number<V>) {
+    return left || right;
+  } else {
+    return left | right;
+  }
+}
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V logical_not(V value) {
+  if constexpr (is_number<V>) {
+    return !value;
+  } else {
+    return ~value;
+  }
+}
+
+/// All lanes combined as a balanced tree: first the two halves, lane by lane, and so on.
+template <class V, class Combine>
+TENON_INLINE lane_of<V> reduce(const V& lanes, Combine combine) {
+  lane_of<V> values[width_of<V>];
+  std::memcpy(values, &lanes, sizeof(lanes));
+  for (int half = width_of<V> / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) values[lane] = combine(values[lane], values[lane + half]);
+  }
+  return values[0];
+}
+
+}  // namespace tenon::simd
