@@ -158,12 +158,14 @@ void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node, bo
     }
   } else if constexpr (node_shape::rank == Shape::rank && static_extents_differ<Shape, node_shape>()) {
     destination_must_fit<Shape, node_shape>();
-  } else {
-    if constexpr (node_shape::rank == Shape::rank) {
-      if (destination.shape() == node.shape()) return evaluate_same(destination, node, may_overlap);
-    }
+  } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination, node);
     evaluate_same(destination, broadcast_to(node, destination.shape()), may_overlap);
+  } else if (destination.shape() == node.shape()) {
+    evaluate_same(destination, node, may_overlap);
+  } else {
+    check_repeats(destination, node);
+    evaluate_same(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()), false);
   }
 }
 

@@ -55,6 +55,9 @@ using pack = typename detail::pack_type<T, Width>::type;
 template <class T>
 inline constexpr int native_width = detail::vector_bytes / static_cast<int>(sizeof(T) < 4 ? 4 : sizeof(T));
 
+/// Lanes that fit when the widest of several types has `bytes`.
+constexpr int width_for(int bytes) { return detail::vector_bytes / (bytes < 4 ? 4 : bytes); }
+
 /// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
 template <class V>
 inline constexpr bool is_number = std::is_arithmetic_v<V>;
@@ -127,9 +130,26 @@ TENON_INLINE pack<T, Width> load(const U* from) {
   }
 }
 
+namespace detail {
+
+/// Every other lane of two packs, of which the second starts one lane early, so that nothing past the last is read.
+template <class V, int... Lane>
+TENON_INLINE V every_other(V first, V second, std::integer_sequence<int, Lane...>) {
+  constexpr int width = static_cast<int>(sizeof...(Lane));
+  return __builtin_shufflevector(first, second, (2 * Lane < width ? 2 * Lane : 2 * Lane + 1)...);
+}
+
+}  // namespace detail
+
 /// `Width` elements `stride` apart, converted to T.
 template <class T, int Width, class U>
 TENON_INLINE pack<T, Width> gather(const U* from, index stride) {
+  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width > 1) {
+    if (stride == 2) {
+      return detail::every_other(load<T, Width>(from), load<T, Width>(from + Width - 1),
+                                 std::make_integer_sequence<int, Width>{});
+    }
+  }
   return generate<T, Width>([from, stride](index lane) { return static_cast<T>(from[lane * stride]); });
 }
 
@@ -142,6 +162,18 @@ TENON_INLINE void store(U* to, const V& lanes) {
     std::memcpy(to, &lanes, sizeof(lanes));
   } else {
     for (int lane = 0; lane < Width; ++lane) to[lane] = static_cast<U>(lanes[lane]);
+  }
+}
+
+/// Writes the lanes to elements `stride` apart, converted to U.
+template <int Width, class U, class V>
+TENON_INLINE void scatter(U* to, index stride, const V& lanes) {
+  if constexpr (Width == 1) {
+    *to = static_cast<U>(lanes);
+  } else {
+    lane_of<V> values[Width];
+    std::memcpy(values, &lanes, sizeof(lanes));
+    for (int lane = 0; lane < Width; ++lane) to[lane * stride] = static_cast<U>(values[lane]);
   }
 }
 

@@ -1,10 +1,10 @@
 // tenon/expr/program.hpp: the trivially copyable form of an expression that loops and kernels evaluate.
-// A program is a tree of sources and operations over an iteration space; `at(position)` gives a cursor along its last
-// axis, and a cursor gives values: one (`value`) or `Width` at once (`pack`).
+// A tree of sources and operations; `at(position)` gives a cursor along the last axis, a cursor gives values or packs.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <initializer_list>
 #include <tenon/base/dtype.hpp>
 #include <tenon/base/tuple.hpp>
 #include <tenon/device/simd.hpp>
@@ -63,6 +63,7 @@ struct strided_source {
   array<index, Rank> stride;
 
   struct cursor {
+    static constexpr int widest = static_cast<int>(sizeof(value_type));
     const T* data;
     index stride;
 
@@ -96,6 +97,7 @@ struct constant_source {
   T number;
 
   struct cursor {
+    static constexpr int widest = static_cast<int>(sizeof(value_type));
     value_type number;
 
     template <class Slots>
@@ -125,6 +127,7 @@ struct generated_source {
   array<index, Rank> stride;
 
   struct cursor {
+    static constexpr int widest = static_cast<int>(sizeof(value_type));
     Generator generator;
     index base, stride;
 
@@ -158,6 +161,8 @@ struct slot_source {
   using value_type = T;
 
   struct cursor {
+    static constexpr int widest = static_cast<int>(sizeof(T));
+
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
       return slots.template value<Slot>(i);
@@ -175,6 +180,13 @@ struct slot_source {
   template <class Visitor>
   constexpr void visit(Visitor&&) {}
 };
+
+/// The greatest of a few sizes.
+constexpr int greatest_size(std::initializer_list<int> sizes) {
+  int greatest = 0;
+  for (const int size : sizes) greatest = size > greatest ? size : greatest;
+  return greatest;
+}
 
 /// The types that an operation's operands are converted to.
 template <class... Ts>
@@ -195,6 +207,7 @@ struct operation_program {
 
   template <class... Cursors>
   struct cursor_of {
+    static constexpr int widest = greatest_size({static_cast<int>(sizeof(Result)), Cursors::widest...});
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 

@@ -50,7 +50,7 @@ State fold_block(const Cursor& cursor, index begin, index end, index first, cons
   State result = Monoid::template identity<State>();
   index i = begin;
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    constexpr int width = simd::native_width<State>;
+    constexpr int width = simd::width_for(Cursor::widest);
     if (end - begin >= 4 * width) {
       auto a = cursor.template pack<width>(i, slots), b = cursor.template pack<width>(i + width, slots);
       auto c = cursor.template pack<width>(i + 2 * width, slots), d = cursor.template pack<width>(i + 3 * width, slots);
@@ -96,12 +96,18 @@ struct lanes_of {
     for (int i = 0; i < lane_block; ++i) result.state[i] = Monoid::combine(left.state[i], right.state[i]);
     return result;
   }
+  template <class Fold>
+  void finish(const Fold& fold, const array<index, 2>& part, typename Fold::value_type* results) const {
+    for (index i = 0; i < part[1] - part[0]; ++i) {
+      results[i] = Monoid::template finish<typename Fold::value_type>(state[i], fold.count);
+    }
+  }
   template <class Cursor, class Slots>
   TENON_INLINE void add(const Cursor& cursor, const array<index, 2>& part, index position, const Slots& slots) {
     const index begin = part[0], length = part[1] - part[0];
     index i = 0;
     if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-      constexpr int width = simd::native_width<State>;
+      constexpr int width = simd::width_for(Cursor::widest);
       for (; i + width <= length; i += width) {
         const auto before = simd::load<State, width>(state + i);
         simd::store<width>(state + i, Monoid::combine(before, cursor.template pack<width>(begin + i, slots)));
@@ -142,13 +148,10 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
       set_position(here, fold.extents, fold.kept, Fold::rank - 1, row);
       sums.add(fold.program.at(here), part, row, slots);
     }
+    if (fold.count <= column_block) return sums.finish(fold, part, results);
     partial.push(sums);
   }
-  const lanes total = partial.total();
-  using value_type = typename Fold::value_type;
-  for (index i = 0; i < part[1] - part[0]; ++i) {
-    results[i] = Fold::monoid::template finish<value_type>(total.state[i], fold.count);
-  }
+  partial.total().finish(fold, part, results);
 }
 
 }  // namespace detail

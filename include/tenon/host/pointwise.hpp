@@ -15,11 +15,19 @@ namespace detail {
 inline constexpr index pointwise_chunk = 4096;   // elements: few enough to balance, enough to hide the bookkeeping
 inline constexpr index pointwise_grain = 16384;  // below this a second thread costs more than it saves
 
+/// Lanes that fit the widest type of several cursors.
+template <class Cursors>
+constexpr int widest_of() {
+  return []<class... Each>(std::type_identity<tuple<Each...>>) {
+    return simd::width_for(greatest_size({Each::widest...}));
+  }(std::type_identity<Cursors>{});
+}
+
 /// As write_run for several outputs: all values of a position are computed before any is stored.
 template <class T, class... Rest, class Cursors>
 TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent, const array<index, sizeof...(Rest) + 1>& step,
                              const array<index, 2>& part, const Cursors& cursors) {
-  constexpr int width = simd::native_width<compute_type<T>>;
+  constexpr int width = widest_of<Cursors>();
   index i = part[0];
   if (adjacent) {
     for (; i + width <= part[1]; i += width) {

@@ -30,10 +30,12 @@ struct max_pool2d : stateless {
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
     if constexpr (is_wanted<Destination>) {
       if (input.extent(2) % Kernel != 0 || input.extent(3) % Kernel != 0) destination = 0.0f;
-      const auto place = iota<std::int64_t>(shape<Kernel, Kernel>{});
-      const auto greatest = argmax(windows<Kernel, Kernel>(input, Kernel), axis<-2, -1>);
+      const auto place = iota<float>(shape<Kernel, Kernel>{});
+      const auto inputs = windows<Kernel, Kernel>(input, Kernel);
+      const auto is_greatest = inputs == max(inputs, axis<-2, -1>) || inputs != inputs;
+      const auto first = min(where(is_greatest, place, float{Kernel * Kernel}), axis<-2, -1>);
       const auto spread = new_axis<-1>(new_axis<-1>(gradient));
-      windows<Kernel, Kernel>(destination, Kernel) = where(greatest == place, spread, 0.0f);
+      windows<Kernel, Kernel>(destination, Kernel) = where(place == first, spread, 0.0f);
     }
   }
 

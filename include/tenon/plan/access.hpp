@@ -100,10 +100,14 @@ TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extent
 /// Writes the values of a cursor at [begin, end) of a row to `data`, `step` elements apart.
 template <class T, class Cursor, class Slots>
 TENON_INLINE void write_run(T* data, index step, index begin, index end, const Cursor& cursor, const Slots& slots) {
-  constexpr int width = simd::native_width<compute_type<T>>;
+  constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
   index i = begin;
   if (step == 1) {
     for (; i + width <= end; i += width) simd::store<width>(data + i, cursor.template pack<width>(i, slots));
+  } else {
+    for (; i + width <= end; i += width) {
+      simd::scatter<width>(data + i * step, step, cursor.template pack<width>(i, slots));
+    }
   }
   for (; i < end; ++i) data[i * step] = static_cast<T>(cursor.value(i, slots));
 }

@@ -1,0 +1,111 @@
+// tests/core/extents.cpp: shapes, axes and broadcasting.
+// What types know is asserted at compile time; what only run time knows, by its exception.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/core/extents.hpp>
+
+#include <type_traits>
+
+#include "support/catch.hpp"
+#include "support/text_of.hpp"
+
+namespace {
+
+using tenon::dyn;
+using tenon::index;
+using tenon::rank;
+using tenon::shape;
+
+struct join_operation {
+  static constexpr const char* name = "join";
+};
+
+template <class Left, class Right>
+using joined = tenon::broadcast_shape<join_operation, Left, Right>;
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("static extents are stored in the type alone", "[extents]") {
+  STATIC_REQUIRE(std::is_empty_v<shape<3, 224, 224>>);
+  STATIC_REQUIRE(std::is_empty_v<shape<>>);
+  STATIC_REQUIRE(sizeof(shape<dyn, 224, dyn>) == 2 * sizeof(index));
+  STATIC_REQUIRE(std::is_trivially_copyable_v<rank<4>>);
+  STATIC_REQUIRE(shape<3, 224, 224>{}.count() == 3 * 224 * 224);
+  STATIC_REQUIRE(shape<>{}.count() == 1);
+}
+
+TEST_CASE("extents are read by axis, static and dynamic ones mixed", "[extents]") {
+  constexpr shape<dyn, 5, dyn> mixed(2, 5, 7);
+  STATIC_REQUIRE(mixed.extent(0) == 2);
+  STATIC_REQUIRE(mixed.extent(1) == 5);
+  STATIC_REQUIRE(mixed[2] == 7);
+  STATIC_REQUIRE(mixed.count() == 70);
+  STATIC_REQUIRE(mixed.to_array() == tenon::array<index, 3>{{2, 5, 7}});
+  STATIC_REQUIRE(decltype(mixed)::static_extent(1) == 5);
+  STATIC_REQUIRE(decltype(mixed)::static_extent(2) == dyn);
+  STATIC_REQUIRE(decltype(mixed)::dynamic_rank == 2);
+  STATIC_REQUIRE(shape<dyn, 5>{}.extent(0) == 0);
+}
+
+TEST_CASE("rank<N> is N dynamic extents", "[extents]") {
+  STATIC_REQUIRE(std::is_same_v<rank<2>, shape<dyn, dyn>>);
+  STATIC_REQUIRE(std::is_same_v<rank<0>, shape<>>);
+  STATIC_REQUIRE(tenon::shape_type<rank<3>>);
+  STATIC_REQUIRE(!tenon::shape_type<int>);
+}
+
+TEST_CASE("shapes convert between what they know, and compare by extents", "[extents]") {
+  const rank<2> dynamic(shape<2, 3>{});
+  CHECK(dynamic == shape<2, 3>{});
+  CHECK((shape<2, dyn>(dynamic) == dynamic));
+  CHECK_FALSE(dynamic == rank<2>(3, 2));
+  CHECK_FALSE(dynamic == rank<1>(2));
+  CHECK_THROWS_AS((shape<2, 4>(dynamic)), tenon::shape_error);
+}
+
+TEST_CASE("extents that cannot be are refused with axis and extents", "[extents]") {
+  const auto negative = tenon_test::text_of<tenon::shape_error>([] { rank<2>(3, -4); });
+  CHECK(has(negative, "axis 1"));
+  CHECK(has(negative, "-4"));
+  const auto other = tenon_test::text_of<tenon::shape_error>([] { shape<2, dyn>(3, 4); });
+  CHECK(has(other, "axis 0"));
+  CHECK(has(other, "expected 2"));
+  CHECK(has(other, "[3, 4]"));
+}
+
+TEST_CASE("axes count from the back when negative", "[extents]") {
+  STATIC_REQUIRE(tenon::normalise_axis(-1, 3) == 2);
+  STATIC_REQUIRE(tenon::normalise_axis(-3, 3) == 0);
+  STATIC_REQUIRE(tenon::normalise_axis(1, 3) == 1);
+  STATIC_REQUIRE(tenon::axis_set<3>(tenon::axis<0, -1>) == tenon::array<bool, 3>{{true, false, true}});
+  STATIC_REQUIRE(tenon::axis_set<2>(tenon::axis<>) == tenon::array<bool, 2>{{false, false}});
+}
+
+TEST_CASE("static shapes broadcast in the type", "[extents]") {
+  STATIC_REQUIRE(std::is_same_v<joined<shape<3, 4>, shape<3, 1>>, shape<3, 4>>);
+  STATIC_REQUIRE(std::is_same_v<joined<shape<3, 4>, shape<4>>, shape<3, 4>>);
+  STATIC_REQUIRE(std::is_same_v<joined<shape<1, 4>, shape<3, 1>>, shape<3, 4>>);
+  STATIC_REQUIRE(std::is_same_v<joined<shape<>, shape<2, 3>>, shape<2, 3>>);
+  STATIC_REQUIRE(std::is_same_v<joined<shape<dyn, 4>, shape<3, dyn>>, shape<3, 4>>);
+  STATIC_REQUIRE(std::is_same_v<joined<shape<dyn>, shape<1>>, shape<dyn>>);
+  STATIC_REQUIRE(std::is_same_v<joined<shape<0>, shape<1>>, shape<0>>);
+}
+
+TEST_CASE("dynamic shapes broadcast at run time", "[extents]") {
+  const auto result = tenon::broadcast_extents<join_operation>(rank<2>(3, 1), rank<3>(2, 1, 5));
+  CHECK(result == rank<3>(2, 3, 5));
+  CHECK(tenon::broadcast_extents<join_operation>(rank<1>(0), rank<1>(1)) == rank<1>(0));
+  CHECK(tenon::broadcast_all<join_operation>(rank<1>(4), shape<3, 1>{}, rank<3>(2, 1, 1)) == rank<3>(2, 3, 4));
+}
+
+TEST_CASE("run-time extents that differ are refused with operation, axis and both shapes", "[extents]") {
+  const auto text = tenon_test::text_of<tenon::shape_error>(
+      [] { tenon::broadcast_extents<join_operation>(rank<2>(2, 3), rank<2>(5, 7)); });
+  CHECK(has(text, "join: axis 0"));
+  CHECK(has(text, "2 and 5"));
+  CHECK(has(text, "[2, 3]"));
+  CHECK(has(text, "[5, 7]"));
+  CHECK_THROWS_AS(tenon::broadcast_extents<join_operation>(rank<1>(0), rank<1>(2)), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::broadcast_extents<join_operation>(rank<1>(7), shape<5>{}), tenon::shape_error);
+}

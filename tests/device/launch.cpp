@@ -1,0 +1,61 @@
+// tests/device/launch.cpp: starting kernels, and refusing shapes that no device takes.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/launch.hpp>
+
+#include "spaces.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace tenon_test;
+
+struct small_kernel {
+  static constexpr const char* name = "small";
+  static constexpr int max_threads = 64;
+  int* visits;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    device.atomic_add(visits, 1);
+  }
+};
+
+std::string refusal(const tenon::launch_shape& shape) {
+  int visits = 0;
+  const std::string text =
+      text_thrown<tenon::shape_error>([&] { tenon::launch<tenon::emulated>(shape, small_kernel{&visits}); });
+  CHECK(visits == 0);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a launch runs once and is counted once, by the name of its kernel", "[device]") {
+  on_each_space([]<class Space>() {
+    const device_copy<Space, int> visits(std::vector<int>(1));
+    const tenon::launch_counter counter;
+    tenon::launch<Space>({.grid = {3, 2}, .block = 33}, small_kernel{visits.data()});
+    CHECK(counter.count() == 1);
+    CHECK(std::string(counter.last_kind()) == "small");
+    CHECK(visits.values()[0] == 6 * 33);
+  });
+}
+
+TEST_CASE("an empty grid runs nothing and counts nothing", "[device]") {
+  on_each_space([]<class Space>() {
+    const device_copy<Space, int> visits(std::vector<int>(1));
+    const tenon::launch_counter counter;
+    tenon::launch<Space>({.grid = {3, 0, 2}, .block = 33}, small_kernel{visits.data()});
+    CHECK(counter.count() == 0);
+    CHECK(visits.values()[0] == 0);
+  });
+}
+
+TEST_CASE("shapes that no device takes are refused before anything runs", "[device]") {
+  CHECK(contains(refusal({.block = 65}), "launch: small: a block of 65 threads, expected 1 to 64"));
+  CHECK(contains(refusal({.block = 0}), "a block of 0 threads"));
+  CHECK(contains(refusal({.block = 32, .shared_bytes = 300'000}), "300000 bytes of shared memory"));
+  CHECK(contains(refusal({.block = 32, .shared_bytes = -1}), "-1 bytes"));
+  CHECK(contains(refusal({.grid = {1, 70'000}, .block = 32}), "a grid of [1, 70000, 1] blocks"));
+  CHECK(contains(refusal({.grid = {-1, 1}, .block = 32}), "none negative"));
+}
