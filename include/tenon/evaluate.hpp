@@ -193,6 +193,7 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
     if constexpr (node_type::shape_type::rank == Shape::rank) {
       if (destination.is_empty()) destination.take_extents(Shape(node.shape()));
     }
+    if (destination.data() == nullptr) destination.take_extents(destination.shape());
     detail::evaluate_into(destination.write_view(), node);
   }
 };

@@ -11,7 +11,6 @@
 namespace {
 
 using tenon::dyn;
-using tenon::index;
 using tenon::rank;
 using tenon::shape;
 
@@ -29,7 +28,7 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 TEST_CASE("static extents are stored in the type alone", "[extents]") {
   STATIC_REQUIRE(std::is_empty_v<shape<3, 224, 224>>);
   STATIC_REQUIRE(std::is_empty_v<shape<>>);
-  STATIC_REQUIRE(sizeof(shape<dyn, 224, dyn>) == 2 * sizeof(index));
+  STATIC_REQUIRE(sizeof(shape<dyn, 224, dyn>) == 2 * sizeof(tenon::index));
   STATIC_REQUIRE(std::is_trivially_copyable_v<rank<4>>);
   STATIC_REQUIRE(shape<3, 224, 224>{}.count() == 3 * 224 * 224);
   STATIC_REQUIRE(shape<>{}.count() == 1);
@@ -41,7 +40,7 @@ TEST_CASE("extents are read by axis, static and dynamic ones mixed", "[extents]"
   STATIC_REQUIRE(mixed.extent(1) == 5);
   STATIC_REQUIRE(mixed[2] == 7);
   STATIC_REQUIRE(mixed.count() == 70);
-  STATIC_REQUIRE(mixed.to_array() == tenon::array<index, 3>{{2, 5, 7}});
+  STATIC_REQUIRE(mixed.to_array() == tenon::array<tenon::index, 3>{{2, 5, 7}});
   STATIC_REQUIRE(decltype(mixed)::static_extent(1) == 5);
   STATIC_REQUIRE(decltype(mixed)::static_extent(2) == dyn);
   STATIC_REQUIRE(decltype(mixed)::dynamic_rank == 2);

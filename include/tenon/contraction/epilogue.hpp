@@ -27,7 +27,7 @@ struct accumulator_run {
   index origin;
 
   template <int>
-  TENON_INLINE Accumulator value(index i) const {
+  TENON_HOST_DEVICE TENON_INLINE Accumulator value(index i) const {
     return accumulators[i - origin];
   }
   template <int, int Width>

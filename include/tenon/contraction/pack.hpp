@@ -61,10 +61,10 @@ void pack_left(const Matrix& matrix, const matrix_part& part, T* to) {
 /// Columns of the right operand: `to[k * Width + j]` is column j.
 template <int Width, class T, class Program, int Rank, class Axes>
 void pack_right(const folded_matrix<Program, Rank, Axes>& matrix, const matrix_part& part, T* to) {
-  constexpr int lanes = simd::native_width<T>;
   for (index k = 0; k < part.rows; ++k, to += Width) {
     detail::for_each_run(matrix, part.row + k, part.column, part.columns,
                          [&](const auto& cursor, index origin, index offset, index length) {
+                           constexpr int lanes = simd::width_for(std::remove_cvref_t<decltype(cursor)>::widest);
                            index j = 0;
                            for (; j + lanes <= length; j += lanes) {
                              simd::store<lanes>(to + offset + j, cursor.template pack<lanes>(origin + j, no_slots{}));
@@ -101,7 +101,7 @@ TENON_INLINE void copy_patch_run(const patch_matrix<Program>& patches, const arr
   const index beyond = patches.image[3] - first < count ? patches.image[3] - first : count;
   index j = 0;
   for (; j < inside; ++j) to[j * step] = T(0);
-  constexpr int lanes = simd::native_width<T>;
+  constexpr int lanes = simd::width_for(decltype(cursor)::widest);
   if (step == 1) {
     for (; j + lanes <= beyond; j += lanes) {
       simd::store<lanes>(to + j, cursor.template pack<lanes>(first + j, no_slots{}));

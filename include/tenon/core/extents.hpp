@@ -76,6 +76,18 @@ struct shape {
       }
       if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
     }
+    if (!is_countable(extents)) {
+      throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
+    }
+  }
+  static constexpr bool is_countable(const array<index, rank>& extents) {
+    index product = 1;
+    bool overflows = false;
+    for (int axis = 0; axis < rank; ++axis) {
+      if (extents[axis] == 0) return true;
+      overflows = overflows || __builtin_mul_overflow(product, extents[axis], &product);
+    }
+    return !overflows;
   }
 
   [[no_unique_address]] array<index, dynamic_rank> dynamic_{};

@@ -99,16 +99,11 @@ class tensor {
     return result;
   }
 
-  /// Takes `shape` when this tensor is still empty; otherwise the extents must be equal.
+  /// Takes `shape` when this tensor is still empty, or has been moved from; otherwise the extents must be equal.
   void take_extents(const Shape& shape) {
-    if (is_empty() && shape.count() != 0) {
-      storage_ = storage<T, Space>(shape.count());
-      shape_ = shape;
-    } else if (is_empty()) {
-      shape_ = shape;
-    } else {
-      check_extents(shape);
-    }
+    check_extents(shape);
+    if (storage_.count() != shape.count()) storage_ = storage<T, Space>(shape.count());
+    shape_ = shape;
   }
 
  private:

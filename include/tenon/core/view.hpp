@@ -49,14 +49,14 @@ class view {
   T& operator()(Indices... indices) const {
     static_assert(Space::host_accessible, "tenon: elements of this space are read after a copy: x.to<tenon::host>()");
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
-    const array<index, rank> position{{static_cast<index>(indices)...}};
+    const auto position = position_of(indices...);
     if constexpr (TENON_CHECKED != 0) check(position);
     return data_[offset(position)];
   }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
   T& at(Indices... indices) const {
-    check({{static_cast<index>(indices)...}});
+    check(position_of(indices...));
     return (*this)(indices...);
   }
 
@@ -67,6 +67,14 @@ class view {
   }
 
  private:
+  template <class... Indices>
+  static array<index, rank> position_of(Indices... indices) {
+    if constexpr (rank == 0) {
+      return {};
+    } else {
+      return {{static_cast<index>(indices)...}};
+    }
+  }
   template <class Expression>
   const view& assign(const Expression& expression) const {
     static_assert(!std::is_const_v<T>, "tenon: a view of const elements cannot be assigned to");

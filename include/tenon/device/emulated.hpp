@@ -63,30 +63,30 @@ class emulated_device {
   TENON_HOST_DEVICE int warp() const { return thread() / warp_size; }
 
   /// Waits for every thread of the block and orders all their memory accesses.
-  TENON_HOST_DEVICE void sync(source_position where = {}) { self_.services->sync(self_, where); }
+  TENON_HOST_DEVICE void sync(source_position caller = {}) { self_.services->sync(self_, caller); }
   /// Waits for every lane of the warp and orders their memory accesses.
-  TENON_HOST_DEVICE void sync_warp(source_position where = {}) {
-    self_.services->meet_warp(self_, {"sync_warp", true, nullptr}, where);
+  TENON_HOST_DEVICE void sync_warp(source_position caller = {}) {
+    self_.services->meet_warp(self_, {"sync_warp", true, nullptr}, caller);
   }
 
   /// The value that lane `from` (mod 32) passes. Orders no memory accesses.
   template <lane_value T>
-  TENON_HOST_DEVICE T shuffle(T value, int from, source_position where = {}) {
-    return exchange(value, from & (warp_size - 1), {"shuffle", false, nullptr}, where);
+  TENON_HOST_DEVICE T shuffle(T value, int from, source_position caller = {}) {
+    return exchange(value, from & (warp_size - 1), {"shuffle", false, nullptr}, caller);
   }
   template <lane_value T>
-  TENON_HOST_DEVICE T shuffle_xor(T value, int mask, source_position where = {}) {
-    return exchange(value, (lane() ^ mask) & (warp_size - 1), {"shuffle_xor", false, nullptr}, where);
+  TENON_HOST_DEVICE T shuffle_xor(T value, int mask, source_position caller = {}) {
+    return exchange(value, (lane() ^ mask) & (warp_size - 1), {"shuffle_xor", false, nullptr}, caller);
   }
   /// The value of the lane `delta` above; the last `delta` lanes receive their own.
   template <lane_value T>
-  TENON_HOST_DEVICE T shuffle_down(T value, int delta, source_position where = {}) {
+  TENON_HOST_DEVICE T shuffle_down(T value, int delta, source_position caller = {}) {
     const int from = lane() + delta;
-    return exchange(value, from < warp_size ? from : lane(), {"shuffle_down", false, nullptr}, where);
+    return exchange(value, from < warp_size ? from : lane(), {"shuffle_down", false, nullptr}, caller);
   }
   /// Bit i says what lane i passes.
-  TENON_HOST_DEVICE unsigned ballot(bool flag, source_position where = {}) {
-    const int phase = hand_in(flag, {"ballot", false, nullptr}, where);
+  TENON_HOST_DEVICE unsigned ballot(bool flag, source_position caller = {}) {
+    const int phase = hand_in(flag, {"ballot", false, nullptr}, caller);
     unsigned bits = 0;
     for (int i = 0; i < warp_size; ++i) bits |= static_cast<unsigned>(handed_in<bool>(phase, i)) << i;
     return bits;
@@ -94,10 +94,10 @@ class emulated_device {
 
   /// The next `count` elements of the block's shared memory; every thread must ask for the same ones in the same order.
   template <class T>
-  TENON_HOST_DEVICE shared_array<T> shared(int count, source_position where = {}) {
+  TENON_HOST_DEVICE shared_array<T> shared(int count, source_position caller = {}) {
     const int offset = self_.shared_used;
     if (count < 0 || offset + shared_bytes_of<T>(count) > self_.schedule->shape.shared_bytes) {
-      self_.services->refuse(self_, "shared: more than the launch's shared_bytes", where);
+      self_.services->refuse(self_, "shared: more than the launch's shared_bytes", caller);
     }
     self_.shared_used += shared_bytes_of<T>(count);
     return {self_.user, offset, count};
@@ -110,13 +110,13 @@ class emulated_device {
   /// They arrive at the `wait_copies` that covers their group, and other threads see them after the next barrier.
   template <int Bytes, class T>
   TENON_HOST_DEVICE void copy_async(const shared_array<T>& target, index first, const T* source, bool valid,
-                                    source_position where = {}) {
+                                    source_position caller = {}) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "tenon: asynchronous copies have 4, 8 or 16 bytes");
     static_assert(Bytes % sizeof(T) == 0, "tenon: an asynchronous copy has whole elements");
-    reserve_copy(target, first, Bytes / static_cast<int>(sizeof(T)), where);
-    detail::pending_copy copy{target.offset_of(first), Bytes, where, {}};
+    reserve_copy(target, first, Bytes / static_cast<int>(sizeof(T)), caller);
+    detail::pending_copy copy{target.offset_of(first), Bytes, caller, {}};
     if (valid && reinterpret_cast<std::uintptr_t>(source) % Bytes != 0) {
-      self_.services->refuse(self_, "copy_async: the source is not aligned to the size of the copy", where);
+      self_.services->refuse(self_, "copy_async: the source is not aligned to the size of the copy", caller);
     }
     if (valid) __builtin_memcpy(copy.values, source, Bytes);
     self_.services->queue_copy(self_, copy);
@@ -149,27 +149,27 @@ class emulated_device {
   /// Loads a matrix from `from[first]...`, its rows (or columns) `leading` elements apart.
   template <class Fragment>
   TENON_HOST_DEVICE void load_fragment(Fragment& held, const shared_array<typename Fragment::storage>& from,
-                                       int first, int leading, source_position where = {}) {
-    check_tile(from.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), where);
+                                       int first, int leading, source_position caller = {}) {
+    check_tile(from.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), caller);
     for (int slot = 0; slot < Fragment::count; ++slot) {
       const int at = first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading);
-      const auto value = from.load(at, where);
+      const auto value = from.load(at, caller);
       held.elements[slot] = detail::rounded_operand<typename Fragment::element>(value);
     }
   }
   template <class Fragment>
   TENON_HOST_DEVICE void store_fragment(const shared_array<typename Fragment::storage>& to, int first,
-                                        const Fragment& held, int leading, source_position where = {}) {
-    check_tile(to.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), where);
+                                        const Fragment& held, int leading, source_position caller = {}) {
+    check_tile(to.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), caller);
     for (int slot = 0; slot < Fragment::count; ++slot) {
       to.store(first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading), held.elements[slot],
-               where);
+               caller);
     }
   }
   /// result += left * right
   template <class Result, class Left, class Right>
   TENON_HOST_DEVICE void multiply_add(Result& result, const Left& left, const Right& right,
-                                      source_position where = {}) {
+                                      source_position caller = {}) {
     static_assert(product_is_legal<Result, Left, Right>, "tenon: these fragments are not multiplied with each other");
     using operands = detail::product_operands<Result, Left, Right>;
     constexpr auto complete = [](detail::emulated_warp& warp, int phase) {
@@ -177,26 +177,26 @@ class emulated_device {
       for (int i = 0; i < warp_size; ++i) __builtin_memcpy(&lanes[i], warp.slots[phase][i], sizeof(operands));
       detail::multiply_lanes(lanes);
     };
-    hand_in(operands{&result, &left, &right, self_.schedule->scramble}, {"multiply_add", false, complete}, where);
+    hand_in(operands{&result, &left, &right, self_.schedule->scramble}, {"multiply_add", false, complete}, caller);
   }
 
  private:
   /// A copy under way counts as a write from its start on.
   template <class T>
-  TENON_HOST_DEVICE void reserve_copy(const shared_array<T>& target, index first, int count, source_position where) {
+  TENON_HOST_DEVICE void reserve_copy(const shared_array<T>& target, index first, int count, source_position caller) {
     const detail::unobserved quiet;
-    target.template access<true>(first, count, where);
+    target.template access<true>(first, count, caller);
   }
   /// Puts a value where the other lanes find it and waits for theirs; the phase names the place.
   template <class T>
-  TENON_HOST_DEVICE int hand_in(const T& value, const detail::warp_request& request, source_position where) {
+  TENON_HOST_DEVICE int hand_in(const T& value, const detail::warp_request& request, source_position caller) {
     int phase = 0;
     {
       const detail::unobserved quiet;
       phase = self_.warp->phase;
       __builtin_memcpy(self_.warp->slots[phase][lane()], &value, sizeof(T));
     }
-    self_.services->meet_warp(self_, request, where);
+    self_.services->meet_warp(self_, request, caller);
     return phase;
   }
   template <class T>
@@ -207,16 +207,16 @@ class emulated_device {
     return value;
   }
   template <class T>
-  TENON_HOST_DEVICE T exchange(T value, int from, const detail::warp_request& request, source_position where) {
-    return handed_in<T>(hand_in(value, request, where), from);
+  TENON_HOST_DEVICE T exchange(T value, int from, const detail::warp_request& request, source_position caller) {
+    return handed_in<T>(hand_in(value, request, caller), from);
   }
   template <class Fragment>
   TENON_HOST_DEVICE int element(int slot) const {
     return detail::scrambled_element(self_.schedule->scramble, Fragment::extent::size, lane(), slot);
   }
-  TENON_HOST_DEVICE void check_tile(int offset, int leading_bytes, source_position where) const {
-    if (offset % shared_alignment != 0) self_.services->refuse(self_, "fragment: tile not aligned to 32 bytes", where);
-    if (leading_bytes % 16 != 0) self_.services->refuse(self_, "fragment: rows not whole 16 bytes apart", where);
+  TENON_HOST_DEVICE void check_tile(int offset, int leading_bytes, source_position caller) const {
+    if (offset % shared_alignment != 0) self_.services->refuse(self_, "fragment: tile not aligned to 32 bytes", caller);
+    if (leading_bytes % 16 != 0) self_.services->refuse(self_, "fragment: rows not whole 16 bytes apart", caller);
   }
 
   detail::emulated_thread& self_;
@@ -229,7 +229,7 @@ inline void land_oldest_group(emulated_thread& self) {
   const unobserved quiet;
   const auto group = self.copies.begin() + self.copy_groups.front();
   for (auto copy = self.copies.begin(); copy != group; ++copy) {
-    if (self.user.arena->records) record_access<true>({&self.user, copy->offset, copy->bytes, copy->where});
+    if (self.user.arena->records) record_access<true>({&self.user, copy->offset, copy->bytes, copy->caller});
     std::memcpy(self.user.arena->bytes + copy->offset, copy->values, static_cast<std::size_t>(copy->bytes));
   }
   self.copies.erase(self.copies.begin(), group);
@@ -246,9 +246,9 @@ bool replace_word(void* target, void* seen, const void* wanted) {
 
 inline const thread_services* host_thread_services() {
   static constexpr thread_services services{
-      .sync = [](emulated_thread& self, source_position where) { self.schedule->meet_block(self, where); },
+      .sync = [](emulated_thread& self, source_position caller) { self.schedule->meet_block(self, caller); },
       .meet_warp = [](emulated_thread& self, const warp_request& request,
-                      source_position where) { self.schedule->meet_warp(self, request, where); },
+                      source_position caller) { self.schedule->meet_warp(self, request, caller); },
       .queue_copy =
           [](emulated_thread& self, const pending_copy& copy) {
             self.copies.push_back(copy);
@@ -265,8 +265,8 @@ inline const thread_services* host_thread_services() {
                               : replace_word<std::uint64_t>(target, seen, wanted);
           },
       .refuse =
-          [](const emulated_thread& self, const char* problem, source_position where) {
-            self.schedule->refuse(self, compose_text(problem, " (", at_text(where), ")"));
+          [](const emulated_thread& self, const char* problem, source_position caller) {
+            self.schedule->refuse(self, compose_text(problem, " (", at_text(caller), ")"));
           }};
   return &services;
 }

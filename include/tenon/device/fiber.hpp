@@ -107,10 +107,12 @@ inline void* fresh_stack(unsigned char* top, void (*entry)()) {
 class machine_context {
  public:
   void prepare(const fiber_stack& stack, void (*entry)()) { pointer_ = fresh_stack(stack.top(), entry); }
-  void switch_to(machine_context& other) {
+  void switch_to(machine_context& other, void* logical_thread) {
     auto jump = &switch_stack;
     asm volatile("" : "+r"(jump));  // the compiler must not look into it: it would keep registers that are lost there
-    jump(&pointer_, other.pointer_);
+    void* target = unobserved_value(other.pointer_);
+    switch_logical_thread(logical_thread);
+    jump(&pointer_, target);
   }
 
  private:
@@ -129,7 +131,10 @@ class machine_context {
     context_.uc_link = nullptr;
     makecontext(&context_, entry, 0);
   }
-  void switch_to(machine_context& other) { swapcontext(&context_, &other.context_); }
+  void switch_to(machine_context& other, void* logical_thread) {
+    switch_logical_thread(logical_thread);
+    swapcontext(&context_, &other.context_);
+  }
 
  private:
   ucontext_t context_;
@@ -142,14 +147,14 @@ class fiber {
  public:
   fiber() {
     inside_.prepare(stack_, &fiber::enter);
-    if constexpr (thread_sanitized) logical_thread_ = __tsan_create_fiber(0);
+    logical_thread_ = make_logical_thread();
   }
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
   ~fiber() {
     closing_ = true;
     if (address_sanitized && entered_) resume();  // releases what AddressSanitizer keeps for the stack
-    if constexpr (thread_sanitized) __tsan_destroy_fiber(logical_thread_);
+    end_logical_thread(logical_thread_);
   }
 
   /// What the next `resume` starts; the fiber must be idle.
@@ -170,8 +175,6 @@ class fiber {
     return starting;
   }
   static void enter();
-  void run_bodies();
-  void leave();
 
   fiber_stack stack_;
   machine_context inside_, outside_;
@@ -184,50 +187,40 @@ class fiber {
   std::size_t outer_size_ = 0;
 };
 
-inline constexpr unsigned unordered_switch = 1;  // ThreadSanitizer: the switch itself orders nothing
-
 inline void fiber::resume() {
   idle_ = false;
   entered_ = true;
   entering() = this;
+  outer_thread_ = current_logical_thread();
   [[maybe_unused]] void* fake_stack = nullptr;
   if constexpr (address_sanitized) __sanitizer_start_switch_fiber(&fake_stack, stack_.bottom(), fiber_stack_bytes);
-  if constexpr (thread_sanitized) {
-    outer_thread_ = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(logical_thread_, unordered_switch);
-  }
-  outside_.switch_to(inside_);
+  outside_.switch_to(inside_, logical_thread_);
   if constexpr (address_sanitized) __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 }
 
-inline void fiber::leave() {
-  if constexpr (thread_sanitized) __tsan_switch_to_fiber(outer_thread_, unordered_switch);
-  inside_.switch_to(outside_);
-}
-
 inline void fiber::suspend() {
+  void* outer_thread = unobserved_value(outer_thread_);
   [[maybe_unused]] void* fake_stack = nullptr;
   if constexpr (address_sanitized) __sanitizer_start_switch_fiber(&fake_stack, outer_bottom_, outer_size_);
-  leave();
+  inside_.switch_to(outside_, outer_thread);
   if constexpr (address_sanitized) __sanitizer_finish_switch_fiber(fake_stack, &outer_bottom_, &outer_size_);
 }
 
 inline void fiber::enter() {
-  fiber* self = entering();
+  fiber* self = unobserved_value(entering());
   if constexpr (address_sanitized) {
     __sanitizer_finish_switch_fiber(nullptr, &self->outer_bottom_, &self->outer_size_);
   }
-  self->run_bodies();
-}
-
-inline void fiber::run_bodies() {
-  while (!closing_) {
-    body_(argument_);
-    idle_ = true;
-    suspend();
+  while (!unobserved_value(self->closing_)) {
+    unobserved_value(self->body_)(unobserved_value(self->argument_));
+    {
+      const unobserved quiet;
+      self->idle_ = true;
+    }
+    self->suspend();
   }
-  if constexpr (address_sanitized) __sanitizer_start_switch_fiber(nullptr, outer_bottom_, outer_size_);
-  leave();
+  if constexpr (address_sanitized) __sanitizer_start_switch_fiber(nullptr, self->outer_bottom_, self->outer_size_);
+  self->inside_.switch_to(self->outside_, unobserved_value(self->outer_thread_));
 }
 
 /// Idle fibers of the calling thread, kept because making one costs two system calls.

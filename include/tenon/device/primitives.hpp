@@ -41,7 +41,7 @@ TENON_HOST_DEVICE constexpr int shared_bytes_of(int count) {
   return (bytes + shared_alignment - 1) / shared_alignment * shared_alignment;
 }
 
-/// Where a call stands; a last parameter `source_position where = {}` takes the caller's place.
+/// Where a call stands; a last parameter `source_position caller = {}` takes the caller's place.
 struct source_position {
   const char* file;
   int line;

@@ -74,9 +74,9 @@ inline cuda_properties read_properties(int device) {
 }
 
 inline std::vector<cuda_properties> read_all_properties() {
-  std::vector<cuda_properties> all;
-  for (int device = 0; device < cuda_device_count(); ++device) all.push_back(read_properties(device));
-  return all;
+  std::vector<cuda_properties> found;
+  for (int device = 0; device < cuda_device_count(); ++device) found.push_back(read_properties(device));
+  return found;
 }
 
 }  // namespace detail
@@ -84,11 +84,11 @@ inline std::vector<cuda_properties> read_all_properties() {
 /// The properties of `device`, read once for the process.
 /// throws    cuda_error when there is no such device
 inline const cuda_properties& properties_of(int device) {
-  static const std::vector<cuda_properties> all = detail::read_all_properties();
-  if (device < 0 || static_cast<std::size_t>(device) >= all.size()) {
-    throw cuda_error(compose_text("properties_of: device ", device, ", expected one of ", all.size(), " devices"));
+  static const std::vector<cuda_properties> found = detail::read_all_properties();
+  if (device < 0 || static_cast<std::size_t>(device) >= found.size()) {
+    throw cuda_error(compose_text("properties_of: device ", device, ", expected one of ", found.size(), " devices"));
   }
-  return all[static_cast<std::size_t>(device)];
+  return found[static_cast<std::size_t>(device)];
 }
 
 }  // namespace tenon

@@ -36,11 +36,29 @@ inline constexpr bool address_sanitized = false, thread_sanitized = false;
 #endif
 
 /// Everything the calling fiber did so far happens before what follows an `acquire_from` of the same place.
-inline void release_to(void* place) {
+inline void release_to([[maybe_unused]] void* place) {
   if constexpr (thread_sanitized) __tsan_release(place);
 }
-inline void acquire_from(void* place) {
+inline void acquire_from([[maybe_unused]] void* place) {
   if constexpr (thread_sanitized) __tsan_acquire(place);
+}
+
+/// A fiber as a thread of its own in ThreadSanitizer's eyes.
+inline void* make_logical_thread() {
+  if constexpr (thread_sanitized) return __tsan_create_fiber(0);
+  return nullptr;
+}
+inline void end_logical_thread([[maybe_unused]] void* logical_thread) {
+  if constexpr (thread_sanitized) __tsan_destroy_fiber(logical_thread);
+}
+inline void* current_logical_thread() {
+  if constexpr (thread_sanitized) return __tsan_get_current_fiber();
+  return nullptr;
+}
+/// The switch itself orders nothing: a barrier must.
+inline void switch_logical_thread([[maybe_unused]] void* logical_thread) {
+  constexpr unsigned without_order = 1;
+  if constexpr (thread_sanitized) __tsan_switch_to_fiber(logical_thread, without_order);
 }
 
 /// While it lives, ThreadSanitizer does not see the memory accesses of the calling fiber:
@@ -62,5 +80,12 @@ class unobserved {
     }
   }
 };
+
+/// `value`, read without ThreadSanitizer's notice.
+template <class T>
+T unobserved_value(const T& value) {
+  const unobserved quiet;
+  return value;
+}
 
 }  // namespace tenon::detail

@@ -76,7 +76,7 @@ struct warp_request {
 
 struct pending_copy {
   int offset, bytes;
-  source_position where;
+  source_position caller;
   unsigned char values[16];
 };
 
@@ -127,8 +127,8 @@ struct block_schedule {
   void run_block(grid_position position);
 
   /// Waits with the others of the block, or of the warp.
-  void meet_block(emulated_thread& self, source_position where);
-  void meet_warp(emulated_thread& self, const warp_request& request, source_position where);
+  void meet_block(emulated_thread& self, source_position caller);
+  void meet_warp(emulated_thread& self, const warp_request& request, source_position caller);
   [[noreturn]] void refuse(const emulated_thread& self, const std::string& problem) const;
 
   launch_shape shape;
@@ -141,7 +141,7 @@ struct block_schedule {
   std::vector<emulated_warp> warps;
 
  private:
-  void announce(emulated_thread& self, const emulated_thread& leader, const char* operation, source_position where);
+  void announce(emulated_thread& self, const emulated_thread& leader, const char* operation, source_position caller);
   void suspend(emulated_thread& self);
   void release_block();
   void release_warp(emulated_warp& warp, bool orders_memory);
@@ -160,7 +160,7 @@ struct block_schedule {
   std::vector<unsigned char> bytes_;
   std::vector<access_record> words_, parts_;
   std::vector<int> order_, ready_;
-  std::vector<fiber*> idle_;
+  std::vector<fiber*> idle_, resting_;  // resting until the next block: see run_threads
   fiber* current_ = nullptr;
   int started_ = 0, finished_ = 0, arrived_ = 0, phase_ = 0;
   emulated_thread* leader_ = nullptr;         // the first that arrived at the block's barrier
@@ -194,6 +194,7 @@ inline block_schedule::block_schedule(const launch_shape& launched, const emulat
 
 inline block_schedule::~block_schedule() {
   for (fiber* idle : idle_) fiber_pool::of_thread().give_back(idle);
+  for (fiber* idle : resting_) fiber_pool::of_thread().give_back(idle);
 }
 
 inline void block_schedule::run_block(grid_position at) {
@@ -203,6 +204,7 @@ inline void block_schedule::run_block(grid_position at) {
   acquire_from(&end_);
   if (failure_) {
     unwind();
+    acquire_from(&end_);
     std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 }
@@ -211,6 +213,8 @@ inline void block_schedule::start_block(grid_position at) {
   position = at;
   started_ = finished_ = arrived_ = phase_ = 0;
   ready_.clear();
+  idle_.insert(idle_.end(), resting_.begin(), resting_.end());
+  resting_.clear();
   advance_time();
   std::memset(bytes_.data(), 0xFF, bytes_.size());  // NaN in every floating type
   random.shuffle(order_.data(), shape.block);
@@ -261,7 +265,7 @@ inline emulated_thread* block_schedule::next_ready() {
 inline void block_schedule::resume(fiber* next) {
   current_ = next;
   next->resume();
-  if (next->is_idle()) idle_.push_back(next);
+  if (next->is_idle()) (thread_sanitized ? resting_ : idle_).push_back(next);
 }
 
 /// The body of a fiber: threads that never wait run one after another on one fiber.
@@ -286,8 +290,7 @@ inline void block_schedule::run_thread(emulated_thread& thread) {
   acquire_from(&begin_);
   try {
     body.run(body.kernel, thread);
-  } catch (const abandoned_fiber&) {
-    return;
+  } catch (const abandoned_fiber&) {  // another thread has failed, or none could go on
   } catch (...) {
     const unobserved quiet;
     if (!failure_) failure_ = std::current_exception();
@@ -297,15 +300,15 @@ inline void block_schedule::run_thread(emulated_thread& thread) {
 
 /// Says what the running thread waits for; `leader` is the first of those it must meet there.
 inline void block_schedule::announce(emulated_thread& self, const emulated_thread& leader, const char* operation,
-                                     source_position where) {
-  const bool together = leader.waits_at.line == where.line &&
+                                     source_position caller) {
+  const bool together = leader.waits_at.line == caller.line &&
                         (leader.waits_in == operation || std::strcmp(leader.waits_in, operation) == 0);
   if (&leader != &self && !together) {
-    refuse(self, compose_text(operation, " at ", at_text(where), ", but thread ", leader.user.thread, " is in ",
+    refuse(self, compose_text(operation, " at ", at_text(caller), ", but thread ", leader.user.thread, " is in ",
                               leader.waits_in, " at ", at_text(leader.waits_at), ", expected all at one place"));
   }
   self.waits_in = operation;
-  self.waits_at = where;
+  self.waits_at = caller;
 }
 
 /// Stops the running thread until it is made ready.
@@ -318,7 +321,7 @@ inline void block_schedule::refuse(const emulated_thread& self, const std::strin
   throw barrier_error(compose_text("emulated ", body.name, ": thread ", self.user.thread, ": ", problem));
 }
 
-inline void block_schedule::meet_block(emulated_thread& self, source_position where) {
+inline void block_schedule::meet_block(emulated_thread& self, source_position caller) {
   void* gate = nullptr;
   {
     const unobserved quiet;
@@ -328,7 +331,7 @@ inline void block_schedule::meet_block(emulated_thread& self, source_position wh
   {
     const unobserved quiet;
     if (arrived_ == 0) leader_ = &self;
-    announce(self, *leader_, "sync", where);
+    announce(self, *leader_, "sync", caller);
     self.state = thread_state::at_barrier;
     if (++arrived_ == shape.block) release_block();
     suspend(self);
@@ -336,7 +339,7 @@ inline void block_schedule::meet_block(emulated_thread& self, source_position wh
   acquire_from(gate);
 }
 
-inline void block_schedule::meet_warp(emulated_thread& self, const warp_request& request, source_position where) {
+inline void block_schedule::meet_warp(emulated_thread& self, const warp_request& request, source_position caller) {
   emulated_warp& warp = *self.warp;
   void* gate = nullptr;
   {
@@ -350,7 +353,7 @@ inline void block_schedule::meet_warp(emulated_thread& self, const warp_request&
   {
     const unobserved quiet;
     if (warp.arrived == 0) warp.leader = &self;
-    announce(self, *warp.leader, request.operation, where);
+    announce(self, *warp.leader, request.operation, caller);
     self.state = thread_state::at_warp_operation;
     if (++warp.arrived == warp_size) {
       if (request.complete != nullptr) request.complete(warp, warp.phase);

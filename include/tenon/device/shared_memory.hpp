@@ -44,7 +44,7 @@ struct memory_user {
 struct shared_access {
   const memory_user* user;
   int offset, bytes;
-  source_position where;
+  source_position caller;
 };
 
 /// What kernels need of the host: called through pointers, since code for both sides may not name host functions.
@@ -143,34 +143,34 @@ class shared_array {
   TENON_HOST_DEVICE shared_array(const detail::memory_user& user, int offset, int count)
       : user_(&user), offset_(offset), count_(count) {}
 
-  TENON_HOST_DEVICE T load(index i, source_position where = {}) const {
-    return load_vector<1>(i, where)[0];
+  TENON_HOST_DEVICE T load(index i, source_position caller = {}) const {
+    return load_vector<1>(i, caller)[0];
   }
-  TENON_HOST_DEVICE void store(index i, T value, source_position where = {}) const {
-    store_vector<1>(i, array<T, 1>{{value}}, where);
+  TENON_HOST_DEVICE void store(index i, T value, source_position caller = {}) const {
+    store_vector<1>(i, array<T, 1>{{value}}, caller);
   }
 
   /// Elements i ... i + N - 1, in one access of N * sizeof(T) bytes.
   template <int N>
-  TENON_HOST_DEVICE array<T, N> load_vector(index i, source_position where = {}) const {
+  TENON_HOST_DEVICE array<T, N> load_vector(index i, source_position caller = {}) const {
     const detail::unobserved quiet;
-    const unsigned char* from = access<false>(i, N, where);
+    const unsigned char* from = access<false>(i, N, caller);
     array<T, N> result;
     __builtin_memcpy(&result, from, sizeof(result));
     return result;
   }
   template <int N>
-  TENON_HOST_DEVICE void store_vector(index i, const array<T, N>& values, source_position where = {}) const {
+  TENON_HOST_DEVICE void store_vector(index i, const array<T, N>& values, source_position caller = {}) const {
     const detail::unobserved quiet;
-    unsigned char* to = access<true>(i, N, where);
+    unsigned char* to = access<true>(i, N, caller);
     __builtin_memcpy(to, &values, sizeof(values));
   }
 
   TENON_HOST_DEVICE int size() const { return count_; }
 
   /// Elements first ... first + count - 1.
-  TENON_HOST_DEVICE shared_array part(index first, int count, source_position where = {}) const {
-    if (first < 0 || count < 0 || first + count > count_) report_range(first, count, where);
+  TENON_HOST_DEVICE shared_array part(index first, int count, source_position caller = {}) const {
+    if (first < 0 || count < 0 || first + count > count_) report_range(first, count, caller);
     return {*user_, offset_of(first), count};
   }
   /// The same bytes as elements of another type.
@@ -184,10 +184,10 @@ class shared_array {
 
   /// Notes an access to `count` elements and returns where they lie; `count` elements must be aligned as one.
   template <bool Writes>
-  TENON_HOST_DEVICE unsigned char* access(index i, int count, source_position where) const {
-    if (i < 0 || i + count > count_) report_range(i, count, where);
+  TENON_HOST_DEVICE unsigned char* access(index i, int count, source_position caller) const {
+    if (i < 0 || i + count > count_) report_range(i, count, caller);
     const int bytes = count * static_cast<int>(sizeof(T));
-    const detail::shared_access made{user_, offset_of(i), bytes, where};
+    const detail::shared_access made{user_, offset_of(i), bytes, caller};
     if ((bytes & (bytes - 1)) == 0 && bytes <= 16 && made.offset % bytes != 0) {
       user_->arena->services->report_alignment(made, bytes);
     }
@@ -196,8 +196,8 @@ class shared_array {
   }
 
  private:
-  TENON_HOST_DEVICE void report_range(index i, int count, source_position where) const {
-    user_->arena->services->report_range({user_, offset_, count * static_cast<int>(sizeof(T)), where}, i, count_);
+  TENON_HOST_DEVICE void report_range(index i, int count, source_position caller) const {
+    user_->arena->services->report_range({user_, offset_, count * static_cast<int>(sizeof(T)), caller}, i, count_);
   }
 
   const detail::memory_user* user_;
@@ -206,13 +206,13 @@ class shared_array {
 
 namespace detail {
 
-inline std::string at_text(source_position where) { return compose_text(where.file, ":", where.line); }
+inline std::string at_text(source_position caller) { return compose_text(caller.file, ":", caller.line); }
 
 inline void report_race(const shared_access& access, const char* did, int other, const char* other_did) {
   const memory_user& user = *access.user;
   throw race_error(compose_text("emulated ", user.arena->kernel, ": shared memory: thread ", user.thread, " ", did,
                                 " bytes ", access.offset, " to ", access.offset + access.bytes - 1, " (",
-                                at_text(access.where), ") that thread ", other, " ", other_did,
+                                at_text(access.caller), ") that thread ", other, " ", other_did,
                                 " since the last barrier, expected one between; missing barrier: sync(), or ",
                                 "sync_warp() within a warp"));
 }
@@ -220,13 +220,13 @@ inline void report_race(const shared_access& access, const char* did, int other,
 inline void report_range(const shared_access& access, index position, int count) {
   throw index_error(compose_text("emulated ", access.user->arena->kernel, ": shared memory: thread ",
                                  access.user->thread, " uses ", access.bytes, " bytes from element ", position,
-                                 " of an array of ", count, " (", at_text(access.where), "), expected them inside"));
+                                 " of an array of ", count, " (", at_text(access.caller), "), expected them inside"));
 }
 
 inline void report_alignment(const shared_access& access, int alignment) {
   throw index_error(compose_text("emulated ", access.user->arena->kernel, ": shared memory: thread ",
                                  access.user->thread, " uses ", access.bytes, " bytes at byte ", access.offset, " (",
-                                 at_text(access.where), "), expected a multiple of ", alignment));
+                                 at_text(access.caller), "), expected a multiple of ", alignment));
 }
 
 /// Most kernels never touch parts of words, so byte records are made when the first needs them.

@@ -37,7 +37,7 @@ struct pack_type<bool, 1> {
 };
 
 template <class V>
-TENON_HOST_DEVICE constexpr auto first_lane(const V& v) {
+constexpr auto first_lane(const V& v) {
   if constexpr (std::is_arithmetic_v<V>) {
     return v;
   } else {
@@ -55,8 +55,11 @@ using pack = typename detail::pack_type<T, Width>::type;
 template <class T>
 inline constexpr int native_width = detail::vector_bytes / static_cast<int>(sizeof(T) < 4 ? 4 : sizeof(T));
 
-/// Lanes that fit when the widest of several types has `bytes`.
-constexpr int width_for(int bytes) { return detail::vector_bytes / (bytes < 4 ? 4 : bytes); }
+/// Lanes that an expression is evaluated in when the widest of its types has `bytes`. nvcc takes no vector types in functions
+/// that it may compile for a device, as operations are: there it is one lane.
+constexpr int width_for(int bytes) {
+  return compiled_by_nvcc ? 1 : detail::vector_bytes / (bytes < 4 ? 4 : bytes);
+}
 
 /// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
 template <class V>
@@ -130,6 +133,7 @@ TENON_INLINE pack<T, Width> load(const U* from) {
   }
 }
 
+#if !defined(__CUDACC__)
 namespace detail {
 
 /// Every other lane of two packs, of which the second starts one lane early, so that nothing past the last is read.
@@ -140,16 +144,19 @@ TENON_INLINE V every_other(V first, V second, std::integer_sequence<int, Lane...
 }
 
 }  // namespace detail
+#endif
 
 /// `Width` elements `stride` apart, converted to T.
 template <class T, int Width, class U>
 TENON_INLINE pack<T, Width> gather(const U* from, index stride) {
+#if !defined(__CUDACC__)
   if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width > 1) {
     if (stride == 2) {
       return detail::every_other(load<T, Width>(from), load<T, Width>(from + Width - 1),
                                  std::make_integer_sequence<int, Width>{});
     }
   }
+#endif
   return generate<T, Width>([from, stride](index lane) { return static_cast<T>(from[lane * stride]); });
 }
 

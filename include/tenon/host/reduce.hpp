@@ -17,7 +17,7 @@ struct block_slots {
   index origin;
 
   template <int Slot>
-  auto value(index i) const {
+  TENON_HOST_DEVICE auto value(index i) const {
     return get<Slot>(results)[i - origin];
   }
   template <int Slot, int Width>

@@ -1,0 +1,25 @@
+// tests/core/assign.cpp: the hook between tensors and the evaluator.
+// The primary template is one readable sentence (see compile_fail); here is what counts as an expression.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/core/assign.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+TEST_CASE("nodes are expressions, tensors and numbers are not", "[assign]") {
+  using matrix = tenon::tensor<float, tenon::rank<2>>;
+  STATIC_REQUIRE(tenon::expression_node<decltype(std::declval<matrix&>() + 1)>);
+  STATIC_REQUIRE(tenon::expression_node<decltype(tenon::sum(std::declval<matrix&>()))>);
+  STATIC_REQUIRE(!tenon::expression_node<matrix>);
+  STATIC_REQUIRE(!tenon::expression_node<float>);
+}
+
+TEST_CASE("tensors and views are assigned through the hook", "[assign]") {
+  tenon::tensor<float, tenon::rank<1>> a({2}, {1, 2}), b({2});
+  b = a + 1;
+  CHECK(b(1) == 3.0f);
+  b.view() = a * 10;
+  CHECK(b(1) == 20.0f);
+  const tenon::tensor<float, tenon::rank<1>> c = a - 1;
+  CHECK(c(0) == 0.0f);
+}

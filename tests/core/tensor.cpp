@@ -1,0 +1,140 @@
+// tests/core/tensor.cpp: the owning tensor.
+// Construction, copies, moves, extents and the spaces between which elements travel.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/core/tensor.hpp>
+
+#include <vector>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace {
+
+using tenon::dyn;
+using tenon::rank;
+using tenon::shape;
+using tenon::tensor;
+using tenon_test::text_of;
+
+using vector_type = tensor<float, rank<1>>;
+using matrix = tensor<float, rank<2>>;
+
+}  // namespace
+
+TEST_CASE("tensors are made from extents", "[tensor]") {
+  const matrix a({2, 3});
+  CHECK(a.size() == 6);
+  CHECK(a.extent(0) == 2);
+  const vector_type b({5});
+  CHECK(b.size() == 5);
+  const tensor<int, shape<4, dyn>> c({4, 7});
+  CHECK(c.size() == 28);
+  const tensor<double, shape<2, 2>> d;
+  CHECK(d.size() == 4);
+  const tensor<float, shape<>> e;
+  CHECK(e.size() == 1);
+  CHECK(e.data() != nullptr);
+  CHECK(tensor<float, rank<3>>({2, 0, 3}).size() == 0);
+}
+
+TEST_CASE("values are given in row-major order", "[tensor]") {
+  const matrix a({2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(a(0, 2) == 3.0f);
+  CHECK(a(1, 0) == 4.0f);
+  CHECK(a.at(1, 2) == 6.0f);
+  CHECK_THROWS_AS(a.at(2, 0), tenon::index_error);
+  const auto text = text_of<tenon::shape_error>([] { matrix({2, 3}, {1, 2}); });
+  CHECK(text.find("2 given, expected 6") != std::string::npos);
+  CHECK(text.find("[2, 3]") != std::string::npos);
+}
+
+TEST_CASE("extents that cannot be are refused", "[tensor]") {
+  CHECK_THROWS_AS(matrix({-1, 3}), tenon::shape_error);
+  CHECK_THROWS_AS((tensor<int, shape<4, dyn>>({5, 7})), tenon::shape_error);
+  const tenon::index large = tenon::index{1} << 40;
+  CHECK_THROWS_AS(matrix({large, large}), tenon::shape_error);  // the product does not fit 64 bits
+  CHECK_THROWS_AS(matrix({large, large * 256}), tenon::shape_error);
+}
+
+TEST_CASE("a default tensor takes the extents of its first assignment only", "[tensor]") {
+  matrix a;
+  CHECK(a.is_empty());
+  a = matrix({2, 2}, {1, 2, 3, 4});
+  CHECK_FALSE(a.is_empty());
+  CHECK(a(1, 1) == 4.0f);
+  CHECK_THROWS_AS((a = matrix({2, 3})), tenon::shape_error);
+  const matrix other({3, 2});
+  CHECK_THROWS_AS((a = other), tenon::shape_error);
+  CHECK(a.extent(1) == 2);
+  CHECK(a(1, 1) == 4.0f);
+}
+
+TEST_CASE("copies are deep and keep the memory of the destination", "[tensor]") {
+  const matrix a({2, 2}, {1, 2, 3, 4});
+  matrix b = a;
+  b(0, 0) = 9;
+  CHECK(a(0, 0) == 1.0f);
+  const float* const memory = b.data();
+  b = a;
+  CHECK(b.data() == memory);
+  CHECK(b(0, 0) == 1.0f);
+  const matrix& same = b;
+  b = same;
+  CHECK(b(1, 1) == 4.0f);
+}
+
+TEST_CASE("moves hand elements over and leave an empty tensor", "[tensor]") {
+  matrix a({2, 2}, {1, 2, 3, 4});
+  const float* const memory = a.data();
+  matrix b = std::move(a);
+  CHECK(b.data() == memory);
+  CHECK(a.is_empty());
+  a = matrix({5, 1});
+  CHECK(a.extent(0) == 5);
+  STATIC_REQUIRE(std::is_nothrow_move_constructible_v<matrix>);
+}
+
+TEST_CASE("a moved-from tensor of static extents can be assigned again", "[tensor]") {
+  tensor<float, shape<2>> a({2}, {1, 2});
+  const tensor<float, shape<2>> b = std::move(a);
+  a = b;
+  CHECK(a(1) == 2.0f);
+  const tensor<float, shape<2>> c = std::move(a);
+  a = c + 1.0f;
+  CHECK(a(1) == 3.0f);
+}
+
+TEST_CASE("a tensor with an extent of zero is not asked for elements", "[tensor]") {
+  vector_type none({0});
+  const vector_type copy = none;
+  CHECK(copy.size() == 0);
+  none = copy;
+  CHECK(none.extent(0) == 0);
+}
+
+TEST_CASE("views of a tensor see its elements", "[tensor]") {
+  matrix a({2, 2}, {1, 2, 3, 4});
+  const matrix& constant = a;
+  a.view()(0, 1) = 20;
+  CHECK(constant.view()(0, 1) == 20.0f);
+  STATIC_REQUIRE(std::is_same_v<decltype(constant.view()), tenon::view<const float, rank<2>>>);
+  STATIC_REQUIRE(std::is_same_v<decltype(a.view()), tenon::view<float, rank<2>>>);
+}
+
+TEST_CASE("numbers do not turn into tensors by themselves", "[tensor]") {
+  STATIC_REQUIRE(!std::is_convertible_v<int, vector_type>);
+  STATIC_REQUIRE(!std::is_convertible_v<float, matrix>);
+}
+
+TEMPLATE_LIST_TEST_CASE("elements travel to every space and back", "[tensor]", tenon_test::spaces) {
+  const tensor<int, shape<dyn, 3>> here({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto there = here.to<TestType>();
+  STATIC_REQUIRE(std::is_same_v<typename decltype(there)::space, TestType>);
+  const auto back = there.template to<TestType>().template to<tenon::host>();
+  CHECK(back.shape() == here.shape());
+  CHECK(std::vector<int>(back.data(), back.data() + 6) == std::vector<int>{1, 2, 3, 4, 5, 6});
+  const tensor<int, shape<2>, TestType> written({2}, {7, 8});
+  CHECK(written.template to<tenon::host>()(1) == 8);
+}

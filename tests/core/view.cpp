@@ -1,0 +1,90 @@
+// tests/core/view.cpp: the non-owning window.
+// Reading through strides of every sign, checked access, and assignment that writes elements.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/core/view.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/text_of.hpp"
+
+namespace {
+
+using tenon::rank;
+using tenon_test::text_of;
+
+template <class T, class Shape>
+tenon::view<T, Shape> view_of(T* data, const Shape& shape) {
+  return {data, shape};
+}
+
+}  // namespace
+
+TEST_CASE("a view is cheap to copy and reads through its strides", "[view]") {
+  STATIC_REQUIRE(std::is_trivially_copy_constructible_v<tenon::view<float, rank<2>>>);
+  float memory[12];
+  for (int i = 0; i < 12; ++i) memory[i] = static_cast<float>(i);
+  const auto rows = view_of(memory, rank<2>(3, 4));
+  CHECK(rows(2, 1) == 9.0f);
+  CHECK(rows.size() == 12);
+  CHECK(rows.extent(1) == 4);
+  const tenon::view<float, rank<2>> flipped(memory + 11, rank<2>(4, 3), {{-1, -4}});
+  CHECK(flipped(0, 0) == 11.0f);
+  CHECK(flipped(3, 2) == 0.0f);
+  CHECK(flipped.offset({{1, 1}}) == -5);
+  const tenon::view<float, rank<1>> repeated(memory + 5, rank<1>(100), {{0}});
+  CHECK(repeated(99) == 5.0f);
+}
+
+TEST_CASE("a view without axes has one element", "[view]") {
+  int number = 7;
+  const auto one = view_of(&number, tenon::shape<>{});
+  CHECK(one() == 7);
+  CHECK(one.size() == 1);
+}
+
+TEST_CASE("elements are written through a view, not through a view of const elements", "[view]") {
+  float memory[3] = {1, 2, 3};
+  const auto writable = view_of(memory, rank<1>(3));
+  writable(1) = 20;
+  CHECK(memory[1] == 20.0f);
+  const tenon::view<const float, rank<1>> readable = writable;
+  CHECK(readable(1) == 20.0f);
+  STATIC_REQUIRE(std::is_same_v<decltype(readable(0)), const float&>);
+  STATIC_REQUIRE(!std::is_constructible_v<tenon::view<float, rank<1>>, tenon::view<const float, rank<1>>>);
+}
+
+TEST_CASE("at names axis, index and extents of what is outside", "[view]") {
+  float memory[6] = {};
+  const auto matrix = view_of(memory, rank<2>(2, 3));
+  CHECK(&matrix.at(1, 2) == memory + 5);
+  const auto text = text_of<tenon::index_error>([&] { matrix.at(1, 3); });
+  CHECK(text.find("axis 1: index 3") != std::string::npos);
+  CHECK(text.find("[2, 3]") != std::string::npos);
+  CHECK_THROWS_AS(matrix.at(-1, 0), tenon::index_error);
+  CHECK_THROWS_AS(matrix.at(2, 0), tenon::index_error);
+  CHECK_THROWS_AS(view_of(memory, rank<1>(0)).at(0), tenon::index_error);
+}
+
+TEST_CASE("assigning to a view writes its elements and leaves the window", "[view]") {
+  float memory[6] = {0, 1, 2, 3, 4, 5}, source[3] = {10, 20, 30};
+  const tenon::view<float, rank<1>> odd(memory + 1, rank<1>(3), {{2}});
+  odd = view_of(source, rank<1>(3));
+  CHECK(memory[0] == 0.0f);
+  CHECK(memory[1] == 10.0f);
+  CHECK(memory[3] == 20.0f);
+  CHECK(memory[5] == 30.0f);
+  odd = 7.0f;
+  CHECK(memory[5] == 7.0f);
+  CHECK(memory[4] == 4.0f);
+  CHECK(odd.data() == memory + 1);
+}
+
+TEST_CASE("views of equal type assign elements too", "[view]") {
+  float left[2] = {1, 2}, right[2] = {3, 4};
+  auto a = view_of(left, rank<1>(2)), b = view_of(right, rank<1>(2));
+  a = b;
+  CHECK(left[1] == 4.0f);
+  CHECK(a.data() == left);
+  CHECK_THROWS_AS((a = view_of(right, rank<1>(0))), tenon::shape_error);
+  CHECK(left[0] == 3.0f);
+}
