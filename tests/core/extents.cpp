@@ -13,6 +13,7 @@ namespace {
 using tenon::dyn;
 using tenon::rank;
 using tenon::shape;
+using tenon_test::has;
 
 struct join_operation {
   static constexpr const char* name = "join";
@@ -20,8 +21,6 @@ struct join_operation {
 
 template <class Left, class Right>
 using joined = tenon::broadcast_shape<join_operation, Left, Right>;
-
-bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -74,7 +74,8 @@ affine composed(int first, int end) {
 }  // namespace
 
 TEST_CASE("reductions combine in the order of the threads and reach all of them", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     for (const int block : {32, 64, 96, 256}) {
       const auto count = static_cast<std::size_t>(block);
       const device_copy<Space, affine> warps(std::vector<affine>(count, affine{})),
@@ -114,7 +115,8 @@ TEST_CASE("a reduction does not depend on the order in which threads run", "[dev
 }
 
 TEST_CASE("scans hold the lower threads, broadcasts the sender", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     for (const int block : {32, 96, 256}) {
       const auto count = static_cast<std::size_t>(block);
       const device_copy<Space, affine> inclusive(std::vector<affine>(count, affine{})),

@@ -152,7 +152,8 @@ TEST_CASE("ThreadSanitizer sees a missing barrier on global memory, and only tha
 }
 
 TEST_CASE("every thread of a grid runs once and knows its place", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, int> visits(std::vector<int>(2 * 3 * 4 * 96)), sizes(std::vector<int>(1));
     tenon::launch<Space>({.grid = {2, 3, 4}, .block = 96}, position_kernel{visits.data(), sizes.data()});
     for (const int visit : visits.values()) REQUIRE(visit == 1);
@@ -161,7 +162,8 @@ TEST_CASE("every thread of a grid runs once and knows its place", "[device]") {
 }
 
 TEST_CASE("lanes pass values of up to 32 bytes", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, float> floats(std::vector<float>(256));
     const device_copy<Space, wide_value> wide(std::vector<wide_value>(64));
     const device_copy<Space, unsigned> bits(std::vector<unsigned>(2));
@@ -187,7 +189,8 @@ TEST_CASE("lanes pass values of up to 32 bytes", "[device]") {
 TEST_CASE("asynchronous copies arrive by groups, with zeros for what is not valid", "[device]") {
   std::vector<float> in(512), zeros(256);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i + 1);
-  on_each_space([&]<class Space>() {
+  on_each_space([&](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, float> source(in), out(zeros);
     tenon::launch<Space>({.block = 64, .shared_bytes = 2048}, copy_kernel{source.data(), out.data(), 0});
     const auto seen = out.values();
@@ -214,7 +217,8 @@ TEST_CASE("asynchronous copies keep the rules of alignment and barriers", "[devi
 }
 
 TEST_CASE("atomic additions all arrive", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, int> whole(std::vector<int>(1));
     const device_copy<Space, unsigned> natural(std::vector<unsigned>(1));
     const device_copy<Space, float> real(std::vector<float>(1));
@@ -229,7 +233,8 @@ TEST_CASE("atomic additions all arrive", "[device]") {
 }
 
 TEST_CASE("a barrier carries global memory too", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, float> values(std::vector<float>(64)), out(std::vector<float>(64));
     tenon::launch<Space>({.block = 64}, global_exchange_kernel{values.data(), out.data(), true});
     const auto seen = out.values();

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/fragment.hpp>
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -21,7 +22,7 @@ struct tile_traits {
   static constexpr int m = M, n = N, k = K;
 };
 
-constexpr int padded(int columns, int bytes) { return columns + 32 / bytes; }
+TENON_HOST_DEVICE constexpr int padded(int columns, int bytes) { return columns + 32 / bytes; }
 
 /// C (rows x columns) = A (rows x depth) * B (depth x columns), one warp to a tile; edges are zero-filled.
 template <class Traits, class LeftLayout, class RightLayout>
@@ -94,7 +95,8 @@ std::vector<T> small_numbers(int count, int seed) {
 }
 
 template <class Space, class Traits, class LeftLayout, class RightLayout>
-void check_product(int rows, int columns, int depth) {
+void check_product(const std::array<int, 3>& size) {
+  const int rows = size[0], columns = size[1], depth = size[2];
   using storage = typename Traits::storage;
   using result = typename Traits::result;
   const auto left = small_numbers<storage>(rows * depth, 1), right = small_numbers<storage>(depth * columns, 2);
@@ -116,14 +118,16 @@ void check_product(int rows, int columns, int depth) {
 
 template <class Traits>
 void check_all_layouts() {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     using tenon::column_major;
     using tenon::row_major;
-    for (const auto& [rows, columns, depth] : {std::array{16, 16, 16}, {17, 31, 5}, {1, 1, 1}, {33, 8, 40}}) {
-      check_product<Space, Traits, row_major, row_major>(rows, columns, depth);
-      check_product<Space, Traits, row_major, column_major>(rows, columns, depth);
-      check_product<Space, Traits, column_major, row_major>(rows, columns, depth);
-      check_product<Space, Traits, column_major, column_major>(rows, columns, depth);
+    using sizes = std::array<int, 3>;  // rows, columns, depth
+    for (const sizes& size : {sizes{16, 16, 16}, sizes{17, 31, 5}, sizes{1, 1, 1}, sizes{33, 8, 40}}) {
+      check_product<Space, Traits, row_major, row_major>(size);
+      check_product<Space, Traits, row_major, column_major>(size);
+      check_product<Space, Traits, column_major, row_major>(size);
+      check_product<Space, Traits, column_major, column_major>(size);
     }
   });
 }
@@ -195,7 +199,8 @@ TEST_CASE("the scrambled map is a permutation and differs by seed", "[device]") 
   }
   CHECK(maps.size() == 4);
   std::set<int> elements;
-  for (int i = 0; i < 256; ++i) elements.insert(tenon::detail::scrambled_element(0x123456789abcdef0u, 256, i % 32, i / 32));
+  constexpr std::uint64_t scramble = 0x123456789abcdef0u;
+  for (int i = 0; i < 256; ++i) elements.insert(tenon::detail::scrambled_element(scramble, 256, i % 32, i / 32));
   CHECK(elements.size() == 256);
 }
 

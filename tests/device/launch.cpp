@@ -31,7 +31,8 @@ std::string refusal(const tenon::launch_shape& shape) {
 }  // namespace
 
 TEST_CASE("a launch runs once and is counted once, by the name of its kernel", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, int> visits(std::vector<int>(1));
     const tenon::launch_counter counter;
     tenon::launch<Space>({.grid = {3, 2}, .block = 33}, small_kernel{visits.data()});
@@ -42,7 +43,8 @@ TEST_CASE("a launch runs once and is counted once, by the name of its kernel", "
 }
 
 TEST_CASE("an empty grid runs nothing and counts nothing", "[device]") {
-  on_each_space([]<class Space>() {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
     const device_copy<Space, int> visits(std::vector<int>(1));
     const tenon::launch_counter counter;
     tenon::launch<Space>({.grid = {3, 0, 2}, .block = 33}, small_kernel{visits.data()});

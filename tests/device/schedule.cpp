@@ -149,14 +149,3 @@ TEST_CASE("an exception reaches the launching thread and leaves nothing behind",
 TEST_CASE("a deadlock leaves nothing behind", "[device]") {
   for (int i = 0; i < 50; ++i) CHECK_FALSE(trouble_text(trouble::returns).empty());
 }
-
-TEST_CASE("shuffled orders are permutations and differ", "[device]") {
-  tenon::detail::shuffler random(7);
-  std::vector<int> order(100);
-  for (int i = 0; i < 100; ++i) order[static_cast<std::size_t>(i)] = i;
-  random.shuffle(order.data(), 100);
-  CHECK_FALSE(std::is_sorted(order.begin(), order.end()));
-  std::sort(order.begin(), order.end());
-  for (int i = 0; i < 100; ++i) CHECK(order[static_cast<std::size_t>(i)] == i);
-  random.shuffle(nullptr, 0);
-}

@@ -92,7 +92,57 @@ std::string misuse_text(misuse way) {
   });
 }
 
+/// Three threads and their clocks, to be stepped by hand: 0 and 1 share a warp, 40 is in another.
+struct stepped_block {
+  std::vector<unsigned char> bytes = std::vector<unsigned char>(64);
+  std::vector<tenon::detail::access_record> words = std::vector<tenon::detail::access_record>(17), parts;
+  tenon::detail::shared_arena arena{
+      "stepped", tenon::detail::host_arena_services(), bytes.data(), words.data(), nullptr, 64, true, &parts};
+  tenon::detail::access_time first_warp = 0, second_warp = 0, epoch = 0;
+  tenon::detail::memory_user users[3]{{&arena, &first_warp, 0}, {&arena, &first_warp, 1}, {&arena, &second_warp, 40}};
+
+  stepped_block() { sync(); }
+  void sync() { first_warp = second_warp = ++epoch << tenon::detail::block_time_shift; }
+  void read(int user) { tenon::shared_array<float>(users[user], 0, 16).load(3); }
+  void write(int user) { tenon::shared_array<float>(users[user], 0, 16).store(3, 1.0f); }
+};
+
 }  // namespace
+
+TEST_CASE("a warp's barrier orders its own lanes and no others", "[device]") {
+  stepped_block block;
+  block.write(0);
+  CHECK_THROWS_AS(block.read(1), tenon::race_error);
+  ++block.first_warp;
+  block.read(1);
+  CHECK_THROWS_AS(block.read(2), tenon::race_error);
+  ++block.second_warp, ++block.second_warp;
+  CHECK_THROWS_AS(block.read(2), tenon::race_error);
+  block.sync();
+  block.read(2);
+}
+
+TEST_CASE("every reader since the last barrier forbids a write", "[device]") {
+  for (const int reader : {0, 1, 2}) {
+    for (const int writer : {0, 1, 2}) {
+      stepped_block block;
+      block.read(reader);
+      block.read(writer);
+      if (reader == writer) {
+        block.write(writer);
+      } else {
+        CHECK_THROWS_AS(block.write(writer), tenon::race_error);
+        block.sync();
+        block.write(writer);
+      }
+    }
+  }
+  stepped_block block;
+  block.read(0);
+  block.read(1);
+  ++block.first_warp;
+  block.write(1);
+}
 
 TEST_CASE("a kernel with all its barriers passes under every order", "[device]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) CHECK_NOTHROW(run_exchange(fault::none, seed));

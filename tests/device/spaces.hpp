@@ -34,12 +34,12 @@ class device_copy {
   T* data_;
 };
 
-/// Calls `body.template operator()<Space>()` for each space.
+/// Calls `body(Space{})` for each space.
 template <class Body>
 void on_each_space(Body body) {
-  body.template operator()<tenon::emulated>();
+  body(tenon::emulated{});
 #if defined(__CUDACC__)
-  if (tenon::cuda_device_count() > 0) body.template operator()<tenon::cuda>();
+  if (tenon::cuda_device_count() > 0) body(tenon::cuda{});
 #endif
 }
 

@@ -54,3 +54,9 @@ TEST_CASE("uniform numbers stay in range and have the moments of their distribut
   CHECK(tenon_test::is_close(squares / n - mean * mean, 0.75, 0.02));
 }
 
+
+TEMPLATE_TEST_CASE("numbers of every type stay below the upper end", "[random]", tenon::half, tenon::bfloat16, float) {
+  double greatest = 0;
+  for (const double each : numbers_of(tenon::uniform<TestType>(rank<1>(20000), 5))) greatest = std::max(greatest, each);
+  CHECK(greatest < 1.0);
+}

@@ -23,7 +23,7 @@ tenon::tensor<T, Shape, Space> tensor_of(const Shape& shape, const std::vector<T
 template <class T, class Space = tenon::host, class Shape, class Make>
 tenon::tensor<T, Shape, Space> made_tensor(const Shape& shape, Make&& make) {
   tenon::tensor<T, Shape, tenon::host> result(shape);
-  for (tenon::index i = 0; i < result.size(); ++i) result.data()[i] = static_cast<T>(make(i));
+  for (tenon::index i = 0; i < result.size(); ++i) result.data()[i] = static_cast<T>(static_cast<tenon::compute_type<T>>(make(i)));
   return result.template to<Space>();
 }
 
@@ -31,7 +31,7 @@ tenon::tensor<T, Shape, Space> made_tensor(const Shape& shape, Make&& make) {
 template <class T, class Space = tenon::host, class Shape>
 auto counting(const Shape& shape, double first = 0, double step = 1) {
   return made_tensor<T, Space>(shape, [=](tenon::index i) {
-    return static_cast<T>(static_cast<float>(first + step * static_cast<double>(i)));
+    return first + step * static_cast<double>(i);
   });
 }
 

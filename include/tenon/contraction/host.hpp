@@ -22,7 +22,7 @@ struct host_tile {
 
 namespace detail {
 
-inline constexpr index product_depth = 256;    // k of a block: a panel of the right operand stays in the first cache
+inline constexpr index product_depth = 320;    // most k of a block: a panel of the right operand stays in the first cache
 inline constexpr index product_rows = 480;     // rows of a block, a multiple of every tile height
 inline constexpr index product_columns = 256;  // columns of a block: the packed block stays in the second cache
 
@@ -52,6 +52,12 @@ TENON_INLINE void multiply_panels(const T* left, const T* right, index depth, T*
 constexpr index round_up(index count, index unit) { return (count + unit - 1) / unit * unit; }
 constexpr index least(index left, index right) { return left < right ? left : right; }
 
+/// k of a block: as few blocks as may be, as equal as may be.
+constexpr index block_depth(index depth) {
+  const index blocks = (depth + product_depth - 1) / product_depth;
+  return blocks == 0 ? 1 : (depth + blocks - 1) / blocks;
+}
+
 /// A block that a thread keeps for its products; it only grows.
 template <class T, int Purpose>
 T* product_workspace(index count) {
@@ -75,9 +81,10 @@ struct host_product {
     const index pitch = round_up(columns, tile::width), padded_rows = round_up(rows, tile::height);
     T* sums = product_workspace<T, 0>(padded_rows * pitch);
     T* panels = product_workspace<T, 1>(product_depth * pitch);
+    const index step = block_depth(extents.depth);
     for (index i = 0; i < padded_rows * pitch; ++i) sums[i] = T(0);
-    for (index k = 0; k < extents.depth; k += product_depth) {
-      const index depth = least(product_depth, extents.depth - k);
+    for (index k = 0; k < extents.depth; k += step) {
+      const index depth = least(step, extents.depth - k);
       for (index j = 0; j < columns; j += tile::width) {
         pack_right<tile::width>(right, {k, depth, column + j, least(tile::width, columns - j)}, panels + j * depth);
       }
@@ -96,12 +103,12 @@ template <class T, class Left, int Rank>
 const T* pack_all_left(const Left& left, const product_extents<Rank>& extents) {
   constexpr int height = host_tile<T>::height;
   const index padded_rows = round_up(extents.rows, height), row_panels = padded_rows / height;
-  const index blocks = (extents.depth + product_depth - 1) / product_depth;
+  const index step = block_depth(extents.depth), blocks = (extents.depth + step - 1) / step;
   T* packed = product_workspace<T, 2>(padded_rows * extents.depth);
-  parallel_for(row_panels * blocks, 1 + 16384 / (height * product_depth), [&](index first, index last) {
+  parallel_for(row_panels * blocks, 1 + 16384 / (height * step), [&](index first, index last) {
     for (index item = first; item < last; ++item) {
-      const index k = item / row_panels * product_depth, row = item % row_panels * height;
-      const index depth = least(product_depth, extents.depth - k);
+      const index k = item / row_panels * step, row = item % row_panels * height;
+      const index depth = least(step, extents.depth - k);
       pack_left<height>(left, {row, least(height, extents.rows - row), k, depth}, packed + k * padded_rows + row * depth);
     }
   });

@@ -251,7 +251,7 @@ TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
   if constexpr (std::is_unsigned_v<lane_of<V>>) {
     return value;
   } else if constexpr (is_number<V> && std::is_floating_point_v<V>) {
-    return ::fabs(value);
+    return std::fabs(value);
   } else if constexpr (std::is_floating_point_v<lane_of<V>>) {
     using bits = decltype(value == value);
     return as_bits<V>(as_bits<bits>(value) & ~as_bits<bits>(-V{}));  // clears the sign, also of -0 and NaN
@@ -263,7 +263,7 @@ TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V sqrt(V value) {
   if constexpr (is_number<V>) {
-    return ::sqrt(value);
+    return std::sqrt(value);  // devices have it too
   } else {
     V result{};
     for (int lane = 0; lane < width_of<V>; ++lane) result[lane] = std::sqrt(value[lane]);

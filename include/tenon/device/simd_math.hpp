@@ -83,30 +83,27 @@ TENON_INLINE V tanh_float(V x) {
   return select(magnitude < 0.625f, near, select(x < V{}, -far, far));
 }
 
-#if TENON_XSIMD
-/// A function of xsimd on the lanes of V, batch by batch.
+/// A function of xsimd on the lanes of V, batch by batch; where it was not found, the C library's, lane by lane.
 template <class V, class Function>
-TENON_INLINE V through_xsimd(const V& x, Function function) {
-  using batch = xsimd::batch<lane_of<V>>;
-  constexpr int step = static_cast<int>(batch::size);
+TENON_INLINE V lane_by_lane(const V& x, Function function) {
   lane_of<V> lanes[width_of<V>];
   std::memcpy(lanes, &x, sizeof(x));
-  for (int i = 0; i + step <= width_of<V>; i += step) function(batch::load_unaligned(lanes + i)).store_unaligned(lanes + i);
+#if TENON_XSIMD
+  using batch = xsimd::batch<lane_of<V>>;
+  constexpr int step = static_cast<int>(batch::size);
+  static_assert(width_of<V> % step == 0);
+  for (int i = 0; i < width_of<V>; i += step) function(batch::load_unaligned(lanes + i)).store_unaligned(lanes + i);
+#else
+  for (auto& lane : lanes) lane = function(lane);
+#endif
   V result;
   std::memcpy(&result, lanes, sizeof(x));
   return result;
 }
-#endif
-
-template <class V, class Function>
-TENON_INLINE V lane_by_lane(V x, Function function) {
-  for (int lane = 0; lane < width_of<V>; ++lane) x[lane] = function(x[lane]);
-  return x;
-}
 
 }  // namespace detail
 
-/// e to the power x; float lanes within 2 ulp, other types through the C library.
+/// e to the power x; float lanes within 2 ulp, double through xsimd where found, else through the C library.
 /// source    Cephes library (Moshier): range reduction and coefficients of expf, logf, tanhf
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
@@ -115,7 +112,7 @@ TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::exp_float(x);
   else if constexpr (is_number<V>) return std::exp(x);
-  else return detail::lane_by_lane(x, [](auto lane) { return std::exp(lane); });
+  else return detail::lane_by_lane(x, [](const auto& lanes) { using std::exp; return exp(lanes); });
 #endif
 }
 
@@ -127,7 +124,7 @@ TENON_HOST_DEVICE TENON_INLINE V log(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::log_float(x);
   else if constexpr (is_number<V>) return std::log(x);
-  else return detail::lane_by_lane(x, [](auto lane) { return std::log(lane); });
+  else return detail::lane_by_lane(x, [](const auto& lanes) { using std::log; return log(lanes); });
 #endif
 }
 
@@ -139,7 +136,7 @@ TENON_HOST_DEVICE TENON_INLINE V tanh(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::tanh_float(x);
   else if constexpr (is_number<V>) return std::tanh(x);
-  else return detail::lane_by_lane(x, [](auto lane) { return std::tanh(lane); });
+  else return detail::lane_by_lane(x, [](const auto& lanes) { using std::tanh; return tanh(lanes); });
 #endif
 }
 

@@ -104,13 +104,13 @@ struct activation_chain<T, Space, Input, First, Rest...> {
   template <int I, class Network, class View, class Gradient, class Destination>
   void backward(Network& network, const View& input, const Gradient& last, const Destination& destination) {
     const auto current = output.current();
+    const auto step = gradient.resize(current.shape());
     if constexpr (sizeof...(Rest) == 0) {
-      get<I>(network.layers).backward(input, current, last, destination);
+      step = last;
     } else {
-      const auto step = gradient.resize(current.shape());
       rest.template backward<I + 1>(network, current, last, step);
-      get<I>(network.layers).backward(input, current, step, destination);
     }
+    get<I>(network.layers).backward(input, current, step, destination);
   }
 };
 
@@ -130,7 +130,8 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
 
   /// The network's output; valid until the next pass. cost: one kernel for each layer
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
-  /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output.
+  /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a tensor
+  /// or an expression, which is evaluated once.
   template <class Gradient>
   void backward(const view<const T, Input, Space>& input, const Gradient& gradient) {
     chain_.template backward<0>(*network_, input, gradient, not_wanted{});

@@ -1,0 +1,46 @@
+# What Tenon uses on the host when it is found and never requires: OpenMP and xsimd.
+# Read by Tenon's own build and by the installed package, so the package does not depend on where it was installed.
+# TENON_OPENMP and TENON_XSIMD: AUTO (when found; the default), ON (required) or OFF.
+# SPDX-License-Identifier: Apache-2.0
+include_guard()
+
+# Makes targets of what is found and sets `tenon_backends` to their names.
+macro(tenon_find_backends)
+  set(tenon_backends tenon_openmp tenon_xsimd)
+  tenon_find_openmp()
+  tenon_find_xsimd()
+endmacro()
+
+function(tenon_find_openmp)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # a project above this one links them as well
+  tenon_find("${TENON_OPENMP}" OpenMP COMPONENTS CXX)
+  if(NOT TARGET OpenMP::OpenMP_CXX OR TARGET tenon_openmp)
+    return()
+  endif()
+  add_library(tenon_openmp INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(tenon_openmp INTERFACE OpenMP::OpenMP_CXX)
+  string(REPLACE " " "," flags "${OpenMP_CXX_FLAGS}")
+  target_compile_options(tenon_openmp INTERFACE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcompiler=${flags}>")
+endfunction()
+
+function(tenon_find_xsimd)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+  tenon_find("${TENON_XSIMD}" xsimd)
+  if(NOT TARGET xsimd OR TARGET tenon_xsimd)
+    return()
+  endif()
+  add_library(tenon_xsimd INTERFACE IMPORTED GLOBAL)
+  # Its headers alone: the target also names xtl, which Debian's package of xsimd does not bring.
+  get_target_property(folders xsimd INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(tenon_xsimd SYSTEM INTERFACE ${folders})
+  target_compile_definitions(tenon_xsimd INTERFACE TENON_XSIMD=1)
+endfunction()
+
+# find_package(<arguments>) as the option `wanted` says.
+macro(tenon_find wanted)
+  if("${wanted}" STREQUAL "" OR "${wanted}" STREQUAL "AUTO")
+    find_package(${ARGN} QUIET)
+  elseif(${wanted})
+    find_package(${ARGN} REQUIRED)
+  endif()
+endmacro()

@@ -1,0 +1,16 @@
+// tenon/train.hpp: door 3: expressions, layers, training, data and files.
+// What programs that train networks include.
+// Floor 9: may include everything below.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/data/loader.hpp>
+#include <tenon/device/emulated.hpp>
+#include <tenon/io/idx.hpp>
+#include <tenon/io/npy.hpp>
+#include <tenon/io/safetensors.hpp>
+#include <tenon/tenon.hpp>
+#include <tenon/train/checkpoint.hpp>
+#include <tenon/train/optimizer.hpp>
+#include <tenon/train/progress.hpp>
+#include <tenon/train/schedule.hpp>

@@ -1,0 +1,106 @@
+// tests/expr/compositions.cpp: softmax and its kin.
+// Compared with their definitions in double, at values that overflow a careless formula.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/compositions.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon::axis;
+using tenon::rank;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+using numbers = std::vector<double>;
+
+double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 100.0 - 10.0; }
+
+/// `define(row)` of each row of `length` numbers.
+template <class Define>
+numbers by_rows(const numbers& values, std::size_t length, Define&& define) {
+  numbers result;
+  for (std::size_t row = 0; row < values.size(); row += length) {
+    const numbers here(values.begin() + static_cast<std::ptrdiff_t>(row),
+                       values.begin() + static_cast<std::ptrdiff_t>(row + length));
+    for (const double each : define(here)) result.push_back(each);
+  }
+  return result;
+}
+
+double log_of_sum(const numbers& row) {
+  double greatest = row[0], total = 0;
+  for (const double each : row) greatest = std::fmax(greatest, each);
+  for (const double each : row) total += std::exp(each - greatest);
+  return std::log(total) + greatest;
+}
+
+numbers log_softmax_of(numbers row) {
+  const double all = log_of_sum(row);
+  for (double& each : row) each -= all;
+  return row;
+}
+
+numbers softmax_of(numbers row) {
+  row = log_softmax_of(row);
+  for (double& each : row) each = std::exp(each);
+  return row;
+}
+
+numbers standardised(numbers row) {
+  double mean = 0, variance = 0;
+  for (const double each : row) mean += each / static_cast<double>(row.size());
+  for (const double each : row) variance += (each - mean) * (each - mean) / static_cast<double>(row.size());
+  for (double& each : row) each = (each - mean) / std::sqrt(variance + 1e-5);
+  return row;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("compositions along the last axis", "[compositions]", tenon_test::spaces) {
+  for (const tenon::index length : {1, 3, 10, 33, 257, 1030}) {
+    CAPTURE(length);
+    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(5, length), scattered);
+    const auto values = numbers_of(x);
+    const auto n = static_cast<std::size_t>(length);
+    CHECK(difference(numbers_of(tenon::softmax(x, axis<-1>)), by_rows(values, n, softmax_of), 2e-6) == "");
+    CHECK(difference(numbers_of(tenon::log_softmax(x, axis<-1>)), by_rows(values, n, log_softmax_of), 5e-6) == "");
+    const auto logsums = by_rows(values, n, [](const numbers& row) { return numbers{log_of_sum(row)}; });
+    CHECK(difference(numbers_of(tenon::logsumexp(x, axis<-1>)), logsums, 2e-6) == "");
+    CHECK(difference(numbers_of(tenon::standardise(x, axis<-1>)), by_rows(values, n, standardised), 2e-5) == "");
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("softmax along other axes is that of the transpose", "[compositions]", tenon_test::spaces) {
+  const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(7, 9), scattered);
+  const auto turned = tenon::evaluated_tensor(tenon::transpose(x));
+  const auto rows = tenon::evaluated_tensor(tenon::softmax(turned, axis<1>));
+  CHECK(difference(numbers_of(tenon::softmax(x, axis<0>)), numbers_of(tenon::transpose(rows)), 1e-6) == "");
+  const auto both = by_rows(numbers_of(x), 63, softmax_of);
+  CHECK(difference(numbers_of(tenon::softmax(x, axis<0, 1>)), both, 1e-6) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("large values neither overflow nor vanish", "[compositions]", tenon_test::spaces) {
+  const auto x = tenon_test::tensor_of<TestType, float>(rank<2>(2, 3), {1000, 1000, -1000, -3e38f, -3e38f, -3e38f});
+  CHECK(difference(numbers_of(tenon::softmax(x, axis<1>)), {0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3}, 1e-6) == "");
+  CHECK(difference(numbers_of(tenon::logsumexp(x, axis<1>)), {1000 + std::log(2.0), -3e38}, 1e-6) == "");
+  const auto masked = tenon_test::tensor_of<TestType, float>(rank<2>(1, 3), {1, -HUGE_VALF, 1});
+  CHECK(difference(numbers_of(tenon::softmax(masked, axis<1>)), {0.5, 0, 0.5}, 1e-6) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("16-bit rows are computed in float and rounded once", "[compositions]", tenon_test::spaces) {
+  const auto x = tenon_test::made_tensor<tenon::half, TestType>(rank<2>(3, 2000), [](tenon::index i) { return scattered(i) / 10; });
+  const auto result = tenon::evaluated_tensor(tenon::softmax(x, axis<1>));
+  STATIC_REQUIRE(std::is_same_v<typename decltype(result)::element, tenon::half>);
+  const auto expected = by_rows(numbers_of(x), 2000, softmax_of);
+  CHECK(difference(numbers_of(result), expected, 1e-6) == "");  // half's spacing near 1/2000 is 5e-7
+}
+
+TEST_CASE("an operand without a name is owned", "[compositions]") {
+  const auto make = [] { return tenon::tensor<float, rank<2>>({1, 2}, {1, 1}); };
+  const auto e = tenon::softmax(make(), axis<1>);
+  const auto f = tenon::standardise(make() * 2 + make(), axis<1>);
+  CHECK(numbers_of(e) == numbers{0.5, 0.5});
+  CHECK(numbers_of(f) == numbers{0, 0});
+}

@@ -1,0 +1,37 @@
+# Builds and runs the user's program in one way, and compares what it prints.
+# Variables: way, tenon_source, tenon_build, version, scratch, compiler, generator.
+# SPDX-License-Identifier: Apache-2.0
+file(REMOVE_RECURSE "${scratch}")
+file(MAKE_DIRECTORY "${scratch}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(failed)
+    list(JOIN ARGN " " line)
+    message(FATAL_ERROR "${line}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+if(way STREQUAL "include_only")
+  run("${compiler}" -std=c++20 "-I${tenon_source}/include" "${CMAKE_CURRENT_LIST_DIR}/main.cpp" -o "${scratch}/user")
+else()
+  if(way STREQUAL "find_package")
+    run("${CMAKE_COMMAND}" --install "${tenon_build}" --prefix "${scratch}/prefix")
+    set(where "-Dtenon_ROOT=${scratch}/prefix")
+  elseif(way STREQUAL "build_tree")
+    set(where "-Dtenon_DIR=${tenon_build}")
+  elseif(way STREQUAL "add_subdirectory")
+    set(where "-DTENON_SOURCE_DIR=${tenon_source}")
+  elseif(way STREQUAL "fetch_content")
+    set(where "-DFETCHCONTENT_SOURCE_DIR_TENON=${tenon_source}")
+  endif()
+  run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${way}" -B "${scratch}" -G "${generator}" "${where}"
+    "-DTENON_VERSION=${version}" "-DCMAKE_CXX_COMPILER=${compiler}" -DCMAKE_BUILD_TYPE=Debug --no-warn-unused-cli)
+  run("${CMAKE_COMMAND}" --build "${scratch}")
+endif()
+
+run("${scratch}/user")
+if(NOT output STREQUAL "2 5 10\n")
+  message(FATAL_ERROR "the program prints `${output}`, expected `2 5 10`")
+endif()
