@@ -3,7 +3,7 @@
 #include <tenon/device/emulated.hpp>
 
 #include <cmath>
-#include <tenon/device/collective.hpp>
+#include <thread>
 
 #include "spaces.hpp"
 #include "support/catch.hpp"
@@ -232,6 +232,22 @@ TEST_CASE("atomic additions all arrive", "[device]") {
   });
 }
 
+TEST_CASE("two host threads launch at the same time", "[device]") {
+  const auto work = [](std::vector<int>& visits) {
+    int sizes = 0;
+    for (int i = 0; i < 5; ++i) {
+      visits.assign(8 * 64, 0);
+      tenon::launch<tenon::emulated>({.grid = {8}, .block = 64}, position_kernel{visits.data(), &sizes});
+    }
+  };
+  std::vector<int> here, there;
+  std::thread other([&] { work(there); });
+  work(here);
+  other.join();
+  CHECK(here == std::vector<int>(8 * 64, 1));
+  CHECK(there == here);
+}
+
 TEST_CASE("a barrier carries global memory too", "[device]") {
   on_each_space([](auto space) {
     using Space = decltype(space);
@@ -245,12 +261,12 @@ TEST_CASE("a barrier carries global memory too", "[device]") {
 TEST_CASE("emulated memory is aligned as a GPU's and copies whatever it is asked", "[device]") {
   void* memory = tenon::emulated::allocate(1000);
   CHECK(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0);
-  const char text[] = "abcdef";
-  char back[7] = {};
-  tenon::emulated::copy_from_host(memory, text, 7);
-  tenon::emulated::copy(static_cast<char*>(memory) + 1, memory, 3);  // overlapping
-  tenon::emulated::copy_to_host(back, memory, 7);
-  CHECK(std::string(back) == "aabcef");
+  const std::string text = "abcdef";
+  std::string back = "......";
+  tenon::emulated::copy_from_host(memory, text.data(), text.size());
+  tenon::emulated::copy(static_cast<char*>(memory) + 1, memory, text.size() / 2);  // overlapping
+  tenon::emulated::copy_to_host(back.data(), memory, text.size());
+  CHECK(back == "aabcef");
   tenon::emulated::copy(nullptr, nullptr, 0);
   tenon::emulated::deallocate(memory, 1000);
 }

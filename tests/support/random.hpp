@@ -37,7 +37,8 @@ template <class T>
 std::vector<T> random_values(std::size_t count, std::uint64_t seed, double low = -1, double high = 1) {
   random_source source(seed);
   std::vector<T> values;
-  for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<T>(static_cast<float>(source.uniform(low, high))));
+  for (std::size_t i = 0; i < count; ++i)
+    values.push_back(static_cast<T>(static_cast<float>(source.uniform(low, high))));
   return values;
 }
 

@@ -67,7 +67,7 @@ void pack_right(const folded_matrix<Program, Rank, Axes>& matrix, const matrix_p
                            constexpr int lanes = simd::width_for(std::remove_cvref_t<decltype(cursor)>::widest);
                            index j = 0;
                            for (; j + lanes <= length; j += lanes) {
-                             simd::store<lanes>(to + offset + j, cursor.template pack<lanes>(origin + j, no_slots{}));
+                             simd::store<lanes>(to + offset + j, cursor.template pack<lanes>(origin + j, strided_access{}, no_slots{}));
                            }
                            for (; j < length; ++j) to[offset + j] = static_cast<T>(cursor.value(origin + j, no_slots{}));
                          });
@@ -104,7 +104,7 @@ TENON_INLINE void copy_patch_run(const patch_matrix<Program>& patches, const arr
   constexpr int lanes = simd::width_for(decltype(cursor)::widest);
   if (step == 1) {
     for (; j + lanes <= beyond; j += lanes) {
-      simd::store<lanes>(to + j, cursor.template pack<lanes>(first + j, no_slots{}));
+      simd::store<lanes>(to + j, cursor.template pack<lanes>(first + j, strided_access{}, no_slots{}));
     }
   }
   for (; j < beyond; ++j) to[j * step] = static_cast<T>(cursor.value(first + j, no_slots{}));

@@ -222,8 +222,7 @@ __device__ __forceinline__ void multiply_words(Result& result, const Left& left,
   } else if constexpr (Left::word_count == 4) {
     asm("wmma.mma.sync.aligned.%16.%17.%18.%19 "
         "{%0, %1, %2, %3, %4, %5, %6, %7}, "
-        "{%8, %9, %10, %11}, "
-        "{%12, %13, %14, %15}, "
+        "{%8, %9, %10, %11}, {%12, %13, %14, %15}, "
         "{%0, %1, %2, %3, %4, %5, %6, %7};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
@@ -231,18 +230,13 @@ __device__ __forceinline__ void multiply_words(Result& result, const Left& left,
   } else if constexpr (Left::word_count == 2) {
     asm("wmma.mma.sync.aligned.%12.%13.%14.%15 "
         "{%0, %1, %2, %3, %4, %5, %6, %7}, "
-        "{%8, %9}, "
-        "{%10, %11}, "
-        "{%0, %1, %2, %3, %4, %5, %6, %7};"
+        "{%8, %9}, {%10, %11}, {%0, %1, %2, %3, %4, %5, %6, %7};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7])
         : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]),
           "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));
   } else if constexpr (Left::word_count == 1) {
     asm("wmma.mma.sync.aligned.%4.%5.%6.%7 "
-        "{%0, %1}, "
-        "{%2}, "
-        "{%3}, "
-        "{%0, %1};"
+        "{%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(d[0]), "+d"(d[1])
         : "d"(a[0]), "d"(b[0]),
           "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));

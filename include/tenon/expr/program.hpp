@@ -55,6 +55,24 @@ constexpr axis_map<OperandRank, Outer> broadcast_map(const axis_map<Rank, Outer>
   return result;
 }
 
+/// How a cursor's packs read memory: elements known to be side by side, or as strides say.
+struct adjacent_access {
+  static constexpr bool adjacent = true;
+};
+struct strided_access {
+  static constexpr bool adjacent = false;
+};
+
+/// Calls `body(access)` with the access that the cursors of a loop allow, so that the question is asked once a row.
+template <class Body, class... Cursors>
+TENON_INLINE void with_access(Body&& body, const Cursors&... cursors) {
+  if ((cursors.is_adjacent() && ...)) {
+    body(adjacent_access{});
+  } else {
+    body(strided_access{});
+  }
+}
+
 /// Elements in memory, `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_source {
@@ -67,13 +85,14 @@ struct strided_source {
     const T* data;
     index stride;
 
+    bool is_adjacent() const { return stride == 1; }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
       return static_cast<value_type>(data[i * stride]);
     }
-    template <int Width, class Slots>
-    TENON_INLINE auto pack(index i, const Slots&) const {
-      if (stride == 1) return simd::load<value_type, Width>(data + i);
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, Access, const Slots&) const {
+      if (Access::adjacent || stride == 1) return simd::load<value_type, Width>(data + i);
       if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
       return simd::gather<value_type, Width>(data + i * stride, stride);
     }
@@ -100,12 +119,13 @@ struct constant_source {
     static constexpr int widest = static_cast<int>(sizeof(value_type));
     value_type number;
 
+    bool is_adjacent() const { return true; }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE value_type value(index, const Slots&) const {
       return number;
     }
-    template <int Width, class Slots>
-    TENON_INLINE auto pack(index, const Slots&) const {
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index, Access, const Slots&) const {
       return simd::broadcast<value_type, Width>(number);
     }
   };
@@ -131,12 +151,13 @@ struct generated_source {
     Generator generator;
     index base, stride;
 
+    bool is_adjacent() const { return true; }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
       return static_cast<value_type>(generator(base + i * stride));
     }
-    template <int Width, class Slots>
-    TENON_INLINE auto pack(index i, const Slots& slots) const {
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
       return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
     }
   };
@@ -163,12 +184,13 @@ struct slot_source {
   struct cursor {
     static constexpr int widest = static_cast<int>(sizeof(T));
 
+    bool is_adjacent() const { return true; }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
       return slots.template value<Slot>(i);
     }
-    template <int Width, class Slots>
-    TENON_INLINE auto pack(index i, const Slots& slots) const {
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
       return slots.template pack<Slot, Width>(i);
     }
   };
@@ -211,13 +233,16 @@ struct operation_program {
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 
+    bool is_adjacent() const {
+      return apply_tuple([](const auto&... cursor) { return (cursor.is_adjacent() && ...); }, cursors);
+    }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
       return value_of(i, slots, positions{});
     }
-    template <int Width, class Slots>
-    TENON_INLINE auto pack(index i, const Slots& slots) const {
-      return pack_of<Width>(i, slots, positions{});
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
+      return pack_of<Width>(i, access, slots, positions{});
     }
 
    private:
@@ -226,11 +251,11 @@ struct operation_program {
       return static_cast<Result>(
           op.value(static_cast<typename Computes::template at<I>>(get<I>(cursors).value(i, slots))...));
     }
-    template <int Width, class Slots, int... I>
-    TENON_INLINE auto pack_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
+    template <int Width, class Access, class Slots, int... I>
+    TENON_INLINE auto pack_of(index i, Access access, const Slots& slots, std::integer_sequence<int, I...>) const {
       return simd::as_lanes<Result>(
           op.value(simd::convert<value_of_program<I>, typename Computes::template at<I>>(
-              get<I>(cursors).template pack<Width>(i, slots))...));
+              get<I>(cursors).template pack<Width>(i, access, slots))...));
     }
   };
 

@@ -44,24 +44,30 @@ template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes = is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(
                                                                                        0, no_slots{}))>;
 
+/// The lanes of [begin, end) combined in four chains, and where they end; for at least four packs.
+template <class Monoid, class State, class Access, class Cursor, class Slots>
+TENON_INLINE State fold_lanes(const Cursor& cursor, index& i, index end, Access access, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  const auto at = [&](int chain) { return cursor.template pack<width>(i + chain * width, access, slots); };
+  auto a = at(0), b = at(1), c = at(2), d = at(3);
+  for (i += 4 * width; i + 4 * width <= end; i += 4 * width) {
+    a = Monoid::combine(a, at(0));
+    b = Monoid::combine(b, at(1));
+    c = Monoid::combine(c, at(2));
+    d = Monoid::combine(d, at(3));
+  }
+  const auto lanes = Monoid::combine(Monoid::combine(a, b), Monoid::combine(c, d));
+  return simd::reduce(lanes, [](auto left, auto right) { return Monoid::combine(left, right); });
+}
+
 /// [begin, end) of one row; `first` is the position of the row's start among the reduced.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_block(const Cursor& cursor, index begin, index end, index first, const Slots& slots) {
   State result = Monoid::template identity<State>();
   index i = begin;
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    constexpr int width = simd::width_for(Cursor::widest);
-    if (end - begin >= 4 * width) {
-      auto a = cursor.template pack<width>(i, slots), b = cursor.template pack<width>(i + width, slots);
-      auto c = cursor.template pack<width>(i + 2 * width, slots), d = cursor.template pack<width>(i + 3 * width, slots);
-      for (i += 4 * width; i + 4 * width <= end; i += 4 * width) {
-        a = Monoid::combine(a, cursor.template pack<width>(i, slots));
-        b = Monoid::combine(b, cursor.template pack<width>(i + width, slots));
-        c = Monoid::combine(c, cursor.template pack<width>(i + 2 * width, slots));
-        d = Monoid::combine(d, cursor.template pack<width>(i + 3 * width, slots));
-      }
-      const auto lanes = Monoid::combine(Monoid::combine(a, b), Monoid::combine(c, d));
-      result = simd::reduce(lanes, [](auto left, auto right) { return Monoid::combine(left, right); });
+    if (end - begin >= 4 * simd::width_for(Cursor::widest)) {
+      with_access([&](auto access) { result = fold_lanes<Monoid, State>(cursor, i, end, access, slots); }, cursor);
     }
   }
   for (; i < end; ++i) {
@@ -108,10 +114,14 @@ struct lanes_of {
     index i = 0;
     if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
       constexpr int width = simd::width_for(Cursor::widest);
-      for (; i + width <= length; i += width) {
-        const auto before = simd::load<State, width>(state + i);
-        simd::store<width>(state + i, Monoid::combine(before, cursor.template pack<width>(begin + i, slots)));
-      }
+      with_access(
+          [&](auto access) {
+            for (; i + width <= length; i += width) {
+              const auto lanes = cursor.template pack<width>(begin + i, access, slots);
+              simd::store<width>(state + i, Monoid::combine(simd::load<State, width>(state + i), lanes));
+            }
+          },
+          cursor);
     }
     for (; i < length; ++i) {
       const auto value = cursor.value(begin + i, slots);

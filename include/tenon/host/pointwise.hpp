@@ -29,13 +29,14 @@ TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent, con
                              const array<index, 2>& part, const Cursors& cursors) {
   constexpr int width = widest_of<Cursors>();
   index i = part[0];
-  if (adjacent) {
+  const auto write_packs = [&](auto access) {
     for (; i + width <= part[1]; i += width) {
       const auto packs = apply_tuple(
-          [&](const auto&... cursor) { return make_tuple_of(cursor.template pack<width>(i, no_slots{})...); }, cursors);
+          [&](const auto&... cursor) { return make_tuple_of(cursor.template pack<width>(i, access, no_slots{})...); }, cursors);
       for_each_index<sizeof...(Rest) + 1>([&](auto k) { simd::store<width>(get<k.value>(data) + i, get<k.value>(packs)); });
     }
-  }
+  };
+  if (adjacent) apply_tuple([&](const auto&... cursor) { with_access(write_packs, cursor...); }, cursors);
   for (; i < part[1]; ++i) {
     const auto values =
         apply_tuple([&](const auto&... cursor) { return make_tuple_of(cursor.value(i, no_slots{})...); }, cursors);

@@ -102,11 +102,14 @@ template <class T, class Cursor, class Slots>
 TENON_INLINE void write_run(T* data, index step, index begin, index end, const Cursor& cursor, const Slots& slots) {
   constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
   index i = begin;
-  if (step == 1) {
-    for (; i + width <= end; i += width) simd::store<width>(data + i, cursor.template pack<width>(i, slots));
+  if (step == 1 && cursor.is_adjacent()) {
+    for (; i + width <= end; i += width) {
+      simd::store<width>(data + i, cursor.template pack<width>(i, adjacent_access{}, slots));
+    }
   } else {
     for (; i + width <= end; i += width) {
-      simd::scatter<width>(data + i * step, step, cursor.template pack<width>(i, slots));
+      const auto lanes = cursor.template pack<width>(i, strided_access{}, slots);
+      step == 1 ? simd::store<width>(data + i, lanes) : simd::scatter<width>(data + i * step, step, lanes);
     }
   }
   for (; i < end; ++i) data[i * step] = static_cast<T>(cursor.value(i, slots));

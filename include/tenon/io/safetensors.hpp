@@ -1,0 +1,182 @@
+// tenon/io/safetensors.hpp: named tensors in one file, the format of safetensors.
+// Eight bytes of length, a JSON header, then the elements of all tensors, little-endian and without holes.
+// Floor 2: may include base, core, io.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <tenon/core/tensor.hpp>
+#include <tenon/io/bytes.hpp>
+#include <tenon/io/safetensors_header.hpp>
+
+namespace tenon::io {
+
+static_assert(std::endian::native == std::endian::little, "tenon: files are read on little-endian machines");
+
+namespace detail {
+
+/// The format's name of an element type.
+template <dtype T>
+constexpr const char* safetensors_dtype() {
+  if constexpr (std::is_same_v<T, bool>) return "BOOL";
+  if constexpr (std::is_same_v<T, half>) return "F16";
+  if constexpr (std::is_same_v<T, bfloat16>) return "BF16";
+  if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "F32" : "F64";
+  constexpr const char* names[2][4] = {{"I8", "I16", "I32", "I64"}, {"U8", "U16", "U32", "U64"}};
+  return names[std::is_unsigned_v<T> ? 1 : 0][std::bit_width(sizeof(T)) - 1];
+}
+
+/// Calls `body(std::type_identity<T>{})` with the element type of that name; false when there is none.
+template <class Body>
+bool with_safetensors_dtype(std::string_view name, Body&& body) {
+  bool found = false;
+  const auto attempt = [&]<class T>(std::type_identity<T> type) {
+    if (!found && name == safetensors_dtype<T>()) found = true, body(type);
+  };
+  attempt(std::type_identity<float>{}), attempt(std::type_identity<double>{});
+  attempt(std::type_identity<half>{}), attempt(std::type_identity<bfloat16>{}), attempt(std::type_identity<bool>{});
+  attempt(std::type_identity<std::int8_t>{}), attempt(std::type_identity<std::uint8_t>{});
+  attempt(std::type_identity<std::int16_t>{}), attempt(std::type_identity<std::uint16_t>{});
+  attempt(std::type_identity<std::int32_t>{}), attempt(std::type_identity<std::uint32_t>{});
+  attempt(std::type_identity<std::int64_t>{}), attempt(std::type_identity<std::uint64_t>{});
+  return found;
+}
+
+/// Bytes that the extents of an entry ask for; the greatest number when they cannot be counted.
+inline std::uint64_t bytes_of(const safetensors_entry& entry, std::uint64_t size_of_element) {
+  std::uint64_t bytes = size_of_element;
+  bool overflows = false;
+  for (const index extent : entry.extents) {
+    if (extent == 0) return 0;
+    overflows = overflows || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes);
+  }
+  return overflows ? ~std::uint64_t{0} : bytes;
+}
+
+}  // namespace detail
+
+/// A safetensors file, checked whole when it is opened.
+/// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave holes,
+///           or do not have the bytes that their extents ask for
+class safetensors_file {
+ public:
+  explicit safetensors_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("safetensors", path)) {
+    if (bytes_.size() < 8) refuse_file("fewer than 8 bytes; is it truncated?");
+    const std::uint64_t length = little_endian<8>(bytes_);
+    if (length > bytes_.size() - 8) {
+      refuse_file(compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));
+    }
+    data_ = 8 + static_cast<std::size_t>(length);
+    try {
+      header_ = safetensors_header_parser({reinterpret_cast<const char*>(bytes_.data()) + 8, data_ - 8}).parse();
+    } catch (const file_error& failure) {
+      refuse_file(failure.what());
+    }
+    check_layout();
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& [name, entry] : header_.tensors) result.push_back(name);
+    return result;
+  }
+  const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
+  bool contains(const std::string& name) const { return header_.tensors.contains(name); }
+  const std::vector<index>& extents(const std::string& name) const { return entry(name).extents; }
+  const std::string& dtype(const std::string& name) const { return entry(name).dtype; }
+
+  /// Whether a tensor has exactly these extents.
+  template <shape_type Shape>
+  bool fits(const std::string& name, const Shape& shape) const {
+    const auto expected = shape.to_array();
+    return std::equal(expected.begin(), expected.end(), extents(name).begin(), extents(name).end());
+  }
+  /// Reads a tensor into elements of the same extents, converting its element type.
+  /// throws    file_error when there is no such tensor or it has other extents
+  template <class T, shape_type Shape>
+  void read(const std::string& name, tensor<T, Shape>& into) const {
+    if (!fits(name, into.shape())) {
+      refuse_file(compose_text(name, ": extents ", extents(name), ", expected ", into.shape().to_array()));
+    }
+    const std::uint8_t* from = bytes_.data() + data_ + entry(name).begin;
+    detail::with_safetensors_dtype(entry(name).dtype, [&]<class U>(std::type_identity<U>) {
+      for (index i = 0; i < into.size(); ++i) {
+        U element;
+        std::memcpy(&element, from + static_cast<std::size_t>(i) * sizeof(U), sizeof(U));
+        into.data()[i] = static_cast<T>(static_cast<compute_type<U>>(element));
+      }
+    });
+  }
+
+ private:
+  [[noreturn]] void refuse_file(const std::string& fact) const { refuse("safetensors", path_, fact); }
+  const safetensors_entry& entry(const std::string& name) const {
+    const auto found = header_.tensors.find(name);
+    if (found == header_.tensors.end()) refuse_file("there is no tensor " + name);
+    return found->second;
+  }
+  void check_layout() const {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
+    for (const auto& [name, entry] : header_.tensors) {
+      const bool known = detail::with_safetensors_dtype(entry.dtype, [&]<class U>(std::type_identity<U>) {
+        const std::uint64_t expected = detail::bytes_of(entry, sizeof(U));
+        if (entry.end < entry.begin || entry.end - entry.begin != expected) {
+          refuse_file(compose_text(name, ": data_offsets ", entry.begin, " to ", entry.end, ", expected ", expected,
+                                   " bytes for extents ", entry.extents, " of ", entry.dtype));
+        }
+      });
+      if (!known) refuse_file(name + ": dtype " + entry.dtype + " is not known");
+      pieces.emplace_back(entry.begin, entry.end);
+    }
+    std::sort(pieces.begin(), pieces.end());
+    std::uint64_t covered = 0;
+    for (const auto& [begin, end] : pieces) {
+      if (begin != covered) refuse_file(compose_text("its tensors overlap or leave a hole at byte ", covered, " of the data"));
+      covered = end;
+    }
+    if (covered != bytes_.size() - data_) {
+      refuse_file(compose_text(bytes_.size() - data_, " bytes of data, expected ", covered, "; is it truncated?"));
+    }
+  }
+
+  std::filesystem::path path_;
+  std::vector<std::uint8_t> bytes_;
+  std::size_t data_ = 0;
+  safetensors_header header_;
+};
+
+/// Collects tensors and writes them as a safetensors file.
+class safetensors_writer {
+ public:
+  /// throws    file_error when the name was added before
+  template <class T, shape_type Shape>
+  void add(const std::string& name, const tensor<T, Shape>& elements) {
+    if (name.find_first_of("\"\\") != std::string::npos || !names_.emplace(name, 0).second) {
+      throw file_error(compose_text("safetensors: tensor ", name, ": the name was added before or holds a quote"));
+    }
+    const std::size_t begin = data_.size(), bytes = static_cast<std::size_t>(elements.size()) * sizeof(T);
+    data_.resize(begin + bytes);
+    if (bytes != 0) std::memcpy(data_.data() + begin, elements.data(), bytes);
+    std::string extents = compose_text(elements.shape().to_array());
+    header_ += compose_text(header_.empty() ? "" : ",", "\"", name, "\":{\"dtype\":\"", detail::safetensors_dtype<T>(),
+                            "\",\"shape\":", extents, ",\"data_offsets\":[", begin, ",", begin + bytes, "]}");
+  }
+  /// throws    file_error
+  void save(const std::filesystem::path& path) const {
+    std::string header = "{" + header_ + "}";
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    std::uint8_t length[8];
+    for (int i = 0; i < 8; ++i) length[i] = static_cast<std::uint8_t>(header.size() >> (8 * i) & 0xff);
+    const std::span<const std::uint8_t> parts[] = {
+        length, {reinterpret_cast<const std::uint8_t*>(header.data()), header.size()}, data_};
+    write_bytes("safetensors", path, parts);
+  }
+
+ private:
+  std::map<std::string, int> names_;
+  std::string header_;
+  std::vector<std::uint8_t> data_;
+};
+
+}  // namespace tenon::io

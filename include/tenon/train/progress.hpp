@@ -1,0 +1,72 @@
+// tenon/train/progress.hpp: what a training shows while it runs.
+// A bar that redraws itself on a terminal, about ten plain lines an epoch elsewhere.
+// Floor 8: may include base, train.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <tenon/base/array.hpp>
+
+namespace tenon::train {
+
+/// Counts examples towards `total` and shows a bar, the average loss, examples per second and the time left.
+/// `Clock` and the output are parameters so that tests can give their own.
+template <class Clock = std::chrono::steady_clock>
+class progress_of {
+ public:
+  progress_of(std::string title, index total, std::FILE* output = stdout)
+      : title_(std::move(title)), total_(total), output_(output), is_terminal_(isatty(fileno(output)) != 0),
+        start_(Clock::now()) {}
+  progress_of(const progress_of&) = delete;
+  progress_of& operator=(const progress_of&) = delete;
+  ~progress_of() {
+    if (is_terminal_ && done_ != 0) std::fputc('\n', output_), std::fflush(output_);
+  }
+
+  /// `count` more examples are done, with `loss` on average.
+  void advance(index count, float loss) {
+    done_ += count;
+    loss_ += static_cast<double>(loss) * static_cast<double>(count);
+    const index share = total_ == 0 ? lines : done_ * (is_terminal_ ? columns * 8 : lines) / total_;
+    if (share == shown_) return;
+    shown_ = share;
+    std::fputs((is_terminal_ ? '\r' + line() : line() + '\n').c_str(), output_);
+    std::fflush(output_);
+  }
+
+ private:
+  static constexpr index lines = 10, columns = 24;
+
+  std::string line() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
+    const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
+    std::array<char, 160> text{};
+    std::snprintf(text.data(), text.size(), "%s %s %5.1f %%  loss %.4f  %.0f images/s  %.0f s left  ", title_.c_str(),
+                  bar().c_str(), 100.0 * static_cast<double>(done_) / static_cast<double>(total_ > 0 ? total_ : 1),
+                  loss_ / static_cast<double>(done_), rate, left);
+    return text.data();
+  }
+  std::string bar() const {
+    const auto filled = static_cast<std::size_t>(total_ > 0 ? done_ * columns / total_ : columns);
+    return '[' + std::string(filled, '=') + std::string(static_cast<std::size_t>(columns) - filled, ' ') + ']';
+  }
+
+  std::string title_;
+  index total_;
+  std::FILE* output_;
+  bool is_terminal_;
+  typename Clock::time_point start_;
+  index done_ = 0, shown_ = 0;
+  double loss_ = 0;
+};
+
+/// Progress by the steady clock, on standard output.
+using progress = progress_of<>;
+
+}  // namespace tenon::train

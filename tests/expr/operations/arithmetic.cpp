@@ -1,0 +1,106 @@
+// tests/expr/operations/arithmetic.cpp: a table of the family.
+// Results must be the correctly rounded ones, so comparison is exact.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/operations/arithmetic.hpp>
+
+#include <algorithm>
+
+#include "support/catch.hpp"
+#include "support/operations.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon::bfloat16;
+using tenon::half;
+using tenon_test::binary_difference;
+using tenon_test::infinity;
+using tenon_test::nan_value;
+using tenon_test::numbers_of;
+using tenon_test::unary_difference;
+
+const std::vector<double> ordinary = {0, 1, -1, 0.5, -2.5, 3, 7, -100, 1e-3, 12345};
+const std::vector<double> special = {0, -0.0, 1, -1.5, nan_value, infinity, -infinity};
+const std::vector<double> whole = {0, 1, -1, 2, -3, 7, -8, 11};
+
+double least(double x, double y) { return std::isnan(x) || std::isnan(y) ? nan_value : std::min(x, y); }
+double most(double x, double y) { return std::isnan(x) || std::isnan(y) ? nan_value : std::max(x, y); }
+
+/// Every operation of the family on one type of element.
+template <class T, class Space>
+void check_family(const std::vector<double>& x) {
+  const auto binary = [&](const auto& operation, const auto& reference) {
+    CHECK(binary_difference<T, Space>(operation, reference, x) == "");
+  };
+  const auto unary = [&](const auto& operation, const auto& reference) {
+    CHECK(unary_difference<T, Space>(operation, reference, x, 0) == "");
+  };
+  binary(tenon::add, [](double a, double b) { return a + b; });
+  binary(tenon::subtract, [](double a, double b) { return a - b; });
+  binary(tenon::multiply, [](double a, double b) { return a * b; });
+  binary(tenon::minimum, least);
+  binary(tenon::maximum, most);
+  binary([](const auto& a, const auto& b) { return a + b; }, [](double a, double b) { return a + b; });
+  binary([](const auto& a, const auto& b) { return a - b; }, [](double a, double b) { return a - b; });
+  binary([](const auto& a, const auto& b) { return a * b; }, [](double a, double b) { return a * b; });
+  unary(tenon::negate, [](double a) { return -a; });
+  unary([](const auto& a) { return -a; }, [](double a) { return -a; });
+  unary(tenon::abs, [](double a) { return std::fabs(a); });
+  unary(tenon::square, [](double a) { return a * a; });
+  unary([](const auto& a) { return tenon::clamp(a, -2, 5); }, [](double a) { return least(most(a, -2), 5); });
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("arithmetic of floating types is correctly rounded", "[arithmetic]", tenon_test::spaces) {
+  check_family<float, TestType>(ordinary);
+  check_family<double, TestType>(ordinary);
+  check_family<half, TestType>({0, 1, -1, 0.5, -2.5, 3, 7, -100, 30000});
+  check_family<bfloat16, TestType>({0, 1, -1, 0.5, -2.5, 3, 7, -96});
+  const auto divide = [](double a, double b) { return a / b; };
+  CHECK(binary_difference<float, TestType>(tenon::divide, divide, ordinary) == "");
+  CHECK(binary_difference<double, TestType>(tenon::divide, divide, ordinary) == "");
+  CHECK(binary_difference<half, TestType>([](const auto& a, const auto& b) { return a / b; }, divide, {0, 1, -2, 3, 40}) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("NaN and infinities go through", "[arithmetic]", tenon_test::spaces) {
+  check_family<float, TestType>(special);
+  check_family<double, TestType>(special);
+  check_family<half, TestType>(special);
+}
+
+TEMPLATE_LIST_TEST_CASE("arithmetic of integers", "[arithmetic]", tenon_test::spaces) {
+  check_family<std::int8_t, TestType>({0, 1, -1, 2, -3, 7, -8});
+  check_family<std::int16_t, TestType>(whole);
+  check_family<std::int32_t, TestType>(whole);
+  check_family<std::int64_t, TestType>(whole);
+}
+
+TEMPLATE_LIST_TEST_CASE("integers divide towards zero, unsigned ones wrap", "[arithmetic]", tenon_test::spaces) {
+  const auto quotient = [](double a, double b) { return std::trunc(a / b); };
+  CHECK(binary_difference<std::int32_t, TestType>(tenon::divide, quotient, {1, -1, 2, -3, 7, -8}) == "");
+  CHECK(binary_difference<std::uint8_t, TestType>(tenon::divide, quotient, {1, 2, 3, 255}) == "");
+  const auto x = tenon_test::tensor_of<TestType, std::uint8_t>(tenon::rank<1>(3), {0, 100, 255});
+  CHECK(numbers_of(x + x) == std::vector<double>{0, 200, 254});
+  CHECK(numbers_of(x - x - std::uint8_t{1}) == std::vector<double>{255, 255, 255});
+  CHECK(numbers_of(tenon::abs(x)) == std::vector<double>{0, 100, 255});
+}
+
+TEMPLATE_LIST_TEST_CASE("numbers stand on either side", "[arithmetic]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<float, TestType>(tenon::rank<1>(3), 1);
+  CHECK(numbers_of(10 - x) == std::vector<double>{9, 8, 7});
+  CHECK(numbers_of(6.0 / x) == std::vector<double>{6, 3, 2});
+  CHECK(numbers_of(x - 0.5f) == std::vector<double>{0.5, 1.5, 2.5});
+  CHECK(numbers_of(true * x) == std::vector<double>{1, 2, 3});
+}
+
+TEMPLATE_LIST_TEST_CASE("mixed element types compute in the promoted one", "[arithmetic]", tenon_test::spaces) {
+  const auto i = tenon_test::tensor_of<TestType, std::int32_t>(tenon::rank<1>(2), {16777217, -3});
+  const auto d = tenon_test::tensor_of<TestType, double>(tenon::rank<1>(2), {0.5, 0.25});
+  const auto b = tenon_test::tensor_of<TestType, std::int8_t>(tenon::rank<1>(2), {100, -100});
+  const auto u = tenon_test::tensor_of<TestType, std::uint8_t>(tenon::rank<1>(2), {200, 200});
+  CHECK(numbers_of(i + d) == std::vector<double>{16777217.5, -2.75});
+  CHECK(numbers_of(b + u) == std::vector<double>{300, 100});
+  const auto h = tenon_test::tensor_of<TestType, half>(tenon::rank<1>(2), {half(2048.0f), half(1.0f)});
+  CHECK(numbers_of(h + 1.0 - 2048) == std::vector<double>{1, -2046});  // one rounding, at the end
+}

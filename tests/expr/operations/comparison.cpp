@@ -1,0 +1,62 @@
+// tests/expr/operations/comparison.cpp: a table of the family.
+// Every pair of values, with NaN on either side; results are bool.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/operations/comparison.hpp>
+
+#include "support/catch.hpp"
+#include "support/operations.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon_test::binary_difference;
+using tenon_test::infinity;
+using tenon_test::nan_value;
+using tenon_test::numbers_of;
+
+template <class T, class Space>
+void check_family(const std::vector<double>& x) {
+  const auto check = [&](const auto& operation, const auto& symbol, const auto& reference) {
+    const auto as_double = [&](double a, double b) { return reference(a, b) ? 1.0 : 0.0; };
+    CHECK(binary_difference<T, Space>(operation, as_double, x) == "");
+    CHECK(binary_difference<T, Space>(symbol, as_double, x) == "");
+  };
+  check(tenon::equal, [](const auto& a, const auto& b) { return a == b; }, [](double a, double b) { return a == b; });
+  check(tenon::not_equal, [](const auto& a, const auto& b) { return a != b; }, [](double a, double b) { return a != b; });
+  check(tenon::less, [](const auto& a, const auto& b) { return a < b; }, [](double a, double b) { return a < b; });
+  check(tenon::less_equal, [](const auto& a, const auto& b) { return a <= b; }, [](double a, double b) { return a <= b; });
+  check(tenon::greater, [](const auto& a, const auto& b) { return a > b; }, [](double a, double b) { return a > b; });
+  check(tenon::greater_equal, [](const auto& a, const auto& b) { return a >= b; }, [](double a, double b) { return a >= b; });
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("floating values compare, NaN with nothing", "[comparison]", tenon_test::spaces) {
+  const std::vector<double> values = {0, -0.0, 1, -1, 2.5, nan_value, infinity, -infinity};
+  check_family<float, TestType>(values);
+  check_family<double, TestType>(values);
+  check_family<tenon::half, TestType>(values);
+}
+
+TEMPLATE_LIST_TEST_CASE("integers of every width compare", "[comparison]", tenon_test::spaces) {
+  check_family<std::int8_t, TestType>({0, 1, -1, 127, -128});
+  check_family<std::uint8_t, TestType>({0, 1, 127, 128, 255});
+  check_family<std::int32_t, TestType>({0, 1, -1, 2147483647, -2147483648.0});
+  check_family<std::int64_t, TestType>({0, 1, -1, 4294967296.0, -4294967296.0});
+}
+
+TEMPLATE_LIST_TEST_CASE("numbers stand on either side, results count as bool", "[comparison]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<float, TestType>(tenon::rank<1>(5));
+  STATIC_REQUIRE(std::is_same_v<typename decltype(x > 2)::element, bool>);
+  CHECK(numbers_of(x > 2) == std::vector<double>{0, 0, 0, 1, 1});
+  CHECK(numbers_of(2 > x) == std::vector<double>{1, 1, 0, 0, 0});
+  CHECK(numbers_of((x > 0) == (x < 4)) == std::vector<double>{0, 1, 1, 1, 0});
+  CHECK(numbers_of((x > 2) * x) == std::vector<double>{0, 0, 0, 3, 4});
+  CHECK(numbers_of(tenon::sum(x > 2)) == std::vector<double>{2});
+}
+
+TEMPLATE_LIST_TEST_CASE("long rows of masks", "[comparison]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<double, TestType>(tenon::rank<1>(1001));
+  const auto y = tenon_test::counting<float, TestType>(tenon::rank<1>(1001), 500, 0);
+  CHECK(numbers_of(tenon::sum(x < y)) == std::vector<double>{500});
+}

@@ -1,0 +1,81 @@
+// tests/support/operations.hpp: tables of pointwise operations against references in double.
+// Every case runs at lengths that fill packs and that leave a rest, contiguous and strided.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+
+#include "support/elements.hpp"
+
+namespace tenon_test {
+
+inline const double nan_value = std::numeric_limits<double>::quiet_NaN();
+inline const double infinity = std::numeric_limits<double>::infinity();
+
+/// Relative spacing of numbers of a type.
+template <class T>
+inline constexpr double spacing = std::is_same_v<T, tenon::half>       ? 0x1p-11
+                                  : std::is_same_v<T, tenon::bfloat16> ? 0x1p-8
+                                  : std::is_same_v<T, float>           ? 0x1p-24
+                                  : std::is_same_v<T, double>          ? 0x1p-53
+                                                                       : 0.0;
+
+/// `values` repeated to `count` elements, rounded to T.
+template <class T, class Space>
+auto repeated(const std::vector<double>& values, tenon::index count) {
+  return made_tensor<T, Space>(tenon::rank<1>(count), [&](tenon::index i) {
+    return values[static_cast<std::size_t>(i) % values.size()];
+  });
+}
+
+/// Empty when |actual - expected| <= bound * |expected| everywhere, with a floor of `least`.
+inline std::string relative_difference(const std::vector<double>& actual, const std::vector<double>& expected,
+                                       double bound, double least) {
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const bool exact = actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i]));
+    const bool finite = std::isfinite(actual[i]) && std::isfinite(expected[i]);
+    const double allowed = bound * std::fabs(expected[i]) + least;
+    if (!exact && !(finite && std::fabs(actual[i] - expected[i]) <= allowed)) {
+      return tenon::compose_text("at ", i, ": ", actual[i], ", expected ", expected[i]);
+    }
+  }
+  return actual.size() == expected.size() ? "" : "other count";
+}
+
+/// Compares `operation(x)` with `reference` of the rounded inputs, to `ulps` units of T (and a subnormal's worth).
+template <class T, class Space, class Operation, class Reference>
+std::string unary_difference(const Operation& operation, const Reference& reference, const std::vector<double>& inputs,
+                             double ulps = 1) {
+  const double least = std::is_same_v<T, tenon::half> ? 6e-8 : std::is_same_v<T, double> ? 1e-300 : 1e-37;
+  for (const tenon::index count : {1, 7, 32, 37, 203}) {
+    const auto x = repeated<T, Space>(inputs, 2 * count);
+    const auto strided = tenon::slice(x, tenon::range(tenon::open_end, tenon::open_end, -2));
+    for (const auto& [result, source] : {std::pair(numbers_of(operation(x)), numbers_of(x)),
+                                         std::pair(numbers_of(operation(strided)), numbers_of(strided))}) {
+      std::vector<double> expected;
+      for (const double each : source) expected.push_back(static_cast<double>(static_cast<T>(static_cast<tenon::compute_type<T>>(reference(each)))));
+      const auto text = relative_difference(result, expected, ulps * 2 * spacing<T>, least);
+      if (text != "") return text;
+    }
+  }
+  return "";
+}
+
+/// Compares `operation(x, y)` of every pair of inputs exactly with `reference`, rounded to the result's type.
+template <class T, class Space, class Operation, class Reference>
+std::string binary_difference(const Operation& operation, const Reference& reference, const std::vector<double>& inputs) {
+  const auto n = static_cast<tenon::index>(inputs.size());
+  const auto x = tenon_test::made_tensor<T, Space>(tenon::rank<2>(n, 1), [&](tenon::index i) { return inputs[static_cast<std::size_t>(i)]; });
+  const auto y = repeated<T, Space>(inputs, 5 * n);
+  const auto here = numbers_of(x), there = numbers_of(y), result = numbers_of(operation(x, y));
+  using element = typename decltype(operation(x, y))::element;
+  std::vector<double> expected;
+  for (const double left : here) {
+    for (const double right : there) {
+      expected.push_back(static_cast<double>(static_cast<element>(static_cast<tenon::compute_type<element>>(reference(left, right)))));
+    }
+  }
+  return relative_difference(result, expected, 0, 0);
+}
+
+}  // namespace tenon_test
