@@ -22,7 +22,6 @@ auto make_network() {
                         nn::flatten{}, nn::linear<64 * 7 * 7, 128>{}, nn::relu{}, nn::linear<128, 10>{});
 }
 
-using network = decltype(make_network());
 using digits = tn::data::labelled_images;
 
 /// MNIST from its four files, or digits that the program draws.
@@ -31,8 +30,8 @@ digits read_digits(const mnist::options& options, bool for_training) {
     return mnist::draw_digits(for_training ? 8000 : 1000, for_training ? options.seed : ~options.seed);
   }
   const std::string stem = options.data + (for_training ? "/train" : "/t10k");
-  return digits(tn::io::read_idx<std::uint8_t, 3>(stem + "-images-idx3-ubyte"),
-                tn::io::read_idx<std::uint8_t, 1>(stem + "-labels-idx1-ubyte"));
+  return digits(tn::io::read_idx<3>(stem + "-images-idx3-ubyte"),
+                tn::io::read_idx<1>(stem + "-labels-idx1-ubyte"));
 }
 
 /// Share of digits that the network reads rightly.

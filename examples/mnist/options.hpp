@@ -20,7 +20,7 @@ Trains a convolutional network to read handwritten digits and prints its accurac
                   without it the program draws its own digits (8000 to learn from, 1000 to test)
   --epochs N      passes over the training digits (default 3)
   --batch N       digits in a step (default 32)
-  --rate X        learning rate of the first step; it falls to zero along a cosine (default 0.05)
+  --rate X        learning rate of the first step; it falls to zero along a cosine (default 0.03)
   --seed N        seed of weights, shuffling and drawn digits (default 1); the same seed gives the same losses,
                   bit for bit, on any number of threads
   --device D      host (SIMD and threads), emulated (the CUDA kernels on the CPU: slow, for debugging) or cuda
@@ -40,7 +40,7 @@ struct options {
   std::int64_t epochs = 3;
   std::int64_t batch = 32;
   std::uint64_t seed = 1;
-  float rate = 0.05f;
+  float rate = 0.03f;
   bool evaluate = false;
   bool help = false;
 };

@@ -17,7 +17,8 @@ struct uniform_generator {
   float low, high;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
     const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 4);
-    return static_cast<compute_type<T>>(low + (high - low) * uniform_from_bits(bits[offset % 4]));
+    const auto value = static_cast<T>(low + (high - low) * uniform_from_bits(bits[offset % 4]));
+    return static_cast<compute_type<T>>(value < static_cast<T>(high) ? value : static_cast<T>(low));  // rounded up
   }
 };
 

@@ -16,7 +16,7 @@ namespace detail {
 inline constexpr std::uint64_t idx_unsigned_bytes = 0x08;
 
 inline std::string magic_text(std::uint64_t magic) {
-  std::array<char, 16> text{};
+  std::array<char, 24> text{};
   std::snprintf(text.data(), text.size(), "0x%08llx", static_cast<unsigned long long>(magic));
   return text.data();
 }

@@ -71,9 +71,9 @@ struct sequential_network {
 template <class... Layers>
 sequential_network<Layers...> sequential(Layers... layers) {
   static_assert(detail::check_chain<Layers...>());
-  sequential_network<Layers...> network{make_tuple_of(std::move(layers)...)};
-  network.initialise(0);
-  return network;
+  sequential_network<Layers...> result{make_tuple_of(std::move(layers)...)};
+  result.initialise(0);
+  return result;
 }
 
 namespace detail {
@@ -95,22 +95,22 @@ struct activation_chain<T, Space, Input, First, Rest...> {
   activation_chain<T, Space, output_shape, Rest...> rest;
 
   template <int I, class Network, class View>
-  auto forward(const Network& network, const View& input) {
-    const First& layer = get<I>(network.layers);
+  auto forward(const Network& net, const View& input) {
+    const First& layer = get<I>(net.layers);
     const auto current = output.resize(layer.output_shape(input.shape()));
     current = layer.forward(input);
-    return rest.template forward<I + 1>(network, current);
+    return rest.template forward<I + 1>(net, current);
   }
   template <int I, class Network, class View, class Gradient, class Destination>
-  void backward(Network& network, const View& input, const Gradient& last, const Destination& destination) {
+  void backward(Network& net, const View& input, const Gradient& last, const Destination& destination) {
     const auto current = output.current();
     const auto step = gradient.resize(current.shape());
     if constexpr (sizeof...(Rest) == 0) {
       step = last;
     } else {
-      rest.template backward<I + 1>(network, current, last, step);
+      rest.template backward<I + 1>(net, current, last, step);
     }
-    get<I>(network.layers).backward(input, current, step, destination);
+    get<I>(net.layers).backward(input, current, step, destination);
   }
 };
 
@@ -126,7 +126,7 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
  public:
   using network_type = sequential_network<Layers...>;
 
-  explicit pass(network_type& network) : network_(&network) {}
+  explicit pass(network_type& net) : network_(&net) {}
 
   /// The network's output; valid until the next pass. cost: one kernel for each layer
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }

@@ -124,8 +124,11 @@ struct nests_in_rows {
         return true;
       } else if constexpr (is_reduction<E>) {
         using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
-        return operand::shape_type::rank == Rank && trailing_axes<typename E::axes, Rank>() == Count &&
-               each<operand>::value;
+        if constexpr (operand::shape_type::rank == Rank) {
+          return trailing_axes<typename E::axes, Rank>() == Count && each<operand>::value;
+        } else {
+          return false;
+        }
       } else {
         return std::is_same_v<typename E::kind, pointwise_kind> &&
                all_operands<detail::nests_in_rows<Rank, Count>::template each, E>;

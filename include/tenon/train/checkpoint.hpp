@@ -11,20 +11,20 @@ namespace tenon::train {
 /// Writes every parameter of a network on the host.
 /// throws    file_error
 template <class Network>
-void save(Network network, const std::filesystem::path& path) {
+void save(Network net, const std::filesystem::path& path) {
   io::safetensors_writer writer;
-  network.visit_parameters([&](const std::string& name, auto& parameter) { writer.add(name, parameter.value); });
+  net.visit_parameters([&](const std::string& name, auto& parameter) { writer.add(name, parameter.value); });
   writer.save(path);
 }
 
 /// Reads every parameter of a network on the host; nothing is changed when the file does not fit.
 /// throws    file_error that lists all missing, unexpected and misshapen tensors together
 template <class Network>
-void load(Network& network, const std::filesystem::path& path) {
+void load(Network& net, const std::filesystem::path& path) {
   const io::safetensors_file file(path);
   std::string mismatches;
   index known = 0;
-  network.visit_parameters([&](const std::string& name, auto& parameter) {
+  net.visit_parameters([&](const std::string& name, auto& parameter) {
     if (!file.contains(name)) {
       mismatches += compose_text("; ", name, " is missing");
     } else if (known += 1; !file.fits(name, parameter.value.shape())) {
@@ -36,7 +36,7 @@ void load(Network& network, const std::filesystem::path& path) {
     mismatches += compose_text("; ", static_cast<index>(file.names().size()) - known, " of its tensors are unexpected");
   }
   if (!mismatches.empty()) io::refuse("load", path, "it does not fit the network" + mismatches);
-  network.visit_parameters([&](const std::string& name, auto& parameter) { file.read(name, parameter.value); });
+  net.visit_parameters([&](const std::string& name, auto& parameter) { file.read(name, parameter.value); });
 }
 
 }  // namespace tenon::train

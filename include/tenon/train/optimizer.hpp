@@ -25,12 +25,12 @@ class sgd {
 
   sgd_options& options() { return options_; }
 
-  /// Moves every parameter of `network` along the gradient that the last backward pass left.
+  /// Moves every parameter of `net` along the gradient that the last backward pass left.
   template <class Network>
-  void step(Network& network) {
-    if (velocity_.size() == 0) start(network);
+  void step(Network& net) {
+    if (velocity_.size() == 0) start(net);
     index offset = 0;
-    network.visit_parameters([&](const auto&, auto& parameter) {
+    net.visit_parameters([&](const auto&, auto& parameter) {
       const rank<1> extent(parameter.value.size());
       const view<T, rank<1>, Space> velocity(velocity_.data() + offset, extent);
       update(velocity, view<T, rank<1>, Space>(parameter.value.data(), extent),
@@ -43,9 +43,9 @@ class sgd {
   using flat = view<T, rank<1>, Space>;
 
   template <class Network>
-  void start(Network& network) {
+  void start(Network& net) {
     index count = 0;
-    network.visit_parameters([&](const auto&, auto& parameter) { count += parameter.value.size(); });
+    net.visit_parameters([&](const auto&, auto& parameter) { count += parameter.value.size(); });
     velocity_ = zeros<T, Space>(rank<1>(count));
   }
   void update(const flat& velocity, const flat& value, const flat& gradient) const {

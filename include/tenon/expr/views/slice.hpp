@@ -16,6 +16,7 @@ struct range {
   index begin = open_end;
   index end = open_end;
   index step = 1;
+  bool must_exist = false;  ///< an empty result is an error
 
   constexpr range() = default;
   constexpr range(index first, index last, index stride = 1) : begin(first), end(last), step(stride) {}
@@ -25,7 +26,11 @@ struct range {
 inline constexpr range all_of{};
 
 /// One position; the axis keeps an extent of 1.
-constexpr range only(index position) { return {position, position == -1 ? open_end : position + 1}; }
+constexpr range only(index position) {
+  range result{position, position == -1 ? open_end : position + 1};
+  result.must_exist = true;
+  return result;
+}
 
 namespace detail {
 
@@ -44,7 +49,8 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
   const index begin = part.begin == open_end ? (forward ? lowest : highest) : bound(part.begin);
   const index end = part.end == open_end ? (forward ? highest : lowest) : bound(part.end);
   const index reach = forward ? end - begin : begin - end, pace = forward ? part.step : -part.step;
-  if (part.begin != open_end && (part.begin > extent || part.begin < -extent)) {
+  const bool beyond = part.must_exist ? part.begin >= extent : part.begin > extent;
+  if (part.begin != open_end && (beyond || part.begin < -extent)) {
     throw index_error(compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
   }
   return {begin, reach <= 0 ? 0 : (reach + pace - 1) / pace};
