@@ -1,5 +1,5 @@
 // examples/mnist/digits.hpp: digits that the program draws itself.
-// Strokes of ten glyphs under a random shift, turn, slant, scale and thickness, with noise; a pure function of seed and number.
+// Strokes of ten glyphs, randomly shifted, turned, slanted, scaled and thickened; a function of seed and number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -68,7 +68,8 @@ inline void draw_digit(std::uint64_t seed, index number, int label, std::uint8_t
   const float turn = random.between(-0.35f, 0.35f), slant = random.between(-0.35f, 0.35f);
   const point scale{random.between(6.0f, 9.5f), random.between(7.0f, 10.0f)};
   const point centre{13.5f + random.between(-2.5f, 2.5f), 13.5f + random.between(-2.0f, 2.0f)};
-  const float thickness = random.between(0.6f, 1.7f), ink = random.between(0.7f, 1.0f), noise = random.between(0.0f, 0.25f);
+  const float thickness = random.between(0.6f, 1.7f), ink = random.between(0.7f, 1.0f),
+              noise = random.between(0.0f, 0.25f);
   const auto place = [&](point p) {
     const point wobbly{p.x + random.between(-0.07f, 0.07f), p.y + random.between(-0.07f, 0.07f)};
     const point sheared{(wobbly.x - slant * wobbly.y) * scale.x, wobbly.y * scale.y};

@@ -30,8 +30,7 @@ digits read_digits(const mnist::options& options, bool for_training) {
     return mnist::draw_digits(for_training ? 8000 : 1000, for_training ? options.seed : ~options.seed);
   }
   const std::string stem = options.data + (for_training ? "/train" : "/t10k");
-  return digits(tn::io::read_idx<3>(stem + "-images-idx3-ubyte"),
-                tn::io::read_idx<1>(stem + "-labels-idx1-ubyte"));
+  return digits(tn::io::read_idx<3>(stem + "-images-idx3-ubyte"), tn::io::read_idx<1>(stem + "-labels-idx1-ubyte"));
 }
 
 /// Share of digits that the network reads rightly.

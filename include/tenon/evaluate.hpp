@@ -45,7 +45,8 @@ auto lower_repeated(const E& node) {
 
 /// Pointwise statements that share one pass.
 template <class Space, int Rank, class... Targets, class... Programs>
-void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets, const tuple<Programs...>& programs) {
+void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets,
+               const tuple<Programs...>& programs) {
   if constexpr (std::is_same_v<Space, host>) {
     run_pointwise_host(extents, targets, programs);
   } else {
@@ -246,9 +247,8 @@ bool reads_others(const Assignment& written, const All&... all) {
 template <class... Assignments>
 void evaluate_apart(const Assignments&... all) {
   const auto results = make_tuple_of(as_node(evaluate_part<typename decltype(all.destination)::space>(all.node))...);
-  for_each_index<sizeof...(Assignments)>([&](auto i) {
-    evaluate_into(get<i.value>(make_tuple_of(&all...))->destination, get<i.value>(results));
-  });
+  for_each_index<sizeof...(Assignments)>(
+      [&](auto i) { evaluate_into(get<i.value>(make_tuple_of(&all...))->destination, get<i.value>(results)); });
 }
 
 }  // namespace detail
@@ -269,12 +269,14 @@ void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Vi
     detail::check_repeats(each.destination, each.node);
   };
   check(first), (check(rest), ...);
-  const bool overlapping = (detail::reads_others(first, first, rest...) || ... || detail::reads_others(rest, first, rest...));
+  const bool overlapping =
+      (detail::reads_others(first, first, rest...) || ... || detail::reads_others(rest, first, rest...));
   if (overlapping) return detail::evaluate_apart(first, rest...);
   detail::run_joint<typename FirstView::space>(
       first.destination.shape().to_array(),
       make_tuple_of(detail::make_target(first.destination), detail::make_target(rest.destination)...),
-      make_tuple_of(detail::lower_repeated<FirstView::rank>(first.node), detail::lower_repeated<FirstView::rank>(rest.node)...));
+      make_tuple_of(detail::lower_repeated<FirstView::rank>(first.node),
+                    detail::lower_repeated<FirstView::rank>(rest.node)...));
 }
 
 }  // namespace tenon

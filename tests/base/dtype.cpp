@@ -38,7 +38,8 @@ double rounded(double value) {
 
 template <class T>
 bool rounds_right(float value) {
-  const double actual = static_cast<double>(static_cast<float>(T(value))), expected = rounded<T>(static_cast<double>(value));
+  const double actual = static_cast<double>(static_cast<float>(T(value))),
+               expected = rounded<T>(static_cast<double>(value));
   if (std::isnan(expected)) return std::isnan(actual);
   return actual == expected && std::signbit(actual) == std::signbit(expected);
 }
@@ -47,7 +48,8 @@ bool rounds_right(float value) {
 template <class T>
 double meaning(unsigned bits) {
   constexpr int mantissa_bits = format<T>::mantissa, exponent_bits = 15 - mantissa_bits;
-  const unsigned mantissa = bits & ((1u << mantissa_bits) - 1), exponent = (bits >> mantissa_bits) & ((1u << exponent_bits) - 1);
+  const unsigned mantissa = bits & ((1u << mantissa_bits) - 1),
+                 exponent = (bits >> mantissa_bits) & ((1u << exponent_bits) - 1);
   const double sign = (bits >> 15) != 0 ? -1.0 : 1.0;
   if (exponent == (1u << exponent_bits) - 1) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
   const int scale = format<T>::least - mantissa_bits + (exponent == 0 ? 0 : static_cast<int>(exponent) - 1);
@@ -62,7 +64,8 @@ constexpr bool promotes = same<tenon::promote<Left, Right>, Result> && same<teno
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every bit pattern means what the format says and survives a round trip", "[dtype]", half, bfloat16) {
+TEMPLATE_TEST_CASE("every bit pattern means what the format says and survives a round trip", "[dtype]", half,
+                   bfloat16) {
   int wrong = 0;
   for (unsigned bits = 0; bits < 65536; ++bits) {
     const TestType value = TestType::from_bits(static_cast<std::uint16_t>(bits));
@@ -166,9 +169,12 @@ TEST_CASE("integers promote to what holds both, at most int64", "[dtype]") {
   STATIC_REQUIRE((promotes<u16, u16, u16> && promotes<u16, u32, u32> && promotes<u16, u64, u64>));
   STATIC_REQUIRE((promotes<u32, u32, u32> && promotes<u32, u64, u64> && promotes<u64, u64, u64>));
   STATIC_REQUIRE((promotes<u8, i8, i16> && promotes<u8, i16, i16> && promotes<u8, i32, i32> && promotes<u8, i64, i64>));
-  STATIC_REQUIRE((promotes<u16, i8, i32> && promotes<u16, i16, i32> && promotes<u16, i32, i32> && promotes<u16, i64, i64>));
-  STATIC_REQUIRE((promotes<u32, i8, i64> && promotes<u32, i16, i64> && promotes<u32, i32, i64> && promotes<u32, i64, i64>));
-  STATIC_REQUIRE((promotes<u64, i8, i64> && promotes<u64, i16, i64> && promotes<u64, i32, i64> && promotes<u64, i64, i64>));
+  STATIC_REQUIRE(
+      (promotes<u16, i8, i32> && promotes<u16, i16, i32> && promotes<u16, i32, i32> && promotes<u16, i64, i64>));
+  STATIC_REQUIRE(
+      (promotes<u32, i8, i64> && promotes<u32, i16, i64> && promotes<u32, i32, i64> && promotes<u32, i64, i64>));
+  STATIC_REQUIRE(
+      (promotes<u64, i8, i64> && promotes<u64, i16, i64> && promotes<u64, i32, i64> && promotes<u64, i64, i64>));
 }
 
 TEST_CASE("floating types promote to the wider, half with bfloat16 to float", "[dtype]") {
@@ -176,7 +182,8 @@ TEST_CASE("floating types promote to the wider, half with bfloat16 to float", "[
   STATIC_REQUIRE(promotes<half, bfloat16, float>);
   STATIC_REQUIRE((promotes<half, float, float> && promotes<half, double, double>));
   STATIC_REQUIRE((promotes<bfloat16, float, float> && promotes<bfloat16, double, double>));
-  STATIC_REQUIRE((promotes<float, float, float> && promotes<float, double, double> && promotes<double, double, double>));
+  STATIC_REQUIRE(
+      (promotes<float, float, float> && promotes<float, double, double> && promotes<double, double, double>));
 }
 
 TEST_CASE("a number raises the category of a tensor but never its width", "[dtype]") {
@@ -195,7 +202,8 @@ TEST_CASE("each type has a type to compute and one to sum in", "[dtype]") {
   STATIC_REQUIRE((same<tenon::sum_type<half>, float> && same<tenon::sum_type<bfloat16>, float>));
   STATIC_REQUIRE((same<tenon::sum_type<float>, float> && same<tenon::sum_type<double>, double>));
   STATIC_REQUIRE((same<tenon::sum_type<std::int8_t>, std::int64_t> && same<tenon::sum_type<bool>, std::int64_t>));
-  STATIC_REQUIRE((same<tenon::sum_type<std::uint8_t>, std::uint64_t> && same<tenon::sum_type<std::uint64_t>, std::uint64_t>));
+  STATIC_REQUIRE(
+      (same<tenon::sum_type<std::uint8_t>, std::uint64_t> && same<tenon::sum_type<std::uint64_t>, std::uint64_t>));
 }
 
 TEST_CASE("lowest and highest values are infinite where the type has infinities", "[dtype]") {

@@ -29,7 +29,7 @@ TEST_CASE("empty values take no room", "[tuple]") {
   STATIC_REQUIRE(sizeof(tenon::tuple<nothing, int, nothing_else>) == sizeof(int));
 }
 
-TEST_CASE("values are read and written by position", "[tuple]") {
+TEST_CASE("elements of a tuple are read and written by position", "[tuple]") {
   auto values = tenon::make_tuple_of(1, 2.5, std::string("three"));
   STATIC_REQUIRE(std::is_same_v<decltype(values), tenon::tuple<int, double, std::string>>);
   tenon::get<0>(values) = 10;

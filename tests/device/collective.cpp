@@ -12,9 +12,7 @@ using namespace tenon_test;
 /// x -> scale * x + shift; composition is associative and does not commute.
 struct affine {
   std::int64_t scale, shift;
-  TENON_HOST_DEVICE bool operator==(const affine& other) const {
-    return scale == other.scale && shift == other.shift;
-  }
+  TENON_HOST_DEVICE bool operator==(const affine& other) const { return scale == other.scale && shift == other.shift; }
 };
 
 struct compose {

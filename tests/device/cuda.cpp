@@ -11,7 +11,8 @@ static_assert(std::is_trivially_copyable_v<tenon::cuda_shared_array<float>>);
 
 namespace {
 template <class Role, int K, class T>
-constexpr int words = tenon::cuda_fragment<Role, K == 4 ? 8 : 16, K == 4 ? 8 : 16, K, T>::word_count;
+constexpr int words = tenon::cuda_fragment < Role,
+              K == 4 ? 8 : 16, K == 4 ? 8 : 16, K, T > ::word_count;
 }  // namespace
 
 // The registers that the instruction set gives each fragment.

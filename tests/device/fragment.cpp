@@ -29,9 +29,9 @@ template <class Traits, class LeftLayout, class RightLayout>
 struct product_kernel {
   using storage = typename Traits::storage;
   using result = typename Traits::result;
-  const storage* left;    // row-major
-  const storage* right;   // row-major
-  result* product;        // row-major
+  const storage* left;   // row-major
+  const storage* right;  // row-major
+  result* product;       // row-major
   int rows, columns, depth;
 
   template <class Device>

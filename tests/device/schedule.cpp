@@ -36,8 +36,7 @@ struct observed_order {
 observed_order observe(std::uint64_t seed) {
   const tenon::emulation_scope scope({.seed = seed});
   observed_order seen;
-  tenon::launch<tenon::emulated>({.grid = {13}, .block = 64},
-                                 order_kernel{&seen.before, &seen.after, &seen.blocks});
+  tenon::launch<tenon::emulated>({.grid = {13}, .block = 64}, order_kernel{&seen.before, &seen.after, &seen.blocks});
   return seen;
 }
 
@@ -64,9 +63,8 @@ struct troubled_kernel {
 
 std::string trouble_text(trouble kind, int block = 64) {
   std::vector<int> out(64);
-  return text_thrown<tenon::barrier_error>([&] {
-    tenon::launch<tenon::emulated>({.block = block, .shared_bytes = 0}, troubled_kernel{kind, out.data()});
-  });
+  return text_thrown<tenon::barrier_error>(
+      [&] { tenon::launch<tenon::emulated>({.block = block, .shared_bytes = 0}, troubled_kernel{kind, out.data()}); });
 }
 
 /// Counts the objects alive on the stacks of fibers.
@@ -137,9 +135,8 @@ TEST_CASE("threads that do not meet are an error that says who waits where", "[d
 TEST_CASE("an exception reaches the launching thread and leaves nothing behind", "[device]") {
   int alive = 0;
   for (const int thrower : {0, 17, 63}) {
-    const std::string text = text_thrown<std::runtime_error>([&] {
-      tenon::launch<tenon::emulated>({.grid = {2}, .block = 64}, throwing_kernel{&alive, thrower});
-    });
+    const std::string text = text_thrown<std::runtime_error>(
+        [&] { tenon::launch<tenon::emulated>({.grid = {2}, .block = 64}, throwing_kernel{&alive, thrower}); });
     CHECK(text == "thrown by thread " + std::to_string(thrower));
     CHECK(alive == 0);
   }

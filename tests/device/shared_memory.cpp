@@ -87,9 +87,8 @@ struct misuse_kernel {
 
 std::string misuse_text(misuse way) {
   std::vector<float> out(32);
-  return text_thrown<tenon::error>([&] {
-    tenon::launch<tenon::emulated>({.block = 32, .shared_bytes = 256}, misuse_kernel{out.data(), way});
-  });
+  return text_thrown<tenon::error>(
+      [&] { tenon::launch<tenon::emulated>({.block = 32, .shared_bytes = 256}, misuse_kernel{out.data(), way}); });
 }
 
 /// Three threads and their clocks, to be stepped by hand: 0 and 1 share a warp, 40 is in another.

@@ -90,7 +90,8 @@ TEMPLATE_LIST_TEST_CASE("large values neither overflow nor vanish", "[compositio
 }
 
 TEMPLATE_LIST_TEST_CASE("16-bit rows are computed in float and rounded once", "[compositions]", tenon_test::spaces) {
-  const auto x = tenon_test::made_tensor<tenon::half, TestType>(rank<2>(3, 2000), [](tenon::index i) { return scattered(i) / 10; });
+  const auto x = tenon_test::made_tensor<tenon::half, TestType>(rank<2>(3, 2000),
+                                                                [](tenon::index i) { return scattered(i) / 10; });
   const auto result = tenon::evaluated_tensor(tenon::softmax(x, axis<1>));
   STATIC_REQUIRE(std::is_same_v<typename decltype(result)::element, tenon::half>);
   const auto expected = by_rows(numbers_of(x), 2000, softmax_of);

@@ -87,9 +87,11 @@ TEMPLATE_LIST_TEST_CASE("a depth of zero gives zeros", "[contract]", tenon_test:
   CHECK(numbers_of(tenon::matmul(a, b) + 1) == numbers(6, 1.0));
 }
 
-TEMPLATE_LIST_TEST_CASE("operands may be transposed, sliced, broadcast and computed", "[contract]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("operands may be transposed, sliced, broadcast and computed", "[contract]",
+                        tenon_test::spaces) {
   const auto a = scattered_matrix<float, TestType>(5, 9), b = scattered_matrix<float, TestType>(7, 5);
-  const auto plain = numbers_of(tenon::matmul(tenon::evaluated_tensor(tenon::transpose(a)), tenon::evaluated_tensor(tenon::transpose(b))));
+  const auto plain = numbers_of(
+      tenon::matmul(tenon::evaluated_tensor(tenon::transpose(a)), tenon::evaluated_tensor(tenon::transpose(b))));
   CHECK(difference(numbers_of(tenon::matmul(tenon::transpose(a), tenon::transpose(b))), plain, 1e-6) == "");
   const auto x = numbers_of(tenon::evaluated_tensor(tenon::slice(a, tenon::range(0, 5, 2), tenon::range(8, 1, -1))));
   const auto y = numbers_of(tenon::evaluated_tensor(tenon::square(b) - 0.5f));
@@ -98,7 +100,8 @@ TEMPLATE_LIST_TEST_CASE("operands may be transposed, sliced, broadcast and compu
   const auto row = scattered_matrix<float, TestType>(1, 5);
   const auto repeated = tenon::broadcast_to(row, rank<2>(4, 5));
   const auto repeated_values = numbers_of(tenon::evaluated_tensor(repeated));
-  CHECK(difference(numbers_of(tenon::matmul(repeated, a)), product(repeated_values, numbers_of(a), {4, 5, 9}), 1e-5) == "");
+  CHECK(difference(numbers_of(tenon::matmul(repeated, a)), product(repeated_values, numbers_of(a), {4, 5, 9}), 1e-5) ==
+        "");
 }
 
 TEMPLATE_LIST_TEST_CASE("an epilogue of bias, residual and activation", "[contract]", tenon_test::spaces) {
@@ -116,7 +119,8 @@ TEMPLATE_LIST_TEST_CASE("an epilogue of bias, residual and activation", "[contra
 
 TEMPLATE_LIST_TEST_CASE("batches pair up and broadcast", "[contract]", tenon_test::spaces) {
   const auto a = tenon_test::made_tensor<float, TestType>(rank<3>(4, 3, 5), scattered);
-  const auto b = tenon_test::made_tensor<float, TestType>(rank<3>(4, 5, 6), [](tenon::index i) { return scattered(3 * i + 1); });
+  const auto b =
+      tenon_test::made_tensor<float, TestType>(rank<3>(4, 5, 6), [](tenon::index i) { return scattered(3 * i + 1); });
   const auto expected = product(numbers_of(a), numbers_of(b), {3, 5, 6}, 4);
   CHECK(difference(numbers_of(tenon::matmul(a, b)), expected, 1e-5) == "");
   const auto one = tenon::slice(b, tenon::only(0));

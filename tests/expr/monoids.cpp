@@ -80,8 +80,10 @@ TEST_CASE("max and min follow one rule for NaN, wherever it stands", "[monoids]"
   CHECK(fold_every_way<tenon::min_monoid>(std::vector<float>{3, 1, 2}) == 1);
   CHECK(fold_every_way<tenon::max_monoid>(std::vector<float>{-inf, -inf}) == -HUGE_VAL);
   CHECK(fold_every_way<tenon::max_monoid>(std::vector<std::int8_t>{-128, -128}) == -128);
-  CHECK(fold_every_way<tenon::min_monoid>(std::vector<std::uint64_t>{UINT64_MAX, UINT64_MAX}) == 18446744073709551615.0);
-  const std::vector<std::vector<float>> placed = {{absent, 1, 5, 2}, {1, absent, 5, 2}, {1, 5, 2, absent}, {absent, inf, -inf}};
+  CHECK(fold_every_way<tenon::min_monoid>(std::vector<std::uint64_t>{UINT64_MAX, UINT64_MAX}) ==
+        18446744073709551615.0);
+  const std::vector<std::vector<float>> placed = {
+      {absent, 1, 5, 2}, {1, absent, 5, 2}, {1, 5, 2, absent}, {absent, inf, -inf}};
   for (const auto& values : placed) {
     CHECK(std::isnan(fold_every_way<tenon::max_monoid>(values)));
     CHECK(std::isnan(fold_every_way<tenon::min_monoid>(values)));

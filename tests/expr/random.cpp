@@ -47,13 +47,12 @@ TEST_CASE("uniform numbers stay in range and have the moments of their distribut
     low = std::min(low, each), high = std::max(high, each);
     total += each, squares += each * each;
   }
-  const double n = 100000, mean = total / n;
+  const double n = 100000, average = total / n;
   CHECK(low >= 2.0);
   CHECK(high < 5.0);
-  CHECK(tenon_test::is_close(mean, 3.5, 0.005));
-  CHECK(tenon_test::is_close(squares / n - mean * mean, 0.75, 0.02));
+  CHECK(tenon_test::is_close(average, 3.5, 0.005));
+  CHECK(tenon_test::is_close(squares / n - average * average, 0.75, 0.02));
 }
-
 
 TEMPLATE_TEST_CASE("numbers of every type stay below the upper end", "[random]", tenon::half, tenon::bfloat16, float) {
   double greatest = 0;

@@ -32,7 +32,8 @@ numbers sums_by_definition(const numbers& values, const tenon::array<tenon::inde
   for (tenon::index i = 0; i < extents[0]; ++i) {
     for (tenon::index j = 0; j < extents[1]; ++j) {
       for (tenon::index k = 0; k < extents[2]; ++k) {
-        const tenon::index to = ((reduced[0] ? 0 : i) * kept[1] + (reduced[1] ? 0 : j)) * kept[2] + (reduced[2] ? 0 : k);
+        const tenon::index to =
+            ((reduced[0] ? 0 : i) * kept[1] + (reduced[1] ? 0 : j)) * kept[2] + (reduced[2] ? 0 : k);
         const tenon::index from = (i * extents[1] + j) * extents[2] + k;
         result[static_cast<std::size_t>(to)] += values[static_cast<std::size_t>(from)];
       }
@@ -54,7 +55,8 @@ void check_sums(const tenon::array<tenon::index, 3>& extents, axis_list<Axes...>
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("sums over every set of axes and odd extents", "[reduce]", tenon_test::spaces) {
-  const tenon::array<tenon::index, 3> sizes[] = {{{3, 5, 7}}, {{1, 1, 1}}, {{2, 67, 33}}, {{70, 3, 9}}, {{5, 1, 130}}, {{4, 0, 3}}};
+  const tenon::array<tenon::index, 3> sizes[] = {{{3, 5, 7}},  {{1, 1, 1}},   {{2, 67, 33}},
+                                                 {{70, 3, 9}}, {{5, 1, 130}}, {{4, 0, 3}}};
   for (const auto& extents : sizes) {
     check_sums<TestType>(extents, axis<0>);
     check_sums<TestType>(extents, axis<1>);
@@ -84,7 +86,8 @@ TEMPLATE_LIST_TEST_CASE("every reduction on a small table", "[reduce]", tenon_te
   CHECK(numbers_of(tenon::argmin(x)) == numbers{3});
 }
 
-TEMPLATE_LIST_TEST_CASE("argmax over several axes counts in row-major order of the reduced", "[reduce]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("argmax over several axes counts in row-major order of the reduced", "[reduce]",
+                        tenon_test::spaces) {
   auto values = numbers(2 * 3 * 4, 0.0);
   values[5] = 9, values[12 + 7] = 9;  // [0, 1, 1] and [1, 1, 3]
   const auto x = tensor_of<TestType, double>(rank<3>(2, 3, 4), values);
@@ -96,14 +99,16 @@ TEMPLATE_LIST_TEST_CASE("argmax over several axes counts in row-major order of t
 TEMPLATE_LIST_TEST_CASE("NaN is found wherever it stands, in long rows too", "[reduce]", tenon_test::spaces) {
   const double nan = std::nan("");
   for (const tenon::index at : {0, 1, 31, 500, 998}) {
-    auto x = tenon_test::made_tensor<float, TestType>(rank<1>(999), [&](tenon::index i) { return i == at ? nan : scattered(i); });
+    auto x = tenon_test::made_tensor<float, TestType>(rank<1>(999),
+                                                      [&](tenon::index i) { return i == at ? nan : scattered(i); });
     CHECK(difference(numbers_of(tenon::max(x)), {nan}) == "");
     CHECK(difference(numbers_of(tenon::min(x)), {nan}) == "");
     CHECK(numbers_of(tenon::argmax(x)) == numbers{static_cast<double>(at)});
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("nothing folds to the identity, or is refused where there is none", "[reduce]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("nothing folds to the identity, or is refused where there is none", "[reduce]",
+                        tenon_test::spaces) {
   const auto none = counting<float, TestType>(rank<2>(3, 0));
   CHECK(numbers_of(tenon::sum(none, axis<1>)) == numbers{0, 0, 0});
   CHECK(numbers_of(tenon::prod(none, axis<1>)) == numbers{1, 1, 1});

@@ -13,26 +13,25 @@ namespace tenon_test {
 /// A tensor of `Space` from its elements in row-major order.
 template <class Space, class T, class Shape>
 tenon::tensor<T, Shape, Space> tensor_of(const Shape& shape, const std::vector<T>& values) {
-  tenon::tensor<T, Shape, Space> result(shape);
+  tenon::tensor<T, Shape, tenon::host> result(shape);
   if (static_cast<tenon::index>(values.size()) != result.size()) throw tenon::shape_error("tensor_of: other count");
-  Space::copy_from_host(result.data(), values.data(), values.size() * sizeof(T));
-  return result;
+  for (std::size_t i = 0; i < values.size(); ++i) result.data()[i] = values[i];  // vector<bool> has no data()
+  return result.template to<Space>();
 }
 
 /// A tensor of `Space` whose element number i is `make(i)`.
 template <class T, class Space = tenon::host, class Shape, class Make>
 tenon::tensor<T, Shape, Space> made_tensor(const Shape& shape, Make&& make) {
   tenon::tensor<T, Shape, tenon::host> result(shape);
-  for (tenon::index i = 0; i < result.size(); ++i) result.data()[i] = static_cast<T>(static_cast<tenon::compute_type<T>>(make(i)));
+  for (tenon::index i = 0; i < result.size(); ++i)
+    result.data()[i] = static_cast<T>(static_cast<tenon::compute_type<T>>(make(i)));
   return result.template to<Space>();
 }
 
 /// first, first + step, ... in row-major order.
 template <class T, class Space = tenon::host, class Shape>
 auto counting(const Shape& shape, double first = 0, double step = 1) {
-  return made_tensor<T, Space>(shape, [=](tenon::index i) {
-    return first + step * static_cast<double>(i);
-  });
+  return made_tensor<T, Space>(shape, [=](tenon::index i) { return first + step * static_cast<double>(i); });
 }
 
 /// The elements of a tensor, view or expression in row-major order.
@@ -68,8 +67,10 @@ inline bool is_close(double actual, double expected, double bound) {
 }
 
 /// Empty when all numbers agree, else a line about the first that does not: `CHECK(difference(...) == "")`.
-inline std::string difference(const std::vector<double>& actual, const std::vector<double>& expected, double bound = 0) {
-  if (actual.size() != expected.size()) return tenon::compose_text(actual.size(), " values, expected ", expected.size());
+inline std::string difference(const std::vector<double>& actual, const std::vector<double>& expected,
+                              double bound = 0) {
+  if (actual.size() != expected.size())
+    return tenon::compose_text(actual.size(), " values, expected ", expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i) {
     if (!is_close(actual[i], expected[i], bound)) {
       return tenon::compose_text("at ", i, ": ", actual[i], ", expected ", expected[i]);

@@ -23,9 +23,8 @@ inline constexpr double spacing = std::is_same_v<T, tenon::half>       ? 0x1p-11
 /// `values` repeated to `count` elements, rounded to T.
 template <class T, class Space>
 auto repeated(const std::vector<double>& values, tenon::index count) {
-  return made_tensor<T, Space>(tenon::rank<1>(count), [&](tenon::index i) {
-    return values[static_cast<std::size_t>(i) % values.size()];
-  });
+  return made_tensor<T, Space>(tenon::rank<1>(count),
+                               [&](tenon::index i) { return values[static_cast<std::size_t>(i) % values.size()]; });
 }
 
 /// Empty when |actual - expected| <= bound * |expected| everywhere, with a floor of `least`.
@@ -53,7 +52,8 @@ std::string unary_difference(const Operation& operation, const Reference& refere
     for (const auto& [result, source] : {std::pair(numbers_of(operation(x)), numbers_of(x)),
                                          std::pair(numbers_of(operation(strided)), numbers_of(strided))}) {
       std::vector<double> expected;
-      for (const double each : source) expected.push_back(static_cast<double>(static_cast<T>(static_cast<tenon::compute_type<T>>(reference(each)))));
+      for (const double each : source)
+        expected.push_back(static_cast<double>(static_cast<T>(static_cast<tenon::compute_type<T>>(reference(each)))));
       const auto text = relative_difference(result, expected, ulps * 2 * spacing<T>, least);
       if (text != "") return text;
     }
@@ -63,16 +63,19 @@ std::string unary_difference(const Operation& operation, const Reference& refere
 
 /// Compares `operation(x, y)` of every pair of inputs exactly with `reference`, rounded to the result's type.
 template <class T, class Space, class Operation, class Reference>
-std::string binary_difference(const Operation& operation, const Reference& reference, const std::vector<double>& inputs) {
+std::string binary_difference(const Operation& operation, const Reference& reference,
+                              const std::vector<double>& inputs) {
   const auto n = static_cast<tenon::index>(inputs.size());
-  const auto x = tenon_test::made_tensor<T, Space>(tenon::rank<2>(n, 1), [&](tenon::index i) { return inputs[static_cast<std::size_t>(i)]; });
+  const auto x = tenon_test::made_tensor<T, Space>(tenon::rank<2>(n, 1),
+                                                   [&](tenon::index i) { return inputs[static_cast<std::size_t>(i)]; });
   const auto y = repeated<T, Space>(inputs, 5 * n);
   const auto here = numbers_of(x), there = numbers_of(y), result = numbers_of(operation(x, y));
   using element = typename decltype(operation(x, y))::element;
   std::vector<double> expected;
   for (const double left : here) {
     for (const double right : there) {
-      expected.push_back(static_cast<double>(static_cast<element>(static_cast<tenon::compute_type<element>>(reference(left, right)))));
+      expected.push_back(
+          static_cast<double>(static_cast<element>(static_cast<tenon::compute_type<element>>(reference(left, right)))));
     }
   }
   return relative_difference(result, expected, 0, 0);

@@ -136,7 +136,8 @@ constexpr auto promote_values() {
 }  // namespace detail
 
 /// The element type of an operation on `Left` and `Right`: bool < integers < floating; within integers the smallest
-/// that holds both (signed with unsigned widens, at most to int64), within floating the wider (half with bfloat16: float).
+/// that holds both (signed with unsigned widens, at most to int64), within floating the wider (half with bfloat16:
+/// float).
 template <dtype Left, dtype Right>
 using promote = typename decltype(detail::promote_values<Left, Right>())::type;
 
@@ -164,9 +165,9 @@ using compute_type = std::conditional_t<is_short_float<T>, float, T>;
 
 /// What sums of `T` are kept in: float for half and bfloat16, 64 bits for integers and bool (as NumPy does).
 template <dtype T>
-using sum_type = std::conditional_t<is_floating<T>, compute_type<T>,
-                                    std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t,
-                                                       std::int64_t>>;
+using sum_type = std::conditional_t<
+    is_floating<T>, compute_type<T>,
+    std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>;
 
 /// Lowest and highest values; infinities where the type has them, so that they are identities of max and min.
 template <dtype T>

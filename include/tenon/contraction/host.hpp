@@ -12,7 +12,8 @@
 
 namespace tenon {
 
-/// The register tile: `Height` rows of two vectors, chosen so that accumulators, operands and a broadcast fit the registers.
+/// The register tile: `Height` rows of two vectors, chosen so that accumulators, operands and a broadcast fit the
+/// registers.
 template <class T>
 struct host_tile {
   static constexpr int lanes = simd::native_width<T>;
@@ -22,8 +23,8 @@ struct host_tile {
 
 namespace detail {
 
-inline constexpr index product_depth = 320;    // most k of a block: a panel of the right operand stays in the first cache
-inline constexpr index product_rows = 480;     // rows of a block, a multiple of every tile height
+inline constexpr index product_depth = 320;  // most k of a block: a panel of the right operand stays in the first cache
+inline constexpr index product_rows = 480;   // rows of a block, a multiple of every tile height
 inline constexpr index product_columns = 256;  // columns of a block: the packed block stays in the second cache
 
 /// tile += left panel * right panel over `depth` values of k.
@@ -77,7 +78,8 @@ struct host_product {
 
   /// Rows from `row` and columns from `column` on: all of k, block by block, in order.
   void run_block(index row, index column) const {
-    const index rows = least(product_rows, extents.rows - row), columns = least(product_columns, extents.columns - column);
+    const index rows = least(product_rows, extents.rows - row),
+                columns = least(product_columns, extents.columns - column);
     const index pitch = round_up(columns, tile::width), padded_rows = round_up(rows, tile::height);
     T* sums = product_workspace<T, 0>(padded_rows * pitch);
     T* panels = product_workspace<T, 1>(product_depth * pitch);
@@ -109,7 +111,8 @@ const T* pack_all_left(const Left& left, const product_extents<Rank>& extents) {
     for (index item = first; item < last; ++item) {
       const index k = item / row_panels * step, row = item % row_panels * height;
       const index depth = least(step, extents.depth - k);
-      pack_left<height>(left, {row, least(height, extents.rows - row), k, depth}, packed + k * padded_rows + row * depth);
+      pack_left<height>(left, {row, least(height, extents.rows - row), k, depth},
+                        packed + k * padded_rows + row * depth);
     }
   });
   return packed;
@@ -117,7 +120,8 @@ const T* pack_all_left(const Left& left, const product_extents<Rank>& extents) {
 
 /// Float and double: tiles in registers.
 template <class T, int Rank, class Left, class Right, class Epilogue>
-void multiply_tiled(const product_extents<Rank>& extents, const Left& left, const Right& right, const Epilogue& epilogue) {
+void multiply_tiled(const product_extents<Rank>& extents, const Left& left, const Right& right,
+                    const Epilogue& epilogue) {
   const host_product<T, Rank, Right, Epilogue> product{extents, pack_all_left<T>(left, extents), right, epilogue};
   const index row_blocks = (extents.rows + product_rows - 1) / product_rows;
   const index column_blocks = (extents.columns + product_columns - 1) / product_columns;
@@ -149,8 +153,8 @@ void multiply_plainly(const product_extents<Rank>& extents, const Left& left, co
 
 }  // namespace detail
 
-/// Evaluates a statement of the form `contract` into `target`. The order of additions depends on the extents alone, so every
-/// number of threads gives the same bits.
+/// Evaluates a statement of the form `contract` into `target`. The order of additions depends on the extents alone, so
+/// every number of threads gives the same bits.
 template <class Target, class E>
 void run_contraction_host(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
@@ -163,8 +167,8 @@ void run_contraction_host(const Target& target, const E& node) {
   count_launch("contract");
   for (index batch = 0; batch < extents.batch_count(); ++batch) {
     const auto position = extents.batch_position(batch);
-    const auto run = [&](auto multiply) {
-      multiply(extents, left.at_batch(position), right.at_batch(position), epilogue.at_batch(position));
+    const auto run = [&](auto product_of) {
+      product_of(extents, left.at_batch(position), right.at_batch(position), epilogue.at_batch(position));
     };
     if constexpr (std::is_floating_point_v<accumulates>) {
       run([](const auto&... part) { detail::multiply_tiled<accumulates>(part...); });

@@ -16,7 +16,8 @@ struct matrix_part {
 
 namespace detail {
 
-/// Calls `visit(cursor, origin, offset, length)` for the runs of one row; value j of a run is the cursor's `origin + j`.
+/// Calls `visit(cursor, origin, offset, length)` for the runs of one row; value j of a run is the cursor's `origin +
+/// j`.
 template <class Matrix, class Visit>
 TENON_INLINE void for_each_run(const Matrix& matrix, index row, index column, index count, Visit&& visit) {
   constexpr int rank = decltype(matrix.extents)::size();
@@ -67,9 +68,11 @@ void pack_right(const folded_matrix<Program, Rank, Axes>& matrix, const matrix_p
                            constexpr int lanes = simd::width_for(std::remove_cvref_t<decltype(cursor)>::widest);
                            index j = 0;
                            for (; j + lanes <= length; j += lanes) {
-                             simd::store<lanes>(to + offset + j, cursor.template pack<lanes>(origin + j, strided_access{}, no_slots{}));
+                             simd::store<lanes>(to + offset + j,
+                                                cursor.template pack<lanes>(origin + j, strided_access{}, no_slots{}));
                            }
-                           for (; j < length; ++j) to[offset + j] = static_cast<T>(cursor.value(origin + j, no_slots{}));
+                           for (; j < length; ++j)
+                             to[offset + j] = static_cast<T>(cursor.value(origin + j, no_slots{}));
                          });
     for (index j = part.columns; j < Width; ++j) to[j] = T(0);
   }

@@ -31,7 +31,9 @@ void run_contraction_kernel(const Target& target, const E& node) {
       wmma_product_kernel<typename product_type::element, rank, left_type, right_type, epilogue_type>,
       simt_product_kernel<typename product_type::accumulator, rank, left_type, right_type, epilogue_type>>;
   const kernel_type kernel{extents_of_product(product), left, right, epilogue};
-  const auto blocks = [](index extent) { return static_cast<int>((extent + kernel_type::tile - 1) / kernel_type::tile); };
+  const auto blocks = [](index extent) {
+    return static_cast<int>((extent + kernel_type::tile - 1) / kernel_type::tile);
+  };
   const launch_shape shape{.grid = {blocks(kernel.extents.columns), blocks(kernel.extents.rows),
                                     static_cast<int>(kernel.extents.batch_count())},
                            .block = kernel_type::threads,

@@ -23,8 +23,8 @@ struct simt_product_kernel {
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
-    auto left_tile = device.template shared<Accumulator>(tile * depth_tile);    // (k, row)
-    auto right_tile = device.template shared<Accumulator>(tile * depth_tile);   // (k, column)
+    auto left_tile = device.template shared<Accumulator>(tile * depth_tile);   // (k, row)
+    auto right_tile = device.template shared<Accumulator>(tile * depth_tile);  // (k, column)
     const index first_row = static_cast<index>(device.block().y) * tile;
     const index first_column = static_cast<index>(device.block().x) * tile;
     const auto batch = extents.batch_position(device.block().z);

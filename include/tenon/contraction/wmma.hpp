@@ -15,7 +15,8 @@ struct wmma_product_kernel {
   static constexpr const char* name = "wmma_product";
   static constexpr int tile = 64, depth_tile = 32, threads = 128, fragment_size = 16, warp_tile = 32;
   static constexpr int max_threads = threads;
-  static constexpr int left_pitch = depth_tile + 8, right_pitch = tile + 8, result_pitch = tile + 4;  // no bank conflicts
+  static constexpr int left_pitch = depth_tile + 8, right_pitch = tile + 8,
+                       result_pitch = tile + 4;  // no bank conflicts
   static constexpr int shared_bytes = shared_bytes_of<Element>(tile * left_pitch) +
                                       shared_bytes_of<Element>(depth_tile * right_pitch) +
                                       shared_bytes_of<float>(tile * result_pitch);
@@ -27,7 +28,7 @@ struct wmma_product_kernel {
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
-    auto left_tile = device.template shared<Element>(tile * left_pitch);         // (row, k)
+    auto left_tile = device.template shared<Element>(tile * left_pitch);          // (row, k)
     auto right_tile = device.template shared<Element>(depth_tile * right_pitch);  // (k, column)
     auto results = device.template shared<float>(tile * result_pitch);            // (row, column)
     const index first_row = static_cast<index>(device.block().y) * tile;
@@ -94,11 +95,13 @@ struct wmma_product_kernel {
   };
 
   template <class Device, class Tile, class Matrix>
-  TENON_HOST_DEVICE void load_left(Device& device, const Tile& to, const Matrix& matrix, index first_row, index k) const {
+  TENON_HOST_DEVICE void load_left(Device& device, const Tile& to, const Matrix& matrix, index first_row,
+                                   index k) const {
     for (int i = device.thread(); i < tile * depth_tile; i += threads) {
       const index row = first_row + i / depth_tile, column = k + i % depth_tile;
       const bool inside = row < extents.rows && column < extents.depth;
-      to.store(i / depth_tile * left_pitch + i % depth_tile, inside ? Element(matrix.value(row, column)) : Element(0.0f));
+      to.store(i / depth_tile * left_pitch + i % depth_tile,
+               inside ? Element(matrix.value(row, column)) : Element(0.0f));
     }
   }
   template <class Device, class Tile, class Matrix>

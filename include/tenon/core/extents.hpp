@@ -202,7 +202,8 @@ struct broadcast_shapes<Operation, Left, Right, std::integer_sequence<int, Axes.
 /// The static shape of a broadcast of two; does not compile where static extents contradict each other.
 template <class Operation, shape_type Left, shape_type Right>
 using broadcast_shape = typename detail::broadcast_shapes<
-    Operation, Left, Right, std::make_integer_sequence<int, (Left::rank > Right::rank ? Left::rank : Right::rank)>>::type;
+    Operation, Left, Right,
+    std::make_integer_sequence<int, (Left::rank > Right::rank ? Left::rank : Right::rank)>>::type;
 
 /// Broadcasts two shapes: axes are aligned at the back, an extent of 1 (or a missing axis) takes the other's.
 /// throws    shape_error naming the operation, the axis and both extents

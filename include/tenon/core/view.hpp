@@ -84,8 +84,9 @@ class view {
   void check(const array<index, rank>& position) const {
     for (int axis = 0; axis < rank; ++axis) {
       if (position[axis] < 0 || position[axis] >= extent(axis)) {
-        throw index_error(compose_text("view: axis ", axis, ": index ", position[axis], ", expected at least 0 and below ",
-                                       extent(axis), " (extents ", shape_.to_array(), ")"));
+        throw index_error(compose_text("view: axis ", axis, ": index ", position[axis],
+                                       ", expected at least 0 and below ", extent(axis), " (extents ",
+                                       shape_.to_array(), ")"));
       }
     }
   }

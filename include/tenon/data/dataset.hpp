@@ -10,8 +10,8 @@
 
 namespace tenon::data {
 
-/// What a loader asks of a dataset: how many examples there are, a batch of given size, and example `i` written to place
-/// `place` of a batch. `copy_example` is called from several threads at once, for different places.
+/// What a loader asks of a dataset: how many examples there are, a batch of given size, and example `i` written to
+/// place `place` of a batch. `copy_example` is called from several threads at once, for different places.
 template <class Dataset>
 concept dataset = requires(const Dataset& examples, typename Dataset::batch_type& batch) {
   { examples.size() } -> std::convertible_to<index>;
@@ -45,7 +45,8 @@ class labelled_images {
                                      ", expected 28 rows and 28 columns"));
     }
     for (int byte = 0; byte < 256; ++byte) {
-      value_of_[static_cast<std::size_t>(byte)] = (static_cast<float>(byte) / 255.0f - scaling{}.mean) / scaling{}.deviation;
+      value_of_[static_cast<std::size_t>(byte)] =
+          (static_cast<float>(byte) / 255.0f - scaling{}.mean) / scaling{}.deviation;
     }
   }
 

@@ -67,9 +67,7 @@ class epoch_range {
 
  private:
   using slot_type = typename loader<Dataset>::slot;
-  slot_type& slot_of(index number) {
-    return owner_.slots_[static_cast<std::size_t>(number) % owner_.slots_.size()];
-  }
+  slot_type& slot_of(index number) { return owner_.slots_[static_cast<std::size_t>(number) % owner_.slots_.size()]; }
 
   /// The batch whose turn it is; waits for its worker.
   /// throws    what its worker threw
@@ -135,7 +133,8 @@ class loader {
  public:
   using batch_type = typename Dataset::batch_type;
 
-  explicit loader(const Dataset& examples, const loader_options& options = {}) : examples_(&examples), options_(options) {
+  explicit loader(const Dataset& examples, const loader_options& options = {})
+      : examples_(&examples), options_(options) {
     if (options.batch < 1 || options.workers < 0 || options.prefetch < 1) {
       throw shape_error(compose_text("loader: batch ", options.batch, ", workers ", options.workers, ", prefetch ",
                                      options.prefetch, ", expected at least 1, 0 and 1"));

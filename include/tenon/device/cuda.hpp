@@ -188,14 +188,14 @@ __device__ __forceinline__ void store_words(const Fragment& fragment, unsigned a
   if constexpr (!is_double<Fragment>) {
     asm volatile("wmma.store.d.sync.aligned.%10.%11.shared.%12 [%8], {%0, %1, %2, %3, %4, %5, %6, %7}, %9;"
                  :
-                 : "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(w[4]), "r"(w[5]), "r"(w[6]), "r"(w[7]),
-                   "r"(address), "r"(leading), "C"(layout::text), "C"(shape::text), "C"(element::text)
+                 : "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(w[4]), "r"(w[5]), "r"(w[6]), "r"(w[7]), "r"(address),
+                   "r"(leading), "C"(layout::text), "C"(shape::text), "C"(element::text)
                  : "memory");
   } else {
     asm volatile("wmma.store.d.sync.aligned.%4.%5.shared.%6 [%2], {%0, %1}, %3;"
                  :
-                 : "d"(w[0]), "d"(w[1]),
-                   "r"(address), "r"(leading), "C"(layout::text), "C"(shape::text), "C"(element::text)
+                 : "d"(w[0]), "d"(w[1]), "r"(address), "r"(leading), "C"(layout::text), "C"(shape::text),
+                   "C"(element::text)
                  : "memory");
   }
 }
@@ -216,30 +216,29 @@ __device__ __forceinline__ void multiply_words(Result& result, const Left& left,
         "{%16, %17, %18, %19, %20, %21, %22, %23}, "
         "{%0, %1, %2, %3, %4, %5, %6, %7};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(a[4]), "r"(a[5]), "r"(a[6]), "r"(a[7]), "r"(b[0]),
-          "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(b[4]), "r"(b[5]), "r"(b[6]), "r"(b[7]),
-          "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(a[4]), "r"(a[5]), "r"(a[6]), "r"(a[7]), "r"(b[0]), "r"(b[1]),
+          "r"(b[2]), "r"(b[3]), "r"(b[4]), "r"(b[5]), "r"(b[6]), "r"(b[7]), "C"(rows::text), "C"(columns::text),
+          "C"(shape::text), "C"(element::product));
   } else if constexpr (Left::word_count == 4) {
     asm("wmma.mma.sync.aligned.%16.%17.%18.%19 "
         "{%0, %1, %2, %3, %4, %5, %6, %7}, "
         "{%8, %9, %10, %11}, {%12, %13, %14, %15}, "
         "{%0, %1, %2, %3, %4, %5, %6, %7};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-          "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "C"(rows::text),
+          "C"(columns::text), "C"(shape::text), "C"(element::product));
   } else if constexpr (Left::word_count == 2) {
     asm("wmma.mma.sync.aligned.%12.%13.%14.%15 "
         "{%0, %1, %2, %3, %4, %5, %6, %7}, "
         "{%8, %9}, {%10, %11}, {%0, %1, %2, %3, %4, %5, %6, %7};"
         : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7])
-        : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]),
-          "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]), "C"(rows::text), "C"(columns::text), "C"(shape::text),
+          "C"(element::product));
   } else if constexpr (Left::word_count == 1) {
     asm("wmma.mma.sync.aligned.%4.%5.%6.%7 "
         "{%0, %1}, {%2}, {%3}, {%0, %1};"
         : "+d"(d[0]), "+d"(d[1])
-        : "d"(a[0]), "d"(b[0]),
-          "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));
+        : "d"(a[0]), "d"(b[0]), "C"(rows::text), "C"(columns::text), "C"(shape::text), "C"(element::product));
   }
 }
 
@@ -350,9 +349,8 @@ class cuda_device {
     held.map([value](typename Fragment::storage) { return value; });
   }
   template <class Fragment>
-  __device__ __forceinline__ void load_fragment(Fragment& held,
-                                                const shared_array<typename Fragment::storage>& from, int first,
-                                                int leading) {
+  __device__ __forceinline__ void load_fragment(Fragment& held, const shared_array<typename Fragment::storage>& from,
+                                                int first, int leading) {
     if constexpr (detail::target_architecture() >= detail::unit_since<Fragment>) {
       detail::load_words(held, from.address(first), leading);
       detail::round_operand(held);

@@ -148,8 +148,8 @@ class emulated_device {
   }
   /// Loads a matrix from `from[first]...`, its rows (or columns) `leading` elements apart.
   template <class Fragment>
-  TENON_HOST_DEVICE void load_fragment(Fragment& held, const shared_array<typename Fragment::storage>& from,
-                                       int first, int leading, source_position caller = {}) {
+  TENON_HOST_DEVICE void load_fragment(Fragment& held, const shared_array<typename Fragment::storage>& from, int first,
+                                       int leading, source_position caller = {}) {
     check_tile(from.offset_of(first), leading * static_cast<int>(sizeof(typename Fragment::storage)), caller);
     for (int slot = 0; slot < Fragment::count; ++slot) {
       const int at = first + detail::position_in_memory<Fragment>(element<Fragment>(slot), leading);

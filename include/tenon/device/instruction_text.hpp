@@ -8,32 +8,62 @@
 
 namespace tenon::detail {
 
-struct text_a { static constexpr char text[] = "a"; };
-struct text_b { static constexpr char text[] = "b"; };
-struct text_c { static constexpr char text[] = "c"; };
-struct text_row { static constexpr char text[] = "row"; };
-struct text_column { static constexpr char text[] = "col"; };
-struct text_16_16_16 { static constexpr char text[] = "m16n16k16"; };
-struct text_16_16_8 { static constexpr char text[] = "m16n16k8"; };
-struct text_8_8_4 { static constexpr char text[] = "m8n8k4"; };
+struct text_a {
+  static constexpr char text[] = "a";
+};
+struct text_b {
+  static constexpr char text[] = "b";
+};
+struct text_c {
+  static constexpr char text[] = "c";
+};
+struct text_row {
+  static constexpr char text[] = "row";
+};
+struct text_column {
+  static constexpr char text[] = "col";
+};
+struct text_16_16_16 {
+  static constexpr char text[] = "m16n16k16";
+};
+struct text_16_16_8 {
+  static constexpr char text[] = "m16n16k8";
+};
+struct text_8_8_4 {
+  static constexpr char text[] = "m8n8k4";
+};
 
 /// What instructions call an element type, and the types of a product of it.
 template <class T>
 struct element_text;
 template <>
-struct element_text<half> { static constexpr char text[] = "f16", product[] = "f32.f32"; };
+struct element_text<half> {
+  static constexpr char text[] = "f16", product[] = "f32.f32";
+};
 template <>
-struct element_text<bfloat16> { static constexpr char text[] = "bf16", product[] = "f32.bf16.bf16.f32"; };
+struct element_text<bfloat16> {
+  static constexpr char text[] = "bf16", product[] = "f32.bf16.bf16.f32";
+};
 template <>
-struct element_text<tf32> { static constexpr char text[] = "tf32", product[] = "f32.tf32.tf32.f32"; };
+struct element_text<tf32> {
+  static constexpr char text[] = "tf32", product[] = "f32.tf32.tf32.f32";
+};
 template <>
-struct element_text<std::int8_t> { static constexpr char text[] = "s8", product[] = "s32.s8.s8.s32"; };
+struct element_text<std::int8_t> {
+  static constexpr char text[] = "s8", product[] = "s32.s8.s8.s32";
+};
 template <>
-struct element_text<double> { static constexpr char text[] = "f64", product[] = "f64.f64.f64.f64"; };
+struct element_text<double> {
+  static constexpr char text[] = "f64", product[] = "f64.f64.f64.f64";
+};
 template <>
-struct element_text<float> { static constexpr char text[] = "f32"; };
+struct element_text<float> {
+  static constexpr char text[] = "f32";
+};
 template <>
-struct element_text<std::int32_t> { static constexpr char text[] = "s32"; };
+struct element_text<std::int32_t> {
+  static constexpr char text[] = "s32";
+};
 
 template <class Role>
 using role_text = std::conditional_t<std::is_same_v<Role, matrix_a>, text_a,

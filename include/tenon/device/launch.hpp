@@ -98,8 +98,9 @@ struct launcher<cuda> {
     }
     const dim3 grid(static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
                     static_cast<unsigned>(shape.grid.z));
-    run_kernel<max_threads, Kernel><<<grid, static_cast<unsigned>(shape.block),
-                                      static_cast<std::size_t>(shape.shared_bytes), current_stream()>>>(kernel);
+    run_kernel<max_threads, Kernel>
+        <<<grid, static_cast<unsigned>(shape.block), static_cast<std::size_t>(shape.shared_bytes), current_stream()>>>(
+            kernel);
     check_cuda("launch", cudaGetLastError(), kernel_name<Kernel>());
   }
 };

@@ -63,9 +63,8 @@ using fragment_storage = std::conditional_t<std::is_same_v<T, tf32>, float, T>;
 
 /// The element type that products of `T` are accumulated in.
 template <class T>
-using fragment_accumulator =
-    std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t,
-                       std::conditional_t<std::is_same_v<T, double>, double, float>>;
+using fragment_accumulator = std::conditional_t<std::is_same_v<T, std::int8_t>, std::int32_t,
+                                                std::conditional_t<std::is_same_v<T, double>, double, float>>;
 
 /// Rows and columns of the matrix that a fragment of `Role` holds.
 template <class Role, int M, int N, int K>

@@ -82,8 +82,14 @@ inline block_schedule::block_schedule(const launch_shape& launched, const emulat
   bytes_.resize(shared + 64);
   words_.resize(options.record_races ? shared / 4 + 1 : 0);
   const auto misalignment = reinterpret_cast<std::uintptr_t>(bytes_.data()) % shared_alignment;
-  arena = {body.name,     host_arena_services(), bytes_.data() + (shared_alignment - misalignment), words_.data(),
-           parts_.data(), shape.shared_bytes,    options.record_races,                              &parts_};
+  arena = {body.name,
+           host_arena_services(),
+           bytes_.data() + (shared_alignment - misalignment),
+           words_.data(),
+           parts_.data(),
+           shape.shared_bytes,
+           options.record_races,
+           &parts_};
   threads.resize(count);
   warps.resize((count + warp_size - 1) / warp_size);
   for (int i = 0; i < shape.block; ++i) {

@@ -143,9 +143,7 @@ class shared_array {
   TENON_HOST_DEVICE shared_array(const detail::memory_user& user, int offset, int count)
       : user_(&user), offset_(offset), count_(count) {}
 
-  TENON_HOST_DEVICE T load(index i, source_position caller = {}) const {
-    return load_vector<1>(i, caller)[0];
-  }
+  TENON_HOST_DEVICE T load(index i, source_position caller = {}) const { return load_vector<1>(i, caller)[0]; }
   TENON_HOST_DEVICE void store(index i, T value, source_position caller = {}) const {
     store_vector<1>(i, array<T, 1>{{value}}, caller);
   }
@@ -210,11 +208,10 @@ inline std::string at_text(source_position caller) { return compose_text(caller.
 
 inline void report_race(const shared_access& access, const char* did, int other, const char* other_did) {
   const memory_user& user = *access.user;
-  throw race_error(compose_text("emulated ", user.arena->kernel, ": shared memory: thread ", user.thread, " ", did,
-                                " bytes ", access.offset, " to ", access.offset + access.bytes - 1, " (",
-                                at_text(access.caller), ") that thread ", other, " ", other_did,
-                                " since the last barrier, expected one between; missing barrier: sync(), or ",
-                                "sync_warp() within a warp"));
+  throw race_error(compose_text(
+      "emulated ", user.arena->kernel, ": shared memory: thread ", user.thread, " ", did, " bytes ", access.offset,
+      " to ", access.offset + access.bytes - 1, " (", at_text(access.caller), ") that thread ", other, " ", other_did,
+      " since the last barrier, expected one between; missing barrier: sync(), or ", "sync_warp() within a warp"));
 }
 
 inline void report_range(const shared_access& access, index position, int count) {

@@ -55,11 +55,9 @@ using pack = typename detail::pack_type<T, Width>::type;
 template <class T>
 inline constexpr int native_width = detail::vector_bytes / static_cast<int>(sizeof(T) < 4 ? 4 : sizeof(T));
 
-/// Lanes that an expression is evaluated in when the widest of its types has `bytes`. nvcc takes no vector types in functions
-/// that it may compile for a device, as operations are: there it is one lane.
-constexpr int width_for(int bytes) {
-  return compiled_by_nvcc ? 1 : detail::vector_bytes / (bytes < 4 ? 4 : bytes);
-}
+/// Lanes that an expression is evaluated in when the widest of its types has `bytes`. nvcc takes no vector types in
+/// functions that it may compile for a device, as operations are: there it is one lane.
+constexpr int width_for(int bytes) { return compiled_by_nvcc ? 1 : detail::vector_bytes / (bytes < 4 ? 4 : bytes); }
 
 /// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
 template <class V>

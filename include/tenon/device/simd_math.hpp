@@ -7,7 +7,14 @@
 #include <tenon/device/simd.hpp>
 
 #if TENON_XSIMD
+#pragma GCC diagnostic push  // GCC 12's own intrinsics read a variable that they leave undefined on purpose (bug
+                             // 105593)
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <xsimd/xsimd.hpp>
+#pragma GCC diagnostic pop
 #endif
 
 namespace tenon::simd {
@@ -44,8 +51,8 @@ TENON_INLINE V exp_float(V x) {
   const V shifted = clamped * 1.44269504088896341f + magic;
   const V n = shifted - magic;
   const V r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
-  const V p = polynomial(r, 0.5f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f, 1.3981999507e-3f,
-                         1.9875691500e-4f);
+  const V p =
+      polynomial(r, 0.5f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
   const V power = p * (r * r) + r + 1.0f;
   const bits exponent = as_bits<bits>(shifted) - as_bits<bits>(magic);
   const bits half = exponent >> 1;
@@ -78,9 +85,12 @@ template <class V>
 TENON_INLINE V tanh_float(V x) {
   const V magnitude = abs(x), square = x * x;
   const V near = polynomial(square, -3.33332819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f, 2.06390887954e-2f,
-                            -5.70498872745e-3f) * square * x + x;
+                            -5.70498872745e-3f) *
+                     square * x +
+                 x;
   const V far = 1.0f - 2.0f / (exp_float(magnitude + magnitude) + 1.0f);
-  return select(magnitude < 0.625f, near, select(x < V{}, -far, far));
+  const V result = select(magnitude < 0.625f, near, select(x < V{}, -far, far));
+  return select(x == V{}, x, result);  // keeps the sign of zero
 }
 
 /// A function of xsimd on the lanes of V, batch by batch; where it was not found, the C library's, lane by lane.
@@ -112,7 +122,11 @@ TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::exp_float(x);
   else if constexpr (is_number<V>) return std::exp(x);
-  else return detail::lane_by_lane(x, [](const auto& lanes) { using std::exp; return exp(lanes); });
+  else
+    return detail::lane_by_lane(x, [](const auto& lanes) {
+      using std::exp;
+      return exp(lanes);
+    });
 #endif
 }
 
@@ -124,7 +138,11 @@ TENON_HOST_DEVICE TENON_INLINE V log(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::log_float(x);
   else if constexpr (is_number<V>) return std::log(x);
-  else return detail::lane_by_lane(x, [](const auto& lanes) { using std::log; return log(lanes); });
+  else
+    return detail::lane_by_lane(x, [](const auto& lanes) {
+      using std::log;
+      return log(lanes);
+    });
 #endif
 }
 
@@ -136,7 +154,11 @@ TENON_HOST_DEVICE TENON_INLINE V tanh(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::tanh_float(x);
   else if constexpr (is_number<V>) return std::tanh(x);
-  else return detail::lane_by_lane(x, [](const auto& lanes) { using std::tanh; return tanh(lanes); });
+  else
+    return detail::lane_by_lane(x, [](const auto& lanes) {
+      using std::tanh;
+      return tanh(lanes);
+    });
 #endif
 }
 

@@ -34,8 +34,8 @@ void run_part(index count, index grain, index part, index parts, Body& body) {
 
 }  // namespace detail
 
-/// Calls `body(begin, end)` for parts that cover [0, count), each of at least `grain` but for the last. Parts run on several
-/// threads when there is more than one grain; an exception of any part reaches the caller.
+/// Calls `body(begin, end)` for parts that cover [0, count), each of at least `grain` but for the last. Parts run on
+/// several threads when there is more than one grain; an exception of any part reaches the caller.
 template <class Body>
 void parallel_for(index count, index grain, Body&& body) {
   if (count <= 0) return;

@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-/// How a matrix lies in the axes of a program: rows move along axis `Row`, columns run over the axes `Columns` in row-major
-/// order, every other axis is a batch.
+/// How a matrix lies in the axes of a program: rows move along axis `Row`, columns run over the axes `Columns` in
+/// row-major order, every other axis is a batch.
 template <int Row, int... Columns>
 struct matrix_axes {
   static constexpr int row = Row;
@@ -50,7 +50,8 @@ struct appended_shape<shape<Extents...>, More...> {
 
 template <class Left, class Right>
 void check_inner_extents(const Left& left, const Right& right) {
-  constexpr index static_left = Left::static_extent(Left::rank - 1), static_right = Right::static_extent(Right::rank - 2);
+  constexpr index static_left = Left::static_extent(Left::rank - 1),
+                  static_right = Right::static_extent(Right::rank - 2);
   if constexpr (static_left != dyn && static_right != dyn && static_left != static_right) {
     inner_extents_must_agree<matmul_operation, left_extent<static_left>, right_extent<static_right>>();
   }
@@ -110,8 +111,7 @@ struct matrix_product {
  private:
   template <class Operand>
   static auto lower_operand(const Operand& operand) {
-    return operand.template lower<0>(
-        broadcast_map(identity_map<shape_type::rank>(), operand.shape().to_array()));
+    return operand.template lower<0>(broadcast_map(identity_map<shape_type::rank>(), operand.shape().to_array()));
   }
   array<index, shape_type::rank> operand_extents(index rows, index columns) const {
     auto result = extents.to_array();

@@ -52,9 +52,7 @@ struct convolution {
     using node = convolution<NewImage, NewWeight>;
     return node{others, typename node::shape_type(extents), geometry};
   }
-  array<index, 2> kernel() const {
-    return {{get<1>(operands).shape().extent(2), get<1>(operands).shape().extent(3)}};
-  }
+  array<index, 2> kernel() const { return {{get<1>(operands).shape().extent(2), get<1>(operands).shape().extent(3)}}; }
   array<index, 2> output() const { return {{extents.extent(2), extents.extent(3)}}; }
 
   template <int FirstSlot, int Outer>
@@ -67,7 +65,8 @@ struct convolution {
   auto image_extents() const { return get<0>(operands).shape().to_array(); }
 };
 
-/// The gradient of a convolution's weight: [o, (n, p, q)] of the output's gradient times the patches [(n, p, q), (c, r, s)].
+/// The gradient of a convolution's weight: [o, (n, p, q)] of the output's gradient times the patches [(n, p, q), (c, r,
+/// s)].
 template <class Image, class Gradient>
 struct weight_gradient_product {
   using kind = contraction_kind;
@@ -129,7 +128,8 @@ auto make_convolution(const Image& image, const Weight& weight, const array<inde
   return node{{{{image}, {weight}}}, typename node::shape_type(extents), geometry};
 }
 
-inline void check_windows(const array<index, 4>& image, const array<index, 4>& weight, const window_geometry& geometry) {
+inline void check_windows(const array<index, 4>& image, const array<index, 4>& weight,
+                          const window_geometry& geometry) {
   for (int i = 0; i < 2; ++i) {
     if (geometry.stride[i] < 1 || geometry.padding[i] < 0) {
       throw shape_error(compose_text("convolve: stride ", geometry.stride[i], " and padding ", geometry.padding[i],
@@ -137,8 +137,8 @@ inline void check_windows(const array<index, 4>& image, const array<index, 4>& w
     }
     if (image[2 + i] + 2 * geometry.padding[i] < weight[2 + i]) {
       throw shape_error(compose_text("convolve: axis ", 2 + i, ": extent ", image[2 + i], " with padding ",
-                                     geometry.padding[i], ", expected at least the kernel's ", weight[2 + i], " (image ",
-                                     image, ", weight ", weight, ")"));
+                                     geometry.padding[i], ", expected at least the kernel's ", weight[2 + i],
+                                     " (image ", image, ", weight ", weight, ")"));
     }
   }
 }
@@ -168,8 +168,8 @@ auto convolve_image_gradient(GradientOperand&& gradient, WeightOperand&& weight,
                              const window_geometry& geometry = {}) {
   const auto taps = weight.shape().to_array();
   const range whole, reversed(open_end, open_end, -1);
-  const auto flipped = permute(slice(as_node(std::forward<WeightOperand>(weight)), whole, whole, reversed, reversed),
-                               axis<1, 0, 2, 3>);
+  const auto flipped =
+      permute(slice(as_node(std::forward<WeightOperand>(weight)), whole, whole, reversed, reversed), axis<1, 0, 2, 3>);
   const array<index, 2> padding{{taps[2] - 1 - geometry.padding[0], taps[3] - 1 - geometry.padding[1]}};
   return detail::make_convolution(as_node(std::forward<GradientOperand>(gradient)), flipped, image_extents,
                                   {.stride = {{1, 1}}, .padding = padding, .image_step = geometry.stride});

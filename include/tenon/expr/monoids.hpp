@@ -1,6 +1,5 @@
 // tenon/expr/monoids.hpp: what reductions fold with.
-// A monoid has a state with an identity and an associative `combine`; `lift` makes a state of one value and its position
-// among the reduced, `finish` makes the result of a state and the number of values.
+// A monoid has an identity and an associative `combine`; `lift` makes a state of a value, `finish` a result of a state.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -114,7 +113,8 @@ struct located {
   index position;
 };
 
-/// Position of the first greatest value, counted within the reduced axes; the first NaN when there is one. Empty: throws.
+/// Position of the first greatest value, counted within the reduced axes; the first NaN when there is one. Empty:
+/// throws.
 struct argmax_monoid {
   static constexpr const char* name = "argmax";
   static constexpr bool has_identity = false;

@@ -31,8 +31,9 @@ struct any_space {};
 
 template <class Left, class Right>
 consteval void spaces_must_agree() {
-  static_assert(must_hold<Left, Right>, "tenon: the operands of one statement must lie in one memory space; copy one of "
-                                        "them first, x.to<Space>()");
+  static_assert(must_hold<Left, Right>,
+                "tenon: the operands of one statement must lie in one memory space; copy one of "
+                "them first, x.to<Space>()");
 }
 
 namespace detail {
@@ -66,7 +67,9 @@ template <class Tensor>
 class shared_tensor {
  public:
   explicit shared_tensor(Tensor&& tensor) : box_(new box{std::move(tensor), 1}) {}
-  shared_tensor(const shared_tensor& other) : box_(other.box_) { __atomic_fetch_add(&box_->owners, 1, __ATOMIC_RELAXED); }
+  shared_tensor(const shared_tensor& other) : box_(other.box_) {
+    __atomic_fetch_add(&box_->owners, 1, __ATOMIC_RELAXED);
+  }
   shared_tensor& operator=(const shared_tensor&) = delete;
   ~shared_tensor() {
     if (__atomic_sub_fetch(&box_->owners, 1, __ATOMIC_ACQ_REL) == 0) delete box_;
@@ -195,7 +198,7 @@ concept tensor_operand = detail::is_tensor<std::remove_cvref_t<T>> || detail::is
 
 /// Operands of an operation: at least one with extents, the others may be numbers.
 template <class... Operands>
-concept operands_of_expression = (tensor_operand<Operands> || ...) &&
-                                 ((tensor_operand<Operands> || dtype<std::remove_cvref_t<Operands>>)&&...);
+concept operands_of_expression =
+    (tensor_operand<Operands> || ...) && ((tensor_operand<Operands> || dtype<std::remove_cvref_t<Operands>>) && ...);
 
 }  // namespace tenon

@@ -11,9 +11,9 @@
 
 namespace tenon {
 
-/// Where the axes of a node lie in the iteration space: iteration axis j moves node axis `target[j]` (-1: none, the node
-/// is broadcast along j) by `step[j]`, starting at `start`. Slices, flips, permutations, broadcasts and sliding windows
-/// are all such maps.
+/// Where the axes of a node lie in the iteration space: iteration axis j moves node axis `target[j]` (-1: none, the
+/// node is broadcast along j) by `step[j]`, starting at `start`. Slices, flips, permutations, broadcasts and sliding
+/// windows are all such maps.
 template <int Rank, int Outer>
 struct axis_map {
   array<index, Rank> start;
@@ -45,7 +45,8 @@ constexpr axis_map<OperandRank, Outer> broadcast_map(const axis_map<Rank, Outer>
                                                      const array<index, OperandRank>& extents) {
   constexpr int missing = Rank - OperandRank;
   axis_map<OperandRank, Outer> result{};
-  for (int axis = 0; axis < OperandRank; ++axis) result.start[axis] = extents[axis] == 1 ? 0 : map.start[axis + missing];
+  for (int axis = 0; axis < OperandRank; ++axis)
+    result.start[axis] = extents[axis] == 1 ? 0 : map.start[axis + missing];
   for (int j = 0; j < Outer; ++j) {
     const int axis = map.target[j] - missing;
     const bool moves = map.target[j] >= 0 && axis >= 0 && extents[axis] != 1;
@@ -247,15 +248,15 @@ struct operation_program {
 
    private:
     template <class Slots, int... I>
-    TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
+    TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots,
+                                                   std::integer_sequence<int, I...>) const {
       return static_cast<Result>(
           op.value(static_cast<typename Computes::template at<I>>(get<I>(cursors).value(i, slots))...));
     }
     template <int Width, class Access, class Slots, int... I>
     TENON_INLINE auto pack_of(index i, Access access, const Slots& slots, std::integer_sequence<int, I...>) const {
-      return simd::as_lanes<Result>(
-          op.value(simd::convert<value_of_program<I>, typename Computes::template at<I>>(
-              get<I>(cursors).template pack<Width>(i, access, slots))...));
+      return simd::as_lanes<Result>(op.value(simd::convert<value_of_program<I>, typename Computes::template at<I>>(
+          get<I>(cursors).template pack<Width>(i, access, slots))...));
     }
   };
 

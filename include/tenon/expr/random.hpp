@@ -26,8 +26,7 @@ struct uniform_generator {
 /// source    Salmon and others 2011 (Philox)
 template <dtype T, shape_type Shape>
 auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
-  return generated<uniform_generator<T>, Shape>{
-      {seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
+  return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 
 }  // namespace tenon

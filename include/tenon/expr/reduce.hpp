@@ -38,8 +38,8 @@ constexpr array<bool, Rank> reduced_axes(axis_list<Axes...> axes) {
   return axis_set<Rank>(axes);
 }
 
-/// `Monoid` folded over `Axes` of the operand. A reduced axis stays, with static extent 1, so that the result broadcasts
-/// back over the operand; a destination of lower rank takes it without those axes.
+/// `Monoid` folded over `Axes` of the operand. A reduced axis stays, with static extent 1, so that the result
+/// broadcasts back over the operand; a destination of lower rank takes it without those axes.
 template <class Monoid, class Axes, class Operand>
 struct reduction {
   using kind = reduction_kind;

@@ -1,6 +1,5 @@
 // tenon/host/fold.hpp: one reduction on the host, folded pairwise.
-// The order of combination depends on extents alone, never on threads, and the error of sums grows with the logarithm
-// of their length.
+// The order depends on extents alone, never on threads; errors of sums grow with the logarithm of their length.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -41,8 +40,8 @@ inline constexpr index column_block = 128;  // values folded into one result bef
 inline constexpr index item_size = 32768;   // elements in one parallel item of a full reduction
 
 template <class Monoid, class State, class Cursor>
-inline constexpr bool folds_in_lanes = is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(
-                                                                                       0, no_slots{}))>;
+inline constexpr bool folds_in_lanes =
+    is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// The lanes of [begin, end) combined in four chains, and where they end; for at least four packs.
 template <class Monoid, class State, class Access, class Cursor, class Slots>
@@ -174,8 +173,8 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
-/// Results `part[0]` to `part[1]` - 1 along `last_axis` of the operand, at `position` of the operand's axes. Slots are seen
-/// only when they are folded side by side.
+/// Results `part[0]` to `part[1]` - 1 along `last_axis` of the operand, at `position` of the operand's axes. Slots are
+/// seen only when they are folded side by side.
 template <class Fold, class Position, class Slots>
 void fold_results(const Fold& fold, const Position& position, int last_axis, const array<index, 2>& part,
                   typename Fold::value_type* results, const Slots& slots) {
@@ -196,7 +195,8 @@ typename Fold::value_type fold_everything(const Fold& fold) {
   const index runs_per_item = length >= detail::item_size || length == 0 ? 1 : detail::item_size / length;
   const index parts = length <= detail::item_size ? 1 : (length + detail::item_size - 1) / detail::item_size;
   const index part = parts == 1 ? length : detail::item_size;
-  std::vector<typename Fold::state> states(static_cast<std::size_t>((runs + runs_per_item - 1) / runs_per_item * parts));
+  std::vector<typename Fold::state> states(
+      static_cast<std::size_t>((runs + runs_per_item - 1) / runs_per_item * parts));
   parallel_for(static_cast<index>(states.size()), 1, [&](index first, index last) {
     for (index item = first; item < last; ++item) {
       const index run = item / parts * runs_per_item, begin = item % parts * part;

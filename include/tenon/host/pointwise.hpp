@@ -25,15 +25,18 @@ constexpr int widest_of() {
 
 /// As write_run for several outputs: all values of a position are computed before any is stored.
 template <class T, class... Rest, class Cursors>
-TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent, const array<index, sizeof...(Rest) + 1>& step,
-                             const array<index, 2>& part, const Cursors& cursors) {
+TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent,
+                             const array<index, sizeof...(Rest) + 1>& step, const array<index, 2>& part,
+                             const Cursors& cursors) {
   constexpr int width = widest_of<Cursors>();
   index i = part[0];
   const auto write_packs = [&](auto access) {
     for (; i + width <= part[1]; i += width) {
       const auto packs = apply_tuple(
-          [&](const auto&... cursor) { return make_tuple_of(cursor.template pack<width>(i, access, no_slots{})...); }, cursors);
-      for_each_index<sizeof...(Rest) + 1>([&](auto k) { simd::store<width>(get<k.value>(data) + i, get<k.value>(packs)); });
+          [&](const auto&... cursor) { return make_tuple_of(cursor.template pack<width>(i, access, no_slots{})...); },
+          cursors);
+      for_each_index<sizeof...(Rest) + 1>(
+          [&](auto k) { simd::store<width>(get<k.value>(data) + i, get<k.value>(packs)); });
     }
   };
   if (adjacent) apply_tuple([&](const auto&... cursor) { with_access(write_packs, cursor...); }, cursors);
@@ -58,7 +61,8 @@ void write_part(const Targets& targets, const Programs& programs, const array<in
   } else {
     const array<index, count> steps =
         apply_tuple([](const auto&... target) { return array<index, count>{{target.step()...}}; }, targets);
-    const auto data = apply_tuple([&](const auto&... target) { return make_tuple_of(target.at(position)...); }, targets);
+    const auto data =
+        apply_tuple([&](const auto&... target) { return make_tuple_of(target.at(position)...); }, targets);
     write_runs(data, steps == filled_array<count>(index{1}), steps, part, cursors);
   }
 }

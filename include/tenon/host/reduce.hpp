@@ -71,8 +71,8 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
 
 }  // namespace detail
 
-/// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each block
-/// is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
+/// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each
+/// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
 template <int RowAxis, class Target, class E, class Folds>
 void run_result_blocks(const Target& target, const E& node, const Folds& folds) {
   constexpr int rank = E::shape_type::rank, last_axis = last_moving_axis<typename E::shape_type>(RowAxis);

@@ -22,22 +22,26 @@ inline std::string magic_text(std::uint64_t magic) {
 }
 
 inline void check_idx_magic(const std::filesystem::path& path, std::span<const std::uint8_t> bytes, int rank) {
-  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) refuse("read_idx", path, "it is compressed; gunzip it");
+  if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
+    refuse("read_idx", path, "it is compressed; gunzip it");
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(rank);
   if (bytes.size() < header) {
     refuse("read_idx", path, compose_text(bytes.size(), " bytes, expected a header of ", header, "; is it truncated?"));
   }
-  const std::uint64_t magic = big_endian<4>(bytes), expected = idx_unsigned_bytes << 8 | static_cast<std::uint64_t>(rank);
+  const std::uint64_t magic = big_endian<4>(bytes),
+                      expected = idx_unsigned_bytes << 8 | static_cast<std::uint64_t>(rank);
   if (magic != expected) {
-    refuse("read_idx", path, compose_text("magic number ", magic_text(magic), ", expected ", magic_text(expected),
-                                          " (unsigned bytes, ", rank, rank == 1 ? " axis)" : " axes)"));
+    refuse("read_idx", path,
+           compose_text("magic number ", magic_text(magic), ", expected ", magic_text(expected), " (unsigned bytes, ",
+                        rank, rank == 1 ? " axis)" : " axes)"));
   }
 }
 
 }  // namespace detail
 
 /// The unsigned bytes of an IDX file with `Rank` axes.
-/// throws    file_error when the file is missing, compressed, of another type or rank, truncated or too long; nothing is
+/// throws    file_error when the file is missing, compressed, of another type or rank, truncated or too long; nothing
+/// is
 ///           allocated from its header before the header is known to be true
 template <int Rank>
 tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
@@ -51,8 +55,9 @@ tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
     if (__builtin_mul_overflow(count, extents[axis], &count)) count = std::numeric_limits<index>::max();
   }
   if (static_cast<std::size_t>(count) != present) {
-    refuse("read_idx", path, compose_text(present, " elements, expected ", count, " (extents ", extents, ")",
-                                          present < static_cast<std::size_t>(count) ? "; is the file truncated?" : ""));
+    refuse("read_idx", path,
+           compose_text(present, " elements, expected ", count, " (extents ", extents, ")",
+                        present < static_cast<std::size_t>(count) ? "; is the file truncated?" : ""));
   }
   tensor<std::uint8_t, rank<Rank>> result{rank<Rank>(extents)};
   if (present != 0) std::memcpy(result.data(), bytes.data() + header, present);

@@ -57,7 +57,8 @@ inline std::uint64_t bytes_of(const safetensors_entry& entry, std::uint64_t size
 }  // namespace detail
 
 /// A safetensors file, checked whole when it is opened.
-/// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave holes,
+/// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave
+/// holes,
 ///           or do not have the bytes that their extents ask for
 class safetensors_file {
  public:
@@ -65,7 +66,8 @@ class safetensors_file {
     if (bytes_.size() < 8) refuse_file("fewer than 8 bytes; is it truncated?");
     const std::uint64_t length = little_endian<8>(bytes_);
     if (length > bytes_.size() - 8) {
-      refuse_file(compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));
+      refuse_file(
+          compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));
     }
     data_ = 8 + static_cast<std::size_t>(length);
     try {
@@ -132,7 +134,8 @@ class safetensors_file {
     std::sort(pieces.begin(), pieces.end());
     std::uint64_t covered = 0;
     for (const auto& [begin, end] : pieces) {
-      if (begin != covered) refuse_file(compose_text("its tensors overlap or leave a hole at byte ", covered, " of the data"));
+      if (begin != covered)
+        refuse_file(compose_text("its tensors overlap or leave a hole at byte ", covered, " of the data"));
       covered = end;
     }
     if (covered != bytes_.size() - data_) {

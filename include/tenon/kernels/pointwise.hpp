@@ -21,7 +21,8 @@ struct pointwise_kernel {
   TENON_HOST_DEVICE void operator()(Device& device) const {
     const index count = count_between(extents, 0, Rank);
     const index stride = static_cast<index>(device.grid_size().x) * device.block_size();
-    for (index i = static_cast<index>(device.block().x) * device.block_size() + device.thread(); i < count; i += stride) {
+    for (index i = static_cast<index>(device.block().x) * device.block_size() + device.thread(); i < count;
+         i += stride) {
       array<index, Rank> position{};
       set_position(position, extents, 0, Rank, i);
       store(position, std::make_integer_sequence<int, Targets::count>{});

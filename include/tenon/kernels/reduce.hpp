@@ -88,9 +88,7 @@ void run_reduce_kernel(const Target& target, const E& node) {
     return lower_reduction<FirstSlot>(reduction, extents, false);
   });
   using slots = decltype(apply_tuple(
-      [](const auto&... fold) {
-        return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{};
-      },
+      [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
   const reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>, slots>
       kernel{extents, target, program, folds};

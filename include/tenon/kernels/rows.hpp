@@ -53,9 +53,7 @@ void run_rows_kernel(Target target, const E& node) {
     return lower_reduction<FirstSlot>(reduction, result_extents, false);
   });
   using slots = decltype(apply_tuple(
-      [](const auto&... fold) {
-        return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{};
-      },
+      [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
   const rows_kernel<rank, RowAxis, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
       extents, target, program, folds};

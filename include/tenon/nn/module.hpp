@@ -38,7 +38,8 @@ struct layer_takes;
 
 template <class Layer, class Axis, class Given, class Taken>
 consteval void layer_must_fit_its_input() {
-  static_assert(must_hold<Layer, Axis, Given, Taken>, "tenon: this layer does not fit its input; the extents must be equal");
+  static_assert(must_hold<Layer, Axis, Given, Taken>,
+                "tenon: this layer does not fit its input; the extents must be equal");
 }
 
 /// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where the extent is static.

@@ -44,15 +44,15 @@ struct sequential_network {
 
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) {
-    for_each_index<count>([&](auto i) { get<i.value>(layers).initialise(seed * count + static_cast<std::uint64_t>(i.value)); });
+    for_each_index<count>(
+        [&](auto i) { get<i.value>(layers).initialise(seed * count + static_cast<std::uint64_t>(i.value)); });
   }
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
-      get<i.value>(layers).visit_parameters([&](const char* name, auto& parameter) {
-        visitor(std::to_string(i.value) + "." + name, parameter);
-      });
+      get<i.value>(layers).visit_parameters(
+          [&](const char* name, auto& parameter) { visitor(std::to_string(i.value) + "." + name, parameter); });
     });
   }
   /// The network with its parameters copied to another memory space.
@@ -130,8 +130,8 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
 
   /// The network's output; valid until the next pass. cost: one kernel for each layer
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
-  /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a tensor
-  /// or an expression, which is evaluated once.
+  /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
+  /// tensor or an expression, which is evaluated once.
   template <class Gradient>
   void backward(const view<const T, Input, Space>& input, const Gradient& gradient) {
     chain_.template backward<0>(*network_, input, gradient, not_wanted{});

@@ -44,8 +44,8 @@ void move_axis(array<index, Rank>& extents, int from, int to, Visit&& visit) {
 
 }  // namespace detail
 
-/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `visit` calls its
-/// argument with the strides of everything that is iterated together.
+/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `visit`
+/// calls its argument with the strides of everything that is iterated together.
 template <int Rank, class Visit>
 void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
   int target = last - 1;
@@ -76,8 +76,8 @@ void merge_iteration(array<index, Rank>& extents, Target& target, Program& progr
 
 /// The position numbered `number` in row-major order of the axes `first` to `last` - 1; the others stay.
 template <int Rank>
-TENON_HOST_DEVICE constexpr void set_position(array<index, Rank>& position, const array<index, Rank>& extents, int first,
-                                              int last, index number) {
+TENON_HOST_DEVICE constexpr void set_position(array<index, Rank>& position, const array<index, Rank>& extents,
+                                              int first, int last, index number) {
   for (int axis = last - 1; axis >= first; --axis) {
     const index extent = extents[axis];
     if (extent == 1) {

@@ -26,8 +26,7 @@ void visit_leaves(const E& node, bool in_step, bool rows, Visitor&& visitor) {
 
 template <class Target, class Source>
 bool same_elements(const Target& target, const Source& source) {
-  if constexpr (Target::rank != Source::rank ||
-                !std::is_same_v<typename Target::element, typename Source::element>) {
+  if constexpr (Target::rank != Source::rank || !std::is_same_v<typename Target::element, typename Source::element>) {
     return false;
   } else {
     return target.data() == source.data() && target.shape() == source.shape() && target.strides() == source.strides();

@@ -59,7 +59,8 @@ constexpr array<int, Rank> with_axis_last(int axis) {
 }
 
 /// A reduction in program form, for loops and kernels. Its iteration space has the kept axes first and the reduced ones
-/// last; when `along_kept`, the last kept axis comes last instead, so that neighbouring results are folded side by side.
+/// last; when `along_kept`, the last kept axis comes last instead, so that neighbouring results are folded side by
+/// side.
 template <class Reduction, int Rank, class Program>
 struct reduction_program {
   using monoid = typename Reduction::monoid;
@@ -85,8 +86,8 @@ struct reduction_program {
   }
 };
 
-/// Lowers a reduction whose operand holds slots from `FirstSlot` on. Kept axes take the extents of the statement's result;
-/// reduced axes are merged where memory allows.
+/// Lowers a reduction whose operand holds slots from `FirstSlot` on. Kept axes take the extents of the statement's
+/// result; reduced axes are merged where memory allows.
 template <int FirstSlot, class Reduction, int ResultRank>
 auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents, bool along_kept) {
   using operand = std::remove_cvref_t<decltype(node.operand())>;
@@ -106,7 +107,7 @@ auto lower_reduction(const Reduction& node, const array<index, ResultRank>& resu
     }
   }
   merge_axes(extents, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
-  return reduction_program<Reduction, rank, decltype(program)>{program,    extents, order.axis_of,
+  return reduction_program<Reduction, rank, decltype(program)>{program,    extents,    order.axis_of,
                                                                order.kept, along_kept, count};
 }
 
@@ -115,8 +116,8 @@ template <int FirstSlot, class... Operands, class Lower, int... I>
 auto lower_below(const tuple<Operands...>& operands, const Lower& lower_one, std::integer_sequence<int, I...>);
 }
 
-/// Calls `lower_one(constant<first slot of its operand>, reduction)` for each reduction of an expression in post order, the
-/// order of their slots, and returns the results as a tuple.
+/// Calls `lower_one(constant<first slot of its operand>, reduction)` for each reduction of an expression in post order,
+/// the order of their slots, and returns the results as a tuple.
 template <int FirstSlot, class E, class Lower>
 auto lower_reductions(const E& node, const Lower& lower_one) {
   using positions = std::make_integer_sequence<int, decltype(E::operands)::count>;

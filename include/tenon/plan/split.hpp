@@ -53,7 +53,7 @@ auto split_operand(const E& node, Evaluate&& evaluate, std::integer_sequence<int
 
 template <class E, class Evaluate>
 auto split_node(const E& node, Evaluate&& evaluate) {
-  if constexpr ((is_contraction<E> || is_reduction<E>)&&slot_count<E> == 1) {
+  if constexpr ((is_contraction<E> || is_reduction<E>) && slot_count<E> == 1) {
     return evaluate(node);
   } else if constexpr (is_contraction<E>) {
     return node.with_operands(apply_tuple(
@@ -93,12 +93,13 @@ template <class Space>
 using concrete_space = std::conditional_t<std::is_same_v<Space, any_space>, host, Space>;
 
 template <class E>
-using rest_of = decltype(split(std::declval<const E&>(), std::declval<type_evaluator<concrete_space<typename E::space>>>()));
+using rest_of =
+    decltype(split(std::declval<const E&>(), std::declval<type_evaluator<concrete_space<typename E::space>>>()));
 
 /// Kernels of the parts that one split evaluates.
 template <class E>
 constexpr int count_parts() {
-  if constexpr ((is_contraction<E> || is_reduction<E>)&&slot_count<E> == 1) {
+  if constexpr ((is_contraction<E> || is_reduction<E>) && slot_count<E> == 1) {
     return count_kernels<E>();
   } else {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
@@ -123,8 +124,8 @@ constexpr int count_kernels() {
   }
 }
 
-/// How many kernels a statement of this expression type runs, when its destination overlaps none of its operands at other
-/// positions; a compile-time fact.
+/// How many kernels a statement of this expression type runs, when its destination overlaps none of its operands at
+/// other positions; a compile-time fact.
 template <class E>
 inline constexpr int kernel_count = count_kernels<std::remove_cvref_t<E>>();
 

@@ -33,7 +33,8 @@ template <class E>
 constexpr int count_contractions() {
   return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
     return (0 + ... + count_contractions<Operands>());
-  }(std::type_identity<decltype(E::operands)>{}) + (is_contraction<E> ? 1 : 0);
+  }(std::type_identity<decltype(E::operands)>{}) +
+         (is_contraction<E> ? 1 : 0);
 }
 
 /// Reductions of plain operands, under pointwise operations only.
@@ -114,7 +115,8 @@ constexpr int row_axes() {
   }
 }
 
-/// Any nesting of reductions over the same `Count` trailing axes of operands of `Rank`, under pointwise operations only.
+/// Any nesting of reductions over the same `Count` trailing axes of operands of `Rank`, under pointwise operations
+/// only.
 template <int Rank, int Count>
 struct nests_in_rows {
   template <class E>

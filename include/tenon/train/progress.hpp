@@ -20,7 +20,10 @@ template <class Clock = std::chrono::steady_clock>
 class progress_of {
  public:
   progress_of(std::string title, index total, std::FILE* output = stdout)
-      : title_(std::move(title)), total_(total), output_(output), is_terminal_(isatty(fileno(output)) != 0),
+      : title_(std::move(title)),
+        total_(total),
+        output_(output),
+        is_terminal_(isatty(fileno(output)) != 0),
         start_(Clock::now()) {}
   progress_of(const progress_of&) = delete;
   progress_of& operator=(const progress_of&) = delete;

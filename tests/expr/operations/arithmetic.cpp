@@ -60,7 +60,8 @@ TEMPLATE_LIST_TEST_CASE("arithmetic of floating types is correctly rounded", "[a
   const auto divide = [](double a, double b) { return a / b; };
   CHECK(binary_difference<float, TestType>(tenon::divide, divide, ordinary) == "");
   CHECK(binary_difference<double, TestType>(tenon::divide, divide, ordinary) == "");
-  CHECK(binary_difference<half, TestType>([](const auto& a, const auto& b) { return a / b; }, divide, {0, 1, -2, 3, 40}) == "");
+  CHECK(binary_difference<half, TestType>([](const auto& a, const auto& b) { return a / b; }, divide,
+                                          {0, 1, -2, 3, 40}) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("NaN and infinities go through", "[arithmetic]", tenon_test::spaces) {

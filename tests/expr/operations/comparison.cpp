@@ -22,11 +22,16 @@ void check_family(const std::vector<double>& x) {
     CHECK(binary_difference<T, Space>(symbol, as_double, x) == "");
   };
   check(tenon::equal, [](const auto& a, const auto& b) { return a == b; }, [](double a, double b) { return a == b; });
-  check(tenon::not_equal, [](const auto& a, const auto& b) { return a != b; }, [](double a, double b) { return a != b; });
+  check(
+      tenon::not_equal, [](const auto& a, const auto& b) { return a != b; }, [](double a, double b) { return a != b; });
   check(tenon::less, [](const auto& a, const auto& b) { return a < b; }, [](double a, double b) { return a < b; });
-  check(tenon::less_equal, [](const auto& a, const auto& b) { return a <= b; }, [](double a, double b) { return a <= b; });
+  check(
+      tenon::less_equal, [](const auto& a, const auto& b) { return a <= b; },
+      [](double a, double b) { return a <= b; });
   check(tenon::greater, [](const auto& a, const auto& b) { return a > b; }, [](double a, double b) { return a > b; });
-  check(tenon::greater_equal, [](const auto& a, const auto& b) { return a >= b; }, [](double a, double b) { return a >= b; });
+  check(
+      tenon::greater_equal, [](const auto& a, const auto& b) { return a >= b; },
+      [](double a, double b) { return a >= b; });
 }
 
 }  // namespace

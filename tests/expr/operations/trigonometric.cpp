@@ -27,7 +27,8 @@ TEMPLATE_LIST_TEST_CASE("tanh over all magnitudes", "[trigonometric]", tenon_tes
   CHECK(unary_difference<double, TestType>(tenon::tanh, tanh_of, both_signs(0.01, 1.05, 90), 4) == "");
   CHECK(unary_difference<tenon::half, TestType>(tenon::tanh, tanh_of, both_signs(0.01, 1.1, 90), 1) == "");
   const double infinity = tenon_test::infinity;
-  CHECK(unary_difference<float, TestType>(tenon::tanh, tanh_of, {infinity, -infinity, tenon_test::nan_value, 100, -1e30}, 1) == "");
+  CHECK(unary_difference<float, TestType>(tenon::tanh, tanh_of,
+                                          {infinity, -infinity, tenon_test::nan_value, 100, -1e30}, 1) == "");
 }
 
 TEST_CASE("tanh keeps the sign of zero", "[trigonometric]") {

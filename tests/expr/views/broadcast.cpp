@@ -21,7 +21,8 @@ using tenon_test::text_of;
 TEMPLATE_LIST_TEST_CASE("extents of 1 and missing axes repeat", "[broadcast]", tenon_test::spaces) {
   const auto row = counting<float, TestType>(rank<1>(3)), column = counting<float, TestType>(rank<1>(2));
   CHECK(numbers_of(tenon::broadcast_to(row, rank<2>(2, 3))) == std::vector<double>{0, 1, 2, 0, 1, 2});
-  CHECK(numbers_of(tenon::broadcast_to(tenon::new_axis<1>(column), rank<2>(2, 3))) == std::vector<double>{0, 0, 0, 1, 1, 1});
+  CHECK(numbers_of(tenon::broadcast_to(tenon::new_axis<1>(column), rank<2>(2, 3))) ==
+        std::vector<double>{0, 0, 0, 1, 1, 1});
   CHECK(numbers_of(tenon::broadcast_to(row * 10, tenon::shape<2, 3>{})) == std::vector<double>{0, 10, 20, 0, 10, 20});
   CHECK(numbers_of(tenon::broadcast_to(row, rank<2>(0, 3))).empty());
 }
@@ -35,7 +36,8 @@ TEST_CASE("a broadcast of a tensor is a view with strides of zero", "[broadcast]
 
 TEST_CASE("the target's extents reach the type", "[broadcast]") {
   const auto row = counting<float>(rank<1>(3));
-  STATIC_REQUIRE(std::is_same_v<decltype(tenon::broadcast_to(row, tenon::shape<2, 3>{}))::shape_type, tenon::shape<2, 3>>);
+  STATIC_REQUIRE(
+      std::is_same_v<decltype(tenon::broadcast_to(row, tenon::shape<2, 3>{}))::shape_type, tenon::shape<2, 3>>);
 }
 
 TEST_CASE("extents that do not repeat are refused", "[broadcast]") {

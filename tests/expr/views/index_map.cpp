@@ -29,7 +29,8 @@ TEMPLATE_LIST_TEST_CASE("maps compose in any order", "[index_map]", tenon_test::
   const auto slow = [](const auto& operand) {
     const auto first = tenon::evaluated_tensor(tenon::slice(operand, range(3, 0, -1), range(1, 5, 2)));
     const auto second = tenon::evaluated_tensor(tenon::permute(first, axis<2, 0, 1>));
-    const auto third = tenon::evaluated_tensor(tenon::slice(second, range(4, tenon::open_end, -2), tenon::all_of, range(1, 2)));
+    const auto third =
+        tenon::evaluated_tensor(tenon::slice(second, range(4, tenon::open_end, -2), tenon::all_of, range(1, 2)));
     return tenon::evaluated_tensor(tenon::transpose(tenon::evaluated_tensor(tenon::new_axis<1>(third))));
   };
   CHECK(elements_of(steps(e)) == elements_of(slow(x)));
@@ -40,7 +41,9 @@ TEMPLATE_LIST_TEST_CASE("maps compose in any order", "[index_map]", tenon_test::
 TEMPLATE_LIST_TEST_CASE("maps look through broadcasts", "[index_map]", tenon_test::spaces) {
   const auto column = counting<float, TestType>(rank<2>(3, 1)), row = counting<float, TestType>(rank<1>(4), 10, 10);
   const auto table = tenon::evaluated_tensor(column + row);
-  const auto part = [](const auto& operand) { return tenon::transpose(tenon::slice(operand, range(2, 0, -1), range(1, 4, 2))); };
+  const auto part = [](const auto& operand) {
+    return tenon::transpose(tenon::slice(operand, range(2, 0, -1), range(1, 4, 2)));
+  };
   CHECK(elements_of(part(column + row)) == elements_of(part(table)));
 }
 

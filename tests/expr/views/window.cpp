@@ -36,8 +36,9 @@ TEMPLATE_LIST_TEST_CASE("what overhangs is left out", "[window]", tenon_test::sp
   CHECK(tenon_test::extents_of(pooled) == std::vector<tenon::index>{2, 2, 3, 1, 1});
   CHECK(numbers_of(pooled) == std::vector<double>{8, 10, 12, 22, 24, 26, 43, 45, 47, 57, 59, 61});
   const auto of_expression = tenon::sum(tenon::windows<2, 2>(x * 2, 3), axis<-2, -1>);
-  CHECK(numbers_of(of_expression) == std::vector<double>{2 * (0 + 1 + 7 + 8), 2 * (3 + 4 + 10 + 11), 2 * (21 + 22 + 28 + 29),
-                                                         2 * (24 + 25 + 31 + 32), 2 * (35 + 36 + 42 + 43), 2 * (38 + 39 + 45 + 46),
+  CHECK(numbers_of(of_expression) == std::vector<double>{2 * (0 + 1 + 7 + 8), 2 * (3 + 4 + 10 + 11),
+                                                         2 * (21 + 22 + 28 + 29), 2 * (24 + 25 + 31 + 32),
+                                                         2 * (35 + 36 + 42 + 43), 2 * (38 + 39 + 45 + 46),
                                                          2 * (56 + 57 + 63 + 64), 2 * (59 + 60 + 66 + 67)});
 }
 

@@ -50,8 +50,9 @@ struct fold_elements<Element, First, Rest...> {
 
 /// The promoted element type of several nodes: tensors among themselves first, then numbers, which never widen.
 template <class... Operands>
-using promoted_element = typename detail::fold_elements<
-    typename detail::fold_elements<detail::no_element, Operands...>::tensors, Operands...>::numbers;
+using promoted_element =
+    typename detail::fold_elements<typename detail::fold_elements<detail::no_element, Operands...>::tensors,
+                                   Operands...>::numbers;
 
 /// Operands and result share the promoted type: arithmetic.
 struct promoting {
@@ -64,8 +65,7 @@ struct promoting {
 /// As promoting, with integers taken to float: exponential, trigonometric and similar functions.
 struct floating_result {
   template <class... Operands>
-  using element =
-      std::conditional_t<is_floating<promoted_element<Operands...>>, promoted_element<Operands...>, float>;
+  using element = std::conditional_t<is_floating<promoted_element<Operands...>>, promoted_element<Operands...>, float>;
   template <int, class... Operands>
   using operand = element<Operands...>;
 };

@@ -21,8 +21,8 @@ auto broadcast_to(Operand&& operand, const Shape& target) {
   static_assert(rank <= Shape::rank, "tenon: broadcast_to cannot remove axes");
   const auto extents = broadcast_extents<broadcast_to_operation>(operand.shape(), target);
   if (!(extents == target)) {
-    throw shape_error(compose_text("broadcast_to: extents ", operand.shape().to_array(), " do not repeat to ",
-                                   target.to_array()));
+    throw shape_error(
+        compose_text("broadcast_to: extents ", operand.shape().to_array(), " do not repeat to ", target.to_array()));
   }
   const auto map = broadcast_map(identity_map<Shape::rank>(), operand.shape().to_array());
   return make_index_map(std::forward<Operand>(operand), target, map);

@@ -51,7 +51,8 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
   const index reach = forward ? end - begin : begin - end, pace = forward ? part.step : -part.step;
   const bool beyond = part.must_exist ? part.begin >= extent : part.begin > extent;
   if (part.begin != open_end && (beyond || part.begin < -extent)) {
-    throw index_error(compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
+    throw index_error(
+        compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
   }
   return {begin, reach <= 0 ? 0 : (reach + pace - 1) / pace};
 }

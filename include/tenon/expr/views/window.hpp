@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-/// The windows of `Height` x `Width` that start every `step` rows and columns: [..., h, w] becomes [..., p, q, Height, Width].
-/// extents   p = (h - Height) / step + 1, q likewise: windows that would overhang are left out
-/// throws    shape_error when not even one window fits
+/// The windows of `Height` x `Width` that start every `step` rows and columns: [..., h, w] becomes [..., p, q, Height,
+/// Width]. extents   p = (h - Height) / step + 1, q likewise: windows that would overhang are left out throws
+/// shape_error when not even one window fits
 template <index Height, index Width, tensor_operand Operand>
 auto windows(Operand&& operand, index step) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
@@ -25,8 +25,9 @@ auto windows(Operand&& operand, index step) {
     using new_shape = shape<old_shape::static_extent(I)..., dyn, dyn, Height, Width>;
     const array<index, rank + 2> extents{
         {operand.shape().extent(I)..., (h - Height) / step + 1, (w - Width) / step + 1, Height, Width}};
-    const axis_map<rank, rank + 2> map{
-        {}, {{I..., rank - 2, rank - 1, rank - 2, rank - 1}}, {{(static_cast<void>(I), index{1})..., step, step, 1, 1}}};
+    const axis_map<rank, rank + 2> map{{},
+                                       {{I..., rank - 2, rank - 1, rank - 2, rank - 1}},
+                                       {{(static_cast<void>(I), index{1})..., step, step, 1, 1}}};
     return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
   }(std::make_integer_sequence<int, rank - 2>{});
 }
