@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/train.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -24,13 +25,16 @@ auto make_network() {
 
 using digits = tn::data::labelled_images;
 
-/// MNIST from its four files, or digits that the program draws.
+/// MNIST from its four files, or digits that the program draws; at most `options.limit` of them.
 digits read_digits(const mnist::options& options, bool for_training) {
   if (options.data.empty()) {
-    return mnist::draw_digits(for_training ? 8000 : 1000, for_training ? options.seed : ~options.seed);
+    const tn::index count = std::min<tn::index>(options.limit, for_training ? 8000 : 1000);
+    return mnist::draw_digits(count, for_training ? options.seed : ~options.seed);
   }
   const std::string stem = options.data + (for_training ? "/train" : "/t10k");
-  return digits(tn::io::read_idx<3>(stem + "-images-idx3-ubyte"), tn::io::read_idx<1>(stem + "-labels-idx1-ubyte"));
+  const auto first = tn::range(0, options.limit);
+  return digits{tn::evaluated_tensor(tn::slice(tn::io::read_idx<3>(stem + "-images-idx3-ubyte"), first)),
+                tn::evaluated_tensor(tn::slice(tn::io::read_idx<1>(stem + "-labels-idx1-ubyte"), first))};
 }
 
 /// Share of digits that the network reads rightly.
@@ -54,7 +58,6 @@ void train(Network& net, const digits& examples, const mnist::options& options) 
   tn::train::sgd<Space> optimizer({.rate = options.rate, .momentum = 0.9f});
   tn::data::loader loader(examples, {.batch = options.batch, .shuffle = true, .seed = options.seed});
   const std::int64_t steps = loader.batches() * options.epochs;
-  tn::tensor<float, tn::rank<2>, Space> losses, gradient;
   for (std::int64_t epoch = 0, step = 0; epoch < options.epochs; ++epoch) {
     tn::train::progress progress("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs),
                                  examples.size());
@@ -100,8 +103,6 @@ int main(int count, char** arguments) {
     run_on_device(options);
     return 0;
   } catch (const mnist::usage_error& mistake) {
-    std::fprintf(stderr, "mnist: %s\n", mistake.what());
-  } catch (const tn::file_error& mistake) {
     std::fprintf(stderr, "mnist: %s\n", mistake.what());
   } catch (const tn::error& mistake) {
     std::fprintf(stderr, "mnist: %s\n", mistake.what());

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ Trains a convolutional network to read handwritten digits and prints its accurac
 
   --data DIR      read MNIST from DIR: train-images-idx3-ubyte, train-labels-idx1-ubyte and the same for t10k;
                   without it the program draws its own digits (8000 to learn from, 1000 to test)
+  --limit N       use at most N digits to learn from and N to test (default: all)
   --epochs N      passes over the training digits (default 3)
   --batch N       digits in a step (default 32)
   --rate X        learning rate of the first step; it falls to zero along a cosine (default 0.03)
@@ -37,6 +39,7 @@ struct options {
   std::string device = "host";
   std::string save;
   std::string load;
+  std::int64_t limit = std::numeric_limits<std::int64_t>::max() - 1;
   std::int64_t epochs = 3;
   std::int64_t batch = 32;
   std::uint64_t seed = 1;
@@ -75,6 +78,7 @@ inline bool set_value(options& result, std::string_view option, std::string_view
   else if (option == "--device") result.device = parse_device(value);
   else if (option == "--save") result.save = value;
   else if (option == "--load") result.load = value;
+  else if (option == "--limit") result.limit = parse_number<std::int64_t>(option, value, 1);
   else if (option == "--epochs") result.epochs = parse_number<std::int64_t>(option, value, 0);
   else if (option == "--batch") result.batch = parse_number<std::int64_t>(option, value, 1);
   else if (option == "--seed") result.seed = parse_number<std::uint64_t>(option, value, 0);

@@ -45,7 +45,7 @@ void append_text(std::string& text, const T& part) {
     text += std::to_string(part);
   } else {  // anything with extents: [2, 3]
     text += '[';
-    for (int axis = 0; axis < static_cast<int>(part.size()); ++axis) {
+    for (decltype(part.size()) axis = 0; axis < part.size(); ++axis) {
       if (axis != 0) text += ", ";
       text += std::to_string(part[axis]);
     }

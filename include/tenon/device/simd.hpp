@@ -229,7 +229,7 @@ TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {
   } else if constexpr (is_number<V>) {
     return left > right || left != left ? left : right;
   } else {
-    return (left > right) | (left != left) ? left : right;
+    return ((left > right) | (left != left)) ? left : right;
   }
 }
 template <class V>
@@ -239,7 +239,7 @@ TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
   } else if constexpr (is_number<V>) {
     return left < right || left != left ? left : right;
   } else {
-    return (left < right) | (left != left) ? left : right;
+    return ((left < right) | (left != left)) ? left : right;
   }
 }
 

@@ -1,11 +1,12 @@
 // tenon/kernels/reduce.hpp: the kernel of statements that reduce.
-// One block folds the values of one result in a fixed order, then one thread applies what follows and stores.
+// A team of threads folds the values of one result in a fixed order, then one of them applies what follows and stores.
 // Floor 4: may include base, core, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/device/collective.hpp>
 #include <tenon/device/launch.hpp>
+#include <tenon/kernels/pointwise.hpp>  // blocks_for
 #include <tenon/plan/iterate.hpp>
 
 namespace tenon {
@@ -21,24 +22,49 @@ struct result_slots {
   }
 };
 
-/// Folds one result with all threads of the block; every thread receives it.
+namespace detail {
+inline constexpr index most_for_thread = 16, most_for_warp = 1024;
+}
+
+/// How many threads fold one result of the most `count` values: one, a warp or a block, so that few wait.
+constexpr int fold_team(index count) {
+  return count <= detail::most_for_thread ? 1 : count <= detail::most_for_warp ? warp_size : detail::kernel_block;
+}
+
+/// The most values that a reduction of a statement folds.
+template <class... Folds>
+constexpr index most_values(const tuple<Folds...>& folds) {
+  index most = 0;
+  for_each_index<static_cast<int>(sizeof...(Folds))>([&](auto i) {
+    if (get<i.value>(folds).count > most) most = get<i.value>(folds).count;
+  });
+  return most;
+}
+
+/// The states of a team's threads combined, in each of them.
+template <class Monoid, class Device, class State>
+TENON_HOST_DEVICE State combine_in_team(Device& device, int team, const State& partial) {
+  const auto combine = [](const State& left, const State& right) { return Monoid::combine(left, right); };
+  if (team == 1) return partial;
+  return team == warp_size ? warp_reduce(device, partial, combine) : block_reduce(device, partial, combine);
+}
+
+/// Folds one result with a team of threads; each of them receives it.
 template <class Device, class Fold, class Position, class Slots>
-TENON_HOST_DEVICE typename Fold::value_type fold_in_block(Device& device, const Fold& fold, Position here,
-                                                          const Slots& slots) {
+TENON_HOST_DEVICE typename Fold::value_type fold_in_team(Device& device, int team, const Fold& fold, Position here,
+                                                         const Slots& slots) {
   using monoid = typename Fold::monoid;
   using state = typename Fold::state;
   state partial = monoid::template identity<state>();
-  for (index i = device.thread(); i < fold.count; i += device.block_size()) {
+  for (index i = device.thread() % team; i < fold.count; i += team) {
     set_position(here, fold.extents, fold.kept, Fold::rank, i);
     const auto value = fold.program.at(here).value(0, slots);
     partial = monoid::combine(partial, monoid::template lift<state>(value, i));
   }
-  const state total =
-      block_reduce(device, partial, [](const state& left, const state& right) { return monoid::combine(left, right); });
-  return monoid::template finish<typename Fold::value_type>(total, fold.count);
+  return monoid::template finish<typename Fold::value_type>(combine_in_team<monoid>(device, team, partial), fold.count);
 }
 
-/// One block per position of the result.
+/// One team per position of the result.
 template <int Rank, class Target, class Program, class Folds, class Slots>
 struct reduce_kernel {
   static constexpr const char* name = "reduce";
@@ -46,16 +72,17 @@ struct reduce_kernel {
   Target target;
   Program program;
   Folds folds;
+  int team;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
-    const index count = count_between(extents, 0, Rank);
-    for (index i = device.block().x; i < count; i += device.grid_size().x) {
+    const index count = count_between(extents, 0, Rank), teams = device.block_size() / team;
+    for (index i = device.block().x * teams + device.thread() / team; i < count; i += device.grid_size().x * teams) {
       array<index, Rank> position{};
       set_position(position, extents, 0, Rank, i);
       Slots slots{};
       fold_all(device, position, slots, std::make_integer_sequence<int, Folds::count>{});
-      if (device.thread() == 0) {
+      if (device.thread() % team == 0) {
         auto& element = *target.at(position);
         element = static_cast<std::remove_reference_t<decltype(element)>>(program.at(position).value(0, slots));
       }
@@ -66,7 +93,8 @@ struct reduce_kernel {
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, const array<index, Rank>& position, Slots& slots,
                                   std::integer_sequence<int, I...>) const {
-    ((get<I>(slots.results) = fold_in_block(device, get<I>(folds), start_of(get<I>(folds), position), slots)), ...);
+    ((get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), start_of(get<I>(folds), position), slots)),
+     ...);
   }
   template <class Fold>
   TENON_HOST_DEVICE static auto start_of(const Fold& fold, const array<index, Rank>& position) {
@@ -91,10 +119,11 @@ void run_reduce_kernel(const Target& target, const E& node) {
       [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
   const reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>, slots>
-      kernel{extents, target, program, folds};
-  const index count = node.shape().count();
-  const int grid = static_cast<int>(count < 65536 ? count : 65536);
-  launch<Space>(launch_shape{.grid = {grid}, .block = 256, .shared_bytes = block_reduce_bytes}, kernel);
+      kernel{extents, target, program, folds, fold_team(most_values(folds))};
+  launch<Space>(launch_shape{.grid = {detail::blocks_for(node.shape().count() * kernel.team)},
+                             .block = detail::kernel_block,
+                             .shared_bytes = block_reduce_bytes},
+                kernel);
 }
 
 }  // namespace tenon

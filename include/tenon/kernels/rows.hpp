@@ -1,5 +1,5 @@
 // tenon/kernels/rows.hpp: the kernel of row-resident statements.
-// One block owns a row: it folds reduction by reduction, each seeing the ones before, and then writes the row.
+// A team of threads owns a row: it folds reduction by reduction, each seeing the ones before, and then writes the row.
 // Floor 4: may include base, core, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-/// One block per row; rows are the axes from `RowAxis` on.
+/// One team per row; rows are the axes from `RowAxis` on.
 template <int Rank, int RowAxis, class Target, class Program, class Folds, class Slots>
 struct rows_kernel {
   static constexpr const char* name = "rows";
@@ -16,16 +16,19 @@ struct rows_kernel {
   Target target;
   Program program;
   Folds folds;
+  int team;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     const index rows = count_between(extents, 0, RowAxis), length = count_between(extents, RowAxis, Rank);
-    for (index row = device.block().x; row < rows; row += device.grid_size().x) {
+    const index teams = device.block_size() / team;
+    for (index row = device.block().x * teams + device.thread() / team; row < rows;
+         row += device.grid_size().x * teams) {
       array<index, Rank> position{};
       set_position(position, extents, 0, RowAxis, row);
       Slots slots{};
       fold_all(device, position, slots, std::make_integer_sequence<int, Folds::count>{});
-      for (index i = device.thread(); i < length; i += device.block_size()) {
+      for (index i = device.thread() % team; i < length; i += team) {
         set_position(position, extents, RowAxis, Rank, i);
         auto& element = *target.at(position);
         element = static_cast<std::remove_reference_t<decltype(element)>>(program.at(position).value(0, slots));
@@ -37,7 +40,7 @@ struct rows_kernel {
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, const array<index, Rank>& position, Slots& slots,
                                   std::integer_sequence<int, I...>) const {
-    ((get<I>(slots.results) = fold_in_block(device, get<I>(folds), position, slots)), ...);
+    ((get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), position, slots)), ...);
   }
 };
 
@@ -56,10 +59,11 @@ void run_rows_kernel(Target target, const E& node) {
       [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
   const rows_kernel<rank, RowAxis, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
-      extents, target, program, folds};
-  const index rows = count_between(extents, 0, RowAxis);
-  const int grid = static_cast<int>(rows < 65536 ? rows : 65536);
-  launch<Space>(launch_shape{.grid = {grid}, .block = 256, .shared_bytes = block_reduce_bytes}, kernel);
+      extents, target, program, folds, fold_team(most_values(folds))};
+  launch<Space>(launch_shape{.grid = {detail::blocks_for(count_between(extents, 0, RowAxis) * kernel.team)},
+                             .block = detail::kernel_block,
+                             .shared_bytes = block_reduce_bytes},
+                kernel);
 }
 
 }  // namespace tenon

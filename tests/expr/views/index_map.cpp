@@ -39,7 +39,8 @@ TEMPLATE_LIST_TEST_CASE("maps compose in any order", "[index_map]", tenon_test::
 }
 
 TEMPLATE_LIST_TEST_CASE("maps look through broadcasts", "[index_map]", tenon_test::spaces) {
-  const auto column = counting<float, TestType>(rank<2>(3, 1)), row = counting<float, TestType>(rank<1>(4), 10, 10);
+  const auto column = counting<float, TestType>(rank<2>(3, 1));
+  const auto row = counting<float, TestType>(rank<1>(4), 10, 10);
   const auto table = tenon::evaluated_tensor(column + row);
   const auto part = [](const auto& operand) {
     return tenon::transpose(tenon::slice(operand, range(2, 0, -1), range(1, 4, 2)));
