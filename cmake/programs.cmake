@@ -39,6 +39,8 @@ if(NOT TENON_CUDA STREQUAL "OFF")
   endif()
 endif()
 if(TENON_HAS_CUDA)
+  # As an option: CMake 3.25 does not know that nvcc has C++20.
+  target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
   list(JOIN warnings "," warning_list)
   target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warning_list}>)
   if(TENON_WARNINGS_AS_ERRORS)

@@ -7,6 +7,7 @@
 #include <tenon/data/loader.hpp>
 #include <tenon/device/emulated.hpp>
 #include <tenon/io/idx.hpp>
+#include <tenon/io/npy.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train/checkpoint.hpp>

@@ -18,6 +18,11 @@ TEST_CASE("row-major strides", "[layout]") {
   STATIC_REQUIRE(tenon::row_major_strides(extents<0>{}) == extents<0>{});
 }
 
+TEST_CASE("column-major strides", "[layout]") {
+  STATIC_REQUIRE(tenon::column_major_strides(extents<3>{{2, 3, 4}}) == extents<3>{{1, 2, 6}});
+  STATIC_REQUIRE(tenon::column_major_strides(extents<0>{}) == extents<0>{});
+}
+
 TEST_CASE("contiguity ignores axes of extent 1", "[layout]") {
   STATIC_REQUIRE(tenon::is_contiguous(extents<2>{{2, 3}}, extents<2>{{3, 1}}));
   STATIC_REQUIRE(tenon::is_contiguous(extents<2>{{1, 3}}, extents<2>{{99, 1}}));

@@ -169,16 +169,22 @@ using sum_type = std::conditional_t<
     is_floating<T>, compute_type<T>,
     std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>;
 
+namespace detail {
+template <class T>
+struct integer_limits {  // values, not calls: the functions of numeric_limits are host-only under nvcc
+  static constexpr T lowest = std::numeric_limits<T>::lowest(), highest = std::numeric_limits<T>::max();
+};
+}  // namespace detail
+
 /// Lowest and highest values; infinities where the type has them, so that they are identities of max and min.
 template <dtype T>
 TENON_HOST_DEVICE constexpr T lowest_value() {
   if constexpr (is_short_float<T>) {
     return T(lowest_value<float>());
   } else if constexpr (std::is_floating_point_v<T>) {
-    return -static_cast<T>(__builtin_huge_val());  // numeric_limits' function is host-only under nvcc
+    return -static_cast<T>(__builtin_huge_val());
   } else {
-    constexpr T lowest = std::numeric_limits<T>::lowest();
-    return lowest;
+    return detail::integer_limits<T>::lowest;
   }
 }
 template <dtype T>
@@ -186,8 +192,7 @@ TENON_HOST_DEVICE constexpr T highest_value() {
   if constexpr (is_floating<T>) {
     return T(-static_cast<compute_type<T>>(lowest_value<T>()));
   } else {
-    constexpr T highest = std::numeric_limits<T>::max();
-    return highest;
+    return detail::integer_limits<T>::highest;
   }
 }
 

@@ -85,7 +85,8 @@ struct shape {
     bool overflows = false;
     for (int axis = 0; axis < rank; ++axis) {
       if (extents[axis] == 0) return true;
-      overflows = overflows || __builtin_mul_overflow(product, extents[axis], &product);
+      overflows = overflows || product > INT64_MAX / extents[axis];
+      if (!overflows) product *= extents[axis];
     }
     return !overflows;
   }

@@ -21,6 +21,18 @@ constexpr array<index, Rank> row_major_strides(const array<index, Rank>& extents
   return strides;
 }
 
+/// Strides of elements stored one after another, the first axis fastest.
+template <int Rank>
+constexpr array<index, Rank> column_major_strides(const array<index, Rank>& extents) {
+  array<index, Rank> strides{};
+  index step = 1;
+  for (int axis = 0; axis < Rank; ++axis) {
+    strides[axis] = step;
+    step *= extents[axis];
+  }
+  return strides;
+}
+
 /// Whether elements in index order are adjacent in memory; axes of extent 1 do not matter.
 template <int Rank>
 constexpr bool is_contiguous(const array<index, Rank>& extents, const array<index, Rank>& strides) {

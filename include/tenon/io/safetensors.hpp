@@ -58,8 +58,7 @@ inline std::uint64_t bytes_of(const safetensors_entry& entry, std::uint64_t size
 
 /// A safetensors file, checked whole when it is opened.
 /// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave
-/// holes,
-///           or do not have the bytes that their extents ask for
+///           holes, or do not have the bytes that their extents ask for
 class safetensors_file {
  public:
   explicit safetensors_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("safetensors", path)) {
@@ -106,7 +105,7 @@ class safetensors_file {
       for (index i = 0; i < into.size(); ++i) {
         U element;
         std::memcpy(&element, from + static_cast<std::size_t>(i) * sizeof(U), sizeof(U));
-        into.data()[i] = static_cast<T>(static_cast<compute_type<U>>(element));
+        into.data()[i] = static_cast<T>(static_cast<compute_type<T>>(static_cast<compute_type<U>>(element)));
       }
     });
   }

@@ -1,0 +1,121 @@
+// tests/data/loader.cpp: batches made ahead of their use.
+// Order and content must not depend on the number of workers or on their timing, and nothing may hang.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/data/loader.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+
+#include "support/text_of.hpp"
+
+namespace data = tenon::data;
+
+namespace {
+
+/// Numbers 0, 1, 2, ...; a batch lists those that it was given. Example `faulty` throws.
+struct numbers {
+  using batch_type = std::vector<tenon::index>;
+  tenon::index count = 0;
+  tenon::index faulty = -1;
+  tenon::index slow = -1;
+  mutable std::atomic<int> copies = 0;
+
+  explicit numbers(tenon::index n) : count(n) {}
+  tenon::index size() const { return count; }
+  batch_type make_batch(tenon::index n) const { return batch_type(static_cast<std::size_t>(n)); }
+  void copy_example(tenon::index i, batch_type& batch, tenon::index place) const {
+    ++copies;
+    if (i == slow) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (i == faulty) throw std::runtime_error("it is torn");
+    batch[static_cast<std::size_t>(place)] = i;
+  }
+};
+
+std::vector<std::vector<tenon::index>> batches_of(data::loader<numbers>& loader, tenon::index epoch) {
+  std::vector<std::vector<tenon::index>> result;
+  for (const auto& batch : loader.epoch(epoch)) result.push_back(batch);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("batches come in order, the last one short", "[loader]") {
+  for (const int workers : {0, 1, 3}) {
+    CAPTURE(workers);
+    const numbers examples(7);
+    data::loader<numbers> loader(examples, {.batch = 3, .workers = workers});
+    CHECK(loader.batches() == 3);
+    const std::vector<std::vector<tenon::index>> expected{{0, 1, 2}, {3, 4, 5}, {6}};
+    CHECK(batches_of(loader, 0) == expected);
+    CHECK(batches_of(loader, 1) == expected);
+  }
+}
+
+TEST_CASE("a short last batch is dropped on request", "[loader]") {
+  const numbers examples(7);
+  data::loader<numbers> loader(examples, {.batch = 3, .drop_last = true});
+  CHECK(loader.batches() == 2);
+  CHECK(batches_of(loader, 0) == std::vector<std::vector<tenon::index>>{{0, 1, 2}, {3, 4, 5}});
+}
+
+TEST_CASE("workers and their timing do not change what comes", "[loader]") {
+  numbers examples(101);
+  examples.slow = 50;
+  data::loader<numbers> alone(examples, {.batch = 4, .shuffle = true, .seed = 3, .workers = 0});
+  const auto expected = batches_of(alone, 2);
+  for (const int workers : {1, 2, 4}) {
+    data::loader<numbers> loader(examples, {.batch = 4, .shuffle = true, .seed = 3, .workers = workers});
+    CHECK(batches_of(loader, 2) == expected);
+  }
+  CHECK(batches_of(alone, 3) != expected);
+}
+
+TEST_CASE("batches are made ahead, but not without end", "[loader]") {
+  const numbers examples(100);
+  data::loader<numbers> loader(examples, {.batch = 10, .workers = 1, .prefetch = 2});
+  auto epoch = loader.epoch(0);
+  const auto first = epoch.begin();
+  CHECK((*first)[0] == 0);
+  for (int waited = 0; examples.copies < 30 && waited < 2000; ++waited) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(examples.copies == 30);  // the batch in use and two ahead
+}
+
+TEST_CASE("leaving an epoch early stops the workers", "[loader]") {
+  const numbers examples(1000);
+  data::loader<numbers> loader(examples, {.batch = 1, .workers = 2});
+  for (const auto& batch : loader.epoch(0)) {
+    if (batch[0] == 3) break;
+  }
+  CHECK(batches_of(loader, 0).size() == 1000);
+}
+
+TEST_CASE("an error of an example reaches the reader with its number", "[loader]") {
+  for (const int workers : {0, 2}) {
+    numbers examples(20);
+    examples.faulty = 13;
+    data::loader<numbers> loader(examples, {.batch = 5, .workers = workers});
+    tenon::index seen = 0;
+    const auto text = tenon_test::text_of<tenon::error>([&] {
+      for (const auto& batch : loader.epoch(0)) seen += static_cast<tenon::index>(batch.size());
+    });
+    CHECK(text == "loader: example 13: it is torn");
+    CHECK(seen == 10);
+  }
+}
+
+TEST_CASE("an empty dataset has no batches", "[loader]") {
+  const numbers examples(0);
+  data::loader<numbers> loader(examples);
+  CHECK(loader.batches() == 0);
+  CHECK(batches_of(loader, 0).empty());
+}
+
+TEST_CASE("options that make no sense are refused", "[loader]") {
+  const numbers examples(3);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { const data::loader<numbers> refused(examples, {.batch = 0}); }) ==
+        "loader: batch 0, workers 1, prefetch 2, expected at least 1, 0 and 1");
+}

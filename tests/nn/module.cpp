@@ -1,0 +1,52 @@
+// tests/nn/module.cpp: parameters, checks of inputs, and buffers that are used again.
+// What every layer relies on.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/module.hpp>
+
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon::shape;
+
+namespace {
+struct layer {
+  static constexpr const char* name = "layer";
+};
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient", "[module]", tenon_test::spaces) {
+  auto made = nn::uniform_parameter<float, tenon::host>(shape<2, 3>{}, 4, 0.5f);
+  made.gradient = 7.0f;
+  const auto moved = made.to<TestType>();
+  CHECK(tenon_test::numbers_of(moved.value) == tenon_test::numbers_of(made.value));
+  CHECK(tenon_test::numbers_of(moved.gradient) == std::vector<double>(6, 7.0));
+  for (const double each : tenon_test::numbers_of(made.value)) CHECK(std::fabs(each) <= 0.5);
+}
+
+TEST_CASE("the default bound is one over the root of the fan in", "[module]") { CHECK(nn::default_bound(16) == 0.25f); }
+
+TEST_CASE("inputs of other extents are refused by name, axis and extents", "[module]") {
+  nn::check_input<layer, 1, 5>(rank<2>(3, 5));
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::check_input<layer, 1, 5>(rank<2>(3, 6)); }) ==
+        "layer: axis 1: extent 6, expected 5 (input [3, 6])");
+}
+
+TEMPLATE_LIST_TEST_CASE("a buffer keeps its memory while it is large enough", "[module]", tenon_test::spaces) {
+  nn::buffer<float, rank<2>, TestType> buffer;
+  const auto large = buffer.resize(rank<2>(4, 6));
+  const auto small = buffer.resize(rank<2>(3, 5));
+  CHECK(small.data() == large.data());
+  CHECK(small.shape() == rank<2>(3, 5));
+  CHECK(buffer.current().shape() == rank<2>(3, 5));
+  CHECK(buffer.resize(rank<2>(4, 6)).data() == large.data());
+  CHECK(buffer.resize(rank<2>(40, 6)).shape() == rank<2>(40, 6));
+}
+
+TEST_CASE("layers without parameters are the same in every space", "[module]") {
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::layer_in_space<tenon::emulated>(nn::stateless{})), nn::stateless>);
+  STATIC_REQUIRE(nn::is_wanted<int>);
+  STATIC_REQUIRE(!nn::is_wanted<nn::not_wanted>);
+}

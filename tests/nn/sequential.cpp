@@ -1,0 +1,154 @@
+// tests/nn/sequential.cpp: networks of layers and passes through them.
+// The whole chain is compared with PyTorch's training of the same network, and counted in launches.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/launch_count.hpp>
+#include <tenon/io/safetensors.hpp>
+#include <tenon/tenon.hpp>
+#include <tenon/train/optimizer.hpp>
+
+#include "support/golden.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::rank;
+using tenon::shape;
+using tenon_test::golden_difference;
+using tenon_test::numbers_of;
+
+namespace {
+
+constexpr nn::conv2d_options same{.padding = 1};
+
+auto make_small_network() {
+  return nn::sequential(nn::conv2d<1, 2, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{}, nn::flatten{},
+                        nn::linear<2 * 3 * 3, 4>{});
+}
+
+auto make_simple_cnn() {
+  return nn::sequential(nn::conv2d<3, 32, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{}, nn::conv2d<32, 64, 3, same>{},
+                        nn::relu{}, nn::max_pool2d<2>{}, nn::flatten{}, nn::linear<64 * 7 * 7, 128>{}, nn::relu{},
+                        nn::linear<128, 10>{});
+}
+
+template <class Network>
+std::vector<std::string> names_of(Network net) {
+  std::vector<std::string> names;
+  net.visit_parameters([&](const std::string& name, auto&) { names.push_back(name); });
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("parameters are named by the position of their layer", "[sequential]") {
+  CHECK(names_of(make_small_network()) == std::vector<std::string>{"0.weight", "0.bias", "4.weight", "4.bias"});
+}
+
+TEST_CASE("a network is drawn anew from its seed", "[sequential]") {
+  auto first = make_small_network(), second = make_small_network();
+  first.initialise(7), second.initialise(7);
+  const auto weights = [](auto& net) { return numbers_of(tenon::get<4>(net.layers).weight.value); };
+  CHECK(weights(first) == weights(second));
+  second.initialise(8);
+  CHECK(weights(first) != weights(second));
+  CHECK(numbers_of(tenon::get<0>(first.layers).weight.value) != numbers_of(tenon::get<0>(second.layers).weight.value));
+}
+
+TEMPLATE_LIST_TEST_CASE("gradients of a network are finite differences", "[sequential]", tenon_test::spaces) {
+  auto drawn = nn::sequential(nn::conv2d<1, 2, 3, same>{}, nn::flatten{}, nn::linear<2 * 6 * 6, 4>{});  // no kinks
+  drawn.initialise(5);
+  auto net = drawn.template to<TestType>();
+  using input_shape = shape<dyn, 1, 6, 6>;
+  nn::pass<decltype(net), input_shape, TestType> pass(net);
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input_shape(3, 1, 6, 6), 1));
+  const auto labels = tenon_test::tensor_of<TestType, std::int64_t>(rank<1>(3), {1, 3, 0});
+  const auto loss = [&] {
+    return static_cast<double>(static_cast<float>(tenon::mean(nn::cross_entropy(pass.forward(x.view()), labels))));
+  };
+  pass.backward(x.view(), nn::cross_entropy_gradient(pass.forward(x.view()), labels));
+  net.visit_parameters([&](const std::string& name, auto& parameter) {
+    const auto analytic = numbers_of(parameter.gradient);
+    const auto before = parameter.value;
+    for (const tenon::index at : {tenon::index{0}, parameter.value.size() / 2, parameter.value.size() - 1}) {
+      const auto loss_after = [&](float step) {
+        const auto here = tenon::iota<std::int64_t>(before.shape()) == at;
+        parameter.value = before + tenon::where(here, step, 0.0f);
+        return loss();
+      };
+      const double numeric = (loss_after(0.01f) - loss_after(-0.01f)) / 0.02;
+      CAPTURE(name, at);
+      CHECK(std::fabs(analytic[static_cast<std::size_t>(at)] - numeric) < 2e-4);
+    }
+    parameter.value = before;
+  });
+}
+
+TEMPLATE_LIST_TEST_CASE("batches of any size share a pass", "[sequential]", tenon_test::spaces) {
+  auto net = make_small_network().to<TestType>();
+  using input_shape = shape<dyn, 1, 6, 6>;
+  nn::pass<decltype(net), input_shape, TestType> pass(net);
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input_shape(5, 1, 6, 6), 1));
+  const auto all = numbers_of(pass.forward(x.view()));
+  const auto one = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input_shape(1, 1, 6, 6), 1));
+  const auto first = numbers_of(pass.forward(one.view()));
+  CHECK(first == std::vector<double>(all.begin(), all.begin() + 4));
+  CHECK(numbers_of(pass.forward(x.view())) == all);
+}
+
+TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward", "[sequential]", tenon_test::spaces) {
+  auto net = make_small_network().to<TestType>();
+  using input_shape = shape<dyn, 1, 6, 6>;
+  nn::pass<decltype(net), input_shape, TestType> pass(net);
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input_shape(2, 1, 6, 6), 1));
+  pass.forward(x.view());
+  const auto before = tenon::launch_count().count;
+  pass.forward(x.view());
+  CHECK(tenon::launch_count().count - before == 5);
+}
+
+TEST_CASE("a training of five steps gives PyTorch's losses and parameters", "[sequential]") {
+  const tenon_test::golden_case golden("network_simple_cnn");
+  if (!golden) return;
+  auto net = make_simple_cnn();
+  const tenon::io::safetensors_file model(golden.folder() / "model.safetensors");
+  const char* modules[] = {"conv1", "conv2", "fc1", "fc2"};
+  int visited = 0;
+  const auto name_in_file = [&](const std::string& name) {
+    return modules[visited++ / 2] + name.substr(name.find('.'));
+  };
+  net.visit_parameters(
+      [&](const std::string& name, auto& parameter) { model.read(name_in_file(name), parameter.value); });
+  using input_shape = shape<dyn, 3, 28, 28>;
+  nn::pass<decltype(net), input_shape> pass(net);
+  tenon::train::sgd<> optimizer({.rate = 0.05f, .momentum = 0.9f});
+  const auto images = golden.read<float, 5>("input_input");
+  const auto targets = golden.read<std::int64_t, 2>("input_target");
+  const double losses[] = {2.2510976791381836, 2.6303837299346924, 1.9977128505706787, 2.661264419555664,
+                           2.108018159866333};
+  const auto batch_of = [&](tenon::index step) {
+    tenon::tensor<float, input_shape> batch(input_shape(4, 3, 28, 28));
+    batch = tenon::reshape(tenon::slice(images, tenon::only(step)), input_shape(4, 3, 28, 28));
+    return batch;
+  };
+  for (tenon::index step = 0; step < 5; ++step) {
+    const auto batch = batch_of(step);
+    const tenon::tensor<std::int64_t, rank<1>> labels =
+        tenon::reshape(tenon::slice(targets, tenon::only(step)), rank<1>(4));
+    const auto logits = pass.forward(batch.view());
+    if (step == 0) CHECK(golden_difference(logits, golden.read<float, 2>("output_logits")) == "");
+    const float loss = tenon::mean(nn::cross_entropy(logits, labels));
+    CHECK(tenon_test::is_close(loss, losses[step], 1e-4));
+    pass.backward(batch.view(), nn::cross_entropy_gradient(logits, labels));
+    if (step == 0) {
+      CHECK(golden_difference(tenon::get<0>(net.layers).weight.gradient,
+                              golden.read<float, 4>("gradient_conv1_weight")) == "");
+      CHECK(golden_difference(tenon::get<7>(net.layers).weight.gradient,
+                              golden.read<float, 2>("gradient_fc1_weight")) == "");
+    }
+    optimizer.step(net);
+  }
+  CHECK(golden_difference(pass.forward(batch_of(0).view()), golden.read<float, 2>("output_after_logits"), 1e-3) == "");
+  CHECK(golden_difference(tenon::get<3>(net.layers).weight.value, golden.read<float, 4>("parameter_after_conv2_weight"),
+                          1e-3) == "");
+}
