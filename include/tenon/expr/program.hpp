@@ -215,7 +215,8 @@ constexpr int greatest_size(std::initializer_list<int> sizes) {
 template <class... Ts>
 struct type_list {
   template <int I>
-  using at = std::remove_reference_t<decltype(get<I>(std::declval<const tuple<std::type_identity<Ts>...>&>()))>::type;
+  using at =
+      typename std::remove_reference_t<decltype(get<I>(std::declval<const tuple<std::type_identity<Ts>...>&>()))>::type;
 };
 
 /// An operation on the values of other programs, each converted to the type the operation computes in.
