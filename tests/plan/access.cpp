@@ -1,0 +1,98 @@
+// tests/plan/access.cpp: merging of axes, numbering of positions, writing of runs.
+// Merged or not, every element must be visited once, at its own offset.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/access.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+namespace {
+
+template <int N>
+using extents = tenon::array<tenon::index, N>;
+
+/// Extents and strides of two operands after merging all axes.
+struct merged {
+  extents<3> shape, first, second;
+};
+
+merged merge(extents<3> shape, extents<3> first, extents<3> second) {
+  tenon::merge_axes(shape, 0, 3, [&](auto&& visitor) { visitor(first), visitor(second); });
+  return {shape, first, second};
+}
+
+}  // namespace
+
+TEST_CASE("axes that are adjacent in every operand become one", "[access]") {
+  const merged all = merge({{2, 3, 4}}, {{12, 4, 1}}, {{12, 4, 1}});
+  CHECK(all.shape == extents<3>{{1, 1, 24}});
+  CHECK(all.first[2] == 1);
+  const merged last = merge({{2, 3, 4}}, {{12, 4, 1}}, {{0, 4, 1}});
+  CHECK(last.shape == extents<3>{{1, 2, 12}});
+  CHECK(last.second == extents<3>{{0, 0, 1}});
+  const merged none = merge({{2, 3, 4}}, {{12, 4, 1}}, {{1, 2, 6}});
+  CHECK(none.shape == extents<3>{{2, 3, 4}});
+  CHECK(none.second == extents<3>{{1, 2, 6}});
+  const merged broadcast = merge({{2, 3, 4}}, {{12, 4, 1}}, {{0, 0, 0}});
+  CHECK(broadcast.shape == extents<3>{{1, 1, 24}});
+  CHECK(broadcast.second[2] == 0);
+}
+
+TEST_CASE("axes of extent 1 do not stand in the way", "[access]") {
+  const merged middle = merge({{2, 1, 4}}, {{4, 99, 1}}, {{4, 7, 1}});
+  CHECK(middle.shape == extents<3>{{1, 1, 8}});
+  const merged last = merge({{2, 4, 1}}, {{4, 1, 5}}, {{8, 2, 5}});
+  CHECK(last.shape == extents<3>{{1, 1, 8}});
+  CHECK(last.first[2] == 1);
+  CHECK(last.second[2] == 2);
+}
+
+TEST_CASE("only the named axes are merged", "[access]") {
+  extents<3> shape{{2, 3, 4}}, stride{{12, 4, 1}};
+  tenon::merge_axes(shape, 1, 3, [&](auto&& visitor) { visitor(stride); });
+  CHECK(shape == extents<3>{{2, 1, 12}});
+  CHECK(stride == extents<3>{{12, 0, 1}});
+}
+
+TEST_CASE("numbers are positions in row-major order", "[access]") {
+  const extents<3> shape{{2, 1, 4}};
+  for (tenon::index number = 0; number < 8; ++number) {
+    extents<3> position{{9, 9, 9}};
+    tenon::set_position(position, shape, 0, 3, number);
+    CHECK(position == extents<3>{{number / 4, 0, number % 4}});
+  }
+  extents<3> position{{1, 9, 9}};
+  tenon::set_position(position, shape, 1, 3, 3);
+  CHECK(position == extents<3>{{1, 0, 3}});
+  CHECK(tenon::count_between(shape, 0, 3) == 8);
+  CHECK(tenon::count_between(shape, 1, 1) == 1);
+}
+
+TEST_CASE("runs are written at any step, and nothing beside them", "[access]") {
+  const auto x = tenon_test::counting<float>(tenon::rank<1>(100));
+  const auto program = (x * 2).lower<0>(tenon::identity_map<1>());
+  for (const tenon::index step : {1, 2, 3, -1}) {
+    for (const tenon::index begin : {0, 5}) {
+      for (const tenon::index end : {5, 6, 37, 38}) {
+        std::vector<float> memory(200, -1.0f);
+        const tenon::index origin = step < 0 ? 100 : 0;
+        tenon::write_run(memory.data() + origin, step, begin, end, program.at(extents<1>{{0}}), tenon::no_slots{});
+        std::vector<float> expected(200, -1.0f);
+        for (tenon::index i = begin; i < end; ++i) {
+          expected[static_cast<std::size_t>(origin + i * step)] = 2 * static_cast<float>(i);
+        }
+        CAPTURE(step, begin, end);
+        CHECK(memory == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("a target finds its elements", "[access]") {
+  float memory[10] = {};
+  tenon::strided_target<float, 2> target{memory, {{5, 2}}};
+  CHECK(target.at({{1, 2}}) == memory + 9);
+  CHECK(target.step() == 2);
+  CHECK(tenon::strided_target<float, 0>{memory, {}}.step() == 1);
+}

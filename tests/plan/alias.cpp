@@ -1,0 +1,51 @@
+// tests/plan/alias.cpp: when a statement must go through a temporary.
+// Needless temporaries are a fault as well as missing ones.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/alias.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+
+using tenon::axis;
+using tenon::range;
+using tenon::rank;
+
+namespace {
+
+tenon::tensor<float, rank<2>> a({4, 4}), b({4, 4});
+
+template <class E>
+bool needs_temporary(const E& expression) {
+  return tenon::overwrites_operands(a.write_view(), tenon::as_node(expression));
+}
+
+}  // namespace
+
+TEST_CASE("elements read where they are written need none", "[alias]") {
+  CHECK(!needs_temporary(a + 1));
+  CHECK(!needs_temporary(a * b - a));
+  CHECK(!needs_temporary(b + tenon::transpose(b)));
+  CHECK(!needs_temporary(tenon::softmax(a, axis<-1>)));
+  CHECK(!needs_temporary(tenon::transpose(tenon::transpose(a))));
+}
+
+TEST_CASE("elements read elsewhere need one", "[alias]") {
+  CHECK(needs_temporary(tenon::transpose(a)));
+  CHECK(needs_temporary(a + tenon::slice(a, tenon::only(0))));
+  CHECK(needs_temporary(tenon::matmul(a, b)));
+  CHECK(needs_temporary(tenon::softmax(tenon::transpose(a), axis<-1>)));
+  CHECK(needs_temporary(tenon::slice(a, range(tenon::open_end, tenon::open_end, -1))));
+}
+
+TEST_CASE("parts of one tensor that do not touch need none", "[alias]") {
+  tenon::tensor<float, rank<1>> v({10});
+  const auto written = tenon::slice(v, range(0, 5));
+  CHECK(!tenon::overwrites_operands(written, tenon::as_node(tenon::slice(v, range(5, 10)))));
+  CHECK(tenon::overwrites_operands(written, tenon::as_node(tenon::slice(v, range(4, 9)))));
+}
+
+TEST_CASE("the same bytes as another type need one", "[alias]") {
+  tenon::tensor<std::int32_t, rank<1>> whole({8});
+  const tenon::view<float, rank<1>> floats(reinterpret_cast<float*>(whole.data()), rank<1>(8));
+  CHECK(tenon::overwrites_operands(whole.write_view(), tenon::as_node(floats)));
+}

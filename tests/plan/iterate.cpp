@@ -1,0 +1,55 @@
+// tests/plan/iterate.cpp: the order in which reductions walk their operand.
+// Kept axes come first, reduced ones last, or the last kept one last where results are folded side by side.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/iterate.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+using tenon::axis;
+using tenon::rank;
+
+TEST_CASE("kept axes stand before reduced ones", "[iterate]") {
+  constexpr auto order = tenon::order_axes<4>({{true, false, true, false}}, false);
+  STATIC_REQUIRE(order.kept == 2);
+  STATIC_REQUIRE(order.axis_of == tenon::array<int, 4>{{1, 3, 0, 2}});
+  constexpr auto beside = tenon::order_axes<4>({{true, false, true, false}}, true);
+  STATIC_REQUIRE(beside.kept == 1);
+  STATIC_REQUIRE(beside.axis_of == tenon::array<int, 4>{{1, 0, 2, 3}});
+}
+
+TEST_CASE("one axis is moved to the end", "[iterate]") {
+  STATIC_REQUIRE(tenon::with_axis_last<3>(0) == tenon::array<int, 3>{{1, 2, 0}});
+  STATIC_REQUIRE(tenon::with_axis_last<3>(2) == tenon::array<int, 3>{{0, 1, 2}});
+  STATIC_REQUIRE(tenon::last_moving_axis<tenon::shape<3, tenon::dyn, 1, 1>>(4) == 1);
+  STATIC_REQUIRE(tenon::last_moving_axis<tenon::shape<1, 1>>(2) == 0);
+}
+
+TEST_CASE("a lowered reduction knows its values, merged where memory allows", "[iterate]") {
+  const auto x = tenon_test::counting<float>(rank<3>(2, 3, 4));
+  const auto rows = tenon::sum(x, axis<1, 2>);
+  const auto along = tenon::lower_reduction<0>(rows, rows.shape().to_array(), false);
+  CHECK(along.count == 12);
+  CHECK(along.kept == 1);
+  CHECK(along.run_length() == 12);
+  CHECK(along.run_count() == 1);
+  const auto middle = tenon::sum(x, axis<1>);
+  const auto beside = tenon::lower_reduction<0>(middle, middle.shape().to_array(), true);
+  CHECK(beside.count == 3);
+  CHECK(beside.along_kept);
+  CHECK(beside.run_length() == 4);
+  CHECK(beside.run_count() == 3);
+  CHECK(beside.reordered({{10, 11, 12}}) == tenon::array<tenon::index, 3>{{10, 11, 12}});
+}
+
+TEST_CASE("reductions are lowered in the order of their slots", "[iterate]") {
+  const auto x = tenon_test::counting<float>(rank<2>(3, 4));
+  const auto node = tenon::max(x, axis<1>) - tenon::sum(x * tenon::min(x, axis<1>), axis<1>);
+  const auto first_slots = tenon::lower_reductions<0>(
+      node, []<int FirstSlot>(tenon::constant<FirstSlot>, const auto&) { return FirstSlot; });
+  STATIC_REQUIRE(std::remove_const_t<decltype(first_slots)>::count == 3);
+  CHECK(tenon::get<0>(first_slots) == 0);
+  CHECK(tenon::get<1>(first_slots) == 1);
+  CHECK(tenon::get<2>(first_slots) == 1);
+}

@@ -1,0 +1,49 @@
+// tests/plan/split.cpp: taking statements apart, and counting their kernels beforehand.
+// The count from the type must be the count at run time; tests/evaluate.cpp compares both in every space.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/split.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+namespace {
+
+using tenon::axis;
+using tenon::rank;
+
+const auto x = tenon_test::counting<float>(rank<2>(3, 3));
+
+template <class Node>
+constexpr int kernels_of(const Node&) {
+  return tenon::kernel_count<Node>;
+}
+
+}  // namespace
+
+TEST_CASE("kernels are counted from the type", "[split]") {
+  CHECK(kernels_of(x + 1) == 1);
+  CHECK(kernels_of(tenon::softmax(x, axis<-1>)) == 1);
+  CHECK(kernels_of(x / tenon::sum(x)) == 2);
+  CHECK(kernels_of((x - tenon::mean(x)) / tenon::sum(x)) == 3);
+  CHECK(kernels_of(tenon::matmul(tenon::softmax(x, axis<-1>), x)) == 2);
+  CHECK(kernels_of(tenon::matmul(tenon::matmul(x, x), tenon::matmul(x, x))) == 3);
+  CHECK(kernels_of(tenon::sum(tenon::relu(tenon::matmul(x, x)), axis<0>)) == 2);
+  CHECK(kernels_of(tenon::standardise(x, axis<0>)) == 3);
+}
+
+TEST_CASE("a split evaluates contractions first, then reductions, innermost first", "[split]") {
+  std::vector<tenon::index> ranks;
+  const auto evaluate = [&](const auto& part) {
+    ranks.push_back(part.shape().count());
+    return tenon::as_node(tenon::evaluated_tensor(part));
+  };
+  const auto statement = tenon::matmul(x, x) + tenon::sum(x);
+  const auto rest = tenon::split(statement, evaluate);
+  CHECK(ranks == std::vector<tenon::index>{9});
+  STATIC_REQUIRE(tenon::kernel_count<decltype(rest)> == 2);
+  const auto last = tenon::split(rest, evaluate);
+  CHECK(ranks == std::vector<tenon::index>{9, 1});
+  STATIC_REQUIRE(tenon::stage_of<std::remove_const_t<decltype(last)>>() == tenon::stage::pointwise);
+  CHECK(tenon_test::numbers_of(last) == tenon_test::numbers_of(statement));
+}
