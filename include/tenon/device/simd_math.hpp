@@ -111,6 +111,18 @@ TENON_INLINE V lane_by_lane(const V& x, Function function) {
   return result;
 }
 
+/// log of double lanes; subnormals become normal first, which xsimd 8 does not do.
+template <class V>
+TENON_INLINE V log_double(V x) {
+  const auto is_small = x < 2.2250738585072014e-308;
+  const V scaled = select(is_small, x * 18014398509481984.0, x);  // 2^54
+  const V result = lane_by_lane(scaled, [](const auto& lanes) {
+    using std::log;
+    return log(lanes);
+  });
+  return select(is_small, result - 37.429947750237048, result);  // 54 ln 2
+}
+
 }  // namespace detail
 
 /// e to the power x; float lanes within 2 ulp, double through xsimd where found, else through the C library.
@@ -138,11 +150,7 @@ TENON_HOST_DEVICE TENON_INLINE V log(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::log_float(x);
   else if constexpr (is_number<V>) return std::log(x);
-  else
-    return detail::lane_by_lane(x, [](const auto& lanes) {
-      using std::log;
-      return log(lanes);
-    });
+  else return detail::log_double(x);
 #endif
 }
 

@@ -1,0 +1,60 @@
+// tests/device/threads.cpp: loops shared among threads.
+// Every tenon::index once, in parts of whole grains; exceptions reach the caller.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/threads.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "support/catch.hpp"
+
+TEST_CASE("every tenon::index is visited once, in parts of whole grains", "[threads]") {
+  for (const tenon::index count : {0, 1, 7, 64, 1000}) {
+    for (const tenon::index grain : {1, 10, 64, 5000}) {
+      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
+      std::mutex mutex;
+      bool whole_grains = true;
+      tenon::parallel_for(count, grain, [&](tenon::index first, tenon::index last) {
+        for (tenon::index i = first; i < last; ++i) ++visits[static_cast<std::size_t>(i)];
+        const std::lock_guard lock(mutex);
+        whole_grains = whole_grains && first % grain == 0 && (last % grain == 0 || last == count) && first < last;
+      });
+      CAPTURE(count, grain);
+      CHECK(whole_grains);
+      bool once = true;
+      for (const auto& each : visits) once = once && each == 1;
+      CHECK(once);
+    }
+  }
+}
+
+TEST_CASE("small loops stay on the caller's thread", "[threads]") {
+  int calls = 0;
+  tenon::parallel_for(100, 100, [&](tenon::index first, tenon::index last) {
+    ++calls;
+    CHECK(first == 0);
+    CHECK(last == 100);
+  });
+  CHECK(calls == 1);
+}
+
+TEST_CASE("an exception of any part reaches the caller", "[threads]") {
+  CHECK_THROWS_AS(tenon::parallel_for(100, 1,
+                                      [](tenon::index, tenon::index last) {
+                                        if (last == 100) throw std::runtime_error("the last part");
+                                      }),
+                  std::runtime_error);
+}
+
+TEST_CASE("a loop within a loop runs on one thread", "[threads]") {
+  std::atomic<tenon::index> total = 0;
+  tenon::parallel_for(8, 1, [&](tenon::index first, tenon::index last) {
+    for (tenon::index i = first; i < last; ++i) {
+      tenon::parallel_for(10, 1, [&](tenon::index begin, tenon::index end) { total += end - begin; });
+    }
+  });
+  CHECK(total == 80);
+  CHECK(tenon::thread_count() >= 1);
+}
