@@ -1,0 +1,71 @@
+// tests/host/pointwise.cpp: the loop of pointwise statements.
+// Sizes around packs, chunks and grains, and destinations with strides; nothing beside them may change.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/host/pointwise.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/threads.hpp"
+
+using tenon::range;
+using tenon::rank;
+using tenon_test::counting;
+using tenon_test::numbers_of;
+
+TEST_CASE("every size around packs, chunks and grains", "[pointwise]") {
+  for (const tenon::index count : {1, 15, 16, 17, 4095, 4096, 4097, 16385, 70000}) {
+    const auto x = counting<float>(rank<1>(count));
+    tenon::tensor<float, rank<1>> y({count + 2});
+    y = -1.0f;
+    tenon::slice(y, range(1, count + 1)) = x * 2 + 1;
+    const auto found = numbers_of(y);
+    bool right = found.front() == -1 && found.back() == -1;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      right = right && found[i + 1] == 2 * static_cast<double>(i) + 1;
+    }
+    CAPTURE(count);
+    CHECK(right);
+  }
+}
+
+TEST_CASE("destinations with strides keep what lies between", "[pointwise]") {
+  tenon::tensor<float, rank<2>> y({37, 41});
+  y = -1.0f;
+  const auto part = tenon::slice(y, range(0, 37, 3), range(40, tenon::open_end, -2));
+  part = counting<float>(rank<2>(13, 21));
+  for (tenon::index i = 0; i < 37; ++i) {
+    for (tenon::index j = 0; j < 41; ++j) {
+      const bool written = i % 3 == 0 && j % 2 == 0;
+      CHECK(y(i, j) == (written ? static_cast<float>(i / 3 * 21 + (40 - j) / 2) : -1.0f));
+    }
+  }
+}
+
+TEST_CASE("permuted operands of rank four", "[pointwise]") {
+  const auto x = counting<float>(rank<4>(3, 4, 5, 6));
+  const auto moved = tenon::evaluated_tensor(tenon::permute(x, tenon::axis<2, 0, 3, 1>) + 0);
+  bool right = true;
+  for (tenon::index i = 0; i < moved.size(); ++i) {
+    const tenon::index d = i % 4, c = i / 4 % 6, b = i / 24 % 3, a = i / 72;
+    right = right && moved.data()[i] == x(b, d, a, c);
+  }
+  CHECK(right);
+}
+
+TEST_CASE("several outputs of different strides and types", "[pointwise]") {
+  const auto x = counting<float>(rank<1>(100));
+  tenon::tensor<double, rank<1>> doubles({100});
+  tenon::tensor<float, rank<1>> spread({200});
+  spread = 0.0f;
+  auto every_other = tenon::slice(spread, range(0, 200, 2));
+  tenon::evaluate(tenon::assign(doubles, x + 0.5), tenon::assign(every_other, x * 2));
+  CHECK(doubles(99) == 99.5);
+  CHECK(spread(198) == 198.0f);
+  CHECK(spread(199) == 0.0f);
+}
+
+TEST_CASE("threads do not change what is computed", "[pointwise]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 301), 3));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::exp(x) * tenon::tanh(x) + x); }));
+}

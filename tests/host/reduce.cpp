@@ -1,0 +1,78 @@
+// tests/host/reduce.cpp: the loops of statements that reduce.
+// Results side by side or along themselves, long and short, are compared with sums in double.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/host/reduce.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/threads.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+
+namespace {
+
+/// Row and column sums of x, in double.
+struct sums {
+  std::vector<double> rows, columns;
+};
+
+sums by_definition(const tenon::tensor<float, rank<2>>& x) {
+  sums result{std::vector<double>(static_cast<std::size_t>(x.extent(0)), 0.0),
+              std::vector<double>(static_cast<std::size_t>(x.extent(1)), 0.0)};
+  for (tenon::index i = 0; i < x.extent(0); ++i) {
+    for (tenon::index j = 0; j < x.extent(1); ++j) {
+      result.rows[static_cast<std::size_t>(i)] += static_cast<double>(x(i, j));
+      result.columns[static_cast<std::size_t>(j)] += static_cast<double>(x(i, j));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("rows and columns of every length", "[reduce]") {
+  for (const tenon::index rows : {1, 3, 64, 129, 1025}) {
+    for (const tenon::index columns : {1, 2, 15, 63, 64, 65, 1025}) {
+      const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(rows, columns), 3));
+      const sums expected = by_definition(x);
+      CAPTURE(rows, columns);
+      CHECK(difference(numbers_of(tenon::sum(x, axis<1>)), expected.rows, 1e-6) == "");
+      CHECK(difference(numbers_of(tenon::sum(x, axis<0>)), expected.columns, 1e-6) == "");
+      CHECK(difference(numbers_of(tenon::sum(tenon::transpose(x), axis<0>)), expected.rows, 1e-6) == "");
+      CHECK(difference(numbers_of(tenon::sum(tenon::transpose(x), axis<1>)), expected.columns, 1e-6) == "");
+    }
+  }
+}
+
+TEST_CASE("several reductions over different axes meet in one statement", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(70, 70), 3, -1.0f, 1.0f));
+  tenon::tensor<float, rank<2>> result({1, 70});
+  result = tenon::max(x, axis<0>) + tenon::sum(tenon::transpose(x), axis<0>) * 2;
+  const sums expected = by_definition(x);
+  for (tenon::index j = 0; j < 70; ++j) {
+    float greatest = x(0, j);
+    for (tenon::index i = 1; i < 70; ++i) greatest = std::max(greatest, x(i, j));
+    const double wanted = static_cast<double>(greatest) + 2 * expected.rows[static_cast<std::size_t>(j)];
+    CHECK(tenon_test::is_close(result(0, j), wanted, 1e-5));
+  }
+}
+
+TEST_CASE("destinations with strides are written, nothing beside them", "[reduce]") {
+  const auto x = tenon_test::counting<float>(rank<2>(5, 100));
+  tenon::tensor<float, rank<2>> y({5, 2});
+  y = -1.0f;
+  const auto first = tenon::slice(y, tenon::all_of, tenon::only(0));
+  first = tenon::sum(x, axis<1>);
+  CHECK(numbers_of(y) == std::vector<double>{4950, -1, 14950, -1, 24950, -1, 34950, -1, 44950, -1});
+}
+
+TEST_CASE("threads do not change reductions over any axis", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<3>(40, 50, 60), 3, -1.0f, 1.0f));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<0>)); }));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<1>)); }));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::variance(x, axis<0, 2>)); }));
+}

@@ -1,0 +1,54 @@
+// tests/kernels/reduce.cpp: the kernel of statements that reduce.
+// Teams of one thread, a warp and a block; each against sums in double, and the same in every schedule.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/kernels/reduce.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+TEST_CASE("few values take one thread, more a warp, many a block", "[reduce]") {
+  CHECK(tenon::fold_team(0) == 1);
+  CHECK(tenon::fold_team(16) == 1);
+  CHECK(tenon::fold_team(17) == 32);
+  CHECK(tenon::fold_team(1024) == 32);
+  CHECK(tenon::fold_team(1025) == 256);
+}
+
+TEMPLATE_LIST_TEST_CASE("rows of every team", "[reduce]", tenon_test::kernel_spaces) {
+  for (const tenon::index rows : {1, 9, 300}) {
+    for (const tenon::index columns : {1, 2, 16, 17, 33, 1024, 1025, 3000}) {
+      if (rows * columns > 300000) continue;
+      const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(rows, columns), 3, -1.0f, 1.0f));
+      const auto x = host.template to<TestType>();
+      std::vector<double> expected(static_cast<std::size_t>(rows), 0.0);
+      for (tenon::index i = 0; i < rows * columns; ++i) {
+        expected[static_cast<std::size_t>(i / columns)] += static_cast<double>(host.data()[i]) * 2;
+      }
+      CAPTURE(rows, columns);
+      CHECK(tenon_test::difference(numbers_of(tenon::sum(x * 2, axis<1>)), expected, 1e-5) == "");
+      CHECK(tenon_test::difference(numbers_of(tenon::sum(tenon::transpose(x) * 2, axis<0>)), expected, 1e-5) == "");
+      CHECK(numbers_of(tenon::argmax(x, axis<1>)) == numbers_of(tenon::argmax(host, axis<1>)));
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("reductions of different lengths share a statement", "[reduce]", tenon_test::kernel_spaces) {
+  const auto x = tenon_test::counting<float>(rank<2>(40, 40));
+  const auto statement = [](const auto& a) {
+    return tenon::evaluated_tensor(tenon::max(a, axis<0>) + tenon::min(tenon::transpose(a), axis<0>) * 0.5f);
+  };
+  CHECK(numbers_of(statement(x.to<TestType>())) == numbers_of(statement(x)));
+}
+
+TEMPLATE_LIST_TEST_CASE("more results than blocks", "[reduce]", tenon_test::kernel_spaces) {
+  const auto x = tenon_test::counting<float, TestType>(rank<2>(70000, 2));
+  const auto sums = numbers_of(tenon::sum(x, axis<1>));
+  CHECK(sums.size() == 70000);
+  CHECK(sums.back() == 139998.0 + 139999.0);
+}
