@@ -188,7 +188,7 @@ struct slot_source {
     bool is_adjacent() const { return true; }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
-      return slots.template value<Slot>(i);
+      return static_cast<T>(slots.template value<Slot>(i));  // integers are accumulated wider
     }
     template <int Width, class Access, class Slots>
     TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
