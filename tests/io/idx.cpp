@@ -51,7 +51,7 @@ TEST_CASE("empty axes are read", "[idx]") {
   CHECK(io::read_idx<2>(file.path).shape() == rank<2>(0, 3));
 }
 
-TEST_CASE("every truncation is refused", "[idx]") {
+TEST_CASE("every truncation of an IDX file is refused", "[idx]") {
   for (std::size_t size = 0; size < good.size(); ++size) {
     CAPTURE(size);
     CHECK(has(refusal_of<2>(bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))), "truncated?"));

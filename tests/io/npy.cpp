@@ -82,7 +82,7 @@ TEST_CASE("every element type and rank goes out and in", "[npy]") {
   check_round_trip<std::uint16_t, 2>(rank<2>(0, 4));
 }
 
-TEST_CASE("every truncation is refused", "[npy]") {
+TEST_CASE("every truncation of an NPY file is refused", "[npy]") {
   const bytes good = npy(1, header_of("|u1", "(2, 3)"), six);
   for (std::size_t size = 0; size < good.size(); ++size) {
     CAPTURE(size);

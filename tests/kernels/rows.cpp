@@ -13,7 +13,7 @@ using tenon::rank;
 using tenon_test::difference;
 using tenon_test::numbers_of;
 
-TEMPLATE_LIST_TEST_CASE("rows of every team", "[rows]", tenon_test::kernel_spaces) {
+TEMPLATE_LIST_TEST_CASE("row-resident statements of every team", "[rows]", tenon_test::kernel_spaces) {
   for (const tenon::index rows : {1, 9, 300}) {
     for (const tenon::index length : {1, 2, 16, 17, 33, 1024, 1025, 2000}) {
       if (rows * length > 300000) continue;
