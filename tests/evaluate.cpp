@@ -90,7 +90,8 @@ TEMPLATE_LIST_TEST_CASE("a full reduction broadcast back is two kernels", "[eval
 TEMPLATE_LIST_TEST_CASE("a contraction with pointwise operands and result is one kernel", "[evaluate]",
                         tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<2>(4, 3)), w = counting<float, TestType>(rank<2>(3, 5));
-  const auto bias = counting<float, TestType>(rank<1>(5)), residual = counting<float, TestType>(rank<2>(4, 5));
+  const auto bias = counting<float, TestType>(rank<1>(5));
+  const auto residual = counting<float, TestType>(rank<2>(4, 5));
   matrix<TestType> result({4, 5});
   CHECK(launches_of(result, tenon::matmul(x, w)) == 1);
   CHECK(launches_of(result, tenon::relu(tenon::matmul(x * 2, tenon::exp(-w)) + bias) + residual) == 1);

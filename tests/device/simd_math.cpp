@@ -1,6 +1,6 @@
 // tests/device/simd_math.cpp: functions of packs against the C library in long double.
 // Errors are counted in units in the last place; packs and numbers must agree bit for bit.
-// bit. SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/simd_math.hpp>
 
 #include <limits>

@@ -21,10 +21,11 @@ namespace tenon::simd {
 
 namespace detail {
 
-/// Integer lanes as wide as those of V.
+/// Integer lanes as wide as those of V; unsigned ones wrap around.
 template <class V>
 struct integer_lanes {
   using type = pack<std::int32_t, width_of<V>>;
+  using wrapping = pack<std::uint32_t, width_of<V>>;
 };
 
 /// polynomial c0 + x (c1 + x (c2 + ...))
@@ -63,11 +64,12 @@ TENON_INLINE V exp_float(V x) {
 template <class V>
 TENON_INLINE V log_float(V x) {
   using bits = typename integer_lanes<V>::type;
+  using wrapping = typename integer_lanes<V>::wrapping;
   const auto is_small = x < 1.17549435e-38f;
-  const V scaled = select(is_small, x * 8388608.0f, x);  // subnormals become normal
-  const bits raw = as_bits<bits>(scaled) - 0x3f3504f3;   // sqrt(1/2)
-  const bits exponent = raw >> 23;
-  const V m = as_bits<V>((raw & 0x007fffff) + 0x3f3504f3) - 1.0f;
+  const V scaled = select(is_small, x * 8388608.0f, x);          // subnormals become normal
+  const wrapping raw = as_bits<wrapping>(scaled) - 0x3f3504f3u;  // sqrt(1/2)
+  const bits exponent = as_bits<bits>(raw) >> 23;
+  const V m = as_bits<V>((raw & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
   const V n = convert<std::int32_t, float>(exponent) - select(is_small, constant_like<V>(23.0f), V{});
   const V p = polynomial(m, 3.3333331174e-1f, -2.4999993993e-1f, 2.0000714765e-1f, -1.6668057665e-1f, 1.4249322787e-1f,
                          -1.2420140846e-1f, 1.1676998740e-1f, -1.1514610310e-1f, 7.0376836292e-2f);
@@ -111,16 +113,43 @@ TENON_INLINE V lane_by_lane(const V& x, Function function) {
   return result;
 }
 
-/// log of double lanes; subnormals become normal first, which xsimd 8 does not do.
+/// Functions of double lanes on the numbers that xsimd 8 can take: within [low, high], which lie beyond every result
+/// that is not 0, infinite or 1; NaN stays NaN.
+template <class V, class Function>
+TENON_INLINE V clamped_lanes(V x, double low, double high, Function function) {
+  const V within = min(max(x, constant_like<V>(low)), constant_like<V>(high));
+  return select(x == x, lane_by_lane(select(x == x, within, V{}), function), x);
+}
+
+template <class V>
+TENON_INLINE V exp_double(V x) {
+  return clamped_lanes(x, -760.0, 720.0, [](const auto& lanes) {
+    using std::exp;
+    return exp(lanes);
+  });
+}
+
+template <class V>
+TENON_INLINE V tanh_double(V x) {
+  return clamped_lanes(x, -30.0, 30.0, [](const auto& lanes) {
+    using std::tanh;
+    return tanh(lanes);
+  });
+}
+
+/// Subnormals become normal first; zero, negative numbers, infinity and NaN are told apart before and after.
 template <class V>
 TENON_INLINE V log_double(V x) {
+  const V infinity = constant_like<V>(__builtin_huge_val());
   const auto is_small = x < 2.2250738585072014e-308;
   const V scaled = select(is_small, x * 18014398509481984.0, x);  // 2^54
-  const V result = lane_by_lane(scaled, [](const auto& lanes) {
+  const auto is_regular = (scaled > V{}) & (scaled < infinity);
+  const V regular = lane_by_lane(select(is_regular, scaled, V{} + 1.0), [](const auto& lanes) {
     using std::log;
     return log(lanes);
   });
-  return select(is_small, result - 37.429947750237048, result);  // 54 ln 2
+  const V special = select(x == V{}, -infinity, select(x == infinity, x, x * 0.0 + __builtin_nan("")));
+  return select(is_regular, select(is_small, regular - 37.429947750237048, regular), special);  // 54 ln 2
 }
 
 }  // namespace detail
@@ -134,11 +163,7 @@ TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::exp_float(x);
   else if constexpr (is_number<V>) return std::exp(x);
-  else
-    return detail::lane_by_lane(x, [](const auto& lanes) {
-      using std::exp;
-      return exp(lanes);
-    });
+  else return detail::exp_double(x);
 #endif
 }
 
@@ -162,11 +187,7 @@ TENON_HOST_DEVICE TENON_INLINE V tanh(V x) {
 #else
   if constexpr (std::is_same_v<lane_of<V>, float>) return detail::tanh_float(x);
   else if constexpr (is_number<V>) return std::tanh(x);
-  else
-    return detail::lane_by_lane(x, [](const auto& lanes) {
-      using std::tanh;
-      return tanh(lanes);
-    });
+  else return detail::tanh_double(x);
 #endif
 }
 
