@@ -49,7 +49,7 @@ struct plus_position {
 
 struct numbered_slots {
   template <int Slot>
-  float value(tenon::index i) const {
+  TENON_HOST_DEVICE float value(tenon::index i) const {
     return static_cast<float>(100 * Slot + i);
   }
 };

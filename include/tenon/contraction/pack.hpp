@@ -16,8 +16,7 @@ struct matrix_part {
 
 namespace detail {
 
-/// Calls `visit(cursor, origin, offset, length)` for the runs of one row; value j of a run is the cursor's `origin +
-/// j`.
+/// Calls `visit(cursor, origin, offset, length)` for the runs of one row; the cursor's `origin` is where a run begins.
 template <class Matrix, class Visit>
 TENON_INLINE void for_each_run(const Matrix& matrix, index row, index column, index count, Visit&& visit) {
   constexpr int rank = decltype(matrix.extents)::size();
@@ -29,6 +28,12 @@ TENON_INLINE void for_each_run(const Matrix& matrix, index row, index column, in
     visit(matrix.program.at(position), origin, offset, length);
     offset += length;
   }
+}
+
+/// Values `first` to `first + count` - 1 of a cursor, side by side from `to` on.
+template <class T, class Cursor>
+TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to) {
+  write_run(to - first, 1, first, first + count, cursor, no_slots{});
 }
 
 /// Whether the columns of a folded matrix run along the last axis of its program.
@@ -65,14 +70,7 @@ void pack_right(const folded_matrix<Program, Rank, Axes>& matrix, const matrix_p
   for (index k = 0; k < part.rows; ++k, to += Width) {
     detail::for_each_run(matrix, part.row + k, part.column, part.columns,
                          [&](const auto& cursor, index origin, index offset, index length) {
-                           constexpr int lanes = simd::width_for(std::remove_cvref_t<decltype(cursor)>::widest);
-                           index j = 0;
-                           for (; j + lanes <= length; j += lanes) {
-                             simd::store<lanes>(to + offset + j,
-                                                cursor.template pack<lanes>(origin + j, strided_access{}, no_slots{}));
-                           }
-                           for (; j < length; ++j)
-                             to[offset + j] = static_cast<T>(cursor.value(origin + j, no_slots{}));
+                           detail::copy_run(cursor, origin, length, to + offset);
                          });
     for (index j = part.columns; j < Width; ++j) to[j] = T(0);
   }
@@ -104,11 +102,9 @@ TENON_INLINE void copy_patch_run(const patch_matrix<Program>& patches, const arr
   const index beyond = patches.image[3] - first < count ? patches.image[3] - first : count;
   index j = 0;
   for (; j < inside; ++j) to[j * step] = T(0);
-  constexpr int lanes = simd::width_for(decltype(cursor)::widest);
-  if (step == 1) {
-    for (; j + lanes <= beyond; j += lanes) {
-      simd::store<lanes>(to + j, cursor.template pack<lanes>(first + j, strided_access{}, no_slots{}));
-    }
+  if (step == 1 && j < beyond) {
+    copy_run(cursor, first + j, beyond - j, to + j);
+    j = beyond;
   }
   for (; j < beyond; ++j) to[j * step] = static_cast<T>(cursor.value(first + j, no_slots{}));
   for (; j < count; ++j) to[j * step] = T(0);

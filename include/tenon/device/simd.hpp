@@ -59,6 +59,10 @@ inline constexpr int native_width = detail::vector_bytes / static_cast<int>(size
 /// functions that it may compile for a device, as operations are: there it is one lane.
 constexpr int width_for(int bytes) { return compiled_by_nvcc ? 1 : detail::vector_bytes / (bytes < 4 ? 4 : bytes); }
 
+/// Lanes of the packs that short rows and tails are done in; 1 where full packs are narrow enough.
+template <int Width>
+inline constexpr int narrow_width = Width >= 16 ? Width / 4 : 1;
+
 /// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
 template <class V>
 inline constexpr bool is_number = std::is_arithmetic_v<V>;

@@ -107,6 +107,15 @@ struct lanes_of {
       results[i] = Monoid::template finish<typename Fold::value_type>(state[i], fold.count);
     }
   }
+  /// Packs of `Width` from i on, as long as they fit.
+  template <int Width, class Cursor, class Access, class Slots>
+  TENON_INLINE void add_packs(const Cursor& cursor, index begin, index& i, index length, Access access,
+                              const Slots& slots) {
+    for (; i + Width <= length; i += Width) {
+      const auto lanes = cursor.template pack<Width>(begin + i, access, slots);
+      simd::store<Width>(state + i, Monoid::combine(simd::load<State, Width>(state + i), lanes));
+    }
+  }
   template <class Cursor, class Slots>
   TENON_INLINE void add(const Cursor& cursor, const array<index, 2>& part, index position, const Slots& slots) {
     const index begin = part[0], length = part[1] - part[0];
@@ -115,9 +124,9 @@ struct lanes_of {
       constexpr int width = simd::width_for(Cursor::widest);
       with_access(
           [&](auto access) {
-            for (; i + width <= length; i += width) {
-              const auto lanes = cursor.template pack<width>(begin + i, access, slots);
-              simd::store<width>(state + i, Monoid::combine(simd::load<State, width>(state + i), lanes));
+            add_packs<width>(cursor, begin, i, length, access, slots);
+            if constexpr (simd::narrow_width<width> != 1) {
+              add_packs<simd::narrow_width<width>>(cursor, begin, i, length, access, slots);
             }
           },
           cursor);

@@ -97,20 +97,33 @@ TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extent
   return product;
 }
 
+namespace detail {
+
+/// Packs of `Width` from i on, as long as they fit before `end`.
+template <int Width, class T, class Cursor, class Slots>
+TENON_INLINE void write_packs(T* data, index step, index& i, index end, const Cursor& cursor, const Slots& slots) {
+  if (step == 1 && cursor.is_adjacent()) {
+    for (; i + Width <= end; i += Width) {
+      simd::store<Width>(data + i, cursor.template pack<Width>(i, adjacent_access{}, slots));
+    }
+  } else {
+    for (; i + Width <= end; i += Width) {
+      const auto lanes = cursor.template pack<Width>(i, strided_access{}, slots);
+      step == 1 ? simd::store<Width>(data + i, lanes) : simd::scatter<Width>(data + i * step, step, lanes);
+    }
+  }
+}
+
+}  // namespace detail
+
 /// Writes the values of a cursor at [begin, end) of a row to `data`, `step` elements apart.
 template <class T, class Cursor, class Slots>
 TENON_INLINE void write_run(T* data, index step, index begin, index end, const Cursor& cursor, const Slots& slots) {
   constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
   index i = begin;
-  if (step == 1 && cursor.is_adjacent()) {
-    for (; i + width <= end; i += width) {
-      simd::store<width>(data + i, cursor.template pack<width>(i, adjacent_access{}, slots));
-    }
-  } else {
-    for (; i + width <= end; i += width) {
-      const auto lanes = cursor.template pack<width>(i, strided_access{}, slots);
-      step == 1 ? simd::store<width>(data + i, lanes) : simd::scatter<width>(data + i * step, step, lanes);
-    }
+  detail::write_packs<width>(data, step, i, end, cursor, slots);
+  if constexpr (simd::narrow_width<width> != 1) {
+    detail::write_packs<simd::narrow_width<width>>(data, step, i, end, cursor, slots);
   }
   for (; i < end; ++i) data[i * step] = static_cast<T>(cursor.value(i, slots));
 }
