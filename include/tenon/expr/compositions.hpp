@@ -44,7 +44,8 @@ auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
 template <tensor_operand Operand, int... Axes>
 auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-5f) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  return (x - mean(x, axes)) * rsqrt(variance(x, axes) + epsilon);
+  const auto centred = x - mean(x, axes);  // two sums over a row in cache are faster than one pass of `variance`
+  return centred * rsqrt(mean(square(centred), axes) + epsilon);
 }
 
 }  // namespace tenon
