@@ -37,6 +37,18 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
   return {destination.data(), destination.strides()};
 }
 
+/// As make_target, for a statement of one pass on the host that may write past the caches.
+template <class T, class Shape, class Space, class E>
+strided_target<T, Shape::rank> make_target_of(const view<T, Shape, Space>& destination, const E& node) {
+  constexpr stage form = stage_of<E>();
+  auto target = make_target(destination);
+  if constexpr (std::is_same_v<Space, host> && (form == stage::pointwise || form == stage::rows)) {
+    const bool large = destination.size() * static_cast<index>(sizeof(T)) >= streaming_bytes;
+    target.streaming = large && !reads_elements_of(destination, node);
+  }
+  return target;
+}
+
 /// The program of a node that repeats over `Rank` axes.
 template <int Rank, class E>
 auto lower_repeated(const E& node) {
@@ -86,7 +98,7 @@ void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool
     run_stage<Space>(make_target(temporary.write_view()), node);
     evaluate_same(destination, as_node(temporary), false);
   } else {
-    run_stage<Space>(make_target(destination), node);
+    run_stage<Space>(make_target_of(destination, node), node);
   }
 }
 

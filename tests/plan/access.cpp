@@ -77,7 +77,8 @@ TEST_CASE("runs are written at any step, and nothing beside them", "[access]") {
       for (const tenon::index end : {5, 6, 37, 38}) {
         std::vector<float> memory(200, -1.0f);
         const tenon::index origin = step < 0 ? 100 : 0;
-        tenon::write_run(memory.data() + origin, step, begin, end, program.at(extents<1>{{0}}), tenon::no_slots{});
+        tenon::write_run(tenon::target_run{memory.data() + origin, step}, {{begin, end}}, program.at(extents<1>{{0}}),
+                         tenon::no_slots{});
         std::vector<float> expected(200, -1.0f);
         for (tenon::index i = begin; i < end; ++i) {
           expected[static_cast<std::size_t>(origin + i * step)] = 2 * static_cast<float>(i);

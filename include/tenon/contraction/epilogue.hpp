@@ -58,7 +58,7 @@ struct contraction_epilogue {
       auto position = map.position(row, column);
       const index origin = position[Rank - 1];
       position[Rank - 1] = 0;
-      write_run(target.at(position), target.step(), origin, origin + length, map.program.at(position),
+      write_run(target_run{target.at(position), target.step()}, {{origin, origin + length}}, map.program.at(position),
                 accumulator_run<Accumulator>{accumulators, origin});
       column += length, accumulators += length, count -= length;
     }

@@ -33,7 +33,7 @@ TENON_INLINE void for_each_run(const Matrix& matrix, index row, index column, in
 /// Values `first` to `first + count` - 1 of a cursor, side by side from `to` on.
 template <class T, class Cursor>
 TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to) {
-  write_run(to - first, 1, first, first + count, cursor, no_slots{});
+  write_run(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
 /// Whether the columns of a folded matrix run along the last axis of its program.

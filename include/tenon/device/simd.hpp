@@ -174,6 +174,30 @@ TENON_INLINE void store(U* to, const V& lanes) {
   }
 }
 
+/// Whether a pack of lanes V can be written past the caches into elements of type U.
+template <class U, class V>
+inline constexpr bool can_stream =
+#if defined(__AVX__) && !defined(__CUDACC__)
+    std::is_same_v<lane_of<V>, U> && sizeof(V) == detail::vector_bytes;
+#else
+    false;
+#endif
+
+/// Writes the lanes past the caches to adjacent elements, aligned to the size of the pack.
+template <class U, class V>
+TENON_INLINE void stream([[maybe_unused]] U* to, [[maybe_unused]] const V& lanes) {
+#if defined(__AVX__) && !defined(__CUDACC__)
+  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<V*>(to)) : "v"(lanes));
+#endif
+}
+
+/// Orders what was streamed before what other threads do next.
+inline void finish_streaming() {
+#if defined(__AVX__) && !defined(__CUDACC__)
+  asm volatile("sfence" ::: "memory");
+#endif
+}
+
 /// Writes the lanes to elements `stride` apart, converted to U.
 template <int Width, class U, class V>
 TENON_INLINE void scatter(U* to, index stride, const V& lanes) {
@@ -247,6 +271,30 @@ TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
   }
 }
 
+/// `value`, but at least `low`, or at most `high`; NaN stays. One instruction each, unlike max and min.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V at_least(V value, V low) {
+#if defined(__AVX__) && !defined(__CUDACC__)
+  if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
+    V result;
+    asm("vmaxps %2, %1, %0" : "=v"(result) : "v"(low), "v"(value));  // of unordered operands it gives the last
+    return result;
+  }
+#endif
+  return low > value ? low : value;
+}
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
+#if defined(__AVX__) && !defined(__CUDACC__)
+  if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
+    V result;
+    asm("vminps %2, %1, %0" : "=v"(result) : "v"(high), "v"(value));
+    return result;
+  }
+#endif
+  return high < value ? high : value;
+}
+
 /// Absolute value; of unsigned numbers the number itself.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
@@ -262,10 +310,23 @@ TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
   }
 }
 
+/// Square root, rounded to nearest.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V sqrt(V value) {
   if constexpr (is_number<V>) {
     return std::sqrt(value);  // devices have it too
+#if defined(__AVX__) && !defined(__CUDACC__)
+  } else if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
+    V result;
+    asm("vsqrtps %1, %0"
+        : "=v"(result)
+        : "v"(value));  // the library's function sets errno, so no loop of it vectorises
+    return result;
+  } else if constexpr (std::is_same_v<lane_of<V>, double> && sizeof(V) >= 16) {
+    V result;
+    asm("vsqrtpd %1, %0" : "=v"(result) : "v"(value));
+    return result;
+#endif
   } else {
     V result{};
     for (int lane = 0; lane < width_of<V>; ++lane) result[lane] = std::sqrt(value[lane]);
@@ -302,12 +363,16 @@ TENON_HOST_DEVICE TENON_INLINE V logical_not(V value) {
 /// All lanes combined as a balanced tree: first the two halves, lane by lane, and so on.
 template <class V, class Combine>
 TENON_INLINE lane_of<V> reduce(const V& lanes, Combine combine) {
-  lane_of<V> values[width_of<V>];
-  std::memcpy(values, &lanes, sizeof(lanes));
-  for (int half = width_of<V> / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) values[lane] = combine(values[lane], values[lane + half]);
+  constexpr int half = width_of<V> / 2;
+  if constexpr (half == 0) {
+    return lanes;
+  } else {
+    using half_pack = pack<lane_of<V>, half>;
+    half_pack low, high;
+    std::memcpy(&low, &lanes, sizeof(low));
+    std::memcpy(&high, reinterpret_cast<const char*>(&lanes) + sizeof(low), sizeof(high));
+    return reduce(half_pack(combine(low, high)), combine);
   }
-  return values[0];
 }
 
 }  // namespace tenon::simd

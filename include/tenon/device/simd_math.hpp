@@ -43,21 +43,32 @@ TENON_INLINE V power_of_two(typename integer_lanes<V>::type exponent) {
   return as_bits<V>((exponent + 127) << 23);
 }
 
+/// x * 2^n, rounded once; `exponent` is n as an integer, at most 254 in magnitude.
+template <class V>
+TENON_INLINE V scale_by_power(V x, V n, typename integer_lanes<V>::type exponent) {
+#if defined(__AVX512VL__)
+  if constexpr (sizeof(V) >= 16) {
+    V result;
+    asm("vscalefps %2, %1, %0" : "=v"(result) : "v"(x), "v"(n));
+    return result;
+  }
+#endif
+  const auto half = exponent >> 1;
+  return x * power_of_two<V>(half) * power_of_two<V>(exponent - half);
+}
+
 /// exp of float lanes: x = n ln 2 + r, a polynomial of r, then 2^n in two steps so that subnormal results round once.
 template <class V>
 TENON_INLINE V exp_float(V x) {
   using bits = typename integer_lanes<V>::type;
-  const V clamped = min(max(x, constant_like<V>(-104.0f)), constant_like<V>(89.0f));
+  const V clamped = at_most(at_least(x, constant_like<V>(-104.0f)), constant_like<V>(89.0f));
   const V magic = constant_like<V>(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer in the low bits
   const V shifted = clamped * 1.44269504088896341f + magic;
   const V n = shifted - magic;
   const V r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
   const V p =
       polynomial(r, 0.5f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
-  const V power = p * (r * r) + r + 1.0f;
-  const bits exponent = as_bits<bits>(shifted) - as_bits<bits>(magic);
-  const bits half = exponent >> 1;
-  return power * power_of_two<V>(half) * power_of_two<V>(exponent - half);
+  return scale_by_power(p * (r * r) + r + 1.0f, n, as_bits<bits>(shifted) - as_bits<bits>(magic));
 }
 
 /// log of float lanes: mantissa in [sqrt(1/2), sqrt(2)), a polynomial, and the exponent times ln 2 in two parts.

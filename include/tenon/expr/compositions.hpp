@@ -18,7 +18,7 @@ template <tensor_operand Operand, int... Axes>
 auto softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto powers = exp(x - max(x, axes));
-  return powers / sum(powers, axes);
+  return powers * (1 / sum(powers, axes));  // a division for each row, not for each element
 }
 
 /// Logarithm of the softmax, without leaving the logarithm: x - max - log(sum(exp(x - max))).

@@ -16,6 +16,7 @@ struct pointwise_kind {};
 struct index_map_kind {};
 struct reduction_kind {};
 struct contraction_kind {};
+struct recorded_kind {};
 
 /// A node: it knows its kind, element type, extents and space, holds `operands`, and lowers itself to a program.
 template <class E>
@@ -165,9 +166,13 @@ constexpr int count_operand_slots(std::type_identity<tuple<Operands...>>) {
 /// They are numbered in post order, so that each depends on lower numbers only.
 template <class E>
 constexpr int count_slots() {
-  constexpr bool fills_one =
-      std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>;
-  return detail::count_operand_slots(std::type_identity<decltype(E::operands)>{}) + (fills_one ? 1 : 0);
+  if constexpr (std::is_same_v<typename E::kind, recorded_kind>) {
+    return E::replaced_slots;
+  } else {
+    constexpr bool fills_one =
+        std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>;
+    return detail::count_operand_slots(std::type_identity<decltype(E::operands)>{}) + (fills_one ? 1 : 0);
+  }
 }
 template <class E>
 inline constexpr int slot_count = count_slots<E>();

@@ -30,6 +30,7 @@ struct axis_map {
     for (int j = 0; j < Outer; ++j) result[j] = target[j] < 0 ? 0 : step[j] * strides[target[j]];
     return result;
   }
+  friend constexpr bool operator==(const axis_map&, const axis_map&) = default;
 };
 
 template <int Rank>
@@ -97,6 +98,11 @@ struct strided_source {
       if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
       return simd::gather<value_type, Width>(data + i * stride, stride);
     }
+    void prefetch(index count) const {
+      constexpr index line = 64 / static_cast<index>(sizeof(T));
+      if (stride != 1) return;
+      for (index i = 0; i < count; i += line) __builtin_prefetch(data + i);
+    }
   };
 
   TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
@@ -110,6 +116,27 @@ struct strided_source {
   }
 };
 
+/// A cursor with the executor's values filled in, where they are the same along a whole row: what depends on them alone
+/// is then computed once a row.
+template <class Cursor, class Slots>
+TENON_HOST_DEVICE TENON_INLINE auto settle(const Cursor& cursor, const Slots& slots) {
+  if constexpr (requires { cursor.settled(slots); }) {
+    return cursor.settled(slots);
+  } else {
+    return cursor;
+  }
+}
+
+/// Asks for the memory that a cursor will read in its next `count` positions.
+template <class Cursor>
+TENON_INLINE void prefetch(const Cursor& cursor, index count) {
+  if constexpr (requires { cursor.prefetch(count); }) cursor.prefetch(count);
+}
+
+/// Cursors that give one number along a whole row.
+template <class Cursor>
+inline constexpr bool is_uniform = requires { typename Cursor::uniform; };
+
 /// One number everywhere.
 template <class T>
 struct constant_source {
@@ -118,6 +145,7 @@ struct constant_source {
 
   struct cursor {
     static constexpr int widest = static_cast<int>(sizeof(value_type));
+    using uniform = void;
     value_type number;
 
     bool is_adjacent() const { return true; }
@@ -194,6 +222,10 @@ struct slot_source {
     TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
       return slots.template pack<Slot, Width>(i);
     }
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
+      return typename constant_source<T>::cursor{value(0, slots)};
+    }
   };
 
   template <int Rank>
@@ -246,8 +278,24 @@ struct operation_program {
     TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
       return pack_of<Width>(i, access, slots, positions{});
     }
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
+      return settled_of(slots, positions{});
+    }
+    void prefetch(index count) const {
+      apply_tuple([count](const auto&... cursor) { (tenon::prefetch(cursor, count), ...); }, cursors);
+    }
 
    private:
+    template <class Slots, int... I>
+    TENON_HOST_DEVICE TENON_INLINE auto settled_of(const Slots& slots, std::integer_sequence<int, I...>) const {
+      if constexpr ((is_uniform<decltype(settle(get<I>(cursors), slots))> && ...)) {
+        return typename constant_source<Result>::cursor{value(0, slots)};
+      } else {
+        return cursor_of<decltype(settle(get<I>(cursors), slots))...>{op,
+                                                                      make_tuple_of(settle(get<I>(cursors), slots)...)};
+      }
+    }
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots,
                                                    std::integer_sequence<int, I...>) const {

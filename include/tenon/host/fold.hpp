@@ -43,20 +43,24 @@ template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes =
     is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
-/// The lanes of [begin, end) combined in four chains, and where they end; for at least four packs.
-template <class Monoid, class State, class Access, class Cursor, class Slots>
-TENON_INLINE State fold_lanes(const Cursor& cursor, index& i, index end, Access access, const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  const auto at = [&](int chain) { return cursor.template pack<width>(i + chain * width, access, slots); };
-  auto a = at(0), b = at(1), c = at(2), d = at(3);
-  for (i += 4 * width; i + 4 * width <= end; i += 4 * width) {
-    a = Monoid::combine(a, at(0));
-    b = Monoid::combine(b, at(1));
-    c = Monoid::combine(c, at(2));
-    d = Monoid::combine(d, at(3));
+/// The packs of [i, end) combined in `Chains` chains, which hide the latency of `combine`, and where they end; for at
+/// least one pack a chain.
+template <int Chains, class Monoid, class State, class Access, class Cursor, class Slots>
+TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, Access access, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest), step = Chains * width;
+  const auto at = [&](index chain) __attribute__((always_inline)) {
+    return cursor.template pack<width>(i + chain * width, access, slots);
+  };
+  decltype(at(0)) chains[Chains];
+  for_each_index<Chains>([&](auto chain) { chains[chain.value] = at(chain.value); });
+  for (i += step; i + step <= end; i += step) {
+    for_each_index<Chains>(
+        [&](auto chain) { chains[chain.value] = Monoid::combine(chains[chain.value], at(chain.value)); });
   }
-  const auto lanes = Monoid::combine(Monoid::combine(a, b), Monoid::combine(c, d));
-  return simd::reduce(lanes, [](auto left, auto right) { return Monoid::combine(left, right); });
+  for (int half = Chains / 2; half > 0; half /= 2) {
+    for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+  }
+  return simd::reduce(chains[0], [](auto left, auto right) { return Monoid::combine(left, right); });
 }
 
 /// [begin, end) of one row; `first` is the position of the row's start among the reduced.
@@ -65,9 +69,17 @@ State fold_block(const Cursor& cursor, index begin, index end, index first, cons
   State result = Monoid::template identity<State>();
   index i = begin;
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    if (end - begin >= 4 * simd::width_for(Cursor::widest)) {
-      with_access([&](auto access) { result = fold_lanes<Monoid, State>(cursor, i, end, access, slots); }, cursor);
-    }
+    constexpr int width = simd::width_for(Cursor::widest);
+    const auto add_chains = [&]<int Chains>(constant<Chains>) {
+      if (end - i < Chains * width) return;
+      with_access(
+          [&](auto access) {
+            result = Monoid::combine(result, fold_chains<Chains, Monoid, State>(cursor, i, end, access, slots));
+          },
+          cursor);
+    };
+    add_chains(constant<8>{});
+    add_chains(constant<1>{});
   }
   for (; i < end; ++i) {
     result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), first + i));
@@ -148,7 +160,7 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
                const array<index, 2>& runs, const array<index, 2>& part, const Slots& slots) {
   for (index run = runs[0]; run < runs[1]; ++run) {
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
-    fold_row(partial, fold.program.at(here), part, run * fold.run_length(), slots);
+    fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), slots);
   }
 }
 
@@ -177,6 +189,13 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
 /// The result at `here`, a position of the iteration space.
 template <class Fold, class Position, class Slots>
 typename Fold::value_type fold_result(const Fold& fold, const Position& here, const Slots& slots) {
+  if (fold.run_count() == 1 && fold.run_length() <= detail::run_block) {
+    auto start = here;
+    set_position(start, fold.extents, fold.kept, Fold::rank - 1, 0);
+    const auto total = detail::fold_block<typename Fold::monoid, typename Fold::state>(
+        settle(fold.program.at(start), slots), 0, fold.run_length(), 0, slots);
+    return Fold::monoid::template finish<typename Fold::value_type>(total, fold.count);
+  }
   cascade<typename Fold::monoid, typename Fold::state> partial;
   detail::fold_runs(partial, fold, here, {{0, fold.run_count()}}, {{0, fold.run_length()}}, slots);
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
@@ -200,6 +219,7 @@ void fold_results(const Fold& fold, const Position& position, int last_axis, con
 /// The single result of a full reduction, in parallel over items of whole runs or parts of one run.
 template <class Fold>
 typename Fold::value_type fold_everything(const Fold& fold) {
+  if (fold.count <= detail::item_size) return fold_result(fold, array<index, Fold::rank>{}, no_slots{});
   const index length = fold.run_length(), runs = length == 0 ? 0 : fold.run_count();
   const index runs_per_item = length >= detail::item_size || length == 0 ? 1 : detail::item_size / length;
   const index parts = length <= detail::item_size ? 1 : (length + detail::item_size - 1) / detail::item_size;

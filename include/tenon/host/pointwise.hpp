@@ -57,7 +57,7 @@ void write_part(const Targets& targets, const Programs& programs, const array<in
   const auto cursors =
       apply_tuple([&](const auto&... program) { return make_tuple_of(program.at(position)...); }, programs);
   if constexpr (count == 1) {
-    write_run(get<0>(targets).at(position), get<0>(targets).step(), part[0], part[1], get<0>(cursors), no_slots{});
+    write_run(get<0>(targets).run_at(position), part, get<0>(cursors), no_slots{});
   } else {
     const array<index, count> steps =
         apply_tuple([](const auto&... target) { return array<index, count>{{target.step()...}}; }, targets);
@@ -88,6 +88,7 @@ void run_pointwise_host(array<index, Rank> extents, tuple<Targets...> targets, t
       set_position(position, extents, 0, Rank - 1, item / chunks);
       detail::write_part(targets, programs, position, {{begin, end}});
     }
+    if (get<0>(targets).streaming) simd::finish_streaming();
   });
 }
 

@@ -6,7 +6,7 @@
 
 #include <tenon/host/fold.hpp>
 #include <tenon/host/pointwise.hpp>
-#include <tenon/plan/iterate.hpp>
+#include <tenon/plan/sharing.hpp>
 
 namespace tenon {
 
@@ -41,18 +41,23 @@ bool folds_along_kept(const Reduction& node) {
   return beside > 1 && (last_kept == rank - 1 || (inner < 16 && beside > inner));
 }
 
-template <class Slots, class... Folds>
-void set_everything(Slots& slots, const Folds&... folds) {
-  apply_tuple([&](auto&... results) { ((results[0] = fold_everything(folds)), ...); }, slots.results);
+template <class Slots, class Folds, int Count>
+void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& first_equal) {
+  for_each_index<Count>([&](auto slot) {
+    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
+    get<slot.value>(slots.results)[0] = fold_everything(get<slot.value>(folds));
+  });
 }
 
 /// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads.
-template <class Slots, int Rank, class Write, class... Folds>
-void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds&... folds) {
+template <class Slots, int Rank, class Write, class Folds, int Count>
+void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds& folds,
+                const array<int, Count>& first_equal) {
   const index length = extents[last_axis], blocks = (length + lane_block - 1) / lane_block;
   auto others = extents;
   others[last_axis] = 1;
-  const index values = 1 + (0 + ... + folds.count), grain = 1 + pointwise_grain / (lane_block * values);
+  const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds),
+              grain = 1 + pointwise_grain / (lane_block * values);
   parallel_for(count_between(others, 0, Rank) * blocks, grain, [&](index first, index last) {
     array<index, Rank> position{};
     Slots slots;
@@ -61,9 +66,10 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
       const index begin = item % blocks * lane_block;
       const array<index, 2> part{{begin, begin + lane_block < length ? begin + lane_block : length}};
       slots.origin = begin;
-      apply_tuple(
-          [&](auto&... results) { (fold_results(folds, position, last_axis, part, results.begin(), slots), ...); },
-          slots.results);
+      for_each_index<Count>([&](auto slot) {
+        if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
+        fold_results(get<slot.value>(folds), position, last_axis, part, get<slot.value>(slots.results).begin(), slots);
+      });
       write(position, part, slots);
     }
   });
@@ -85,23 +91,25 @@ void run_result_blocks(const Target& target, const E& node, const Folds& folds) 
     for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
       set_position(position, extents, RowAxis, rank, row);
       for (int place = 0; place < rank - 1; ++place) here[place] = position[order[place]];
-      write_run(target.at(position), step, part[0], part[1], program.at(here), results);
+      write_run(target_run{target.at(position), step}, part, program.at(here), results);
     }
   };
   auto results_extents = extents;
   for (int axis = RowAxis; axis < rank; ++axis) results_extents[axis] = 1;
+  const auto first_equal = first_equal_reductions(node);
   apply_tuple(
       [&](const auto&... fold) {
         using slots = block_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>;
         if constexpr (RowAxis == rank) {
           if (count_between(results_extents, 0, rank) == 1) {
-            slots results{{}, 0};
-            detail::set_everything(results, fold...);
+            slots results;
+            results.origin = 0;
+            detail::set_everything(results, folds, first_equal);
             return write({}, {{0, 1}}, results);
           }
         }
         if constexpr (rank > 0) {
-          detail::run_blocks<slots, rank>(results_extents, last_axis, write, fold...);
+          detail::run_blocks<slots, rank>(results_extents, last_axis, write, folds, first_equal);
         }
       },
       folds);

@@ -6,13 +6,15 @@
 
 #include <tenon/host/fold.hpp>
 #include <tenon/host/pointwise.hpp>
+#include <tenon/plan/record.hpp>
 
 namespace tenon {
 
-/// The reductions of the current row that are known so far.
-template <class... Values>
+/// The reductions of the current row that are known so far, and its values on record.
+template <class Record, class... Values>
 struct row_slots {
   tuple<Values...> results;
+  const Record* record;
 
   template <int Slot>
   TENON_HOST_DEVICE auto value(index) const {
@@ -27,33 +29,77 @@ struct row_slots {
 
 namespace detail {
 
-inline constexpr index short_row = 16;  // rows up to here are folded side by side, not along themselves
+inline constexpr index short_row = 16;      // rows up to here are folded side by side, not along themselves
+inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
 
-/// Row by row: each reduction sees the ones before, then the row is written.
-template <int RowAxis, class Target, class E, class Folds>
-void run_long_rows(Target target, const E& node, const Folds& folds) {
+/// Folds the reductions of one row in order; each sees the ones before.
+template <class Slots, class Folds, class Position, int Count>
+void fold_row_slots(Slots& slots, const Folds& folds, const Position& position, const array<int, Count>& first_equal) {
+  for_each_index<Count>([&](auto slot) {
+    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
+    get<slot.value>(slots.results) = fold_result(get<slot.value>(folds), position, slots);
+  });
+}
+
+/// Row by row: each reduction sees the ones before, then the row is written. `Record` is the type of recorded values;
+/// `prepare(folds, record)` gives the folds of a thread.
+template <int RowAxis, class Record, class Target, class E, class Folds, int Count, class Prepare>
+void run_long_rows(Target target, const E& node, const Folds& folds, const array<int, Count>& first_equal,
+                   const Prepare& prepare) {
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
   auto program = node.template lower<0>(identity_map<rank>());
   merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
   const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, rank - 1);
   const index length = extents[rank - 1], grain = 1 + pointwise_grain / (1 + parts * length);
-  apply_tuple(
-      [&](const auto&... fold) {
-        parallel_for(rows, grain, [&](index first, index last) {
-          row_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...> slots{};
-          for (index row = first; row < last; ++row) {
-            array<index, rank> position{};
-            set_position(position, extents, 0, RowAxis, row);
-            apply_tuple([&](auto&... result) { ((result = fold_result(fold, position, slots)), ...); }, slots.results);
-            for (index part = 0; part < parts; ++part) {
-              set_position(position, extents, RowAxis, rank - 1, part);
-              write_run(target.at(position), target.step(), 0, length, program.at(position), slots);
-            }
-          }
-        });
-      },
-      folds);
+  parallel_for(rows, grain, [&](index first, index last) {
+    Record record[record_size];
+    const auto own_folds = prepare(folds, record);
+    auto slots = apply_tuple(
+        [&](const auto&... fold) {
+          return row_slots<Record, typename std::remove_cvref_t<decltype(fold)>::value_type...>{{}, record};
+        },
+        folds);
+    array<index, rank> position{};
+    for (index row = first; row < last; ++row) {
+      if (row + 1 < last && parts == 1) {
+        set_position(position, extents, 0, RowAxis, row + 1);
+        prefetch(get<0>(folds).program.at(position), length);  // no hardware looks beyond a page
+      }
+      set_position(position, extents, 0, RowAxis, row);
+      fold_row_slots(slots, own_folds, position, first_equal);
+      for (index part = 0; part < parts; ++part) {
+        set_position(position, extents, RowAxis, rank - 1, part);
+        write_run(target.run_at(position), {{0, length}}, settle(program.at(position), slots), slots);
+      }
+    }
+    if (target.streaming) simd::finish_streaming();
+  });
+}
+
+/// Whether the row that a fold reads is one run, short enough to be kept.
+template <class Fold>
+bool fits_record(const Fold& fold) {
+  return fold.run_count() == 1 && fold.run_length() <= record_size;
+}
+
+/// Rows whose costly values are computed once, where they fit and all occurrences are equal; else as they stand.
+template <int RowAxis, class Target, class E, class Folds, int Count>
+void run_rows_alone(const Target& target, const E& node, const Folds& folds, const array<int, Count>& first_equal) {
+  constexpr int slot = recorded_slot<E>;
+  if constexpr (slot >= 0) {
+    const auto& fold = get<slot>(folds);
+    using record = typename decltype(fold.program)::value_type;
+    const auto& operand = get<slot>(reductions_of(node))->operand();
+    using part = std::remove_cvref_t<decltype(operand)>;
+    if (first_equal[slot] == slot && fits_record(fold) && occurrences_equal(operand, node)) {
+      return run_long_rows<RowAxis, record>(target, replace_recorded<part>(node), folds, first_equal,
+                                            [](const Folds& shared, record* values) {
+                                              return with_element<slot>(shared, recording(get<slot>(shared), values));
+                                            });
+    }
+  }
+  run_long_rows<RowAxis, char>(target, node, folds, first_equal, [](const Folds& shared, char*) { return shared; });
 }
 
 }  // namespace detail
@@ -72,7 +118,7 @@ void run_rows_host(const Target& target, const E& node) {
   if (side_by_side) {
     run_result_blocks<RowAxis>(target, node, folds);
   } else {
-    detail::run_long_rows<RowAxis>(target, node, folds);
+    detail::run_rows_alone<RowAxis>(target, node, folds, first_equal_reductions(node));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <tenon/device/launch.hpp>
 #include <tenon/kernels/pointwise.hpp>  // blocks_for
 #include <tenon/plan/iterate.hpp>
+#include <tenon/plan/sharing.hpp>
 
 namespace tenon {
 
@@ -72,6 +73,7 @@ struct reduce_kernel {
   Target target;
   Program program;
   Folds folds;
+  array<int, Folds::count> first_equal;
   int team;
 
   template <class Device>
@@ -93,8 +95,12 @@ struct reduce_kernel {
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, const array<index, Rank>& position, Slots& slots,
                                   std::integer_sequence<int, I...>) const {
-    ((get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), start_of(get<I>(folds), position), slots)),
-     ...);
+    (fold_one<I>(device, position, slots), ...);
+  }
+  template <int I, class Device>
+  TENON_HOST_DEVICE void fold_one(Device& device, const array<index, Rank>& position, Slots& slots) const {
+    if (copy_equal_slot<I>(slots.results, first_equal)) return;
+    get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), start_of(get<I>(folds), position), slots);
   }
   template <class Fold>
   TENON_HOST_DEVICE static auto start_of(const Fold& fold, const array<index, Rank>& position) {
@@ -119,7 +125,7 @@ void run_reduce_kernel(const Target& target, const E& node) {
       [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
   const reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>, slots>
-      kernel{extents, target, program, folds, fold_team(most_values(folds))};
+      kernel{extents, target, program, folds, first_equal_reductions(node), fold_team(most_values(folds))};
   launch<Space>(launch_shape{.grid = {detail::blocks_for(node.shape().count() * kernel.team)},
                              .block = detail::kernel_block,
                              .shared_bytes = block_reduce_bytes},

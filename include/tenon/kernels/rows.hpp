@@ -16,6 +16,7 @@ struct rows_kernel {
   Target target;
   Program program;
   Folds folds;
+  array<int, Folds::count> first_equal;
   int team;
 
   template <class Device>
@@ -40,7 +41,12 @@ struct rows_kernel {
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, const array<index, Rank>& position, Slots& slots,
                                   std::integer_sequence<int, I...>) const {
-    ((get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), position, slots)), ...);
+    (fold_one<I>(device, position, slots), ...);
+  }
+  template <int I, class Device>
+  TENON_HOST_DEVICE void fold_one(Device& device, const array<index, Rank>& position, Slots& slots) const {
+    if (copy_equal_slot<I>(slots.results, first_equal)) return;
+    get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), position, slots);
   }
 };
 
@@ -59,7 +65,7 @@ void run_rows_kernel(Target target, const E& node) {
       [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
   const rows_kernel<rank, RowAxis, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
-      extents, target, program, folds, fold_team(most_values(folds))};
+      extents, target, program, folds, first_equal_reductions(node), fold_team(most_values(folds))};
   launch<Space>(launch_shape{.grid = {detail::blocks_for(count_between(extents, 0, RowAxis) * kernel.team)},
                              .block = detail::kernel_block,
                              .shared_bytes = block_reduce_bytes},

@@ -8,11 +8,25 @@
 
 namespace tenon {
 
+/// Destinations from this size on push everything else out of the caches, so the host writes past them.
+inline constexpr index streaming_bytes = index{12} << 20;
+
+/// Where the results of a row go.
+template <class T>
+struct target_run {
+  T* data;
+  index step = 1;
+  bool streaming = false;
+};
+template <class T, class... Rest>
+target_run(T*, Rest...) -> target_run<T>;
+
 /// Where results go: elements `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_target {
   T* data;
   array<index, Rank> stride;
+  bool streaming = false;  // large, and not read by the statement
 
   TENON_HOST_DEVICE T* at(const array<index, Rank>& position) const {
     index offset = 0;
@@ -20,6 +34,7 @@ struct strided_target {
     return data + offset;
   }
   TENON_HOST_DEVICE index step() const { return Rank == 0 ? 1 : stride[Rank - 1]; }
+  target_run<T> run_at(const array<index, Rank>& position) const { return {at(position), step(), streaming}; }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     visitor(stride);
@@ -116,11 +131,32 @@ TENON_INLINE void write_packs(T* data, index step, index& i, index end, const Cu
 
 }  // namespace detail
 
-/// Writes the values of a cursor at [begin, end) of a row to `data`, `step` elements apart.
+namespace detail {
+
+/// As write_packs with step 1, past the caches; begins with single elements up to where packs are aligned.
+template <int Width, class T, class Cursor, class Slots>
+TENON_INLINE void stream_packs(T* data, index& i, index end, const Cursor& cursor, const Slots& slots) {
+  for (; i < end && reinterpret_cast<std::uintptr_t>(data + i) % (Width * sizeof(T)) != 0; ++i) {
+    data[i] = static_cast<T>(cursor.value(i, slots));
+  }
+  for (; i + Width <= end; i += Width) {
+    simd::stream(data + i, cursor.template pack<Width>(i, adjacent_access{}, slots));
+  }
+}
+
+}  // namespace detail
+
+/// Writes the values of a cursor at the positions `part[0]` to `part[1]` - 1 of a row.
 template <class T, class Cursor, class Slots>
-TENON_INLINE void write_run(T* data, index step, index begin, index end, const Cursor& cursor, const Slots& slots) {
+TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, const Cursor& cursor,
+                            const Slots& slots) {
   constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
-  index i = begin;
+  T* const data = target.data;
+  const index step = target.step, end = part[1];
+  index i = part[0];
+  if constexpr (simd::can_stream<T, decltype(cursor.template pack<width>(i, adjacent_access{}, slots))>) {
+    if (target.streaming && step == 1 && cursor.is_adjacent()) detail::stream_packs<width>(data, i, end, cursor, slots);
+  }
   detail::write_packs<width>(data, step, i, end, cursor, slots);
   if constexpr (simd::narrow_width<width> != 1) {
     detail::write_packs<simd::narrow_width<width>>(data, step, i, end, cursor, slots);

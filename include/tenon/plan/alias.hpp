@@ -47,4 +47,15 @@ bool overwrites_operands(const Target& target, const E& node) {
   return found;
 }
 
+/// Whether `node` reads any element of `target`.
+template <class Target, class E>
+bool reads_elements_of(const Target& target, const E& node) {
+  const address_range written = addresses(target.data(), target.shape().to_array(), target.strides());
+  bool found = false;
+  detail::visit_leaves(node, true, false, [&](const auto& source, bool) {
+    found = found || overlap(written, addresses(source.data(), source.shape().to_array(), source.strides()));
+  });
+  return found;
+}
+
 }  // namespace tenon

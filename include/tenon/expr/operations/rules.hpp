@@ -62,8 +62,10 @@ struct promoting {
   using operand = promoted_element<Operands...>;
 };
 
-/// As promoting, with integers taken to float: exponential, trigonometric and similar functions.
+/// As promoting, with integers taken to float: exponential, trigonometric and similar functions. They cost enough that
+/// a row-resident statement computes them once and keeps the values.
 struct floating_result {
+  using costly = void;
   template <class... Operands>
   using element = std::conditional_t<is_floating<promoted_element<Operands...>>, promoted_element<Operands...>, float>;
   template <int, class... Operands>

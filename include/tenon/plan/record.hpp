@@ -1,0 +1,175 @@
+// tenon/plan/record.hpp: values of a row that are computed once and read again.
+// In softmax, exp(x - max) is summed and then divided by its sum: the sum's pass records what the last pass reads.
+// Floor 3: may include base, core, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/plan/sharing.hpp>
+
+namespace tenon {
+
+/// The recorded value of a row at the position that is evaluated.
+template <class T>
+struct recorded_source {
+  using value_type = T;
+
+  struct cursor {
+    static constexpr int widest = static_cast<int>(sizeof(T));
+
+    bool is_adjacent() const { return true; }
+    template <class Slots>
+    TENON_INLINE T value(index i, const Slots& slots) const {
+      return slots.record[i];
+    }
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+      return simd::load<T, Width>(slots.record + i);
+    }
+  };
+
+  template <int Rank>
+  TENON_INLINE cursor at(const array<index, Rank>&) const {
+    return {};
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&&) {}
+};
+
+/// Stands where `Original` stood, whose values over a row are on record.
+template <class Original>
+struct recorded {
+  using kind = recorded_kind;
+  using element = typename Original::element;
+  using space = typename Original::space;
+  using shape_type = typename Original::shape_type;
+  static constexpr int replaced_slots = slot_count<Original>;
+
+  shape_type extents;
+  [[no_unique_address]] tuple<> operands{};
+
+  const shape_type& shape() const { return extents; }
+  template <int, int Outer>
+  recorded_source<compute_type<element>> lower(const axis_map<shape_type::rank, Outer>&) const {
+    return {};
+  }
+};
+
+/// A program whose values are put on record as they are read.
+template <class Program>
+struct recording_program {
+  using value_type = typename Program::value_type;
+  Program program;
+  value_type* record;
+
+  template <class Cursor>
+  struct cursor_of {
+    static constexpr int widest = Cursor::widest;
+    Cursor cursor;
+    value_type* record;
+
+    bool is_adjacent() const { return cursor.is_adjacent(); }
+    template <class Slots>
+    TENON_INLINE value_type value(index i, const Slots& slots) const {
+      return record[i] = cursor.value(i, slots);
+    }
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      const auto lanes = cursor.template pack<Width>(i, access, slots);
+      simd::store<Width>(record + i, lanes);
+      return lanes;
+    }
+    template <class Slots>
+    TENON_INLINE auto settled(const Slots& slots) const {
+      return cursor_of<decltype(settle(cursor, slots))>{settle(cursor, slots), record};
+    }
+  };
+
+  template <int Rank>
+  TENON_INLINE auto at(const array<index, Rank>& position) const {
+    return cursor_of<decltype(program.at(position))>{program.at(position), record};
+  }
+};
+
+/// The same fold, recording its values.
+template <class Reduction, int Rank, class Program>
+auto recording(const reduction_program<Reduction, Rank, Program>& fold, typename Program::value_type* record) {
+  return reduction_program<Reduction, Rank, recording_program<Program>>{
+      {fold.program, record}, fold.extents, fold.axis_of, fold.kept, fold.along_kept, fold.count};
+}
+
+namespace detail {
+
+template <class E>
+struct is_costly {
+  static constexpr bool test() {
+    if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
+      return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+        return requires { typename decltype(E::op)::costly; } || (is_costly<Operands>::value || ...);
+      }(std::type_identity<decltype(E::operands)>{});
+    } else {
+      return false;
+    }
+  }
+  static constexpr bool value = test();
+};
+
+/// Whether `Part` stands in the pointwise part of E, outside of its reductions.
+template <class Part, class E>
+constexpr bool occurs() {
+  if constexpr (std::is_same_v<Part, E>) {
+    return true;
+  } else if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (occurs<Part, Operands>() || ...);
+    }(std::type_identity<decltype(E::operands)>{});
+  } else {
+    return false;
+  }
+}
+
+/// E with each occurrence of `Part` replaced by its record.
+template <class Part, class E>
+auto replace_recorded(const E& node) {
+  if constexpr (std::is_same_v<Part, E>) {
+    return recorded<Part>{node.shape()};
+  } else if constexpr (occurs<Part, E>()) {
+    return node.with_operands(apply_tuple(
+        [](const auto&... operand) { return make_tuple_of(replace_recorded<Part>(operand)...); }, node.operands));
+  } else {
+    return node;
+  }
+}
+
+template <class Part, class E>
+bool occurrences_equal(const Part& part, const E& node) {
+  if constexpr (std::is_same_v<Part, E>) {
+    return equal_nodes(part, node);
+  } else if constexpr (occurs<Part, E>()) {
+    return apply_tuple([&](const auto&... operand) { return (occurrences_equal(part, operand) && ...); },
+                       node.operands);
+  } else {
+    return true;
+  }
+}
+
+template <class E, class Reductions>
+inline constexpr int slot_to_record = -1;
+template <class E, class... Reductions>
+inline constexpr int slot_to_record<E, tuple<const Reductions*...>> = [] {
+  int slot = 0, found = -1;
+  ((found = is_costly<std::remove_cvref_t<decltype(std::declval<const Reductions&>().operand())>>::value &&
+                    occurs<std::remove_cvref_t<decltype(std::declval<const Reductions&>().operand())>, E>()
+                ? slot
+                : found,
+    ++slot),
+   ...);
+  return found;
+}();
+
+}  // namespace detail
+
+/// The last reduction of E that folds costly values which E also reads itself; -1 when there is none.
+template <class E>
+inline constexpr int recorded_slot = detail::slot_to_record<E, decltype(reductions_of(std::declval<const E&>()))>;
+
+}  // namespace tenon

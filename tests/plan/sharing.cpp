@@ -1,0 +1,80 @@
+// tests/plan/sharing.cpp: which parts of a statement are equal, and that equal reductions are folded once.
+// An operation that counts how many values it is asked for shows what was computed.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/sharing.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+namespace {
+
+long evaluations = 0;
+
+/// x itself; counts the values that it sees. Costly, so that rows put it on record.
+struct counted_op : tenon::promoting {
+  using costly = void;
+  static constexpr const char* name = "counted";
+  template <class V>
+  static V value(V x) {
+    evaluations += tenon::simd::width_of<V>;
+    return x;
+  }
+};
+constexpr tenon::pointwise_function<counted_op> counted;
+
+template <class E>
+bool equal(const E& left, const E& right) {
+  return tenon::equal_nodes(left, right);
+}
+
+}  // namespace
+
+TEST_CASE("nodes are equal when they read the same elements the same way", "[sharing]") {
+  const auto x = tenon_test::counting<float>(rank<2>(3, 4)), y = tenon_test::counting<float>(rank<2>(3, 4));
+  CHECK(equal(x * 2 + 1, x * 2 + 1));
+  CHECK_FALSE(equal(x * 2 + 1, x * 3 + 1));
+  CHECK_FALSE(equal(x * 2 + 1, y * 2 + 1));
+  CHECK(equal(tenon::sum(tenon::exp(x), axis<1>), tenon::sum(tenon::exp(x), axis<1>)));
+  CHECK(equal(tenon::transpose(x * 2), tenon::transpose(x * 2)));
+  CHECK_FALSE(equal(tenon::slice(x, tenon::range(0, 2)) + 0, tenon::slice(x, tenon::range(1, 3)) + 0));
+  CHECK_FALSE(equal(tenon::as_node(std::nanf("")), tenon::as_node(std::nanf(""))));
+}
+
+TEST_CASE("each reduction finds the first that equals it", "[sharing]") {
+  const auto x = tenon_test::counting<float>(rank<1>(5)), y = tenon_test::counting<float>(rank<1>(5));
+  const auto e = tenon::sum(x) * tenon::sum(y) + tenon::max(x) + tenon::sum(x) + tenon::sum(y);
+  CHECK(tenon::first_equal_reductions(e) == tenon::array<int, 5>{{0, 1, 2, 0, 1}});
+}
+
+TEST_CASE("a reduction that is written twice is computed once", "[sharing]") {
+  const auto x = tenon_test::counting<float>(rank<1>(1000), 1);
+  const auto f = counted(x);
+  evaluations = 0;
+  const float whole = tenon::sum(f) * 2 + tenon::sum(f);
+  CHECK(whole == 3 * 500500.0f);
+  CHECK(evaluations == 1000);
+
+  const auto rows = tenon_test::counting<float>(rank<2>(10, 100), 1);
+  evaluations = 0;
+  tenon::tensor<float, rank<1>> totals({10});
+  totals = tenon::sum(counted(rows), axis<1>) + tenon::sum(counted(rows), axis<1>);
+  CHECK(totals(0) == 2 * 5050.0f);
+  CHECK(evaluations == 1000);
+}
+
+TEST_CASE("costly values of a row are computed once, where they are equal and fit", "[sharing]") {
+  for (const tenon::index length : {17, 100, 4096}) {
+    const auto x = tenon_test::counting<float>(rank<2>(4, length), 1), y = x;
+    evaluations = 0;
+    const auto shares = tenon::evaluated_tensor(counted(x) / tenon::sum(counted(x), axis<1>));
+    CHECK(evaluations == 4 * length);
+    const auto others = tenon::evaluated_tensor(counted(y) / tenon::sum(counted(x), axis<1>));
+    CHECK(evaluations == 3 * 4 * length);
+    CHECK(numbers_of(shares) == numbers_of(others));
+  }
+}
