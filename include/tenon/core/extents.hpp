@@ -67,28 +67,27 @@ struct shape {
     for (int before = 0; before < axis; ++before) position += extents[before] == dyn ? 1 : 0;
     return position;
   }
-  constexpr void assign(const array<index, rank>& extents) {
+  TENON_INLINE constexpr void assign(const array<index, rank>& extents) {
+    index product = 1;
+    bool fits = true, overflows = false, is_zero = false;
+    for (int axis = 0; axis < rank; ++axis) {
+      fits = fits && extents[axis] >= 0 && (static_extent(axis) == dyn || static_extent(axis) == extents[axis]);
+      if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
+      overflows = __builtin_mul_overflow(product, extents[axis], &product) || overflows;
+      is_zero = is_zero || extents[axis] == 0;
+    }
+    if (!fits || (overflows && !is_zero)) refuse(extents);
+  }
+  /// Apart from `assign`, so that the statements that it is part of stay short.
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(const array<index, rank>& extents) {
     for (int axis = 0; axis < rank; ++axis) {
       if (extents[axis] < 0 || (static_extent(axis) != dyn && static_extent(axis) != extents[axis])) {
         throw shape_error(compose_text("shape: axis ", axis, ": extent ", extents[axis], ", expected ",
                                        static_extent(axis) == dyn ? "at least 0" : std::to_string(static_extent(axis)),
                                        " (extents ", extents, ")"));
       }
-      if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
     }
-    if (!is_countable(extents)) {
-      throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
-    }
-  }
-  static constexpr bool is_countable(const array<index, rank>& extents) {
-    index product = 1;
-    bool overflows = false;
-    for (int axis = 0; axis < rank; ++axis) {
-      if (extents[axis] == 0) return true;
-      overflows = overflows || product > INT64_MAX / extents[axis];
-      if (!overflows) product *= extents[axis];
-    }
-    return !overflows;
+    throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
   }
 
   [[no_unique_address]] array<index, dynamic_rank> dynamic_{};
@@ -206,6 +205,18 @@ using broadcast_shape = typename detail::broadcast_shapes<
     Operation, Left, Right,
     std::make_integer_sequence<int, (Left::rank > Right::rank ? Left::rank : Right::rank)>>::type;
 
+namespace detail {
+
+template <class Operation, class Left, class Right>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_broadcast(int axis, index a, index b, const Left& left,
+                                                             const Right& right) {
+  throw shape_error(compose_text(Operation::name, ": axis ", axis, ": extents ", a, " and ", b,
+                                 " differ, expected equal or one of them 1 (operands ", left.to_array(), " and ",
+                                 right.to_array(), ")"));
+}
+
+}  // namespace detail
+
 /// Broadcasts two shapes: axes are aligned at the back, an extent of 1 (or a missing axis) takes the other's.
 /// throws    shape_error naming the operation, the axis and both extents
 template <class Operation, shape_type Left, shape_type Right>
@@ -216,11 +227,7 @@ constexpr auto broadcast_extents(const Left& left, const Right& right) {
   for (int axis = 0; axis < rank; ++axis) {
     const int left_axis = axis - (rank - Left::rank), right_axis = axis - (rank - Right::rank);
     const index a = left_axis < 0 ? 1 : left.extent(left_axis), b = right_axis < 0 ? 1 : right.extent(right_axis);
-    if (a != b && a != 1 && b != 1) {
-      throw shape_error(compose_text(Operation::name, ": axis ", axis, ": extents ", a, " and ", b,
-                                     " differ, expected equal or one of them 1 (operands ", left.to_array(), " and ",
-                                     right.to_array(), ")"));
-    }
+    if (a != b && a != 1 && b != 1) detail::refuse_broadcast<Operation>(axis, a, b, left, right);
     extents[axis] = a == 1 ? b : a;
   }
   return result_type(extents);
