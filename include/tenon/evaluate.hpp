@@ -39,7 +39,7 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
 
 /// As make_target, for a statement of one pass on the host that may write past the caches.
 template <class T, class Shape, class Space, class E>
-strided_target<T, Shape::rank> make_target_of(const view<T, Shape, Space>& destination, const E& node) {
+TENON_INLINE strided_target<T, Shape::rank> make_target_of(const view<T, Shape, Space>& destination, const E& node) {
   constexpr stage form = stage_of<E>();
   auto target = make_target(destination);
   if constexpr (std::is_same_v<Space, host> && (form == stage::pointwise || form == stage::rows)) {
@@ -57,8 +57,8 @@ auto lower_repeated(const E& node) {
 
 /// Pointwise statements that share one pass.
 template <class Space, int Rank, class... Targets, class... Programs>
-void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets,
-               const tuple<Programs...>& programs) {
+TENON_INLINE void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets,
+                            const tuple<Programs...>& programs) {
   if constexpr (std::is_same_v<Space, host>) {
     run_pointwise_host(extents, targets, programs);
   } else {
@@ -67,7 +67,7 @@ void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targe
 }
 
 template <class Space, class Target, class E>
-void run_stage(const Target& target, const E& node) {
+TENON_INLINE void run_stage(const Target& target, const E& node) {
   constexpr stage form = stage_of<E>();
   constexpr bool on_host = std::is_same_v<Space, host>;
   if constexpr (form == stage::pointwise) {
@@ -86,17 +86,27 @@ void run_stage(const Target& target, const E& node) {
   }
 }
 
+template <class T, class Shape, class Space, class E>
+void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool may_overlap);
+
+/// For a destination that the statement reads elsewhere. The node is a copy, as in all that statements seldom do: a
+/// node whose address is taken is kept in memory, and a short statement would spend its time there.
+template <class T, class Shape, class Space, class E>
+[[gnu::noinline]] void evaluate_by_temporary(view<T, Shape, Space> destination, E node) {
+  tensor<T, Shape, Space> temporary(destination.shape());
+  run_stage<Space>(make_target(temporary.write_view()), node);
+  evaluate_same(destination, as_node(temporary), false);
+}
+
 /// `node` into elements of the same extents.
 template <class T, class Shape, class Space, class E>
-void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
+TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
   if (destination.size() == 0) return;
   if constexpr (stage_of<E>() == stage::split) {
     const auto rest = split(node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); });
     evaluate_same(destination, rest, may_overlap);
   } else if (may_overlap && overwrites_operands(destination, node)) {
-    tensor<T, Shape, Space> temporary(destination.shape());
-    run_stage<Space>(make_target(temporary.write_view()), node);
-    evaluate_same(destination, as_node(temporary), false);
+    evaluate_by_temporary(destination, node);
   } else {
     run_stage<Space>(make_target_of(destination, node), node);
   }
@@ -158,9 +168,16 @@ consteval void destination_must_fit() {
   static_assert(must_hold<Destination, Expression>, "tenon: the extents of destination and expression must be equal");
 }
 
+/// Evaluates once what the destination holds several times.
+template <class T, class Shape, class Space, class E>
+[[gnu::noinline]] void evaluate_repeated(view<T, Shape, Space> destination, E node) {
+  check_repeats(destination, node);
+  evaluate_same(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()), false);
+}
+
 /// Matches ranks and extents, then evaluates.
 template <class T, class Shape, class Space, class E>
-void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
+TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
   if constexpr (node_shape::rank > Shape::rank) {
@@ -177,13 +194,12 @@ void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node, bo
   } else if (destination.shape() == node.shape()) {
     evaluate_same(destination, node, may_overlap);
   } else {
-    check_repeats(destination, node);
-    evaluate_same(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()), false);
+    evaluate_repeated(destination, node);
   }
 }
 
 template <class T, class Shape, class Space, class E>
-void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
+TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
   evaluate_fitted(destination, node, true);
 }
 
@@ -200,7 +216,7 @@ struct assigner<view<T, Shape, Space>, Expression> {
 /// Assigning to a tensor; an empty one takes the extents of the expression.
 template <class T, class Shape, class Space, class Expression>
 struct assigner<tensor<T, Shape, Space>, Expression> {
-  static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
+  TENON_INLINE static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
     const auto& node = as_node(expression);
     using node_type = std::remove_cvref_t<decltype(node)>;
     if constexpr (node_type::shape_type::rank == Shape::rank) {
@@ -214,10 +230,16 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
 /// The number that an expression without axes is.
 template <dtype T, class Expression>
 struct assigner<T, Expression> {
-  static T value(const Expression& expression) {
+  TENON_INLINE static T value(const Expression& expression) {
     using space = detail::concrete_space<typename Expression::space>;
-    const tensor<T, shape<>, host> result = detail::evaluate_part<space>(expression).template to<host>();
-    return *result.data();
+    if constexpr (std::is_same_v<space, host>) {
+      T result;
+      detail::evaluate_into(view<T, shape<>, host>(&result, shape<>{}), expression);
+      return result;
+    } else {
+      const tensor<T, shape<>, host> result = detail::evaluate_part<space>(expression).template to<host>();
+      return *result.data();
+    }
   }
 };
 

@@ -63,8 +63,9 @@ struct constant {
 
 /// Calls `body(constant<0>{})` ... `body(constant<N - 1>{})`.
 template <int N, class Body>
-constexpr void for_each_index(Body&& body) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (body(constant<I>{}), ...); }(std::make_integer_sequence<int, N>{});
+TENON_INLINE constexpr void for_each_index(Body&& body) {
+  [&]<int... I>(std::integer_sequence<int, I...>)
+      __attribute__((always_inline)) { (body(constant<I>{}), ...); }(std::make_integer_sequence<int, N>{});
 }
 
 }  // namespace tenon

@@ -60,14 +60,14 @@ TENON_HOST_DEVICE constexpr auto& get(tuple<Ts...>& values) {
 
 /// `body(values...)` of a tuple; on the host only, where lambdas need no marks.
 template <class Body, class... Ts>
-constexpr decltype(auto) apply_tuple(Body&& body, const tuple<Ts...>& values) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) -> decltype(auto) {
+TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body, const tuple<Ts...>& values) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) -> decltype(auto) {
     return body(get<I>(values)...);
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
 }
 template <class Body, class... Ts>
-constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& values) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) -> decltype(auto) {
+TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& values) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) -> decltype(auto) {
     return body(get<I>(values)...);
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
 }

@@ -79,7 +79,7 @@ struct shape {
     if (!fits || (overflows && !is_zero)) refuse(extents);
   }
   /// Apart from `assign`, so that the statements that it is part of stay short.
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(const array<index, rank>& extents) {
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(array<index, rank> extents) {
     for (int axis = 0; axis < rank; ++axis) {
       if (extents[axis] < 0 || (static_extent(axis) != dyn && static_extent(axis) != extents[axis])) {
         throw shape_error(compose_text("shape: axis ", axis, ": extent ", extents[axis], ", expected ",
@@ -208,8 +208,7 @@ using broadcast_shape = typename detail::broadcast_shapes<
 namespace detail {
 
 template <class Operation, class Left, class Right>
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_broadcast(int axis, index a, index b, const Left& left,
-                                                             const Right& right) {
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_broadcast(int axis, index a, index b, Left left, Right right) {
   throw shape_error(compose_text(Operation::name, ": axis ", axis, ": extents ", a, " and ", b,
                                  " differ, expected equal or one of them 1 (operands ", left.to_array(), " and ",
                                  right.to_array(), ")"));
@@ -220,7 +219,7 @@ template <class Operation, class Left, class Right>
 /// Broadcasts two shapes: axes are aligned at the back, an extent of 1 (or a missing axis) takes the other's.
 /// throws    shape_error naming the operation, the axis and both extents
 template <class Operation, shape_type Left, shape_type Right>
-constexpr auto broadcast_extents(const Left& left, const Right& right) {
+TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& right) {
   using result_type = broadcast_shape<Operation, Left, Right>;
   constexpr int rank = result_type::rank;
   array<index, rank> extents{};
@@ -235,11 +234,11 @@ constexpr auto broadcast_extents(const Left& left, const Right& right) {
 
 /// Broadcasts any number of shapes.
 template <class Operation, shape_type First>
-constexpr First broadcast_all(const First& first) {
+TENON_INLINE constexpr First broadcast_all(const First& first) {
   return first;
 }
 template <class Operation, shape_type First, shape_type Second, shape_type... Rest>
-constexpr auto broadcast_all(const First& first, const Second& second, const Rest&... rest) {
+TENON_INLINE constexpr auto broadcast_all(const First& first, const Second& second, const Rest&... rest) {
   return broadcast_all<Operation>(broadcast_extents<Operation>(first, second), rest...);
 }
 

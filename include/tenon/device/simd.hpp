@@ -85,7 +85,7 @@ TENON_HOST_DEVICE TENON_INLINE pack<T, Width> broadcast(T number) {
   } else if constexpr (std::is_same_v<T, bool>) {
     return pack<T, Width>{} - static_cast<std::int32_t>(number);
   } else {
-    return pack<T, Width>{} + number;
+    return number - pack<T, Width>{};  // unlike a sum with 0 it keeps -0, and folds to nothing
   }
 }
 
@@ -95,7 +95,7 @@ TENON_HOST_DEVICE TENON_INLINE V constant_like(Number number) {
   if constexpr (is_number<V>) {
     return static_cast<V>(number);
   } else {
-    return V{} + static_cast<lane_of<V>>(number);
+    return static_cast<lane_of<V>>(number) - V{};
   }
 }
 

@@ -125,11 +125,11 @@ struct scalar {
 };
 
 template <dtype T, shape_type Shape, memory_space Space>
-leaf<T, Shape, Space> as_node(const tensor<T, Shape, Space>& operand) {
+TENON_INLINE leaf<T, Shape, Space> as_node(const tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
-leaf<T, Shape, Space> as_node(tensor<T, Shape, Space>& operand) {
+TENON_INLINE leaf<T, Shape, Space> as_node(tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
@@ -139,11 +139,11 @@ auto as_node(tensor<T, Shape, Space>&& operand) {
   return leaf<T, Shape, Space, shared_tensor<tensor<T, Shape, Space>>>{elements, owner};
 }
 template <class T, shape_type Shape, memory_space Space>
-leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {
+TENON_INLINE leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {
   return {operand, {}};
 }
 template <expression E>
-const E& as_node(const E& node) {
+TENON_INLINE const E& as_node(const E& node) {
   return node;
 }
 template <class T>

@@ -61,8 +61,8 @@ struct pointwise {
 /// Composes a pointwise node; extents are checked here.
 /// throws    shape_error when run-time extents do not broadcast
 template <class Op, class... Operands>
-auto make_pointwise(Op op, Operands&&... operands) {
-  return [&]<class... Nodes>(const Nodes&... nodes) {
+TENON_INLINE auto make_pointwise(Op op, Operands&&... operands) {
+  return [&]<class... Nodes>(const Nodes&... nodes) __attribute__((always_inline)) {
     return pointwise<Op, Nodes...>{op, {{{nodes}...}}, broadcast_all<Op>(nodes.shape()...)};
   }(as_node(std::forward<Operands>(operands))...);
 }
@@ -72,7 +72,7 @@ template <class Op>
 struct pointwise_function {
   template <class... Operands>
     requires operands_of_expression<Operands...>
-  auto operator()(Operands&&... operands) const {
+  TENON_INLINE auto operator()(Operands&&... operands) const {
     return make_pointwise(Op{}, std::forward<Operands>(operands)...);
   }
 };

@@ -267,8 +267,9 @@ struct operation_program {
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 
-    bool is_adjacent() const {
-      return apply_tuple([](const auto&... cursor) { return (cursor.is_adjacent() && ...); }, cursors);
+    TENON_INLINE bool is_adjacent() const {
+      return apply_tuple(
+          [](const auto&... cursor) __attribute__((always_inline)) { return (cursor.is_adjacent() && ...); }, cursors);
     }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {

@@ -26,6 +26,11 @@ struct reduced_shape<axis_list<Axes...>, Shape, std::integer_sequence<int, I...>
   using type = shape<(reduced[I] ? 1 : Shape::static_extent(I))...>;
 };
 
+template <int Rank>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_empty(const char* name, int axis, array<index, Rank> extents) {
+  throw shape_error(compose_text(name, ": axis ", axis, ": extent 0, expected at least 1 (operand ", extents, ")"));
+}
+
 }  // namespace detail
 
 /// Which axes of an operand of `Rank` a reduction folds.
@@ -77,7 +82,7 @@ struct reduction {
 /// Composes a reduction.
 /// throws    shape_error when no value is left to fold and the monoid has no identity
 template <class Monoid, class Axes, class Operand>
-auto make_reduction(Axes axes, const Operand& operand) {
+TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
   using node = reduction<Monoid, Axes, Operand>;
   constexpr int rank = Operand::shape_type::rank;
   constexpr array<bool, rank> reduced = reduced_axes<rank>(Axes{});
@@ -86,8 +91,7 @@ auto make_reduction(Axes axes, const Operand& operand) {
     const index extent = operand.shape().extent(axis);
     if constexpr (node::shape_type::rank != 0) extents[axis] = reduced[axis] ? 1 : extent;
     if (reduced[axis] && extent == 0 && !Monoid::has_identity) {
-      throw shape_error(compose_text(Monoid::name, ": axis ", axis, ": extent 0, expected at least 1 (operand ",
-                                     operand.shape().to_array(), ")"));
+      detail::refuse_empty(Monoid::name, axis, operand.shape().to_array());
     }
   }
   (void)axes;
@@ -98,11 +102,11 @@ auto make_reduction(Axes axes, const Operand& operand) {
 template <class Monoid>
 struct reduction_function {
   template <tensor_operand Operand>
-  auto operator()(Operand&& operand) const {
+  TENON_INLINE auto operator()(Operand&& operand) const {
     return make_reduction<Monoid>(all_axes{}, as_node(std::forward<Operand>(operand)));
   }
   template <tensor_operand Operand, int... Axes>
-  auto operator()(Operand&& operand, axis_list<Axes...> axes) const {
+  TENON_INLINE auto operator()(Operand&& operand, axis_list<Axes...> axes) const {
     return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
   }
 };

@@ -65,7 +65,7 @@ TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, Access
 
 /// [begin, end) of one row; `first` is the position of the row's start among the reduced.
 template <class Monoid, class State, class Cursor, class Slots>
-State fold_block(const Cursor& cursor, index begin, index end, index first, const Slots& slots) {
+State fold_block(Cursor cursor, index begin, index end, index first, const Slots& slots) {
   State result = Monoid::template identity<State>();
   index i = begin;
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {

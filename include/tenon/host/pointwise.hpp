@@ -51,11 +51,12 @@ TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent,
 }
 
 template <class Targets, class Programs, int Rank>
-void write_part(const Targets& targets, const Programs& programs, const array<index, Rank>& position,
-                const array<index, 2>& part) {
+TENON_INLINE void write_part(const Targets& targets, const Programs& programs, const array<index, Rank>& position,
+                             const array<index, 2>& part) {
   constexpr int count = Targets::count;
-  const auto cursors =
-      apply_tuple([&](const auto&... program) { return make_tuple_of(program.at(position)...); }, programs);
+  const auto cursors = apply_tuple(
+      [&](const auto&... program) __attribute__((always_inline)) { return make_tuple_of(program.at(position)...); },
+      programs);
   if constexpr (count == 1) {
     write_run(get<0>(targets).run_at(position), part, get<0>(cursors), no_slots{});
   } else {
@@ -71,7 +72,8 @@ void write_part(const Targets& targets, const Programs& programs, const array<in
 
 /// Evaluates each program over `extents` into its target, in one pass.
 template <int Rank, class... Targets, class... Programs>
-void run_pointwise_host(array<index, Rank> extents, tuple<Targets...> targets, tuple<Programs...> programs) {
+TENON_INLINE void run_pointwise_host(array<index, Rank> extents, tuple<Targets...> targets,
+                                     tuple<Programs...> programs) {
   merge_axes(extents, 0, Rank, [&](auto&& visitor) {
     apply_tuple([&](auto&... target) { (target.visit(visitor), ...); }, targets);
     apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs);
@@ -81,7 +83,8 @@ void run_pointwise_host(array<index, Rank> extents, tuple<Targets...> targets, t
   const index chunk = chunks <= 1 ? length : detail::pointwise_chunk;
   const index grain = chunk == 0 ? 1 : (detail::pointwise_grain + chunk - 1) / chunk;
   count_launch("pointwise");
-  parallel_for(rows * chunks, grain, [&](index first, index last) {
+  if (rows == 1 && chunks == 1) return detail::write_part(targets, programs, array<index, Rank>{}, {{0, length}});
+  const auto run_items = [=](index first, index last) {
     array<index, Rank> position{};
     for (index item = first; item < last; ++item) {
       const index begin = (item % chunks) * chunk, end = begin + chunk < length ? begin + chunk : length;
@@ -89,7 +92,9 @@ void run_pointwise_host(array<index, Rank> extents, tuple<Targets...> targets, t
       detail::write_part(targets, programs, position, {{begin, end}});
     }
     if (get<0>(targets).streaming) simd::finish_streaming();
-  });
+  };
+  const auto shared = run_items;
+  parallel_for(rows * chunks, grain, shared);
 }
 
 }  // namespace tenon

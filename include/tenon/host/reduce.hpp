@@ -80,7 +80,7 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
 /// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each
 /// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
 template <int RowAxis, class Target, class E, class Folds>
-void run_result_blocks(const Target& target, const E& node, const Folds& folds) {
+TENON_INLINE void run_result_blocks(const Target& target, const E& node, const Folds& folds) {
   constexpr int rank = E::shape_type::rank, last_axis = last_moving_axis<typename E::shape_type>(RowAxis);
   constexpr auto order = with_axis_last<rank>(last_axis);
   const auto extents = node.shape().to_array();
@@ -117,7 +117,7 @@ void run_result_blocks(const Target& target, const E& node, const Folds& folds) 
 
 /// Evaluates a statement of the form `reduce` into `target`.
 template <class Target, class E>
-void run_reduce_host(const Target& target, const E& node) {
+TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
   const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
     return lower_reduction<FirstSlot>(reduction, node.shape().to_array(), detail::folds_along_kept(reduction));
   });

@@ -44,14 +44,14 @@ struct strided_target {
 namespace detail {
 
 template <int Rank, class Visit>
-bool axes_merge(const array<index, Rank>& extents, int outer, int inner, Visit&& visit) {
+TENON_INLINE bool axes_merge(const array<index, Rank>& extents, int outer, int inner, Visit&& visit) {
   bool merge = true;
   visit([&](const array<index, Rank>& stride) { merge = merge && stride[outer] == stride[inner] * extents[inner]; });
   return merge;
 }
 
 template <int Rank, class Visit>
-void move_axis(array<index, Rank>& extents, int from, int to, Visit&& visit) {
+TENON_INLINE void move_axis(array<index, Rank>& extents, int from, int to, Visit&& visit) {
   if (from == to) return;
   extents[to] = extents[from];
   visit([&](array<index, Rank>& stride) { stride[to] = stride[from]; });
@@ -62,7 +62,7 @@ void move_axis(array<index, Rank>& extents, int from, int to, Visit&& visit) {
 /// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `visit`
 /// calls its argument with the strides of everything that is iterated together.
 template <int Rank, class Visit>
-void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
+TENON_INLINE void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
   int target = last - 1;
   for (int axis = last - 2; axis >= first; --axis) {
     if (extents[axis] == 1) continue;
@@ -148,7 +148,7 @@ TENON_INLINE void stream_packs(T* data, index& i, index end, const Cursor& curso
 
 /// Writes the values of a cursor at the positions `part[0]` to `part[1]` - 1 of a row.
 template <class T, class Cursor, class Slots>
-TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, const Cursor& cursor,
+TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, Cursor cursor,
                             const Slots& slots) {
   constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
   T* const data = target.data;

@@ -89,7 +89,7 @@ struct reduction_program {
 /// Lowers a reduction whose operand holds slots from `FirstSlot` on. Kept axes take the extents of the statement's
 /// result; reduced axes are merged where memory allows.
 template <int FirstSlot, class Reduction, int ResultRank>
-auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents, bool along_kept) {
+TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents, bool along_kept) {
   using operand = std::remove_cvref_t<decltype(node.operand())>;
   constexpr int rank = operand::shape_type::rank;
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
@@ -119,7 +119,7 @@ auto lower_below(const tuple<Operands...>& operands, const Lower& lower_one, std
 /// Calls `lower_one(constant<first slot of its operand>, reduction)` for each reduction of an expression in post order,
 /// the order of their slots, and returns the results as a tuple.
 template <int FirstSlot, class E, class Lower>
-auto lower_reductions(const E& node, const Lower& lower_one) {
+TENON_INLINE auto lower_reductions(const E& node, const Lower& lower_one) {
   using positions = std::make_integer_sequence<int, decltype(E::operands)::count>;
   const auto below = detail::lower_below<FirstSlot>(node.operands, lower_one, positions{});
   if constexpr (std::is_same_v<typename E::kind, reduction_kind>) {
@@ -141,7 +141,7 @@ constexpr int first_slot_of() {
 }
 
 template <int FirstSlot, class... Operands, class Lower, int... I>
-auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
+TENON_INLINE auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
                  std::integer_sequence<int, I...>) {
   return join(lower_reductions<first_slot_of<FirstSlot, I, Operands...>()>(get<I>(operands), lower_one)...);
 }

@@ -111,30 +111,30 @@ inline constexpr pointwise_function<clamp_op> clamp;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator+(Left&& left, Right&& right) {
+TENON_INLINE auto operator+(Left&& left, Right&& right) {
   return add(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator-(Left&& left, Right&& right) {
+TENON_INLINE auto operator-(Left&& left, Right&& right) {
   return subtract(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator*(Left&& left, Right&& right) {
+TENON_INLINE auto operator*(Left&& left, Right&& right) {
   return multiply(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator/(Left&& left, Right&& right) {
+TENON_INLINE auto operator/(Left&& left, Right&& right) {
   return divide(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-auto operator-(Operand&& operand) {
+TENON_INLINE auto operator-(Operand&& operand) {
   return negate(std::forward<Operand>(operand));
 }
 
