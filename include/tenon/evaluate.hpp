@@ -21,13 +21,13 @@ namespace tenon {
 namespace detail {
 
 template <class T, class Shape, class Space, class E>
-void evaluate_into(const view<T, Shape, Space>& destination, const E& node);
+void evaluate_whole(view<T, Shape, Space> destination, E node);
 
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
 auto evaluate_part(const E& node) {
   tensor<typename E::element, typename E::shape_type, Space> result(node.shape());
-  evaluate_into(result.write_view(), node);
+  evaluate_whole(result.write_view(), node);
   return result;
 }
 
@@ -35,18 +35,6 @@ auto evaluate_part(const E& node) {
 template <class T, class Shape, class Space>
 strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destination) {
   return {destination.data(), destination.strides()};
-}
-
-/// As make_target, for a statement of one pass on the host that may write past the caches.
-template <class T, class Shape, class Space, class E>
-TENON_INLINE strided_target<T, Shape::rank> make_target_of(const view<T, Shape, Space>& destination, const E& node) {
-  constexpr stage form = stage_of<E>();
-  auto target = make_target(destination);
-  if constexpr (std::is_same_v<Space, host> && (form == stage::pointwise || form == stage::rows)) {
-    const bool large = destination.size() * static_cast<index>(sizeof(T)) >= streaming_bytes;
-    target.streaming = large && !reads_elements_of(destination, node);
-  }
-  return target;
 }
 
 /// The program of a node that repeats over `Rank` axes.
@@ -57,22 +45,23 @@ auto lower_repeated(const E& node) {
 
 /// Pointwise statements that share one pass.
 template <class Space, int Rank, class... Targets, class... Programs>
-TENON_INLINE void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets,
-                            const tuple<Programs...>& programs) {
+void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets,
+               const tuple<Programs...>& programs) {
   if constexpr (std::is_same_v<Space, host>) {
-    run_pointwise_host(extents, targets, programs);
+    run_joint_host(extents, targets, programs);
   } else {
     run_pointwise_kernel<Space>(extents, targets, programs);
   }
 }
 
 template <class Space, class Target, class E>
-TENON_INLINE void run_stage(const Target& target, const E& node) {
+void run_stage(const Target& target, const E& node) {
   constexpr stage form = stage_of<E>();
   constexpr bool on_host = std::is_same_v<Space, host>;
   if constexpr (form == stage::pointwise) {
-    run_joint<Space>(node.shape().to_array(), make_tuple_of(target),
-                     make_tuple_of(node.template lower<0>(identity_map<E::shape_type::rank>())));
+    const auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
+    if constexpr (on_host) run_pointwise_host(node.shape().to_array(), target, program);
+    else run_pointwise_kernel<Space>(node.shape().to_array(), make_tuple_of(target), make_tuple_of(program));
   } else if constexpr (form == stage::reduce) {
     if constexpr (on_host) run_reduce_host(target, node);
     else run_reduce_kernel<Space>(target, node);
@@ -86,30 +75,36 @@ TENON_INLINE void run_stage(const Target& target, const E& node) {
   }
 }
 
+/// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
+/// writes. Out of line and with a copy of the node, so that the statement around it can keep its own in registers.
 template <class T, class Shape, class Space, class E>
-void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool may_overlap);
-
-/// For a destination that the statement reads elsewhere. The node is a copy, as in all that statements seldom do: a
-/// node whose address is taken is kept in memory, and a short statement would spend its time there.
-template <class T, class Shape, class Space, class E>
-[[gnu::noinline]] void evaluate_by_temporary(view<T, Shape, Space> destination, E node) {
-  tensor<T, Shape, Space> temporary(destination.shape());
-  run_stage<Space>(make_target(temporary.write_view()), node);
-  evaluate_same(destination, as_node(temporary), false);
+[[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node) {
+  if (destination.size() == 0) return;
+  if constexpr (stage_of<E>() == stage::split) {
+    evaluate_whole(destination, split(node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); }));
+  } else {
+    const auto found = reads_of(destination, node);
+    if (found.elsewhere) {
+      tensor<T, Shape, Space> temporary(destination.shape());
+      evaluate_whole(temporary.write_view(), node);
+      return evaluate_whole(destination, as_node(temporary));
+    }
+    auto target = make_target(destination);
+    target.streaming = !found.reads && destination.size() * static_cast<index>(sizeof(T)) >= streaming_bytes;
+    run_stage<Space>(target, node);
+  }
 }
 
 /// `node` into elements of the same extents.
 template <class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
-  if (destination.size() == 0) return;
-  if constexpr (stage_of<E>() == stage::split) {
-    const auto rest = split(node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); });
-    evaluate_same(destination, rest, may_overlap);
-  } else if (may_overlap && overwrites_operands(destination, node)) {
-    evaluate_by_temporary(destination, node);
-  } else {
-    run_stage<Space>(make_target_of(destination, node), node);
+TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node) {
+  if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
+    const auto extents = destination.shape().to_array();
+    if (is_contiguous(extents, destination.strides())) {
+      if (run_short_host(destination.data(), extents, node.template lower<0>(identity_map<Shape::rank>()))) return;
+    }
   }
+  evaluate_whole(destination, node);
 }
 
 /// The number of axes whose extent is 1 by type.
@@ -136,15 +131,14 @@ auto insert_unit_axes(const view<T, Shape, Space>& destination) {
 }
 
 /// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
-template <class Destination, class E>
-void check_repeats(const Destination& destination, const E& node) {
-  constexpr int rank = Destination::rank, node_rank = E::shape_type::rank;
-  for (int axis = 0; axis < node_rank; ++axis) {
-    const index extent = node.shape().extent(axis), expected = destination.shape().extent(axis + rank - node_rank);
+template <class Destination, class Shape>
+void check_repeats(const Destination& destination, const Shape& shape) {
+  constexpr int missing = Destination::rank - Shape::rank;
+  for (int axis = 0; axis < Shape::rank; ++axis) {
+    const index extent = shape.extent(axis), expected = destination.extent(axis + missing);
     if (extent != 1 && extent != expected) {
-      throw shape_error(compose_text("assign: axis ", axis + rank - node_rank, ": extent ", extent, ", expected ",
-                                     expected, " (expression ", node.shape().to_array(), ", destination ",
-                                     destination.shape().to_array(), ")"));
+      throw shape_error(compose_text("assign: axis ", axis + missing, ": extent ", extent, ", expected ", expected,
+                                     " (expression ", shape.to_array(), ", destination ", destination.to_array(), ")"));
     }
   }
 }
@@ -171,28 +165,28 @@ consteval void destination_must_fit() {
 /// Evaluates once what the destination holds several times.
 template <class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_repeated(view<T, Shape, Space> destination, E node) {
-  check_repeats(destination, node);
-  evaluate_same(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()), false);
+  check_repeats(destination.shape(), node.shape());
+  evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
 }
 
 /// Matches ranks and extents, then evaluates.
 template <class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node, bool may_overlap) {
+TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
   if constexpr (node_shape::rank > Shape::rank) {
     if constexpr (count_unit_axes<node_shape>() < node_shape::rank - Shape::rank) {
       destination_must_have_rank<Shape, node_shape>();
     } else {
-      evaluate_fitted(insert_unit_axes<node_shape>(destination), node, may_overlap);
+      evaluate_fitted(insert_unit_axes<node_shape>(destination), node);
     }
   } else if constexpr (node_shape::rank == Shape::rank && static_extents_differ<Shape, node_shape>()) {
     destination_must_fit<Shape, node_shape>();
   } else if constexpr (node_shape::rank < Shape::rank) {
-    check_repeats(destination, node);
-    evaluate_same(destination, broadcast_to(node, destination.shape()), may_overlap);
+    check_repeats(destination.shape(), node.shape());
+    evaluate_same(destination, broadcast_to(node, destination.shape()));
   } else if (destination.shape() == node.shape()) {
-    evaluate_same(destination, node, may_overlap);
+    evaluate_same(destination, node);
   } else {
     evaluate_repeated(destination, node);
   }
@@ -200,7 +194,7 @@ TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, cons
 
 template <class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
-  evaluate_fitted(destination, node, true);
+  evaluate_fitted(destination, node);
 }
 
 }  // namespace detail
@@ -300,7 +294,7 @@ void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Vi
       throw shape_error(compose_text("evaluate: extents ", each.destination.shape().to_array(), ", expected ",
                                      first.destination.shape().to_array(), " as of the first output"));
     }
-    detail::check_repeats(each.destination, each.node);
+    detail::check_repeats(each.destination.shape(), each.node.shape());
   };
   check(first), (check(rest), ...);
   const bool overlapping =

@@ -45,9 +45,12 @@ template <class Axes, int Rank, class Visit>
 void merge_columns(array<index, Rank>& extents, Visit&& visit) {
   constexpr auto columns = Axes::columns;
   constexpr int last = columns[Axes::column_count - 1];
+  stride_list<Rank> strides;
+  visit(strides);
+  if (strides.count > stride_list<Rank>::capacity) return;
   for (int place = Axes::column_count - 2; place >= 0; --place) {
     const int outer = columns[place];
-    if (outer + 1 != columns[place + 1] || !detail::axes_merge(extents, outer, last, visit)) return;
+    if (outer + 1 != columns[place + 1] || !strides.merge(outer, last, extents[last])) return;
     extents[last] *= extents[outer];
     extents[outer] = 1;
   }

@@ -148,9 +148,9 @@ TENON_INLINE V every_other(V first, V second, std::integer_sequence<int, Lane...
 }  // namespace detail
 #endif
 
-/// `Width` elements `stride` apart, converted to T.
+/// `Width` elements `stride` apart, converted to T. Out of line: statements with strided operands stay short.
 template <class T, int Width, class U>
-TENON_INLINE pack<T, Width> gather(const U* from, index stride) {
+[[gnu::noinline]] pack<T, Width> gather(const U* from, index stride) {
 #if !defined(__CUDACC__)
   if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width > 1) {
     if (stride == 2) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <tenon/base/array.hpp>
 
 #if defined(_OPENMP)
@@ -24,12 +25,44 @@ inline int thread_count() {
 
 namespace detail {
 
+/// Any loop body; what is compiled for a loop is a call through this, once for all.
+struct loop_body {
+  void* body;
+  void (*run)(void* body, index first, index last);
+};
+
 /// Part `part` of `parts` of [0, count), in units of `grain`.
-template <class Body>
-void run_part(index count, index grain, index part, index parts, Body& body) {
+inline void run_part(index count, index grain, index part, index parts, const loop_body& body) {
   const index units = (count + grain - 1) / grain;
   const index first = units * part / parts * grain, last = units * (part + 1) / parts * grain;
-  if (first < count && first < last) body(first, last < count ? last : count);
+  if (first < count && first < last) body.run(body.body, first, last < count ? last : count);
+}
+
+#if defined(_OPENMP)
+inline void run_parts(index count, index grain, index parts, const loop_body& body) {
+  std::exception_ptr failure;
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(parts))
+  for (index part = 0; part < parts; ++part) {
+    try {
+      run_part(count, grain, part, parts, body);
+    } catch (...) {
+#pragma omp critical(tenon_parallel_for)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+#endif
+
+inline void run_loop(index count, index grain, const loop_body& body) {
+  if (count <= 0) return;
+#if defined(_OPENMP)
+  const index units = (count + grain - 1) / grain;
+  const index threads = units > 1 ? static_cast<index>(thread_count()) : 1;
+  if (threads > 1) return run_parts(count, grain, threads < units ? threads : units, body);
+#endif
+  (void)grain;
+  body.run(body.body, 0, count);
 }
 
 }  // namespace detail
@@ -38,28 +71,11 @@ void run_part(index count, index grain, index part, index parts, Body& body) {
 /// several threads when there is more than one grain; an exception of any part reaches the caller.
 template <class Body>
 void parallel_for(index count, index grain, Body&& body) {
-  if (count <= 0) return;
-#if defined(_OPENMP)
-  const index units = (count + grain - 1) / grain;
-  const index threads = units > 1 ? static_cast<index>(thread_count()) : 1;
-  if (threads > 1) {
-    std::exception_ptr failure;
-    const index parts = threads < units ? threads : units;
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(parts))
-    for (index part = 0; part < parts; ++part) {
-      try {
-        detail::run_part(count, grain, part, parts, body);
-      } catch (...) {
-#pragma omp critical(tenon_parallel_for)
-        failure = std::current_exception();
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
-    return;
-  }
-#endif
-  (void)grain;
-  body(index{0}, count);
+  using body_type = std::remove_reference_t<Body>;
+  const auto address = const_cast<void*>(static_cast<const void*>(std::addressof(body)));
+  detail::run_loop(count, grain, {address, [](void* erased, index first, index last) {
+                                    (*static_cast<body_type*>(erased))(first, last);
+                                  }});
 }
 
 }  // namespace tenon

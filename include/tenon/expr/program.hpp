@@ -8,6 +8,7 @@
 #include <tenon/base/dtype.hpp>
 #include <tenon/base/tuple.hpp>
 #include <tenon/device/simd.hpp>
+#include <tenon/expr/cursor.hpp>
 
 namespace tenon {
 
@@ -57,24 +58,6 @@ constexpr axis_map<OperandRank, Outer> broadcast_map(const axis_map<Rank, Outer>
   return result;
 }
 
-/// How a cursor's packs read memory: elements known to be side by side, or as strides say.
-struct adjacent_access {
-  static constexpr bool adjacent = true;
-};
-struct strided_access {
-  static constexpr bool adjacent = false;
-};
-
-/// Calls `body(access)` with the access that the cursors of a loop allow, so that the question is asked once a row.
-template <class Body, class... Cursors>
-TENON_INLINE void with_access(Body&& body, const Cursors&... cursors) {
-  if ((cursors.is_adjacent() && ...)) {
-    body(adjacent_access{});
-  } else {
-    body(strided_access{});
-  }
-}
-
 /// Elements in memory, `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_source {
@@ -88,6 +71,15 @@ struct strided_source {
     index stride;
 
     bool is_adjacent() const { return stride == 1; }
+    /// Whether `count` adjacent positions lie apart from as many elements at `written`, or are those very elements.
+    template <class U>
+    TENON_INLINE bool reads_beside(const U* written, index count) const {
+      if constexpr (std::is_same_v<T, U>) {
+        return data == written || data + count <= written || written + count <= data;
+      } else {
+        return static_cast<const void*>(data + count) <= written || static_cast<const void*>(written + count) <= data;
+      }
+    }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
       return static_cast<value_type>(data[i * stride]);
@@ -110,32 +102,12 @@ struct strided_source {
     for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
     return {data + offset, Rank == 0 ? 0 : stride[Rank - 1]};
   }
+  bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     visitor(stride);
   }
 };
-
-/// A cursor with the executor's values filled in, where they are the same along a whole row: what depends on them alone
-/// is then computed once a row.
-template <class Cursor, class Slots>
-TENON_HOST_DEVICE TENON_INLINE auto settle(const Cursor& cursor, const Slots& slots) {
-  if constexpr (requires { cursor.settled(slots); }) {
-    return cursor.settled(slots);
-  } else {
-    return cursor;
-  }
-}
-
-/// Asks for the memory that a cursor will read in its next `count` positions.
-template <class Cursor>
-TENON_INLINE void prefetch(const Cursor& cursor, index count) {
-  if constexpr (requires { cursor.prefetch(count); }) cursor.prefetch(count);
-}
-
-/// Cursors that give one number along a whole row.
-template <class Cursor>
-inline constexpr bool is_uniform = requires { typename Cursor::uniform; };
 
 /// One number everywhere.
 template <class T>
@@ -149,6 +121,10 @@ struct constant_source {
     value_type number;
 
     bool is_adjacent() const { return true; }
+    template <class U>
+    TENON_INLINE bool reads_beside(const U*, index) const {
+      return true;
+    }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE value_type value(index, const Slots&) const {
       return number;
@@ -162,6 +138,10 @@ struct constant_source {
   template <int Rank>
   TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
     return {static_cast<value_type>(number)};
+  }
+  template <int Rank>
+  bool is_flat(const array<index, Rank>&) const {
+    return true;
   }
   template <class Visitor>
   constexpr void visit(Visitor&&) {}
@@ -181,6 +161,10 @@ struct generated_source {
     index base, stride;
 
     bool is_adjacent() const { return true; }
+    template <class U>
+    TENON_INLINE bool reads_beside(const U*, index) const {
+      return true;
+    }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
       return static_cast<value_type>(generator(base + i * stride));
@@ -196,6 +180,7 @@ struct generated_source {
     for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
     return {generator, offset, Rank == 0 ? 0 : stride[Rank - 1]};
   }
+  bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     visitor(stride);
@@ -267,9 +252,10 @@ struct operation_program {
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 
-    TENON_INLINE bool is_adjacent() const {
-      return apply_tuple(
-          [](const auto&... cursor) __attribute__((always_inline)) { return (cursor.is_adjacent() && ...); }, cursors);
+    TENON_INLINE bool is_adjacent() const { return all_adjacent(positions{}); }
+    template <class U>
+    TENON_INLINE bool reads_beside(const U* written, index count) const {
+      return all_beside(written, count, positions{});
     }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
@@ -288,6 +274,16 @@ struct operation_program {
     }
 
    private:
+    template <int... I>
+    TENON_INLINE bool all_adjacent(std::integer_sequence<int, I...>) const {
+      return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);
+    }
+    template <class U, int... I>
+    TENON_INLINE bool all_beside(const U* written, index count, std::integer_sequence<int, I...>) const {
+      return (
+          tenon::reads_beside(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written, count) &&
+          ...);
+    }
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE auto settled_of(const Slots& slots, std::integer_sequence<int, I...>) const {
       if constexpr ((is_uniform<decltype(settle(get<I>(cursors), slots))> && ...)) {
@@ -300,13 +296,14 @@ struct operation_program {
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots,
                                                    std::integer_sequence<int, I...>) const {
-      return static_cast<Result>(
-          op.value(static_cast<typename Computes::template at<I>>(get<I>(cursors).value(i, slots))...));
+      return static_cast<Result>(op.value(static_cast<typename Computes::template at<I>>(
+          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
     }
     template <int Width, class Access, class Slots, int... I>
     TENON_INLINE auto pack_of(index i, Access access, const Slots& slots, std::integer_sequence<int, I...>) const {
       return simd::as_lanes<Result>(op.value(simd::convert<value_of_program<I>, typename Computes::template at<I>>(
-          get<I>(cursors).template pack<Width>(i, access, slots))...));
+          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
+                                                                                                    slots))...));
     }
   };
 
@@ -314,16 +311,29 @@ struct operation_program {
   TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
     return cursor_at(position, positions{});
   }
+  template <int Rank>
+  TENON_INLINE bool is_flat(const array<index, Rank>& extents) const {
+    return all_flat(extents, positions{});
+  }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
-    apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs);
+    visit_all(visitor, positions{});
   }
 
  private:
   template <int Rank, int... I>
+  TENON_INLINE bool all_flat(const array<index, Rank>& extents, std::integer_sequence<int, I...>) const {
+    return (tenon::is_flat(static_cast<const detail::tuple_element<I, Programs>&>(programs).value, extents) && ...);
+  }
+  template <class Visitor, int... I>
+  constexpr void visit_all(Visitor& visitor, std::integer_sequence<int, I...>) {
+    (static_cast<detail::tuple_element<I, Programs>&>(programs).value.visit(visitor), ...);
+  }
+  template <int Rank, int... I>
   TENON_HOST_DEVICE TENON_INLINE auto cursor_at(const array<index, Rank>& position,
                                                 std::integer_sequence<int, I...>) const {
-    return cursor_of<decltype(get<I>(programs).at(position))...>{op, make_tuple_of(get<I>(programs).at(position)...)};
+    return cursor_of<decltype(static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position))...>{
+        op, {{{static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position)}...}}};
   }
 };
 

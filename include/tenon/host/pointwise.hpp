@@ -50,51 +50,88 @@ TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent,
   }
 }
 
-template <class Targets, class Programs, int Rank>
-TENON_INLINE void write_part(const Targets& targets, const Programs& programs, const array<index, Rank>& position,
-                             const array<index, 2>& part) {
-  constexpr int count = Targets::count;
-  const auto cursors = apply_tuple(
-      [&](const auto&... program) __attribute__((always_inline)) { return make_tuple_of(program.at(position)...); },
-      programs);
-  if constexpr (count == 1) {
-    write_run(get<0>(targets).run_at(position), part, get<0>(cursors), no_slots{});
-  } else {
-    const array<index, count> steps =
-        apply_tuple([](const auto&... target) { return array<index, count>{{target.step()...}}; }, targets);
-    const auto data =
-        apply_tuple([&](const auto&... target) { return make_tuple_of(target.at(position)...); }, targets);
-    write_runs(data, steps == filled_array<count>(index{1}), steps, part, cursors);
-  }
-}
-
-}  // namespace detail
-
-/// Evaluates each program over `extents` into its target, in one pass.
-template <int Rank, class... Targets, class... Programs>
-TENON_INLINE void run_pointwise_host(array<index, Rank> extents, tuple<Targets...> targets,
-                                     tuple<Programs...> programs) {
-  merge_axes(extents, 0, Rank, [&](auto&& visitor) {
-    apply_tuple([&](auto&... target) { (target.visit(visitor), ...); }, targets);
-    apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs);
-  });
+/// The rows of an iteration space in chunks, shared among threads: `write(statement, position, part)` for each.
+template <int Rank>
+void run_chunks(const array<index, Rank>& extents, const void* statement,
+                void (*write)(const void*, const array<index, Rank>&, const array<index, 2>&)) {
   const index length = Rank == 0 ? 1 : extents[Rank - 1], rows = count_between(extents, 0, Rank - 1);
-  const index chunks = (length + detail::pointwise_chunk - 1) / detail::pointwise_chunk;
-  const index chunk = chunks <= 1 ? length : detail::pointwise_chunk;
-  const index grain = chunk == 0 ? 1 : (detail::pointwise_grain + chunk - 1) / chunk;
+  const index chunks = (length + pointwise_chunk - 1) / pointwise_chunk;
+  const index chunk = chunks <= 1 ? length : pointwise_chunk;
+  const index grain = chunk == 0 ? 1 : (pointwise_grain + chunk - 1) / chunk;
   count_launch("pointwise");
-  if (rows == 1 && chunks == 1) return detail::write_part(targets, programs, array<index, Rank>{}, {{0, length}});
-  const auto run_items = [=](index first, index last) {
+  parallel_for(rows * chunks, grain, [&](index first, index last) {
     array<index, Rank> position{};
     for (index item = first; item < last; ++item) {
       const index begin = (item % chunks) * chunk, end = begin + chunk < length ? begin + chunk : length;
       set_position(position, extents, 0, Rank - 1, item / chunks);
-      detail::write_part(targets, programs, position, {{begin, end}});
+      write(statement, position, {{begin, end}});
     }
-    if (get<0>(targets).streaming) simd::finish_streaming();
+    simd::finish_streaming();
+  });
+}
+
+}  // namespace detail
+
+/// Evaluates a program over `extents` into its target.
+template <int Rank, class Target, class Program>
+void run_pointwise_host(array<index, Rank> extents, const Target& target, const Program& program) {
+  struct statement {
+    Target target;
+    Program program;
+    static void write(const void* self, const array<index, Rank>& position, const array<index, 2>& part) {
+      const auto& [target, program] = *static_cast<const statement*>(self);
+      write_run(target.run_at(position), part, program.at(position), no_slots{});
+    }
   };
-  const auto shared = run_items;
-  parallel_for(rows * chunks, grain, shared);
+  statement whole{target, program};
+  merge_axes(extents, 0, Rank, [&](auto& list) { list(whole.target.stride), whole.program.visit(list); });
+  detail::run_chunks<Rank>(extents, &whole, &statement::write);
+}
+
+/// Evaluates each of several programs over `extents` into its target, in one pass.
+template <int Rank, class... Targets, class... Programs>
+void run_joint_host(array<index, Rank> extents, const tuple<Targets...>& targets, const tuple<Programs...>& programs) {
+  struct statement {
+    tuple<Targets...> targets;
+    tuple<Programs...> programs;
+    static void write(const void* self, const array<index, Rank>& position, const array<index, 2>& part) {
+      constexpr int count = static_cast<int>(sizeof...(Targets));
+      const auto& [targets, programs] = *static_cast<const statement*>(self);
+      const auto cursors =
+          apply_tuple([&](const auto&... program) { return make_tuple_of(program.at(position)...); }, programs);
+      const array<index, count> steps =
+          apply_tuple([](const auto&... target) { return array<index, count>{{target.step()...}}; }, targets);
+      const auto data =
+          apply_tuple([&](const auto&... target) { return make_tuple_of(target.at(position)...); }, targets);
+      detail::write_runs(data, steps == filled_array<count>(index{1}), steps, part, cursors);
+    }
+  };
+  statement whole{targets, programs};
+  merge_axes(extents, 0, Rank, [&](auto& list) {
+    apply_tuple([&](auto&... target) { (list(target.stride), ...); }, whole.targets);
+    apply_tuple([&](auto&... program) { (program.visit(list), ...); }, whole.programs);
+  });
+  detail::run_chunks<Rank>(extents, &whole, &statement::write);
+}
+
+/// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
+/// Returns false, and has done nothing, for any other; it is part of every statement, so it holds one loop alone.
+template <class T, int Rank, class Program>
+TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, const Program& program) {
+  const index count = count_between(extents, 0, Rank);
+  const auto cursor = program.at(array<index, Rank>{});
+  if (count > detail::pointwise_chunk || !cursor.is_adjacent() || !reads_beside(cursor, data, count)) return false;
+  if constexpr (Rank > 1) {
+    if (!is_flat(program, extents)) return false;
+  }
+  constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), decltype(cursor)::widest}));
+  count_launch("pointwise");
+  index i = 0;
+  for (; i + width <= count; i += width) {
+    simd::store<width>(data + i, cursor.template pack<width>(i, adjacent_access{}, no_slots{}));
+  }
+  for (; i < count; ++i) data[i] = static_cast<T>(cursor.value(i, no_slots{}));
+  return true;
 }
 
 }  // namespace tenon

@@ -41,20 +41,47 @@ struct strided_target {
   }
 };
 
+/// The strides of everything that one statement iterates together; how many they are, only the statement's type knows.
+/// What works on this list is compiled once for each rank, not for each statement.
+template <int Rank>
+struct stride_list {
+  static constexpr int capacity = 64;
+  array<index, Rank>* strides[capacity];
+  int count = 0;  // beyond the capacity, nothing merges
+
+  void operator()(array<index, Rank>& stride) {
+    if (count < capacity) strides[count] = &stride;
+    ++count;
+  }
+  bool merge(int outer, int inner, index extent) const {
+    for (int i = 0; i < count; ++i) {
+      if ((*strides[i])[outer] != (*strides[i])[inner] * extent) return false;
+    }
+    return true;
+  }
+  void move(int from, int to) const {
+    for (int i = 0; i < count; ++i) (*strides[i])[to] = (*strides[i])[from];
+  }
+  void clear(int axis) const {
+    for (int i = 0; i < count; ++i) (*strides[i])[axis] = 0;
+  }
+};
+
 namespace detail {
 
-template <int Rank, class Visit>
-TENON_INLINE bool axes_merge(const array<index, Rank>& extents, int outer, int inner, Visit&& visit) {
-  bool merge = true;
-  visit([&](const array<index, Rank>& stride) { merge = merge && stride[outer] == stride[inner] * extents[inner]; });
-  return merge;
-}
-
-template <int Rank, class Visit>
-TENON_INLINE void move_axis(array<index, Rank>& extents, int from, int to, Visit&& visit) {
-  if (from == to) return;
-  extents[to] = extents[from];
-  visit([&](array<index, Rank>& stride) { stride[to] = stride[from]; });
+template <int Rank>
+void merge_listed_axes(array<index, Rank>& extents, int first, int last, const stride_list<Rank>& list) {
+  int target = last - 1;
+  for (int axis = last - 2; axis >= first; --axis) {
+    if (extents[axis] == 1) continue;
+    if (extents[target] != 1 && list.merge(axis, target, extents[target])) {
+      extents[target] *= extents[axis];
+      continue;
+    }
+    if (extents[target] != 1) --target;
+    if (target != axis) extents[target] = extents[axis], list.move(axis, target);
+  }
+  for (int axis = first; axis < target; ++axis) extents[axis] = 1, list.clear(axis);
 }
 
 }  // namespace detail
@@ -62,22 +89,11 @@ TENON_INLINE void move_axis(array<index, Rank>& extents, int from, int to, Visit
 /// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `visit`
 /// calls its argument with the strides of everything that is iterated together.
 template <int Rank, class Visit>
-TENON_INLINE void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
-  int target = last - 1;
-  for (int axis = last - 2; axis >= first; --axis) {
-    if (extents[axis] == 1) continue;
-    if (extents[target] == 1) {
-      detail::move_axis(extents, axis, target, visit);
-    } else if (detail::axes_merge(extents, axis, target, visit)) {
-      extents[target] *= extents[axis];
-    } else {
-      detail::move_axis(extents, axis, --target, visit);
-    }
-  }
-  for (int axis = first; axis < target; ++axis) {
-    extents[axis] = 1;
-    visit([&](array<index, Rank>& stride) { stride[axis] = 0; });
-  }
+void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
+  if (last - first < 2) return;
+  stride_list<Rank> list;
+  visit(list);
+  if (list.count <= stride_list<Rank>::capacity) detail::merge_listed_axes(extents, first, last, list);
 }
 
 /// Merges all axes that are contiguous together in target and program.
@@ -115,32 +131,45 @@ TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extent
 namespace detail {
 
 /// Packs of `Width` from i on, as long as they fit before `end`.
-template <int Width, class T, class Cursor, class Slots>
-TENON_INLINE void write_packs(T* data, index step, index& i, index end, const Cursor& cursor, const Slots& slots) {
-  if (step == 1 && cursor.is_adjacent()) {
-    for (; i + Width <= end; i += Width) {
-      simd::store<Width>(data + i, cursor.template pack<Width>(i, adjacent_access{}, slots));
-    }
-  } else {
-    for (; i + Width <= end; i += Width) {
-      const auto lanes = cursor.template pack<Width>(i, strided_access{}, slots);
-      step == 1 ? simd::store<Width>(data + i, lanes) : simd::scatter<Width>(data + i * step, step, lanes);
-    }
+template <int Width, class Access, class T, class Cursor, class Slots>
+TENON_INLINE void write_packs(const target_run<T>& target, index& i, index end, const Cursor& cursor,
+                              const Slots& slots) {
+  for (; i + Width <= end; i += Width) {
+    const auto lanes = cursor.template pack<Width>(i, Access{}, slots);
+    target.step == 1 ? simd::store<Width>(target.data + i, lanes)
+                     : simd::scatter<Width>(target.data + i * target.step, target.step, lanes);
   }
 }
 
-}  // namespace detail
+/// How far before an address that packs of `bytes` can be streamed to `to` lies, in elements.
+template <class T>
+index before_aligned(const T* to, index bytes) {
+  const index past = static_cast<index>(reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(bytes));
+  return past == 0 ? 0 : (bytes - past) / static_cast<index>(sizeof(T));
+}
 
-namespace detail {
-
-/// As write_packs with step 1, past the caches; begins with single elements up to where packs are aligned.
+/// Packs side by side, past the caches where the target says so. An unaligned first pack is stored, and the next one
+/// overlaps it.
 template <int Width, class T, class Cursor, class Slots>
-TENON_INLINE void stream_packs(T* data, index& i, index end, const Cursor& cursor, const Slots& slots) {
-  for (; i < end && reinterpret_cast<std::uintptr_t>(data + i) % (Width * sizeof(T)) != 0; ++i) {
-    data[i] = static_cast<T>(cursor.value(i, slots));
-  }
-  for (; i + Width <= end; i += Width) {
-    simd::stream(data + i, cursor.template pack<Width>(i, adjacent_access{}, slots));
+TENON_INLINE void write_adjacent(const target_run<T>& target, index& i, index end, const Cursor& cursor,
+                                 const Slots& slots) {
+  using lanes_type = decltype(cursor.template pack<Width>(i, adjacent_access{}, slots));
+  if constexpr (simd::can_stream<T, lanes_type>) {
+    index first = target.streaming ? before_aligned(target.data + i, sizeof(lanes_type)) : 0;
+    while (i + Width <= end) {
+      const auto lanes = cursor.template pack<Width>(i, adjacent_access{}, slots);
+      if (target.streaming && first == 0) {
+        simd::stream(target.data + i, lanes);
+      } else {
+        simd::store<Width>(target.data + i, lanes);
+      }
+      i += first == 0 ? Width : first;
+      first = 0;
+    }
+  } else {
+    for (; i + Width <= end; i += Width) {
+      simd::store<Width>(target.data + i, cursor.template pack<Width>(i, adjacent_access{}, slots));
+    }
   }
 }
 
@@ -151,17 +180,18 @@ template <class T, class Cursor, class Slots>
 TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, Cursor cursor,
                             const Slots& slots) {
   constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
-  T* const data = target.data;
-  const index step = target.step, end = part[1];
+  const target_run<T> to = target;
+  const index end = part[1];
   index i = part[0];
-  if constexpr (simd::can_stream<T, decltype(cursor.template pack<width>(i, adjacent_access{}, slots))>) {
-    if (target.streaming && step == 1 && cursor.is_adjacent()) detail::stream_packs<width>(data, i, end, cursor, slots);
+  if (to.step == 1 && cursor.is_adjacent()) {
+    detail::write_adjacent<width>(to, i, end, cursor, slots);
+    if constexpr (simd::narrow_width<width> != 1) {
+      detail::write_packs<simd::narrow_width<width>, adjacent_access>(to, i, end, cursor, slots);
+    }
+  } else {
+    detail::write_packs<width, strided_access>(to, i, end, cursor, slots);
   }
-  detail::write_packs<width>(data, step, i, end, cursor, slots);
-  if constexpr (simd::narrow_width<width> != 1) {
-    detail::write_packs<simd::narrow_width<width>>(data, step, i, end, cursor, slots);
-  }
-  for (; i < end; ++i) data[i * step] = static_cast<T>(cursor.value(i, slots));
+  for (; i < end; ++i) to.data[i * to.step] = static_cast<T>(cursor.value(i, slots));
 }
 
 }  // namespace tenon

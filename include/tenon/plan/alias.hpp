@@ -9,56 +9,70 @@
 
 namespace tenon {
 
+/// Looks for the elements of a destination among the leaves of an expression.
+template <class Target>
+struct read_check {
+  const Target& target;
+  address_range written = addresses(target.data(), target.shape().to_array(), target.strides());
+  bool reads = false;      ///< some leaf overlaps the destination
+  bool elsewhere = false;  ///< and is read at other positions than the one that is written
+
+  /// `in_step` when the leaf is read at the position that is written.
+  template <class Source>
+  void visit(const Source& source, bool in_step) {
+    if (!overlap(written, addresses(source.data(), source.shape().to_array(), source.strides()))) return;
+    reads = true;
+    if (!in_step || !is_target(source)) elsewhere = true;
+  }
+
+ private:
+  template <class Source>
+  bool is_target(const Source& source) const {
+    if constexpr (Target::rank != Source::rank || !std::is_same_v<typename Target::element, typename Source::element>) {
+      return false;
+    } else {
+      return target.data() == source.data() && target.shape() == source.shape() && target.strides() == source.strides();
+    }
+  }
+};
+
 namespace detail {
 
-/// Calls `visitor(view, in_step)` for each leaf; `in_step` when it is read at the position that is written.
-template <class E, class Visitor>
-TENON_INLINE void visit_leaves(const E& node, bool in_step, bool rows, Visitor&& visitor) {
-  using kind = typename E::kind;
-  if constexpr (std::is_same_v<kind, leaf_kind>) {
-    visitor(node.elements, in_step);
-  } else {
-    constexpr bool keeps_step = std::is_same_v<kind, pointwise_kind>;
-    const bool below = in_step && (keeps_step || (rows && is_reduction<E>));
-    apply_tuple([&](const auto&... operand)
-                    __attribute__((always_inline)) { (visit_leaves(operand, below, rows, visitor), ...); },
-                node.operands);
-  }
+template <class E, class Check>
+void check_reads(const E& node, Check& check, bool in_step, bool rows);
+
+template <class... Operands, class Check, int... I>
+void check_operands(const tuple<Operands...>& operands, Check& check, bool in_step, bool rows,
+                    std::integer_sequence<int, I...>) {
+  (check_reads(static_cast<const tuple_element<I, Operands>&>(operands).value, check, in_step, rows), ...);
 }
 
-template <class Target, class Source>
-bool same_elements(const Target& target, const Source& source) {
-  if constexpr (Target::rank != Source::rank || !std::is_same_v<typename Target::element, typename Source::element>) {
-    return false;
-  } else {
-    return target.data() == source.data() && target.shape() == source.shape() && target.strides() == source.strides();
+template <class E, class Check>
+void check_reads(const E& node, Check& check, bool in_step, bool rows) {
+  using kind = typename E::kind;
+  if constexpr (std::is_same_v<kind, leaf_kind>) {
+    check.visit(node.elements, in_step);
+  } else if constexpr (decltype(E::operands)::count != 0) {
+    constexpr bool keeps_step = std::is_same_v<kind, pointwise_kind>;
+    check_operands(node.operands, check, in_step && (keeps_step || (rows && is_reduction<E>)), rows,
+                   std::make_integer_sequence<int, decltype(E::operands)::count>{});
   }
 }
 
 }  // namespace detail
 
-/// Whether evaluating `node` straight into `target` would overwrite elements before they are read.
+/// What `node` reads of `target`.
 template <class Target, class E>
-TENON_INLINE bool overwrites_operands(const Target& target, const E& node) {
-  const address_range written = addresses(target.data(), target.shape().to_array(), target.strides());
-  bool found = false;
-  detail::visit_leaves(
-      node, true, stage_of<E>() == stage::rows, [&](const auto& source, bool in_step) __attribute__((always_inline)) {
-        const bool overlaps = overlap(written, addresses(source.data(), source.shape().to_array(), source.strides()));
-        if (overlaps && !(in_step && detail::same_elements(target, source))) found = true;
-      });
-  return found;
+read_check<Target> reads_of(const Target& target, const E& node) {
+  read_check<Target> check{target};
+  detail::check_reads(node, check, true, stage_of<E>() == stage::rows);
+  return check;
 }
 
-/// Whether `node` reads any element of `target`.
+/// Whether evaluating `node` straight into `target` would overwrite elements before they are read.
 template <class Target, class E>
-TENON_INLINE bool reads_elements_of(const Target& target, const E& node) {
-  const address_range written = addresses(target.data(), target.shape().to_array(), target.strides());
-  bool found = false;
-  detail::visit_leaves(node, true, false, [&](const auto& source, bool) {
-    found = found || overlap(written, addresses(source.data(), source.shape().to_array(), source.strides()));
-  });
-  return found;
+bool overwrites_operands(const Target& target, const E& node) {
+  return reads_of(target, node).elsewhere;
 }
 
 }  // namespace tenon

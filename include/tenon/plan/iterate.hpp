@@ -89,7 +89,8 @@ struct reduction_program {
 /// Lowers a reduction whose operand holds slots from `FirstSlot` on. Kept axes take the extents of the statement's
 /// result; reduced axes are merged where memory allows.
 template <int FirstSlot, class Reduction, int ResultRank>
-TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents, bool along_kept) {
+TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents,
+                                  bool along_kept) {
   using operand = std::remove_cvref_t<decltype(node.operand())>;
   constexpr int rank = operand::shape_type::rank;
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
@@ -142,7 +143,7 @@ constexpr int first_slot_of() {
 
 template <int FirstSlot, class... Operands, class Lower, int... I>
 TENON_INLINE auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
-                 std::integer_sequence<int, I...>) {
+                              std::integer_sequence<int, I...>) {
   return join(lower_reductions<first_slot_of<FirstSlot, I, Operands...>()>(get<I>(operands), lower_one)...);
 }
 

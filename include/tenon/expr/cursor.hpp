@@ -1,0 +1,80 @@
+// tenon/expr/cursor.hpp: what loops ask of cursors and programs, beyond values and packs.
+// A cursor answers by a member of the same name; one that has none gets the answer that is always safe.
+// Floor 2: may include base, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/array.hpp>
+
+namespace tenon {
+
+/// Whether positions in index order are one stride apart, so that all axes are as one.
+template <int Rank>
+constexpr bool strides_are_flat(const array<index, Rank>& stride, const array<index, Rank>& extents) {
+  for (int axis = 0; axis + 1 < Rank; ++axis) {
+    if (stride[axis] != stride[axis + 1] * extents[axis + 1]) return false;
+  }
+  return true;
+}
+
+/// How a cursor's packs read memory: elements known to be side by side, or as strides say.
+struct adjacent_access {
+  static constexpr bool adjacent = true;
+};
+struct strided_access {
+  static constexpr bool adjacent = false;
+};
+
+/// Calls `body(access)` with the access that the cursors of a loop allow, so that the question is asked once a row.
+template <class Body, class... Cursors>
+TENON_INLINE void with_access(Body&& body, const Cursors&... cursors) {
+  if ((cursors.is_adjacent() && ...)) {
+    body(adjacent_access{});
+  } else {
+    body(strided_access{});
+  }
+}
+
+/// A cursor with the executor's values filled in, where they are the same along a whole row: what depends on them alone
+/// is then computed once a row.
+template <class Cursor, class Slots>
+TENON_HOST_DEVICE TENON_INLINE auto settle(const Cursor& cursor, const Slots& slots) {
+  if constexpr (requires { cursor.settled(slots); }) {
+    return cursor.settled(slots);
+  } else {
+    return cursor;
+  }
+}
+
+/// Asks for the memory that a cursor will read in its next `count` positions.
+template <class Cursor>
+TENON_INLINE void prefetch(const Cursor& cursor, index count) {
+  if constexpr (requires { cursor.prefetch(count); }) cursor.prefetch(count);
+}
+
+/// Whether a cursor reads `count` positions beside the elements at `written`, or those very elements. Cursors that do
+/// not say so may read anywhere.
+template <class Cursor, class U>
+TENON_INLINE bool reads_beside(const Cursor& cursor, const U* written, index count) {
+  if constexpr (requires { cursor.reads_beside(written, count); }) {
+    return cursor.reads_beside(written, count);
+  } else {
+    return false;
+  }
+}
+
+/// Whether a program's positions in index order are one stride apart. Programs that do not say so are not.
+template <class Program, int Rank>
+TENON_INLINE bool is_flat(const Program& program, const array<index, Rank>& extents) {
+  if constexpr (requires { program.is_flat(extents); }) {
+    return program.is_flat(extents);
+  } else {
+    return false;
+  }
+}
+
+/// Cursors that give one number along a whole row.
+template <class Cursor>
+inline constexpr bool is_uniform = requires { typename Cursor::uniform; };
+
+}  // namespace tenon
