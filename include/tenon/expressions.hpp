@@ -18,7 +18,9 @@
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
+#include <tenon/expr/views/repeat.hpp>
 #include <tenon/expr/views/reshape.hpp>
 #include <tenon/expr/views/roll.hpp>
 #include <tenon/expr/views/slice.hpp>
+#include <tenon/expr/views/take.hpp>
 #include <tenon/expr/views/window.hpp>
