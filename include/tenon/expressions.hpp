@@ -16,6 +16,7 @@
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expr/views/broadcast.hpp>
+#include <tenon/expr/views/concatenate.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/repeat.hpp>
