@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/algorithms/scan.hpp>
+#include <tenon/algorithms/sort.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>

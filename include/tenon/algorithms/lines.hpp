@@ -49,6 +49,14 @@ struct resized_shape<Shape, Axis, std::integer_sequence<int, I...>> {
   using type = shape<(I == Axis ? dyn : Shape::static_extent(I))...>;
 };
 
+/// `shape` with `extent` at `Axis`.
+template <int Axis, shape_type Shape>
+auto with_extent(const Shape& shape, index extent) {
+  auto extents = shape.to_array();
+  extents[Axis] = extent;
+  return typename resized_shape<Shape, Axis>::type(extents);
+}
+
 /// The axis along which lines along `axis` are neighbours: the innermost other one, or itself where it is the only one.
 constexpr int beside_axis(int rank, int axis) { return axis != rank - 1 ? rank - 1 : rank > 1 ? rank - 2 : 0; }
 
@@ -77,6 +85,24 @@ void for_each_line_block(const array<index, Rank>& extents, int axis, index widt
       body(position, neighbours - begin < width ? neighbours - begin : width);
     }
   });
+}
+
+/// Calls `body(line, place, element)` for a block of `count` lines at `position`, along the smaller stride inside.
+template <class View, int Rank, class Body>
+void visit_line_block(const View& elements, int axis, const array<index, Rank>& position, index count,
+                      const Body& body) {
+  const index length = elements.extent(axis), step = elements.strides()[axis];
+  const index across = elements.strides()[beside_axis(Rank, axis)];
+  auto* first = elements.data() + elements.offset(position);
+  if ((step < 0 ? -step : step) <= (across < 0 ? -across : across)) {
+    for (index line = 0; line < count; ++line) {
+      for (index place = 0; place < length; ++place) body(line, place, first[line * across + place * step]);
+    }
+  } else {
+    for (index place = 0; place < length; ++place) {
+      for (index line = 0; line < count; ++line) body(line, place, first[line * across + place * step]);
+    }
+  }
 }
 
 }  // namespace tenon
