@@ -57,6 +57,18 @@ auto with_extent(const Shape& shape, index extent) {
   return typename resized_shape<Shape, Axis>::type(extents);
 }
 
+/// Offsets of the elements at the positions below `extents`, in row-major order.
+template <class View>
+storage<index, host> offsets_within(const View& elements, const array<index, View::rank>& extents) {
+  storage<index, host> offsets(count_between(extents, 0, View::rank));
+  array<index, View::rank> position{};
+  for (index i = 0; i < offsets.count(); ++i) {
+    set_position(position, extents, 0, View::rank, i);
+    offsets.data()[i] = elements.offset(position);
+  }
+  return offsets;
+}
+
 /// The axis along which lines along `axis` are neighbours: the innermost other one, or itself where it is the only one.
 constexpr int beside_axis(int rank, int axis) { return axis != rank - 1 ? rank - 1 : rank > 1 ? rank - 2 : 0; }
 
