@@ -59,6 +59,7 @@ TEMPLATE_LIST_TEST_CASE("counts of operands of every kind", "[histogram]", tenon
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) { check_histogram(x); });
     tenon_test::for_each_operand<int, TestType>(extents, [](const auto& x) { check_bincount(x); });
+    tenon_test::for_each_operand<std::uint8_t, TestType>(extents, [](const auto& x) { check_bincount(x); });
   }
 }
 

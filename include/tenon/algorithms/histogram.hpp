@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/expr/generate.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <vector>
 
@@ -15,17 +16,13 @@ namespace detail {
 /// Calls `bin_of(element)` for all elements and counts the bins that it names; a negative one counts nowhere.
 template <class Space, class View, class BinOf>
 tensor<index, rank<1>, Space> count_bins(const View& elements, index bins, const BinOf& bin_of) {
-  tensor<index, rank<1>, Space> counts(rank<1>{bins});
-  std::fill_n(counts.data(), bins, index{0});
-  const auto extents = elements.shape().to_array();
+  auto counts = zeros<index, Space>(rank<1>(bins));
   parallel_for(elements.size(), line_grain + bins, [&](index first, index last) {
     std::vector<index> found(static_cast<std::size_t>(bins));
-    array<index, View::rank> position{};
-    for (index i = first; i < last; ++i) {
-      set_position(position, extents, 0, View::rank, i);
-      const index bin = bin_of(elements.data()[elements.offset(position)]);
+    visit_elements(elements, first, last, [&](index, auto element) {
+      const index bin = bin_of(element);
       if (bin >= 0) ++found[static_cast<std::size_t>(bin)];
-    }
+    });
     for (index bin = 0; bin < bins; ++bin) {
       __atomic_fetch_add(counts.data() + bin, found[static_cast<std::size_t>(bin)], __ATOMIC_RELAXED);
     }
@@ -84,7 +81,9 @@ auto bincount(Operand&& operand, index least_count = 0) {
   index bins = least_count < 0 ? 0 : least_count;
   if (source.shape().count() != 0) {
     const element least = min(source), greatest = max(source);
-    if (least < 0) throw index_error(compose_text("bincount: element ", least, ", expected at least 0"));
+    if (std::is_signed_v<element> && static_cast<index>(least) < 0) {
+      throw index_error(compose_text("bincount: element ", least, ", expected at least 0"));
+    }
     if (static_cast<index>(greatest) >= bins) bins = static_cast<index>(greatest) + 1;
   }
   return detail::count_bins<algorithm_space<Operand>>(source.elements, bins,

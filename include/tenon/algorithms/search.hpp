@@ -45,15 +45,10 @@ auto searchsorted(Sorted&& sorted, Operand&& operand, search_options options = {
   static_assert(line_type::shape_type::rank == 1, "tenon: searchsorted searches a line, a tensor of one axis");
   using value_type = compute_type<promote<typename line_type::element, typename source_type::element>>;
   tensor<index, typename source_type::shape_type, algorithm_space<Operand>> result(source.shape());
-  const auto extents = source.shape().to_array();
-  const auto& elements = source.elements;
   parallel_for(result.size(), index{1} << 10, [&](index first, index last) {
-    auto position = filled_array<source_type::shape_type::rank>(index{0});
-    for (index i = first; i < last; ++i) {
-      set_position(position, extents, 0, source_type::shape_type::rank, i);
-      const auto value = static_cast<value_type>(elements.data()[elements.offset(position)]);
-      result.data()[i] = detail::count_before(line.elements, value, options.right);
-    }
+    visit_elements(source.elements, first, last, [&](index number, auto element) {
+      result.data()[number] = detail::count_before(line.elements, static_cast<value_type>(element), options.right);
+    });
   });
   return result;
 }
