@@ -1,9 +1,17 @@
 // tenon/expressions.hpp: door 1: tensors, expressions, evaluation.
 // The smallest door; what every program of Tenon needs.
-// Floor 6: may include base, core, device, expr, plan, host, kernels, contraction, evaluate.
+// Floor 6: may include base, core, device, expr, plan, host, kernels, contraction, algorithms, evaluate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/algorithms/histogram.hpp>
+#include <tenon/algorithms/scan.hpp>
+#include <tenon/algorithms/scatter.hpp>
+#include <tenon/algorithms/scatter_nd.hpp>
+#include <tenon/algorithms/search.hpp>
+#include <tenon/algorithms/select.hpp>
+#include <tenon/algorithms/sort.hpp>
+#include <tenon/algorithms/unique.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>
