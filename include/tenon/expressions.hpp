@@ -7,6 +7,7 @@
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>
+#include <tenon/expr/matmul.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/comparison.hpp>

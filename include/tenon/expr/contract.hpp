@@ -1,5 +1,5 @@
-// tenon/expr/contract.hpp: sums of products over a shared axis.
-// Matrix products go to the one contraction core, with whatever stands before and after them fused.
+// tenon/expr/contract.hpp: sums of products over shared axes.
+// One node for all of them; the contraction core runs it, with whatever stands before and after it fused.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,16 +16,6 @@ struct matrix_axes {
   static constexpr array<int, static_cast<int>(sizeof...(Columns))> columns{{Columns...}};
   static constexpr array<int, 0> batches{}, result_batches{};
 };
-
-/// Names the operation in messages.
-struct matmul_operation {
-  static constexpr const char* name = "matmul";
-};
-
-template <class Operation, class Left, class Right>
-consteval void inner_extents_must_agree() {
-  static_assert(must_hold<Operation, Left, Right>, "tenon: the inner extents of a matrix product must be equal");
-}
 
 namespace detail {
 
@@ -230,72 +220,6 @@ auto make_contraction(const Left& left, const Right& right) {
     extents[letter] = detail::extent_of_letter<Pattern>(left.shape(), right.shape(), letter);
   }
   return node{{{{left}, {right}}}, typename node::shape_type(extents)};
-}
-
-namespace detail {
-
-template <class Shape, int Count, class Sequence = std::make_integer_sequence<int, Count>>
-struct leading_shape;
-template <class Shape, int Count, int... I>
-struct leading_shape<Shape, Count, std::integer_sequence<int, I...>> {
-  using type = shape<Shape::static_extent(I)...>;
-  static type of(const Shape& extents) {
-    array<index, Count> leading{};
-    for (int axis = 0; axis < Count; ++axis) leading[axis] = extents.extent(axis);
-    return type(leading);
-  }
-};
-
-/// The letters of a matrix: those of its batches from `First` on, then `Row` and `Column`.
-template <int First, int Row, int Column, class Sequence>
-struct matrix_letters;
-template <int First, int Row, int Column, int... Batches>
-struct matrix_letters<First, Row, Column, std::integer_sequence<int, Batches...>> {
-  using type = axis_list<First + Batches..., Row, Column>;
-};
-
-/// [..., m, k] times [..., k, n]: the axes before the last two are aligned at the back.
-template <int LeftRank, int RightRank, int Batches = (LeftRank > RightRank ? LeftRank : RightRank) - 2>
-using matmul_pattern =
-    contraction_pattern<Batches + 2,
-                        typename matrix_letters<Batches + 2 - LeftRank, Batches, Batches + 2,
-                                                std::make_integer_sequence<int, LeftRank - 2>>::type,
-                        typename matrix_letters<Batches + 2 - RightRank, Batches + 2, Batches + 1,
-                                                std::make_integer_sequence<int, RightRank - 2>>::type>;
-
-template <class Left, class Right>
-void check_inner_extents(const Left& left, const Right& right) {
-  constexpr index static_left = Left::static_extent(Left::rank - 1),
-                  static_right = Right::static_extent(Right::rank - 2);
-  if constexpr (static_left != dyn && static_right != dyn && static_left != static_right) {
-    inner_extents_must_agree<matmul_operation, left_extent<static_left>, right_extent<static_right>>();
-  }
-  const index inner = left.extent(Left::rank - 1), other = right.extent(Right::rank - 2);
-  if (inner == other) return;
-  const bool transposed_fits = inner == right.extent(Right::rank - 1);
-  throw shape_error(compose_text("matmul: inner extents ", inner, " and ", other, " differ (operands ", left.to_array(),
-                                 " and ", right.to_array(), ")",
-                                 transposed_fits ? "; transpose the second operand?" : ""));
-}
-
-}  // namespace detail
-
-/// Matrix product of the last two axes, batched and broadcast over the ones before.
-/// extents   [..., m, k], [..., k, n] -> [..., m, n]
-/// types     promoted; half and bfloat16 accumulate in float, integers in 64 bits
-/// throws    shape_error when the inner extents differ or the batches do not broadcast
-/// cost      one kernel, pointwise operands and a pointwise result included
-template <tensor_operand LeftOperand, tensor_operand RightOperand>
-auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
-  return []<class Left, class Right>(const Left& left, const Right& right) {
-    using left_shape = typename Left::shape_type;
-    using right_shape = typename Right::shape_type;
-    static_assert(left_shape::rank >= 2 && right_shape::rank >= 2, "tenon: matmul takes matrices");
-    detail::check_inner_extents(left.shape(), right.shape());
-    broadcast_extents<matmul_operation>(detail::leading_shape<left_shape, left_shape::rank - 2>::of(left.shape()),
-                                        detail::leading_shape<right_shape, right_shape::rank - 2>::of(right.shape()));
-    return make_contraction<detail::matmul_pattern<left_shape::rank, right_shape::rank>>(left, right);
-  }(as_node(std::forward<LeftOperand>(left_operand)), as_node(std::forward<RightOperand>(right_operand)));
 }
 
 }  // namespace tenon
