@@ -19,6 +19,12 @@ struct matrix_axes {
 
 namespace detail {
 
+/// An axis list of the values that `Values::of(position)` gives.
+template <class Values, int... I>
+constexpr axis_list<Values::of(I)...> list_axes(std::integer_sequence<int, I...>) {
+  return {};
+}
+
 enum class letter_role { row, column, batch };
 
 /// The axis that bears `letter`, or -1.

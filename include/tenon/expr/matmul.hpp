@@ -20,11 +20,10 @@ auto spread_letters(const Operand& operand, std::integer_sequence<int, I...>) {
   constexpr int count = static_cast<int>(sizeof...(I));
   using old_shape = typename Operand::shape_type;
   using new_shape = shape<static_extent_of_letter<old_shape, Letters>(I)...>;
-  const array<int, count> axes{{axis_of_letter(Letters{}, I)...}};
   axis_map<old_shape::rank, count> map{};
   array<index, count> extents{};
   for (int letter = 0; letter < count; ++letter) {
-    const int axis = axes[letter];
+    const int axis = axis_of_letter(Letters{}, letter);
     map.target[letter] = axis;
     map.step[letter] = axis < 0 ? 0 : 1;
     extents[letter] = axis < 0 ? 1 : operand.shape().extent(axis);

@@ -10,12 +10,6 @@ namespace tenon {
 
 namespace detail {
 
-/// An axis list of the values that `Values::of(position)` gives.
-template <class Values, int... I>
-constexpr axis_list<Values::of(I)...> list_axes(std::integer_sequence<int, I...>) {
-  return {};
-}
-
 /// The letters of a tensordot operand of `Rank` axes: the paired axes bear `FirstPaired` and on, the others, in their
 /// order, `FirstFree` and on.
 template <int Rank, int FirstFree, int FirstPaired, int... Paired>
