@@ -271,13 +271,18 @@ TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
   }
 }
 
-/// `value`, but at least `low`, or at most `high`; NaN stays. One instruction each, unlike max and min.
+/// `value`, but at least `low`, or at most `high`; NaN stays. One instruction each, unlike max and min:
+/// of unordered operands it gives the last.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V at_least(V value, V low) {
 #if defined(__AVX__) && !defined(__CUDACC__)
-  if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
+  if constexpr (std::is_floating_point_v<lane_of<V>> && sizeof(V) >= 16) {
     V result;
-    asm("vmaxps %2, %1, %0" : "=v"(result) : "v"(low), "v"(value));  // of unordered operands it gives the last
+    if constexpr (std::is_same_v<lane_of<V>, float>) {
+      asm("vmaxps %2, %1, %0" : "=v"(result) : "v"(low), "v"(value));
+    } else {
+      asm("vmaxpd %2, %1, %0" : "=v"(result) : "v"(low), "v"(value));
+    }
     return result;
   }
 #endif
@@ -286,9 +291,13 @@ TENON_HOST_DEVICE TENON_INLINE V at_least(V value, V low) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
 #if defined(__AVX__) && !defined(__CUDACC__)
-  if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
+  if constexpr (std::is_floating_point_v<lane_of<V>> && sizeof(V) >= 16) {
     V result;
-    asm("vminps %2, %1, %0" : "=v"(result) : "v"(high), "v"(value));
+    if constexpr (std::is_same_v<lane_of<V>, float>) {
+      asm("vminps %2, %1, %0" : "=v"(result) : "v"(high), "v"(value));
+    } else {
+      asm("vminpd %2, %1, %0" : "=v"(result) : "v"(high), "v"(value));
+    }
     return result;
   }
 #endif

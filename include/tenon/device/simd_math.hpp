@@ -1,204 +1,250 @@
-// tenon/device/simd_math.hpp: exponential, logarithm and hyperbolic tangent of packs.
-// One text serves a number and a pack, so the tail of a loop gives the same bits as its body; devices use their own.
-// Floor 1: may include base, device.
-// SPDX-License-Identifier: Apache-2.0
+// tenon/device/simd_math.hpp: exponentials, logarithms and the hyperbolic tangent of packs.
+// One text serves float and double, a number and a pack, so a loop's tail gives the bits of its body; devices use
+// theirs. Floor 1: may include base, device. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/simd.hpp>
-
-#if TENON_XSIMD
-#pragma GCC diagnostic push  // GCC 12's own intrinsics read a variable that they leave undefined on purpose (bug
-                             // 105593)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <xsimd/xsimd.hpp>
-#pragma GCC diagnostic pop
-#endif
+#include <tenon/device/simd_tables.hpp>
 
 namespace tenon::simd {
 
 namespace detail {
 
-/// Integer lanes as wide as those of V; unsigned ones wrap around.
+/// power * 2^n rounded once, subnormal results too: in one instruction, or in two steps.
 template <class V>
-struct integer_lanes {
-  using type = pack<std::int32_t, width_of<V>>;
-  using wrapping = pack<std::uint32_t, width_of<V>>;
-};
-
-/// polynomial c0 + x (c1 + x (c2 + ...))
-template <class V>
-TENON_INLINE V polynomial(V, float c) {
-  return constant_like<V>(c);
-}
-template <class V, class... More>
-TENON_INLINE V polynomial(V x, float c, More... more) {
-  return polynomial(x, more...) * x + c;
-}
-
-template <class V>
-TENON_INLINE V power_of_two(typename integer_lanes<V>::type exponent) {
-  return as_bits<V>((exponent + 127) << 23);
-}
-
-/// x * 2^n, rounded once; `exponent` is n as an integer, at most 254 in magnitude.
-template <class V>
-TENON_INLINE V scale_by_power(V x, V n, typename integer_lanes<V>::type exponent) {
-#if defined(__AVX512VL__)
+TENON_INLINE V scaled(V power, const whole_near<V>& n) {
+#if defined(__AVX512VL__) && !defined(__CUDACC__)
   if constexpr (sizeof(V) >= 16) {
     V result;
-    asm("vscalefps %2, %1, %0" : "=v"(result) : "v"(x), "v"(n));
+    if constexpr (std::is_same_v<lane_of<V>, float>) {
+      asm("vscalefps %2, %1, %0" : "=v"(result) : "v"(power), "v"(n.number));
+    } else {
+      asm("vscalefpd %2, %1, %0" : "=v"(result) : "v"(power), "v"(n.number));
+    }
     return result;
   }
 #endif
-  const auto half = exponent >> 1;
-  return x * power_of_two<V>(half) * power_of_two<V>(exponent - half);
+  const whole_lanes<V> half = n.whole >> 1;
+  return power * power_of_two<V>(half) * power_of_two<V>(n.whole - half);
 }
 
-/// exp of float lanes: x = n ln 2 + r, a polynomial of r, then 2^n in two steps so that subnormal results round once.
+/// x = exponent * ln 2 + r with |r| <= ln 2 / 2, and exp(r) - 1.
 template <class V>
-TENON_INLINE V exp_float(V x) {
-  using bits = typename integer_lanes<V>::type;
-  const V clamped = at_most(at_least(x, constant_like<V>(-104.0f)), constant_like<V>(89.0f));
-  const V magic = constant_like<V>(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer in the low bits
-  const V shifted = clamped * 1.44269504088896341f + magic;
-  const V n = shifted - magic;
-  const V r = (clamped - n * 0.693359375f) + n * 2.12194440e-4f;
-  const V p =
-      polynomial(r, 0.5f, 1.6666665459e-1f, 4.1665795894e-2f, 8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
-  return scale_by_power(p * (r * r) + r + 1.0f, n, as_bits<bits>(shifted) - as_bits<bits>(magic));
-}
+struct reduced_exponential {
+  whole_near<V> exponent;
+  V power_less_one;
 
-/// log of float lanes: mantissa in [sqrt(1/2), sqrt(2)), a polynomial, and the exponent times ln 2 in two parts.
+  TENON_INLINE explicit reduced_exponential(V x) : exponent(x * static_cast<lane_of<V>>(1.44269504088896340736)) {
+    using table = table_of<V>;
+    const V r = (x - exponent.number * table::ln2_high) - exponent.number * table::ln2_low;
+    power_less_one = r * r * polynomial(r, table::exp_terms) + r;
+  }
+};
+
 template <class V>
-TENON_INLINE V log_float(V x) {
-  using bits = typename integer_lanes<V>::type;
-  using wrapping = typename integer_lanes<V>::wrapping;
-  const auto is_small = x < 1.17549435e-38f;
-  const V scaled = select(is_small, x * 8388608.0f, x);          // subnormals become normal
-  const wrapping raw = as_bits<wrapping>(scaled) - 0x3f3504f3u;  // sqrt(1/2)
-  const bits exponent = as_bits<bits>(raw) >> 23;
-  const V m = as_bits<V>((raw & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
-  const V n = convert<std::int32_t, float>(exponent) - select(is_small, constant_like<V>(23.0f), V{});
-  const V p = polynomial(m, 3.3333331174e-1f, -2.4999993993e-1f, 2.0000714765e-1f, -1.6668057665e-1f, 1.4249322787e-1f,
-                         -1.2420140846e-1f, 1.1676998740e-1f, -1.1514610310e-1f, 7.0376836292e-2f);
-  const V square = m * m;
-  V result = m * square * p + n * -2.12194440e-4f - square * 0.5f;
-  result = m + result + n * 0.693359375f;
-  const V infinity = constant_like<V>(__builtin_huge_valf());
-  result = select(x == infinity, infinity, result);
-  result = select(x == V{}, -infinity, result);
-  return select(x >= V{}, result, x * 0.0f + __builtin_nanf(""));
-}
-
-/// tanh of float lanes: an odd polynomial near 0, 1 - 2 / (exp(2x) + 1) elsewhere.
-template <class V>
-TENON_INLINE V tanh_float(V x) {
-  const V magnitude = abs(x), square = x * x;
-  const V near = polynomial(square, -3.33332819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f, 2.06390887954e-2f,
-                            -5.70498872745e-3f) *
-                     square * x +
-                 x;
-  const V far = 1.0f - 2.0f / (exp_float(magnitude + magnitude) + 1.0f);
-  const V result = select(magnitude < 0.625f, near, select(x < V{}, -far, far));
-  return select(x == V{}, x, result);  // keeps the sign of zero
-}
-
-/// A function of xsimd on the lanes of V, batch by batch; where it was not found, the C library's, lane by lane.
-template <class V, class Function>
-TENON_INLINE V lane_by_lane(const V& x, Function function) {
-  lane_of<V> lanes[width_of<V>];
-  std::memcpy(lanes, &x, sizeof(x));
-#if TENON_XSIMD
-  using batch = xsimd::batch<lane_of<V>>;
-  constexpr int step = static_cast<int>(batch::size);
-  static_assert(width_of<V> % step == 0);
-  for (int i = 0; i < width_of<V>; i += step) function(batch::load_unaligned(lanes + i)).store_unaligned(lanes + i);
-#else
-  for (auto& lane : lanes) lane = function(lane);
-#endif
-  V result;
-  std::memcpy(&result, lanes, sizeof(x));
-  return result;
-}
-
-/// Functions of double lanes on the numbers that xsimd 8 can take: within [low, high], which lie beyond every result
-/// that is not 0, infinite or 1; NaN stays NaN.
-template <class V, class Function>
-TENON_INLINE V clamped_lanes(V x, double low, double high, Function function) {
-  const V within = min(max(x, constant_like<V>(low)), constant_like<V>(high));
-  return select(x == x, lane_by_lane(select(x == x, within, V{}), function), x);
+TENON_INLINE V exp_of(V x) {
+  using table = table_of<V>;
+  const V within = at_most(at_least(x, constant_like<V>(table::exp_least)), constant_like<V>(table::exp_greatest));
+  const reduced_exponential<V> reduced(within);
+  return scaled<V>(reduced.power_less_one + 1, reduced.exponent);
 }
 
 template <class V>
-TENON_INLINE V exp_double(V x) {
-  return clamped_lanes(x, -760.0, 720.0, [](const auto& lanes) {
-    using std::exp;
-    return exp(lanes);
-  });
+TENON_INLINE V exp2_of(V x) {
+  using table = table_of<V>;
+  const V within = at_most(at_least(x, constant_like<V>(table::exp2_least)), constant_like<V>(table::exp2_greatest));
+  const whole_near<V> n(within);
+  const V r = within - n.number;
+  const V less_one = r * r * polynomial(r, table::exp2_terms) + r * static_cast<lane_of<V>>(0.6931471805599453094172);
+  return scaled<V>(less_one + 1, n);
 }
 
+/// 2 (2^(n-1) (exp(r) - 1) + (2^(n-1) - 1/2)): half of it, so that the greatest results do not overflow on the way.
 template <class V>
-TENON_INLINE V tanh_double(V x) {
-  return clamped_lanes(x, -30.0, 30.0, [](const auto& lanes) {
-    using std::tanh;
-    return tanh(lanes);
-  });
+TENON_INLINE V expm1_of(V x) {
+  using table = table_of<V>;
+  const V within = at_most(at_least(x, constant_like<V>(table::expm1_least)), constant_like<V>(table::exp_greatest));
+  const reduced_exponential<V> reduced(within);
+  const V half_scale = power_of_two<V>(reduced.exponent.whole - 1);
+  const V half = reduced.power_less_one * half_scale + (half_scale - static_cast<lane_of<V>>(0.5));
+  return select(abs(x) < table::negligible, x, half + half);
 }
 
-/// Subnormals become normal first; zero, negative numbers, infinity and NaN are told apart before and after.
+/// x = 2^n (1 + f) with sqrt(1/2) <= 1 + f <= sqrt(2).
 template <class V>
-TENON_INLINE V log_double(V x) {
+struct split_number {
+  using table = table_of<V>;
+  using wrapping = pack<std::make_unsigned_t<typename table::bits>, width_of<V>>;
+  whole_lanes<V> exponent;
+  V fraction;
+
+  TENON_INLINE explicit split_number(V normal) {
+    const wrapping root_half = as_bits<wrapping>(constant_like<V>(0.70710678118654752440)),
+                   one = constant_like<wrapping>(1);
+    const wrapping raw = as_bits<wrapping>(normal) - root_half;
+    const wrapping mantissa = raw & ((one << table::mantissa_bits) - one);
+    exponent = as_bits<whole_lanes<V>>(raw) >> table::mantissa_bits;
+    fraction = as_bits<V>(mantissa + root_half) - 1;
+  }
+};
+
+/// log(1 + f) - f of a fraction; the part of a logarithm that may be rounded.
+template <class V>
+TENON_INLINE V log_beyond(V f) {
+  const V half_square = f * f * static_cast<lane_of<V>>(0.5);
+  if constexpr (std::is_same_v<lane_of<V>, float>) {
+    return f * f * f * polynomial(f, table_of<V>::log_terms) - half_square;
+  } else {
+    const V s = f / (f + 2);
+    return s * (half_square + s * s * polynomial(s * s, table_of<V>::log_terms)) - half_square;
+  }
+}
+
+/// n log(2) + log(1 + f) to base e, 2 or 10.
+struct base_e {
+  template <class V>
+  TENON_INLINE static V join(V n, V f) {
+    return (f + (log_beyond(f) + n * table_of<V>::ln2_low)) + n * table_of<V>::ln2_high;
+  }
+};
+struct base_2 {
+  template <class V>
+  TENON_INLINE static V join(V n, V f) {
+    const V beyond = log_beyond(f);
+    return n + (f + (beyond + (beyond + f) * static_cast<lane_of<V>>(0.4426950408889634073599)));  // log2(e) - 1
+  }
+};
+struct base_10 {
+  template <class V>
+  TENON_INLINE static V join(V n, V f) {
+    using lane = lane_of<V>;
+    constexpr lane high = static_cast<lane>(0.43359375),
+                   low = static_cast<lane>(7.007319032518276511289e-4);  // log10(e)
+    constexpr lane two_high = static_cast<lane>(0.301025390625),
+                   two_low = static_cast<lane>(4.605038981195213738895e-6);
+    const V beyond = log_beyond(f);
+    return ((n * two_low + (beyond + f) * low) + beyond * high) + f * high + n * two_high;
+  }
+};
+
+/// The logarithm of x where its argument is positive and finite, `result` there.
+template <class V>
+TENON_INLINE V log_with_edges(V argument, V result) {
   const V infinity = constant_like<V>(__builtin_huge_val());
-  const auto is_small = x < 2.2250738585072014e-308;
-  const V scaled = select(is_small, x * 18014398509481984.0, x);  // 2^54
-  const auto is_regular = (scaled > V{}) & (scaled < infinity);
-  const V regular = lane_by_lane(select(is_regular, scaled, V{} + 1.0), [](const auto& lanes) {
-    using std::log;
-    return log(lanes);
-  });
-  const V special = select(x == V{}, -infinity, select(x == infinity, x, x * 0.0 + __builtin_nan("")));
-  return select(is_regular, select(is_small, regular - 37.429947750237048, regular), special);  // 54 ln 2
+  const V above = select(argument == infinity, infinity, select(argument == V{}, -infinity, result));
+  return select(argument >= V{}, above, argument * 0 + constant_like<V>(__builtin_nan("")));
+}
+
+template <class Base, class V>
+TENON_INLINE V log_of(V x) {
+  using table = table_of<V>;
+  const auto is_small = x < table::least_normal;
+  const V normal = select(is_small, x * (1 / table::negligible), x);
+  const split_number<V> parts(normal);
+  const V shift = select(is_small, constant_like<V>(table::mantissa_bits + 2), V{});
+  return log_with_edges(x, Base::join(number_of<V>(parts.exponent) - shift, parts.fraction));
+}
+
+/// The fraction is x 2^-n + (2^-n - 1): of small x it is x itself, so no correction is needed.
+template <class V>
+TENON_INLINE V log1p_of(V x) {
+  const V argument = x + 1;
+  const split_number<V> parts(argument);
+  const V fourfold = power_of_two<V>(2 - parts.exponent);  // 2^-n itself may be subnormal
+  const V fraction = x * fourfold * static_cast<lane_of<V>>(0.25) + (fourfold * static_cast<lane_of<V>>(0.25) - 1);
+  const V result = log_with_edges(argument, base_e::join(number_of<V>(parts.exponent), fraction));
+  return select(abs(x) < table_of<V>::negligible, x, result);
+}
+
+/// An odd polynomial near 0, 1 - 2 / (exp(2x) + 1) elsewhere.
+template <class V>
+TENON_INLINE V tanh_of(V x) {
+  const V magnitude = abs(x), square = x * x;
+  const V near = polynomial(square, table_of<V>::tanh_terms) * square * x + x;
+  const V far = 1 - 2 / (exp_of(magnitude + magnitude) + 1);
+  const V result = select(magnitude < static_cast<lane_of<V>>(0.625), near, select(x < V{}, -far, far));
+  return select(x == V{}, x, result);  // keeps the sign of zero
 }
 
 }  // namespace detail
 
-/// e to the power x; float lanes within 2 ulp, double through xsimd where found, else through the C library.
-/// source    Cephes library (Moshier): range reduction and coefficients of expf, logf, tanhf
+/// e to the power x.
+/// accuracy  within 2 units in the last place, as all functions of this page
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
 #if defined(__CUDA_ARCH__)
-  return ::exp(x);
+  return std::exp(x);
 #else
-  if constexpr (std::is_same_v<lane_of<V>, float>) return detail::exp_float(x);
-  else if constexpr (is_number<V>) return std::exp(x);
-  else return detail::exp_double(x);
+  return detail::exp_of(x);
 #endif
 }
 
-/// Natural logarithm; as exp.
+/// 2 to the power x.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V exp2(V x) {
+#if defined(__CUDA_ARCH__)
+  return std::exp2(x);
+#else
+  return detail::exp2_of(x);
+#endif
+}
+
+/// exp(x) - 1, exact near 0 too.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V expm1(V x) {
+#if defined(__CUDA_ARCH__)
+  return std::expm1(x);
+#else
+  return detail::expm1_of(x);
+#endif
+}
+
+/// Natural logarithm.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V log(V x) {
 #if defined(__CUDA_ARCH__)
-  return ::log(x);
+  return std::log(x);
 #else
-  if constexpr (std::is_same_v<lane_of<V>, float>) return detail::log_float(x);
-  else if constexpr (is_number<V>) return std::log(x);
-  else return detail::log_double(x);
+  return detail::log_of<detail::base_e>(x);
 #endif
 }
 
-/// Hyperbolic tangent; as exp.
+/// Logarithm to base 2.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V log2(V x) {
+#if defined(__CUDA_ARCH__)
+  return std::log2(x);
+#else
+  return detail::log_of<detail::base_2>(x);
+#endif
+}
+
+/// Logarithm to base 10.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V log10(V x) {
+#if defined(__CUDA_ARCH__)
+  return std::log10(x);
+#else
+  return detail::log_of<detail::base_10>(x);
+#endif
+}
+
+/// log(1 + x), exact near 0 too.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V log1p(V x) {
+#if defined(__CUDA_ARCH__)
+  return std::log1p(x);
+#else
+  return detail::log1p_of(x);
+#endif
+}
+
+/// Hyperbolic tangent.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V tanh(V x) {
 #if defined(__CUDA_ARCH__)
-  return ::tanh(x);
+  return std::tanh(x);
 #else
-  if constexpr (std::is_same_v<lane_of<V>, float>) return detail::tanh_float(x);
-  else if constexpr (is_number<V>) return std::tanh(x);
-  else return detail::tanh_double(x);
+  return detail::tanh_of(x);
 #endif
 }
 
