@@ -25,8 +25,10 @@
 #include <tenon/expr/operations/comparison.hpp>
 #include <tenon/expr/operations/division.hpp>
 #include <tenon/expr/operations/exponential.hpp>
+#include <tenon/expr/operations/hyperbolic.hpp>
 #include <tenon/expr/operations/logical.hpp>
 #include <tenon/expr/operations/rounding.hpp>
+#include <tenon/expr/operations/special.hpp>
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>

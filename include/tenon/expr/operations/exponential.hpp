@@ -1,9 +1,10 @@
-// tenon/expr/operations/exponential.hpp: exponentials, logarithms, roots.
-// Integers are taken to float.
+// tenon/expr/operations/exponential.hpp: exponentials, logarithms, roots, powers.
+// Integers are taken to float; their powers stay integers.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_integer.hpp>
 #include <tenon/device/simd_math.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
@@ -20,6 +21,26 @@ struct exp_op : floating_result {
 };
 inline constexpr pointwise_function<exp_op> exp;
 
+/// 2 to the power x.
+struct exp2_op : floating_result {
+  static constexpr const char* name = "exp2";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::exp2(x);
+  }
+};
+inline constexpr pointwise_function<exp2_op> exp2;
+
+/// exp(x) - 1, exact near 0 too.
+struct expm1_op : floating_result {
+  static constexpr const char* name = "expm1";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::expm1(x);
+  }
+};
+inline constexpr pointwise_function<expm1_op> expm1;
+
 /// Natural logarithm.
 struct log_op : floating_result {
   static constexpr const char* name = "log";
@@ -29,6 +50,36 @@ struct log_op : floating_result {
   }
 };
 inline constexpr pointwise_function<log_op> log;
+
+/// Logarithm to base 2.
+struct log2_op : floating_result {
+  static constexpr const char* name = "log2";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::log2(x);
+  }
+};
+inline constexpr pointwise_function<log2_op> log2;
+
+/// Logarithm to base 10.
+struct log10_op : floating_result {
+  static constexpr const char* name = "log10";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::log10(x);
+  }
+};
+inline constexpr pointwise_function<log10_op> log10;
+
+/// log(1 + x), exact near 0 too.
+struct log1p_op : floating_result {
+  static constexpr const char* name = "log1p";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::log1p(x);
+  }
+};
+inline constexpr pointwise_function<log1p_op> log1p;
 
 /// Square root.
 struct sqrt_op : floating_result {
@@ -49,5 +100,63 @@ struct rsqrt_op : floating_result {
   }
 };
 inline constexpr pointwise_function<rsqrt_op> rsqrt;
+
+/// Cube root.
+struct cbrt_op : floating_result, lanewise<cbrt_op> {
+  static constexpr const char* name = "cbrt";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::cbrt(x);
+  }
+};
+inline constexpr pointwise_function<cbrt_op> cbrt;
+
+/// 1 / x
+struct reciprocal_op : floating_result {
+  static constexpr const char* name = "reciprocal";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::constant_like<V>(1) / x;
+  }
+};
+inline constexpr pointwise_function<reciprocal_op> reciprocal;
+
+/// sqrt(x * x + y * y), without overflow on the way.
+struct hypot_op : floating_result, lanewise<hypot_op> {
+  static constexpr const char* name = "hypot";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+    return std::hypot(x, y);
+  }
+};
+inline constexpr pointwise_function<hypot_op> hypot;
+
+/// x to the power y. Powers of integers wrap around; with a negative y they are 0, but 1 or -1 of 1 and -1.
+struct pow_op : promoting, lanewise<pow_op> {
+  static constexpr const char* name = "pow";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return y == 2 ? x * x : std::pow(x, y);
+    } else {
+      return whole_power(x, y);
+    }
+  }
+
+ private:
+  template <class T>
+  TENON_HOST_DEVICE static T whole_power(T x, T y) {
+    if constexpr (std::is_signed_v<T>) {
+      if (y < 0 && x != 1 && x != -1) return 0;
+    }
+    auto power = simd::wrapping(T{1}), square = simd::wrapping(x);
+    for (auto left = simd::wrapping(y < T{} ? simd::negated(y) : y); left != 0; left >>= 1) {
+      if ((left & 1) != 0) power *= square;
+      square *= square;
+    }
+    return simd::unwrapped<T>(power);
+  }
+};
+inline constexpr pointwise_function<pow_op> pow;
 
 }  // namespace tenon

@@ -1,23 +1,83 @@
-// tenon/expr/operations/trigonometric.hpp: trigonometric and hyperbolic functions.
-// Integers are taken to float.
+// tenon/expr/operations/trigonometric.hpp: trigonometric functions and their inverses.
+// Angles are in radians; integers are taken to float.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/simd_math.hpp>
+#include <tenon/device/simd_trigonometric.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
 namespace tenon {
 
-/// Hyperbolic tangent.
-struct tanh_op : floating_result {
-  static constexpr const char* name = "tanh";
+/// Sine.
+struct sin_op : floating_result {
+  static constexpr const char* name = "sin";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return simd::tanh(x);
+    return simd::sin(x);
   }
 };
-inline constexpr pointwise_function<tanh_op> tanh;
+inline constexpr pointwise_function<sin_op> sin;
+
+/// Cosine.
+struct cos_op : floating_result {
+  static constexpr const char* name = "cos";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::cos(x);
+  }
+};
+inline constexpr pointwise_function<cos_op> cos;
+
+/// Tangent.
+struct tan_op : floating_result, lanewise<tan_op> {
+  static constexpr const char* name = "tan";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::tan(x);
+  }
+};
+inline constexpr pointwise_function<tan_op> tan;
+
+/// The angle in [-pi/2, pi/2] whose sine is x; NaN where |x| > 1.
+struct asin_op : floating_result, lanewise<asin_op> {
+  static constexpr const char* name = "asin";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::asin(x);
+  }
+};
+inline constexpr pointwise_function<asin_op> asin;
+
+/// The angle in [0, pi] whose cosine is x; NaN where |x| > 1.
+struct acos_op : floating_result, lanewise<acos_op> {
+  static constexpr const char* name = "acos";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::acos(x);
+  }
+};
+inline constexpr pointwise_function<acos_op> acos;
+
+/// The angle in [-pi/2, pi/2] whose tangent is x.
+struct atan_op : floating_result, lanewise<atan_op> {
+  static constexpr const char* name = "atan";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::atan(x);
+  }
+};
+inline constexpr pointwise_function<atan_op> atan;
+
+/// The angle in [-pi, pi] of the point (x, y), y first.
+struct atan2_op : floating_result, lanewise<atan2_op> {
+  static constexpr const char* name = "atan2";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T y, T x) {
+    return std::atan2(y, x);
+  }
+};
+inline constexpr pointwise_function<atan2_op> atan2;
 
 }  // namespace tenon

@@ -1,0 +1,73 @@
+// tenon/expr/operations/hyperbolic.hpp: hyperbolic functions and their inverses.
+// Integers are taken to float.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd_math.hpp>
+#include <tenon/expr/operations/rules.hpp>
+#include <tenon/expr/pointwise.hpp>
+
+namespace tenon {
+
+/// Hyperbolic sine.
+struct sinh_op : floating_result, lanewise<sinh_op> {
+  static constexpr const char* name = "sinh";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::sinh(x);
+  }
+};
+inline constexpr pointwise_function<sinh_op> sinh;
+
+/// Hyperbolic cosine.
+struct cosh_op : floating_result, lanewise<cosh_op> {
+  static constexpr const char* name = "cosh";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::cosh(x);
+  }
+};
+inline constexpr pointwise_function<cosh_op> cosh;
+
+/// Hyperbolic tangent.
+struct tanh_op : floating_result {
+  static constexpr const char* name = "tanh";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::tanh(x);
+  }
+};
+inline constexpr pointwise_function<tanh_op> tanh;
+
+/// Inverse of sinh.
+struct asinh_op : floating_result, lanewise<asinh_op> {
+  static constexpr const char* name = "asinh";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::asinh(x);
+  }
+};
+inline constexpr pointwise_function<asinh_op> asinh;
+
+/// The inverse of cosh that is not negative; NaN where x < 1.
+struct acosh_op : floating_result, lanewise<acosh_op> {
+  static constexpr const char* name = "acosh";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::acosh(x);
+  }
+};
+inline constexpr pointwise_function<acosh_op> acosh;
+
+/// Inverse of tanh; NaN where |x| > 1.
+struct atanh_op : floating_result, lanewise<atanh_op> {
+  static constexpr const char* name = "atanh";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+    return std::atanh(x);
+  }
+};
+inline constexpr pointwise_function<atanh_op> atanh;
+
+}  // namespace tenon
