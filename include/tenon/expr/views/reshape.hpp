@@ -1,10 +1,11 @@
 // tenon/expr/views/reshape.hpp: the same elements under other extents.
-// Of contiguous elements it is a view; an expression is reshaped by reshaping what it is made of, or evaluated first.
+// Of contiguous elements it is a view; of an expression each position is renumbered in row-major order.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/expr/views/index_map.hpp>
+#include <tenon/expr/views/remap.hpp>
 
 namespace tenon {
 
@@ -43,6 +44,81 @@ view<const T, New, Space> reshape(const tensor<T, Old, Space>& operand, const Ne
   return reshape(operand.view(), extents);
 }
 
+/// The number of a position, in row-major order, taken apart by other extents.
+template <int Rank, int OperandRank>
+struct renumber_map {
+  array<index, Rank> strides;
+  array<index, OperandRank> extents;
+
+  TENON_HOST_DEVICE array<index, OperandRank> operator()(const array<index, Rank>& position) const {
+    index number = 0;
+    for (int axis = 0; axis < Rank; ++axis) number += position[axis] * strides[axis];
+    array<index, OperandRank> result{};
+    for (int axis = OperandRank - 1; axis > 0; --axis) {
+      result[axis] = number % extents[axis];
+      number /= extents[axis];
+    }
+    if (OperandRank > 0) result[0] = number;
+    return result;
+  }
+};
+
+/// An expression or a temporary under other extents.
+/// throws    shape_error when the number of elements differs
+/// cost      a division per axis and element; none for a tensor or a contiguous view
+template <class Operand, shape_type New>
+  requires(expression<std::remove_cvref_t<Operand>> ||
+           (detail::is_tensor<std::remove_cvref_t<Operand>> && !std::is_lvalue_reference_v<Operand>))
+auto reshape(Operand&& operand, const New& extents) {
+  const auto old = operand.shape().to_array();
+  detail::check_reshape<New>(extents.to_array(), operand.shape().count(), old);
+  return make_remap(renumber_map<New::rank, old.size()>{row_major_strides(extents.to_array()), old}, extents,
+                    as_node(std::forward<Operand>(operand)));
+}
+
+namespace detail {
+
+/// The shape whose axes `First` to `Last` are one.
+template <int First, int Last, class Shape>
+auto flattened_shape(const Shape& extents) {
+  static_assert(First <= Last, "tenon: flatten joins axes from a first to a last one");
+  constexpr auto known = [](int axis) {
+    if (axis != First) return Shape::static_extent(axis < First ? axis : axis + Last - First);
+    index product = 1;
+    for (int joined = First; joined <= Last; ++joined) {
+      const index extent = Shape::static_extent(joined);
+      product = product == dyn || extent == dyn ? dyn : product * extent;
+    }
+    return product;
+  };
+  constexpr int rank = Shape::rank - (Last - First);
+  array<index, rank> joined{};
+  for (int axis = 0; axis < rank; ++axis) joined[axis] = extents.extent(axis < First ? axis : axis + Last - First);
+  for (int axis = First; axis < Last; ++axis) joined[First] *= extents.extent(axis);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return shape<known(I)...>(joined);
+  }(std::make_integer_sequence<int, rank>{});
+}
+
+}  // namespace detail
+
+/// The axes from `First` to `Last`, both included, as one.
+/// throws    shape_error for a view whose elements are not contiguous
+/// cost      as of `reshape`
+template <tensor_operand Operand, int First, int Last>
+auto flatten(Operand&& operand, axis_list<First, Last>) {
+  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  constexpr int first = only_axis<rank>(axis_list<First>{}), last = only_axis<rank>(axis_list<Last>{});
+  const auto extents = detail::flattened_shape<first, last>(operand.shape());
+  return reshape(std::forward<Operand>(operand), extents);
+}
+
+/// All axes as one.
+template <tensor_operand Operand>
+auto flatten(Operand&& operand) {
+  return flatten(std::forward<Operand>(operand), axis<0, -1>);
+}
+
 namespace detail {
 
 template <class Shape, int Position, class Sequence = std::make_integer_sequence<int, Shape::rank + 1>>
@@ -75,6 +151,57 @@ auto new_axis(Operand&& operand) {
   }
   using new_shape = typename detail::inserted_shape<old_shape, position>::type;
   return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
+}
+
+namespace detail {
+
+/// The axes that `removed` does not name, in order.
+template <int Rank, int Kept>
+constexpr array<int, Kept> kept_axes(const array<bool, Rank>& removed) {
+  array<int, Kept> kept{};
+  int next = 0;
+  for (int axis = 0; axis < Rank; ++axis) {
+    if (!removed[axis]) kept[next++] = axis;
+  }
+  return kept;
+}
+
+template <class Shape, int... Axes>
+void check_squeeze(const Shape& extents, axis_list<Axes...>) {
+  static_assert(((Shape::static_extent(Axes) == 1 || Shape::static_extent(Axes) == dyn) && ...),
+                "tenon: squeeze removes axes of extent 1");
+  for (const int axis : array<int, sizeof...(Axes)>{{Axes...}}) {
+    if (extents.extent(axis) != 1) {
+      throw shape_error(compose_text("squeeze: axis ", axis, ": extent ", extents.extent(axis),
+                                     ", expected 1 (operand ", extents.to_array(), ")"));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// The operand without the named axes, which must have extent 1.
+/// throws    shape_error naming an axis of another extent
+/// cost      none of its own
+template <tensor_operand Operand, int... Axes>
+auto squeeze(Operand&& operand, axis_list<Axes...> axes) {
+  using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
+  constexpr int rank = old_shape::rank;
+  constexpr auto removed = axis_set<rank>(axis_list<Axes...>{});
+  constexpr int kept_rank = [&removed] {
+    int count = 0;
+    for (const bool each : removed) count += each ? 0 : 1;
+    return count;
+  }();
+  (void)axes;
+  detail::check_squeeze(operand.shape(), axis_list<normalise_axis(Axes, rank)...>{});
+  constexpr auto kept = detail::kept_axes<rank, kept_rank>(removed);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    using new_shape = shape<old_shape::static_extent(kept[I])...>;
+    const new_shape extents(array<index, kept_rank>{{operand.shape().extent(kept[I])...}});
+    const axis_map<rank, kept_rank> map{{}, kept, filled_array<kept_rank>(index{1})};
+    return make_index_map(std::forward<Operand>(operand), extents, map);
+  }(std::make_integer_sequence<int, kept_rank>{});
 }
 
 }  // namespace tenon
