@@ -87,12 +87,12 @@ void order_lines(const Source& source, int axis, const Order& order, const Outpu
   });
 }
 
-/// Orders whole rows; equal entries stay as they stood.
+/// Orders whole rows.
 template <bool Descending>
 struct order_all {
   template <class Entry>
   void operator()(Entry* first, Entry* last) const {
-    std::stable_sort(first, last, element_order<Descending>{});
+    std::sort(first, last, element_order<Descending>{});
   }
 };
 

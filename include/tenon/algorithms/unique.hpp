@@ -29,12 +29,12 @@ struct item_groups {
   tensor<index, Shape, Space> of_item;
 };
 
-/// The groups of items, `order` being their positions in order and `before(left, right)` what ordered them.
-template <class Space, class Shape, class Before>
-item_groups<Space, Shape> group_items(const Shape& extents, const index* order, const Before& before) {
+/// The groups of items, `order` being their positions in order; `differ(left, right)` compares neighbours in it.
+template <class Space, class Shape, class Differ>
+item_groups<Space, Shape> group_items(const Shape& extents, const index* order, const Differ& differ) {
   const index count = extents.count();
   storage<bool, host> is_new(count);
-  for (index i = 0; i < count; ++i) is_new.data()[i] = i == 0 || before(order[i - 1], order[i]);
+  for (index i = 0; i < count; ++i) is_new.data()[i] = i == 0 || differ(order[i - 1], order[i]);
   const auto begins = true_places(is_new.data(), count);
   const index groups = begins.count();
   const rank<1> found(groups);
@@ -55,21 +55,22 @@ auto describe_items(Values values, item_groups<Space, Shape> groups) {
       std::move(values), std::move(groups.first), std::move(groups.of_item), std::move(groups.counts)};
 }
 
-/// Whether one slice comes before another: by their elements, from the first that differs.
+/// Compares slices by their first elements that differ: negative where the left one comes first, 0 where they are
+/// equal.
 template <class View>
-struct slice_order {
+struct slice_comparison {
   const View& elements;
   const storage<index, host>& offsets;
   index step;
 
-  bool operator()(index left, index right) const {
+  int operator()(index left, index right) const {
     const auto *one = elements.data() + left * step, *other = elements.data() + right * step;
     for (index i = 0; i < offsets.count(); ++i) {
       const index offset = offsets.data()[i];
-      if (ascending_order{}(one[offset], other[offset])) return true;
-      if (ascending_order{}(other[offset], one[offset])) return false;
+      if (ascending_order{}(one[offset], other[offset])) return -1;
+      if (ascending_order{}(other[offset], one[offset])) return 1;
     }
-    return false;
+    return 0;
   }
 };
 
@@ -108,12 +109,15 @@ auto unique(Operand&& operand, axis_list<Axis> axes) {
   auto slice = elements.shape().to_array();
   slice[along] = 1;
   const auto offsets = offsets_within(elements, slice);
-  const detail::slice_order<std::remove_cvref_t<decltype(elements)>> before{elements, offsets,
-                                                                            elements.strides()[along]};
+  const detail::slice_comparison<std::remove_cvref_t<decltype(elements)>> compare{elements, offsets,
+                                                                                  elements.strides()[along]};
   const rank<1> count(elements.extent(along));
   tensor<index, rank<1>, space> order(iota<index>(count));
-  std::stable_sort(order.data(), order.data() + order.size(), before);
-  auto groups = detail::group_items<space>(count, order.data(), before);
+  std::sort(order.data(), order.data() + order.size(), [&](index left, index right) {
+    const int sign = compare(left, right);
+    return sign < 0 || (sign == 0 && left < right);
+  });
+  auto groups = detail::group_items<space>(count, order.data(), compare);
   auto values = detail::slices_at<along, space>(elements, groups.first.data(), groups.first.size());
   return detail::describe_items(std::move(values), std::move(groups));
 }
