@@ -8,6 +8,7 @@
 #include <tenon/device/emulated.hpp>
 #include <tenon/io/idx.hpp>
 #include <tenon/io/npy.hpp>
+#include <tenon/io/print.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train/checkpoint.hpp>

@@ -66,17 +66,17 @@ TENON_HOST_DEVICE inline std::uint64_t below_from_bits(std::uint32_t high, std::
 
 }  // namespace detail
 
-/// Normal with `mean` and `deviation`.
+/// Normal around `centre`, with a standard deviation.
 template <dtype T>
 struct normal_generator {
   using element = T;
   std::uint64_t seed;
-  float mean, deviation;
+  float centre, deviation;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
     const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 4);
     const index pair = offset % 4 / 2 * 2;
     const float standard = detail::normal_from_bits(bits[pair], bits[pair + 1], offset % 2 != 0);
-    return static_cast<compute_type<T>>(multiply_add(deviation, standard, mean));
+    return static_cast<compute_type<T>>(multiply_add(deviation, standard, centre));
   }
 };
 
@@ -142,13 +142,13 @@ auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float h
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 
-/// Normal numbers, a pure function of `seed` and position; the same bits everywhere.
+/// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
 /// accuracy  float, also for double; they reach 6.6 deviations
 /// source    Box, Muller 1958
 template <dtype T, shape_type Shape>
-auto normal(const Shape& extents, std::uint64_t seed, float mean = 0.0f, float deviation = 1.0f) {
+auto normal(const Shape& extents, std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
   return generated<normal_generator<T>, Shape>{
-      {seed, mean, deviation}, extents, 0, row_major_strides(extents.to_array())};
+      {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
 }
 
 /// Ones with the given probability, zeros otherwise; a pure function of `seed` and position.
