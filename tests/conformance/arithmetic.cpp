@@ -1,0 +1,22 @@
+// tests/conformance/arithmetic.cpp: arithmetic and extremes of ONNX's pointwise family.
+// Element types are those that the cases use.
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/pointwise.hpp"
+
+namespace conformance {
+
+void add_arithmetic(device_tables& devices) {
+  using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t, std::int8_t, std::int16_t, std::int32_t;
+  on_each_device(devices, []<class Space>(operation_table& table) {
+    table["Add"] = pointwise<Space, 2, double, int8_t, uint8_t, uint16_t, uint32_t, uint64_t>(tenon::add);
+    table["Sub"] = pointwise<Space, 2, float, int16_t, uint8_t, uint32_t>(tenon::subtract);
+    table["Mul"] = pointwise<Space, 2, float, int16_t, uint8_t, uint16_t>(tenon::multiply);
+    table["Div"] = pointwise<Space, 2, uint8_t, uint16_t>(tenon::divide);
+    table["Neg"] = pointwise<Space, 1, float>(tenon::negate);
+    table["Max"] = folded<Space, float, double, tenon::half, int16_t, int32_t, uint8_t>(tenon::maximum);
+    table["Min"] = folded<Space, float, int8_t, int32_t, uint8_t, uint16_t, uint32_t>(tenon::minimum);
+    table["Sum"] = folded<Space, float>(tenon::add);
+  });
+}
+
+}  // namespace conformance
