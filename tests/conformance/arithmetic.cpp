@@ -8,14 +8,14 @@ namespace conformance {
 void add_arithmetic(device_tables& devices) {
   using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t, std::int8_t, std::int16_t, std::int32_t;
   on_each_device(devices, []<class Space>(operation_table& table) {
-    table["Add"] = pointwise<Space, 2, double, int8_t, uint8_t, uint16_t, uint32_t, uint64_t>(tenon::add);
-    table["Sub"] = pointwise<Space, 2, float, int16_t, uint8_t, uint32_t>(tenon::subtract);
-    table["Mul"] = pointwise<Space, 2, float, int16_t, uint8_t, uint16_t>(tenon::multiply);
-    table["Div"] = pointwise<Space, 2, uint8_t, uint16_t>(tenon::divide);
-    table["Neg"] = pointwise<Space, 1, float>(tenon::negate);
-    table["Max"] = folded<Space, float, double, tenon::half, int16_t, int32_t, uint8_t>(tenon::maximum);
-    table["Min"] = folded<Space, float, int8_t, int32_t, uint8_t, uint16_t, uint32_t>(tenon::minimum);
-    table["Sum"] = folded<Space, float>(tenon::add);
+    table["Add"] = pointwise<Space, 2, double, int8_t, uint8_t, uint16_t, uint32_t, uint64_t>(tn::add);
+    table["Sub"] = pointwise<Space, 2, float, int16_t, uint8_t, uint32_t>(tn::subtract);
+    table["Mul"] = pointwise<Space, 2, float, int16_t, uint8_t, uint16_t>(tn::multiply);
+    table["Div"] = pointwise<Space, 2, uint8_t, uint16_t>(tn::divide);
+    table["Neg"] = pointwise<Space, 1, float>(tn::negate);
+    table["Max"] = folded<Space, float, double, tn::half, int16_t, int32_t, uint8_t>(tn::maximum);
+    table["Min"] = folded<Space, float, int8_t, int32_t, uint8_t, uint16_t, uint32_t>(tn::minimum);
+    table["Sum"] = folded<Space, float>(tn::add);
   });
 }
 

@@ -13,7 +13,8 @@
 
 namespace conformance {
 
-using tenon::index;
+namespace tn = tenon;
+using tn::index;
 
 /// Row-major elements of the type named `dtype`, as NumPy names it.
 struct array {
@@ -39,9 +40,8 @@ template <class... Types, class Body>
 auto with_type(std::string_view name, Body body) {
   using first = std::tuple_element_t<0, std::tuple<Types...>>;
   decltype(body.template operator()<first>()) result {};
-  const bool found =
-      ((name == tenon::dtype_name<Types>() && (result = body.template operator()<Types>(), true)) || ...);
-  if (!found) throw tenon::dtype_error(tenon::compose_text("element type ", name, " is not among those compiled in"));
+  const bool found = ((name == tn::dtype_name<Types>() && (result = body.template operator()<Types>(), true)) || ...);
+  if (!found) throw tn::dtype_error(tn::compose_text("element type ", name, " is not among those compiled in"));
   return result;
 }
 
@@ -55,39 +55,39 @@ array array_of(const std::vector<index>& numbers);
 
 /// How many axes a tensor of a case has: leading ones of extent 1 stand for those that are absent.
 inline constexpr int all_ranks = 6;
-using extents_type = tenon::rank<all_ranks>;
+using extents_type = tn::rank<all_ranks>;
 template <class T, class Space>
-using tensor = tenon::tensor<T, extents_type, Space>;
+using tensor = tn::tensor<T, extents_type, Space>;
 
 /// throws    shape_error when there are more axes than compiled in
 template <int Rank = all_ranks>
-tenon::rank<Rank> padded_extents(const std::vector<index>& extents) {
+tn::rank<Rank> padded_extents(const std::vector<index>& extents) {
   if (extents.size() > Rank) {
-    throw tenon::shape_error(tenon::compose_text(extents.size(), " axes, expected at most ", Rank));
+    throw tn::shape_error(tn::compose_text(extents.size(), " axes, expected at most ", Rank));
   }
-  auto padded = tenon::filled_array<Rank>(index{1});
+  auto padded = tn::filled_array<Rank>(index{1});
   std::copy_backward(extents.begin(), extents.end(), padded.begin() + Rank);
-  return tenon::rank<Rank>(padded);
+  return tn::rank<Rank>(padded);
 }
 
 /// The elements as a tensor of `Rank` axes.
 template <class T, class Space, int Rank = all_ranks>
 auto tensor_of(const array& source) {
-  if (source.dtype != tenon::dtype_name<T>()) {
-    throw tenon::dtype_error(tenon::compose_text("element type ", source.dtype, ", expected ", tenon::dtype_name<T>()));
+  if (source.dtype != tn::dtype_name<T>()) {
+    throw tn::dtype_error(tn::compose_text("element type ", source.dtype, ", expected ", tn::dtype_name<T>()));
   }
-  tenon::tensor<T, tenon::rank<Rank>, Space> result(padded_extents<Rank>(source.extents));
+  tn::tensor<T, tn::rank<Rank>, Space> result(padded_extents<Rank>(source.extents));
   Space::copy_from_host(result.data(), source.bytes.data(), source.bytes.size());
   return result;
 }
 
 /// The elements of a tensor under `extents`.
 template <class T, class Shape, class Space>
-array array_of(const tenon::tensor<T, Shape, Space>& elements, std::vector<index> extents) {
-  array result{tenon::dtype_name<T>(), std::move(extents), {}};
+array array_of(const tn::tensor<T, Shape, Space>& elements, std::vector<index> extents) {
+  array result{tn::dtype_name<T>(), std::move(extents), {}};
   result.bytes.resize(static_cast<std::size_t>(result.size()) * sizeof(T));
   if (result.size() != elements.size()) {
-    throw tenon::shape_error(tenon::compose_text(elements.size(), " elements under extents ", result.extents));
+    throw tn::shape_error(tn::compose_text(elements.size(), " elements under extents ", result.extents));
   }
   Space::copy_to_host(result.bytes.data(), elements.data(), result.bytes.size());
   return result;
@@ -95,7 +95,7 @@ array array_of(const tenon::tensor<T, Shape, Space>& elements, std::vector<index
 
 /// The elements of a tensor under the last `rank` of its extents.
 template <class T, class Shape, class Space>
-array array_of(const tenon::tensor<T, Shape, Space>& elements, int rank) {
+array array_of(const tn::tensor<T, Shape, Space>& elements, int rank) {
   const auto extents = elements.shape().to_array();
   return array_of(elements, std::vector<index>(extents.end() - rank, extents.end()));
 }
@@ -104,7 +104,7 @@ array array_of(const tenon::tensor<T, Shape, Space>& elements, int rank) {
 template <class Space, class Expression>
 array evaluated(const Expression& expression, int rank) {
   using element = typename Expression::element;
-  const tenon::tensor<element, tenon::rank<Expression::shape_type::rank>, Space> result = expression;
+  const tn::tensor<element, tn::rank<Expression::shape_type::rank>, Space> result = expression;
   return array_of(result, rank);
 }
 

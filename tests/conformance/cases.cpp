@@ -14,28 +14,28 @@ namespace {
 
 nlohmann::json read_json(const std::filesystem::path& path) {
   std::ifstream file(path);
-  if (!file) throw tenon::file_error(tenon::compose_text("read_json: ", path.string(), ": cannot be opened"));
+  if (!file) throw tn::file_error(tn::compose_text("read_json: ", path.string(), ": cannot be opened"));
   return nlohmann::json::parse(file);
 }
 
 /// The element type that a file of elements of `dtype` has.
 std::string file_descr(const std::string& dtype) {
-  if (dtype == "bfloat16") return tenon::io::detail::npy_descr<std::uint16_t>();
-  return with_type<float, double, tenon::half, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
-      dtype, []<class T>() { return tenon::io::detail::npy_descr<T>(); });
+  if (dtype == "bfloat16") return tn::io::detail::npy_descr<std::uint16_t>();
+  return with_type<float, double, tn::half, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                   std::uint16_t, std::uint32_t, std::uint64_t>(
+      dtype, []<class T>() { return tn::io::detail::npy_descr<T>(); });
 }
 
 /// The elements of an NPY file whose type and extents are told beside it.
 array read_array(const std::filesystem::path& folder, const nlohmann::json& told) {
   array result{told.at("dtype"), told.at("shape").get<std::vector<index>>(), {}};
   const std::filesystem::path path = folder / told.at("file").get<std::string>();
-  const auto bytes = tenon::io::read_bytes("read_array", path);
-  const auto [begin, elements] = tenon::io::detail::layout_of_npy(path, bytes);
-  const tenon::io::detail::npy_header header(path,
-                                             {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
+  const auto bytes = tn::io::read_bytes("read_array", path);
+  const auto [begin, elements] = tn::io::detail::layout_of_npy(path, bytes);
+  const tn::io::detail::npy_header header(path,
+                                          {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
   if (header.is_fortran_order() || header.extents() != result.extents || header.descr() != file_descr(result.dtype)) {
-    throw tenon::file_error(tenon::compose_text("read_array: ", path.string(), ": not what case.json says"));
+    throw tn::file_error(tn::compose_text("read_array: ", path.string(), ": not what case.json says"));
   }
   result.bytes.resize(bytes.size() - elements);
   std::memcpy(result.bytes.data(), bytes.data() + elements, result.bytes.size());

@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 bool agree(T actual, T expected, const tolerance& allowed) {
-  if constexpr (tenon::is_floating<T>) {
+  if constexpr (tn::is_floating<T>) {
     const double x = actual, y = expected;
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
     if (std::isinf(x) || std::isinf(y)) return x == y;
@@ -26,9 +26,9 @@ std::string first_difference(const array& actual, const array& expected, const t
   for (index i = 0; i < expected.size(); ++i) {
     const T is = actual.elements<T>()[i], should_be = expected.elements<T>()[i];
     if (agree(is, should_be, allowed)) continue;
-    using number = std::conditional_t<tenon::is_floating<T>, double, T>;
-    return tenon::compose_text("element ", i, " is ", static_cast<number>(is), ", expected ",
-                               static_cast<number>(should_be), " (extents ", expected.extents, ")");
+    using number = std::conditional_t<tn::is_floating<T>, double, T>;
+    return tn::compose_text("element ", i, " is ", static_cast<number>(is), ", expected ",
+                            static_cast<number>(should_be), " (extents ", expected.extents, ")");
   }
   return {};
 }
@@ -37,15 +37,15 @@ std::string first_difference(const array& actual, const array& expected, const t
 
 std::string difference(const array& actual, const array& expected, const tolerance_table& tolerances) {
   if (actual.dtype != expected.dtype) {
-    return tenon::compose_text("elements ", actual.dtype, ", expected ", expected.dtype);
+    return tn::compose_text("elements ", actual.dtype, ", expected ", expected.dtype);
   }
   if (actual.extents != expected.extents) {
-    return tenon::compose_text("extents ", actual.extents, ", expected ", expected.extents);
+    return tn::compose_text("extents ", actual.extents, ", expected ", expected.extents);
   }
   const auto found = tolerances.find(expected.dtype);
   const tolerance allowed = found == tolerances.end() ? tolerance{0, 0} : found->second;
-  return with_type<float, double, tenon::half, tenon::bfloat16, bool, std::int8_t, std::int16_t, std::int32_t,
-                   std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
+  return with_type<float, double, tn::half, tn::bfloat16, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
       expected.dtype, [&]<class T>() { return first_difference<T>(actual, expected, allowed); });
 }
 

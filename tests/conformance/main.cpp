@@ -12,6 +12,10 @@ using namespace conformance;
 device_tables all_devices() {
   device_tables devices;
   add_arithmetic(devices);
+  add_functions(devices);
+  add_logical(devices);
+  add_reduction(devices);
+  add_softmax(devices);
   return devices;
 }
 

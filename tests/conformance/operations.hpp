@@ -42,7 +42,7 @@ struct call {
   bool has(std::size_t i) const { return i < inputs.size() && inputs[i].has_value(); }
   /// throws    shape_error when the input is absent
   const array& input(std::size_t i) const {
-    if (!has(i)) throw tenon::shape_error(tenon::compose_text("input ", i, " is absent"));
+    if (!has(i)) throw tn::shape_error(tn::compose_text("input ", i, " is absent"));
     return *inputs[i];
   }
   /// Numbers that are an input in new versions and an attribute in old ones; empty where absent.
@@ -60,10 +60,10 @@ using device_tables = std::map<std::string, operation_table>;
 template <class Fill>
 void on_each_device(device_tables& devices, Fill fill) {
 #if defined(__CUDACC__)
-  fill.template operator()<tenon::cuda>(devices[tenon::cuda::name]);
+  fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
 #else
-  fill.template operator()<tenon::host>(devices[tenon::host::name]);
-  fill.template operator()<tenon::emulated>(devices[tenon::emulated::name]);
+  fill.template operator()<tn::host>(devices[tn::host::name]);
+  fill.template operator()<tn::emulated>(devices[tn::emulated::name]);
 #endif
 }
 

@@ -15,9 +15,9 @@ std::string complaint_about(const test_case& given, const operation& apply, cons
   const std::vector<array> actual = apply(given.application);
   for (std::size_t i = 0; i < given.expected.size(); ++i) {
     if (!given.expected[i]) continue;
-    if (i >= actual.size()) return tenon::compose_text("output ", i, " is absent");
+    if (i >= actual.size()) return tn::compose_text("output ", i, " is absent");
     const std::string text = difference(actual[i], *given.expected[i], tolerances);
-    if (!text.empty()) return tenon::compose_text("output ", i, ": ", text);
+    if (!text.empty()) return tn::compose_text("output ", i, ": ", text);
   }
   return {};
 }
