@@ -16,6 +16,9 @@ device_tables all_devices() {
   add_logical(devices);
   add_reduction(devices);
   add_softmax(devices);
+  add_cast(devices);
+  add_matmul(devices);
+  add_generator(devices);
   return devices;
 }
 

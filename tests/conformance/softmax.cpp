@@ -28,11 +28,19 @@ operation rowwise(Function function) {
   };
 }
 
+/// 1 at the first greatest element of each row.
+template <class View>
+auto hardmax(const View& x) {
+  const extents_type row(1, 1, 1, x.extent(3), x.extent(4), x.extent(5));
+  return tn::cast<float>(tn::iota<std::int64_t>(row) == tn::argmax(x, named));
+}
+
 }  // namespace
 
 void add_softmax(device_tables& devices) {
   on_each_device(devices, []<class Space>(operation_table& table) {
     table["Softmax"] = rowwise<Space>([](const auto& x) { return tn::softmax(x, named); });
+    table["Hardmax"] = rowwise<Space>([](const auto& x) { return hardmax(x); });
     table["LogSoftmax"] = rowwise<Space>([](const auto& x) { return tn::log_softmax(x, named); });
   });
 }
