@@ -29,12 +29,10 @@ array converted(const array& source, const std::string& target) {
 
 void add_cast(device_tables& devices) {
   on_each_device(devices, []<class Space>(operation_table& table) {
-    table["Cast"] = [](const call& from) -> std::vector<array> {
-      return {converted<Space>(from.input(0), name_of_type(from.attributes.integer("to", 0)))};
+    table["Cast"] = [](const call& from) {
+      return converted<Space>(from.input(0), name_of_type(from.attributes.integer("to", 0)));
     };
-    table["CastLike"] = [](const call& from) -> std::vector<array> {
-      return {converted<Space>(from.input(0), from.input(1).dtype)};
-    };
+    table["CastLike"] = [](const call& from) { return converted<Space>(from.input(0), from.input(1).dtype); };
   });
 }
 

@@ -43,20 +43,20 @@ void add_functions(device_tables& devices) {
     table["Tanh"] = pointwise<Space, 1, float>(tn::tanh);
     table["Relu"] = pointwise<Space, 1, float>(tn::relu);
     table["Sigmoid"] = pointwise<Space, 1, float>(tn::sigmoid);
-    table["Mean"] = [](const call& from) -> std::vector<array> {
+    table["Mean"] = [](const call& from) {
       const array total = folded<Space, float>(tn::add)(from).front();
       const auto sum = tensor_of<float, Space>(total);
-      return {evaluated<Space>(sum / static_cast<float>(from.inputs.size()), total.rank())};
+      return evaluated<Space>(sum / static_cast<float>(from.inputs.size()), total.rank());
     };
-    table["PRelu"] = [](const call& from) -> std::vector<array> {
+    table["PRelu"] = [](const call& from) {
       const auto x = tensor_of<float, Space>(from.input(0)), slope = tensor_of<float, Space>(slope_of(from));
-      return {evaluated<Space>(tn::where(x < 0.0f, slope * x, x), from.input(0).rank())};
+      return evaluated<Space>(tn::where(x < 0.0f, slope * x, x), from.input(0).rank());
     };
-    table["Clip"] = [](const call& from) -> std::vector<array> {
-      return {with_type<float, std::int8_t>(from.input(0).dtype, [&]<class T>() { return clipped<T, Space>(from); })};
+    table["Clip"] = [](const call& from) {
+      return with_type<float, std::int8_t>(from.input(0).dtype, [&]<class T>() { return clipped<T, Space>(from); });
     };
-    table["Where"] = [](const call& from) -> std::vector<array> {
-      return {with_type<float, std::int64_t>(from.input(1).dtype, [&]<class T>() { return chosen<T, Space>(from); })};
+    table["Where"] = [](const call& from) {
+      return with_type<float, std::int64_t>(from.input(1).dtype, [&]<class T>() { return chosen<T, Space>(from); });
     };
   });
 }

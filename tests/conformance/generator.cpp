@@ -29,22 +29,22 @@ array numbers_between(const array& start, const array& limit, const array& step)
 
 void add_generator(device_tables& devices) {
   on_each_device(devices, []<class Space>(operation_table& table) {
-    table["ConstantOfShape"] = [](const call& from) -> std::vector<array> {
+    table["ConstantOfShape"] = [](const call& from) {
       const auto value = from.attributes.tensor("value");
-      return {with_type<float, std::int32_t>(value ? value->dtype : "float32", [&]<class T>() {
+      return with_type<float, std::int32_t>(value ? value->dtype : "float32", [&]<class T>() {
         return constant<T, Space>(integers_of(from.input(0)), value);
-      })};
+      });
     };
-    table["EyeLike"] = [](const call& from) -> std::vector<array> {
+    table["EyeLike"] = [](const call& from) {
       const auto& extents = from.input(0).extents;
-      return {with_type<std::int32_t>(from.input(0).dtype, [&]<class T>() {
+      return with_type<std::int32_t>(from.input(0).dtype, [&]<class T>() {
         return evaluated<Space>(tn::eye<T>(extents.at(0), extents.at(1)), 2);
-      })};
+      });
     };
-    table["Range"] = [](const call& from) -> std::vector<array> {
-      return {with_type<tn::half>(from.input(0).dtype, [&]<class T>() {
+    table["Range"] = [](const call& from) {
+      return with_type<tn::half>(from.input(0).dtype, [&]<class T>() {
         return numbers_between<T, Space>(from.input(0), from.input(1), from.input(2));
-      })};
+      });
     };
   });
 }

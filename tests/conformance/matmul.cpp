@@ -47,8 +47,8 @@ array gemm(const call& from) {
 
 void add_matmul(device_tables& devices) {
   on_each_device(devices, []<class Space>(operation_table& table) {
-    table["MatMul"] = [](const call& from) -> std::vector<array> { return {product<Space>(from)}; };
-    table["Gemm"] = [](const call& from) -> std::vector<array> { return {gemm<Space>(from)}; };
+    table["MatMul"] = product<Space>;
+    table["Gemm"] = gemm<Space>;
   });
 }
 

@@ -51,7 +51,12 @@ struct call {
   }
 };
 
-using operation = std::function<std::vector<array>(const call&)>;
+/// The outputs of an operation; most have one.
+struct array_list : std::vector<array> {
+  using vector::vector;
+  array_list(array only) { push_back(std::move(only)); }
+};
+using operation = std::function<array_list(const call&)>;
 using operation_table = std::map<std::string, operation>;
 /// One table for each device, by its name.
 using device_tables = std::map<std::string, operation_table>;
@@ -73,6 +78,7 @@ void add_logical(device_tables&);
 void add_cast(device_tables&);
 void add_reduction(device_tables&);
 void add_softmax(device_tables&);
+void add_shape(device_tables&);
 void add_view(device_tables&);
 void add_matmul(device_tables&);
 void add_generator(device_tables&);

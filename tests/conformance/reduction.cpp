@@ -34,25 +34,25 @@ array reduced(const Function& function, const call& from, const std::vector<bool
 /// `function(x)` folds the axes `named` of x.
 template <class Space, class... Types, class Function>
 operation reduction(Function function, empty_value of_nothing = std::nullopt) {
-  return [function, of_nothing](const call& from) -> std::vector<array> {
-    return {with_type<Types...>(from.input(0).dtype, [&]<class T>() {
+  return [function, of_nothing](const call& from) {
+    return with_type<Types...>(from.input(0).dtype, [&]<class T>() {
       return reduced<T, Space>(function, from, axes_to_reduce(from), of_nothing);
-    })};
+    });
   };
 }
 
 /// The position of an extreme along one axis: the first one, or the last, which is the first from behind.
 template <class Space, class Function>
 operation position(Function first) {
-  return [first](const call& from) -> std::vector<array> {
+  return [first](const call& from) {
     const std::vector<bool> is_named = named_axes({from.attributes.integer("axis", 0)}, from.input(0).rank());
     const auto last = [&](const auto& x) {
       const auto reversed = tn::slice(x, tn::all_of, tn::all_of, tn::all_of, tn::range(tn::open_end, tn::open_end, -1));
       return (x.extent(kept_axes) - 1) - first(reversed);
     };
     const bool wants_last = from.attributes.integer("select_last_index", 0) != 0;
-    return {wants_last ? reduced<float, Space>(last, from, is_named, std::nullopt)
-                       : reduced<float, Space>(first, from, is_named, std::nullopt)};
+    return wants_last ? reduced<float, Space>(last, from, is_named, std::nullopt)
+                      : reduced<float, Space>(first, from, is_named, std::nullopt);
   };
 }
 

@@ -19,12 +19,12 @@ std::vector<bool> row_axes(const call& from) {
 /// `function(x)` works on rows of the axes `named` of x.
 template <class Space, class Function>
 operation rowwise(Function function) {
-  return [function](const call& from) -> std::vector<array> {
+  return [function](const call& from) {
     const auto x = tensor_of<float, Space>(from.input(0));
     tensor<float, Space> result(x.shape());
     const std::vector<bool> is_named = row_axes(from);
     split_axes(result, is_named) = function(split_axes(x, is_named));
-    return {array_of(result, from.input(0).rank())};
+    return array_of(result, from.input(0).rank());
   };
 }
 
