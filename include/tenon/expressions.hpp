@@ -9,6 +9,7 @@
 #include <tenon/expr/convolve.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/bit_cast.hpp>
 #include <tenon/expr/operations/comparison.hpp>
 #include <tenon/expr/operations/exponential.hpp>
 #include <tenon/expr/operations/logical.hpp>
