@@ -1,9 +1,12 @@
 // tenon/expressions.hpp: door 1: tensors, expressions, evaluation.
 // The smallest door; what every program of Tenon needs.
-// Floor 6: may include base, core, device, expr, plan, host, kernels, contraction, evaluate.
+// Floor 6: may include base, core, device, expr, plan, host, kernels, contraction, algorithms, evaluate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/algorithms/scan.hpp>
+#include <tenon/algorithms/select.hpp>
+#include <tenon/algorithms/sort.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>

@@ -1,0 +1,108 @@
+// tenon/algorithms/lines.hpp: operands in memory, walked as lines along one axis.
+// Elements are read where they lie, strides and all; neighbouring lines go together, so that no axis is a slow one.
+// Floor 5: may include base, core, device, expr, plan, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/threads.hpp>
+#include <tenon/expr/node.hpp>
+#include <tenon/plan/access.hpp>
+#include <tenon/plan/split.hpp>
+
+namespace tenon {
+
+/// The space in which an algorithm on an operand runs, and in which its result lies; numbers alone lie on the host.
+template <class Operand>
+using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>;
+
+template <class Space>
+consteval void space_must_be_host_accessible() {
+  static_assert(Space::host_accessible || must_hold<Space>,
+                "tenon: this algorithm runs on the host; copy the operand first, x.to<tenon::host>()");
+}
+
+/// An operand as a leaf: a tensor or view where it lies, any other expression evaluated.
+template <tensor_operand Operand>
+auto in_memory(Operand&& operand) {
+  using node = node_of<Operand>;
+  using space = algorithm_space<Operand>;
+  space_must_be_host_accessible<space>();
+  if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
+    return as_node(std::forward<Operand>(operand));
+  } else {
+    return as_node(tensor<typename node::element, typename node::shape_type, space>(as_node(operand)));
+  }
+}
+
+/// The one axis of a list, counted from the front.
+template <int Rank, int Axis>
+constexpr int axis_of(axis_list<Axis> axes) {
+  (void)axis_set<Rank>(axes);  // does not compile for an axis beyond the rank
+  return normalise_axis(Axis, Rank);
+}
+
+/// `Shape` with another extent at `Axis`, known at run time.
+template <class Shape, int Axis, class Sequence = std::make_integer_sequence<int, Shape::rank>>
+struct resized_shape;
+template <class Shape, int Axis, int... I>
+struct resized_shape<Shape, Axis, std::integer_sequence<int, I...>> {
+  using type = shape<(I == Axis ? dyn : Shape::static_extent(I))...>;
+};
+
+/// `shape` with `extent` at `Axis`.
+template <int Axis, shape_type Shape>
+auto with_extent(const Shape& shape, index extent) {
+  auto extents = shape.to_array();
+  extents[Axis] = extent;
+  return typename resized_shape<Shape, Axis>::type(extents);
+}
+
+/// The axis along which lines along `axis` are neighbours: the innermost other one, or itself where it is the only one.
+constexpr int beside_axis(int rank, int axis) { return axis != rank - 1 ? rank - 1 : rank > 1 ? rank - 2 : 0; }
+
+/// Elements that are worth a thread.
+inline constexpr index line_grain = 1 << 14;
+
+/// Walks the lines along `axis`, shared among threads: `make_body()` gives each thread a body of its own, which is
+/// called as `body(position, count)` for `count` <= `width` lines that begin at `position` and its next neighbours
+/// along `beside_axis`.
+template <int Rank, class MakeBody>
+void for_each_line_block(const array<index, Rank>& extents, int axis, index width, const MakeBody& make_body) {
+  const int beside = beside_axis(Rank, axis);
+  if (extents[axis] == 0) return;
+  auto rows = extents;
+  rows[axis] = 1;
+  const index neighbours = rows[beside], blocks = (neighbours + width - 1) / width;
+  rows[beside] = 1;
+  const index grain = 1 + line_grain / (1 + extents[axis] * (width < neighbours ? width : neighbours));
+  parallel_for(count_between(rows, 0, Rank) * blocks, grain, [&](index first, index last) {
+    array<index, Rank> position{};
+    auto body = make_body();
+    for (index item = first; item < last; ++item) {
+      set_position(position, rows, 0, Rank, item / blocks);
+      const index begin = item % blocks * width;
+      position[beside] = begin;
+      body(position, neighbours - begin < width ? neighbours - begin : width);
+    }
+  });
+}
+
+/// Calls `body(line, place, element)` for a block of `count` lines at `position`, along the smaller stride inside.
+template <class View, int Rank, class Body>
+void visit_line_block(const View& elements, int axis, const array<index, Rank>& position, index count,
+                      const Body& body) {
+  const index length = elements.extent(axis), step = elements.strides()[axis];
+  const index across = elements.strides()[beside_axis(Rank, axis)];
+  auto* first = elements.data() + elements.offset(position);
+  if ((step < 0 ? -step : step) <= (across < 0 ? -across : across)) {
+    for (index line = 0; line < count; ++line) {
+      for (index place = 0; place < length; ++place) body(line, place, first[line * across + place * step]);
+    }
+  } else {
+    for (index place = 0; place < length; ++place) {
+      for (index line = 0; line < count; ++line) body(line, place, first[line * across + place * step]);
+    }
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,169 @@
+// tenon/algorithms/select.hpp: the elements, positions and slices that a condition chooses.
+// True elements are counted in chunks first, so that each chunk knows where its own results begin.
+// Floor 5: may include base, core, expr, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/algorithms/lines.hpp>
+#include <tenon/expr/operations/comparison.hpp>
+#include <tenon/expr/views/broadcast.hpp>
+#include <vector>
+
+namespace tenon {
+
+/// Names the operation in messages.
+struct masked_select_operation {
+  static constexpr const char* name = "masked_select";
+};
+
+template <class Mask>
+consteval void mask_must_be_bool() {
+  static_assert(std::is_same_v<typename node_of<Mask>::element, bool> || must_hold<Mask>,
+                "tenon: a mask is of bool; compare what you have with something, x != 0");
+}
+
+namespace detail {
+
+/// The positions of the true ones among `count` values.
+inline storage<index, host> true_places(const bool* values, index count) {
+  constexpr index length = 1 << 14;
+  const index chunks = (count + length - 1) / length;
+  const auto end_of = [&](index chunk) { return (chunk + 1) * length < count ? (chunk + 1) * length : count; };
+  storage<index, host> begins(chunks + 1);
+  begins.data()[0] = 0;
+  parallel_for(chunks, 1, [&](index first, index last) {
+    for (index chunk = first; chunk < last; ++chunk) {
+      index found = 0;
+      for (index i = chunk * length; i < end_of(chunk); ++i) found += values[i] ? 1 : 0;
+      begins.data()[chunk + 1] = found;
+    }
+  });
+  for (index chunk = 0; chunk < chunks; ++chunk) begins.data()[chunk + 1] += begins.data()[chunk];
+  storage<index, host> places(begins.data()[chunks]);
+  parallel_for(chunks, 1, [&](index first, index last) {
+    for (index chunk = first; chunk < last; ++chunk) {
+      index* place = places.data() + begins.data()[chunk];
+      for (index i = chunk * length; i < end_of(chunk); ++i) {
+        if (values[i]) *place++ = i;
+      }
+    }
+  });
+  return places;
+}
+
+/// The elements at `places` in row-major order.
+template <class Space, class View>
+auto elements_at(const View& elements, const storage<index, host>& places) {
+  tensor<typename View::element, rank<1>, Space> result(rank<1>(places.count()));
+  const auto extents = elements.shape().to_array();
+  parallel_for(places.count(), line_grain, [&](index first, index last) {
+    array<index, View::rank> position{};
+    for (index i = first; i < last; ++i) {
+      set_position(position, extents, 0, View::rank, places.data()[i]);
+      result.data()[i] = elements.data()[elements.offset(position)];
+    }
+  });
+  return result;
+}
+
+/// The slices at `places` of an axis.
+template <int Axis, class Space, class View>
+auto slices_at(const View& elements, const storage<index, host>& places) {
+  const auto extents = with_extent<Axis>(elements.shape(), places.count());
+  tensor<typename View::element, std::remove_const_t<decltype(extents)>, Space> result(extents);
+  const index step = elements.strides()[Axis], across = elements.strides()[beside_axis(View::rank, Axis)];
+  for_each_line_block(extents.to_array(), Axis, 64, [&] {
+    return [&](const array<index, View::rank>& position, index count) {
+      const auto* from = elements.data() + elements.offset(position);
+      visit_line_block(result.write_view(), Axis, position, count, [&](index line, index place, auto& element) {
+        element = from[line * across + places.data()[place] * step];
+      });
+    };
+  });
+  return result;
+}
+
+}  // namespace detail
+
+/// The elements of `operand` where `mask` is true, in row-major order; both are broadcast together.
+/// extents   [number of true elements of the mask]
+/// throws    shape_error when run-time extents do not broadcast
+/// cost      one pass over the mask, evaluated first, and one over the chosen elements
+template <tensor_operand Operand, tensor_operand Mask>
+auto masked_select(Operand&& operand, Mask&& mask) {
+  mask_must_be_bool<Mask>();
+  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto extents = broadcast_extents<masked_select_operation>(source.shape(), mask.shape());
+  using shape = std::remove_const_t<decltype(extents)>;
+  using space = algorithm_space<Operand>;
+  const tensor<bool, shape, space> chosen(broadcast_to(as_node(std::forward<Mask>(mask)), extents));
+  return detail::elements_at<space>(broadcast_to(source.elements, extents),
+                                    detail::true_places(chosen.data(), chosen.size()));
+}
+
+/// The positions, int64, of the elements that are not 0, in row-major order: a row for each axis, a column for each
+/// element, as ONNX has it (NumPy's tuple of arrays, the transpose of PyTorch's).
+/// extents   [rank, number of elements that are not 0]
+/// cost      one pass over the operand
+template <tensor_operand Operand>
+auto nonzero(Operand&& operand) {
+  using node = node_of<Operand>;
+  constexpr int rank = node::shape_type::rank;
+  using space = algorithm_space<Operand>;
+  space_must_be_host_accessible<space>();
+  const tensor<bool, typename node::shape_type, space> chosen(
+      not_equal(std::forward<Operand>(operand), typename node::element(0)));
+  const auto places = detail::true_places(chosen.data(), chosen.size());
+  const index count = places.count();
+  tensor<index, shape<rank, dyn>, space> result(shape<rank, dyn>(array<index, 2>{{rank, count}}));
+  const auto extents = chosen.shape().to_array();
+  parallel_for(count, line_grain, [&](index first, index last) {
+    array<index, rank> position{};
+    for (index i = first; i < last; ++i) {
+      set_position(position, extents, 0, rank, places.data()[i]);
+      for (int axis = 0; axis < rank; ++axis) result.data()[axis * count + i] = position[axis];
+    }
+  });
+  return result;
+}
+
+namespace detail {
+
+/// The true places of a condition along what has `extent` elements.
+template <class Space, class Condition>
+storage<index, host> chosen_places(Condition&& condition, const std::string& along, index extent) {
+  mask_must_be_bool<Condition>();
+  static_assert(node_of<Condition>::shape_type::rank == 1, "tenon: the condition of compress has one axis");
+  const tensor<bool, tenon::rank<1>, Space> chosen(as_node(std::forward<Condition>(condition)));
+  if (chosen.size() > extent) {
+    throw shape_error(
+        compose_text("compress: ", along, ": a condition of ", chosen.size(), " elements, expected at most ", extent));
+  }
+  return true_places(chosen.data(), chosen.size());
+}
+
+}  // namespace detail
+
+/// The slices along the axis where `condition` is true; what a shorter condition does not reach is left out.
+/// extents   the number of true elements of the condition along the axis, those of the operand elsewhere
+/// throws    shape_error when the condition is longer than the axis
+template <tensor_operand Operand, tensor_operand Condition, int Axis>
+auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
+  const auto source = in_memory(std::forward<Operand>(operand));
+  using space = algorithm_space<Operand>;
+  constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
+  const auto places = detail::chosen_places<space>(std::forward<Condition>(condition), compose_text("axis ", along),
+                                                   source.shape().extent(along));
+  return detail::slices_at<along, space>(source.elements, places);
+}
+
+/// The elements, counted in row-major order, where `condition` is true.
+template <tensor_operand Operand, tensor_operand Condition>
+auto compress(Operand&& operand, Condition&& condition) {
+  const auto source = in_memory(std::forward<Operand>(operand));
+  using space = algorithm_space<Operand>;
+  return detail::elements_at<space>(source.elements, detail::chosen_places<space>(std::forward<Condition>(condition),
+                                                                                  "operand", source.shape().count()));
+}
+
+}  // namespace tenon

@@ -1,0 +1,182 @@
+// tenon/algorithms/sort.hpp: lines in order, the positions that bring them in order, their first elements in order.
+// A block of lines is copied into rows, ordered there, and copied out, so that every axis sorts at the same speed.
+// Floor 5: may include base, core, expr, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/order.hpp>
+
+namespace tenon {
+
+/// `sort(x, axis<1>, {.descending = true})`
+struct sort_options {
+  bool descending = false;
+};
+
+/// `topk(x, 5, axis<1>, {.largest = false})`
+struct topk_options {
+  bool largest = true;
+};
+
+/// Elements and where they stood along the axis: `auto [values, indices] = topk(x, 5, axis<1>);`
+template <class Values, class Indices>
+struct values_and_indices {
+  Values values;
+  Indices indices;
+};
+
+namespace detail {
+
+/// What is written of an entry: its value, or where it stood.
+struct entry_value {
+  template <class T>
+  static T of(T entry) {
+    return entry;
+  }
+  template <class T>
+  static T of(const located<T>& entry) {
+    return entry.value;
+  }
+};
+struct entry_position {
+  template <class T>
+  static index of(const located<T>& entry) {
+    return entry.position;
+  }
+};
+template <class Part, class Target>
+struct part_output {
+  using part = Part;
+  Target target;
+};
+template <class Part, class Target>
+part_output<Part, Target> write_part(const Target& target) {
+  return {target};
+}
+
+/// Lines that are ordered at a time: neighbours share cache lines, but many long ones would need much memory.
+constexpr index rows_at_once(index length) {
+  constexpr index most = 16, elements = index{1} << 20;
+  return length * most <= elements ? most : length < elements ? elements / length : 1;
+}
+
+/// Copies lines of `source` into rows of entries, orders each by `order(first, last)`, and writes the first entries of
+/// each row, as many as an output has places.
+template <class Entry, class Source, class Order, class... Outputs>
+void order_lines(const Source& source, int axis, const Order& order, const Outputs&... outputs) {
+  using value_type = compute_type<typename Source::element>;
+  const index length = source.extent(axis), width = rows_at_once(length);
+  for_each_line_block(source.shape().to_array(), axis, width, [&] {
+    return [&, rows = storage<Entry, host>(width * length)](const auto& position, index count) mutable {
+      Entry* entries = rows.data();
+      visit_line_block(source, axis, position, count, [&](index line, index place, auto element) {
+        const auto value = static_cast<value_type>(element);
+        if constexpr (std::is_same_v<Entry, value_type>) entries[line * length + place] = value;
+        else entries[line * length + place] = {value, place};
+      });
+      for (index line = 0; line < count; ++line) order(entries + line * length, entries + (line + 1) * length);
+      const auto write = [&]<class Part, class Target>(const part_output<Part, Target>& output) {
+        visit_line_block(output.target, axis, position, count, [&](index line, index place, auto& element) {
+          element = static_cast<typename Target::element>(Part::of(entries[line * length + place]));
+        });
+      };
+      (write(outputs), ...);
+    };
+  });
+}
+
+/// Orders whole rows; equal entries stay as they stood.
+template <bool Descending>
+struct order_all {
+  template <class Entry>
+  void operator()(Entry* first, Entry* last) const {
+    std::stable_sort(first, last, element_order<Descending>{});
+  }
+};
+
+/// Orders the first `count` entries of rows; the rest is left in any order.
+template <bool Descending>
+struct order_first {
+  index count;
+  template <class Entry>
+  void operator()(Entry* first, Entry* last) const {
+    constexpr element_order<Descending> order;
+    if (count < last - first) std::nth_element(first, first + count, last, order);
+    std::sort(first, first + count, order);
+  }
+};
+
+}  // namespace detail
+
+namespace detail {
+
+/// The values or the positions of the elements in order.
+template <class Part, class Operand, int Axis>
+auto ordered(Operand&& operand, axis_list<Axis> axes, sort_options options) {
+  const auto source = in_memory(std::forward<Operand>(operand));
+  using leaf = std::remove_cvref_t<decltype(source)>;
+  using value_type = compute_type<typename leaf::element>;
+  constexpr bool is_value = std::is_same_v<Part, entry_value>;
+  constexpr int along = axis_of<leaf::shape_type::rank>(axes);
+  using element = std::conditional_t<is_value, typename leaf::element, index>;
+  using entry = std::conditional_t<is_value, value_type, located<value_type>>;
+  tensor<element, typename leaf::shape_type, algorithm_space<Operand>> result(source.shape());
+  const auto output = write_part<Part>(result.write_view());
+  if (options.descending) order_lines<entry>(source.elements, along, order_all<true>{}, output);
+  else order_lines<entry>(source.elements, along, order_all<false>{}, output);
+  return result;
+}
+
+}  // namespace detail
+
+/// The elements in order along the axis. NaN is greater than every number: last, and first when descending.
+/// extents   those of the operand
+/// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work
+template <tensor_operand Operand, int Axis>
+auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
+  return detail::ordered<detail::entry_value>(std::forward<Operand>(operand), axes, options);
+}
+
+/// The positions along the axis, int64, of the elements in order; equal elements stay in the order of their positions.
+/// extents   those of the operand
+/// cost      as sort
+template <tensor_operand Operand, int Axis>
+auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
+  return detail::ordered<detail::entry_position>(std::forward<Operand>(operand), axes, options);
+}
+
+/// The `count` greatest (or least) elements along the axis, in order, and their positions, int64; of equal elements the
+/// one at the lower position comes first. NaN is greater than every number.
+/// extents   `count` along the axis, those of the operand elsewhere
+/// throws    shape_error when the axis has fewer than `count` elements
+/// cost      O(n + count log count) for each line
+template <tensor_operand Operand, int Axis>
+auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
+  const auto source = in_memory(std::forward<Operand>(operand));
+  using leaf = std::remove_cvref_t<decltype(source)>;
+  using entry = located<compute_type<typename leaf::element>>;
+  constexpr int along = axis_of<leaf::shape_type::rank>(axes);
+  if (count < 0 || count > source.shape().extent(along)) {
+    throw shape_error(compose_text("topk: axis ", along, ": ", count, " elements, expected at least 0 and at most ",
+                                   source.shape().extent(along), " (operand ", source.shape().to_array(), ")"));
+  }
+  const auto extents = with_extent<along>(source.shape(), count);
+  using shape = std::remove_const_t<decltype(extents)>;
+  using space = algorithm_space<Operand>;
+  using values_type = tensor<typename leaf::element, shape, space>;
+  using indices_type = tensor<index, shape, space>;
+  values_and_indices<values_type, indices_type> result{values_type(extents), indices_type(extents)};
+  if (count == 0) return result;
+  const auto values = detail::write_part<detail::entry_value>(result.values.write_view());
+  const auto indices = detail::write_part<detail::entry_position>(result.indices.write_view());
+  if (options.largest) {
+    detail::order_lines<entry>(source.elements, along, detail::order_first<true>{count}, values, indices);
+  } else {
+    detail::order_lines<entry>(source.elements, along, detail::order_first<false>{count}, values, indices);
+  }
+  return result;
+}
+
+}  // namespace tenon
