@@ -16,6 +16,8 @@ device_tables all_devices() {
   add_logical(devices);
   add_reduction(devices);
   add_softmax(devices);
+  add_scan(devices);
+  add_indexing(devices);
   add_shape(devices);
   add_view(devices);
   add_cast(devices);

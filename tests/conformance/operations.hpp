@@ -72,6 +72,14 @@ void on_each_device(device_tables& devices, Fill fill) {
 #endif
 }
 
+/// As on_each_device, where the host reads and writes elements itself: algorithms have no kernels yet.
+template <class Fill>
+void on_each_host_device([[maybe_unused]] device_tables& devices, [[maybe_unused]] Fill fill) {
+#if !defined(__CUDACC__)
+  on_each_device(devices, fill);
+#endif
+}
+
 void add_arithmetic(device_tables&);
 void add_functions(device_tables&);
 void add_logical(device_tables&);
@@ -79,6 +87,8 @@ void add_cast(device_tables&);
 void add_reduction(device_tables&);
 void add_softmax(device_tables&);
 void add_shape(device_tables&);
+void add_scan(device_tables&);
+void add_indexing(device_tables&);
 void add_view(device_tables&);
 void add_matmul(device_tables&);
 void add_generator(device_tables&);
