@@ -5,6 +5,8 @@
 #pragma once
 
 #include <tenon/algorithms/scan.hpp>
+#include <tenon/algorithms/scatter.hpp>
+#include <tenon/algorithms/scatter_nd.hpp>
 #include <tenon/algorithms/select.hpp>
 #include <tenon/algorithms/sort.hpp>
 #include <tenon/evaluate.hpp>

@@ -1,0 +1,211 @@
+// tenon/algorithms/scatter.hpp: elements written to places that indices name.
+// Places that meet lie in one line along the axis, and a line is written in order, so any number of threads agrees.
+// Floor 5: may include base, core, expr, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/algorithms/lines.hpp>
+#include <tenon/core/layout.hpp>
+#include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/views/broadcast.hpp>
+
+namespace tenon {
+
+/// What a place keeps when an element comes to it: the element. Others are the operations of expressions: `add`,
+/// `multiply`, `maximum`, `minimum`, or any other of two operands.
+struct overwrite_op : promoting {
+  static constexpr const char* name = "overwrite";
+  template <class V>
+  TENON_HOST_DEVICE static V value(V, V fresh) {
+    return fresh;
+  }
+};
+inline constexpr pointwise_function<overwrite_op> overwrite;
+
+/// What elements are written to: a tensor that lives on, or a view.
+template <class T>
+concept scatter_destination = detail::is_view<std::remove_cvref_t<T>> ||
+                              (detail::is_tensor<std::remove_cvref_t<T>> && std::is_lvalue_reference_v<T>);
+
+namespace detail {
+
+/// The elements to write, as a view.
+template <scatter_destination Destination>
+auto target_of(Destination&& destination) {
+  using type = std::remove_cvref_t<Destination>;
+  space_must_be_host_accessible<typename type::space>();
+  if constexpr (is_view<type>) return destination;
+  else return destination.write_view();
+}
+
+template <class Indices>
+consteval void indices_must_be_integers() {
+  static_assert(is_integer<typename Indices::element> || must_hold<Indices>, "tenon: indices are integers");
+}
+
+/// The elements of a leaf that a scatter reads: where they lie, or in `copy` when the target overlaps them.
+template <class Target, class T, class Shape, class Space, class Owner>
+view<const T, Shape, Space> elements_apart(const Target& target, const leaf<T, Shape, Space, Owner>& node,
+                                           storage<T, Space>& copy) {
+  const auto& elements = node.elements;
+  const auto range_of = [](const auto& each) {
+    return addresses(each.data(), each.shape().to_array(), each.strides());
+  };
+  if (!overlap(range_of(target), range_of(elements))) return elements;
+  copy = storage<T, Space>(elements.size());
+  const view<T, Shape, Space> copied(copy.data(), elements.shape());
+  copied = elements;
+  return copied;
+}
+
+/// An index counted from the front.
+/// throws    index_error when it lies outside the extent
+template <class Index, class Extents>
+index checked_index(const char* name, Index given, int axis, const Extents& extents) {
+  const auto which = static_cast<index>(given);
+  const index extent = extents[axis];
+  if (which < -extent || which >= extent) {
+    throw index_error(compose_text(name, ": axis ", axis, ": index ", which, ", expected at least ", -extent,
+                                   " and below ", extent, " (destination ", extents, ")"));
+  }
+  return which < 0 ? which + extent : which;
+}
+
+/// Checks all indices, in row-major order, before anything is written.
+template <class Target, class Indices>
+void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
+  const auto places = indices.shape().to_array();
+  const auto extents = target.shape().to_array();
+  const auto check = [&](index first, index last) {
+    array<index, Indices::rank> position{};
+    for (index i = first; i < last; ++i) {
+      set_position(position, places, 0, Indices::rank, i);
+      checked_index(name, indices.data()[indices.offset(position)], axis, extents);
+    }
+  };
+  try {
+    parallel_for(indices.size(), line_grain, check);
+  } catch (const index_error&) {
+    check(0, indices.size());  // several threads may have found one; the first is named
+  }
+}
+
+/// What a place holds after an element came to it.
+template <class Op, class T, class Source>
+T combined(T held, Source fresh) {
+  using value_type = compute_type<T>;
+  const auto element = static_cast<value_type>(static_cast<compute_type<Source>>(fresh));
+  return static_cast<T>(static_cast<value_type>(Op::value(static_cast<value_type>(held), element)));
+}
+
+/// Writes the element of `source` at every position of `indices` to the index that stands there.
+template <class Op, class Target, class Indices, class Source>
+void scatter_lines(const Target& target, int axis, const Indices& indices, const Source& source) {
+  constexpr int rank = Target::rank;
+  const int beside = beside_axis(rank, axis);
+  const index extent = target.extent(axis);
+  for_each_line_block(indices.shape().to_array(), axis, 32, [&] {
+    return [&](const array<index, rank>& position, index count) {
+      auto* to = target.data() + target.offset(position);
+      const auto* from = source.data() + source.offset(position);
+      visit_line_block(indices, axis, position, count, [&](index line, index place, auto which) {
+        const auto row = static_cast<index>(which);
+        auto& held = to[line * target.strides()[beside] + (row < 0 ? row + extent : row) * target.strides()[axis]];
+        held = combined<Op>(held, from[line * source.strides()[beside] + place * source.strides()[axis]]);
+      });
+    };
+  });
+}
+
+/// Extents of indices: within the source's, and within the destination's but for the axis.
+template <int Rank>
+void check_scatter_extents(const char* name, int axis, const array<index, Rank>& target,
+                           const array<index, Rank>& indices, const array<index, Rank>& source) {
+  for (int each = 0; each < Rank; ++each) {
+    const bool beyond_target = each != axis && indices[each] > target[each];
+    if (!beyond_target && indices[each] <= source[each]) continue;
+    throw shape_error(compose_text(name, ": axis ", each, ": ", indices[each], " indices, expected at most ",
+                                   beyond_target ? target[each] : source[each], " as of the ",
+                                   beyond_target ? "destination" : "source", " (destination ", target, ", indices ",
+                                   indices, ", source ", source, ")"));
+  }
+}
+
+/// Checks everything, then scatters; `indices` and `source` are views of equal rank.
+template <class Op, class Target, class Indices, class Source>
+void checked_scatter(const char* name, const Target& target, int axis, const Indices& indices, const Source& source) {
+  static_assert(Indices::rank == Target::rank && Source::rank == Target::rank,
+                "tenon: destination, indices and source of a scatter have the same number of axes");
+  check_scatter_extents(name, axis, target.shape().to_array(), indices.shape().to_array(), source.shape().to_array());
+  check_indices(name, target, axis, indices);
+  scatter_lines<Op>(target, axis, indices, source);
+}
+
+}  // namespace detail
+
+/// `destination[.., indices[p], ..] = source[p]`, at `Axis`, for every position p of `indices` in row-major order; an
+/// operation as last argument combines what is there with what comes: `scatter(y, axis<0>, indices, x, add)`. Where
+/// places meet, the last one wins, or all are combined in order. Negative indices count from the back.
+/// extents   of indices: at most the source's, and but for the axis at most the destination's; as in PyTorch
+/// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
+/// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
+/// cost      one pass over the indices; lines along the axis are shared among threads
+template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source,
+          class Op = overwrite_op>
+void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
+             pointwise_function<Op> = {}) {
+  const auto target = detail::target_of(std::forward<Destination>(destination));
+  constexpr int along = axis_of<std::remove_cvref_t<Destination>::rank>(axes);
+  const auto places = in_memory(indices);
+  const auto elements = in_memory(source);
+  detail::indices_must_be_integers<std::remove_cvref_t<decltype(places)>>();
+  storage<typename std::remove_cvref_t<decltype(places)>::element, algorithm_space<Indices>> places_copy;
+  storage<typename std::remove_cvref_t<decltype(elements)>::element, algorithm_space<Source>> elements_copy;
+  detail::checked_scatter<Op>("scatter", target, along, detail::elements_apart(target, places, places_copy),
+                              detail::elements_apart(target, elements, elements_copy));
+}
+
+/// One number as source.
+template <scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number, class Op = overwrite_op>
+void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, Number number,
+             pointwise_function<Op> operation = {}) {
+  using shape = typename node_of<const Indices&>::shape_type;
+  using space = algorithm_space<const Indices&>;
+  scatter(std::forward<Destination>(destination), axes, indices,
+          view<const Number, shape, space>(&number, indices.shape(), array<index, shape::rank>{}), operation);
+}
+
+/// `scatter` that adds: `destination[.., indices[p], ..] += source[p]`.
+template <scatter_destination Destination, int Axis, tensor_operand Indices, class Source>
+void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source) {
+  scatter(std::forward<Destination>(destination), axes, indices, source, add);
+}
+
+/// Adds slices: slice i of `source` along `Axis` to the slice `indices[i]` of `destination`; another operation as last
+/// argument combines in its way, `overwrite` sets.
+/// extents   of source: the number of indices along the axis, the destination's elsewhere
+/// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
+template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source, class Op = add_op>
+void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
+               pointwise_function<Op> operation = {}) {
+  constexpr int rank = std::remove_cvref_t<Destination>::rank, along = axis_of<rank>(axes);
+  static_assert(node_of<const Indices&>::shape_type::rank == 1, "tenon: the indices of slices have one axis");
+  const auto places = in_memory(indices);
+  const auto extents = source.shape().to_array();
+  for (int each = 0; each < rank; ++each) {
+    const index expected = each == along ? places.shape().extent(0) : destination.extent(each);
+    if (extents[each] != expected) {
+      throw shape_error(compose_text("index_add: axis ", each, ": extent ", extents[each], " of the source, expected ",
+                                     expected, each == along ? " as there are indices" : " of the destination"));
+    }
+  }
+  array<index, rank> strides{};
+  strides[along] = places.elements.strides()[0];
+  using index_type = typename std::remove_cvref_t<decltype(places)>::element;
+  scatter(std::forward<Destination>(destination), axes,
+          view<const index_type, tenon::rank<rank>, algorithm_space<const Indices&>>(
+              places.elements.data(), tenon::rank<rank>(extents), strides),
+          source, operation);
+}
+
+}  // namespace tenon

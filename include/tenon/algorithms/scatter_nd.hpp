@@ -1,0 +1,109 @@
+// tenon/algorithms/scatter_nd.hpp: slices written to places that rows of indices name.
+// Threads share the elements of a slice, never the slices, so that those that meet are written in order.
+// Floor 5: may include base, core, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/algorithms/scatter.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// Offsets of the positions along axes `First` to `Last` - 1, in row-major order.
+template <int First, int Last, class View>
+storage<index, host> offsets_between(const View& elements) {
+  const auto extents = elements.shape().to_array();
+  storage<index, host> offsets(count_between(extents, First, Last));
+  array<index, View::rank> position{};
+  for (index i = 0; i < offsets.count(); ++i) {
+    set_position(position, extents, First, Last, i);
+    offsets.data()[i] = elements.offset(position);
+  }
+  return offsets;
+}
+
+/// The offset in `target` that each row of `indices` names, all checked.
+template <int Named, class Target, class Indices>
+storage<index, host> named_offsets(const Target& target, const Indices& indices) {
+  constexpr int last = Indices::rank - 1;
+  const auto rows = offsets_between<0, last>(indices);
+  const auto extents = target.shape().to_array();
+  storage<index, host> offsets(rows.count());
+  for (index row = 0; row < rows.count(); ++row) {
+    offsets.data()[row] = 0;
+    for (int axis = 0; axis < Named; ++axis) {
+      const auto given = indices.data()[rows.data()[row] + axis * indices.strides()[last]];
+      offsets.data()[row] += checked_index("scatter_nd", given, axis, extents) * target.strides()[axis];
+    }
+  }
+  return offsets;
+}
+
+/// Extents of the source: those of the rows of indices, then those of the slices.
+template <int Named, class Target, class Indices, class Source>
+void check_slices(const Target& target, const Indices& indices, const Source& source) {
+  constexpr int batch = Indices::rank - 1;
+  if (indices.extent(batch) != Named) {
+    throw shape_error(compose_text("scatter_nd: indices: ", indices.extent(batch), " of a row, expected ", Named,
+                                   " (destination ", target.shape().to_array(), ", source ", source.shape().to_array(),
+                                   ")"));
+  }
+  for (int axis = 0; axis < Source::rank; ++axis) {
+    const index expected = axis < batch ? indices.extent(axis) : target.extent(axis - batch + Named);
+    if (source.extent(axis) != expected) {
+      throw shape_error(compose_text(
+          "scatter_nd: axis ", axis, ": extent ", source.extent(axis), " of the source, expected ", expected,
+          " of the ", axis < batch ? "indices" : "destination", " (destination ", target.shape().to_array(),
+          ", indices ", indices.shape().to_array(), ", source ", source.shape().to_array(), ")"));
+    }
+  }
+}
+
+/// Writes slice after slice.
+template <class Op, int Named, class Target, class Indices, class Source>
+void scatter_slices(const Target& target, const Indices& indices, const Source& source) {
+  constexpr int batch = Indices::rank - 1;
+  const auto places = named_offsets<Named>(target, indices);
+  const auto to = offsets_between<Named, Target::rank>(target);
+  const auto slices = offsets_between<0, batch>(source), from = offsets_between<batch, Source::rank>(source);
+  parallel_for(to.count(), 1 + line_grain / (1 + places.count()), [&](index first, index last) {
+    for (index slice = 0; slice < places.count(); ++slice) {
+      auto* held = target.data() + places.data()[slice];
+      const auto* fresh = source.data() + slices.data()[slice];
+      for (index i = first; i < last; ++i) {
+        held[to.data()[i]] = combined<Op>(held[to.data()[i]], fresh[from.data()[i]]);
+      }
+    }
+  });
+}
+
+}  // namespace detail
+
+/// `destination[indices[p]] = source[p]` for every row `indices[p]`, which names a place along the first axes of the
+/// destination, in row-major order of p; an operation as last argument combines, as in `scatter`. Where slices meet,
+/// the last one wins, or all are combined in order. Negative indices count from the back. As in ONNX.
+/// extents   of indices: [p..., k]; of source: [p..., the destination's without the first k]
+/// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
+/// throws    shape_error, and index_error naming the first index outside its axis; the destination is then untouched
+/// cost      one pass over the source; the elements of slices are shared among threads
+template <scatter_destination Destination, tensor_operand Indices, tensor_operand Source, class Op = overwrite_op>
+void scatter_nd(Destination&& destination, const Indices& indices, const Source& source, pointwise_function<Op> = {}) {
+  const auto target = detail::target_of(std::forward<Destination>(destination));
+  const auto places = in_memory(indices);
+  const auto elements = in_memory(source);
+  using places_type = std::remove_cvref_t<decltype(places)>;
+  using elements_type = std::remove_cvref_t<decltype(elements)>;
+  constexpr int batch = places_type::shape_type::rank - 1, rank = std::remove_cvref_t<Destination>::rank;
+  constexpr int named = rank - (elements_type::shape_type::rank - batch);
+  static_assert(batch >= 0 && named >= 0 && named <= rank,
+                "tenon: the source of scatter_nd has the axes of the indices but the last, and those of a slice");
+  detail::indices_must_be_integers<places_type>();
+  storage<typename places_type::element, algorithm_space<Indices>> places_copy;
+  storage<typename elements_type::element, algorithm_space<Source>> elements_copy;
+  detail::check_slices<named>(target, places.elements, elements.elements);
+  detail::scatter_slices<Op, named>(target, detail::elements_apart(target, places, places_copy),
+                                    detail::elements_apart(target, elements, elements_copy));
+}
+
+}  // namespace tenon
