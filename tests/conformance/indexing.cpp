@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 
+#include "conformance/axes.hpp"
 #include "conformance/lines.hpp"
 
 namespace conformance {
@@ -16,15 +17,13 @@ array nonzero(const call& from) {
   return array_of(positions, 2);
 }
 
-/// Without an axis the elements are one line.
 template <class Space>
 array compress(const call& from) {
-  array source = from.input(0);
-  if (!from.attributes.has("axis")) source.extents = {source.size()};
-  const index axis = from.attributes.integer("axis", 0);
-  const auto x = lines_of<float, Space>(source, axis);
+  const array& source = from.input(0);
   const auto condition = tensor_of<bool, Space, 1>(from.input(1));
-  return array_of_lines(tn::compress(x, condition, along), source.extents, axis);
+  if (!from.attributes.has("axis")) return array_of(tn::compress(tensor_of<float, Space>(source), condition), 1);
+  const index axis = from.attributes.integer("axis", 0);
+  return array_of_lines(tn::compress(lines_of<float, Space>(source, axis), condition, along), source.extents, axis);
 }
 
 template <class T, class Space>
@@ -36,15 +35,79 @@ array_list top(const call& from) {
   return {array_of_lines(found.values, source.extents, axis), array_of_lines(found.indices, source.extents, axis)};
 }
 
+/// Calls `body` with Tenon's operation of the call's reduction.
+template <class Body>
+void with_reduction(const call& from, Body body) {
+  const std::string name = from.attributes.text("reduction", "none");
+  if (name == "add") body(tn::add);
+  else if (name == "mul") body(tn::multiply);
+  else if (name == "max") body(tn::maximum);
+  else if (name == "min") body(tn::minimum);
+  else body(tn::overwrite);
+}
+
+/// Positions have extents of their own, so the axis is brought to a named place by strides.
+template <class Space>
+array scatter_elements(const call& from) {
+  const array& source = from.input(0);
+  const auto is_named = named_axes({from.attributes.integer("axis", 0)}, source.rank());
+  auto result = tensor_of<float, Space>(source);
+  const auto places = tensor_of<index, Space>(from.input(1));
+  const auto updates = tensor_of<float, Space>(from.input(2));
+  with_reduction(from, [&](auto operation) {
+    tn::scatter(split_axes(result, is_named), tn::axis<kept_axes>, split_axes(places, is_named),
+                split_axes(updates, is_named), operation);
+  });
+  return array_of(result, source.rank());
+}
+
+/// Slices along the first axis alone.
+template <class Space>
+array scatter_nd(const call& from) {
+  array source = from.input(0), updates = from.input(2);
+  const auto count = static_cast<index>(from.input(1).size());
+  if (from.input(1).extents.back() != 1) throw tn::shape_error("ScatterND: only one axis is compiled in");
+  source.extents = {source.extents.at(0), source.size() / source.extents.at(0)};
+  updates.extents = {count, updates.size() / count};
+  auto result = tensor_of<float, Space, 2>(source);
+  const auto places = tensor_of<index, Space, 2>(from.input(1));
+  const auto slices = tensor_of<float, Space, 2>(updates);
+  with_reduction(from, [&](auto operation) { tn::scatter_nd(result, places, slices, operation); });
+  return array_of(result, from.input(0).extents);
+}
+
+/// A new axis of `depth` places, among which each number names one.
+template <class T, class Number, class Space>
+array one_hot(const call& from) {
+  array indices = from.input(0);
+  const index axis = front_axis(from.attributes.integer("axis", -1), indices.rank() + 1);
+  const auto depth = static_cast<index>(*from.input(1).elements<float>());
+  indices.extents.insert(indices.extents.begin() + axis, 1);
+  const auto given = lines_of<Number, Space>(indices, axis);
+  const auto places = tn::cast<index>(given), positions = tn::where(places < 0, places + depth, places);
+  const T* values = from.input(2).elements<T>();
+  const auto hot = positions == tn::iota<index>(tn::rank<3>(1, depth, 1));
+  const tn::tensor<T, tn::rank<3>, Space> result = tn::where(hot, values[1], values[0]);
+  return array_of_lines(result, indices.extents, axis);
+}
+
 }  // namespace
 
 void add_indexing(device_tables& devices) {
   on_each_host_device(devices, []<class Space>(operation_table& table) {
     table["NonZero"] = nonzero<Space>;
     table["Compress"] = compress<Space>;
+    table["ScatterElements"] = scatter_elements<Space>;
+    table["ScatterND"] = scatter_nd<Space>;
     table["TopK"] = [](const call& from) {
       return with_type<std::int64_t, std::uint64_t>(from.input(0).dtype,
                                                     [&]<class T>() { return top<T, Space>(from); });
+    };
+  });
+  on_each_device(devices, []<class Space>(operation_table& table) {
+    table["OneHot"] = [](const call& from) {
+      return from.input(2).dtype == "float32" ? one_hot<float, float, Space>(from)
+                                              : one_hot<std::int32_t, index, Space>(from);
     };
   });
 }
