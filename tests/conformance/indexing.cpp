@@ -1,7 +1,6 @@
 // tests/conformance/indexing.cpp: elements chosen, ordered and placed by data.
 // The axis is the middle one of three, unless positions have extents of their own.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
 
 #include "conformance/axes.hpp"
 #include "conformance/lines.hpp"

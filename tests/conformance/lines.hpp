@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expressions.hpp>
+
 #include "conformance/operations.hpp"
 
 namespace conformance {

@@ -16,6 +16,7 @@ device_tables all_devices() {
   add_logical(devices);
   add_reduction(devices);
   add_softmax(devices);
+  add_normalization(devices);
   add_scan(devices);
   add_indexing(devices);
   add_shape(devices);

@@ -87,6 +87,7 @@ void add_cast(device_tables&);
 void add_reduction(device_tables&);
 void add_softmax(device_tables&);
 void add_shape(device_tables&);
+void add_normalization(device_tables&);
 void add_scan(device_tables&);
 void add_indexing(device_tables&);
 void add_view(device_tables&);

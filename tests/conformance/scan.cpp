@@ -1,7 +1,6 @@
 // tests/conformance/scan.cpp: running sums and products.
 // ONNX keeps the element type, Tenon widens integers: the result is converted back.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
 
 #include "conformance/lines.hpp"
 
