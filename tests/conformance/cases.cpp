@@ -97,7 +97,8 @@ test_case read_case(const std::filesystem::path& folder) {
   const nlohmann::json told = read_json(folder / "case.json");
   return {{attribute_table(told.at("attributes")), told.at("opset"), read_arrays(folder, told.at("inputs")),
            told.at("outputs").size()},
-          read_arrays(folder, told.at("outputs"))};
+          read_arrays(folder, told.at("outputs")),
+          told.value("random", false)};
 }
 
 }  // namespace conformance

@@ -49,4 +49,18 @@ std::string difference(const array& actual, const array& expected, const toleran
       expected.dtype, [&]<class T>() { return first_difference<T>(actual, expected, allowed); });
 }
 
+std::string dropout_difference(const array& actual, const array* mask, const array& input, double scale) {
+  if (actual.dtype != "float32" || actual.extents != input.extents) return "not the input's type and extents";
+  for (index i = 0; i < input.size(); ++i) {
+    const double is = actual.elements<float>()[i], kept = scale * static_cast<double>(input.elements<float>()[i]);
+    const bool is_kept = agree(static_cast<float>(is), static_cast<float>(kept), {1e-5, 0});
+    const bool stays = mask == nullptr ? is_kept : mask->elements<bool>()[i];
+    if (stays ? !is_kept : is != 0) {
+      return tn::compose_text("element ", i, " is ", is, ", expected ", mask == nullptr ? "0 or " : "",
+                              mask == nullptr || stays ? kept : 0.0);
+    }
+  }
+  return {};
+}
+
 }  // namespace conformance

@@ -17,6 +17,8 @@ device_tables all_devices() {
   add_reduction(devices);
   add_softmax(devices);
   add_normalization(devices);
+  add_loss(devices);
+  add_dropout(devices);
   add_scan(devices);
   add_indexing(devices);
   add_shape(devices);

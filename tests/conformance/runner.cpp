@@ -10,9 +10,16 @@ namespace conformance {
 
 namespace {
 
+/// A random case is a dropout: what must hold, whichever elements are left out.
+std::string dropout_complaint(const call& from, const array_list& actual) {
+  const double ratio = from.has(1) ? *from.input(1).elements<float>() : 0.5;
+  return dropout_difference(actual.at(0), from.outputs > 1 ? &actual.at(1) : nullptr, from.input(0), 1 / (1 - ratio));
+}
+
 /// What is wrong with a case; empty when nothing is.
 std::string complaint_about(const test_case& given, const operation& apply, const tolerance_table& tolerances) {
-  const std::vector<array> actual = apply(given.application);
+  const array_list actual = apply(given.application);
+  if (given.is_random) return dropout_complaint(given.application, actual);
   for (std::size_t i = 0; i < given.expected.size(); ++i) {
     if (!given.expected[i]) continue;
     if (i >= actual.size()) return tn::compose_text("output ", i, " is absent");
