@@ -4,11 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/algorithms/histogram.hpp>
 #include <tenon/algorithms/scan.hpp>
 #include <tenon/algorithms/scatter.hpp>
 #include <tenon/algorithms/scatter_nd.hpp>
+#include <tenon/algorithms/search.hpp>
 #include <tenon/algorithms/select.hpp>
 #include <tenon/algorithms/sort.hpp>
+#include <tenon/algorithms/unique.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>

@@ -45,3 +45,17 @@ TEMPLATE_LIST_TEST_CASE("tensors and views stay where they are, expressions are 
   const auto doubled = tenon::in_memory(x + x);
   CHECK(tenon_test::numbers_of(doubled) == tenon_test::numbers_of(x * 2.0f));
 }
+
+TEMPLATE_LIST_TEST_CASE("elements are visited in row-major order from any number on", "[lines]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<int, TestType>(tenon::rank<3>(3, 4, 5));
+  const auto turned = tenon::permute(x, tenon::axis<2, 0, 1>);
+  const auto expected = tenon_test::numbers_of(turned);
+  for (const tenon::index first : {0, 1, 7, 59, 60}) {
+    std::vector<double> found;
+    tenon::visit_elements(turned, first, 60, [&](tenon::index number, int element) {
+      CHECK(number == first + static_cast<tenon::index>(found.size()));
+      found.push_back(element);
+    });
+    CHECK(found == std::vector<double>(expected.begin() + first, expected.end()));
+  }
+}

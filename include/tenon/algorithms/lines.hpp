@@ -57,6 +57,37 @@ auto with_extent(const Shape& shape, index extent) {
   return typename resized_shape<Shape, Axis>::type(extents);
 }
 
+/// Offsets of the elements at the positions below `extents`, in row-major order.
+template <class View>
+storage<index, host> offsets_within(const View& elements, const array<index, View::rank>& extents) {
+  storage<index, host> offsets(count_between(extents, 0, View::rank));
+  array<index, View::rank> position{};
+  for (index i = 0; i < offsets.count(); ++i) {
+    set_position(position, extents, 0, View::rank, i);
+    offsets.data()[i] = elements.offset(position);
+  }
+  return offsets;
+}
+
+/// Calls `body(number, element)` for the elements with row-major numbers from `first` to `last` - 1.
+template <class View, class Body>
+void visit_elements(const View& elements, index first, index last, const Body& body) {
+  constexpr int rank = View::rank;
+  if constexpr (rank == 0) {
+    for (index number = first; number < last; ++number) body(number, *elements.data());
+  } else {
+    const auto extents = elements.shape().to_array();
+    array<index, rank> position{};
+    for (index number = first; number < last;) {
+      set_position(position, extents, 0, rank, number);
+      const auto* row = elements.data() + elements.offset(position);
+      const index rest = extents[rank - 1] - position[rank - 1], run = last - number < rest ? last - number : rest;
+      for (index i = 0; i < run; ++i) body(number + i, row[i * elements.strides()[rank - 1]]);
+      number += run;
+    }
+  }
+}
+
 /// The axis along which lines along `axis` are neighbours: the innermost other one, or itself where it is the only one.
 constexpr int beside_axis(int rank, int axis) { return axis != rank - 1 ? rank - 1 : rank > 1 ? rank - 2 : 0; }
 

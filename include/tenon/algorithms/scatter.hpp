@@ -74,14 +74,9 @@ index checked_index(const char* name, Index given, int axis, const Extents& exte
 /// Checks all indices, in row-major order, before anything is written.
 template <class Target, class Indices>
 void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
-  const auto places = indices.shape().to_array();
   const auto extents = target.shape().to_array();
   const auto check = [&](index first, index last) {
-    array<index, Indices::rank> position{};
-    for (index i = first; i < last; ++i) {
-      set_position(position, places, 0, Indices::rank, i);
-      checked_index(name, indices.data()[indices.offset(position)], axis, extents);
-    }
+    visit_elements(indices, first, last, [&](index, auto given) { checked_index(name, given, axis, extents); });
   };
   try {
     parallel_for(indices.size(), line_grain, check);

@@ -13,14 +13,9 @@ namespace detail {
 /// Offsets of the positions along axes `First` to `Last` - 1, in row-major order.
 template <int First, int Last, class View>
 storage<index, host> offsets_between(const View& elements) {
-  const auto extents = elements.shape().to_array();
-  storage<index, host> offsets(count_between(extents, First, Last));
-  array<index, View::rank> position{};
-  for (index i = 0; i < offsets.count(); ++i) {
-    set_position(position, extents, First, Last, i);
-    offsets.data()[i] = elements.offset(position);
-  }
-  return offsets;
+  auto extents = filled_array<View::rank>(index{1});
+  for (int axis = First; axis < Last; ++axis) extents[axis] = elements.extent(axis);
+  return offsets_within(elements, extents);
 }
 
 /// The offset in `target` that each row of `indices` names, all checked.

@@ -53,13 +53,13 @@ inline storage<index, host> true_places(const bool* values, index count) {
 
 /// The elements at `places` in row-major order.
 template <class Space, class View>
-auto elements_at(const View& elements, const storage<index, host>& places) {
-  tensor<typename View::element, rank<1>, Space> result(rank<1>(places.count()));
+auto elements_at(const View& elements, const index* places, index count) {
+  tensor<typename View::element, rank<1>, Space> result(rank<1>{count});
   const auto extents = elements.shape().to_array();
-  parallel_for(places.count(), line_grain, [&](index first, index last) {
+  parallel_for(count, line_grain, [&](index first, index last) {
     array<index, View::rank> position{};
     for (index i = first; i < last; ++i) {
-      set_position(position, extents, 0, View::rank, places.data()[i]);
+      set_position(position, extents, 0, View::rank, places[i]);
       result.data()[i] = elements.data()[elements.offset(position)];
     }
   });
@@ -68,15 +68,15 @@ auto elements_at(const View& elements, const storage<index, host>& places) {
 
 /// The slices at `places` of an axis.
 template <int Axis, class Space, class View>
-auto slices_at(const View& elements, const storage<index, host>& places) {
-  const auto extents = with_extent<Axis>(elements.shape(), places.count());
+auto slices_at(const View& elements, const index* places, index kept) {
+  const auto extents = with_extent<Axis>(elements.shape(), kept);
   tensor<typename View::element, std::remove_const_t<decltype(extents)>, Space> result(extents);
   const index step = elements.strides()[Axis], across = elements.strides()[beside_axis(View::rank, Axis)];
   for_each_line_block(extents.to_array(), Axis, 64, [&] {
     return [&](const array<index, View::rank>& position, index count) {
       const auto* from = elements.data() + elements.offset(position);
       visit_line_block(result.write_view(), Axis, position, count, [&](index line, index place, auto& element) {
-        element = from[line * across + places.data()[place] * step];
+        element = from[line * across + places[place] * step];
       });
     };
   });
@@ -97,8 +97,8 @@ auto masked_select(Operand&& operand, Mask&& mask) {
   using shape = std::remove_const_t<decltype(extents)>;
   using space = algorithm_space<Operand>;
   const tensor<bool, shape, space> chosen(broadcast_to(as_node(std::forward<Mask>(mask)), extents));
-  return detail::elements_at<space>(broadcast_to(source.elements, extents),
-                                    detail::true_places(chosen.data(), chosen.size()));
+  const auto places = detail::true_places(chosen.data(), chosen.size());
+  return detail::elements_at<space>(broadcast_to(source.elements, extents), places.data(), places.count());
 }
 
 /// The positions, int64, of the elements that are not 0, in row-major order: a row for each axis, a column for each
@@ -154,7 +154,7 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
   const auto places = detail::chosen_places<space>(std::forward<Condition>(condition), compose_text("axis ", along),
                                                    source.shape().extent(along));
-  return detail::slices_at<along, space>(source.elements, places);
+  return detail::slices_at<along, space>(source.elements, places.data(), places.count());
 }
 
 /// The elements, counted in row-major order, where `condition` is true.
@@ -162,8 +162,9 @@ template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
   const auto source = in_memory(std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
-  return detail::elements_at<space>(source.elements, detail::chosen_places<space>(std::forward<Condition>(condition),
-                                                                                  "operand", source.shape().count()));
+  const auto places =
+      detail::chosen_places<space>(std::forward<Condition>(condition), "operand", source.shape().count());
+  return detail::elements_at<space>(source.elements, places.data(), places.count());
 }
 
 }  // namespace tenon
