@@ -15,6 +15,8 @@
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>
+#include <tenon/expr/einsum.hpp>
+#include <tenon/expr/matmul.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/bit_cast.hpp>
@@ -24,6 +26,7 @@
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>
+#include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/reshape.hpp>

@@ -1,10 +1,10 @@
-// expect: tenon: matmul takes matrices
-// tests/compile_fail/matmul_rank.cpp: a product with a vector.
+// expect: tenon: matmul takes matrices and vectors
+// tests/compile_fail/matmul_rank.cpp: a product with a number.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>
 
 #ifdef MISUSE
-using right_shape = tenon::rank<1>;
+using right_shape = tenon::rank<0>;
 #else
 using right_shape = tenon::rank<2>;
 #endif

@@ -51,13 +51,16 @@ TEST_CASE("patches are the image under its windows, zero outside", "[matrix]") {
 
 TEST_CASE("extents of products and their batches", "[matrix]") {
   const auto a = counting<float>(rank<3>(5, 2, 3));
-  const auto b = counting<float>(rank<2>(3, 4));
+  const auto b = counting<float>(rank<3>(5, 3, 4));
   const auto product = tenon::extents_of_product(tenon::matmul(a, b));
   CHECK(product.rows == 2);
   CHECK(product.columns == 4);
   CHECK(product.depth == 3);
   CHECK(product.batch_count() == 5);
   CHECK(product.batch_position(3)[0] == 3);
+  const auto shared = tenon::extents_of_product(tenon::matmul(a, counting<float>(rank<2>(3, 4))));
+  CHECK(shared.rows == 5 * 2);  // a batch of the left operand alone is more rows
+  CHECK(shared.batch_count() == 1);
   const auto image = counting<float>(rank<4>(2, 3, 6, 6)), weight = counting<float>(rank<4>(7, 3, 3, 3));
   const auto convolution = tenon::extents_of_product(tenon::convolve(image, weight));
   CHECK(convolution.rows == 7);

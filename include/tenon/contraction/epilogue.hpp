@@ -53,6 +53,10 @@ struct contraction_epilogue {
   /// Stores `count` results of a row from `column` on.
   template <class Accumulator>
   void store_run(index row, index column, index count, const Accumulator* accumulators) const {
+    if constexpr (Axes::columns[Axes::columns.size() - 1] != Rank - 1) {  // a batch or row axis comes last
+      for (index i = 0; i < count; ++i) store(row, column + i, accumulators[i]);
+      return;
+    }
     while (count > 0) {
       const index run = map.run_from(column), length = run < count ? run : count;
       auto position = map.position(row, column);

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// A program over `Rank` axes as a matrix: `Axes` says which axis the rows are and which axes the columns run over.
+/// A program over `Rank` axes as a matrix: `Axes` says over which axes the rows and the columns run.
 template <class Program, int Rank, class Axes>
 struct folded_matrix {
   using value_type = typename Program::value_type;
@@ -18,34 +18,49 @@ struct folded_matrix {
   array<index, Rank> batch;  // the position of the axes that are neither row nor column
 
   TENON_HOST_DEVICE array<index, Rank> position(index row, index column) const {
+    constexpr auto rows = Axes::rows;
     constexpr auto columns = Axes::columns;
     array<index, Rank> result = batch;
-    result[Axes::row] = row;
-    for (int place = Axes::column_count - 1; place > 0; --place) {
-      result[columns[place]] = column % extents[columns[place]];
-      column /= extents[columns[place]];
-    }
-    result[columns[0]] = column;
+    unfold(result, rows, row);
+    unfold(result, columns, column);
     return result;
   }
   /// How many columns from `column` on lie along the last column axis.
   TENON_HOST_DEVICE index run_from(index column) const {
-    constexpr int last = Axes::columns[Axes::column_count - 1];
-    return Axes::column_count == 1 ? extents[last] - column : extents[last] - column % extents[last];
+    constexpr int count = Axes::columns.size(), last = Axes::columns[count - 1];
+    return count == 1 ? extents[last] - column : extents[last] - column % extents[last];
   }
   TENON_HOST_DEVICE value_type value(index row, index column) const {
     return program.at(position(row, column)).value(0, no_slots{});
   }
-  /// The matrix of another batch.
-  TENON_HOST_DEVICE folded_matrix at_batch(const array<index, Rank>& other) const { return {program, extents, other}; }
+  /// The matrix of the batch at `position` among the result's axes.
+  template <int ResultRank>
+  TENON_HOST_DEVICE folded_matrix at_batch(const array<index, ResultRank>& position) const {
+    constexpr auto batches = Axes::batches;
+    constexpr auto sources = Axes::result_batches;
+    folded_matrix result = *this;
+    for (int place = 0; place < batches.size(); ++place) result.batch[batches[place]] = position[sources[place]];
+    return result;
+  }
+
+ private:
+  /// The position along several axes, the last one fastest.
+  template <int Count>
+  TENON_HOST_DEVICE void unfold(array<index, Rank>& result, const array<int, Count>& axes, index offset) const {
+    for (int place = Count - 1; place > 0; --place) {
+      result[axes[place]] = offset % extents[axes[place]];
+      offset /= extents[axes[place]];
+    }
+    if constexpr (Count != 0) result[axes[0]] = offset;
+  }
 };
 
 /// Merges the column axes into the last one as far as memory allows, so that columns come in long runs.
 template <class Axes, int Rank, class Visit>
 void merge_columns(array<index, Rank>& extents, Visit&& visit) {
   constexpr auto columns = Axes::columns;
-  constexpr int last = columns[Axes::column_count - 1];
-  for (int place = Axes::column_count - 2; place >= 0; --place) {
+  constexpr int last = columns[columns.size() - 1];
+  for (int place = columns.size() - 2; place >= 0; --place) {
     const int outer = columns[place];
     if (outer + 1 != columns[place + 1] || !detail::axes_merge(extents, outer, last, visit)) return;
     extents[last] *= extents[outer];
@@ -91,6 +106,13 @@ struct transposed_matrix {
   TENON_HOST_DEVICE transposed_matrix at_batch(const array<index, 4>& other) const { return {matrix.at_batch(other)}; }
 };
 
+/// A program over `extents` as the matrix of batch 0, its column axes merged.
+template <class Axes, class Program, int Rank>
+folded_matrix<Program, Rank, Axes> merged_matrix(Program program, array<index, Rank> extents) {
+  merge_columns<Axes>(extents, [&](auto&& visitor) { program.visit(visitor); });
+  return {program, extents, {}};
+}
+
 /// The right operand of a contraction, batch 0.
 template <class Node>
 auto right_matrix(const Node& node) {
@@ -104,46 +126,29 @@ auto right_matrix(const Node& node) {
       return patches;
     }
   } else {
-    auto program = node.lower_right();
-    constexpr int rank = Node::shape_type::rank;
-    return folded_matrix<decltype(program), rank, typename Node::right_axes>{program, node.right_extents(), {}};
+    return merged_matrix<typename Node::right_axes>(node.lower_right(), node.right_extents());
   }
 }
 
-/// The left operand of a contraction, batch 0, its column axes merged.
+/// The left operand of a contraction, batch 0.
 template <class Node>
 auto left_matrix(const Node& node) {
-  using axes = typename Node::left_axes;
-  auto program = node.lower_left();
-  auto extents = node.left_extents();
-  merge_columns<axes>(extents, [&](auto&& visitor) { program.visit(visitor); });
-  return folded_matrix<decltype(program), Node::shape_type::rank, axes>{program, extents, {}};
+  return merged_matrix<typename Node::left_axes>(node.lower_left(), node.left_extents());
 }
 
-/// Names the axes of a contraction's result that are neither rows nor columns.
+/// The extents of the axes `Axes::batches`, 1 for every other axis.
 template <class Axes, int Rank>
-constexpr bool is_batch_axis(int axis) {
-  if (axis == Axes::row) return false;
-  for (int place = 0; place < Axes::column_count; ++place) {
-    if (Axes::columns[place] == axis) return false;
-  }
-  return true;
+constexpr array<index, Rank> batch_extents(const array<index, Rank>& extents) {
+  auto result = filled_array<Rank>(index{1});
+  for (const int axis : Axes::batches) result[axis] = extents[axis];
+  return result;
 }
 
-/// Extents with everything but the batches set to 1.
-template <class Axes, int Rank>
-constexpr array<index, Rank> batch_extents(array<index, Rank> extents) {
-  for (int axis = 0; axis < Rank; ++axis) {
-    if (!is_batch_axis<Axes, Rank>(axis)) extents[axis] = 1;
-  }
-  return extents;
-}
-
-/// Product of the extents that the columns run over.
-template <class Axes, int Rank>
-constexpr index column_extent(const array<index, Rank>& extents) {
+/// Product of the extents of `axes`.
+template <int Count, int Rank>
+constexpr index extent_over(const array<int, Count>& axes, const array<index, Rank>& extents) {
   index product = 1;
-  for (int place = 0; place < Axes::column_count; ++place) product *= extents[Axes::columns[place]];
+  for (const int axis : axes) product *= extents[axis];
   return product;
 }
 
@@ -166,8 +171,8 @@ template <class Node>
 auto extents_of_product(const Node& node) {
   using axes = typename Node::result_axes;
   const auto extents = node.shape().to_array();
-  return product_extents<Node::shape_type::rank>{extents[axes::row], column_extent<axes>(extents), node.depth(),
-                                                 batch_extents<axes>(extents)};
+  return product_extents<Node::shape_type::rank>{extent_over(axes::rows, extents), extent_over(axes::columns, extents),
+                                                 node.depth(), batch_extents<axes>(extents)};
 }
 
 }  // namespace tenon

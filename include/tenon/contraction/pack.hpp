@@ -39,9 +39,9 @@ TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to
 /// Whether the columns of a folded matrix run along the last axis of its program.
 template <class Matrix>
 inline constexpr bool runs_along_last = false;
-template <class Program, int Rank, int Row, int... Columns>
-inline constexpr bool runs_along_last<folded_matrix<Program, Rank, matrix_axes<Row, Columns...>>> =
-    matrix_axes<Row, Columns...>::columns[sizeof...(Columns) - 1] == Rank - 1;
+template <class Program, int Rank, class Axes>
+inline constexpr bool runs_along_last<folded_matrix<Program, Rank, Axes>> =
+    Axes::columns[Axes::columns.size() - 1] == Rank - 1;
 
 }  // namespace detail
 
