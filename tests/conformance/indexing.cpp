@@ -34,6 +34,22 @@ array_list top(const call& from) {
   return {array_of_lines(found.values, source.extents, axis), array_of_lines(found.indices, source.extents, axis)};
 }
 
+template <class Space>
+array_list unique(const call& from) {
+  const array& source = from.input(0);
+  const auto outputs = [&](const auto& found, const array& values) -> array_list {
+    return {values, array_of(found.indices, 1), array_of(found.inverse, std::vector<index>{found.inverse.size()}),
+            array_of(found.counts, 1)};
+  };
+  if (!from.attributes.has("axis")) {
+    const auto found = tn::unique(tensor_of<float, Space>(source));
+    return outputs(found, array_of(found.values, 1));
+  }
+  const index axis = from.attributes.integer("axis", 0);
+  const auto found = tn::unique(lines_of<float, Space>(source, axis), along);
+  return outputs(found, array_of_lines(found.values, source.extents, axis));
+}
+
 /// Calls `body` with Tenon's operation of the call's reduction.
 template <class Body>
 void with_reduction(const call& from, Body body) {
@@ -98,6 +114,7 @@ void add_indexing(device_tables& devices) {
     table["Compress"] = compress<Space>;
     table["ScatterElements"] = scatter_elements<Space>;
     table["ScatterND"] = scatter_nd<Space>;
+    table["Unique"] = unique<Space>;
     table["TopK"] = [](const call& from) {
       return with_type<std::int64_t, std::uint64_t>(from.input(0).dtype,
                                                     [&]<class T>() { return top<T, Space>(from); });
