@@ -20,9 +20,13 @@
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/bit_cast.hpp>
+#include <tenon/expr/operations/bitwise.hpp>
+#include <tenon/expr/operations/classification.hpp>
 #include <tenon/expr/operations/comparison.hpp>
+#include <tenon/expr/operations/division.hpp>
 #include <tenon/expr/operations/exponential.hpp>
 #include <tenon/expr/operations/logical.hpp>
+#include <tenon/expr/operations/rounding.hpp>
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>

@@ -13,7 +13,7 @@ namespace tenon {
 /// source    Salmon, Moraes, Dror, Shaw 2011: Parallel random numbers: as easy as 1, 2, 3
 TENON_HOST_DEVICE constexpr array<std::uint32_t, 4> philox4x32(array<std::uint32_t, 4> counter,
                                                                array<std::uint32_t, 2> key) {
-  for (int round = 0; round < 10; ++round) {
+  for (int pass = 0; pass < 10; ++pass) {
     const std::uint64_t even = 0xD2511F53ull * counter[0], odd = 0xCD9E8D57ull * counter[2];
     counter = {static_cast<std::uint32_t>(odd >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(odd),
                static_cast<std::uint32_t>(even >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(even)};

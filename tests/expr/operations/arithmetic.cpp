@@ -105,3 +105,52 @@ TEMPLATE_LIST_TEST_CASE("mixed element types compute in the promoted one", "[ari
   const auto h = tenon_test::tensor_of<TestType, half>(tenon::rank<1>(2), {half(2048.0f), half(1.0f)});
   CHECK(numbers_of(h + 1.0 - 2048) == std::vector<double>{1, -2046});  // one rounding, at the end
 }
+
+TEMPLATE_LIST_TEST_CASE("integers wrap around and divide at their edges", "[arithmetic]", tenon_test::spaces) {
+  const auto x = tenon_test::tensor_of<TestType, std::int32_t>(tenon::rank<1>(3), {-2147483647 - 1, 2147483647, 0});
+  CHECK(numbers_of(x / -1) == std::vector<double>{-2147483648.0, -2147483647, 0});
+  CHECK(numbers_of(x / 0) == std::vector<double>{0, 0, 0});
+  CHECK(numbers_of(-x) == std::vector<double>{-2147483648.0, -2147483647, 0});
+  CHECK(numbers_of(tenon::abs(x)) == std::vector<double>{-2147483648.0, 2147483647, 0});
+  CHECK(numbers_of(x + x) == std::vector<double>{0, -2, 0});
+  CHECK(numbers_of(x - 1) == std::vector<double>{2147483647, 2147483646, -1});
+  CHECK(numbers_of(tenon::square(x)) == std::vector<double>{0, 1, 0});
+  CHECK(numbers_of(tenon::fma(x, 2, 1)) == std::vector<double>{1, -1, 1});
+  const auto y = tenon_test::tensor_of<TestType, std::uint16_t>(tenon::rank<1>(2), {65535, 255});
+  CHECK(numbers_of(y * y) == std::vector<double>{1, 65025});
+}
+
+TEMPLATE_LIST_TEST_CASE("fma rounds once", "[arithmetic]", tenon_test::spaces) {
+  const auto x = tenon_test::repeated<float, TestType>({1 + 0x1p-23, 3, infinity, nan_value}, 37);
+  const auto found = numbers_of(tenon::fma(x, x, -1.0f - 0x1p-22f));
+  CHECK(found[0] == 0x1p-46);
+  CHECK(found[36] == 0x1p-46);
+  CHECK(found[1] == static_cast<double>(8.0f - 0x1p-22f));
+  CHECK(found[2] == infinity);
+  CHECK(std::isnan(found[3]));
+  const auto y = tenon_test::tensor_of<TestType, half>(tenon::rank<1>(1), {half(2048.0f)});
+  CHECK(numbers_of(tenon::fma(y, y, -y)) == std::vector<double>{infinity});
+}
+
+TEMPLATE_LIST_TEST_CASE("sign and copysign", "[arithmetic]", tenon_test::spaces) {
+  const auto sign_of = [](double x) { return std::isnan(x) ? x : x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; };
+  CHECK(unary_difference<float, TestType>(tenon::sign, sign_of, special, 0) == "");
+  CHECK(unary_difference<double, TestType>(tenon::sign, sign_of, special, 0) == "");
+  CHECK(unary_difference<half, TestType>(tenon::sign, sign_of, special, 0) == "");
+  CHECK(unary_difference<std::int8_t, TestType>(tenon::sign, sign_of, {0, 5, -128}, 0) == "");
+  CHECK(unary_difference<std::uint8_t, TestType>(tenon::sign, sign_of, {0, 5, 255}, 0) == "");
+  const auto copied = [](double x, double y) { return std::copysign(x, y); };
+  CHECK(binary_difference<float, TestType>(tenon::copysign, copied, special) == "");
+  CHECK(binary_difference<double, TestType>(tenon::copysign, copied, special) == "");
+  const auto x = tenon_test::tensor_of<TestType, int>(tenon::rank<1>(2), {3, -4});
+  CHECK(numbers_of(1 / tenon::copysign(0.0f, x)) == std::vector<double>{infinity, -infinity});
+}
+
+TEMPLATE_LIST_TEST_CASE("lerp meets both ends exactly", "[arithmetic]", tenon_test::spaces) {
+  const auto x = tenon_test::repeated<float, TestType>({1, 1e8, 0.1, -3}, 37);
+  const auto y = tenon_test::repeated<float, TestType>({2, 0.3, 1e8}, 37);
+  CHECK(numbers_of(tenon::lerp(x, y, 0)) == numbers_of(x));
+  CHECK(numbers_of(tenon::lerp(x, y, 1)) == numbers_of(y));
+  CHECK(numbers_of(tenon::lerp(tenon_test::counting<float, TestType>(tenon::rank<1>(3)), 10, 0.25)) ==
+        std::vector<double>{2.5, 3.25, 4});
+}

@@ -1,9 +1,10 @@
 // tenon/expr/operations/arithmetic.hpp: sums, products and their kin.
-// Integers divide as C++ integers do; division of an integer by 0 is undefined, as in C++.
+// Integers wrap around; divided by 0 they give 0, and the lowest one divided by -1 is itself.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_integer.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
@@ -14,7 +15,7 @@ struct add_op : promoting {
   static constexpr const char* name = "add";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
-    return x + y;
+    return simd::unwrapped<V>(simd::wrapping(x) + simd::wrapping(y));
   }
 };
 inline constexpr pointwise_function<add_op> add;
@@ -24,7 +25,7 @@ struct subtract_op : promoting {
   static constexpr const char* name = "subtract";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
-    return x - y;
+    return simd::unwrapped<V>(simd::wrapping(x) - simd::wrapping(y));
   }
 };
 inline constexpr pointwise_function<subtract_op> subtract;
@@ -34,17 +35,17 @@ struct multiply_op : promoting {
   static constexpr const char* name = "multiply";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
-    return x * y;
+    return simd::unwrapped<V>(simd::wrapping(x) * simd::wrapping(y));
   }
 };
 inline constexpr pointwise_function<multiply_op> multiply;
 
-/// x / y
+/// x / y; of integers rounded towards zero.
 struct divide_op : promoting {
   static constexpr const char* name = "divide";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
-    return x / y;
+    return simd::quotient(x, y);
   }
 };
 inline constexpr pointwise_function<divide_op> divide;
@@ -54,17 +55,21 @@ struct negate_op : promoting {
   static constexpr const char* name = "negate";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return -x;
+    return simd::negated(x);
   }
 };
 inline constexpr pointwise_function<negate_op> negate;
 
-/// Absolute value.
+/// Absolute value; of the lowest integer itself.
 struct abs_op : promoting {
   static constexpr const char* name = "abs";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return simd::abs(x);
+    if constexpr (simd::has_signed_lanes<V>) {
+      return simd::select(x < V{}, simd::negated(x), x);
+    } else {
+      return simd::abs(x);
+    }
   }
 };
 inline constexpr pointwise_function<abs_op> abs;
@@ -74,7 +79,7 @@ struct square_op : promoting {
   static constexpr const char* name = "square";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return x * x;
+    return simd::unwrapped<V>(simd::wrapping(x) * simd::wrapping(x));
   }
 };
 inline constexpr pointwise_function<square_op> square;
@@ -108,6 +113,57 @@ struct clamp_op : promoting {
   }
 };
 inline constexpr pointwise_function<clamp_op> clamp;
+
+/// x * y + z; of floats rounded once.
+struct fma_op : promoting, lanewise<fma_op> {
+  static constexpr const char* name = "fma";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y, T z) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::fma(x, y, z);
+    } else {
+      return simd::unwrapped<T>(simd::wrapping(x) * simd::wrapping(y) + simd::wrapping(z));
+    }
+  }
+};
+inline constexpr pointwise_function<fma_op> fma;
+
+/// x + weight * (y - x), exact at both ends.
+struct lerp_op : floating_result {
+  static constexpr const char* name = "lerp";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y, V weight) {
+    const V one = simd::constant_like<V>(1), difference = y - x;
+    return simd::select(weight < simd::constant_like<V>(0.5), x + weight * difference, y - difference * (one - weight));
+  }
+};
+inline constexpr pointwise_function<lerp_op> lerp;
+
+/// -1, 0 or 1; NaN stays NaN.
+struct sign_op : promoting {
+  static constexpr const char* name = "sign";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    const V one = simd::constant_like<V>(1);
+    const V positive = simd::select(x > V{}, one, simd::select(x == V{}, V{}, x));
+    if constexpr (std::is_unsigned_v<simd::lane_of<V>>) {
+      return positive;
+    } else {
+      return simd::select(x < V{}, simd::negated(one), positive);
+    }
+  }
+};
+inline constexpr pointwise_function<sign_op> sign;
+
+/// The magnitude of x with the sign of y, which zeros and NaN have too.
+struct copysign_op : floating_result, lanewise<copysign_op> {
+  static constexpr const char* name = "copysign";
+  template <class T>
+  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+    return std::copysign(x, y);
+  }
+};
+inline constexpr pointwise_function<copysign_op> copysign;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>

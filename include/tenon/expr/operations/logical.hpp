@@ -1,4 +1,4 @@
-// tenon/expr/operations/logical.hpp: and, or, not of bool.
+// tenon/expr/operations/logical.hpp: and, or, exclusive or, not of bool.
 // Operands of other types count as true where they are not 0.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
@@ -28,6 +28,16 @@ struct logical_or_op : boolean {
   }
 };
 inline constexpr pointwise_function<logical_or_op> logical_or;
+
+/// One of both, not the other.
+struct logical_xor_op : boolean {
+  static constexpr const char* name = "logical_xor";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    return static_cast<V>(x ^ y);
+  }
+};
+inline constexpr pointwise_function<logical_xor_op> logical_xor;
 
 /// Not.
 struct logical_not_op : boolean {

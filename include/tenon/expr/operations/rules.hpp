@@ -86,4 +86,19 @@ struct boolean {
   using operand = bool;
 };
 
+/// For an operation that is given for numbers, `Op::number(x...)`: packs are done lane by lane.
+template <class Op>
+struct lanewise {
+  template <class V, class... Same>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, Same... more) {
+    if constexpr (simd::is_number<V>) {
+      return static_cast<V>(Op::number(x, more...));
+    } else {
+      V result{};
+      for (int lane = 0; lane < simd::width_of<V>; ++lane) result[lane] = Op::number(x[lane], more[lane]...);
+      return result;
+    }
+  }
+};
+
 }  // namespace tenon
