@@ -32,7 +32,9 @@
 #include <tenon/expr/random.hpp>
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
+#include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/reshape.hpp>
+#include <tenon/expr/views/roll.hpp>
 #include <tenon/expr/views/slice.hpp>
 #include <tenon/expr/views/window.hpp>

@@ -165,6 +165,13 @@ constexpr array<bool, Rank> axis_set(axis_list<Axes...>) {
   return named;
 }
 
+/// The one axis that the list names, counted from the front.
+template <int Rank, int Axis>
+constexpr int only_axis(axis_list<Axis>) {
+  if constexpr (!(Axis >= -Rank && Axis < Rank)) axis_must_exist<axis_list<Axis>, Rank>();
+  return normalise_axis(Axis, Rank);
+}
+
 namespace detail {
 
 template <class Shape>

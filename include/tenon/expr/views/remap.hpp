@@ -1,0 +1,163 @@
+// tenon/expr/views/remap.hpp: an operand read at positions that are computed: rolled, padded, tiled, gathered.
+// A map is a small struct that turns a position of the result into one of the operand; nothing is stored in between.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/node.hpp>
+
+namespace tenon {
+
+/// The positions of a node of `Rank` axes as functions of an iteration's: axis a lies at
+/// start[a] + sum(position[j] * step[a][j]).
+template <int Rank, int Outer>
+struct affine_positions {
+  array<index, Rank> start;
+  array<array<index, Outer>, Rank> step;
+
+  affine_positions() = default;
+  explicit affine_positions(const axis_map<Rank, Outer>& map) : start(map.start), step{} {
+    for (int j = 0; j < Outer; ++j) {
+      if (map.target[j] >= 0) step[map.target[j]][j] = map.step[j];
+    }
+  }
+  TENON_HOST_DEVICE TENON_INLINE array<index, Rank> at(const array<index, Outer>& position) const {
+    array<index, Rank> result = start;
+    for (int axis = 0; axis < Rank; ++axis) {
+      for (int j = 0; j < Outer; ++j) result[axis] += position[j] * step[axis][j];
+    }
+    return result;
+  }
+  /// How far one step along the last iteration axis moves.
+  TENON_HOST_DEVICE TENON_INLINE array<index, Rank> last_step() const {
+    array<index, Rank> result{};
+    for (int axis = 0; Outer > 0 && axis < Rank; ++axis) result[axis] = step[axis][Outer == 0 ? 0 : Outer - 1];
+    return result;
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    for (int axis = 0; axis < Rank; ++axis) visitor(step[axis]);
+  }
+};
+
+/// A run of positions along the last iteration axis.
+template <int Rank>
+struct position_run {
+  array<index, Rank> first, step;
+
+  TENON_HOST_DEVICE TENON_INLINE array<index, Rank> at(index i) const {
+    array<index, Rank> result = first;
+    for (int axis = 0; axis < Rank; ++axis) result[axis] += i * step[axis];
+    return result;
+  }
+};
+
+/// A map with elements of its own outside the operand: `contains(position)` and `outside`.
+template <class Map>
+concept filling_map = requires(const Map& map) { map.outside; };
+
+/// `Operand` at `map(position, parameters...)`, the parameters being values at the position of the result.
+template <class Map, int Rank, int Outer, class Operand, class... Parameters>
+struct remapped_source {
+  using value_type = typename Operand::value_type;
+  [[no_unique_address]] Map map;
+  affine_positions<Rank, Outer> positions;
+  Operand operand;
+  tuple<Parameters...> parameters;
+
+  template <class... Cursors>
+  struct cursor_of {
+    static constexpr int widest = static_cast<int>(sizeof(value_type));
+    [[no_unique_address]] Map map;
+    position_run<Rank> run;
+    Operand operand;
+    tuple<Cursors...> parameters;
+
+    bool is_adjacent() const { return true; }
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots& slots) const {
+      const auto position = run.at(i);
+      if constexpr (filling_map<Map>) {
+        if (!map.contains(position)) return static_cast<value_type>(map.outside);
+      }
+      return value_at(i, position, slots, std::make_integer_sequence<int, static_cast<int>(sizeof...(Cursors))>{});
+    }
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+    }
+
+   private:
+    template <class Slots, int... I>
+    TENON_HOST_DEVICE TENON_INLINE value_type value_at([[maybe_unused]] index i, const array<index, Rank>& position,
+                                                       const Slots& slots, std::integer_sequence<int, I...>) const {
+      return operand.at(map(position, static_cast<index>(get<I>(parameters).value(i, slots))...)).value(0, slots);
+    }
+  };
+
+  TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Outer>& position) const {
+    return cursor_at(position, std::make_integer_sequence<int, static_cast<int>(sizeof...(Parameters))>{});
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    positions.visit(visitor);
+    apply_tuple([&](auto&... parameter) { (parameter.visit(visitor), ...); }, parameters);
+  }
+
+ private:
+  template <int... I>
+  TENON_HOST_DEVICE TENON_INLINE auto cursor_at(const array<index, Outer>& position,
+                                                std::integer_sequence<int, I...>) const {
+    return cursor_of<decltype(get<I>(parameters).at(position))...>{map,
+                                                                   {positions.at(position), positions.last_step()},
+                                                                   operand,
+                                                                   {make_tuple_of(get<I>(parameters).at(position)...)}};
+  }
+};
+
+/// The node: `Shape` positions of an operand, chosen by `Map` and the values of the parameters, which broadcast to
+/// `Shape`.
+template <class Map, shape_type Shape, class Operand, class... Parameters>
+struct remap {
+  using kind = index_map_kind;
+  using element = typename Operand::element;
+  using space = typename common_space<typename Operand::space, typename Parameters::space...>::type;
+  using shape_type = Shape;
+
+  [[no_unique_address]] Map map;
+  tuple<Operand, Parameters...> operands;
+  shape_type extents;
+
+  const shape_type& shape() const { return extents; }
+  /// This node on other operands of the same extents.
+  template <class... Others>
+  auto with_operands(const tuple<Others...>& others) const {
+    return remap<Map, Shape, Others...>{map, others, extents};
+  }
+
+  /// What the operands take from the executor was evaluated before: a map between them and it has no rows in common.
+  template <int, int Outer>
+  auto lower(const axis_map<Shape::rank, Outer>& outer) const {
+    return apply_tuple(
+        [&](const Operand& operand, const Parameters&... parameters) {
+          return lowered(outer, operand.template lower<0>(identity_map<Operand::shape_type::rank>()),
+                         parameters.template lower<0>(broadcast_map(outer, parameters.shape().to_array()))...);
+        },
+        operands);
+  }
+
+ private:
+  template <int Outer, class Program, class... Programs>
+  auto lowered(const axis_map<Shape::rank, Outer>& outer, const Program& program, const Programs&... programs) const {
+    return remapped_source<Map, Shape::rank, Outer, Program, Programs...>{
+        map, affine_positions<Shape::rank, Outer>(outer), program, make_tuple_of(programs...)};
+  }
+};
+
+/// Composes the node from an operand and parameters that are nodes already.
+template <class Map, shape_type Shape, class Operand, class... Parameters>
+auto make_remap(const Map& map, const Shape& shape, const Operand& operand, const Parameters&... parameters) {
+  return remap<Map, Shape, Operand, Parameters...>{map, {{{operand}, {parameters}...}}, shape};
+}
+
+}  // namespace tenon

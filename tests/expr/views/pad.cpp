@@ -1,0 +1,96 @@
+// tests/expr/views/pad.cpp: more elements at the ends of axes.
+// Each mode is compared with the periodic sequence that defines it, read by a remainder.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/views/pad.hpp>
+
+#include <algorithm>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace {
+
+using tenon::axis;
+using tenon::padding;
+using tenon::rank;
+using tenon_test::counting;
+using tenon_test::numbers_of;
+using tenon_test::text_of;
+using numbers = std::vector<double>;
+
+/// Extents [2, 5, 6] padded by [0, (3, 1), (2, 4)]; `pick(i, extent)` is the position read at i, or -1 for none.
+template <class Pick>
+numbers padded(double outside, Pick&& pick) {
+  numbers result;
+  for (int n = 0; n < 2; ++n) {
+    for (int y = -3; y < 5 + 1; ++y) {
+      for (int x = -2; x < 6 + 4; ++x) {
+        const int row = pick(y, 5), column = pick(x, 6);
+        result.push_back(row < 0 || column < 0 ? outside : (n * 5 + row) * 6 + column);
+      }
+    }
+  }
+  return result;
+}
+
+/// Position `i` of a sequence that repeats every `period`.
+int phase(int i, int period) { return ((i % period) + period) % period; }
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("every mode continues the operand by its rule", "[pad]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(rank<3>(2, 5, 6));
+  const tenon::array<padding, 3> widths{{0, {3, 1}, {2, 4}}};
+  CHECK(tenon::pad(x, widths).shape() == rank<3>(2, 9, 12));
+  const auto inside = [](int i, int extent) { return i >= 0 && i < extent ? i : -1; };
+  CHECK(numbers_of(tenon::pad(x, widths)) == padded(0, inside));
+  CHECK(numbers_of(tenon::pad(x, widths, -7)) == padded(-7, inside));
+  CHECK(numbers_of(tenon::pad(x, widths, tenon::replicate)) ==
+        padded(0, [](int i, int extent) { return std::clamp(i, 0, extent - 1); }));
+  CHECK(numbers_of(tenon::pad(x, widths, tenon::circular)) == padded(0, phase));
+  CHECK(numbers_of(tenon::pad(x, widths, tenon::reflect)) == padded(0, [](int i, int extent) {
+          const int at = phase(i, 2 * extent - 2);
+          return at < extent ? at : 2 * extent - 2 - at;
+        }));
+  CHECK(numbers_of(tenon::pad(x, widths, tenon::symmetric)) == padded(0, [](int i, int extent) {
+          const int at = phase(i, 2 * extent);
+          return at < extent ? at : 2 * extent - 1 - at;
+        }));
+}
+
+TEMPLATE_LIST_TEST_CASE("padding fuses with what is around it", "[pad]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(rank<2>(3, 33));
+  const auto framed = tenon::pad(x * 2, {{1, 1}}, 1);
+  CHECK(numbers_of(tenon::sum(framed)) == numbers{2.0 * 98 * 99 / 2 + 2 * 35 + 2 * 3});
+  CHECK(numbers_of(tenon::slice(framed, tenon::range(1, -1), tenon::range(1, -1)) / 2) == numbers_of(x));
+  STATIC_REQUIRE(tenon::kernel_count<decltype(tenon::sum(framed))> == 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("padding turns empty axes into constants", "[pad]", tenon_test::spaces) {
+  const auto empty = counting<float, TestType>(rank<2>(0, 2));
+  CHECK(numbers_of(tenon::pad(empty, {{1, 0}}, 4)) == numbers{4, 4, 4, 4});
+  CHECK(tenon::pad(empty, {{0, 0}}, tenon::reflect).shape().count() == 0);
+}
+
+TEST_CASE("infinities and other types pad as they are", "[pad]") {
+  const auto x = counting<tenon::half>(rank<1>(2));
+  const auto lowest = tenon::half(-std::numeric_limits<float>::infinity());
+  const auto padded_half = numbers_of(tenon::pad(x, {{1}}, lowest));
+  CHECK(std::isinf(padded_half[0]));
+  CHECK(padded_half[2] == 1);
+  CHECK(numbers_of(tenon::pad(counting<std::int64_t>(rank<1>(2)), {{{0, 1}}}, std::int64_t{1} << 40))[2] == 0x1p40);
+}
+
+TEST_CASE("widths that a mode cannot fill are refused", "[pad]") {
+  const auto x = counting<float>(rank<2>(3, 4));
+  CHECK(text_of<tenon::shape_error>([&] { tenon::pad(x, {{0, {1, -1}}}); }) ==
+        "pad: axis 1: 1 before and -1 after, expected at least 0 for mode constant of extent 4 (operand [3, 4])");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::pad(x, {{3, 0}}, tenon::reflect); }) ==
+        "pad: axis 0: 3 before and 3 after, expected at least 0 and at most 2 for mode reflect of extent 3 "
+        "(operand [3, 4])");
+  CHECK_THROWS_AS(tenon::pad(x, {{0, 5}}, tenon::circular), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::pad(x, {{0, 5}}, tenon::symmetric), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::pad(counting<float>(rank<1>(0)), {{1}}, tenon::replicate), tenon::shape_error);
+}
