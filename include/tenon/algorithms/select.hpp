@@ -43,8 +43,10 @@ inline storage<index, host> true_places(const bool* values, index count) {
   parallel_for(chunks, 1, [&](index first, index last) {
     for (index chunk = first; chunk < last; ++chunk) {
       index* place = places.data() + begins.data()[chunk];
-      for (index i = chunk * length; i < end_of(chunk); ++i) {
-        if (values[i]) *place++ = i;
+      const index* end = places.data() + begins.data()[chunk + 1];
+      for (index i = chunk * length; place != end; ++i) {  // without a branch: masks are hard to predict
+        *place = i;
+        place += values[i] ? 1 : 0;
       }
     }
   });
