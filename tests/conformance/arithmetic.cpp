@@ -15,6 +15,9 @@ void add_arithmetic(device_tables& devices) {
     table["Neg"] = pointwise<Space, 1, float>(tn::negate);
     table["Max"] = folded<Space, float, double, tn::half, int16_t, int32_t, uint8_t>(tn::maximum);
     table["Min"] = folded<Space, float, int8_t, int32_t, uint8_t, uint16_t, uint32_t>(tn::minimum);
+    table["Mod"] = either([](const call& from) { return from.attributes.integer("fmod", 0) != 0; },
+                          pointwise<Space, 2, float, double>(tn::fmod),
+                          pointwise<Space, 2, int8_t, uint8_t, uint32_t>(tn::remainder));
     table["Sum"] = folded<Space, float>(tn::add);
   });
 }

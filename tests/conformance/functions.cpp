@@ -7,6 +7,16 @@ namespace conformance {
 
 namespace {
 
+bool has_flag(const call& from, const char* name) { return from.attributes.integer(name, 1) != 0; }
+
+/// Both infinities, unless the call leaves one out.
+template <class Space>
+array is_infinite(const call& from) {
+  const auto x = tensor_of<float, Space>(from.input(0));
+  const bool positive = has_flag(from, "detect_positive"), negative = has_flag(from, "detect_negative");
+  return evaluated<Space>(tn::isinf(x) && ((x > 0 && positive) || (x < 0 && negative)), from.input(0).rank());
+}
+
 /// `low` and `high` are inputs, absent or not; until version 10 they were attributes.
 template <class T, class Space>
 array clipped(const call& from) {
@@ -40,9 +50,13 @@ void add_functions(device_tables& devices) {
     table["Exp"] = pointwise<Space, 1, float>(tn::exp);
     table["Log"] = pointwise<Space, 1, float>(tn::log);
     table["Sqrt"] = pointwise<Space, 1, float>(tn::sqrt);
+    table["Floor"] = pointwise<Space, 1, float>(tn::floor);
+    table["Ceil"] = pointwise<Space, 1, float>(tn::ceil);
+    table["Sign"] = pointwise<Space, 1, float>(tn::sign);
     table["Tanh"] = pointwise<Space, 1, float>(tn::tanh);
     table["Relu"] = pointwise<Space, 1, float>(tn::relu);
     table["Sigmoid"] = pointwise<Space, 1, float>(tn::sigmoid);
+    table["IsInf"] = is_infinite<Space>;
     table["Mean"] = [](const call& from) {
       const array total = folded<Space, float>(tn::add)(from).front();
       const auto sum = tensor_of<float, Space>(total);

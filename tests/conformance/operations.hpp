@@ -57,6 +57,11 @@ struct array_list : std::vector<array> {
   array_list(array only) { push_back(std::move(only)); }
 };
 using operation = std::function<array_list(const call&)>;
+/// One of two operations, as the call asks.
+inline operation either(bool (*condition)(const call&), operation first, operation second) {
+  return [=](const call& from) { return condition(from) ? first(from) : second(from); };
+}
+
 using operation_table = std::map<std::string, operation>;
 /// One table for each device, by its name.
 using device_tables = std::map<std::string, operation_table>;

@@ -90,6 +90,30 @@ array center_crop_pad(const call& from) {
   return array_of(result, extents);
 }
 
+/// Elements to add before and behind, for each of six axes; an attribute until version 10.
+tn::array<tn::padding, all_ranks> paddings(const call& from) {
+  const std::vector<index> counts = from.integers(1, "pads");
+  const int rank = from.input(0).rank();
+  const auto axes = axes_or_all(from.has(3) ? integers_of(from.input(3)) : std::vector<index>{}, rank);
+  tn::array<tn::padding, all_ranks> widths{};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    widths[all_ranks - rank + front_axis(axes[i], rank)] = {counts[i], counts[i + axes.size()]};
+  }
+  return widths;
+}
+
+template <class T, class Space>
+array pad(const call& from) {
+  const int rank = from.input(0).rank();
+  const auto x = tensor_of<T, Space>(from.input(0));
+  const auto mode = from.attributes.text("mode", "constant");
+  if (mode == "edge") return evaluated<Space>(tn::pad(x, paddings(from), tn::replicate), rank);
+  if (mode == "reflect") return evaluated<Space>(tn::pad(x, paddings(from), tn::reflect), rank);
+  if (mode == "wrap") return evaluated<Space>(tn::pad(x, paddings(from), tn::circular), rank);
+  const T told = static_cast<T>(from.attributes.number("value", 0));
+  return evaluated<Space>(tn::pad(x, paddings(from), from.has(2) ? *from.input(2).elements<T>() : told), rank);
+}
+
 /// Along `time_axis` the first elements of each batch are reversed, as many as an input tells.
 template <class Space>
 array reverse_sequence(const call& from) {
@@ -181,6 +205,9 @@ void add_view(device_tables& devices) {
     table["Split"] = split<Space>;
     table["Slice"] = slice<Space>;
     table["CenterCropPad"] = center_crop_pad<Space>;
+    table["Pad"] = [](const call& from) {
+      return with_type<float, std::int32_t>(from.input(0).dtype, [&]<class T>() { return pad<T, Space>(from); });
+    };
     table["ReverseSequence"] = reverse_sequence<Space>;
     table["Transpose"] = transpose<Space>;
     table["SpaceToDepth"] = space_to_depth<Space>;
