@@ -17,10 +17,12 @@ void check_family(const std::vector<double>& x) {
   const auto both = [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; };
   const auto either = [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; };
   const auto neither = [](double a) { return a == 0 ? 1.0 : 0.0; };
+  const auto one = [](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; };
   CHECK(binary_difference<T, Space>(tenon::logical_and, both, x) == "");
   CHECK(binary_difference<T, Space>(tenon::logical_or, either, x) == "");
   CHECK(binary_difference<T, Space>([](const auto& a, const auto& b) { return a && b; }, both, x) == "");
   CHECK(binary_difference<T, Space>([](const auto& a, const auto& b) { return a || b; }, either, x) == "");
+  CHECK(binary_difference<T, Space>(tenon::logical_xor, one, x) == "");
   CHECK(unary_difference<T, Space>(tenon::logical_not, neither, x) == "");
   CHECK(unary_difference<T, Space>([](const auto& a) { return !a; }, neither, x) == "");
 }
