@@ -17,6 +17,7 @@
 #include <tenon/expr/convolve.hpp>
 #include <tenon/expr/einsum.hpp>
 #include <tenon/expr/matmul.hpp>
+#include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/bit_cast.hpp>

@@ -6,12 +6,15 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
 using tenon::rank;
 using tenon::shape;
+using tenon_test::extents_of;
 using tenon_test::numbers_of;
+using tenon_test::text_of;
 using numbers = std::vector<double>;
 
 }  // namespace
@@ -19,7 +22,7 @@ using numbers = std::vector<double>;
 TEMPLATE_LIST_TEST_CASE("generators give the same values in every space", "[generate]", tenon_test::spaces) {
   using space = TestType;
   CHECK(numbers_of<space>(tenon::arange<float>(5)) == numbers{0, 1, 2, 3, 4});
-  CHECK(numbers_of<space>(tenon::arange<std::int64_t>(4, 10, -3)) == numbers{10, 7, 4, 1});
+  CHECK(numbers_of<space>(tenon::progression<std::int64_t>(4, 10, -3)) == numbers{10, 7, 4, 1});
   CHECK(numbers_of<space>(tenon::arange<double>(0)).empty());
   CHECK(numbers_of<space>(tenon::iota<int>(shape<2, 3>{})) == numbers{0, 1, 2, 3, 4, 5});
   CHECK(numbers_of<space>(tenon::eye<float>(2, 3)) == numbers{1, 0, 0, 0, 1, 0});
@@ -34,6 +37,57 @@ TEMPLATE_LIST_TEST_CASE("full, zeros and ones are tensors", "[generate]", tenon_
   CHECK(numbers_of(tenon::zeros<double, TestType>(shape<3>{})) == numbers{0, 0, 0});
   CHECK(numbers_of(tenon::ones<tenon::half, TestType>(rank<1>(2))) == numbers{1, 1});
   CHECK(tenon::zeros<float, TestType>(rank<2>(0, 5)).size() == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("arange counts as NumPy does", "[generate]", tenon_test::spaces) {
+  using space = TestType;
+  CHECK(numbers_of<space>(tenon::arange<int>(2, 9, 3)) == numbers{2, 5, 8});
+  CHECK(numbers_of<space>(tenon::arange<int>(2, 8, 3)) == numbers{2, 5});
+  CHECK(numbers_of<space>(tenon::arange<std::int64_t>(5, -4, -3)) == numbers{5, 2, -1});
+  CHECK(numbers_of<space>(tenon::arange<std::uint8_t>(250, 255)) == numbers{250, 251, 252, 253, 254});
+  CHECK(numbers_of<space>(tenon::arange<int>(3, 3)).empty());
+  CHECK(numbers_of<space>(tenon::arange<int>(3, 9, -1)).empty());
+  CHECK(numbers_of<space>(tenon::arange<double>(0, 1, 0.25)) == numbers{0, 0.25, 0.5, 0.75});
+  CHECK(numbers_of<space>(tenon::arange<float>(1, 0, -0.5f)) == numbers{1, 0.5});
+  CHECK(extents_of(tenon::arange<double>(0, 1, 0.1)) == std::vector<tenon::index>{10});
+  CHECK(extents_of(tenon::arange<double>(0, 1.05, 0.1)) == std::vector<tenon::index>{11});
+}
+
+TEMPLATE_LIST_TEST_CASE("linspace reaches both ends, logspace their powers", "[generate]", tenon_test::spaces) {
+  using space = TestType;
+  CHECK(numbers_of<space>(tenon::linspace<double>(0, 1, 5)) == numbers{0, 0.25, 0.5, 0.75, 1});
+  CHECK(numbers_of<space>(tenon::linspace<float>(0, 1, 4, false)) == numbers{0, 0.25, 0.5, 0.75});
+  CHECK(numbers_of<space>(tenon::linspace<int>(0, 9, 4)) == numbers{0, 3, 6, 9});
+  CHECK(numbers_of<space>(tenon::linspace<double>(3, 7, 1)) == numbers{3});
+  CHECK(numbers_of<space>(tenon::linspace<double>(3, 7, 0)).empty());
+  CHECK(numbers_of<space>(tenon::logspace<double>(0, 3, 4)) == numbers{1, 10, 100, 1000});
+  CHECK(numbers_of<space>(tenon::logspace<float>(4, 0, 5, 2)) == numbers{16, 8, 4, 2, 1});
+  CHECK(numbers_of<space>(tenon::logspace<float>(0, 2, 2, 3, false)) == numbers{1, 3});
+  const auto thirds = numbers_of<space>(tenon::linspace<double>(0.1, 0.7, 7));
+  for (std::size_t i = 0; i < 7; ++i) {
+    CHECK(tenon_test::is_close(thirds[i], 0.1 + 0.1 * static_cast<double>(i), 1e-15));
+  }
+  CHECK(thirds[6] == 0.7);
+}
+
+TEMPLATE_LIST_TEST_CASE("diagonals of eye and coordinates of a grid", "[generate]", tenon_test::spaces) {
+  using space = TestType;
+  CHECK(numbers_of<space>(tenon::eye<float>(2)) == numbers{1, 0, 0, 1});
+  CHECK(numbers_of<space>(tenon::eye<float>(2, 3, 1)) == numbers{0, 1, 0, 0, 0, 1});
+  CHECK(numbers_of<space>(tenon::eye<bool>(shape<3, 2>{}, -1)) == numbers{0, 0, 1, 0, 0, 1});
+  CHECK(numbers_of<space>(tenon::eye<bool>(2, 2, 5)) == numbers{0, 0, 0, 0});
+  CHECK(numbers_of<space>(tenon::index_grid<int>(shape<2, 3>{}, tenon::axis<0>)) == numbers{0, 0, 0, 1, 1, 1});
+  CHECK(numbers_of<space>(tenon::index_grid<float>(rank<2>(2, 3), tenon::axis<-1>)) == numbers{0, 1, 2, 0, 1, 2});
+}
+
+TEMPLATE_LIST_TEST_CASE("full_like takes type, extents and space", "[generate]", tenon_test::spaces) {
+  const tenon::tensor<float, shape<2, tenon::dyn>, TestType> x({2, 3});
+  const auto sevens = tenon::full_like(x, 7);
+  STATIC_REQUIRE(std::is_same_v<decltype(sevens), const tenon::tensor<float, shape<2, tenon::dyn>, TestType>>);
+  CHECK(numbers_of(sevens) == numbers(6, 7.0));
+  CHECK(numbers_of(tenon::zeros_like(x)) == numbers(6, 0.0));
+  CHECK(numbers_of(tenon::ones_like(x > 0)) == numbers(6, 1.0));
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::ones_like(x > 0))::element, bool>);
 }
 
 TEST_CASE("static shapes reach the type", "[generate]") {
@@ -61,4 +115,8 @@ TEST_CASE("16-bit positions are computed in float and rounded once", "[generate]
 TEST_CASE("a count that cannot be is refused", "[generate]") {
   CHECK_THROWS_AS(tenon::arange<float>(-1), tenon::shape_error);
   CHECK_THROWS_AS(tenon::eye<float>(2, -3), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::linspace<float>(0, 1, -1), tenon::shape_error);
+  CHECK(text_of<tenon::shape_error>([] { tenon::arange<int>(0, 3, 0); }) == "arange: step 0, expected any other");
+  CHECK(text_of<tenon::shape_error>([] { tenon::arange<double>(0, 1, 1e-30); }) ==
+        "arange: more numbers than can be counted");
 }

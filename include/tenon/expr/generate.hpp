@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <tenon/expr/node.hpp>
 
 namespace tenon {
@@ -30,13 +31,48 @@ struct generated {
   }
 };
 
-/// The offset itself, as a number of type T: first + step * offset.
+/// x * y + z, rounded once: what a host and a device compute alike, to the bit.
+TENON_HOST_DEVICE inline float multiply_add(float x, float y, float z) { return ::fmaf(x, y, z); }
+TENON_HOST_DEVICE inline double multiply_add(double x, double y, double z) { return ::fma(x, y, z); }
+
+/// first + step * offset.
 template <dtype T>
 struct affine_generator {
   using element = T;
   compute_type<T> first, step;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    return static_cast<compute_type<T>>(first + step * static_cast<compute_type<T>>(offset));
+    if constexpr (is_floating<T>) return multiply_add(step, static_cast<compute_type<T>>(offset), first);
+    else return static_cast<T>(first + step * static_cast<T>(offset));
+  }
+};
+
+/// Numbers from `first` to `last`, which offset `steps` reaches exactly.
+struct linear_scale {
+  double first, last, step;
+  index steps;
+  TENON_HOST_DEVICE double operator()(index offset) const {
+    return offset == steps ? last : multiply_add(step, static_cast<double>(offset), first);
+  }
+};
+
+/// A linear scale as elements of type T.
+template <dtype T>
+struct linspace_generator {
+  using element = T;
+  linear_scale scale;
+  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+    return static_cast<compute_type<T>>(scale(offset));
+  }
+};
+
+/// `base` to the powers of a linear scale.
+template <dtype T>
+struct logspace_generator {
+  using element = T;
+  linear_scale scale;
+  double base;
+  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+    return static_cast<compute_type<T>>(::pow(base, scale(offset)));
   }
 };
 
@@ -55,11 +91,66 @@ struct constant_generator {
   TENON_HOST_DEVICE compute_type<T> operator()(index) const { return number; }
 };
 
+namespace detail {
+
+/// How many numbers first, first + step, ... lie before `stop`.
+template <class T>
+index count_steps(T first, T stop, T step) {
+  if (step == T(0)) throw shape_error("arange: step 0, expected any other");
+  if constexpr (is_floating<T>) {
+    const double count =
+        std::ceil((static_cast<double>(stop) - static_cast<double>(first)) / static_cast<double>(step));
+    if (!(count < 0x1p63)) throw shape_error("arange: more numbers than can be counted");
+    return count > 0 ? static_cast<index>(count) : 0;
+  } else {
+    const auto from = static_cast<index>(first), to = static_cast<index>(stop), pace = static_cast<index>(step);
+    const index reach = pace > 0 ? to - from : from - to, stride = pace > 0 ? pace : -pace;
+    return reach <= 0 ? 0 : (reach - 1) / stride + 1;
+  }
+}
+
+inline linear_scale make_scale(double first, double last, index count, bool includes_last) {
+  const index steps = includes_last ? count - 1 : count;
+  return {first, last, steps > 0 ? (last - first) / static_cast<double>(steps) : 0.0, steps > 0 ? steps : -1};
+}
+
+}  // namespace detail
+
 /// first, first + step, ... : `count` numbers.
 /// throws    shape_error when count is negative
 template <dtype T>
-auto arange(index count, T first = T(0), T step = T(1)) {
+auto progression(index count, T first, T step) {
   return generated<affine_generator<T>, rank<1>>{{first, step}, rank<1>(count), 0, {{1}}};
+}
+
+/// first, first + step, ... before `stop`, as NumPy: ceil((stop - first) / step) numbers.
+/// throws    shape_error when the step is 0
+template <dtype T>
+auto arange(std::type_identity_t<T> first, std::type_identity_t<T> stop, std::type_identity_t<T> step = T(1)) {
+  return progression<T>(detail::count_steps<T>(first, stop, step), first, step);
+}
+
+/// 0, 1, ... : `count` numbers.
+/// throws    shape_error when count is negative
+template <dtype T>
+auto arange(index count) {
+  return progression<T>(count, T(0), T(1));
+}
+
+/// `count` numbers at equal distances from `first` to `last`, which is left out on demand; computed in double.
+/// throws    shape_error when count is negative
+template <dtype T>
+auto linspace(double first, double last, index count, bool includes_last = true) {
+  const auto scale = detail::make_scale(first, last, count, includes_last);
+  return generated<linspace_generator<T>, rank<1>>{{scale}, rank<1>(count), 0, {{1}}};
+}
+
+/// `base` to the powers linspace(first, last, count); computed in double.
+/// throws    shape_error when count is negative
+template <dtype T>
+auto logspace(double first, double last, index count, double base = 10, bool includes_last = true) {
+  const auto scale = detail::make_scale(first, last, count, includes_last);
+  return generated<logspace_generator<T>, rank<1>>{{scale, base}, rank<1>(count), 0, {{1}}};
 }
 
 /// The position of each element in row-major order.
@@ -68,10 +159,29 @@ auto iota(const Shape& extents) {
   return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, row_major_strides(extents.to_array())};
 }
 
-/// Ones where row and column are equal.
+/// The position of each element along one axis: a coordinate of a grid.
+template <dtype T, shape_type Shape, int Axis>
+auto index_grid(const Shape& extents, axis_list<Axis> axes) {
+  constexpr auto named = axis_set<Shape::rank>(axis_list<Axis>{});
+  (void)axes;
+  array<index, Shape::rank> stride{};
+  for (int place = 0; place < Shape::rank; ++place) stride[place] = named[place] ? 1 : 0;
+  return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, stride};
+}
+
+/// Ones where the column is the row plus `diagonal`, zeros elsewhere.
+template <dtype T, shape_type Shape>
+  requires(Shape::rank == 2)
+auto eye(const Shape& extents, index diagonal = 0) {
+  return generated<origin_generator<T>, Shape>{{}, extents, diagonal, {{1, -1}}};
+}
 template <dtype T>
-auto eye(index rows, index columns) {
-  return generated<origin_generator<T>, rank<2>>{{}, rank<2>(rows, columns), 0, {{1, -1}}};
+auto eye(index rows, index columns, index diagonal = 0) {
+  return eye<T>(rank<2>(rows, columns), diagonal);
+}
+template <dtype T>
+auto eye(index rows) {
+  return eye<T>(rows, rows);
 }
 
 /// One number with extents.
@@ -92,6 +202,23 @@ tensor<T, Shape, Space> zeros(const Shape& extents) {
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> ones(const Shape& extents) {
   return full<T, Space>(extents, T(1));
+}
+
+/// The element type, the extents and the space of `like` (host for generators). cost: one kernel
+template <tensor_operand Operand, dtype Number>
+auto full_like(const Operand& like, Number number) {
+  using node = node_of<const Operand&>;
+  using space = std::conditional_t<std::is_same_v<typename node::space, any_space>, host, typename node::space>;
+  using element = typename node::element;
+  return full<element, space>(like.shape(), static_cast<element>(number));
+}
+template <tensor_operand Operand>
+auto zeros_like(const Operand& like) {
+  return full_like(like, 0);
+}
+template <tensor_operand Operand>
+auto ones_like(const Operand& like) {
+  return full_like(like, 1);
 }
 
 }  // namespace tenon
