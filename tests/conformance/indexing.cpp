@@ -98,11 +98,13 @@ array one_hot(const call& from) {
   const index axis = front_axis(from.attributes.integer("axis", -1), indices.rank() + 1);
   const auto depth = static_cast<index>(*from.input(1).elements<float>());
   indices.extents.insert(indices.extents.begin() + axis, 1);
-  const auto given = lines_of<Number, Space>(indices, axis);
+  const auto given = lines_of<Number, Space>(indices, axis);  // [before, 1, behind]
   const auto places = tn::cast<index>(given), positions = tn::where(places < 0, places + depth, places);
   const T* values = from.input(2).elements<T>();
-  const auto hot = positions == tn::iota<index>(tn::rank<3>(1, depth, 1));
-  const tn::tensor<T, tn::rank<3>, Space> result = tn::where(hot, values[1], values[0]);
+  const auto hot = tn::where(tn::one_hot<bool>(positions, depth), values[1], values[0]);  // [before, 1, behind, depth]
+  const tn::tensor<T, tn::rank<4>, Space> spread = tn::permute(hot, tn::axis<0, 3, 2, 1>);
+  const tn::tensor<T, tn::rank<3>, Space> result =
+      tn::reshape(spread, tn::rank<3>(spread.extent(0), depth, spread.extent(2)));
   return array_of_lines(result, indices.extents, axis);
 }
 
