@@ -19,6 +19,7 @@ device_tables all_devices() {
   add_normalization(devices);
   add_loss(devices);
   add_dropout(devices);
+  add_quantized(devices);
   add_scan(devices);
   add_indexing(devices);
   add_shape(devices);

@@ -95,6 +95,7 @@ void add_shape(device_tables&);
 void add_normalization(device_tables&);
 void add_loss(device_tables&);
 void add_dropout(device_tables&);
+void add_quantized(device_tables&);
 void add_scan(device_tables&);
 void add_indexing(device_tables&);
 void add_view(device_tables&);
