@@ -33,9 +33,12 @@
 #include <tenon/expr/random.hpp>
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
+#include <tenon/expr/views/concatenate.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
+#include <tenon/expr/views/repeat.hpp>
 #include <tenon/expr/views/reshape.hpp>
 #include <tenon/expr/views/roll.hpp>
 #include <tenon/expr/views/slice.hpp>
+#include <tenon/expr/views/take.hpp>
 #include <tenon/expr/views/window.hpp>

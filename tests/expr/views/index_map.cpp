@@ -67,3 +67,10 @@ TEST_CASE("a mapped reduction keeps its meaning", "[index_map]") {
   CHECK(elements_of(tenon::transpose(tenon::matmul(x, tenon::transpose(x)) + x.view()(0, 0))) ==
         std::vector<float>{5, 14, 14, 50});
 }
+
+TEST_CASE("a shape takes another extent at one axis", "[index_map]") {
+  const auto changed = tenon::with_extent<1>(tenon::shape<2, 3, 4>{}, 7);
+  STATIC_REQUIRE(std::is_same_v<decltype(changed), const tenon::shape<2, tenon::dyn, 4>>);
+  CHECK(changed == tenon::rank<3>(2, 7, 4));
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::with_extent<0, 5>(tenon::rank<2>(1, 2))), tenon::shape<5, tenon::dyn>>);
+}

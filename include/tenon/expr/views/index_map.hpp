@@ -69,4 +69,13 @@ view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, con
   return {operand.data() + map.offset(operand.strides()), shape, map.strides(operand.strides())};
 }
 
+/// The shape with another extent at `Axis`, which the type knows when `Static` is given.
+template <int Axis, index Static = dyn, shape_type Shape>
+auto with_extent(const Shape& extents, index extent = Static) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return shape<(I == Axis ? Static : Shape::static_extent(I))...>(
+        array<index, Shape::rank>{{(I == Axis ? extent : extents.extent(I))...}});
+  }(std::make_integer_sequence<int, Shape::rank>{});
+}
+
 }  // namespace tenon

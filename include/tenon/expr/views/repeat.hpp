@@ -1,0 +1,66 @@
+// tenon/expr/views/repeat.hpp: elements said again: each of them in a row, or all of them one copy after another.
+// Repetition is a division or a remainder of the position.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/views/index_map.hpp>
+#include <tenon/expr/views/remap.hpp>
+
+namespace tenon {
+
+/// Position p along `Axis` reads p / count.
+template <int Axis>
+struct repeat_map {
+  index count;
+
+  template <int Rank>
+  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+    position[Axis] /= count;
+    return position;
+  }
+};
+
+/// Position p along the axes reads p % extent.
+template <int Rank>
+struct tile_map {
+  array<index, Rank> extents;
+
+  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+    for (int axis = 0; axis < Rank; ++axis) position[axis] %= extents[axis];
+    return position;
+  }
+};
+
+/// Each element `count` times in a row along one axis.
+/// extents   count * extent along that axis
+/// throws    shape_error for a negative count
+/// example   repeat(x, 2, axis<0>) of 1 2 is 1 1 2 2
+template <tensor_operand Operand, int Axis>
+auto repeat(Operand&& operand, index count, axis_list<Axis>) {
+  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  constexpr int position = only_axis<rank>(axis_list<Axis>{});
+  if (count < 0) throw shape_error(compose_text("repeat: axis ", position, ": count ", count, ", expected at least 0"));
+  const auto extents = with_extent<position>(operand.shape(), operand.shape().extent(position) * count);
+  return make_remap(repeat_map<position>{count}, extents, as_node(std::forward<Operand>(operand)));
+}
+
+/// The whole operand `counts[a]` times along each axis a.
+/// extents   counts[a] * extent
+/// throws    shape_error for a negative count
+/// example   tile(x, {{2}}) of 1 2 is 1 2 1 2
+template <tensor_operand Operand>
+auto tile(Operand&& operand, const array<index, std::remove_cvref_t<Operand>::shape_type::rank>& counts) {
+  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  const array<index, rank> single = operand.shape().to_array();
+  auto extents = single;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (counts[axis] < 0) {
+      throw shape_error(compose_text("tile: axis ", axis, ": count ", counts[axis], ", expected at least 0"));
+    }
+    extents[axis] *= counts[axis];
+  }
+  return make_remap(tile_map<rank>{single}, tenon::rank<rank>(extents), as_node(std::forward<Operand>(operand)));
+}
+
+}  // namespace tenon
