@@ -3,14 +3,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/random.hpp>
 
+#include <algorithm>
+#include <map>
+
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
 using tenon::rank;
 using tenon_test::numbers_of;
+using tenon_test::text_of;
+
+struct moments {
+  double mean, variance, skewness, kurtosis;
+};
+
+moments moments_of(const std::vector<double>& values) {
+  const double n = static_cast<double>(values.size());
+  double total = 0, second = 0, third = 0, fourth = 0;
+  for (const double each : values) total += each;
+  const double centre = total / n;
+  for (const double each : values) {
+    const double d = each - centre;
+    second += d * d, third += d * d * d, fourth += d * d * d * d;
+  }
+  const double variance = second / n;
+  return {centre, variance, third / n / std::pow(variance, 1.5), fourth / n / (variance * variance)};
+}
+
+/// Pearson's statistic of equally likely bins, in standard deviations from its expectation.
+double chi_square(const std::vector<double>& counts) {
+  double total = 0, statistic = 0;
+  for (const double each : counts) total += each;
+  const double expected = total / static_cast<double>(counts.size());
+  for (const double each : counts) statistic += (each - expected) * (each - expected) / expected;
+  const double freedom = static_cast<double>(counts.size()) - 1;
+  return (statistic - freedom) / std::sqrt(2 * freedom);
+}
+
+double correlation(const std::vector<double>& left, const std::vector<double>& right) {
+  const auto x = moments_of(left), y = moments_of(right);
+  double total = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) total += (left[i] - x.mean) * (right[i] - y.mean);
+  return total / static_cast<double>(left.size()) / std::sqrt(x.variance * y.variance);
+}
+
+double normal_probability_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 }  // namespace
 
@@ -58,4 +99,126 @@ TEMPLATE_TEST_CASE("numbers of every type stay below the upper end", "[random]",
   double greatest = 0;
   for (const double each : numbers_of(tenon::uniform<TestType>(rank<1>(20000), 5))) greatest = std::max(greatest, each);
   CHECK(greatest < 1.0);
+}
+
+TEMPLATE_LIST_TEST_CASE("normal numbers have the moments and the shape of their distribution", "[random]",
+                        tenon_test::spaces) {
+  const auto values = numbers_of<TestType>(tenon::normal<float>(rank<1>(100000), 17, 3.0f, 2.0f));
+  const auto found = moments_of(values);
+  CHECK(tenon_test::is_close(found.mean, 3.0, 0.01));
+  CHECK(tenon_test::is_close(found.variance, 4.0, 0.02));
+  CHECK(std::fabs(found.skewness) < 0.03);
+  CHECK(std::fabs(found.kurtosis - 3) < 0.06);
+  std::vector<double> counts(100, 0.0);
+  for (const double each : values)
+    counts[static_cast<std::size_t>(100 * normal_probability_below((each - 3.0) / 2.0))] += 1;
+  CHECK(std::fabs(chi_square(counts)) < 4);
+}
+
+TEMPLATE_LIST_TEST_CASE("normal numbers are Box and Muller's of the bits at their position", "[random]",
+                        tenon_test::spaces) {
+  const auto values = numbers_of<TestType>(tenon::normal<float>(rank<1>(4001), 23));
+  double greatest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto bits = tenon::philox_bits(23, i / 4);
+    const auto pair = static_cast<tenon::index>(i % 4 / 2 * 2);
+    const double radius = std::sqrt(-2 * std::log((static_cast<double>(bits[pair]) + 1) * 0x1p-32));
+    const double angle = (static_cast<double>(bits[pair + 1]) * 0x1p-32 - 0.125) * 2 * 3.14159265358979323846;
+    const double expected = radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
+    greatest = std::max(greatest, std::fabs(values[i] - expected));
+  }
+  CHECK(greatest < 2e-6);
+}
+
+TEST_CASE("normal numbers of extreme bits are finite", "[random]") {
+  CHECK(tenon::detail::log_from_bits(0xffffffffu) == 0.0f);
+  CHECK(tenon_test::is_close(static_cast<double>(tenon::detail::log_from_bits(0)), -32 * std::log(2.0), 1e-7));
+  CHECK(std::isfinite(tenon::detail::normal_from_bits(0, 0, false)));
+  CHECK(tenon::detail::normal_from_bits(0xffffffffu, 7, true) == 0.0f);
+}
+
+TEMPLATE_LIST_TEST_CASE("bernoulli numbers are 1 with their probability", "[random]", tenon_test::spaces) {
+  for (const double probability : {0.0, 0.001, 0.3, 0.9, 1.0}) {
+    const auto values = numbers_of<TestType>(tenon::bernoulli<bool>(rank<2>(100, 1000), 5, probability));
+    const double deviation = std::sqrt(probability * (1 - probability) / 100000);
+    CHECK(std::fabs(moments_of(values).mean - probability) <= 4 * deviation);
+  }
+  CHECK(text_of<tenon::error>([] { tenon::bernoulli<float>(rank<1>(3), 1, 1.5); }) ==
+        "bernoulli: probability 1.500000, expected within [0, 1]");
+}
+
+TEMPLATE_LIST_TEST_CASE("integers are uniform over their range", "[random]", tenon_test::spaces) {
+  std::vector<double> counts(97, 0.0);
+  bool inside = true;
+  for (const double each : numbers_of<TestType>(tenon::randint<int>(rank<1>(97000), 3, -50, 47))) {
+    inside = inside && each >= -50 && each < 47;
+    if (inside) counts[static_cast<std::size_t>(each + 50)] += 1;
+  }
+  CHECK(inside);
+  CHECK(std::fabs(chi_square(counts)) < 4);
+}
+
+TEST_CASE("integers of the widest and the narrowest range", "[random]") {
+  const tenon::index widest = tenon::index{1} << 32;
+  const auto wide = moments_of(numbers_of(tenon::randint<std::int64_t>(rank<1>(50000), 3, -1, widest - 1)));
+  CHECK(tenon_test::is_close(wide.mean / static_cast<double>(widest), 0.5, 0.01));
+  CHECK(numbers_of(tenon::randint<int>(rank<1>(3), 3, 8, 9)) == std::vector<double>(3, 8.0));
+  CHECK(tenon::detail::below_from_bits(0xffffffffu, 0xffffffffu, std::uint64_t{1} << 32) == 0xffffffffu);
+  CHECK(text_of<tenon::error>([] { tenon::randint<int>(rank<1>(3), 1, 4, 4); }) ==
+        "randint: range [4, 4), expected 1 to 4294967296 numbers");
+  CHECK_THROWS_AS(tenon::randint<std::int64_t>(rank<1>(3), 1, -1, widest), tenon::error);
+}
+
+TEST_CASE("bins of uniform numbers, and pairs of neighbours, fill evenly", "[random]") {
+  const auto values = numbers_of(tenon::uniform<float>(rank<1>(100000), 29));
+  std::vector<double> counts(64, 0.0), pairs(64, 0.0);
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    counts[static_cast<std::size_t>(64 * values[i])] += 1;
+    pairs[static_cast<std::size_t>(8 * values[i]) * 8 + static_cast<std::size_t>(8 * values[i + 1])] += 1;
+  }
+  CHECK(std::fabs(chi_square(counts)) < 4);
+  CHECK(std::fabs(chi_square(pairs)) < 4);
+}
+
+TEST_CASE("seeds, even neighbouring ones, are independent", "[random]") {
+  const auto draw = [](std::uint64_t seed) { return numbers_of(tenon::normal<float>(rank<1>(20000), seed)); };
+  const auto first = draw(1);
+  for (const std::uint64_t seed :
+       {std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{1} << 32, std::uint64_t{1} << 63}) {
+    CHECK(std::fabs(correlation(first, draw(seed))) < 4 / std::sqrt(20000.0));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a permutation has every number once", "[random]", tenon_test::spaces) {
+  for (const tenon::index count : {0, 1, 2, 3, 4, 5, 16, 17, 63, 64, 65, 1000, 4097}) {
+    auto values = numbers_of<TestType>(tenon::permutation(count, 7));
+    std::vector<double> expected;
+    for (tenon::index i = 0; i < count; ++i) expected.push_back(static_cast<double>(i));
+    CHECK((count < 10 || values != expected));
+    std::sort(values.begin(), values.end());
+    CHECK(values == expected);
+  }
+}
+
+TEST_CASE("permutations of four come equally often, and so does each place in longer ones", "[random]") {
+  std::map<std::vector<double>, double> found;
+  std::vector<double> images(13, 0.0), pairs(13 * 13, 0.0);
+  for (std::uint64_t seed = 0; seed < 24000; ++seed) {
+    found[numbers_of(tenon::permutation(4, seed))] += 1;
+    if (seed % 2 == 0) {
+      const auto values = numbers_of(tenon::slice(tenon::permutation(13, seed), tenon::range(5, 7)));
+      images[static_cast<std::size_t>(values[0])] += 1;
+      pairs[static_cast<std::size_t>(values[0] * 13 + values[1])] += 1;
+    }
+  }
+  REQUIRE(found.size() == 24);
+  std::vector<double> counts, apart;
+  for (const auto& [permutation, count] : found) counts.push_back(count);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    if (pair % 14 != 0) apart.push_back(pairs[pair]);  // two places never have the same number
+    else CHECK(pairs[pair] == 0);
+  }
+  CHECK(std::fabs(chi_square(counts)) < 4);
+  CHECK(std::fabs(chi_square(images)) < 4);
+  CHECK(std::fabs(chi_square(apart)) < 4);
 }
