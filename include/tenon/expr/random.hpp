@@ -124,8 +124,8 @@ struct permutation_generator {
   TENON_HOST_DEVICE std::uint64_t permute(std::uint64_t value) const {
     const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
     std::uint64_t left = value >> half_bits, right = value & mask;
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-      const auto bits = philox4x32({static_cast<std::uint32_t>(right), round, 1u, 0u},
+    for (std::uint32_t turn = 0; turn < rounds; ++turn) {
+      const auto bits = philox4x32({static_cast<std::uint32_t>(right), turn, 1u, 0u},
                                    {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
       const std::uint64_t next = left ^ (bits[0] & mask);
       left = right;
@@ -146,9 +146,9 @@ auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float h
 /// accuracy  float, also for double; they reach 6.6 deviations
 /// source    Box, Muller 1958
 template <dtype T, shape_type Shape>
-auto normal(const Shape& extents, std::uint64_t seed, float mean = 0.0f, float deviation = 1.0f) {
+auto normal(const Shape& extents, std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
   return generated<normal_generator<T>, Shape>{
-      {seed, mean, deviation}, extents, 0, row_major_strides(extents.to_array())};
+      {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
 }
 
 /// Ones with the given probability, zeros otherwise; a pure function of `seed` and position.
