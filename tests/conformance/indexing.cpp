@@ -22,7 +22,8 @@ array compress(const call& from) {
   const auto condition = tensor_of<bool, Space, 1>(from.input(1));
   if (!from.attributes.has("axis")) return array_of(tn::compress(tensor_of<float, Space>(source), condition), 1);
   const index axis = from.attributes.integer("axis", 0);
-  return array_of_lines(tn::compress(lines_of<float, Space>(source, axis), condition, along), source.extents, axis);
+  return array_of_lines(tn::compress(lines_of<float, Space>(source, axis), condition, middle_axis), source.extents,
+                        axis);
 }
 
 template <class T, class Space>
@@ -30,7 +31,7 @@ array_list top(const call& from) {
   const array& source = from.input(0);
   const index axis = from.attributes.integer("axis", -1), count = integers_of(from.input(1)).at(0);
   const bool largest = from.attributes.integer("largest", 1) != 0;
-  const auto found = tn::topk(lines_of<T, Space>(source, axis), count, along, {.largest = largest});
+  const auto found = tn::topk(lines_of<T, Space>(source, axis), count, middle_axis, {.largest = largest});
   return {array_of_lines(found.values, source.extents, axis), array_of_lines(found.indices, source.extents, axis)};
 }
 
@@ -46,7 +47,7 @@ array_list unique(const call& from) {
     return outputs(found, array_of(found.values, 1));
   }
   const index axis = from.attributes.integer("axis", 0);
-  const auto found = tn::unique(lines_of<float, Space>(source, axis), along);
+  const auto found = tn::unique(lines_of<float, Space>(source, axis), middle_axis);
   return outputs(found, array_of_lines(found.values, source.extents, axis));
 }
 
@@ -91,6 +92,30 @@ array scatter_nd(const call& from) {
   return array_of(result, from.input(0).extents);
 }
 
+/// The axis gives way to those of the indices.
+template <class Space>
+array gather(const call& from) {
+  const array &source = from.input(0), &indices = from.input(1);
+  const index axis = front_axis(from.attributes.integer("axis", 0), source.rank());
+  const auto x = lines_of<float, Space>(source, axis);
+  const auto places = tensor_of<index, Space, 2>(indices);
+  auto extents = source.extents;
+  const auto replaced = extents.erase(extents.begin() + axis);
+  extents.insert(replaced, indices.extents.begin(), indices.extents.end());
+  return array_of(tn::tensor<float, tn::rank<4>, Space>(tn::take(x, places, middle_axis)), extents);
+}
+
+template <class Space>
+array gather_elements(const call& from) {
+  const auto is_named = named_axes({from.attributes.integer("axis", 0)}, from.input(0).rank());
+  const auto x = tensor_of<float, Space>(from.input(0));
+  const auto places = tensor_of<index, Space>(from.input(1));
+  tensor<float, Space> result(places.shape());
+  split_axes(result, is_named) =
+      tn::take_along_axis(split_axes(x, is_named), split_axes(places, is_named), tn::axis<kept_axes>);
+  return array_of(result, from.input(0).rank());
+}
+
 /// A new axis of `depth` places, among which each number names one.
 template <class T, class Number, class Space>
 array one_hot(const call& from) {
@@ -123,6 +148,8 @@ void add_indexing(device_tables& devices) {
     };
   });
   on_each_device(devices, []<class Space>(operation_table& table) {
+    table["Gather"] = gather<Space>;
+    table["GatherElements"] = gather_elements<Space>;
     table["OneHot"] = [](const call& from) {
       return from.input(2).dtype == "float32" ? one_hot<float, float, Space>(from)
                                               : one_hot<std::int32_t, index, Space>(from);

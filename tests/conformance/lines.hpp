@@ -10,9 +10,9 @@
 namespace conformance {
 
 /// The middle one of three axes.
-inline constexpr auto along = tn::axis<1>;
+inline constexpr auto middle_axis = tn::axis<1>;
 
-/// Elements as [before, along, behind].
+/// Elements as [before, axis, behind].
 template <class T, class Space>
 tn::tensor<T, tn::rank<3>, Space> lines_of(array source, index axis) {
   const auto middle = source.extents.begin() + front_axis(axis, source.rank());

@@ -31,7 +31,7 @@ array negative_log_likelihood(const lines<float, Space>& log_probabilities, cons
   const index ignored = from.attributes.integer("ignore_index", std::numeric_limits<index>::min());
   const auto classes = tn::iota<index>(weights.shape());
   const auto shares = tn::where(classes == labels && labels != ignored, weights, 0.0f);
-  const lines<float, Space> losses = tn::sum(-shares * log_probabilities, along);
+  const lines<float, Space> losses = tn::sum(-shares * log_probabilities, middle_axis);
   const std::string reduction = from.attributes.text("reduction", "mean");
   if (reduction == "none") return array_of(losses, extents);
   if (reduction == "sum") return evaluated<Space>(tn::sum(losses), 0);
@@ -47,7 +47,8 @@ void add_loss(device_tables& devices) {
       return negative_log_likelihood<Space>(lines_of<float, Space>(from.input(0), 1), from);
     };
     table["SoftmaxCrossEntropyLoss"] = [](const call& from) -> array_list {
-      const lines<float, Space> log_probabilities = tn::log_softmax(lines_of<float, Space>(from.input(0), 1), along);
+      const lines<float, Space> log_probabilities =
+          tn::log_softmax(lines_of<float, Space>(from.input(0), 1), middle_axis);
       return {negative_log_likelihood<Space>(log_probabilities, from),
               array_of(log_probabilities, from.input(0).extents)};
     };

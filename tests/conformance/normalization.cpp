@@ -58,8 +58,8 @@ array lp_normalization(const call& from) {
   const index axis = from.attributes.integer("axis", -1);
   const auto x = lines_of<float, Space>(from.input(0), axis);
   tn::tensor<float, tn::rank<3>, Space> norm;
-  if (from.attributes.integer("p", 2) == 1) norm = tn::sum(tn::abs(x), along);
-  else norm = tn::sqrt(tn::sum(tn::square(x), along));
+  if (from.attributes.integer("p", 2) == 1) norm = tn::sum(tn::abs(x), middle_axis);
+  else norm = tn::sqrt(tn::sum(tn::square(x), middle_axis));
   const tn::tensor<float, tn::rank<3>, Space> y = tn::where(norm == 0, 0.0f, x / norm);  // as ONNX: 0 / 0 is 0
   return array_of(y, from.input(0).extents);
 }

@@ -62,6 +62,14 @@ array matmul_integer(const call& from) {
   return evaluated<Space>(tn::matmul(centred(left, number(from, 2, 0)), centred(right, number(from, 3, 0))), 2);
 }
 
+/// Without padding or strides, which the cases do not have.
+template <class Space>
+array convolve_integer(const call& from) {
+  const auto image = tensor_of<std::uint8_t, Space, 4>(from.input(0));
+  const auto weight = tensor_of<std::uint8_t, Space, 4>(from.input(1));
+  return evaluated<Space>(tn::convolve(centred(image, number(from, 2, 0)), centred(weight, number(from, 3, 0))), 4);
+}
+
 template <class T, class Space>
 array quantized_matmul(const call& from) {
   const auto left = tensor_of<T, Space, 3>(from.input(0)), right = tensor_of<T, Space, 3>(from.input(3));
@@ -81,6 +89,7 @@ void add_quantized(device_tables& devices) {
                                                    [&]<class T>() { return dequantize<T, Space>(from); });
     };
     table["MatMulInteger"] = matmul_integer<Space>;
+    table["ConvInteger"] = convolve_integer<Space>;
     table["QLinearMatMul"] = [](const call& from) {
       return with_type<std::int8_t, std::uint8_t>(from.input(0).dtype,
                                                   [&]<class T>() { return quantized_matmul<T, Space>(from); });

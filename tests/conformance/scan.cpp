@@ -18,7 +18,7 @@ operation scan(Function function) {
     return with_type<Types...>(from.input(0).dtype, [&]<class T>() {
       const auto x = lines_of<T, Space>(from.input(0), axis);
       tn::tensor<T, tn::rank<3>, Space> result(x.shape());
-      result = function(x, along, options);
+      result = function(x, middle_axis, options);
       return array_of_lines(result, from.input(0).extents, axis);
     });
   };

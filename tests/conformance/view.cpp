@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
 
+#include "conformance/lines.hpp"
 #include "conformance/slices.hpp"
 
 namespace conformance {
@@ -27,6 +28,27 @@ array slice(const call& from) {
   }
   const auto x = tensor_of<float, Space>(source);
   return evaluated<Space>(sliced(x, ranges), source.rank());
+}
+
+/// The inputs behind each other, two after two.
+template <class Space>
+array concatenate(const call& from) {
+  const index axis = from.attributes.integer("axis", 0);
+  array result = from.input(0);
+  for (std::size_t i = 1; i < from.inputs.size(); ++i) {
+    const auto front = lines_of<float, Space>(result, axis), back = lines_of<float, Space>(from.input(i), axis);
+    const tn::tensor<float, tn::rank<3>, Space> joined = tn::concatenate(middle_axis, front, back);
+    result = array_of_lines(joined, result.extents, axis);
+  }
+  return result;
+}
+
+template <class Space>
+array tile(const call& from) {
+  const std::vector<index> told = integers_of(from.input(1));
+  auto counts = tn::filled_array<all_ranks>(index{1});
+  std::copy_backward(told.begin(), told.end(), counts.begin() + all_ranks);
+  return evaluated<Space>(tn::tile(tensor_of<float, Space>(from.input(0)), counts), from.input(0).rank());
 }
 
 /// Extents of the parts: told, or equal with a smaller last one.
@@ -203,6 +225,8 @@ array expand(const call& from) {
 void add_view(device_tables& devices) {
   on_each_device(devices, []<class Space>(operation_table& table) {
     table["Split"] = split<Space>;
+    table["Concat"] = concatenate<Space>;
+    table["Tile"] = tile<Space>;
     table["Slice"] = slice<Space>;
     table["CenterCropPad"] = center_crop_pad<Space>;
     table["Pad"] = [](const call& from) {
