@@ -20,6 +20,7 @@
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/bit_cast.hpp>
 #include <tenon/expr/operations/bitwise.hpp>
 #include <tenon/expr/operations/classification.hpp>
 #include <tenon/expr/operations/comparison.hpp>

@@ -90,6 +90,7 @@ void check_terms(const std::string& output, const char (&... terms)[Sizes]) {
 
 TEMPLATE_LIST_TEST_CASE("einsum of one operand", "[einsum]", tenon_test::spaces) {
   using space = TestType;
+  check_terms<"->", space>("", "");
   check_terms<"ij->ij", space>("ij", "ij");
   check_terms<"ij->ji", space>("ji", "ij");
   check_terms<"abij->jbia", space>("jbia", "abij");

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/device/threads.hpp>
-#include <tenon/expr/node.hpp>
+#include <tenon/expr/views/index_map.hpp>
 #include <tenon/plan/access.hpp>
 #include <tenon/plan/split.hpp>
 
@@ -39,22 +39,6 @@ template <int Rank, int Axis>
 constexpr int axis_of(axis_list<Axis> axes) {
   (void)axis_set<Rank>(axes);  // does not compile for an axis beyond the rank
   return normalise_axis(Axis, Rank);
-}
-
-/// `Shape` with another extent at `Axis`, known at run time.
-template <class Shape, int Axis, class Sequence = std::make_integer_sequence<int, Shape::rank>>
-struct resized_shape;
-template <class Shape, int Axis, int... I>
-struct resized_shape<Shape, Axis, std::integer_sequence<int, I...>> {
-  using type = shape<(I == Axis ? dyn : Shape::static_extent(I))...>;
-};
-
-/// `shape` with `extent` at `Axis`.
-template <int Axis, shape_type Shape>
-auto with_extent(const Shape& shape, index extent) {
-  auto extents = shape.to_array();
-  extents[Axis] = extent;
-  return typename resized_shape<Shape, Axis>::type(extents);
 }
 
 /// Offsets of the elements at the positions below `extents`, in row-major order.

@@ -252,8 +252,8 @@ constexpr bool static_letters_agree() {
    }()),
    ...);
   return [&]<int... Letters>(axis_list<Letters...>) {
-    int place = 0;
-    const auto agrees = [&](int letter) {
+    [[maybe_unused]] int place = 0;
+    [[maybe_unused]] const auto agrees = [&](int letter) {
       const index extent = extents[place++], first = extents[axis_of_letter(All{}, letter)];
       return letter >= einsum_text<1>::ellipsis || extent == first || extent == dyn || first == dyn;
     };
@@ -272,7 +272,10 @@ void check_letters(All, const char* text, const Shapes&... shapes) {
   };
   (append(shapes.to_array()), ...);
   const array<int, count> letters = [&]<int... Letters>(axis_list<Letters...>) {
-    return array<int, count>{{Letters...}};
+    array<int, count> result{};
+    int place = 0;
+    ((result[place++] = Letters), ...);
+    return result;
   }(All{});
   for (int place = 0; place < count; ++place) {
     const int first = axis_of_letter(All{}, letters[place]);

@@ -124,8 +124,8 @@ struct permutation_generator {
   TENON_HOST_DEVICE std::uint64_t permute(std::uint64_t value) const {
     const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
     std::uint64_t left = value >> half_bits, right = value & mask;
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-      const auto bits = philox4x32({static_cast<std::uint32_t>(right), round, 1u, 0u},
+    for (std::uint32_t turn = 0; turn < rounds; ++turn) {
+      const auto bits = philox4x32({static_cast<std::uint32_t>(right), turn, 1u, 0u},
                                    {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
       const std::uint64_t next = left ^ (bits[0] & mask);
       left = right;

@@ -1,0 +1,66 @@
+// tests/conformance/compare.cpp: element by element, the first difference in words.
+// Floating elements are compared as double, which holds all of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/compare.hpp"
+
+#include <cmath>
+
+namespace conformance {
+
+namespace {
+
+template <class T>
+bool agree(T actual, T expected, const tolerance& allowed) {
+  if constexpr (tn::is_floating<T>) {
+    const double x = actual, y = expected;
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+    if (std::isinf(x) || std::isinf(y)) return x == y;
+    return std::abs(x - y) <= allowed.absolute + allowed.relative * std::abs(y);
+  } else {
+    return actual == expected;
+  }
+}
+
+template <class T>
+std::string first_difference(const array& actual, const array& expected, const tolerance& allowed) {
+  for (index i = 0; i < expected.size(); ++i) {
+    const T is = actual.elements<T>()[i], should_be = expected.elements<T>()[i];
+    if (agree(is, should_be, allowed)) continue;
+    using number = std::conditional_t<tn::is_floating<T>, double, T>;
+    return tn::compose_text("element ", i, " is ", static_cast<number>(is), ", expected ",
+                            static_cast<number>(should_be), " (extents ", expected.extents, ")");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string difference(const array& actual, const array& expected, const tolerance_table& tolerances) {
+  if (actual.dtype != expected.dtype) {
+    return tn::compose_text("elements ", actual.dtype, ", expected ", expected.dtype);
+  }
+  if (actual.extents != expected.extents) {
+    return tn::compose_text("extents ", actual.extents, ", expected ", expected.extents);
+  }
+  const auto found = tolerances.find(expected.dtype);
+  const tolerance allowed = found == tolerances.end() ? tolerance{0, 0} : found->second;
+  return with_type<float, double, tn::half, tn::bfloat16, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
+                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
+      expected.dtype, [&]<class T>() { return first_difference<T>(actual, expected, allowed); });
+}
+
+std::string dropout_difference(const array& actual, const array* mask, const array& input, double scale) {
+  if (actual.dtype != "float32" || actual.extents != input.extents) return "not the input's type and extents";
+  for (index i = 0; i < input.size(); ++i) {
+    const double is = actual.elements<float>()[i], kept = scale * static_cast<double>(input.elements<float>()[i]);
+    const bool is_kept = agree(static_cast<float>(is), static_cast<float>(kept), {1e-5, 0});
+    const bool stays = mask == nullptr ? is_kept : mask->elements<bool>()[i];
+    if (stays ? !is_kept : is != 0) {
+      return tn::compose_text("element ", i, " is ", is, ", expected ", mask == nullptr ? "0 or " : "",
+                              mask == nullptr || stays ? kept : 0.0);
+    }
+  }
+  return {};
+}
+
+}  // namespace conformance
