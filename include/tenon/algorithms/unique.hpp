@@ -114,8 +114,8 @@ auto unique(Operand&& operand, axis_list<Axis> axes) {
   const rank<1> count(elements.extent(along));
   tensor<index, rank<1>, space> order(iota<index>(count));
   std::sort(order.data(), order.data() + order.size(), [&](index left, index right) {
-    const int sign = compare(left, right);
-    return sign < 0 || (sign == 0 && left < right);
+    const int comparison = compare(left, right);
+    return comparison < 0 || (comparison == 0 && left < right);
   });
   auto groups = detail::group_items<space>(count, order.data(), compare);
   auto values = detail::slices_at<along, space>(elements, groups.first.data(), groups.first.size());

@@ -49,10 +49,10 @@ template <class E>
 bool equal_nodes(const E& left, const E& right) {
   if (&left == &right) return true;
   if (!(left.shape() == right.shape()) || !detail::equal_own_parts(left, right)) return false;
-  bool equal = true;
+  bool all_equal = true;
   for_each_index<decltype(E::operands)::count>(
-      [&](auto i) { equal = equal && equal_nodes(get<i.value>(left.operands), get<i.value>(right.operands)); });
-  return equal;
+      [&](auto i) { all_equal = all_equal && equal_nodes(get<i.value>(left.operands), get<i.value>(right.operands)); });
+  return all_equal;
 }
 
 /// Pointers to the reductions of an expression, in the order of their slots.

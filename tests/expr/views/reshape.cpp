@@ -105,9 +105,9 @@ TEMPLATE_LIST_TEST_CASE("space becomes depth by reshaping and permuting", "[resh
 
 TEMPLATE_LIST_TEST_CASE("flatten joins axes", "[reshape]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(shape<2, 3, 4>{});
-  STATIC_REQUIRE(std::is_same_v<decltype(tenon::flatten(x, axis<1, -1>))::shape_type, shape<2, 12>>);
-  STATIC_REQUIRE(std::is_same_v<decltype(tenon::flatten(x, axis<0, 1>))::shape_type, shape<6, 4>>);
-  STATIC_REQUIRE(std::is_same_v<decltype(tenon::flatten(x))::shape_type, shape<24>>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::flatten(x, axis<1, -1>))::shape_type, shape<2, 12>>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::flatten(x, axis<0, 1>))::shape_type, shape<6, 4>>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::flatten(x))::shape_type, shape<24>>);
   CHECK(numbers_of(tenon::flatten(x)) == numbers_of(x));
   CHECK(numbers_of(tenon::flatten(x * 2, axis<0, 1>) / 2) == numbers_of(x));
   CHECK(tenon::flatten(counting<float, TestType>(rank<3>(2, 5, 3)), axis<0, 1>).shape() == rank<2>(10, 3));
@@ -115,7 +115,7 @@ TEMPLATE_LIST_TEST_CASE("flatten joins axes", "[reshape]", tenon_test::spaces) {
 
 TEMPLATE_LIST_TEST_CASE("squeeze removes axes of extent 1", "[reshape]", tenon_test::spaces) {
   auto x = counting<float, TestType>(shape<1, 3, 1, 2>{});
-  STATIC_REQUIRE(std::is_same_v<decltype(tenon::squeeze(x, axis<0, -2>))::shape_type, shape<3, 2>>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::squeeze(x, axis<0, -2>))::shape_type, shape<3, 2>>);
   CHECK(numbers_of(tenon::transpose(tenon::squeeze(x * 1, axis<0, 2>))) == std::vector<double>{0, 2, 4, 1, 3, 5});
   tenon::squeeze(x, axis<0, 2>) = tenon::iota<float>(shape<3, 2>{}) + 1;
   CHECK(numbers_of(x) == std::vector<double>{1, 2, 3, 4, 5, 6});

@@ -149,10 +149,10 @@ struct pow_op : promoting, lanewise<pow_op> {
     if constexpr (std::is_signed_v<T>) {
       if (y < 0 && x != 1 && x != -1) return 0;
     }
-    auto power = simd::wrapping(T{1}), square = simd::wrapping(x);
+    auto power = simd::wrapping(T{1}), factor = simd::wrapping(x);
     for (auto left = simd::wrapping(y < T{} ? simd::negated(y) : y); left != 0; left >>= 1) {
-      if ((left & 1) != 0) power *= square;
-      square *= square;
+      if ((left & 1) != 0) power *= factor;
+      factor *= factor;
     }
     return simd::unwrapped<T>(power);
   }

@@ -51,11 +51,28 @@ struct lgamma_op : floating_result, lanewise<lgamma_op> {
 inline constexpr pointwise_function<lgamma_op> lgamma;
 
 /// Derivative of lgamma; NaN at negative whole numbers, infinite at 0 with the sign of -x.
+/// Small x are moved up by psi(x) = psi(x + 1) - 1 / x, negative ones reflected by psi(x) = psi(1 - x) - pi / tan(pi
+/// x); then the asymptotic series (Abramowitz and Stegun 6.3.5, 6.3.7, 6.3.18), all in double.
 struct digamma_op : floating_result, lanewise<digamma_op> {
   static constexpr const char* name = "digamma";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return simd::digamma(x);
+  TENON_HOST_DEVICE static T number(T x) {
+    if (x == 0) return std::copysign(static_cast<T>(__builtin_huge_val()), -x);
+    if (!(x < 0)) return static_cast<T>(of_positive(static_cast<double>(x)));
+    if (x == std::floor(x)) return static_cast<T>(__builtin_nan(""));
+    constexpr double pi = 3.14159265358979323846;
+    const double reflected = static_cast<double>(x), fraction = reflected - std::floor(reflected);
+    return static_cast<T>(of_positive(1 - reflected) - pi / std::tan(pi * fraction));
+  }
+
+ private:
+  TENON_HOST_DEVICE static double of_positive(double x) {
+    double moved = 0;
+    for (; x < 10; ++x) moved -= 1 / x;
+    const double s = 1 / (x * x);
+    const double series =
+        s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760))))));
+    return moved + std::log(x) - 0.5 / x - series;
   }
 };
 inline constexpr pointwise_function<digamma_op> digamma;
