@@ -1,6 +1,6 @@
 // tests/conformance/cases.hpp: a folder of cases, read.
-// The format is that of the folder's own README.md: cases.json, and for each case a folder with case.json and NPY
-// files. SPDX-License-Identifier: Apache-2.0
+// The format is that of the folder's own README.md: cases.json, and a folder with case.json and NPY files a case.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <filesystem>

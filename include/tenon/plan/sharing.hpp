@@ -1,6 +1,7 @@
 // tenon/plan/sharing.hpp: parts of a statement that are written twice and computed once.
-// Types say what may be equal, pointers and numbers say at run time what is; what cannot be compared counts as
-// different. Floor 3: may include base, core, expr, plan. SPDX-License-Identifier: Apache-2.0
+// Types say what may be equal, pointers and numbers what is; what cannot be compared counts as different.
+// Floor 3: may include base, core, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/plan/iterate.hpp>

@@ -1,0 +1,71 @@
+// tests/expr/cursor.cpp: what cursors and programs answer loops, and the safe answers of those that say nothing.
+// Small cursors that record what they were asked stand for the real ones.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/cursor.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+struct silent_cursor {};
+
+struct telling_cursor {
+  using uniform = void;
+  bool adjacent = true;
+  int* prefetched = nullptr;
+  int settled_with = 0;
+
+  bool is_adjacent() const { return adjacent; }
+  telling_cursor settled(int slots) const { return {adjacent, prefetched, slots}; }
+  void prefetch(tenon::index count) const { *prefetched = static_cast<int>(count); }
+  bool reads_beside(const float*, tenon::index count) const { return count == 3; }
+  template <int Rank>
+  bool is_flat(const tenon::array<tenon::index, Rank>& extents) const {
+    return tenon::strides_are_flat<Rank>({{4, 1}}, extents);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("strides are flat when each is the next one times its extent", "[cursor]") {
+  using pair = tenon::array<tenon::index, 2>;
+  CHECK(tenon::strides_are_flat<2>(pair{{4, 1}}, pair{{7, 4}}));
+  CHECK_FALSE(tenon::strides_are_flat<2>(pair{{5, 1}}, pair{{7, 4}}));
+  CHECK(tenon::strides_are_flat<2>(pair{{8, 2}}, pair{{7, 4}}));  // one stride, though not 1
+  CHECK(tenon::strides_are_flat<1>(tenon::array<tenon::index, 1>{{3}}, tenon::array<tenon::index, 1>{{9}}));
+}
+
+TEST_CASE("packs lie side by side when every cursor says so", "[cursor]") {
+  const auto adjacent = [](const auto&... cursors) {
+    bool result = false;
+    tenon::with_access([&](auto access) { result = decltype(access)::adjacent; }, cursors...);
+    return result;
+  };
+  const telling_cursor beside, apart{false};
+  CHECK(adjacent(beside));
+  CHECK(adjacent(beside, beside));
+  CHECK_FALSE(adjacent(beside, apart));
+}
+
+TEST_CASE("a cursor is asked what it can say", "[cursor]") {
+  int prefetched = 0;
+  const telling_cursor cursor{true, &prefetched};
+  CHECK(tenon::settle(cursor, 5).settled_with == 5);
+  tenon::prefetch(cursor, 64);
+  CHECK(prefetched == 64);
+  const float written = 0;
+  CHECK(tenon::reads_beside(cursor, &written, 3));
+  CHECK_FALSE(tenon::reads_beside(cursor, &written, 4));
+  CHECK(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 4}}));
+  CHECK_FALSE(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 5}}));
+  CHECK(tenon::is_uniform<telling_cursor>);
+}
+
+TEST_CASE("of a cursor that says nothing the safe answer is taken", "[cursor]") {
+  const silent_cursor cursor;
+  const float written = 0;
+  tenon::prefetch(cursor, 64);
+  CHECK_FALSE(tenon::reads_beside(cursor, &written, 3));
+  CHECK_FALSE(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 4}}));
+  CHECK_FALSE(tenon::is_uniform<silent_cursor>);
+}
