@@ -61,10 +61,11 @@ std::string unary_difference(const Operation& operation, const Reference& refere
   return "";
 }
 
-/// Compares `operation(x, y)` of every pair of inputs exactly with `reference`, rounded to the result's type.
+/// Compares `operation(x, y)` of every pair of inputs with `reference`, rounded to the result's type: exactly, or to
+/// `ulps` units of it (and a subnormal's worth).
 template <class T, class Space, class Operation, class Reference>
-std::string binary_difference(const Operation& operation, const Reference& reference,
-                              const std::vector<double>& inputs) {
+std::string binary_difference(const Operation& operation, const Reference& reference, const std::vector<double>& inputs,
+                              double ulps = 0) {
   const auto n = static_cast<tenon::index>(inputs.size());
   const auto x = tenon_test::made_tensor<T, Space>(tenon::rank<2>(n, 1),
                                                    [&](tenon::index i) { return inputs[static_cast<std::size_t>(i)]; });
@@ -78,7 +79,18 @@ std::string binary_difference(const Operation& operation, const Reference& refer
           static_cast<double>(static_cast<element>(static_cast<tenon::compute_type<element>>(reference(left, right)))));
     }
   }
-  return relative_difference(result, expected, 0, 0);
+  const double least = std::is_same_v<element, double> ? 0x1p-1074 : 0x1p-149;
+  return relative_difference(result, expected, ulps * 2 * spacing<element>, ulps * least);
+}
+
+/// Whether `operation(-0)` is -0 and `operation(0)` is 0, in packs and in the rest of them.
+template <class T, class Space, class Operation>
+bool keeps_sign_of_zero(const Operation& operation) {
+  const auto found = numbers_of(operation(repeated<T, Space>({-0.0, 0}, 37)));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] != 0 || std::signbit(found[i]) != (i % 2 == 0)) return false;
+  }
+  return true;
 }
 
 }  // namespace tenon_test

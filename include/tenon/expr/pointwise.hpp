@@ -42,8 +42,17 @@ struct pointwise {
   template <int FirstSlot, int Outer, int... I>
   auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
     using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
-    return lowered<computes>(get<I>(operands).template lower<FirstSlot + slots_before<I>>(
-        broadcast_map(map, get<I>(operands).shape().to_array()))...);
+    return lowered<computes>(
+        lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))...);
+  }
+  /// A number is converted here, once: its own type, double more often than not, must not narrow the packs.
+  template <int FirstSlot, class Computed, int Outer, class Operand>
+  static auto lower_operand(const axis_map<shape_type::rank, Outer>& map, const Operand& operand) {
+    if constexpr (detail::is_scalar_node<Operand>) {
+      return constant_source<Computed>{static_cast<Computed>(operand.value)};
+    } else {
+      return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
+    }
   }
   template <class Computes, class... Programs>
   auto lowered(Programs... programs) const {
@@ -74,6 +83,19 @@ struct pointwise_function {
     requires operands_of_expression<Operands...>
   TENON_INLINE auto operator()(Operands&&... operands) const {
     return make_pointwise(Op{}, std::forward<Operands>(operands)...);
+  }
+};
+
+/// As pointwise_function, of an operation whose operands after the first may be left out: then they are `Op::defaults`.
+template <class Op>
+struct pointwise_function_with_defaults {
+  template <class... Operands>
+    requires(operands_of_expression<Operands...> && sizeof...(Operands) <= 1 + Op::defaults.size())
+  TENON_INLINE auto operator()(Operands&&... operands) const {
+    constexpr int given = static_cast<int>(sizeof...(Operands)) - 1;
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return make_pointwise(Op{}, std::forward<Operands>(operands)..., Op::defaults[given + I]...);
+    }(std::make_integer_sequence<int, static_cast<int>(Op::defaults.size()) - given>{});
   }
 };
 

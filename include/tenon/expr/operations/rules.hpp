@@ -1,9 +1,10 @@
 // tenon/expr/operations/rules.hpp: which element type an operation gives and computes in.
 // An operation inherits one of these rules; its struct then holds only a name and a value.
-// Floor 2: may include base, core, expr.
+// Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_lanes.hpp>
 #include <tenon/expr/node.hpp>
 
 namespace tenon {
@@ -96,9 +97,9 @@ struct lanewise {
     if constexpr (simd::is_number<V>) {
       return static_cast<V>(Op::number(x, more...));
     } else {
-      V result{};
-      for (int lane = 0; lane < simd::width_of<V>; ++lane) result[lane] = Op::number(x[lane], more[lane]...);
-      return result;
+      using number = simd::lane_of<V>;
+      const auto of_numbers = [](auto... numbers) { return static_cast<number>(Op::number(numbers...)); };
+      return simd::map_lanes<number, simd::lane_of<Same>...>(of_numbers, x, more...);
     }
   }
 };

@@ -1,0 +1,50 @@
+// tenon/expr/operations/map.hpp: a function of the user's, applied element by element.
+// It is the operation of a pointwise node: the program holds it, with its state, as it holds the library's own.
+// Floor 2: may include base, core, device, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd_lanes.hpp>
+#include <tenon/expr/operations/rules.hpp>
+#include <tenon/expr/pointwise.hpp>
+
+namespace tenon {
+
+/// `Function` of elements that are computed as `Numbers`.
+template <class Function, class... Numbers>
+struct map_op {
+  static constexpr const char* name = "map";
+  using costly = void;
+  using result = std::remove_cvref_t<std::invoke_result_t<const Function&, Numbers...>>;
+  static_assert(dtype<result> || must_hold<Function, result>, "tenon: a mapped function returns an element type");
+  template <class...>
+  using element = result;
+  template <int I, class...>
+  using operand = typename type_list<Numbers...>::template at<I>;
+
+  [[no_unique_address]] Function function;
+
+  template <class... Vs>
+  TENON_HOST_DEVICE TENON_INLINE auto value(const Vs&... xs) const {
+    if constexpr ((simd::is_number<Vs> && ...)) {
+      return function(xs...);
+    } else {
+      return simd::map_lanes<Numbers...>(function, xs...);
+    }
+  }
+};
+
+/// `function(x...)` of the elements of the operands, broadcast together.
+/// types     each operand in its own type, half and bfloat16 as float; the elements are what the function returns
+/// cost      as an operation of the library: loops over functions without calls and branches are vectorised
+/// example   map([](float a, float b) { return a * b + 1; }, x, y)
+/// The function is copied and called on a const copy, from many threads and in no order: it must not change anything.
+/// For CUDA it is a trivially copyable struct whose operator() is `__host__ __device__`, or an extended lambda.
+template <class Function, class... Operands>
+  requires operands_of_expression<Operands...>
+auto map(Function function, Operands&&... operands) {
+  using op = map_op<Function, compute_type<typename node_of<Operands>::element>...>;
+  return make_pointwise(op{std::move(function)}, std::forward<Operands>(operands)...);
+}
+
+}  // namespace tenon

@@ -1,0 +1,84 @@
+// tests/expr/operations/special.cpp: a table of the family.
+// References are the C library's in double; digamma is held to tabulated values and to its own equations.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/operations/special.hpp>
+
+#include "support/catch.hpp"
+#include "support/operations.hpp"
+#include "support/random.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon_test::infinity;
+using tenon_test::nan_value;
+using tenon_test::numbers_of;
+using tenon_test::unary_difference;
+
+/// 0, infinities, NaN, whole numbers of both signs, and random ones between.
+std::vector<double> around_zero(double reach) {
+  tenon_test::random_source source(41);
+  std::vector<double> values = {0, -0.0, infinity, -infinity, nan_value, 1e-30, -1e-30, 1e30, 1e-40};
+  for (int i = -20; i <= 40; ++i) values.push_back(i);
+  while (values.size() < 400) values.push_back(source.uniform(-reach, reach));
+  return values;
+}
+
+template <class T, class Space>
+void check_family() {
+  const auto check = [](const auto& operation, double (*reference)(double), double reach, double ulps) {
+    CHECK(unary_difference<T, Space>(operation, reference, around_zero(reach), ulps) == "");
+  };
+  check(tenon::erf, [](double x) { return std::erf(x); }, 6, 2);
+  check(tenon::erfc, [](double x) { return std::erfc(x); }, 10, 2);
+  check(tenon::gamma, [](double x) { return x < 0 && x == std::floor(x) ? nan_value : std::tgamma(x); }, 30, 4);
+  check(tenon::lgamma, [](double x) { return std::lgamma(x); }, 30, 4);
+}
+
+/// Digamma to 20 digits (Abramowitz and Stegun, table 6.1 and equations 6.3.2 to 6.3.7).
+const std::vector<double> arguments = {1, 2, 0.5, 0.25, 10, -0.5, -1.5, 100, 1e10};
+const std::vector<double> tabulated = {-0.57721566490153286061, 0.42278433509846713939, -1.96351002602142347944,
+                                       -4.22745353337626540809, 2.25175258906672110765, 0.03648997397857652056,
+                                       0.70315664064524318723,  4.60016185273808140016, 23.02585092989045684};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("special functions of float", "[special]", tenon_test::spaces) {
+  check_family<float, TestType>();
+}
+
+TEMPLATE_LIST_TEST_CASE("special functions of double", "[special]", tenon_test::spaces) {
+  check_family<double, TestType>();
+}
+
+TEMPLATE_LIST_TEST_CASE("erf in half, its sign of zero, and of integers", "[special]", tenon_test::spaces) {
+  CHECK(unary_difference<tenon::half, TestType>(
+            tenon::erf, [](double x) { return std::erf(x); }, around_zero(4), 1) == "");
+  CHECK(tenon_test::keeps_sign_of_zero<float, TestType>(tenon::erf));
+  const auto x = tenon_test::counting<int, TestType>(tenon::rank<1>(5), 1);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::erf(x))::element, float>);
+  CHECK(tenon_test::relative_difference(numbers_of(tenon::gamma(x)), {1, 1, 2, 6, 24}, 0x1p-22, 0) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("digamma has the tabulated values", "[special]", tenon_test::spaces) {
+  const auto x = tenon_test::repeated<double, TestType>(arguments, 9);
+  CHECK(tenon_test::relative_difference(numbers_of(tenon::digamma(x)), tabulated, 4e-15, 0) == "");
+  const auto narrow = tenon_test::repeated<float, TestType>(arguments, 9);
+  CHECK(tenon_test::relative_difference(numbers_of(tenon::digamma(narrow)), tabulated, 0x1p-23, 0) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("digamma at its poles and beyond", "[special]", tenon_test::spaces) {
+  const std::vector<double> edges = {0, -0.0, -1, -2, -1e17, infinity, -infinity, nan_value};
+  const auto found = numbers_of(tenon::digamma(tenon_test::repeated<double, TestType>(edges, 8)));
+  CHECK(tenon_test::relative_difference(
+            found, {-infinity, infinity, nan_value, nan_value, nan_value, infinity, nan_value, nan_value}, 0, 0) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("digamma follows its recurrence and is the slope of lgamma", "[special]", tenon_test::spaces) {
+  const auto x =
+      tenon_test::tensor_of<TestType, double>(tenon::rank<1>(300), tenon_test::random_values<double>(300, 43, -20, 20));
+  CHECK(tenon_test::difference(numbers_of(tenon::digamma(x + 1)), numbers_of(tenon::digamma(x) + 1 / x), 1e-11) == "");
+  const auto above = tenon::abs(x) + 1;
+  const auto slope = (tenon::lgamma(above + 1e-4) - tenon::lgamma(above - 1e-4)) / 2e-4;
+  CHECK(tenon_test::difference(numbers_of(tenon::digamma(above)), numbers_of(slope), 1e-7) == "");
+}
