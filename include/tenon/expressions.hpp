@@ -17,6 +17,7 @@
 #include <tenon/expr/convolve.hpp>
 #include <tenon/expr/einsum.hpp>
 #include <tenon/expr/matmul.hpp>
+#include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
@@ -33,6 +34,7 @@
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>
+#include <tenon/expr/statistics.hpp>
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/concatenate.hpp>

@@ -98,15 +98,22 @@ TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
   return node{{{{operand}}}, typename node::shape_type(extents)};
 }
 
+namespace detail {
+template <class T>
+inline constexpr bool names_axes = std::is_same_v<T, all_axes>;
+template <int... Axes>
+inline constexpr bool names_axes<axis_list<Axes...>> = true;
+}  // namespace detail
+
+/// The axes that a reduction folds: `axis<0, -1>`, or all of them.
+template <class T>
+concept axes_of_reduction = detail::names_axes<T>;
+
 /// The callable that users see: `sum(x)` folds everything, `sum(x, axis<0, -1>)` the named axes.
 template <class Monoid>
 struct reduction_function {
-  template <tensor_operand Operand>
-  TENON_INLINE auto operator()(Operand&& operand) const {
-    return make_reduction<Monoid>(all_axes{}, as_node(std::forward<Operand>(operand)));
-  }
-  template <tensor_operand Operand, int... Axes>
-  TENON_INLINE auto operator()(Operand&& operand, axis_list<Axes...> axes) const {
+  template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
+  TENON_INLINE auto operator()(Operand&& operand, Axes axes = {}) const {
     return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
   }
 };
@@ -120,6 +127,5 @@ inline constexpr reduction_function<argmax_monoid> argmax;
 inline constexpr reduction_function<argmin_monoid> argmin;
 inline constexpr reduction_function<all_monoid> all;
 inline constexpr reduction_function<any_monoid> any;
-inline constexpr reduction_function<variance_monoid> variance;
 
 }  // namespace tenon
