@@ -15,6 +15,7 @@
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>
+#include <tenon/expr/custom_reduce.hpp>
 #include <tenon/expr/einsum.hpp>
 #include <tenon/expr/matmul.hpp>
 #include <tenon/expr/norms.hpp>

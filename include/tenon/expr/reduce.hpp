@@ -43,6 +43,15 @@ constexpr array<bool, Rank> reduced_axes(axis_list<Axes...> axes) {
   return axis_set<Rank>(axes);
 }
 
+/// How many values each result of a reduction over `axes` folds.
+template <class Axes, class Shape>
+index folded_count(Axes axes, const Shape& extents) {
+  const auto reduced = reduced_axes<Shape::rank>(axes);
+  index count = 1;
+  for (int axis = 0; axis < Shape::rank; ++axis) count *= reduced[axis] ? extents.extent(axis) : 1;
+  return count;
+}
+
 /// `Monoid` folded over `Axes` of the operand. A reduced axis stays, with static extent 1, so that the result
 /// broadcasts back over the operand; a destination of lower rank takes it without those axes.
 template <class Monoid, class Axes, class Operand>

@@ -14,19 +14,6 @@
 
 namespace tenon {
 
-namespace detail {
-
-/// How many values each result of a reduction over `Axes` folds.
-template <class Axes, class Shape>
-index folded_count(Axes axes, const Shape& extents) {
-  const auto reduced = reduced_axes<Shape::rank>(axes);
-  index count = 1;
-  for (int axis = 0; axis < Shape::rank; ++axis) count *= reduced[axis] ? extents.extent(axis) : 1;
-  return count;
-}
-
-}  // namespace detail
-
 /// Mean squared distance from the mean. NaN when any value is NaN, and when there is none.
 /// types     floating; of integers float
 /// accuracy  stable in one pass, also when the mean is far greater than the deviation
@@ -36,7 +23,7 @@ struct variance_function : reduction_function<variance_monoid> {
 
   template <tensor_operand Operand, axes_of_reduction Axes>
   auto operator()(Operand&& operand, Axes axes, double correction) const {
-    const auto count = static_cast<double>(detail::folded_count(axes, operand.shape()));
+    const auto count = static_cast<double>(folded_count(axes, operand.shape()));
     const double divisor = count > correction ? count - correction : 0;
     return (*this)(std::forward<Operand>(operand), axes) * (count / divisor);
   }
