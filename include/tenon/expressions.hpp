@@ -15,8 +15,10 @@
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/convolve.hpp>
+#include <tenon/expr/custom_reduce.hpp>
 #include <tenon/expr/einsum.hpp>
 #include <tenon/expr/matmul.hpp>
+#include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
@@ -34,6 +36,7 @@
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>
+#include <tenon/expr/statistics.hpp>
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/concatenate.hpp>

@@ -52,6 +52,21 @@ void check_sums(const tenon::array<tenon::index, 3>& extents, axis_list<Axes...>
   CHECK(difference(numbers_of(tenon::sum(turned + 0, axes)), expected, 2e-5) == "");
 }
 
+/// `reduce(x, drop<...>)` against `reduce(x, axis<...>)` without its axes of extent 1, alone and inside a statement.
+template <class Space, class Element, int... Axes>
+void check_dropped(const tenon::array<tenon::index, 3>& extents, axis_list<Axes...> axes) {
+  CAPTURE(extents[0], extents[1], extents[2], std::vector<int>{Axes...});
+  const auto x = tenon_test::made_tensor<Element, Space>(rank<3>(extents), scattered);
+  const auto kept = tenon::evaluated_tensor(tenon::sum(x, axes));
+  const auto dropped = tenon::sum(x, tenon::drop<Axes...>);
+  STATIC_REQUIRE(decltype(dropped)::shape_type::rank == 3 - static_cast<int>(sizeof...(Axes)));
+  STATIC_REQUIRE(tenon::kernel_count<decltype(dropped * 2 + tenon::max(x * 2, tenon::drop<Axes...>))> == 1);
+  CHECK(tenon_test::extents_of(dropped) == tenon_test::extents_of(tenon::squeeze(kept, axes)));
+  CHECK(difference(numbers_of(dropped), numbers_of(kept), 1e-6) == "");
+  const auto both = tenon::evaluated_tensor(kept * 2 + tenon::max(x * 2, axes));
+  CHECK(difference(numbers_of(dropped * 2 + tenon::max(x * 2, tenon::drop<Axes...>)), numbers_of(both), 1e-6) == "");
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("sums over every set of axes and odd extents", "[reduce]", tenon_test::spaces) {
@@ -128,6 +143,41 @@ TEST_CASE("reduced axes stay with static extent 1", "[reduce]") {
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::sum(x, axis<1>))::shape_type, shape<2, 1>>);
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::sum(y, axis<0, -1>))::shape_type, shape<1, tenon::dyn, 1>>);
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::sum(y))::shape_type, shape<>>);
+}
+
+TEMPLATE_LIST_TEST_CASE("dropped axes leave the result", "[reduce]", tenon_test::spaces) {
+  const tenon::array<tenon::index, 3> sizes[] = {{{3, 5, 7}}, {{1, 1, 1}}, {{2, 67, 33}}, {{70, 3, 9}}, {{5, 1, 130}}};
+  for (const auto& extents : sizes) {
+    check_dropped<TestType, float>(extents, axis<0>);
+    check_dropped<TestType, double>(extents, axis<1>);
+    check_dropped<TestType, float>(extents, axis<-1>);
+    check_dropped<TestType, float>(extents, axis<0, 1>);
+    check_dropped<TestType, double>(extents, axis<0, -1>);
+    check_dropped<TestType, float>(extents, axis<-2, -1>);
+    check_dropped<TestType, float>(extents, axis<0, 1, 2>);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("dropped reductions join tensors of their own rank in one kernel", "[reduce]",
+                        tenon_test::spaces) {
+  const auto x = tensor_of<TestType, float>(rank<2>(2, 3), {1, 2, 3, 4, 5, 6});
+  const auto bias = tensor_of<TestType, float>(rank<1>(2), {10, 20});
+  const auto statement = bias + tenon::sum(x, tenon::drop<1>);
+  STATIC_REQUIRE(tenon::kernel_count<decltype(statement)> == 1);
+  CHECK(numbers_of(statement) == numbers{16, 35});
+  tenon::tensor<float, rank<1>, TestType> y = tenon::sum(x, tenon::drop<1>) * 2;
+  CHECK(numbers_of(y) == numbers{12, 30});
+  // two operands whose kept axes differ, and results that repeat over a new first axis
+  const auto square = tensor_of<TestType, float>(rank<2>(2, 2), {1, 2, 3, 4});
+  CHECK(numbers_of(tenon::sum(square, tenon::drop<0>) + tenon::sum(square, tenon::drop<1>)) == numbers{7, 13});
+  CHECK(numbers_of(square + tenon::sum(square, tenon::drop<0>)) == numbers{5, 8, 7, 10});
+  CHECK(numbers_of(tenon::max(tenon::sum(x, tenon::drop<0>), tenon::drop<0>)) == numbers{9});
+  CHECK(numbers_of(tenon::sum(tensor_of<TestType, float>(rank<2>(2, 0), {}), tenon::drop<1>)) == numbers{0, 0});
+  const auto one_column = tensor_of<TestType, float>(rank<2>(1, 2), {1, 2});
+  CHECK(numbers_of(tenon::sum(one_column, tenon::drop<1>) + bias) == numbers{13, 23});
+  STATIC_REQUIRE(
+      std::is_same_v<typename decltype(tenon::sum(tenon::tensor<float, shape<2, 3, 4>>(), tenon::drop<1>))::shape_type,
+                     shape<2, 4>>);
 }
 
 TEMPLATE_LIST_TEST_CASE("a full reduction is a number", "[reduce]", tenon_test::spaces) {

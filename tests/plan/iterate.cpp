@@ -40,7 +40,11 @@ TEST_CASE("a lowered reduction knows its values, merged where memory allows", "[
   CHECK(beside.along_kept);
   CHECK(beside.run_length() == 4);
   CHECK(beside.run_count() == 3);
-  CHECK(beside.reordered({{10, 11, 12}}) == tenon::array<tenon::index, 3>{{10, 11, 12}});
+  CHECK(beside.start_of<3>({{10, 11, 12}}) == tenon::array<tenon::index, 3>{{10, 0, 12}});
+  const auto without = tenon::sum(x, tenon::drop<1>);
+  const auto dropped = tenon::lower_reduction<0>(without, without.shape().to_array(), false);
+  CHECK(dropped.count == 3);
+  CHECK(dropped.start_of<2>({{10, 12}}) == tenon::array<tenon::index, 3>{{10, 12, 0}});
 }
 
 TEST_CASE("reductions are lowered in the order of their slots", "[iterate]") {

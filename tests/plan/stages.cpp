@@ -34,6 +34,9 @@ TEST_CASE("reductions whose axes are gone from the result", "[stages]") {
   CHECK(form_of(tenon::sqrt(tenon::sum(x * x, axis<0>)) + 1) == stage::reduce);
   CHECK(form_of(tenon::max(x, axis<1>) - tenon::min(x * 2, axis<1>)) == stage::reduce);
   CHECK(form_of(tenon::mean(cube, axis<0, 2>)) == stage::reduce);
+  CHECK(form_of(tenon::sum(cube, tenon::drop<0>) + x) == stage::reduce);
+  CHECK(form_of(tenon::sum(cube, tenon::drop<0>) + cube) == stage::split);  // it repeats over the first axis
+  CHECK(form_of(tenon::sum(cube, tenon::drop<0, 2>) + tenon::max(x, tenon::drop<0>)) == stage::reduce);
 }
 
 TEST_CASE("rows are nested reductions over the same trailing axes", "[stages]") {

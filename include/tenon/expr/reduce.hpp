@@ -12,26 +12,30 @@ namespace tenon {
 /// All axes, whatever the rank: the result has none.
 struct all_axes {};
 
+/// The named axes, which the result does not keep with extent 1 but does without.
+template <int... Axes>
+struct dropped_axes {};
+template <int... Axes>
+inline constexpr dropped_axes<Axes...> drop{};
+
 namespace detail {
-
-template <class Axes, class Shape, class Sequence = std::make_integer_sequence<int, Shape::rank>>
-struct reduced_shape;
-template <class Shape, int... I>
-struct reduced_shape<all_axes, Shape, std::integer_sequence<int, I...>> {
-  using type = shape<>;
-};
-template <int... Axes, class Shape, int... I>
-struct reduced_shape<axis_list<Axes...>, Shape, std::integer_sequence<int, I...>> {
-  static constexpr array<bool, Shape::rank> reduced = axis_set<Shape::rank>(axis_list<Axes...>{});
-  using type = shape<(reduced[I] ? 1 : Shape::static_extent(I))...>;
-};
-
-template <int Rank>
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_empty(const char* name, int axis, array<index, Rank> extents) {
-  throw shape_error(compose_text(name, ": axis ", axis, ": extent 0, expected at least 1 (operand ", extents, ")"));
-}
-
+template <class T>
+inline constexpr bool names_axes = std::is_same_v<T, all_axes>;
+template <int... Axes>
+inline constexpr bool names_axes<axis_list<Axes...>> = true;
+template <int... Axes>
+inline constexpr bool names_axes<dropped_axes<Axes...>> = true;
 }  // namespace detail
+
+/// The axes that a reduction folds: `axis<0, -1>`, which stay with extent 1, `drop<0, -1>`, which go, or all of them.
+template <class T>
+concept axes_of_reduction = detail::names_axes<T>;
+
+/// Whether results have fewer axes than the operand.
+template <class Axes>
+inline constexpr bool drops_axes = true;
+template <int... Axes>
+inline constexpr bool drops_axes<axis_list<Axes...>> = false;
 
 /// Which axes of an operand of `Rank` a reduction folds.
 template <int Rank>
@@ -42,9 +46,76 @@ template <int Rank, int... Axes>
 constexpr array<bool, Rank> reduced_axes(axis_list<Axes...> axes) {
   return axis_set<Rank>(axes);
 }
+template <int Rank, int... Axes>
+constexpr array<bool, Rank> reduced_axes(dropped_axes<Axes...>) {
+  return axis_set<Rank>(axis_list<Axes...>{});
+}
 
-/// `Monoid` folded over `Axes` of the operand. A reduced axis stays, with static extent 1, so that the result
-/// broadcasts back over the operand; a destination of lower rank takes it without those axes.
+/// Where each axis of an operand of `Rank` lies in the result of a reduction; -1 for the reduced.
+template <int Rank, class Axes>
+constexpr array<int, Rank> axes_in_result(Axes axes) {
+  const auto reduced = reduced_axes<Rank>(axes);
+  array<int, Rank> result{};
+  int kept = 0;
+  for (int axis = 0; axis < Rank; ++axis) {
+    result[axis] = reduced[axis] ? -1 : drops_axes<Axes> ? kept : axis;
+    if (!reduced[axis]) ++kept;
+  }
+  return result;
+}
+
+/// The rank of a reduction of an operand of `Rank`.
+template <class Axes, int Rank>
+constexpr int reduced_rank() {
+  int rank = 0;
+  for (const int axis : axes_in_result<Rank>(Axes{})) rank += axis >= 0 || !drops_axes<Axes> ? 1 : 0;
+  return rank;
+}
+
+namespace detail {
+
+/// The extents of a reduction's result from those of its operand.
+template <class Axes, int Rank>
+constexpr auto reduced_extents(const array<index, Rank>& extents) {
+  constexpr int rank = reduced_rank<Axes, Rank>();
+  constexpr auto in_result = axes_in_result<Rank>(Axes{});
+  auto result = filled_array<rank>(index{1});
+  if constexpr (rank != 0) {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (in_result[axis] >= 0) result[in_result[axis]] = extents[axis];
+    }
+  }
+  return result;
+}
+
+template <class Axes, class Shape, class Sequence = std::make_integer_sequence<int, Shape::rank>>
+struct reduced_shape;
+template <class Axes, class Shape, int... I>
+struct reduced_shape<Axes, Shape, std::integer_sequence<int, I...>> {
+  static constexpr auto extents = reduced_extents<Axes>(array<index, Shape::rank>{{Shape::static_extent(I)...}});
+  template <int... J>
+  static auto made(std::integer_sequence<int, J...>) -> shape<extents[J]...>;
+  using type = decltype(made(std::make_integer_sequence<int, reduced_rank<Axes, Shape::rank>()>{}));
+};
+
+template <int Rank>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_empty(const char* name, int axis, array<index, Rank> extents) {
+  throw shape_error(compose_text(name, ": axis ", axis, ": extent 0, expected at least 1 (operand ", extents, ")"));
+}
+
+}  // namespace detail
+
+/// How many values each result of a reduction over `axes` folds.
+template <class Axes, class Shape>
+index folded_count(Axes axes, const Shape& extents) {
+  const auto reduced = reduced_axes<Shape::rank>(axes);
+  index count = 1;
+  for (int axis = 0; axis < Shape::rank; ++axis) count *= reduced[axis] ? extents.extent(axis) : 1;
+  return count;
+}
+
+/// `Monoid` folded over `Axes` of the operand. A reduced axis of `axis<...>` stays, with static extent 1, so that the
+/// result broadcasts back over the operand; a destination of lower rank takes it without those axes.
 template <class Monoid, class Axes, class Operand>
 struct reduction {
   using kind = reduction_kind;
@@ -86,27 +157,22 @@ TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
   using node = reduction<Monoid, Axes, Operand>;
   constexpr int rank = Operand::shape_type::rank;
   constexpr array<bool, rank> reduced = reduced_axes<rank>(Axes{});
-  array<index, node::shape_type::rank> extents{};
   for (int axis = 0; axis < rank; ++axis) {
-    const index extent = operand.shape().extent(axis);
-    if constexpr (node::shape_type::rank != 0) extents[axis] = reduced[axis] ? 1 : extent;
-    if (reduced[axis] && extent == 0 && !Monoid::has_identity) {
+    if (reduced[axis] && operand.shape().extent(axis) == 0 && !Monoid::has_identity) {
       detail::refuse_empty(Monoid::name, axis, operand.shape().to_array());
     }
   }
   (void)axes;
+  const auto extents = detail::reduced_extents<Axes>(operand.shape().to_array());
   return node{{{{operand}}}, typename node::shape_type(extents)};
 }
 
-/// The callable that users see: `sum(x)` folds everything, `sum(x, axis<0, -1>)` the named axes.
+/// The callable that users see: `sum(x)` folds everything, `sum(x, axis<0, -1>)` the named axes, and
+/// `sum(x, drop<0, -1>)` the same to a result without them.
 template <class Monoid>
 struct reduction_function {
-  template <tensor_operand Operand>
-  TENON_INLINE auto operator()(Operand&& operand) const {
-    return make_reduction<Monoid>(all_axes{}, as_node(std::forward<Operand>(operand)));
-  }
-  template <tensor_operand Operand, int... Axes>
-  TENON_INLINE auto operator()(Operand&& operand, axis_list<Axes...> axes) const {
+  template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
+  TENON_INLINE auto operator()(Operand&& operand, Axes axes = {}) const {
     return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
   }
 };
@@ -120,6 +186,5 @@ inline constexpr reduction_function<argmax_monoid> argmax;
 inline constexpr reduction_function<argmin_monoid> argmin;
 inline constexpr reduction_function<all_monoid> all;
 inline constexpr reduction_function<any_monoid> any;
-inline constexpr reduction_function<variance_monoid> variance;
 
 }  // namespace tenon

@@ -201,15 +201,15 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
-/// Results `part[0]` to `part[1]` - 1 along `last_axis` of the operand, at `position` of the operand's axes. Slots are
-/// seen only when they are folded side by side.
+/// Results `part[0]` to `part[1]` - 1 along `last_axis` of the result, at `position`. Slots are seen only when they are
+/// folded side by side.
 template <class Fold, class Position, class Slots>
 void fold_results(const Fold& fold, const Position& position, int last_axis, const array<index, 2>& part,
                   typename Fold::value_type* results, const Slots& slots) {
-  auto here = fold.reordered(position);
+  auto here = fold.start_of(position);
   if (fold.along_kept) return detail::fold_columns(fold, here, part, results, slots);
   int moving = 0;
-  while (moving < fold.kept && fold.axis_of[moving] != last_axis) ++moving;
+  while (moving < fold.kept && fold.in_result[moving] != last_axis) ++moving;
   for (index i = part[0]; i < part[1]; ++i) {
     if (moving < fold.kept) here[moving] = i;
     results[i - part[0]] = fold_result(fold, here, slots);

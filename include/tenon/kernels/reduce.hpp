@@ -100,15 +100,7 @@ struct reduce_kernel {
   template <int I, class Device>
   TENON_HOST_DEVICE void fold_one(Device& device, const array<index, Rank>& position, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), start_of(get<I>(folds), position), slots);
-  }
-  template <class Fold>
-  TENON_HOST_DEVICE static auto start_of(const Fold& fold, const array<index, Rank>& position) {
-    if constexpr (Fold::rank == Rank) {
-      return fold.reordered(position);
-    } else {
-      return array<index, Fold::rank>{};
-    }
+    get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), get<I>(folds).start_of(position), slots);
   }
 };
 

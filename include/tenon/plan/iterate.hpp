@@ -70,18 +70,22 @@ struct reduction_program {
 
   Program program;
   array<index, Rank> extents;
-  array<int, Rank> axis_of;  // which axis of the operand each iteration axis is
-  int kept;                  // kept axes in front
+  array<int, Rank> in_result;  // which axis of the result each iteration axis is; -1 for the reduced
+  int kept;                    // kept axes in front
   bool along_kept;
   index count;  // values per result
 
   /// Length of the innermost axis, and how many such runs a result (or a block of results) has.
   TENON_HOST_DEVICE constexpr index run_length() const { return Rank == 0 ? 1 : extents[Rank - 1]; }
   TENON_HOST_DEVICE constexpr index run_count() const { return count_between(extents, kept, Rank - 1); }
-  /// A position of the operand's axes in the order of iteration.
-  TENON_HOST_DEVICE constexpr array<index, Rank> reordered(const array<index, Rank>& position) const {
+  /// Where the values of the result at `position` start, in the order of iteration.
+  template <int ResultRank>
+  TENON_HOST_DEVICE constexpr array<index, Rank> start_of(const array<index, ResultRank>& position) const {
     array<index, Rank> result{};
-    for (int place = 0; place < Rank; ++place) result[place] = position[axis_of[place]];
+    if constexpr (ResultRank != 0) {
+      for (int place = 0; place < kept; ++place) result[place] = position[in_result[place]];
+      if (along_kept) result[Rank - 1] = position[in_result[Rank - 1]];
+    }
     return result;
   }
 };
@@ -97,19 +101,18 @@ TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, Resu
   const auto order = order_axes<rank>(reduced, along_kept);
   const auto operand_extents = node.operand().shape().to_array();
   auto program = node.operand().template lower<FirstSlot>(broadcast_map(ordered_map(order.axis_of), operand_extents));
+  constexpr auto axes = axes_in_result<rank>(typename Reduction::axes{});
   array<index, rank> extents{};
-  index count = 1;
+  array<int, rank> in_result{};
   for (int place = 0; place < rank; ++place) {
     const int axis = order.axis_of[place];
-    extents[place] = operand_extents[axis];
-    if (reduced[axis]) count *= operand_extents[axis];
-    if constexpr (ResultRank == rank) {
-      if (!reduced[axis]) extents[place] = result_extents[axis];
-    }
+    in_result[place] = axes[axis];
+    extents[place] = axes[axis] < 0 || ResultRank == 0 ? operand_extents[axis] : result_extents[axes[axis]];
   }
   merge_axes(extents, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
-  return reduction_program<Reduction, rank, decltype(program)>{program,    extents,    order.axis_of,
-                                                               order.kept, along_kept, count};
+  return reduction_program<Reduction, rank, decltype(program)>{
+      program,    extents,    in_result,
+      order.kept, along_kept, folded_count(typename Reduction::axes{}, node.operand().shape())};
 }
 
 namespace detail {

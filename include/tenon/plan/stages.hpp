@@ -55,10 +55,10 @@ struct reduces_plainly {
 /// Whether every axis that a reduction folds is gone from a result of shape `Result`.
 template <class Result, class Axes, int Rank>
 constexpr bool folds_away() {
-  if constexpr (std::is_same_v<Axes, all_axes>) {
-    return Result::rank == 0;
-  } else if constexpr (Result::rank != Rank) {
+  if constexpr (Result::rank != reduced_rank<Axes, Rank>()) {
     return false;
+  } else if constexpr (drops_axes<Axes>) {
+    return true;
   } else {
     constexpr auto reduced = reduced_axes<Rank>(Axes{});
     for (int axis = 0; axis < Rank; ++axis) {
@@ -84,10 +84,10 @@ struct folds_into {
   };
 };
 
-/// The number of trailing axes that a reduction folds, or -1 when it folds others.
+/// The number of trailing axes that a reduction folds and keeps, or -1 when it folds others.
 template <class Axes, int Rank>
 constexpr int trailing_axes() {
-  if constexpr (std::is_same_v<Axes, all_axes>) {
+  if constexpr (drops_axes<Axes>) {
     return -1;
   } else {
     constexpr auto reduced = reduced_axes<Rank>(Axes{});

@@ -198,7 +198,7 @@ auto squeeze(Operand&& operand, axis_list<Axes...> axes) {
   constexpr auto kept = detail::kept_axes<rank, kept_rank>(removed);
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     using new_shape = shape<old_shape::static_extent(kept[I])...>;
-    const new_shape extents(array<index, kept_rank>{{operand.shape().extent(kept[I])...}});
+    const new_shape extents(array<index, kept_rank>{operand.shape().extent(kept[I])...});
     const axis_map<rank, kept_rank> map{{}, kept, filled_array<kept_rank>(index{1})};
     return make_index_map(std::forward<Operand>(operand), extents, map);
   }(std::make_integer_sequence<int, kept_rank>{});

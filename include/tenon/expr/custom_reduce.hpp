@@ -1,0 +1,117 @@
+// tenon/expr/custom_reduce.hpp: reductions by a monoid or a function of the user's.
+// They are the node of `sum` with another monoid, so whatever fuses with a sum fuses with them.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/pointwise.hpp>
+#include <tenon/expr/reduce.hpp>
+
+namespace tenon {
+
+/// What folds values of `T`: names, an identity, and static functions without side effects; `combine` is associative
+/// and commutative, as threads fold in an order of their own. Positions count within the reduced axes.
+template <class Monoid, class T>
+concept folds_values_of = requires(typename Monoid::template state<T> state, compute_type<T> value, index count) {
+  { Monoid::name } -> std::convertible_to<const char*>;
+  { Monoid::has_identity } -> std::convertible_to<bool>;  // false: nothing to fold is an error
+  { Monoid::template identity<decltype(state)>() } -> std::convertible_to<decltype(state)>;
+  { Monoid::template lift<decltype(state)>(value, count) } -> std::convertible_to<decltype(state)>;
+  { Monoid::combine(state, state) } -> std::convertible_to<decltype(state)>;
+  Monoid::template finish<compute_type<typename Monoid::template element<T>>>(state, count);
+};
+
+/// `Monoid` folded over `axes`.
+/// types     state<T> and element<T> of the monoid say what values of T are kept in and what they give
+/// throws    shape_error when no value is left to fold and the monoid has no identity
+/// cost      one kernel, as of any reduction; a `using lanewise = void;` in the monoid promises that `combine` takes
+///           packs too, and that its state is one number
+/// example   struct bits_monoid : sum_monoid {  // what else a monoid holds: sum_monoid in expr/monoids.hpp
+///             static constexpr const char* name = "bits";
+///             template <class V>
+///             TENON_HOST_DEVICE static V combine(V left, V right) { return left | right; }
+///           };
+///           y = reduce<bits_monoid>(x, axis<1>);
+template <class Monoid, tensor_operand Operand, axes_of_reduction Axes = all_axes>
+  requires folds_values_of<Monoid, typename node_of<Operand>::element>
+auto reduce(Operand&& operand, Axes axes = {}) {
+  return reduction_function<Monoid>{}(std::forward<Operand>(operand), axes);
+}
+
+/// Some values folded, or none yet.
+template <class T>
+struct partial_fold {
+  T value;
+  bool is_empty;
+};
+
+/// The monoid of a function that has no identity of its own.
+template <class Function>
+struct function_monoid {
+  static constexpr const char* name = "reduce";
+  static constexpr bool has_identity = true;
+  template <class T>
+  using state = partial_fold<compute_type<T>>;
+  template <class T>
+  using element = T;
+
+  template <class State>
+  TENON_HOST_DEVICE static constexpr State identity() {
+    return {{}, true};
+  }
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, index) {
+    return {value, false};
+  }
+  template <class State>
+  TENON_HOST_DEVICE static State combine(const State& left, const State& right) {
+    if (left.is_empty) return right;
+    if (right.is_empty) return left;
+    return {static_cast<decltype(State::value)>(Function{}(left.value, right.value)), false};
+  }
+  template <class Result, class State>
+  TENON_HOST_DEVICE static Result finish(const State& state, index) {
+    return state.value;
+  }
+};
+
+/// What a fold starts from, combined with its result unless there was nothing to fold.
+template <class T, class Function>
+struct start_from_op {
+  static constexpr const char* name = "reduce";
+  template <class Operand>
+  using element = typename Operand::element;
+  template <int, class Operand>
+  using operand = typename Operand::element;
+
+  T initial;
+  bool is_alone;
+
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE V value(V folded) const {
+    if constexpr (simd::is_number<V>) {
+      return is_alone ? static_cast<V>(initial) : static_cast<V>(Function{}(static_cast<V>(initial), folded));
+    } else {
+      V result{};
+      for (int lane = 0; lane < simd::width_of<V>; ++lane) result[lane] = value(simd::lane_of<V>(folded[lane]));
+      return result;
+    }
+  }
+};
+
+/// `combine` folded over `axes`, starting from `initial`, which is the result where there is nothing to fold.
+/// `combine(left, right)` is associative and commutative, as threads fold in an order of their own.
+/// types     combine takes and gives the element type, half and bfloat16 as float; it has no members (a lambda without
+///           captures; under CUDA a struct whose operator() is TENON_HOST_DEVICE)
+/// cost      one kernel; values are folded one by one, where a `lanewise` monoid folds packs
+/// example   reduce(x, axis<1>, 1, [](float left, float right) { return left * right; })
+template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Function>
+  requires std::is_empty_v<Function> && std::is_default_constructible_v<Function>
+auto reduce(Operand&& operand, Axes axes, T initial, Function) {
+  using value_type = compute_type<typename node_of<Operand>::element>;
+  const bool is_alone = folded_count(axes, operand.shape()) == 0;
+  return make_pointwise(start_from_op<value_type, Function>{static_cast<value_type>(initial), is_alone},
+                        reduce<function_monoid<Function>>(std::forward<Operand>(operand), axes));
+}
+
+}  // namespace tenon

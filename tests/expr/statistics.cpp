@@ -1,0 +1,110 @@
+// tests/expr/statistics.cpp: counts, deviations, and reductions that pass over NaN.
+// Compared with two passes in double over each row, and with the values that NumPy gives for too few values.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/statistics.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon::axis;
+using tenon::rank;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+using tenon_test::tensor_of;
+using numbers = std::vector<double>;
+
+const double absent = std::nan("");
+
+/// The variance of each row of `length` numbers, in two passes.
+numbers variances_by_definition(const numbers& values, tenon::index length, double correction) {
+  const auto n = static_cast<double>(length);
+  numbers result;
+  for (std::size_t row = 0; row < values.size(); row += static_cast<std::size_t>(length)) {
+    double mean = 0, total = 0;
+    for (std::size_t i = row; i < row + static_cast<std::size_t>(length); ++i) mean += values[i] / n;
+    for (std::size_t i = row; i < row + static_cast<std::size_t>(length); ++i)
+      total += (values[i] - mean) * (values[i] - mean);
+    result.push_back(total / (n - correction));
+  }
+  return result;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("variance and deviation with a correction", "[statistics]", tenon_test::spaces) {
+  for (const tenon::index length : {2, 7, 100, 1033}) {
+    for (const double offset : {0.0, 1e4}) {
+      CAPTURE(length, offset);
+      const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(3, length), [&](tenon::index i) {
+        return offset + static_cast<double>(i * 7919 % 2003) / 100.0 - 10.0;
+      });
+      const double bound = offset == 0 ? 2e-5 : 3e-4;  // float holds 1e4 in steps of 1e-3; careless sums would err by 1
+      for (const double correction : {0.0, 1.0, 1.5}) {
+        const auto expected = variances_by_definition(numbers_of(x), length, correction);
+        auto roots = expected;
+        for (double& each : roots) each = std::sqrt(each);
+        CHECK(difference(numbers_of(tenon::variance(x, axis<1>, correction)), expected, bound) == "");
+        CHECK(difference(numbers_of(tenon::stddev(x, axis<1>, correction)), roots, bound) == "");
+      }
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("variance over several axes divides by their count", "[statistics]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<double, TestType>(rank<3>(2, 3, 2));
+  CHECK(difference(numbers_of(tenon::variance(x, axis<1, 2>, 1)), {3.5, 3.5}, 1e-15) == "");
+  CHECK(difference(numbers_of(tenon::variance(x, axis<0, 2>, 1)), {37 / 3.0, 37 / 3.0, 37 / 3.0}, 1e-15) == "");
+  CHECK(difference(numbers_of(tenon::variance(x, tenon::all_axes{}, 1)), {13}, 1e-15) == "");
+  CHECK(difference(numbers_of(tenon::stddev(x)), {std::sqrt(143 / 12.0)}, 1e-15) == "");
+  const auto whole = tenon_test::counting<int, TestType>(rank<1>(3));
+  CHECK(numbers_of(tenon::variance(whole, axis<0>, 1)) == numbers{1});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::variance(whole, axis<0>, 1))::element, float>);
+}
+
+TEMPLATE_LIST_TEST_CASE("too few values have no corrected variance", "[statistics]", tenon_test::spaces) {
+  const auto one = tensor_of<TestType, float>(rank<2>(1, 1), {7});
+  CHECK(numbers_of(tenon::variance(one, axis<1>)) == numbers{0});
+  CHECK(difference(numbers_of(tenon::variance(one, axis<1>, 1)), {absent}) == "");
+  const auto two = tensor_of<TestType, float>(rank<2>(1, 2), {1, 2});
+  CHECK(difference(numbers_of(tenon::variance(two, axis<1>, 2)), {HUGE_VAL}) == "");
+  CHECK(difference(numbers_of(tenon::variance(two, axis<1>, 5)), {HUGE_VAL}) == "");
+  const auto none = tensor_of<TestType, float>(rank<2>(1, 0), {});
+  CHECK(difference(numbers_of(tenon::variance(none, axis<1>, 1)), {absent}) == "");
+  const auto spoilt = tensor_of<TestType, float>(rank<1>(3), {1, NAN, 2});
+  CHECK(difference(numbers_of(tenon::stddev(spoilt, axis<0>, 1)), {absent}) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("count_nonzero counts NaN and not -0", "[statistics]", tenon_test::spaces) {
+  const auto x = tensor_of<TestType, float>(rank<2>(2, 4), {0, 1, -0.0f, NAN, -2, 3, HUGE_VALF, 0});
+  CHECK(numbers_of(tenon::count_nonzero(x, axis<1>)) == numbers{2, 3});
+  CHECK(numbers_of(tenon::count_nonzero(x)) == numbers{5});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::count_nonzero(x))::element, std::int64_t>);
+  const auto flags = tenon_test::made_tensor<bool, TestType>(rank<1>(1000), [](tenon::index i) { return i % 3 == 0; });
+  CHECK(numbers_of(tenon::count_nonzero(flags)) == numbers{334});
+  CHECK(numbers_of(tenon::count_nonzero(tensor_of<TestType, float>(rank<2>(2, 0), {}), axis<1>)) == numbers{0, 0});
+}
+
+TEMPLATE_LIST_TEST_CASE("NaN is passed over on request", "[statistics]", tenon_test::spaces) {
+  const auto x = tensor_of<TestType, float>(rank<2>(3, 3), {1, NAN, 3, NAN, NAN, NAN, -5, -HUGE_VALF, NAN});
+  CHECK(difference(numbers_of(tenon::nansum(x, axis<1>)), {4, 0, -HUGE_VAL}) == "");
+  CHECK(difference(numbers_of(tenon::nanmean(x, axis<1>)), {2, absent, -HUGE_VAL}) == "");
+  CHECK(difference(numbers_of(tenon::nanmax(x, axis<1>)), {3, absent, -5}) == "");
+  CHECK(difference(numbers_of(tenon::nanmin(x, axis<1>)), {1, absent, -HUGE_VAL}) == "");
+  CHECK(numbers_of(tenon::nanmax(x)) == numbers{3});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::nanmean(x, axis<1>))::element, float>);
+  const auto small = tensor_of<TestType, tenon::half>(rank<1>(2), {tenon::half(2.0f), tenon::half(NAN)});
+  CHECK(numbers_of(tenon::nanmean(small)) == numbers{2});
+  STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::nanmax(small))::element, tenon::half>);
+  CHECK_THROWS_AS(tenon::nanmin(tensor_of<TestType, float>(rank<1>(0), {})), tenon::shape_error);
+}
+
+TEST_CASE("a statistic is one kernel", "[statistics]") {
+  const auto x = tenon_test::counting<float>(rank<2>(2, 3));
+  CHECK(tenon::kernel_count<decltype(tenon::stddev(x, axis<1>, 1))> == 1);
+  CHECK(tenon::kernel_count<decltype(tenon::count_nonzero(x, axis<0>))> == 1);
+  CHECK(tenon::kernel_count<decltype(tenon::nanmean(x, axis<1>))> == 1);
+  CHECK(tenon::kernel_count<decltype(tenon::nanmax(x, axis<0>))> == 1);
+}
