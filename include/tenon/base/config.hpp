@@ -25,7 +25,7 @@
 #define TENON_CHECKED 0
 #endif
 
-/// TENON_XSIMD: the transcendental functions of the host loops come from xsimd (set by the CMake package where found).
+/// TENON_XSIMD: functions that device/simd_batch.hpp serves come from xsimd (set by the CMake package where found).
 #if !defined(TENON_XSIMD)
 #define TENON_XSIMD 0
 #endif

@@ -11,21 +11,23 @@
 namespace tenon {
 
 /// Hyperbolic sine.
-struct sinh_op : floating_result, lanewise<sinh_op> {
+struct sinh_op : floating_result, batchwise<sinh_op> {
   static constexpr const char* name = "sinh";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::sinh(x);
+    using std::sinh;
+    return sinh(x);
   }
 };
 inline constexpr pointwise_function<sinh_op> sinh;
 
 /// Hyperbolic cosine.
-struct cosh_op : floating_result, lanewise<cosh_op> {
+struct cosh_op : floating_result, batchwise<cosh_op> {
   static constexpr const char* name = "cosh";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::cosh(x);
+    using std::cosh;
+    return cosh(x);
   }
 };
 inline constexpr pointwise_function<cosh_op> cosh;
@@ -41,11 +43,12 @@ struct tanh_op : floating_result {
 inline constexpr pointwise_function<tanh_op> tanh;
 
 /// Inverse of sinh.
-struct asinh_op : floating_result, lanewise<asinh_op> {
+struct asinh_op : floating_result, batchwise<asinh_op> {
   static constexpr const char* name = "asinh";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::asinh(x);
+    using std::asinh;
+    return asinh(x);
   }
 };
 inline constexpr pointwise_function<asinh_op> asinh;
@@ -61,11 +64,12 @@ struct acosh_op : floating_result, lanewise<acosh_op> {
 inline constexpr pointwise_function<acosh_op> acosh;
 
 /// Inverse of tanh; NaN where |x| > 1.
-struct atanh_op : floating_result, lanewise<atanh_op> {
+struct atanh_op : floating_result, batchwise<atanh_op> {
   static constexpr const char* name = "atanh";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::atanh(x);
+    using std::atanh;
+    return atanh(x);
   }
 };
 inline constexpr pointwise_function<atanh_op> atanh;

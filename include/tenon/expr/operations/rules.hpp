@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_batch.hpp>
 #include <tenon/device/simd_lanes.hpp>
 #include <tenon/expr/node.hpp>
 
@@ -101,6 +102,15 @@ struct lanewise {
       const auto of_numbers = [](auto... numbers) { return static_cast<number>(Op::number(numbers...)); };
       return simd::map_lanes<number, simd::lane_of<Same>...>(of_numbers, x, more...);
     }
+  }
+};
+
+/// For a function of one operand that is given for numbers and for batches of xsimd, as `Op::number(x)`.
+template <class Op>
+struct batchwise {
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::in_batches<Op>(x);
   }
 };
 

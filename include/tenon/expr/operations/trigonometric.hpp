@@ -31,41 +31,45 @@ struct cos_op : floating_result {
 inline constexpr pointwise_function<cos_op> cos;
 
 /// Tangent.
-struct tan_op : floating_result, lanewise<tan_op> {
+struct tan_op : floating_result, batchwise<tan_op> {
   static constexpr const char* name = "tan";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::tan(x);
+    using std::tan;
+    return tan(x);
   }
 };
 inline constexpr pointwise_function<tan_op> tan;
 
 /// The angle in [-pi/2, pi/2] whose sine is x; NaN where |x| > 1.
-struct asin_op : floating_result, lanewise<asin_op> {
+struct asin_op : floating_result, batchwise<asin_op> {
   static constexpr const char* name = "asin";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::asin(x);
+    using std::asin;
+    return asin(x);
   }
 };
 inline constexpr pointwise_function<asin_op> asin;
 
 /// The angle in [0, pi] whose cosine is x; NaN where |x| > 1.
-struct acos_op : floating_result, lanewise<acos_op> {
+struct acos_op : floating_result, batchwise<acos_op> {
   static constexpr const char* name = "acos";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::acos(x);
+    using std::acos;
+    return acos(x);
   }
 };
 inline constexpr pointwise_function<acos_op> acos;
 
 /// The angle in [-pi/2, pi/2] whose tangent is x.
-struct atan_op : floating_result, lanewise<atan_op> {
+struct atan_op : floating_result, batchwise<atan_op> {
   static constexpr const char* name = "atan";
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::atan(x);
+    using std::atan;
+    return atan(x);
   }
 };
 inline constexpr pointwise_function<atan_op> atan;
