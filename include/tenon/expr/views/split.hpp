@@ -78,7 +78,7 @@ auto split(Operand&& operand, axis_list<Axis>, const index (&lengths)[Parts]) {
   const index extent = operand.shape().extent(position);
   array<index, Parts> begins{};
   index total = 0;
-  for (std::size_t part = 0; part < Parts; ++part) begins[part] = total, total += lengths[part];
+  for (index part = 0; part < static_cast<index>(Parts); ++part) begins[part] = total, total += lengths[part];
   if (total != extent) {
     throw shape_error(
         compose_text("split: axis ", position, ": lengths add up to ", total, ", expected the extent ", extent));
