@@ -286,7 +286,8 @@ void evaluate_apart(const Assignments&... all) {
 /// cost      one kernel for pointwise expressions of equal extents
 template <class FirstView, class FirstNode, class... Views, class... Nodes>
 void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Views, Nodes>&... rest) {
-  static_assert(stage_of<FirstNode>() == stage::pointwise && ((stage_of<Nodes>() == stage::pointwise) && ...),
+  static_assert(!fuses_operations ||
+                    (stage_of<FirstNode>() == stage::pointwise && ((stage_of<Nodes>() == stage::pointwise) && ...)),
                 "tenon: evaluate joins pointwise expressions; assign reductions and contractions by themselves");
   static_assert(((Views::rank == FirstView::rank) && ...), "tenon: the outputs of one evaluate have equal extents");
   const auto check = [&](const auto& each) {
@@ -297,14 +298,15 @@ void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Vi
     detail::check_repeats(each.destination.shape(), each.node.shape());
   };
   check(first), (check(rest), ...);
-  const bool overlapping =
-      (detail::reads_others(first, first, rest...) || ... || detail::reads_others(rest, first, rest...));
-  if (overlapping) return detail::evaluate_apart(first, rest...);
-  detail::run_joint<typename FirstView::space>(
-      first.destination.shape().to_array(),
-      make_tuple_of(detail::make_target(first.destination), detail::make_target(rest.destination)...),
-      make_tuple_of(detail::lower_repeated<FirstView::rank>(first.node),
-                    detail::lower_repeated<FirstView::rank>(rest.node)...));
+  const bool apart = !fuses_operations ||
+                     (detail::reads_others(first, first, rest...) || ... || detail::reads_others(rest, first, rest...));
+  if (apart) return detail::evaluate_apart(first, rest...);
+  if constexpr (fuses_operations)
+    detail::run_joint<typename FirstView::space>(
+        first.destination.shape().to_array(),
+        make_tuple_of(detail::make_target(first.destination), detail::make_target(rest.destination)...),
+        make_tuple_of(detail::lower_repeated<FirstView::rank>(first.node),
+                      detail::lower_repeated<FirstView::rank>(rest.node)...));
 }
 
 }  // namespace tenon

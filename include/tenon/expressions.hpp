@@ -48,3 +48,4 @@
 #include <tenon/expr/views/slice.hpp>
 #include <tenon/expr/views/take.hpp>
 #include <tenon/expr/views/window.hpp>
+#include <tenon/plan/explain.hpp>

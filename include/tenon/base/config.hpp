@@ -30,7 +30,15 @@
 #define TENON_XSIMD 0
 #endif
 
+/// TENON_NO_FUSE: every operation becomes a kernel of its own, to compare with. It must be the same in a whole program.
+#if !defined(TENON_NO_FUSE)
+#define TENON_NO_FUSE 0
+#endif
+
 namespace tenon {
+
+/// False where operations are evaluated one by one.
+inline constexpr bool fuses_operations = TENON_NO_FUSE == 0;
 
 /// True where nvcc compiles this translation unit; kernels for `cuda` exist only there.
 #if defined(__CUDACC__)

@@ -16,6 +16,8 @@ struct window_geometry {
   array<index, 2> stride{{1, 1}};
   array<index, 2> padding{{0, 0}};
   array<index, 2> image_step{{1, 1}};
+
+  bool operator==(const window_geometry&) const = default;
 };
 
 /// Names the operation in messages.

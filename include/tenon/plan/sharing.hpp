@@ -32,8 +32,10 @@ bool equal_own_parts(const E& left, const E& right) {
     return left.value == right.value;
   } else if constexpr (std::is_same_v<kind, pointwise_kind>) {
     return equal_parameters(left.op, right.op);
-  } else if constexpr (std::is_same_v<kind, reduction_kind>) {
-    return true;
+  } else if constexpr (requires { left.geometry; }) {
+    return equal_parameters(left.geometry, right.geometry);
+  } else if constexpr (std::is_same_v<kind, reduction_kind> || std::is_same_v<kind, contraction_kind>) {
+    return true;  // the type says all but the operands
   } else if constexpr (requires { left.generator; }) {
     return left.base == right.base && left.stride == right.stride && equal_parameters(left.generator, right.generator);
   } else if constexpr (requires { left.map; }) {

@@ -37,6 +37,15 @@ constexpr int count_contractions() {
          (is_contraction<E> ? 1 : 0);
 }
 
+/// How many operations an expression holds; views and generators are none.
+template <class E>
+constexpr int count_operations() {
+  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+    return (0 + ... + count_operations<Operands>());
+  }(std::type_identity<decltype(E::operands)>{}) +
+         (std::is_same_v<typename E::kind, pointwise_kind> || is_reduction<E> || is_contraction<E> ? 1 : 0);
+}
+
 /// Reductions of plain operands, under pointwise operations only.
 template <class E>
 struct reduces_plainly {
@@ -165,7 +174,9 @@ struct ends_contraction {
 template <class E>
 constexpr stage stage_of() {
   constexpr int rank = E::shape_type::rank;
-  if constexpr (slot_count<E> == 0) {
+  if constexpr (!fuses_operations && detail::count_operations<E>() > 1) {
+    return stage::split;
+  } else if constexpr (slot_count<E> == 0) {
     return stage::pointwise;
   } else if constexpr (detail::count_contractions<E>() != 0) {
     const bool fits = slot_count<E> == 1 && detail::ends_contraction<rank>::template each<E>::value;

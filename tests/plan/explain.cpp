@@ -1,0 +1,60 @@
+// tests/plan/explain.cpp: what a plan says of itself.
+// The whole text of typical statements, and the number of kernels against the launches of the emulated device.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/explain.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon::tensor;
+using tenon_test::counting;
+
+TEST_CASE("softmax is one row-resident kernel", "[explain]") {
+  const auto x = counting<float>(rank<2>(64, 784));
+  CHECK(tenon::explain(tenon::exp(x - tenon::max(x, axis<1>)) * 2.5) ==
+        "1 kernel\n"
+        "1. row-resident: float32 [64, 784] = multiply(exp(subtract(x0, max(x0, axis<1>))), 2.5)\n"
+        "   reads 201 kB of 1 tensor, writes 201 kB\n");
+  CHECK(tenon::explain(tenon::softmax(x, axis<1>)).substr(0, 24) == "1 kernel\n1. row-resident");
+}
+
+TEST_CASE("a contraction's surroundings are fused into it, equal tensors read once", "[explain]") {
+  const auto x = counting<float>(rank<2>(20, 30)), w = counting<float>(rank<2>(30, 10));
+  const auto bias = counting<float>(rank<1>(10));
+  CHECK(tenon::explain(tenon::relu(tenon::matmul(x, w) + bias) + bias) ==
+        "1 kernel\n"
+        "1. contraction: float32 [20, 10] = add(relu(add(contract(x0, x1), x2)), x2)\n"
+        "   reads 3640 bytes of 3 tensors, writes 800 bytes\n");
+}
+
+TEST_CASE("a boundary says why it is there", "[explain]") {
+  const auto x = counting<float>(rank<2>(4, 5));
+  CHECK(tenon::explain(x - tenon::mean(x)) ==
+        "2 kernels\n"
+        "1. reduction: float32 [] = mean(x0)\n"
+        "   reads 80 bytes of 1 tensor, writes 4 bytes\n"
+        "   ends here: what follows needs the whole reduction at every position\n"
+        "2. pointwise: float32 [4, 5] = subtract(x0, result1)\n"
+        "   reads 84 bytes of 2 tensors, writes 80 bytes\n");
+  CHECK(tenon::explain(x - tenon::mean(x, axis<0>)).find("at positions of other rows") != std::string::npos);
+  const auto square = counting<float>(rank<2>(5, 5));
+  const auto chain = tenon::explain(tenon::matmul(tenon::relu(tenon::matmul(x, square)), square));
+  CHECK(chain.find("ends here: a contraction reads its operands many times") != std::string::npos);
+  CHECK(chain.find("2. contraction: float32 [4, 5] = contract(result1, x0)") != std::string::npos);
+}
+
+TEST_CASE("parts that are written twice are one kernel, and differing ones of the same type are two", "[explain]") {
+  const auto x = counting<float>(rank<2>(4, 5)), w = counting<float>(rank<2>(5, 3)), v = counting<float>(rank<2>(5, 3));
+  CHECK(tenon::explain(tenon::softmax(tenon::matmul(x, w), axis<1>)).substr(0, 9) == "2 kernels");
+  CHECK(tenon::explain(tenon::matmul(x, w) * tenon::matmul(x, w)).substr(0, 9) == "2 kernels");
+  CHECK(tenon::explain(tenon::matmul(x, w) * tenon::matmul(x, v)).substr(0, 9) == "3 kernels");
+}
+
+TEST_CASE("generators read nothing, views are named", "[explain]") {
+  const auto text = tenon::explain(tenon::transpose(counting<double>(rank<2>(3, 2)) * 2) + tenon::arange<double>(3));
+  CHECK(text.find("float64 [2, 3] = add(view(multiply(x0, 2)), generate())") != std::string::npos);
+  CHECK(text.find("reads 48 bytes of 1 tensor, writes 48 bytes") != std::string::npos);
+}
