@@ -1,6 +1,7 @@
 // tenon/device/simd_math.hpp: exponentials, logarithms and the hyperbolic tangent of packs.
-// One text serves float and double, a number and a pack, so a loop's tail gives the bits of its body; devices use
-// theirs. Floor 1: may include base, device. SPDX-License-Identifier: Apache-2.0
+// One text serves float and double, a number and a pack, so a loop's tail gives the bits of its body.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/device/simd_tables.hpp>

@@ -1,6 +1,7 @@
 // tenon/device/simd_tables.hpp: formats and polynomials that functions of packs are computed with.
-// Coefficients are fitted to the least greatest error on the reduced range; one table a format, so that texts are
-// shared. Floor 1: may include base, device. SPDX-License-Identifier: Apache-2.0
+// Coefficients are fitted to the least greatest error on the reduced range; one table a format, so texts are shared.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/device/simd.hpp>
