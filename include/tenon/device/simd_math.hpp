@@ -175,7 +175,12 @@ TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
 #if defined(__CUDA_ARCH__)
   return std::exp(x);
 #else
-  return detail::exp_of(x);
+  if constexpr (is_complex<V>) {
+    using std::exp;
+    return exp(x);  // that of the type, found by its namespace
+  } else {
+    return detail::exp_of(x);
+  }
 #endif
 }
 

@@ -14,7 +14,7 @@ struct recorded_source {
   using value_type = T;
 
   struct cursor {
-    static constexpr int widest = static_cast<int>(sizeof(T));
+    static constexpr int widest = simd::lane_bytes<T>;
 
     bool is_adjacent() const { return true; }
     template <class Slots>

@@ -60,11 +60,13 @@ struct negate_op : promoting {
 };
 inline constexpr pointwise_function<negate_op> negate;
 
-/// Absolute value; of the lowest integer itself.
+/// Absolute value; of the lowest integer itself, of complex numbers a real one.
 struct abs_op : promoting {
   static constexpr const char* name = "abs";
+  template <class... Operands>
+  using element = real_type<promoted_element<Operands...>>;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
     if constexpr (simd::has_signed_lanes<V>) {
       return simd::select(x < V{}, simd::negated(x), x);
     } else {
