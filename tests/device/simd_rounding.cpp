@@ -44,10 +44,11 @@ void check_width(const Reference& reference) {
 
 template <simd::rounding Direction, class T, class Reference>
 void check_direction(const Reference& reference) {
+  constexpr int width = simd::native_width<T>;
   check_width<Direction, 1, T>(reference);
-  check_width<Direction, 2, T>(reference);
-  check_width<Direction, 4, T>(reference);
-  check_width<Direction, simd::native_width<T>, T>(reference);
+  check_width<Direction, width, T>(reference);
+  check_width<Direction, width / 2, T>(reference);
+  check_width<Direction, width < 8 ? 1 : width / 4, T>(reference);
 }
 
 }  // namespace
@@ -62,5 +63,5 @@ TEMPLATE_TEST_CASE("rounding in all directions", "[simd_rounding]", float, doubl
 
 TEST_CASE("integers are whole", "[simd_rounding]") {
   CHECK(simd::rounded<simd::rounding::down>(-7) == -7);
-  CHECK(simd::rounded<simd::rounding::up>(simd::broadcast<std::int32_t, 8>(5))[7] == 5);
+  CHECK(simd::rounded<simd::rounding::up>(simd::broadcast<std::int32_t, 4>(5))[3] == 5);
 }
