@@ -113,6 +113,16 @@ TEMPLATE_LIST_TEST_CASE("two contractions are two kernels, reductions of one too
   CHECK(launches_of(rows, tenon::sum(tenon::matmul(x, w), axis<1>)) == 2);
 }
 
+TEMPLATE_LIST_TEST_CASE("a product that softmax reads four times is computed once", "[evaluate]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(rank<2>(4, 3)), w = counting<float, TestType>(rank<2>(3, 4));
+  matrix<TestType> result({4, 4});
+  const tenon::launch_counter counter;
+  result = tenon::softmax(tenon::matmul(x, w) * 0.01f, axis<1>);
+  CHECK(counter.count() == 2);
+  const matrix<TestType> product = tenon::matmul(x, w) * 0.01f;
+  CHECK(numbers_of(result) == numbers_of(tenon::softmax(product, axis<1>)));
+}
+
 TEMPLATE_LIST_TEST_CASE("several outputs share one pass", "[evaluate]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<1>(40));
   vector<TestType> doubled({40}), squared({40});

@@ -81,7 +81,9 @@ template <class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node) {
   if (destination.size() == 0) return;
   if constexpr (stage_of<E>() == stage::split) {
-    evaluate_whole(destination, split(node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); }));
+    split(
+        node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
+        [&](const auto& rest) { evaluate_whole(destination, rest); });
   } else {
     const auto found = reads_of(destination, node);
     if (found.elsewhere) {

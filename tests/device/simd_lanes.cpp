@@ -8,7 +8,7 @@
 namespace simd = tenon::simd;
 
 TEST_CASE("a function of numbers goes over all lanes", "[simd_lanes]") {
-  constexpr int width = 8;
+  constexpr int width = simd::native_width<double>;
   const auto x = simd::generate<float, width>([](tenon::index lane) { return static_cast<float>(lane) - 2.5f; });
   const auto n = simd::generate<int, width>([](tenon::index lane) { return static_cast<int>(lane) * 3; });
   const double weight = 0.25;

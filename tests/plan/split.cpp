@@ -39,11 +39,34 @@ TEST_CASE("a split evaluates contractions first, then reductions, innermost firs
     return tenon::as_node(tenon::evaluated_tensor(part));
   };
   const auto statement = tenon::matmul(x, x) + tenon::sum(x);
-  const auto rest = tenon::split(statement, evaluate);
-  CHECK(ranks == std::vector<tenon::index>{9});
-  STATIC_REQUIRE(tenon::kernel_count<decltype(rest)> == 2);
-  const auto last = tenon::split(rest, evaluate);
-  CHECK(ranks == std::vector<tenon::index>{9, 1});
-  STATIC_REQUIRE(tenon::stage_of<std::remove_const_t<decltype(last)>>() == tenon::stage::pointwise);
-  CHECK(tenon_test::numbers_of(last) == tenon_test::numbers_of(statement));
+  tenon::split(statement, evaluate, [&](const auto& rest) {
+    CHECK(ranks == std::vector<tenon::index>{9});
+    CHECK(kernels_of(rest) == 2);
+    tenon::split(rest, evaluate, [&](const auto& last) {
+      CHECK(ranks == std::vector<tenon::index>{9, 1});
+      CHECK(tenon::stage_of<std::remove_cvref_t<decltype(last)>>() == tenon::stage::pointwise);
+      CHECK(tenon_test::numbers_of(last) == tenon_test::numbers_of(statement));
+    });
+  });
+}
+
+TEST_CASE("one value replaces all equal parts, and only the first of different ones", "[split]") {
+  int evaluations = 0;
+  const auto evaluate = [&](const auto& part) {
+    ++evaluations;
+    return tenon::as_node(tenon::evaluated_tensor(part));
+  };
+  const auto y = tenon_test::counting<float>(rank<2>(3, 3));
+  const auto equal_parts = tenon::matmul(x, x) * tenon::exp(tenon::matmul(x, x) * 0);
+  tenon::split(equal_parts, evaluate, [&](const auto& rest) {
+    CHECK(kernels_of(rest) == 1);
+    CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::pointwise);
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(tenon::matmul(x, y)));
+  });
+  CHECK(evaluations == 1);
+  tenon::split(tenon::matmul(x, x) - tenon::matmul(x, y), evaluate, [&](const auto& rest) {
+    CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::contract);
+    for (const double value : tenon_test::numbers_of(rest)) CHECK(value == 0);
+  });
+  CHECK(evaluations == 2);
 }

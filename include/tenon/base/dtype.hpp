@@ -49,14 +49,43 @@ struct bfloat16 {
 
 template <class T>
 inline constexpr bool is_short_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+/// Made true for complex numbers by expr/operations/complex.hpp.
 template <class T>
-inline constexpr bool is_floating = std::is_floating_point_v<T> || is_short_float<T>;
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_floating = std::is_floating_point_v<T> || is_short_float<T> || is_complex<T>;
 template <class T>
 inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
 /// Element types that tensors hold.
 template <class T>
-concept dtype = std::is_arithmetic_v<T> || is_short_float<T>;
+concept dtype = std::is_arithmetic_v<T> || is_short_float<T> || is_complex<T>;
+
+namespace detail {
+template <class T, class Real>
+struct complex_parts {
+  using type = T;
+};
+template <template <class> class Complex, class T, class Real>
+struct complex_parts<Complex<T>, Real> {
+  using type = T;
+  using with_other = Complex<Real>;
+};
+}  // namespace detail
+
+/// What the parts of a complex number are; of others the type itself.
+template <class T>
+using real_type = typename detail::complex_parts<T, T>::type;
+
+/// A value as another element type; a real number becomes complex by way of its type of parts.
+template <dtype To, dtype From>
+TENON_HOST_DEVICE TENON_INLINE constexpr To converted_to(const From& value) {
+  if constexpr (is_complex<To> && !is_complex<From>) {
+    return To(static_cast<real_type<To>>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
 
 /// The name NumPy and PyTorch give an element type.
 template <dtype T>
@@ -65,6 +94,7 @@ constexpr const char* dtype_name() {
   if constexpr (std::is_same_v<T, half>) return "float16";
   if constexpr (std::is_same_v<T, bfloat16>) return "bfloat16";
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "float32" : "float64";
+  if constexpr (is_complex<T>) return sizeof(T) == 8 ? "complex64" : "complex128";
   constexpr const char* names[2][4] = {{"int8", "int16", "int32", "int64"}, {"uint8", "uint16", "uint32", "uint64"}};
   return names[std::is_unsigned_v<T> ? 1 : 0][std::bit_width(sizeof(T)) - 1];
 }
@@ -72,8 +102,8 @@ constexpr const char* dtype_name() {
 namespace detail {
 
 template <class T>
-constexpr int dtype_category() {  // bool < integers < floating, as in PyTorch
-  return is_floating<T> ? 2 : std::is_same_v<T, bool> ? 0 : 1;
+constexpr int dtype_category() {  // bool < integers < floating < complex, as in PyTorch
+  return is_complex<T> ? 3 : is_floating<T> ? 2 : std::is_same_v<T, bool> ? 0 : 1;
 }
 
 template <int Bytes>
@@ -119,10 +149,23 @@ constexpr auto promote_floats() {
   }
 }
 
+/// The complex one of two types, with the wider parts of both; integers do not widen it.
+template <class Left, class Right>
+constexpr auto promote_complex() {
+  if constexpr (is_complex<Left>) {
+    using parts = decltype(promote_floats<real_type<Left>, real_type<Right>>());
+    return std::type_identity<typename complex_parts<Left, parts>::with_other>{};
+  } else {
+    return promote_complex<Right, Left>();
+  }
+}
+
 template <class Left, class Right>
 constexpr auto promote_values() {
   constexpr int left = dtype_category<Left>(), right = dtype_category<Right>();
-  if constexpr (std::is_same_v<Left, Right> || left > right) {
+  if constexpr (left == 3 || right == 3) {
+    return promote_complex<Left, Right>();
+  } else if constexpr (std::is_same_v<Left, Right> || left > right) {
     return std::type_identity<Left>{};
   } else if constexpr (right > left) {
     return std::type_identity<Right>{};
@@ -135,9 +178,9 @@ constexpr auto promote_values() {
 
 }  // namespace detail
 
-/// The element type of an operation on `Left` and `Right`: bool < integers < floating; within integers the smallest
-/// that holds both (signed with unsigned widens, at most to int64), within floating the wider (half with bfloat16:
-/// float).
+/// The element type of an operation on `Left` and `Right`: bool < integers < floating < complex; within integers the
+/// smallest that holds both (signed with unsigned widens, at most to int64), within floating the wider (half with
+/// bfloat16: float).
 template <dtype Left, dtype Right>
 using promote = typename decltype(detail::promote_values<Left, Right>())::type;
 
@@ -146,6 +189,9 @@ template <class Element, class Scalar>
 constexpr auto promote_weakly() {
   if constexpr (dtype_category<Scalar>() <= dtype_category<Element>()) {
     return std::type_identity<Element>{};
+  } else if constexpr (is_complex<Scalar>) {
+    using parts = decltype(promote_floats<Element, Element>());
+    return std::type_identity<typename complex_parts<Scalar, parts>::with_other>{};
   } else if constexpr (dtype_category<Scalar>() == 2) {
     return std::type_identity<float>{};
   } else {

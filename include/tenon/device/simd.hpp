@@ -38,7 +38,7 @@ struct pack_type<bool, 1> {
 
 template <class V>
 constexpr auto first_lane(const V& v) {
-  if constexpr (std::is_arithmetic_v<V>) {
+  if constexpr (std::is_arithmetic_v<V> || is_complex<V>) {
     return v;
   } else {
     return v[0];
@@ -59,13 +59,17 @@ inline constexpr int native_width = detail::vector_bytes / static_cast<int>(size
 /// functions that it may compile for a device, as operations are: there it is one lane.
 constexpr int width_for(int bytes) { return compiled_by_nvcc ? 1 : detail::vector_bytes / (bytes < 4 ? 4 : bytes); }
 
+/// The bytes of T as a lane; what cannot be one of several fills a vector.
+template <class T>
+inline constexpr int lane_bytes = is_complex<T> ? detail::vector_bytes : static_cast<int>(sizeof(T));
+
 /// Lanes of the packs that short rows and tails are done in; 1 where full packs are narrow enough.
 template <int Width>
 inline constexpr int narrow_width = Width >= 16 ? Width / 4 : 1;
 
 /// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
 template <class V>
-inline constexpr bool is_number = std::is_arithmetic_v<V>;
+inline constexpr bool is_number = std::is_arithmetic_v<V> || is_complex<V>;
 template <class V>
 using lane_of = decltype(detail::first_lane(std::declval<const V&>()));
 template <class V>
@@ -93,7 +97,7 @@ TENON_HOST_DEVICE TENON_INLINE pack<T, Width> broadcast(T number) {
 template <class V, class Number>
 TENON_HOST_DEVICE TENON_INLINE V constant_like(Number number) {
   if constexpr (is_number<V>) {
-    return static_cast<V>(number);
+    return converted_to<V>(number);
   } else {
     return static_cast<lane_of<V>>(number) - V{};
   }
@@ -215,7 +219,7 @@ template <class From, class To, class V>
 TENON_HOST_DEVICE TENON_INLINE auto convert(const V& lanes) {
   using target = pack<To, width_of<V>>;
   if constexpr (is_number<V>) {
-    return static_cast<To>(lanes);
+    return converted_to<To>(lanes);
   } else if constexpr (std::is_same_v<From, To>) {
     return lanes;
   } else if constexpr (std::is_same_v<To, bool>) {
@@ -304,10 +308,12 @@ TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
   return high < value ? high : value;
 }
 
-/// Absolute value; of unsigned numbers the number itself.
+/// Absolute value; of unsigned numbers the number itself, of complex ones a real number.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
-  if constexpr (std::is_unsigned_v<lane_of<V>>) {
+TENON_HOST_DEVICE TENON_INLINE auto abs(V value) {
+  if constexpr (is_complex<V>) {
+    return std::hypot(value.real(), value.imag());
+  } else if constexpr (std::is_unsigned_v<lane_of<V>>) {
     return value;
   } else if constexpr (is_number<V> && std::is_floating_point_v<V>) {
     return std::fabs(value);
@@ -315,7 +321,7 @@ TENON_HOST_DEVICE TENON_INLINE V abs(V value) {
     using bits = decltype(value == value);
     return as_bits<V>(as_bits<bits>(value) & ~as_bits<bits>(-V{}));  // clears the sign, also of -0 and NaN
   } else {
-    return value < V{} ? -value : value;
+    return static_cast<V>(value < V{} ? -value : value);
   }
 }
 

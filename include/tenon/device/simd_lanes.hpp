@@ -31,7 +31,9 @@ template <int Width, class Function, class... Arrays>
 TENON_INLINE auto map_arrays(const Function& function, const Arrays&... arrays) {
   using number = std::remove_cvref_t<decltype(function(arrays[0]...))>;
   lane_array<number, Width> results;
+#if !defined(__CUDACC__)
 #pragma GCC unroll 1
+#endif
   for (int lane = 0; lane < Width; ++lane) results.set(lane, function(arrays[lane]...));
   pack<number, Width> result;
   std::memcpy(&result, results.lanes, sizeof(result));

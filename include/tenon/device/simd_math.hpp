@@ -1,5 +1,5 @@
 // tenon/device/simd_math.hpp: exponentials, logarithms and the hyperbolic tangent of packs.
-// One text serves float and double, a number and a pack, so a loop's tail has the bits of its body. Devices use theirs.
+// One text serves float and double, a number and a pack, so a loop's tail gives the bits of its body.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -175,7 +175,12 @@ TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
 #if defined(__CUDA_ARCH__)
   return std::exp(x);
 #else
-  return detail::exp_of(x);
+  if constexpr (is_complex<V>) {
+    using std::exp;
+    return exp(x);  // that of the type, found by its namespace
+  } else {
+    return detail::exp_of(x);
+  }
 #endif
 }
 

@@ -1,5 +1,5 @@
 // tenon/device/simd_tables.hpp: formats and polynomials that functions of packs are computed with.
-// Coefficients are fitted to the least greatest error on the reduced range; there is one table for each format.
+// Coefficients are fitted to the least greatest error on the reduced range; one table a format, so texts are shared.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

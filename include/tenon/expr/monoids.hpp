@@ -48,7 +48,7 @@ struct mean_monoid : sum_monoid {
   using element = std::conditional_t<is_floating<T>, T, float>;
   template <class Result, class State>
   TENON_HOST_DEVICE static Result finish(State state, index count) {
-    return static_cast<Result>(state) / static_cast<Result>(count);
+    return static_cast<Result>(state) / converted_to<Result>(count);
   }
 };
 

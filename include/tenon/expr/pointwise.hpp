@@ -49,7 +49,7 @@ struct pointwise {
   template <int FirstSlot, class Computed, int Outer, class Operand>
   static auto lower_operand(const axis_map<shape_type::rank, Outer>& map, const Operand& operand) {
     if constexpr (detail::is_scalar_node<Operand>) {
-      return constant_source<Computed>{static_cast<Computed>(operand.value)};
+      return constant_source<Computed>{converted_to<Computed>(operand.value)};
     } else {
       return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
     }

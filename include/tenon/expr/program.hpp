@@ -66,7 +66,7 @@ struct strided_source {
   array<index, Rank> stride;
 
   struct cursor {
-    static constexpr int widest = static_cast<int>(sizeof(value_type));
+    static constexpr int widest = simd::lane_bytes<value_type>;
     const T* data;
     index stride;
 
@@ -116,7 +116,7 @@ struct constant_source {
   T number;
 
   struct cursor {
-    static constexpr int widest = static_cast<int>(sizeof(value_type));
+    static constexpr int widest = simd::lane_bytes<value_type>;
     using uniform = void;
     value_type number;
 
@@ -156,7 +156,7 @@ struct generated_source {
   array<index, Rank> stride;
 
   struct cursor {
-    static constexpr int widest = static_cast<int>(sizeof(value_type));
+    static constexpr int widest = simd::lane_bytes<value_type>;
     Generator generator;
     index base, stride;
 
@@ -196,7 +196,7 @@ struct slot_source {
   using value_type = T;
 
   struct cursor {
-    static constexpr int widest = static_cast<int>(sizeof(T));
+    static constexpr int widest = simd::lane_bytes<T>;
 
     bool is_adjacent() const { return true; }
     template <class Slots>
@@ -248,7 +248,7 @@ struct operation_program {
 
   template <class... Cursors>
   struct cursor_of {
-    static constexpr int widest = greatest_size({static_cast<int>(sizeof(Result)), Cursors::widest...});
+    static constexpr int widest = greatest_size({simd::lane_bytes<Result>, Cursors::widest...});
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 
@@ -296,7 +296,7 @@ struct operation_program {
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots,
                                                    std::integer_sequence<int, I...>) const {
-      return static_cast<Result>(op.value(static_cast<typename Computes::template at<I>>(
+      return static_cast<Result>(op.value(converted_to<typename Computes::template at<I>>(
           static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
     }
     template <int Width, class Access, class Slots, int... I>

@@ -179,7 +179,7 @@ TENON_INLINE void write_adjacent(const target_run<T>& target, index& i, index en
 template <class T, class Cursor, class Slots>
 TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, Cursor cursor,
                             const Slots& slots) {
-  constexpr int width = simd::width_for(greatest_size({static_cast<int>(sizeof(T)), Cursor::widest}));
+  constexpr int width = simd::width_for(greatest_size({simd::lane_bytes<T>, Cursor::widest}));
   const target_run<T> to = target;
   const index end = part[1];
   index i = part[0];

@@ -149,7 +149,9 @@ class explanation {
   template <class E>
   void add(const E& node, const char* boundary) {
     if constexpr (stage_of<E>() == stage::split) {
-      add(split(node, [this](const auto& part) { return evaluated_later(part); }), boundary);
+      split(
+          node, [this](const auto& part) { return evaluated_later(part); },
+          [this, boundary](const auto& rest) { add(rest, boundary); });
     } else {
       add_kernel(node, boundary);
     }

@@ -14,11 +14,11 @@ struct recorded_source {
   using value_type = T;
 
   struct cursor {
-    static constexpr int widest = static_cast<int>(sizeof(T));
+    static constexpr int widest = simd::lane_bytes<T>;
 
     bool is_adjacent() const { return true; }
     template <class Slots>
-    TENON_INLINE T value(index i, const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
       return slots.record[i];
     }
     template <int Width, class Access, class Slots>
@@ -28,7 +28,7 @@ struct recorded_source {
   };
 
   template <int Rank>
-  TENON_INLINE cursor at(const array<index, Rank>&) const {
+  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
     return {};
   }
   template <class Visitor>
@@ -69,7 +69,7 @@ struct recording_program {
 
     bool is_adjacent() const { return cursor.is_adjacent(); }
     template <class Slots>
-    TENON_INLINE value_type value(index i, const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots& slots) const {
       return record[i] = cursor.value(i, slots);
     }
     template <int Width, class Access, class Slots>
@@ -79,13 +79,13 @@ struct recording_program {
       return lanes;
     }
     template <class Slots>
-    TENON_INLINE auto settled(const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
       return cursor_of<decltype(settle(cursor, slots))>{settle(cursor, slots), record};
     }
   };
 
   template <int Rank>
-  TENON_INLINE auto at(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
     return cursor_of<decltype(program.at(position))>{program.at(position), record};
   }
 };

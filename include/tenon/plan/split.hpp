@@ -6,7 +6,6 @@
 
 #include <tenon/plan/sharing.hpp>
 #include <tenon/plan/stages.hpp>
-#include <vector>
 
 namespace tenon {
 
@@ -69,53 +68,75 @@ constexpr int count_parts() {
   }
 }
 
-/// `node` with every part of type `Part` replaced by what `replacement` makes of it.
-template <class Part, class E, class Replacement>
-auto replace_parts(const E& node, Replacement& replacement) {
+/// `node` with every part of type `Part` replaced by `value`.
+template <class Part, class E, class Value>
+auto replace_parts(const E& node, const Value& value) {
   if constexpr (std::is_same_v<E, Part>) {
-    return replacement(node);
+    return value;
   } else if constexpr (count_parts<Part, E>() == 0) {
     return node;
   } else {
-    return node.with_operands(
-        apply_tuple([&](const auto&... operand) { return make_tuple_of(replace_parts<Part>(operand, replacement)...); },
-                    node.operands));
+    return node.with_operands(apply_tuple(
+        [&](const auto&... operand) { return make_tuple_of(replace_parts<Part>(operand, value)...); }, node.operands));
   }
 }
 
-/// Evaluates parts; equal ones once.
-template <class Part, class Evaluate>
-class part_evaluator {
- public:
-  using result = decltype(std::declval<Evaluate&>()(std::declval<const Part&>()));
-
-  explicit part_evaluator(Evaluate& evaluate) : evaluate_(evaluate) {}
-  result operator()(const Part& part) {
-    for (const auto& each : done_) {
-      if (equal_nodes(*each.part, part)) return each.value;
-    }
-    done_.push_back({&part, evaluate_(part)});
-    return done_.back().value;
+/// `node` with its first part of type `Part` replaced by `value`.
+template <class Part, class E, class Value>
+auto replace_first_part(const E& node, const Value& value) {
+  if constexpr (std::is_same_v<E, Part>) {
+    return value;
+  } else {
+    return [&]<class... Operands>(const tuple<Operands...>& operands) {
+      constexpr int chosen = first_of({count_parts<Part, Operands>() != 0 ...});
+      return [&]<int... I>(std::integer_sequence<int, I...>) {
+        const auto replaced = [&]<int Position>(constant<Position>) {
+          if constexpr (Position == chosen) return replace_first_part<Part>(get<Position>(operands), value);
+          else return get<Position>(operands);
+        };
+        return node.with_operands(make_tuple_of(replaced(constant<I>{})...));
+      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+    }(node.operands);
   }
+}
 
- private:
-  struct evaluation {
-    const Part* part;
-    result value;
-  };
-  Evaluate& evaluate_;
-  std::vector<evaluation> done_;
-};
+template <class Part, class E>
+const Part& first_part_in(const E& node) {
+  if constexpr (std::is_same_v<E, Part>) {
+    return node;
+  } else {
+    return [&]<class... Operands>(const tuple<Operands...>& operands) -> const Part& {
+      return first_part_in<Part>(get<first_of({count_parts<Part, Operands>() != 0 ...})>(operands));
+    }(node.operands);
+  }
+}
+
+/// Whether every part of the type of `part` is equal to it.
+template <class Part, class E>
+bool parts_are_equal(const E& node, const Part& part) {
+  if constexpr (std::is_same_v<E, Part>) {
+    return equal_nodes(node, part);
+  } else if constexpr (count_parts<Part, E>() == 0) {
+    return true;
+  } else {
+    return apply_tuple([&](const auto&... operand) { return (parts_are_equal(operand, part) && ...); }, node.operands);
+  }
+}
 
 }  // namespace detail
 
-/// `node` with one part of it replaced by `evaluate(part)` wherever it occurs: contractions go first, then reductions,
-/// innermost first. Parts of one type go together; those that are equal at run time are evaluated once.
-template <class E, class Evaluate>
-auto split(const E& node, Evaluate&& evaluate) {
+/// Calls `use(rest)`, the rest being `node` with one part of it replaced by `evaluate(part)`: contractions go first,
+/// then reductions, innermost first. Where all parts of this type are equal, the one value replaces them all.
+template <class E, class Evaluate, class Use>
+void split(const E& node, const Evaluate& evaluate, const Use& use) {
   static_assert(stage_of<E>() == stage::split);
-  detail::part_evaluator<detail::part_of<E>, std::remove_reference_t<Evaluate>> evaluator(evaluate);
-  return detail::replace_parts<detail::part_of<E>>(node, evaluator);
+  using part_type = detail::part_of<E>;
+  const part_type& part = detail::first_part_in<part_type>(node);
+  const auto value = evaluate(part);
+  if constexpr (detail::count_parts<part_type, E>() > 1) {
+    if (detail::parts_are_equal(node, part)) return use(detail::replace_parts<part_type>(node, value));
+  }
+  use(detail::replace_first_part<part_type>(node, value));
 }
 
 /// What a part becomes once it is evaluated: a tensor that the expression owns.
@@ -127,27 +148,20 @@ constexpr int count_kernels();
 
 namespace detail {
 
-/// Stands for the evaluator where only types are wanted.
-template <class Space>
-struct type_evaluator {
-  template <class Part>
-  evaluated<Part, Space> operator()(const Part&) const;
-};
-
 template <class Space>
 using concrete_space = std::conditional_t<std::is_same_v<Space, any_space>, host, Space>;
 
-template <class E>
-using rest_of =
-    decltype(split(std::declval<const E&>(), std::declval<type_evaluator<concrete_space<typename E::space>>>()));
+/// What is left of E when its first part is evaluated.
+template <class E, class Part = part_of<E>>
+using rest_of = decltype(replace_first_part<Part>(
+    std::declval<const E&>(), std::declval<const evaluated<Part, concrete_space<typename Part::space>>&>()));
 
 }  // namespace detail
 
 template <class E>
 constexpr int count_kernels() {
   if constexpr (stage_of<E>() == stage::split) {
-    using part = detail::part_of<E>;
-    return detail::count_parts<part, E>() * count_kernels<part>() + count_kernels<detail::rest_of<E>>();
+    return count_kernels<detail::part_of<E>>() + count_kernels<detail::rest_of<E>>();
   } else {
     return 1;
   }

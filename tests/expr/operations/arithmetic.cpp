@@ -132,6 +132,15 @@ TEMPLATE_LIST_TEST_CASE("fma rounds once", "[arithmetic]", tenon_test::spaces) {
   CHECK(numbers_of(tenon::fma(y, y, -y)) == std::vector<double>{infinity});
 }
 
+TEMPLATE_LIST_TEST_CASE("fmin and fmax pass over NaN", "[arithmetic]", tenon_test::spaces) {
+  const auto lesser = [](double x, double y) { return std::fmin(x, y); };
+  const auto greater = [](double x, double y) { return std::fmax(x, y); };
+  CHECK(binary_difference<float, TestType>(tenon::fmin, lesser, special) == "");
+  CHECK(binary_difference<float, TestType>(tenon::fmax, greater, special) == "");
+  CHECK(binary_difference<half, TestType>(tenon::fmax, greater, special) == "");
+  CHECK(binary_difference<std::int8_t, TestType>(tenon::fmin, lesser, whole) == "");
+}
+
 TEMPLATE_LIST_TEST_CASE("sign and copysign", "[arithmetic]", tenon_test::spaces) {
   const auto sign_of = [](double x) { return std::isnan(x) ? x : x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; };
   CHECK(unary_difference<float, TestType>(tenon::sign, sign_of, special, 0) == "");

@@ -67,7 +67,9 @@ void check_everywhere() {
 /// x to the power y by repeated multiplication modulo 2^64.
 template <class T>
 T repeated_product(T x, T y) {
-  if (y < 0) return static_cast<T>(x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0);
+  if constexpr (std::is_signed_v<T>) {
+    if (y < 0) return static_cast<T>(x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0);
+  }
   std::uint64_t product = 1;
   for (T i = 0; i < y; ++i) product *= static_cast<std::uint64_t>(x);
   return static_cast<T>(product);

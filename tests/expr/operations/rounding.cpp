@@ -42,6 +42,14 @@ TEMPLATE_LIST_TEST_CASE("rounding of floats", "[rounding]", tenon_test::spaces) 
   check_family<tenon::bfloat16, TestType>(values);
 }
 
+TEMPLATE_LIST_TEST_CASE("fractions have the sign of their numbers", "[rounding]", tenon_test::spaces) {
+  const auto frac_of = [](double x) { return x - std::trunc(x); };
+  CHECK(unary_difference<float, TestType>(tenon::frac, frac_of, values, 0) == "");
+  CHECK(unary_difference<double, TestType>(tenon::frac, frac_of, values, 0) == "");
+  CHECK(unary_difference<std::int8_t, TestType>(tenon::frac, frac_of, {0, 5, -128, 127}, 0) == "");
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::rint), decltype(tenon::round)>);
+}
+
 TEMPLATE_LIST_TEST_CASE("rounding leaves integers alone", "[rounding]", tenon_test::spaces) {
   check_family<std::int8_t, TestType>({0, 5, -128, 127});
   check_family<std::int64_t, TestType>({0, 1e15, -3});

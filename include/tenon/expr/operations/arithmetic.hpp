@@ -60,11 +60,13 @@ struct negate_op : promoting {
 };
 inline constexpr pointwise_function<negate_op> negate;
 
-/// Absolute value; of the lowest integer itself.
+/// Absolute value; of the lowest integer itself, of complex numbers a real one.
 struct abs_op : promoting {
   static constexpr const char* name = "abs";
+  template <class... Operands>
+  using element = real_type<promoted_element<Operands...>>;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
     if constexpr (simd::has_signed_lanes<V>) {
       return simd::select(x < V{}, simd::negated(x), x);
     } else {
@@ -103,6 +105,24 @@ struct maximum_op : promoting {
   }
 };
 inline constexpr pointwise_function<maximum_op> maximum;
+
+/// As minimum and maximum, but where one of two values is NaN they give the other.
+struct fmin_op : promoting {
+  static constexpr const char* name = "fmin";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    return simd::select(x != x, y, simd::select(y < x, y, x));
+  }
+};
+inline constexpr pointwise_function<fmin_op> fmin;
+struct fmax_op : promoting {
+  static constexpr const char* name = "fmax";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    return simd::select(x != x, y, simd::select(y > x, y, x));
+  }
+};
+inline constexpr pointwise_function<fmax_op> fmax;
 
 /// x, but at least `low` and at most `high`.
 struct clamp_op : promoting {

@@ -146,11 +146,13 @@ struct pow_op : promoting, lanewise<pow_op> {
  private:
   template <class T>
   TENON_HOST_DEVICE static T whole_power(T x, T y) {
+    auto left = simd::wrapping(y);
     if constexpr (std::is_signed_v<T>) {
       if (y < 0 && x != 1 && x != -1) return 0;
+      if (y < 0) left = simd::wrapping(simd::negated(y));
     }
     auto power = simd::wrapping(T{1}), factor = simd::wrapping(x);
-    for (auto left = simd::wrapping(y < T{} ? simd::negated(y) : y); left != 0; left >>= 1) {
+    for (; left != 0; left >>= 1) {
       if ((left & 1) != 0) power *= factor;
       factor *= factor;
     }

@@ -4,53 +4,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_rounding.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
 namespace tenon {
 
 /// The greatest whole number that is not above x.
-struct floor_op : promoting, lanewise<floor_op> {
+struct floor_op : promoting {
   static constexpr const char* name = "floor";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::floor(x);
-    else return x;
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::rounded<simd::rounding::down>(x);
   }
 };
 inline constexpr pointwise_function<floor_op> floor;
 
 /// The least whole number that is not below x.
-struct ceil_op : promoting, lanewise<ceil_op> {
+struct ceil_op : promoting {
   static constexpr const char* name = "ceil";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::ceil(x);
-    else return x;
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::rounded<simd::rounding::up>(x);
   }
 };
 inline constexpr pointwise_function<ceil_op> ceil;
 
 /// x without its fraction.
-struct trunc_op : promoting, lanewise<trunc_op> {
+struct trunc_op : promoting {
   static constexpr const char* name = "trunc";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::trunc(x);
-    else return x;
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::rounded<simd::rounding::towards_zero>(x);
   }
 };
 inline constexpr pointwise_function<trunc_op> trunc;
 
 /// The nearest whole number, the even one of two as near, as in NumPy and PyTorch: 0.5 gives 0, 1.5 and 2.5 give 2.
-struct round_op : promoting, lanewise<round_op> {
+struct round_op : promoting {
   static constexpr const char* name = "round";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::rint(x);
-    else return x;
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::rounded<simd::rounding::nearest_even>(x);
   }
 };
 inline constexpr pointwise_function<round_op> round;
+inline constexpr pointwise_function<round_op> rint;  ///< NumPy's name of it
+
+/// What trunc leaves of x, with the sign of x; of integers 0, of infinities NaN.
+struct frac_op : promoting {
+  static constexpr const char* name = "frac";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return static_cast<V>(x - trunc_op::value(x));
+  }
+};
+inline constexpr pointwise_function<frac_op> frac;
 
 }  // namespace tenon

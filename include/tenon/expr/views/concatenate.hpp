@@ -20,7 +20,7 @@ struct concatenated_source {
   tuple<Programs...> programs;
 
   struct cursor {
-    static constexpr int widest = greatest_size({static_cast<int>(sizeof(typename Programs::value_type))...});
+    static constexpr int widest = greatest_size({simd::lane_bytes<typename Programs::value_type>...});
     position_run<Rank> run;
     array<index, count> ends;
     tuple<Programs...> programs;

@@ -67,7 +67,7 @@ struct remapped_source {
 
   template <class... Cursors>
   struct cursor_of {
-    static constexpr int widest = static_cast<int>(sizeof(value_type));
+    static constexpr int widest = simd::lane_bytes<value_type>;
     [[no_unique_address]] Map map;
     position_run<Rank> run;
     Operand operand;

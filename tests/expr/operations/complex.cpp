@@ -1,0 +1,110 @@
+// tests/expr/operations/complex.cpp: complex numbers as elements, against the same arithmetic in a loop.
+// Parts of float and double, strided, broadcast and among real operands.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/operations/complex.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/random.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon_test::elements_of;
+
+template <class Part>
+std::vector<std::complex<Part>> random_numbers(std::size_t count, std::uint64_t seed) {
+  const auto parts = tenon_test::random_values<Part>(2 * count, seed, -2, 2);
+  std::vector<std::complex<Part>> values;
+  for (std::size_t i = 0; i < count; ++i) values.emplace_back(parts[2 * i], parts[2 * i + 1]);
+  return values;
+}
+
+/// Empty where all elements lie within a few units of `expected(i)`.
+template <class Operand, class Expected>
+std::string difference(const Operand& operand, const Expected& expected) {
+  const auto found = elements_of(operand);
+  using part = tenon::real_type<typename std::remove_cvref_t<decltype(found)>::value_type>;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto wanted = expected(i);
+    const double allowed = 8 * static_cast<double>(std::numeric_limits<part>::epsilon());
+    if (!(static_cast<double>(std::abs(found[i] - wanted)) <= allowed * (1 + static_cast<double>(std::abs(wanted))))) {
+      return tenon::compose_text("at ", i);
+    }
+  }
+  return "";
+}
+
+template <class Part, class Space>
+void check_operations() {
+  using number = std::complex<Part>;
+  for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{37}}) {
+    const auto a = random_numbers<Part>(count, 71), b = random_numbers<Part>(count, 72);
+    const auto extents = tenon::rank<1>(static_cast<tenon::index>(count));
+    const auto x = tenon_test::tensor_of<Space>(extents, a), y = tenon_test::tensor_of<Space>(extents, b);
+    CHECK(difference(x + y, [&](std::size_t i) { return a[i] + b[i]; }) == "");
+    CHECK(difference(x - y, [&](std::size_t i) { return a[i] - b[i]; }) == "");
+    CHECK(difference(x * y, [&](std::size_t i) { return a[i] * b[i]; }) == "");
+    CHECK(difference(x / y, [&](std::size_t i) { return a[i] / b[i]; }) == "");
+    CHECK(difference(-x, [&](std::size_t i) { return -a[i]; }) == "");
+    CHECK(difference(tenon::exp(x), [&](std::size_t i) { return std::exp(a[i]); }) == "");
+    CHECK(difference(tenon::conj(x), [&](std::size_t i) { return std::conj(a[i]); }) == "");
+    CHECK(difference(tenon::real(x), [&](std::size_t i) { return a[i].real(); }) == "");
+    CHECK(difference(tenon::imag(x), [&](std::size_t i) { return a[i].imag(); }) == "");
+    CHECK(difference(tenon::arg(x), [&](std::size_t i) { return std::arg(a[i]); }) == "");
+    CHECK(difference(tenon::abs(x), [&](std::size_t i) { return std::abs(a[i]); }) == "");
+    CHECK(elements_of(x == x) == std::vector<bool>(count, true));
+    CHECK(elements_of(x != y) == std::vector<bool>(count, true));
+    number total = 0;
+    for (const number each : a) total += each;
+    CHECK(difference(tenon::sum(x), [&](std::size_t) { return total; }) == "");
+    CHECK(difference(tenon::mean(x), [&](std::size_t) { return total / static_cast<Part>(count); }) == "");
+  }
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("operations on complex numbers", "[complex]", tenon_test::spaces) {
+  check_operations<float, TestType>();
+  check_operations<double, TestType>();
+}
+
+TEMPLATE_LIST_TEST_CASE("complex and real numbers together", "[complex]", tenon_test::spaces) {
+  using narrow = std::complex<float>;
+  using wide = std::complex<double>;
+  const auto z = tenon_test::tensor_of<TestType>(tenon::rank<1>(2), std::vector<narrow>{{1, 2}, {-3, 4}});
+  const auto x = tenon_test::counting<float, TestType>(tenon::rank<1>(2), 1);
+  const auto d = tenon_test::counting<double, TestType>(tenon::rank<1>(2), 1);
+  const auto i = tenon_test::counting<int, TestType>(tenon::rank<1>(2), 1);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(z * x)::element, narrow>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(d * z)::element, wide>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(z * i)::element, narrow>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(z * 2.5)::element, narrow>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(x * wide(0, 1))::element, narrow>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(d * narrow(0, 1))::element, wide>);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(i * wide(0, 1))::element, narrow>);
+  CHECK(elements_of(z * x) == std::vector<narrow>{{1, 2}, {-6, 8}});
+  CHECK(elements_of(d * z) == std::vector<wide>{{1, 2}, {-6, 8}});
+  CHECK(elements_of(z * i + 0.5) == std::vector<narrow>{{1.5, 2}, {-5.5, 8}});
+  CHECK(elements_of(x + x * 0.5f * wide(0, 1)) == std::vector<narrow>{{1, 0.5}, {2, 1}});
+  CHECK(elements_of(tenon::cast<wide>(x)) == std::vector<wide>{1, 2});
+  CHECK(std::string(tenon::dtype_name<narrow>()) == "complex64");
+  CHECK(std::string(tenon::dtype_name<wide>()) == "complex128");
+}
+
+TEMPLATE_LIST_TEST_CASE("complex operands are broadcast, sliced and stored", "[complex]", tenon_test::spaces) {
+  using number = std::complex<float>;
+  const auto values = random_numbers<float>(35, 73);
+  const auto x = tenon_test::tensor_of<TestType>(tenon::rank<2>(5, 7), values);
+  const auto last = tenon::slice(x, tenon::range(), tenon::range(tenon::open_end, tenon::open_end, -3));
+  const auto expected = [&](std::size_t i) { return values[i / 3 * 7 + 6 - 3 * (i % 3)]; };
+  CHECK(difference(last + number(0, 1), [&](std::size_t i) { return expected(i) + number(0, 1); }) == "");
+  tenon::tensor<number, tenon::rank<1>, TestType> rows(tenon::rank<1>(5));
+  rows = tenon::sum(x * tenon::conj(x), tenon::axis<1>);
+  const auto found = elements_of(rows);
+  for (std::size_t row = 0; row < 5; ++row) {
+    float total = 0;
+    for (std::size_t column = 0; column < 7; ++column) total += std::norm(values[row * 7 + column]);
+    CHECK(std::abs(found[row] - total) <= 1e-5f * total);
+  }
+}
