@@ -187,8 +187,8 @@ TENON_INLINE auto make_reduction(Axes, const Operand& operand) {
 /// Composes a reduction over axes known at run time: of an operand with all axes twice, over the last ones.
 /// extents   none is static
 /// throws    index_error naming an axis that the operand lacks or that is named twice
-/// cost      as of static axes, but a statement of more than this one reduction and numbers is one kernel more: by type
-///           any of its axes may repeat
+/// cost      about that of static axes; a few times that for many short rows on the host. A statement of more than this
+///           one reduction and numbers is one kernel more, since any of its axes may repeat
 template <class Monoid, class Operand>
 auto make_reduction(const axes& named, const Operand& operand) {
   const auto reduced = named.among(operand.shape().to_array(), Monoid::name);
