@@ -56,6 +56,13 @@ numbers standardised(numbers row) {
   return row;
 }
 
+numbers of_unit_square(numbers row) {
+  double square = 0;
+  for (const double each : row) square += each * each / static_cast<double>(row.size());
+  for (double& each : row) each /= std::sqrt(square + 1e-5);
+  return row;
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("compositions along the last axis", "[compositions]", tenon_test::spaces) {
@@ -70,6 +77,51 @@ TEMPLATE_LIST_TEST_CASE("compositions along the last axis", "[compositions]", te
     CHECK(difference(numbers_of(tenon::logsumexp(x, axis<-1>)), logsums, 2e-6) == "");
     CHECK(difference(numbers_of(tenon::standardise(x, axis<-1>)), by_rows(values, n, standardised), 2e-5) == "");
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("norms of layers, also with a mean far from zero", "[compositions]", tenon_test::spaces) {
+  for (const tenon::index length : {1, 7, 1000, 5000}) {
+    for (const double offset : {0.0, 1e4}) {
+      CAPTURE(length, offset);
+      const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(3, length),
+                                                              [&](tenon::index i) { return offset + scattered(i); });
+      const auto weight = tenon_test::made_tensor<float, TestType>(rank<1>(length), scattered);
+      const auto bias =
+          tenon_test::made_tensor<float, TestType>(rank<1>(length), [](tenon::index i) { return scattered(i + 77); });
+      const auto weights = numbers_of(weight), biases = numbers_of(bias);
+      const auto n = static_cast<std::size_t>(length);
+      auto layers = by_rows(numbers_of(x), n, standardised), roots = by_rows(numbers_of(x), n, of_unit_square);
+      for (std::size_t i = 0; i < layers.size(); ++i) {
+        layers[i] = layers[i] * weights[i % n] + biases[i % n];
+        roots[i] *= weights[i % n];
+      }
+      const double bound = offset == 0 ? 3e-5 : 5e-3;  // float holds 1e4 in steps of 1e-3; weights reach 10
+      CHECK(difference(numbers_of(tenon::layer_norm(x, axis<-1>, weight, bias)), layers, bound) == "");
+      CHECK(difference(numbers_of(tenon::rms_norm(x, axis<-1>, weight)), roots, 3e-5) == "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("groups of channels are standard, each for itself", "[compositions]", tenon_test::spaces) {
+  const auto x = tenon_test::made_tensor<float, TestType>(rank<4>(2, 6, 5, 3), scattered);
+  const auto expected = by_rows(numbers_of(x), 2 * 5 * 3, standardised);
+  const auto grouped = tenon::standardise_groups(x, 3);
+  CHECK(tenon_test::extents_of(grouped) == tenon_test::extents_of(x));
+  CHECK(difference(numbers_of(grouped), expected, 2e-5) == "");
+  tenon::tensor<float, rank<4>, TestType> y({2, 6, 5, 3});
+  const auto statement = tenon::standardise(tenon::unflatten(x, axis<1>, 3), axis<2, 3, 4>);
+  STATIC_REQUIRE(tenon::kernel_count<decltype(statement)> == 1);
+  tenon::unflatten(y, axis<1>, 3) = statement;
+  CHECK(difference(numbers_of(y), expected, 2e-5) == "");
+  CHECK_THROWS_AS(tenon::standardise_groups(x, 4), tenon::shape_error);
+}
+
+TEST_CASE("norms of layers are one kernel", "[compositions]") {
+  const auto x = tenon_test::counting<float>(rank<3>(2, 3, 4));
+  const auto weight = tenon_test::counting<float>(rank<1>(4));
+  CHECK(tenon::kernel_count<decltype(tenon::layer_norm(x, axis<-1>, weight, weight))> == 1);
+  CHECK(tenon::kernel_count<decltype(tenon::layer_norm(x + 1, axis<1, 2>, weight, 0.5))> == 1);
+  CHECK(tenon::kernel_count<decltype(tenon::rms_norm(x, axis<-1>, weight))> == 1);
 }
 
 TEMPLATE_LIST_TEST_CASE("softmax along other axes is that of the transpose", "[compositions]", tenon_test::spaces) {

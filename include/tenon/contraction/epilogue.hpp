@@ -76,11 +76,11 @@ struct contraction_epilogue {
 template <class Product, class Target, class E>
 auto make_epilogue(Target target, const E& node) {
   constexpr int rank = E::shape_type::rank;
-  using axes = typename Product::result_axes;
+  using result_axes = typename Product::result_axes;
   auto program = node.template lower<0>(identity_map<rank>());
   auto extents = node.shape().to_array();
-  merge_columns<axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
-  return contraction_epilogue<Target, decltype(program), rank, axes>{target, {program, extents, {}}};
+  merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
+  return contraction_epilogue<Target, decltype(program), rank, result_axes>{target, {program, extents, {}}};
 }
 
 /// The contraction within a statement of the form `contract`.

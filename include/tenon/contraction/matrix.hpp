@@ -172,10 +172,11 @@ struct product_extents {
 /// The extents of a contraction node.
 template <class Node>
 auto extents_of_product(const Node& node) {
-  using axes = typename Node::result_axes;
+  using result_axes = typename Node::result_axes;
   const auto extents = node.shape().to_array();
-  return product_extents<Node::shape_type::rank>{extent_over(axes::rows, extents), extent_over(axes::columns, extents),
-                                                 node.depth(), batch_extents<axes>(extents)};
+  return product_extents<Node::shape_type::rank>{extent_over(result_axes::rows, extents),
+                                                 extent_over(result_axes::columns, extents), node.depth(),
+                                                 batch_extents<result_axes>(extents)};
 }
 
 }  // namespace tenon

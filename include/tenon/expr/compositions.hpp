@@ -7,6 +7,7 @@
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/exponential.hpp>
 #include <tenon/expr/reduce.hpp>
+#include <tenon/expr/views/reshape.hpp>
 
 namespace tenon {
 
@@ -46,6 +47,41 @@ auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto centred = x - mean(x, axes);  // two sums over a row in cache are faster than one pass of `variance`
   return centred * rsqrt(mean(square(centred), axes) + epsilon);
+}
+
+/// Layer norm: `standardise`, then times `weight` plus `bias`, which broadcast over x.
+/// cost      one kernel for trailing axes
+/// source    Ba, Kiros, Hinton 2016: Layer normalization
+template <tensor_operand Operand, int... Axes, class Weight, class Bias>
+  requires operands_of_expression<Operand, Weight, Bias>
+auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, Bias&& bias, float epsilon = 1e-5f) {
+  return standardise(std::forward<Operand>(operand), axes, epsilon) * std::forward<Weight>(weight) +
+         std::forward<Bias>(bias);
+}
+
+/// x / sqrt(mean of squares + epsilon) along `axes`, times `weight`, which broadcasts over x.
+/// cost      one kernel for trailing axes
+/// source    Zhang, Sennrich 2019: Root mean square layer normalization
+template <tensor_operand Operand, int... Axes, class Weight>
+  requires operands_of_expression<Operand, Weight>
+auto rms_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, float epsilon = 1e-5f) {
+  const auto& x = as_node(std::forward<Operand>(operand));
+  return x * rsqrt(mean(square(x), axes) + epsilon) * std::forward<Weight>(weight);
+}
+
+/// Every group of neighbouring channels, with all positions behind them, made standard: group norm without its
+/// parameters. x is [batch, channels, ...].
+/// throws    shape_error when the channels are no multiple of the groups
+/// cost      two kernels; one when written to a view: the example of `unflatten`
+/// source    Wu, He 2018: Group normalization
+template <tensor_operand Operand>
+auto standardise_groups(Operand&& operand, index groups, float epsilon = 1e-5f) {
+  constexpr int rank = node_of<Operand>::shape_type::rank;
+  static_assert(rank >= 2, "tenon: standardise_groups takes [batch, channels, ...]");
+  const auto grouped = unflatten(std::forward<Operand>(operand), axis<1>, groups);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return flatten(standardise(grouped, axis<I + 2 ...>, epsilon), axis<1, 2>);
+  }(std::make_integer_sequence<int, rank - 1>{});
 }
 
 }  // namespace tenon

@@ -109,7 +109,7 @@ template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Functio
   requires std::is_empty_v<Function> && std::is_default_constructible_v<Function>
 auto reduce(Operand&& operand, Axes axes, T initial, Function) {
   using value_type = compute_type<typename node_of<Operand>::element>;
-  const bool is_alone = folded_count(axes, operand.shape()) == 0;
+  const bool is_alone = folded_count(axes, operand.shape(), "reduce") == 0;
   return make_pointwise(start_from_op<value_type, Function>{static_cast<value_type>(initial), is_alone},
                         reduce<function_monoid<Function>>(std::forward<Operand>(operand), axes));
 }

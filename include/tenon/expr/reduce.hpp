@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/expr/monoids.hpp>
-#include <tenon/expr/node.hpp>
+#include <tenon/expr/runtime_axes.hpp>
 
 namespace tenon {
 
@@ -20,14 +20,15 @@ inline constexpr dropped_axes<Axes...> drop{};
 
 namespace detail {
 template <class T>
-inline constexpr bool names_axes = std::is_same_v<T, all_axes>;
+inline constexpr bool names_axes = std::is_same_v<T, all_axes> || std::is_same_v<T, axes>;
 template <int... Axes>
 inline constexpr bool names_axes<axis_list<Axes...>> = true;
 template <int... Axes>
 inline constexpr bool names_axes<dropped_axes<Axes...>> = true;
 }  // namespace detail
 
-/// The axes that a reduction folds: `axis<0, -1>`, which stay with extent 1, `drop<0, -1>`, which go, or all of them.
+/// The axes that a reduction folds: `axis<0, -1>`, which stay with extent 1, `drop<0, -1>`, which go, all of them, or
+/// `axes{0, -1}`, which are known at run time only and stay with extent 1.
 template <class T>
 concept axes_of_reduction = detail::names_axes<T>;
 
@@ -49,6 +50,13 @@ constexpr array<bool, Rank> reduced_axes(axis_list<Axes...> axes) {
 template <int Rank, int... Axes>
 constexpr array<bool, Rank> reduced_axes(dropped_axes<Axes...>) {
   return axis_set<Rank>(axis_list<Axes...>{});
+}
+
+template <int Rank>
+constexpr array<bool, Rank> reduced_axes(second_half) {
+  array<bool, Rank> result{};
+  for (int axis = Rank / 2; axis < Rank; ++axis) result[axis] = true;
+  return result;
 }
 
 /// Where each axis of an operand of `Rank` lies in the result of a reduction; -1 for the reduced.
@@ -92,7 +100,7 @@ template <class Axes, class Shape, class Sequence = std::make_integer_sequence<i
 struct reduced_shape;
 template <class Axes, class Shape, int... I>
 struct reduced_shape<Axes, Shape, std::integer_sequence<int, I...>> {
-  static constexpr auto extents = reduced_extents<Axes>(array<index, Shape::rank>{{Shape::static_extent(I)...}});
+  static constexpr auto extents = reduced_extents<Axes>(array<index, Shape::rank>{Shape::static_extent(I)...});
   template <int... J>
   static auto made(std::integer_sequence<int, J...>) -> shape<extents[J]...>;
   using type = decltype(made(std::make_integer_sequence<int, reduced_rank<Axes, Shape::rank>()>{}));
@@ -105,13 +113,20 @@ template <int Rank>
 
 }  // namespace detail
 
-/// How many values each result of a reduction over `axes` folds.
-template <class Axes, class Shape>
-index folded_count(Axes axes, const Shape& extents) {
-  const auto reduced = reduced_axes<Shape::rank>(axes);
+/// How many values each result of a reduction folds.
+template <int Rank>
+index folded_count(const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
   index count = 1;
-  for (int axis = 0; axis < Shape::rank; ++axis) count *= reduced[axis] ? extents.extent(axis) : 1;
+  for (int axis = 0; axis < Rank; ++axis) count *= reduced[axis] ? extents[axis] : 1;
   return count;
+}
+template <axes_of_reduction Axes, class Shape>
+index folded_count(const Axes& named, const Shape& extents, [[maybe_unused]] const char* operation) {
+  if constexpr (std::is_same_v<Axes, axes>) {
+    return folded_count(named.among(extents.to_array(), operation), extents.to_array());
+  } else {
+    return folded_count(reduced_axes<Shape::rank>(named), extents.to_array());
+  }
 }
 
 /// `Monoid` folded over `Axes` of the operand. A reduced axis of `axis<...>` stays, with static extent 1, so that the
@@ -150,21 +165,35 @@ struct reduction {
   }
 };
 
+namespace detail {
+template <class Monoid, int Rank>
+void check_not_empty(const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
+  for (int axis = 0; axis < Rank && !Monoid::has_identity; ++axis) {
+    if (reduced[axis] && extents[axis] == 0) refuse_empty(Monoid::name, axis, extents);
+  }
+}
+}  // namespace detail
+
 /// Composes a reduction.
 /// throws    shape_error when no value is left to fold and the monoid has no identity
 template <class Monoid, class Axes, class Operand>
-TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
+TENON_INLINE auto make_reduction(Axes, const Operand& operand) {
   using node = reduction<Monoid, Axes, Operand>;
-  constexpr int rank = Operand::shape_type::rank;
-  constexpr array<bool, rank> reduced = reduced_axes<rank>(Axes{});
-  for (int axis = 0; axis < rank; ++axis) {
-    if (reduced[axis] && operand.shape().extent(axis) == 0 && !Monoid::has_identity) {
-      detail::refuse_empty(Monoid::name, axis, operand.shape().to_array());
-    }
-  }
-  (void)axes;
-  const auto extents = detail::reduced_extents<Axes>(operand.shape().to_array());
-  return node{{{{operand}}}, typename node::shape_type(extents)};
+  const auto extents = operand.shape().to_array();
+  detail::check_not_empty<Monoid>(reduced_axes<Operand::shape_type::rank>(Axes{}), extents);
+  return node{{{{operand}}}, typename node::shape_type(detail::reduced_extents<Axes>(extents))};
+}
+
+/// Composes a reduction over axes known at run time: of an operand with all axes twice, over the last ones.
+/// extents   none is static
+/// throws    index_error naming an axis that the operand lacks or that is named twice
+/// cost      about that of static axes; a few times that for many short rows on the host. A statement of more than this
+///           one reduction and numbers is one kernel more, since any of its axes may repeat
+template <class Monoid, class Operand>
+auto make_reduction(const axes& named, const Operand& operand) {
+  const auto reduced = named.among(operand.shape().to_array(), Monoid::name);
+  detail::check_not_empty<Monoid>(reduced, operand.shape().to_array());
+  return make_reduction<Monoid>(second_half{}, as_node(axes_apart(operand, reduced)));
 }
 
 /// The callable that users see: `sum(x)` folds everything, `sum(x, axis<0, -1>)` the named axes, and

@@ -23,7 +23,7 @@ struct variance_function : reduction_function<variance_monoid> {
 
   template <tensor_operand Operand, axes_of_reduction Axes>
   auto operator()(Operand&& operand, Axes axes, double correction) const {
-    const auto count = static_cast<double>(folded_count(axes, operand.shape()));
+    const auto count = static_cast<double>(folded_count(axes, operand.shape(), "variance"));
     const double divisor = count > correction ? count - correction : 0;
     return (*this)(std::forward<Operand>(operand), axes) * (count / divisor);
   }

@@ -111,8 +111,7 @@ TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, Resu
   }
   merge_axes(extents, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
   return reduction_program<Reduction, rank, decltype(program)>{
-      program,    extents,    in_result,
-      order.kept, along_kept, folded_count(typename Reduction::axes{}, node.operand().shape())};
+      program, extents, in_result, order.kept, along_kept, folded_count(reduced, operand_extents)};
 }
 
 namespace detail {

@@ -61,6 +61,18 @@ struct reduces_plainly {
   static constexpr bool value = test();
 };
 
+/// How many tensors and reductions a statement joins, not looking into reductions.
+template <class E>
+constexpr int count_joined() {
+  if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (0 + ... + count_joined<Operands>());
+    }(std::type_identity<decltype(E::operands)>{});
+  } else {
+    return E::shape_type::rank == 0 ? 0 : 1;
+  }
+}
+
 /// Whether every axis that a reduction folds is gone from a result of shape `Result`.
 template <class Result, class Axes, int Rank>
 constexpr bool folds_away() {
@@ -77,16 +89,19 @@ constexpr bool folds_away() {
   }
 }
 
-template <class Result>
+/// Whether every axis that a reduction of the statement folds is gone from its result. Of axes known at run time, any
+/// may repeat over what else the statement joins, and would be folded again for each repetition.
+template <class Result, int Joined>
 struct folds_into {
   template <class E>
   struct each {
     static constexpr bool test() {
       if constexpr (is_reduction<E>) {
         using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
-        return folds_away<Result, typename E::axes, operand::shape_type::rank>();
+        return folds_away<Result, typename E::axes, operand::shape_type::rank>() &&
+               (Joined <= 1 || !std::is_same_v<typename E::axes, second_half>);
       } else {
-        return all_operands<detail::folds_into<Result>::template each, E>;
+        return all_operands<detail::folds_into<Result, Joined>::template each, E>;
       }
     }
     static constexpr bool value = test();
@@ -182,7 +197,7 @@ constexpr stage stage_of() {
     const bool fits = slot_count<E> == 1 && detail::ends_contraction<rank>::template each<E>::value;
     return fits ? stage::contract : stage::split;
   } else if constexpr (detail::reduces_plainly<E>::value &&
-                       detail::folds_into<typename E::shape_type>::template each<E>::value) {
+                       detail::folds_into<typename E::shape_type, detail::count_joined<E>()>::template each<E>::value) {
     return stage::reduce;
   } else {
     constexpr int count = detail::row_axes<E>();

@@ -41,6 +41,23 @@ TEMPLATE_LIST_TEST_CASE("transpose exchanges the last two axes", "[permute]", te
   CHECK(numbers_of(tenon::transpose(batches)) == std::vector<double>{0, 2, 1, 3, 4, 6, 5, 7});
 }
 
+TEMPLATE_LIST_TEST_CASE("axes are swapped and moved", "[permute]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(shape<2, 3, 4, 5>{});
+  const auto same = [](const auto& moved, const auto& permuted) {
+    STATIC_REQUIRE(std::is_same_v<typename std::remove_cvref_t<decltype(moved)>::shape_type,
+                                  typename std::remove_cvref_t<decltype(permuted)>::shape_type>);
+    return numbers_of(moved) == numbers_of(permuted);
+  };
+  CHECK(same(tenon::swap_axes(x, axis<0, -1>), tenon::permute(x, axis<3, 1, 2, 0>)));
+  CHECK(same(tenon::swap_axes(x, axis<2, 1>), tenon::permute(x, axis<0, 2, 1, 3>)));
+  CHECK(same(tenon::swap_axes(x + 0, axis<1, 1>), tenon::permute(x, axis<0, 1, 2, 3>)));
+  CHECK(same(tenon::move_axis(x, axis<0>, axis<2>), tenon::permute(x, axis<1, 2, 0, 3>)));
+  CHECK(same(tenon::move_axis(x, axis<-1>, axis<1>), tenon::permute(x, axis<0, 3, 1, 2>)));
+  CHECK(same(tenon::move_axis(x * 1, axis<1>, axis<-1>), tenon::permute(x, axis<0, 2, 3, 1>)));
+  CHECK(same(tenon::move_axis(x, axis<3>, axis<0>), tenon::permute(x, axis<3, 0, 1, 2>)));
+  CHECK(same(tenon::move_axis(x, axis<2>, axis<2>), x));
+}
+
 TEST_CASE("static extents move with their axes", "[permute]") {
   const tenon::tensor<float, shape<2, tenon::dyn, 4>> x({2, 3, 4});
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::permute(x, axis<2, 0, 1>))::shape_type, shape<4, 2, tenon::dyn>>);

@@ -113,6 +113,24 @@ TEMPLATE_LIST_TEST_CASE("flatten joins axes", "[reshape]", tenon_test::spaces) {
   CHECK(tenon::flatten(counting<float, TestType>(rank<3>(2, 5, 3)), axis<0, 1>).shape() == rank<2>(10, 3));
 }
 
+TEMPLATE_LIST_TEST_CASE("unflatten cuts an axis into blocks", "[reshape]", tenon_test::spaces) {
+  auto x = counting<float, TestType>(rank<3>(2, 6, 3));
+  const auto values = numbers_of(x);
+  CHECK(numbers_of(tenon::unflatten(x, axis<1>, 2)) == values);
+  CHECK(numbers_of(tenon::unflatten(x * 1, axis<-1>, 3)) == values);
+  CHECK(tenon_test::extents_of(tenon::unflatten(x, axis<0>, 1)) == std::vector<tenon::index>{1, 2, 6, 3});
+  STATIC_REQUIRE(
+      std::is_same_v<typename decltype(tenon::unflatten(counting<float>(shape<4, 6>{}), axis<1>, 2))::shape_type,
+                     shape<4, tenon::dyn, tenon::dyn>>);
+  const auto strided = tenon::transpose(x);
+  CHECK(numbers_of(tenon::unflatten(strided, axis<-1>, 3)) == numbers_of(strided));
+  tenon::unflatten(x, axis<1>, 2) = 1.0f;
+  CHECK(numbers_of(x) == std::vector<double>(36, 1.0));
+  CHECK(text_of<tenon::shape_error>([&] { tenon::unflatten(x, axis<1>, 4); }) ==
+        "unflatten: axis 1: extent 6, expected a multiple of 4 (operand [2, 6, 3])");
+  CHECK_THROWS_AS(tenon::unflatten(x, axis<1>, 0), tenon::shape_error);
+}
+
 TEMPLATE_LIST_TEST_CASE("squeeze removes axes of extent 1", "[reshape]", tenon_test::spaces) {
   auto x = counting<float, TestType>(shape<1, 3, 1, 2>{});
   STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::squeeze(x, axis<0, -2>))::shape_type, shape<3, 2>>);

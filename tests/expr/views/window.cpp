@@ -48,6 +48,44 @@ TEMPLATE_LIST_TEST_CASE("windows that do not overlap can be assigned to", "[wind
   CHECK(numbers_of(x) == std::vector<double>{0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3});
 }
 
+TEMPLATE_LIST_TEST_CASE("windows slide over any axes, each with its length and step", "[window]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(rank<3>(7, 2, 9));
+  const auto check = [](const auto& parts) {
+    CHECK(tenon_test::extents_of(parts) == std::vector<tenon::index>{3, 2, 2, 4, 3});
+    const auto values = numbers_of(parts);
+    std::size_t at = 0;
+    for (tenon::index p = 0; p < 3; ++p) {
+      for (tenon::index row = 0; row < 2; ++row) {
+        for (tenon::index q = 0; q < 2; ++q) {
+          for (tenon::index tap = 0; tap < 12; ++tap) {
+            const tenon::index i = 2 * p + tap % 3, k = 5 * q + tap / 3;  // the last axis is named first
+            CHECK(values[at++] == static_cast<double>((i * 2 + row) * 9 + k));
+          }
+        }
+      }
+    }
+  };
+  check(tenon::windows(x, axis<-1, 0>, {4, 3}, {5, 2}));
+  check(tenon::windows(x + 0, axis<-1, 0>, {4, 3}, {5, 2}));
+}
+
+TEMPLATE_LIST_TEST_CASE("a moving mean is a mean over windows", "[window]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(tenon::shape<2, 6>{});
+  const auto means = tenon::mean(tenon::windows(x, axis<1>, {3}), tenon::drop<-1>);
+  STATIC_REQUIRE(tenon::kernel_count<decltype(means)> == 1);
+  STATIC_REQUIRE(decltype(means)::shape_type::static_extent(0) == 2);
+  CHECK(numbers_of(means) == std::vector<double>{1, 2, 3, 4, 7, 8, 9, 10});
+  CHECK(numbers_of(tenon::windows(x, axis<1>, {6})) == numbers_of(x));
+}
+
+TEST_CASE("windows over any axes are refused by the axis that has no room", "[window]") {
+  const auto x = counting<float>(rank<2>(4, 2));
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::windows(x, axis<0, -1>, {4, 3}); }) ==
+        "windows: axis 1: extent 2, expected at least 3 (operand [4, 2], step 1)");
+  CHECK_THROWS_AS(tenon::windows(x, axis<0>, {0}), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::windows(x, axis<0>, {1}, {0}), tenon::shape_error);
+}
+
 TEST_CASE("a window that does not fit, or a step of zero, is refused", "[window]") {
   const auto x = counting<float>(rank<2>(4, 2));
   const auto text = tenon_test::text_of<tenon::shape_error>([&] { tenon::windows<3, 3>(x, 1); });

@@ -35,14 +35,37 @@ auto permute(Operand&& operand, axis_list<Axes...>) {
   return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
 }
 
+/// Two axes exchanged.
+/// cost      none of its own: strides change
+template <tensor_operand Operand, int First, int Second>
+auto swap_axes(Operand&& operand, axis_list<First, Second>) {
+  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  constexpr int first = only_axis<rank>(axis_list<First>{}), second = only_axis<rank>(axis_list<Second>{});
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return permute(std::forward<Operand>(operand), axis<(I == first ? second : I == second ? first : I)...>);
+  }(std::make_integer_sequence<int, rank>{});
+}
+
 /// The last two axes exchanged.
 template <tensor_operand Operand>
 auto transpose(Operand&& operand) {
+  static_assert(std::remove_cvref_t<Operand>::shape_type::rank >= 2, "tenon: transpose takes at least two axes");
+  return swap_axes(std::forward<Operand>(operand), axis<-2, -1>);
+}
+
+/// Axis `From` at place `To` of the result; the others keep their order.
+/// cost      none of its own: strides change
+/// example   move_axis(images, axis<-1>, axis<1>) takes [batch, height, width, channels] to channels second
+template <tensor_operand Operand, int From, int To>
+auto move_axis(Operand&& operand, axis_list<From>, axis_list<To>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
-  static_assert(rank >= 2, "tenon: transpose takes at least two axes");
+  constexpr int from = only_axis<rank>(axis_list<From>{}), to = only_axis<rank>(axis_list<To>{});
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return permute(std::forward<Operand>(operand), axis<I..., rank - 1, rank - 2>);
-  }(std::make_integer_sequence<int, rank - 2>{});
+    return permute(std::forward<Operand>(operand), axis<(I == to               ? from
+                                                         : I >= from && I < to ? I + 1
+                                                         : I <= from && I > to ? I - 1
+                                                                               : I)...>);
+  }(std::make_integer_sequence<int, rank>{});
 }
 
 }  // namespace tenon

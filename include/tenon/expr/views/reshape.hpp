@@ -113,6 +113,30 @@ auto flatten(Operand&& operand, axis_list<First, Last>) {
   return reshape(std::forward<Operand>(operand), extents);
 }
 
+/// One axis as two, the outer one of `outer` blocks: [..., n, ...] becomes [..., outer, n / outer, ...].
+/// throws    shape_error when the extent is no multiple of `outer`
+/// cost      none of its own: strides change, of any view and expression
+/// example   unflatten(y, axis<1>, groups) = standardise(unflatten(x, axis<1>, groups), axis<2, 3>);
+template <tensor_operand Operand, int Axis>
+auto unflatten(Operand&& operand, axis_list<Axis> axes, index outer) {
+  using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
+  constexpr int rank = old_shape::rank + 1, split = only_axis<rank - 1>(axis_list<Axis>{});
+  (void)axes;
+  const index extent = operand.shape().extent(split);
+  if (outer < 1 || extent % outer != 0) {
+    throw shape_error(compose_text("unflatten: axis ", split, ": extent ", extent, ", expected a multiple of ", outer,
+                                   " (operand ", operand.shape().to_array(), ")"));
+  }
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    using new_shape = shape<(I == split || I == split + 1 ? dyn : old_shape::static_extent(I - (I > split)))...>;
+    array<index, rank> extents{{operand.shape().extent(I - (I > split))...}};
+    axis_map<rank - 1, rank> map{{}, {{I - (I > split)...}}, filled_array<rank>(index{1})};
+    extents[split] = outer;
+    extents[split + 1] = map.step[split] = extent / outer;
+    return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
+  }(std::make_integer_sequence<int, rank>{});
+}
+
 /// All axes as one.
 template <tensor_operand Operand>
 auto flatten(Operand&& operand) {
