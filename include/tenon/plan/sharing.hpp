@@ -1,6 +1,7 @@
 // tenon/plan/sharing.hpp: parts of a statement that are written twice and computed once.
-// Types say what may be equal, pointers and numbers say at run time what is; what cannot be compared counts as
-// different. Floor 3: may include base, core, expr, plan. SPDX-License-Identifier: Apache-2.0
+// Types say what may be equal, pointers and numbers at run time what is; what cannot be compared counts as different.
+// Floor 3: may include base, core, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/plan/iterate.hpp>
@@ -28,7 +29,8 @@ bool equal_own_parts(const E& left, const E& right) {
     return left.elements.data() == right.elements.data() && left.shape() == right.shape() &&
            left.elements.strides() == right.elements.strides();
   } else if constexpr (is_scalar_node<E>) {
-    return left.value == right.value;
+    return left.value == right.value &&
+           __builtin_memcmp(&left.value, &right.value, sizeof(left.value)) == 0;  // 0 and -0
   } else if constexpr (std::is_same_v<kind, pointwise_kind>) {
     return equal_parameters(left.op, right.op);
   } else if constexpr (std::is_same_v<kind, reduction_kind>) {
