@@ -36,8 +36,9 @@ class tensor {
     }
     Space::copy_from_host(data(), values.begin(), storage_.bytes());
   }
+  /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
-  tensor(const Expression& expression) : tensor(Shape(expression.shape())) {
+  tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
