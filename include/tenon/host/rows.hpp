@@ -77,10 +77,11 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
   });
 }
 
-/// Whether the row that a fold reads is one run, short enough to be kept.
+/// Whether the row that a fold reads is one run, as long as the rows of the statement (a shorter one repeats over them)
+/// and short enough to be kept.
 template <class Fold>
-bool fits_record(const Fold& fold) {
-  return fold.run_count() == 1 && fold.run_length() <= record_size;
+bool fits_record(const Fold& fold, index row_length) {
+  return fold.run_count() == 1 && fold.run_length() == row_length && row_length <= record_size;
 }
 
 /// Rows whose costly values are computed once, where they fit and all occurrences are equal; else as they stand.
@@ -92,7 +93,9 @@ void run_rows_alone(const Target& target, const E& node, const Folds& folds, con
     using record = typename decltype(fold.program)::value_type;
     const auto& operand = get<slot>(reductions_of(node))->operand();
     using part = std::remove_cvref_t<decltype(operand)>;
-    if (first_equal[slot] == slot && fits_record(fold) && occurrences_equal(operand, node)) {
+    if (first_equal[slot] == slot &&
+        fits_record(fold, count_between(node.shape().to_array(), RowAxis, E::shape_type::rank)) &&
+        occurrences_equal(operand, node)) {
       return run_long_rows<RowAxis, record>(target, replace_recorded<part>(node), folds, first_equal,
                                             [](const Folds& shared, record* values) {
                                               return with_element<slot>(shared, recording(get<slot>(shared), values));
