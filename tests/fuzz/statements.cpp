@@ -1,6 +1,6 @@
 // tests/fuzz/statements.cpp: random expression trees on random extents and strides against an interpreter in double.
-// A tree is a type, grown from a number; each type is tried on many random operands. Every failure prints tree and
-// seed. SPDX-License-Identifier: Apache-2.0
+// A tree is a type, grown from a number; each type is tried on many random operands. Failures print tree, seed.
+// SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <tenon/device/emulated.hpp>
 #include <tenon/tenon.hpp>
