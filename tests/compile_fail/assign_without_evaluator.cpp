@@ -5,7 +5,7 @@
 #include <tenon/core/tensor.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
 #else
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 #endif
 
 void statement(const tenon::tensor<float, tenon::rank<1>>& a, tenon::tensor<float, tenon::rank<1>>& c) { c = a + a; }

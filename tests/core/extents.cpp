@@ -20,7 +20,7 @@ struct join_operation {
 };
 
 template <class Left, class Right>
-using joined = tenon::broadcast_shape<join_operation, Left, Right>;
+using joined = tenon::broadcast_shape<Left, Right>;
 
 }  // namespace
 

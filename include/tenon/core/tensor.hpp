@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <tenon/core/assign.hpp>
 #include <tenon/core/storage.hpp>
 #include <tenon/core/view.hpp>
 
@@ -61,7 +62,16 @@ class tensor {
   template <class Expression>
     requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor>)
   tensor& operator=(const Expression& expression) {
-    assigner<tensor, Expression>::assign(*this, expression);
+    using source = typename assigned<Expression>::shape_type;
+    constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
+    constexpr bool has_space = spaces_agree<Space, typename assigned<Expression>::space>;
+    static_assert(has_rank || must_hold<Shape, source>, "tenon: the destination has fewer axes than the expression");
+    static_assert(has_extents || must_hold<Shape, source>,
+                  "tenon: the extents of destination and expression must be equal");
+    static_assert(has_space || must_hold<Space, typename assigned<Expression>::space>,
+                  "tenon: the operands of one statement must lie in one memory space; copy one of them first, "
+                  "x.to<Space>()");
+    if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
 
