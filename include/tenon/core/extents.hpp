@@ -15,6 +15,17 @@ namespace tenon {
 /// An extent that is known at run time only.
 inline constexpr index dyn = -1;
 
+/// Whether two shapes have equal ranks and no static extents that contradict each other.
+template <class Left, class Right>
+constexpr bool shapes_agree() {
+  bool agree = Left::rank == Right::rank;
+  for (int axis = 0; agree && axis < Left::rank; ++axis) {
+    const index left = Left::static_extent(axis), right = Right::static_extent(axis);
+    agree = left == dyn || right == dyn || left == right;
+  }
+  return agree;
+}
+
 /// The extents of a tensor, each static or `dyn`; only the dynamic ones are stored.
 /// throws    shape_error when constructed from extents that contradict the static ones or are negative
 template <index... Extents>
@@ -34,8 +45,8 @@ struct shape {
   template <index... Others>
     requires(sizeof...(Others) == sizeof...(Extents) && !std::is_same_v<shape<Others...>, shape>)
   constexpr shape(const shape<Others...>& other) {
-    static_assert(((Extents == dyn || Others == dyn || Extents == Others) && ...),
-                  "tenon: a shape does not take other static extents than its own");
+    static_assert(shapes_agree<shape, shape<Others...>>() || must_hold<shape, shape<Others...>>,
+                  "tenon: a shape takes no other rank and static extents than its own");
     assign(other.to_array());
   }
 

@@ -29,6 +29,12 @@ class tensor {
   template <std::convertible_to<index> Extent>
     requires(rank == 1)
   explicit tensor(const Extent (&extents)[1]) : tensor(Shape(extents[0])) {}
+  /// Any other number of extents does not compile.
+  template <std::convertible_to<index> Extent, int Count>
+    requires(Count != rank)
+  explicit tensor(const Extent (&)[Count]) : tensor() {
+    static_assert(Count == rank, "tenon: a tensor takes one extent for each axis");
+  }
   /// throws    shape_error when the number of values is not the number of elements
   tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
     if (static_cast<index>(values.size()) != size()) {
@@ -39,6 +45,9 @@ class tensor {
   }
   template <expression_node Expression>
   tensor(const Expression& expression) : tensor(Shape(expression.shape())) {
+    static_assert(
+        shapes_agree<Shape, typename Expression::shape_type>() || must_hold<Shape, typename Expression::shape_type>,
+        "tenon: a shape takes no other rank and static extents than its own");
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
@@ -89,10 +98,12 @@ class tensor {
 
   template <std::convertible_to<index>... Indices>
   T& operator()(Indices... indices) {
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return write_view()(indices...);
   }
   template <std::convertible_to<index>... Indices>
   const T& operator()(Indices... indices) const {
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
   /// throws    index_error naming axis, index and extent

@@ -39,7 +39,7 @@ struct layer_takes;
 /// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where the extent is static.
 /// throws    shape_error naming layer, axis and both extents
 template <class Layer, int Axis, index Taken, shape_type Input>
-constexpr void check_input(const Input& input) {
+constexpr auto check_input(const Input& input) {  // auto: compilers read it here, before a layer's products
   constexpr index given = Input::static_extent(Axis);
   static_assert(given == dyn || given == Taken || must_hold<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>,
                 "tenon: this layer does not fit its input; the extents must be equal");
