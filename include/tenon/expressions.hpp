@@ -4,25 +4,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// First the headers whose assertions users meet: a file reached by way of others begins the compilers' messages with a
-// line for each of them.
+// clang-format off
+// First what asserts what users meet, each before what includes it: a file reached by way of others begins a compiler's
+// message with a line for each of them.
 #include <tenon/core/extents.hpp>
-
 #include <tenon/core/view.hpp>
-
 #include <tenon/core/tensor.hpp>
-
 #include <tenon/expr/pointwise.hpp>
-
 #include <tenon/expr/reduce.hpp>
-
 #include <tenon/expr/views/slice.hpp>
-
 #include <tenon/expr/convolve.hpp>
-
 #include <tenon/expr/matmul.hpp>
-
 #include <tenon/expr/einsum.hpp>
+// clang-format on
 
 #include <tenon/algorithms/histogram.hpp>
 #include <tenon/algorithms/scan.hpp>
