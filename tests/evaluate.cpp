@@ -267,6 +267,11 @@ TEMPLATE_LIST_TEST_CASE("an empty tensor takes extents, another keeps them", "[e
   matrix<TestType> result;
   result = small_matrix<TestType>() + 1;
   CHECK(result.shape() == rank<2>(3, 3));
+  vector<TestType> totals;
+  totals = tenon::sum(result, axis<1>);
+  CHECK(numbers_of(totals) == numbers{9, 18, 27});
+  const vector<TestType> greatest = tenon::max(result, axis<0>) * 2;
+  CHECK(numbers_of(greatest) == numbers{16, 18, 20});
   const auto larger = counting<float, TestType>(rank<2>(4, 3));
   CHECK_THROWS_AS(result = larger + 1, tenon::shape_error);
 }

@@ -186,8 +186,8 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
   TENON_INLINE static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
     const auto& node = as_node(expression);
     using node_type = std::remove_cvref_t<decltype(node)>;
-    if constexpr (node_type::shape_type::rank == Shape::rank) {
-      if (destination.is_empty()) destination.take_extents(Shape(node.shape()));
+    if constexpr (node_type::shape_type::rank >= Shape::rank) {
+      if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
     }
     if (destination.data() == nullptr) destination.take_extents(destination.shape());
     detail::evaluate_into(destination.write_view(), node);

@@ -51,11 +51,15 @@
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/concatenate.hpp>
+#include <tenon/expr/views/diagonal.hpp>
+#include <tenon/expr/views/flip.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/repeat.hpp>
 #include <tenon/expr/views/reshape.hpp>
 #include <tenon/expr/views/roll.hpp>
+#include <tenon/expr/views/split.hpp>
 #include <tenon/expr/views/take.hpp>
+#include <tenon/expr/views/triangle.hpp>
 #include <tenon/expr/views/window.hpp>
 #include <tenon/plan/explain.hpp>

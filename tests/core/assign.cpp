@@ -34,6 +34,9 @@ TEST_CASE("types tell which expressions a destination holds", "[assign]") {
   STATIC_REQUIRE(tenon::extents_fit<shape<3, 4>, shape<4>>());
   STATIC_REQUIRE(!tenon::extents_fit<shape<3, 4>, shape<3>>());
   STATIC_REQUIRE(!tenon::extents_fit<shape<1, 4>, shape<3, 4>>());
+  STATIC_REQUIRE(tenon::shape_carries_over<shape<dyn>, shape<3, 1>>());
+  STATIC_REQUIRE(!tenon::shape_carries_over<shape<3, 4>, shape<1, 4>>());
+  STATIC_REQUIRE(!tenon::shape_carries_over<shape<3, 4>, shape<4>>());
   STATIC_REQUIRE(std::is_same_v<tenon::assigned<float>::shape_type, shape<>>);
   STATIC_REQUIRE(std::is_same_v<tenon::assigned<tenon::tensor<float, shape<2>>>::shape_type, shape<2>>);
 }

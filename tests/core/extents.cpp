@@ -110,6 +110,16 @@ TEST_CASE("dynamic shapes broadcast at run time", "[extents]") {
   CHECK(tenon::broadcast_all<join_operation>(rank<1>(4), shape<3, 1>{}, rank<3>(2, 1, 1)) == rank<3>(2, 3, 4));
 }
 
+TEST_CASE("surplus axes of static extent 1 go, the first ones first", "[extents]") {
+  using tenon::extents_without_units;
+  CHECK(extents_without_units<rank<1>>(shape<dyn, 1>(4, 1)) == rank<1>(4));
+  CHECK(extents_without_units<rank<2>>(shape<1, dyn, 1>(1, 4, 1)) == rank<2>(4, 1));
+  CHECK(extents_without_units<rank<2>>(shape<dyn, 1, 3, 1>(1, 1, 3, 1)) == rank<2>(1, 3));
+  CHECK(extents_without_units<rank<2>>(shape<dyn, 1>(4, 1)) == rank<2>(4, 1));
+  CHECK(extents_without_units<shape<>>(shape<1, 1>{}) == shape<>{});
+  CHECK_THROWS_AS(extents_without_units<shape<5>>(shape<1, dyn>(1, 4)), tenon::shape_error);
+}
+
 TEST_CASE("run-time extents that differ are refused with operation, axis and both shapes", "[extents]") {
   const auto text = tenon_test::text_of<tenon::shape_error>(
       [] { tenon::broadcast_extents<join_operation>(rank<2>(2, 3), rank<2>(5, 7)); });

@@ -44,11 +44,11 @@ void check_width(const Reference& reference) {
 
 template <simd::rounding Direction, class T, class Reference>
 void check_direction(const Reference& reference) {
-  constexpr int width = simd::native_width<T>;
+  constexpr int width = simd::native_width<T>, quarter = (width + 3) / 4;
   check_width<Direction, 1, T>(reference);
   check_width<Direction, width, T>(reference);
   check_width<Direction, width / 2, T>(reference);
-  check_width<Direction, width < 8 ? 1 : width / 4, T>(reference);
+  check_width<Direction, quarter, T>(reference);
 }
 
 }  // namespace

@@ -58,3 +58,21 @@ TEST_CASE("a loop within a loop runs on one thread", "[threads]") {
   CHECK(total == 80);
   CHECK(tenon::thread_count() >= 1);
 }
+
+TEST_CASE("the number of threads can be set and left to OpenMP again", "[threads]") {
+  const int usual = tenon::thread_count();
+  tenon::set_num_threads(3);
+#if defined(_OPENMP)
+  CHECK(tenon::thread_count() == 3);
+  std::atomic<int> parts{0};
+  tenon::parallel_for(30, 1, [&](tenon::index, tenon::index) { ++parts; });
+  CHECK(parts == 3);
+#else
+  CHECK(tenon::thread_count() == 1);
+#endif
+  tenon::set_num_threads(1);
+  CHECK(tenon::thread_count() == 1);
+  tenon::set_num_threads(0);
+  CHECK(tenon::thread_count() == usual);
+  CHECK_THROWS_AS(tenon::set_num_threads(-1), tenon::error);
+}

@@ -46,8 +46,7 @@ std::string nested_difference(const Inner& inner, const Statement& statement) {
 /// Calls `check` with every operation that takes and gives a matrix of 6 by 6.
 template <class Check>
 void for_each_operation(const Check& check) {
-  check([](const auto& x) { return tenon::transpose(x) * 0.5f; });
-  check([](const auto& x) { return tenon::roll(x, 2, axis<1>); });
+  check([](const auto& x) { return tenon::roll(tenon::transpose(x), 2, axis<1>); });
   check([](const auto& x) { return x - tenon::mean(x, axis<0>); });
   check([](const auto& x) { return tenon::softmax(x, axis<1>); });
   check([](const auto& x) { return tenon::matmul(x, x); });
@@ -151,8 +150,7 @@ TEMPLATE_LIST_TEST_CASE("sums of narrow integers do not wrap, in rows, columns a
   CHECK(numbers_of(tenon::sum(bytes, axis<0>)) == numbers(300, 300.0));
   CHECK(numbers_of(tenon::sum(bytes, axis<1>)) == numbers(300, 300.0));
   CHECK(numbers_of(tenon::sum(bytes)) == numbers{90000});
-  tenon::tensor<std::int32_t, rank<1>, TestType> totals({300});
-  totals = tenon::sum(bytes, axis<1>);
+  const tenon::tensor<std::int32_t, rank<1>, TestType> totals = tenon::sum(bytes, axis<1>);
   CHECK(numbers_of(totals) == numbers(300, 300.0));
   CHECK(numbers_of(tenon::sum(bytes > 0, axis<1>)) == numbers(300, 300.0));
 }
@@ -165,7 +163,7 @@ TEMPLATE_LIST_TEST_CASE("max and min start below and above everything", "[pitfal
     CHECK(numbers_of(tenon::max(x)) == numbers{-50});
     CHECK(numbers_of(tenon::min(tenon::abs(x), axis<1>)) == numbers(4, 50.0));
   };
-  check(float{}), check(double{}), check(tenon::half{}), check(tenon::bfloat16{}), check(std::int8_t{}), check(int{});
+  check(tenon::half{}), check(std::int8_t{});
 }
 
 TEMPLATE_LIST_TEST_CASE("NaN in max, min and argmax is found at either end", "[pitfalls]", tenon_test::spaces) {

@@ -173,6 +173,17 @@ TEMPLATE_LIST_TEST_CASE("dropped reductions join tensors of their own rank in on
   CHECK(numbers_of(square + tenon::sum(square, tenon::drop<0>)) == numbers{5, 8, 7, 10});
   CHECK(numbers_of(tenon::max(tenon::sum(x, tenon::drop<0>), tenon::drop<0>)) == numbers{9});
   CHECK(numbers_of(tenon::sum(tensor_of<TestType, float>(rank<2>(2, 0), {}), tenon::drop<1>)) == numbers{0, 0});
+  auto written = tenon::evaluated_tensor(square + 0);  // into what is read
+  tenon::squeeze(tenon::slice(written, tenon::all_of, tenon::only(0)), axis<1>) = tenon::sum(written, tenon::drop<1>);
+  CHECK(numbers_of(written) == numbers{3, 2, 7, 4});
+  tenon::squeeze(tenon::slice(written, tenon::only(1)), axis<0>) =
+      tenon::sum(written, tenon::drop<0>) - tenon::max(written, tenon::drop<1>);
+  CHECK(numbers_of(written) == numbers{3, 2, 7, -1});
+  auto large = tenon_test::made_tensor<float, TestType>(rank<2>(200, 200), scattered);
+  const auto totals = tenon::evaluated_tensor(tenon::max(large, tenon::drop<1>));
+  const auto first_row = tenon::squeeze(tenon::slice(large, tenon::only(0)), axis<0>);
+  first_row = tenon::max(large, tenon::drop<1>);
+  CHECK(numbers_of(first_row) == numbers_of(totals));
   const auto one_column = tensor_of<TestType, float>(rank<2>(1, 2), {1, 2});
   CHECK(numbers_of(tenon::sum(one_column, tenon::drop<1>) + bias) == numbers{13, 23});
   STATIC_REQUIRE(

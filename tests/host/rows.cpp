@@ -46,6 +46,32 @@ TEST_CASE("rows of two axes, read through strides", "[rows]") {
   CHECK(difference(numbers_of(tenon::softmax(moved, axis<1, 2>)), expected, 1e-6) == "");
 }
 
+TEST_CASE("short rows behind an axis of extent 1, known by type or not", "[rows]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(tenon::shape<100, 1, 4>{}, 3, -8.0f, 8.0f));
+  const auto expected = softmax_by_definition(numbers_of(x), 4);
+  CHECK(difference(numbers_of(tenon::softmax(x, axis<-1>)), expected, 1e-6) == "");
+  const tenon::tensor<float, rank<3>> dynamic = x + 0;
+  CHECK(difference(numbers_of(tenon::softmax(dynamic, axis<-1>)), expected, 1e-6) == "");
+}
+
+TEST_CASE("rows of every length that end as one value", "[rows]") {
+  for (const tenon::index rows : {1, 5, 100}) {
+    for (const tenon::index length : {1, 2, 15, 17, 63, 1025, 5000}) {
+      const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(rows, length), 3, -8.0f, 8.0f));
+      const auto result = numbers_of(tenon::sum(tenon::square(x - tenon::mean(x, axis<1>)), axis<1>));
+      const auto xs = numbers_of(x);
+      const auto n = static_cast<std::size_t>(length);
+      CAPTURE(rows, length);
+      for (std::size_t row = 0; row < result.size(); ++row) {
+        double average = 0, total = 0;
+        for (std::size_t i = row * n; i < row * n + n; ++i) average += xs[i] / static_cast<double>(n);
+        for (std::size_t i = row * n; i < row * n + n; ++i) total += (xs[i] - average) * (xs[i] - average);
+        CHECK(tenon_test::is_close(result[row], total, 1e-5));
+      }
+    }
+  }
+}
+
 TEST_CASE("operands of fewer axes broadcast into rows", "[rows]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(20, 33), 3, -1.0f, 1.0f));
   const auto scale = tenon_test::counting<float>(rank<1>(33), 1);

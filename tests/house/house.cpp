@@ -1,10 +1,8 @@
 // tests/house/house.cpp: the tree keeps the rules of docs/house.md.
 // First each rule on a made-up house that breaks it, then all of them on the real one.
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
-
 #include "house/rules.hpp"
+#include "house/tree.hpp"
 #include "support/catch.hpp"
 
 namespace {
@@ -48,22 +46,6 @@ house::words complaints_about(const std::string& code,
 
 bool has_one(const house::words& complaints, const std::string& part) {
   return complaints.size() == 1 && complaints[0].find(part) != std::string::npos;
-}
-
-house::texts read_tree(const std::filesystem::path& root) {
-  house::texts tree;
-  for (const char* folder : {"include", "tests", "examples", "benchmarks", "docs"}) {
-    if (!std::filesystem::is_directory(root / folder)) continue;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
-      const auto ending = entry.path().extension();
-      if (ending != ".hpp" && ending != ".cpp" && ending != ".md") continue;
-      std::ifstream file(entry.path(), std::ios::binary);
-      std::ostringstream text;
-      text << file.rdbuf();
-      tree[entry.path().lexically_relative(root).generic_string()] = text.str();
-    }
-  }
-  return tree;
 }
 
 }  // namespace
@@ -127,7 +109,7 @@ TEST_CASE("files are short and narrow", "[house]") {
 }
 
 TEST_CASE("the house stands", "[house]") {
-  const house::texts tree = read_tree(TENON_SOURCE_DIR);
+  const house::texts tree = house::read_tree(TENON_SOURCE_DIR);
   CHECK(tree.size() > 100);
   for (const auto& complaint : house::complaints_of(tree)) FAIL_CHECK(complaint);
 }

@@ -61,3 +61,12 @@ TEST_CASE("rows that are read through strides are recorded in order", "[record]"
     for (tenon::index i = 0; i < 50; ++i) CHECK(std::fabs(result(row, i) - std::exp(source(i, row)) / total) < 1e-14);
   }
 }
+
+TEST_CASE("a shorter row that repeats over the statement's is not recorded", "[record]") {
+  const auto column = tenon_test::counting<float>(rank<2>(40, 1)), wide = tenon_test::counting<float>(rank<2>(40, 30));
+  const auto waves = tenon::sin(column);
+  const auto result = tenon::evaluated_tensor(wide * 0 + (waves - tenon::min(waves, axis<1>) / 2));
+  for (int row = 0; row < 40; ++row) {
+    for (int i = 0; i < 30; ++i) CHECK(result(row, i) == Approx(std::sin(row) / 2));
+  }
+}

@@ -42,6 +42,7 @@ TEST_CASE("nodes are equal when they read the same elements the same way", "[sha
   CHECK(equal(tenon::sum(tenon::exp(x), axis<1>), tenon::sum(tenon::exp(x), axis<1>)));
   CHECK(equal(tenon::transpose(x * 2), tenon::transpose(x * 2)));
   CHECK_FALSE(equal(tenon::slice(x, tenon::range(0, 2)) + 0, tenon::slice(x, tenon::range(1, 3)) + 0));
+  CHECK_FALSE(equal(x * 0.0f, x * -0.0f));
   CHECK_FALSE(equal(tenon::as_node(std::nanf("")), tenon::as_node(std::nanf(""))));
 }
 

@@ -52,4 +52,10 @@ constexpr bool extents_fit() {
   return true;
 }
 
+/// Whether a new tensor takes the extents of an expression: as when assigned, but nothing repeats.
+template <class Destination, class Shape>
+constexpr bool shape_carries_over() {
+  return Shape::rank > Destination::rank ? ranks_fit<Destination, Shape>() : shapes_agree<Destination, Shape>();
+}
+
 }  // namespace tenon

@@ -128,6 +128,24 @@ using rank = typename detail::dynamic_shape<std::make_integer_sequence<int, Rank
 template <class Shape>
 concept shape_type = detail::is_shape<Shape>;
 
+/// The extents of an expression for a tensor of as many axes or fewer, which takes it without axes that have extent 1
+/// by type; the first of them go first, as when the expression is assigned to it.
+template <shape_type Shape, shape_type Expression>
+constexpr Shape extents_without_units(const Expression& expression) {
+  if constexpr (Expression::rank <= Shape::rank) {
+    return Shape(expression);
+  } else {
+    array<index, Shape::rank> extents{};
+    int surplus = Expression::rank - Shape::rank, place = 0;
+    for (int axis = 0; axis < Expression::rank; ++axis) {
+      const bool goes = surplus > 0 && Expression::static_extent(axis) == 1;
+      if (goes) --surplus;
+      else if (place < Shape::rank) extents[place++] = expression.extent(axis);
+    }
+    return Shape(extents);
+  }
+}
+
 /// Axes of an operation, counted from the back when negative.
 template <int... Axes>
 struct axis_list {

@@ -43,11 +43,12 @@ class tensor {
     }
     Space::copy_from_host(data(), values.begin(), storage_.bytes());
   }
+  /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
-  tensor(const Expression& expression) : tensor(Shape(expression.shape())) {
-    static_assert(
-        shapes_agree<Shape, typename Expression::shape_type>() || must_hold<Shape, typename Expression::shape_type>,
-        "tenon: a shape takes no other rank and static extents than its own");
+  tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
+    using source = typename Expression::shape_type;
+    static_assert(shape_carries_over<Shape, source>() || must_hold<Shape, source>,
+                  "tenon: a shape takes no other rank and static extents than its own");
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>

@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <tenon/base/array.hpp>
+#include <tenon/base/error.hpp>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -14,10 +15,23 @@
 
 namespace tenon {
 
+namespace detail {
+inline int thread_limit = 0;  // 0: as many as OpenMP says
+}
+
+/// Sets how many threads the loops of this process use from now on; 0 leaves it to OpenMP. Results do not depend on it.
+/// throws    error when count is negative
+inline void set_num_threads(int count) {
+  if (count < 0) throw error(compose_text("set_num_threads: ", count, " threads, expected at least 0"));
+  __atomic_store_n(&detail::thread_limit, count, __ATOMIC_RELAXED);
+}
+
 /// Threads that a parallel loop would use here; 1 within one.
 inline int thread_count() {
 #if defined(_OPENMP)
-  return omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
+  const int limit = __atomic_load_n(&detail::thread_limit, __ATOMIC_RELAXED);
+  if (omp_in_parallel() != 0) return 1;
+  return limit != 0 ? limit : omp_get_max_threads();
 #else
   return 1;
 #endif

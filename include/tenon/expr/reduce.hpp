@@ -40,17 +40,11 @@ inline constexpr bool drops_axes<axis_list<Axes...>> = false;
 
 /// Whether an operand of `Rank` has the axes that a reduction folds, as far as types know them.
 template <int Rank, class Axes>
-constexpr bool reduced_axes_exist(const Axes&) {
-  return true;
-}
+inline constexpr bool reduced_axes_exist = true;
 template <int Rank, int... Axes>
-constexpr bool reduced_axes_exist(axis_list<Axes...> axes) {
-  return axes_exist<Rank>(axes);
-}
+inline constexpr bool reduced_axes_exist<Rank, axis_list<Axes...>> = axes_exist<Rank>(axis_list<Axes...>{});
 template <int Rank, int... Axes>
-constexpr bool reduced_axes_exist(dropped_axes<Axes...>) {
-  return axes_exist<Rank>(axis_list<Axes...>{});
-}
+inline constexpr bool reduced_axes_exist<Rank, dropped_axes<Axes...>> = axes_exist<Rank>(axis_list<Axes...>{});
 
 /// Which axes of an operand of `Rank` a reduction folds.
 template <int Rank>
@@ -217,9 +211,9 @@ struct reduction_function {
   template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   TENON_INLINE auto operator()(Operand&& operand, Axes axes = {}) const {
     constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
-    static_assert(reduced_axes_exist<rank>(Axes{}) || must_hold<Axes, constant<rank>>,
+    static_assert(reduced_axes_exist<rank, Axes> || must_hold<Axes, constant<rank>>,
                   "tenon: an axis must lie in [-rank, rank)");
-    if constexpr (reduced_axes_exist<rank>(Axes{})) {
+    if constexpr (reduced_axes_exist<rank, Axes>) {
       return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
     }
   }

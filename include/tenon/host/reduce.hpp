@@ -81,9 +81,10 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
 /// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
 template <int RowAxis, class Target, class E, class Folds>
 TENON_INLINE void run_result_blocks(const Target& target, const E& node, const Folds& folds) {
-  constexpr int rank = E::shape_type::rank, last_axis = last_moving_axis<typename E::shape_type>(RowAxis);
-  constexpr auto order = with_axis_last<rank>(last_axis);
+  constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
+  const int last_axis = last_moving_axis(extents, RowAxis);
+  const auto order = with_axis_last<rank>(last_axis);
   const auto program = node.template lower<0>(ordered_map(order));
   const auto write = [&](array<index, rank> position, const array<index, 2>& part, const auto& results) {
     array<index, rank> here{};

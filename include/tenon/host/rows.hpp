@@ -51,7 +51,9 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
   auto program = node.template lower<0>(identity_map<rank>());
   merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
   const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, rank - 1);
-  const index length = extents[rank - 1], grain = 1 + pointwise_grain / (1 + parts * length);
+  const index length = extents[rank - 1];
+  const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds);
+  const index grain = 1 + pointwise_grain / (values + parts * length);
   parallel_for(rows, grain, [&](index first, index last) {
     Record record[record_size];
     const auto own_folds = prepare(folds, record);
@@ -77,10 +79,11 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
   });
 }
 
-/// Whether the row that a fold reads is one run, short enough to be kept.
+/// Whether the row that a fold reads is one run, as long as the rows of the statement (a shorter one repeats over them)
+/// and short enough to be kept.
 template <class Fold>
-bool fits_record(const Fold& fold) {
-  return fold.run_count() == 1 && fold.run_length() <= record_size;
+bool fits_record(const Fold& fold, index row_length) {
+  return fold.run_count() == 1 && fold.run_length() == row_length && row_length <= record_size;
 }
 
 /// Rows whose costly values are computed once, where they fit and all occurrences are equal; else as they stand.
@@ -92,7 +95,9 @@ void run_rows_alone(const Target& target, const E& node, const Folds& folds, con
     using record = typename decltype(fold.program)::value_type;
     const auto& operand = get<slot>(reductions_of(node))->operand();
     using part = std::remove_cvref_t<decltype(operand)>;
-    if (first_equal[slot] == slot && fits_record(fold) && occurrences_equal(operand, node)) {
+    if (first_equal[slot] == slot &&
+        fits_record(fold, count_between(node.shape().to_array(), RowAxis, E::shape_type::rank)) &&
+        occurrences_equal(operand, node)) {
       return run_long_rows<RowAxis, record>(target, replace_recorded<part>(node), folds, first_equal,
                                             [](const Folds& shared, record* values) {
                                               return with_element<slot>(shared, recording(get<slot>(shared), values));
@@ -102,15 +107,31 @@ void run_rows_alone(const Target& target, const E& node, const Folds& folds, con
   run_long_rows<RowAxis, char>(target, node, folds, first_equal, [](const Folds& shared, char*) { return shared; });
 }
 
+/// How many values the longest row holds that a reduction of `node` folds; the result may keep one of them only.
+template <int RowAxis, class E>
+index longest_row(const E& node) {
+  return apply_tuple(
+      [](const auto*... reduction) {
+        index longest = 0;
+        const auto compare = [&](const auto& extents) {
+          const index length = count_between(extents, RowAxis, extents.size());
+          longest = length > longest ? length : longest;
+        };
+        (compare(reduction->operand().shape().to_array()), ...);
+        return longest;
+      },
+      reductions_of(node));
+}
+
 }  // namespace detail
 
 /// Evaluates a statement of the form `rows` into `target`; rows are the axes from `RowAxis` on.
 template <int RowAxis, class Target, class E>
 void run_rows_host(const Target& target, const E& node) {
-  constexpr int rank = E::shape_type::rank, beside = last_moving_axis<typename E::shape_type>(RowAxis);
   const auto extents = node.shape().to_array();
-  const index length = count_between(extents, RowAxis, rank);
-  const bool side_by_side = RowAxis > 0 && length <= detail::short_row && extents[beside] > length;
+  const index length = detail::longest_row<RowAxis>(node);
+  const bool side_by_side =
+      RowAxis > 0 && length <= detail::short_row && count_between(extents, RowAxis - 1, RowAxis) > length;
   const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
     return lower_reduction<FirstSlot>(reduction, extents, side_by_side);
   });

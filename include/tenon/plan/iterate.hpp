@@ -38,11 +38,11 @@ constexpr axis_map<Rank, Rank> ordered_map(const array<int, Rank>& axis_of) {
   return {{}, axis_of, filled_array<Rank>(index{1})};
 }
 
-/// The last axis before `end` that is not known to have extent 1; the loop over results runs along it.
-template <shape_type Shape>
-constexpr int last_moving_axis(int end) {
+/// The last axis before `end` of another extent than 1; the loop over results runs along it.
+template <int Rank>
+constexpr int last_moving_axis(const array<index, Rank>& extents, int end) {
   int axis = end - 1;
-  while (axis > 0 && Shape::static_extent(axis) == 1) --axis;
+  while (axis > 0 && extents[axis] == 1) --axis;
   return axis;
 }
 

@@ -29,7 +29,8 @@ bool equal_own_parts(const E& left, const E& right) {
     return left.elements.data() == right.elements.data() && left.shape() == right.shape() &&
            left.elements.strides() == right.elements.strides();
   } else if constexpr (is_scalar_node<E>) {
-    return left.value == right.value;
+    return left.value == right.value &&
+           __builtin_memcmp(&left.value, &right.value, sizeof(left.value)) == 0;  // 0 and -0
   } else if constexpr (std::is_same_v<kind, pointwise_kind>) {
     return equal_parameters(left.op, right.op);
   } else if constexpr (requires { left.geometry; }) {
