@@ -109,14 +109,6 @@ TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const 
   evaluate_whole(destination, node);
 }
 
-/// The number of axes whose extent is 1 by type.
-template <class Shape>
-constexpr int count_unit_axes() {
-  int count = 0;
-  for (int axis = 0; axis < Shape::rank; ++axis) count += Shape::static_extent(axis) == 1 ? 1 : 0;
-  return count;
-}
-
 /// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
 template <class NodeShape, class T, class Shape, class Space>
 auto insert_unit_axes(const view<T, Shape, Space>& destination) {
@@ -145,25 +137,6 @@ void check_repeats(const Destination& destination, const Shape& shape) {
   }
 }
 
-template <class Destination, class E>
-consteval void destination_must_have_rank() {
-  static_assert(must_hold<Destination, E>, "tenon: the destination has fewer axes than the expression");
-}
-
-template <class Left, class Right>
-constexpr bool static_extents_differ() {
-  for (int axis = 0; axis < Left::rank; ++axis) {
-    const index left = Left::static_extent(axis), right = Right::static_extent(axis);
-    if (left != dyn && right != dyn && right != 1 && left != right) return true;
-  }
-  return false;
-}
-
-template <class Destination, class Expression>
-consteval void destination_must_fit() {
-  static_assert(must_hold<Destination, Expression>, "tenon: the extents of destination and expression must be equal");
-}
-
 /// Evaluates once what the destination holds several times.
 template <class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_repeated(view<T, Shape, Space> destination, E node) {
@@ -176,14 +149,12 @@ template <class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
+  static_assert(ranks_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
+                "tenon: the destination has fewer axes than the expression");
+  static_assert(extents_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
+                "tenon: the extents of destination and expression must be equal");
   if constexpr (node_shape::rank > Shape::rank) {
-    if constexpr (count_unit_axes<node_shape>() < node_shape::rank - Shape::rank) {
-      destination_must_have_rank<Shape, node_shape>();
-    } else {
-      evaluate_fitted(insert_unit_axes<node_shape>(destination), node);
-    }
-  } else if constexpr (node_shape::rank == Shape::rank && static_extents_differ<Shape, node_shape>()) {
-    destination_must_fit<Shape, node_shape>();
+    evaluate_fitted(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination.shape(), node.shape());
     evaluate_same(destination, broadcast_to(node, destination.shape()));

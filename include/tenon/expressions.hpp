@@ -4,6 +4,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// clang-format off
+// First what asserts what users meet, each before what includes it: a file reached by way of others begins a compiler's
+// message with a line for each of them.
+#include <tenon/core/extents.hpp>
+#include <tenon/core/view.hpp>
+#include <tenon/core/tensor.hpp>
+#include <tenon/expr/pointwise.hpp>
+#include <tenon/expr/reduce.hpp>
+#include <tenon/expr/views/slice.hpp>
+#include <tenon/expr/convolve.hpp>
+#include <tenon/expr/matmul.hpp>
+#include <tenon/expr/einsum.hpp>
+// clang-format on
+
 #include <tenon/algorithms/histogram.hpp>
 #include <tenon/algorithms/scan.hpp>
 #include <tenon/algorithms/scatter.hpp>
@@ -14,10 +28,7 @@
 #include <tenon/algorithms/unique.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
-#include <tenon/expr/convolve.hpp>
 #include <tenon/expr/custom_reduce.hpp>
-#include <tenon/expr/einsum.hpp>
-#include <tenon/expr/matmul.hpp>
 #include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
@@ -47,7 +58,6 @@
 #include <tenon/expr/views/repeat.hpp>
 #include <tenon/expr/views/reshape.hpp>
 #include <tenon/expr/views/roll.hpp>
-#include <tenon/expr/views/slice.hpp>
 #include <tenon/expr/views/split.hpp>
 #include <tenon/expr/views/take.hpp>
 #include <tenon/expr/views/triangle.hpp>

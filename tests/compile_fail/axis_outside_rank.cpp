@@ -1,7 +1,7 @@
 // expect: tenon: an axis must lie in [-rank, rank)
 // tests/compile_fail/axis_outside_rank.cpp: a reduction over an axis that is not there.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 
 #ifdef MISUSE
 constexpr int axis = 2;

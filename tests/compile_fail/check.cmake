@@ -1,9 +1,15 @@
-# Checks one case: compiles as it stands; with -DMISUSE fails, and prints every text that an `// expect: ` line names.
+# Checks one case: compiles as it stands; with -DMISUSE fails, and prints every text that an `// expect: ` line names, the
+# first within five lines, so that nobody has to search for it. A line `// lines: <number>: <why>` allows it more.
 # Variables: compiler, include, source.
 # SPDX-License-Identifier: Apache-2.0
 file(STRINGS "${source}" expectations REGEX "^// expect: .")
 if(NOT expectations)
   message(FATAL_ERROR "${source}: the first line must be `// expect: <text>`")
+endif()
+set(most_lines 5)
+file(STRINGS "${source}" allowance REGEX "^// lines: [0-9]+: .")
+if(allowance)
+  string(REGEX REPLACE "^// lines: ([0-9]+): .*" "\\1" most_lines "${allowance}")
 endif()
 
 set(command "${compiler}" -std=c++20 -fsyntax-only "-I${include}" "${source}")
@@ -21,5 +27,15 @@ foreach(expectation IN LISTS expectations)
   string(FIND "${output}" "${text}" position)
   if(position EQUAL -1)
     message(FATAL_ERROR "${source}: the compiler does not print `${text}`:\n${output}")
+  endif()
+  if(DEFINED most_lines)
+    string(SUBSTRING "${output}" 0 ${position} before)
+    string(REGEX MATCHALL "\n" line_ends "${before}")
+    list(LENGTH line_ends lines_before)
+    if(NOT lines_before LESS most_lines)
+      math(EXPR line "${lines_before} + 1")
+      message(FATAL_ERROR "${source}: `${text}` is on line ${line}, expected within ${most_lines}:\n${output}")
+    endif()
+    unset(most_lines)
   endif()
 endforeach()

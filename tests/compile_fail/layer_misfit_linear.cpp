@@ -1,6 +1,7 @@
 // expect: tenon: this layer does not fit its input; the extents must be equal
 // expect: input_has<3136
 // expect: layer_takes<1568
+// lines: 11: each layer asserts what it takes; the layers before it stand in between
 // tests/compile_fail/layer_misfit_linear.cpp: a linear layer that does not fit the flattened images of a pass.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>

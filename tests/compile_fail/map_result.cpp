@@ -1,7 +1,7 @@
 // expect: a mapped function returns an element type
 // tests/compile_fail/map_result.cpp: a mapped function that returns what no tensor holds.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 
 #ifdef MISUSE
 struct word {

@@ -1,4 +1,5 @@
 // expect: tenon: this layer takes inputs of another rank; is a flatten missing?
+// lines: 11: each layer asserts what it takes; the layers before it stand in between
 // tests/compile_fail/missing_flatten.cpp: a linear layer right behind a convolution.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>

@@ -2,7 +2,7 @@
 // tests/compile_fail/mixed_destination.cpp: a destination in another memory space than the operands.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/emulated.hpp>
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 
 #ifdef MISUSE
 using other = tenon::host;

@@ -2,7 +2,7 @@
 // tests/compile_fail/mixed_spaces.cpp: operands of two memory spaces.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/emulated.hpp>
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 
 #ifdef MISUSE
 using other = tenon::emulated;

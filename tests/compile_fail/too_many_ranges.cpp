@@ -1,7 +1,7 @@
 // expect: tenon: slice takes at most one range for each axis
 // tests/compile_fail/too_many_ranges.cpp: more ranges than axes.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 
 void statement(const tenon::tensor<float, tenon::rank<1>>& a, tenon::tensor<float, tenon::rank<1>>& c) {
 #ifdef MISUSE

@@ -4,7 +4,7 @@
 // expect: right_extent<5
 // tests/compile_fail/wrong_extents.cpp: operands whose static extents contradict each other.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/tenon.hpp>
+#include <tenon/expressions.hpp>
 
 #ifdef MISUSE
 using right_shape = tenon::shape<64, 5>;

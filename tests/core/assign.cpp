@@ -1,6 +1,6 @@
 // tests/core/assign.cpp: the hook between tensors and the evaluator.
-// The primary template is one readable sentence (see compile_fail); here is what counts as an expression.
-// SPDX-License-Identifier: Apache-2.0
+// The primary template is one readable sentence (see compile_fail); here is what counts as an expression and what fits
+// where. SPDX-License-Identifier: Apache-2.0
 #include <tenon/core/assign.hpp>
 
 #include "support/catch.hpp"
@@ -22,4 +22,21 @@ TEST_CASE("tensors and views are assigned through the hook", "[assign]") {
   CHECK(b(1) == 20.0f);
   const tenon::tensor<float, tenon::rank<1>> c = a - 1;
   CHECK(c(0) == 0.0f);
+}
+
+TEST_CASE("types tell which expressions a destination holds", "[assign]") {
+  using tenon::dyn;
+  using tenon::shape;
+  STATIC_REQUIRE(tenon::ranks_fit<shape<dyn>, shape<dyn, 1>>());
+  STATIC_REQUIRE(tenon::ranks_fit<shape<dyn, dyn>, shape<>>());
+  STATIC_REQUIRE(!tenon::ranks_fit<shape<dyn>, shape<dyn, dyn>>());
+  STATIC_REQUIRE(tenon::extents_fit<shape<3, 4>, shape<dyn, 1>>());
+  STATIC_REQUIRE(tenon::extents_fit<shape<3, 4>, shape<4>>());
+  STATIC_REQUIRE(!tenon::extents_fit<shape<3, 4>, shape<3>>());
+  STATIC_REQUIRE(!tenon::extents_fit<shape<1, 4>, shape<3, 4>>());
+  STATIC_REQUIRE(tenon::shape_carries_over<shape<dyn>, shape<3, 1>>());
+  STATIC_REQUIRE(!tenon::shape_carries_over<shape<3, 4>, shape<1, 4>>());
+  STATIC_REQUIRE(!tenon::shape_carries_over<shape<3, 4>, shape<4>>());
+  STATIC_REQUIRE(std::is_same_v<tenon::assigned<float>::shape_type, shape<>>);
+  STATIC_REQUIRE(std::is_same_v<tenon::assigned<tenon::tensor<float, shape<2>>>::shape_type, shape<2>>);
 }

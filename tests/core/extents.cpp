@@ -20,7 +20,7 @@ struct join_operation {
 };
 
 template <class Left, class Right>
-using joined = tenon::broadcast_shape<join_operation, Left, Right>;
+using joined = tenon::broadcast_shape<Left, Right>;
 
 }  // namespace
 
@@ -88,6 +88,19 @@ TEST_CASE("static shapes broadcast in the type", "[extents]") {
   STATIC_REQUIRE(std::is_same_v<joined<shape<dyn, 4>, shape<3, dyn>>, shape<3, 4>>);
   STATIC_REQUIRE(std::is_same_v<joined<shape<dyn>, shape<1>>, shape<dyn>>);
   STATIC_REQUIRE(std::is_same_v<joined<shape<0>, shape<1>>, shape<0>>);
+  STATIC_REQUIRE(std::is_same_v<tenon::broadcast_shape<shape<4>, shape<3, 1>, rank<3>>, shape<dyn, 3, 4>>);
+}
+
+TEST_CASE("a static broadcast names the first axis that does not fit", "[extents]") {
+  constexpr auto known = tenon::known_broadcast<shape<dyn, 3, 7>, shape<1, 7>, shape<5, 6>>;
+  STATIC_REQUIRE(!known.fits());
+  STATIC_REQUIRE((known.misfit == 1 && known.left == 3 && known.right == 5));
+  STATIC_REQUIRE(tenon::known_broadcast<shape<2, 1>, shape<dyn, 5>>.fits());
+  STATIC_REQUIRE(tenon::shapes_agree<shape<2, dyn>, shape<dyn, 5>>());
+  STATIC_REQUIRE(!tenon::shapes_agree<shape<2, 1>, shape<2, 5>>());
+  STATIC_REQUIRE(!tenon::shapes_agree<shape<2>, shape<2, 5>>());
+  STATIC_REQUIRE(tenon::axes_exist<2>(tenon::axis<-2, 1>));
+  STATIC_REQUIRE(!tenon::axes_exist<2>(tenon::axis<0, 2>));
 }
 
 TEST_CASE("dynamic shapes broadcast at run time", "[extents]") {

@@ -25,6 +25,17 @@ TEST_CASE("the concept tells spaces from other types", "[space]") {
   CHECK(std::string(tenon::host::name) == "host");
 }
 
+TEST_CASE("spaces agree when all particular ones are one", "[space]") {
+  using tenon::any_space;
+  using tenon::host;
+  STATIC_REQUIRE(tenon::spaces_agree<host>);
+  STATIC_REQUIRE(tenon::spaces_agree<any_space, host, any_space, host>);
+  STATIC_REQUIRE(tenon::spaces_agree<any_space, any_space>);
+  STATIC_REQUIRE(!tenon::spaces_agree<any_space, host, tenon::emulated>);
+  STATIC_REQUIRE(std::is_same_v<tenon::first_space<any_space, any_space, host>::type, host>);
+  STATIC_REQUIRE(std::is_same_v<tenon::first_space<any_space, any_space>::type, any_space>);
+}
+
 TEMPLATE_LIST_TEST_CASE("spaces give aligned memory and copy in every direction", "[space]", tenon_test::spaces) {
   STATIC_REQUIRE(tenon::memory_space<TestType>);
   const int source[3] = {1, 2, 3};

@@ -63,7 +63,9 @@ std::string compose_text(const Parts&... parts) {
   return text;
 }
 
-/// False for every `Facts`, but only known so at instantiation: compilers print the facts with the failed assertion.
+/// False for every `Facts`, but only known so at instantiation: compilers print the facts with the failed assertion,
+/// `static_assert(condition || must_hold<Facts...>, ...)`. It stands in what the user calls or names, since each
+/// instantiation between, and each header on the way to the file, is a line before the sentence.
 template <class... Facts>
 inline constexpr bool must_hold = false;
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <tenon/base/array.hpp>
 #include <tenon/base/error.hpp>
 #include <type_traits>
@@ -13,6 +14,17 @@ namespace tenon {
 
 /// An extent that is known at run time only.
 inline constexpr index dyn = -1;
+
+/// Whether two shapes have equal ranks and no static extents that contradict each other.
+template <class Left, class Right>
+constexpr bool shapes_agree() {
+  bool agree = Left::rank == Right::rank;
+  for (int axis = 0; agree && axis < Left::rank; ++axis) {
+    const index left = Left::static_extent(axis), right = Right::static_extent(axis);
+    agree = left == dyn || right == dyn || left == right;
+  }
+  return agree;
+}
 
 /// The extents of a tensor, each static or `dyn`; only the dynamic ones are stored.
 /// throws    shape_error when constructed from extents that contradict the static ones or are negative
@@ -33,8 +45,8 @@ struct shape {
   template <index... Others>
     requires(sizeof...(Others) == sizeof...(Extents) && !std::is_same_v<shape<Others...>, shape>)
   constexpr shape(const shape<Others...>& other) {
-    static_assert(((Extents == dyn || Others == dyn || Extents == Others) && ...),
-                  "tenon: a shape does not take other static extents than its own");
+    static_assert(shapes_agree<shape, shape<Others...>>() || must_hold<shape, shape<Others...>>,
+                  "tenon: a shape takes no other rank and static extents than its own");
     assign(other.to_array());
   }
 
@@ -159,15 +171,10 @@ struct left_extent;
 template <index Extent>
 struct right_extent;
 
-template <class Operation, class Axis, class Left, class Right>
-consteval void extents_must_agree() {
-  static_assert(must_hold<Operation, Axis, Left, Right>, "tenon: these extents must be equal, or one of them 1");
-}
-
-/// Marks an axis list that names an axis beyond the rank.
-template <class Axes, int Rank>
-consteval void axis_must_exist() {
-  static_assert(must_hold<Axes, constant<Rank>>, "tenon: an axis must lie in [-rank, rank)");
+/// Whether the list names axes of a tensor of `Rank` axes only, each counted from the front or the back.
+template <int Rank, int... Axes>
+constexpr bool axes_exist(axis_list<Axes...>) {
+  return ((Axes >= -Rank && Axes < Rank) && ...);
 }
 
 /// `axis` counted from the front, for a tensor of `rank` axes.
@@ -176,7 +183,8 @@ constexpr int normalise_axis(int axis, int rank) { return axis < 0 ? axis + rank
 /// Which of `Rank` axes the list names.
 template <int Rank, int... Axes>
 constexpr array<bool, Rank> axis_set(axis_list<Axes...>) {
-  if constexpr (!((Axes >= -Rank && Axes < Rank) && ...)) axis_must_exist<axis_list<Axes...>, Rank>();
+  static_assert(axes_exist<Rank>(axis_list<Axes...>{}) || must_hold<axis_list<Axes...>, constant<Rank>>,
+                "tenon: an axis must lie in [-rank, rank)");
   array<bool, Rank> named{};
   ((named[normalise_axis(Axes, Rank)] = true), ...);
   return named;
@@ -185,16 +193,12 @@ constexpr array<bool, Rank> axis_set(axis_list<Axes...>) {
 /// The one axis that the list names, counted from the front.
 template <int Rank, int Axis>
 constexpr int only_axis(axis_list<Axis>) {
-  if constexpr (!(Axis >= -Rank && Axis < Rank)) axis_must_exist<axis_list<Axis>, Rank>();
+  static_assert(axes_exist<Rank>(axis_list<Axis>{}) || must_hold<axis_list<Axis>, constant<Rank>>,
+                "tenon: an axis must lie in [-rank, rank)");
   return normalise_axis(Axis, Rank);
 }
 
 namespace detail {
-
-template <class Shape>
-constexpr index static_extent_from_back(int back) {  // 1 beyond the rank: a missing axis broadcasts
-  return back < Shape::rank ? Shape::static_extent(Shape::rank - 1 - back) : 1;
-}
 
 constexpr index broadcast_static_extent(index left, index right) {
   if (left == 1) return right;
@@ -202,33 +206,58 @@ constexpr index broadcast_static_extent(index left, index right) {
   return left == dyn ? right : left;  // a run-time extent may still turn out to be 1, then it broadcasts
 }
 
-template <class Operation, class Left, class Right, int Back>
-consteval bool check_static_extents() {
-  constexpr index left = static_extent_from_back<Left>(Back), right = static_extent_from_back<Right>(Back);
-  if constexpr (left != right && left != 1 && right != 1 && left != dyn && right != dyn) {
-    constexpr int rank = Left::rank > Right::rank ? Left::rank : Right::rank;
-    extents_must_agree<Operation, at_axis<rank - 1 - Back>, left_extent<left>, right_extent<right>>();
+/// A broadcast as far as types know it: its extents, and the first axis where two static extents contradict each other.
+template <int Rank>
+struct static_broadcast {
+  array<index, Rank> extents = filled_array<Rank>(index{1});
+  int misfit = -1;
+  index left = 1, right = 1;
+
+  constexpr bool fits() const { return misfit < 0; }
+
+  template <index... Extents>
+  constexpr void join(std::type_identity<shape<Extents...>>) {
+    int axis = Rank - static_cast<int>(sizeof...(Extents));  // a missing axis broadcasts
+    (join(axis++, Extents), ...);
   }
-  return true;
+  constexpr void join(int axis, index other) {
+    const index extent = extents[axis];
+    const bool agrees = extent == other || extent == 1 || other == 1 || extent == dyn || other == dyn;
+    if (!agrees && fits()) misfit = axis, left = extent, right = other;
+    extents[axis] = broadcast_static_extent(extent, other);
+  }
+};
+
+constexpr int greatest_rank(std::initializer_list<int> ranks) {
+  int greatest = 0;
+  for (const int rank : ranks) greatest = rank > greatest ? rank : greatest;
+  return greatest;
 }
 
-template <class Operation, class Left, class Right, class Sequence>
-struct broadcast_shapes;
-template <class Operation, class Left, class Right, int... Axes>
-struct broadcast_shapes<Operation, Left, Right, std::integer_sequence<int, Axes...>> {
-  static constexpr int rank = static_cast<int>(sizeof...(Axes));
-  static_assert((check_static_extents<Operation, Left, Right, rank - 1 - Axes>() && ...));
-  using type = shape<broadcast_static_extent(static_extent_from_back<Left>(rank - 1 - Axes),
-                                             static_extent_from_back<Right>(rank - 1 - Axes))...>;
+template <class... Shapes>
+constexpr auto broadcast_statically() {
+  static_broadcast<greatest_rank({Shapes::rank...})> result;
+  (result.join(std::type_identity<Shapes>{}), ...);
+  return result;
+}
+
+template <class... Shapes>
+struct broadcast_shapes {
+  static constexpr auto joined = broadcast_statically<Shapes...>();
+  template <int... Axes>
+  static auto made(std::integer_sequence<int, Axes...>) -> shape<joined.extents[Axes]...>;
+  using type = decltype(made(std::make_integer_sequence<int, joined.extents.size()>{}));
 };
 
 }  // namespace detail
 
-/// The static shape of a broadcast of two; does not compile where static extents contradict each other.
-template <class Operation, shape_type Left, shape_type Right>
-using broadcast_shape = typename detail::broadcast_shapes<
-    Operation, Left, Right,
-    std::make_integer_sequence<int, (Left::rank > Right::rank ? Left::rank : Right::rank)>>::type;
+/// What types know of the broadcast of shapes.
+template <shape_type... Shapes>
+inline constexpr auto known_broadcast = detail::broadcast_shapes<Shapes...>::joined;
+
+/// The static shape of a broadcast.
+template <shape_type... Shapes>
+using broadcast_shape = typename detail::broadcast_shapes<Shapes...>::type;
 
 namespace detail {
 
@@ -245,7 +274,11 @@ template <class Operation, class Left, class Right>
 /// throws    shape_error naming the operation, the axis and both extents
 template <class Operation, shape_type Left, shape_type Right>
 TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& right) {
-  using result_type = broadcast_shape<Operation, Left, Right>;
+  constexpr auto known = known_broadcast<Left, Right>;
+  static_assert(
+      known.fits() || must_hold<Operation, at_axis<known.misfit>, left_extent<known.left>, right_extent<known.right>>,
+      "tenon: these extents must be equal, or one of them 1");
+  using result_type = broadcast_shape<Left, Right>;
   constexpr int rank = result_type::rank;
   array<index, rank> extents{};
   for (int axis = 0; axis < rank; ++axis) {

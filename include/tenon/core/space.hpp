@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 #include <tenon/base/error.hpp>
+#include <type_traits>
 
 namespace tenon {
 
@@ -39,5 +40,21 @@ struct host {
   static void copy_from_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
   static void copy_to_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
 };
+
+/// The space of numbers and generators: it fits any other.
+struct any_space {};
+
+/// The first of the spaces that is a particular one.
+template <class First, class... Rest>
+struct first_space {
+  using type = First;
+};
+template <class Second, class... Rest>
+struct first_space<any_space, Second, Rest...> : first_space<Second, Rest...> {};
+
+/// Whether the operands of one statement lie in one space.
+template <class... Spaces>
+inline constexpr bool spaces_agree =
+    ((std::is_same_v<Spaces, any_space> || std::is_same_v<Spaces, typename first_space<Spaces...>::type>) && ...);
 
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <tenon/core/assign.hpp>
 #include <tenon/core/storage.hpp>
 #include <tenon/core/view.hpp>
 
@@ -28,6 +29,12 @@ class tensor {
   template <std::convertible_to<index> Extent>
     requires(rank == 1)
   explicit tensor(const Extent (&extents)[1]) : tensor(Shape(extents[0])) {}
+  /// Any other number of extents does not compile.
+  template <std::convertible_to<index> Extent, int Count>
+    requires(Count != rank)
+  explicit tensor(const Extent (&)[Count]) : tensor() {
+    static_assert(Count == rank, "tenon: a tensor takes one extent for each axis");
+  }
   /// throws    shape_error when the number of values is not the number of elements
   tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
     if (static_cast<index>(values.size()) != size()) {
@@ -39,6 +46,9 @@ class tensor {
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
   tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
+    using source = typename Expression::shape_type;
+    static_assert(shape_carries_over<Shape, source>() || must_hold<Shape, source>,
+                  "tenon: a shape takes no other rank and static extents than its own");
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
@@ -62,7 +72,16 @@ class tensor {
   template <class Expression>
     requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor>)
   tensor& operator=(const Expression& expression) {
-    assigner<tensor, Expression>::assign(*this, expression);
+    using source = typename assigned<Expression>::shape_type;
+    constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
+    constexpr bool has_space = spaces_agree<Space, typename assigned<Expression>::space>;
+    static_assert(has_rank || must_hold<Shape, source>, "tenon: the destination has fewer axes than the expression");
+    static_assert(has_extents || must_hold<Shape, source>,
+                  "tenon: the extents of destination and expression must be equal");
+    static_assert(has_space || must_hold<Space, typename assigned<Expression>::space>,
+                  "tenon: the operands of one statement must lie in one memory space; copy one of them first, "
+                  "x.to<Space>()");
+    if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
 
@@ -80,10 +99,12 @@ class tensor {
 
   template <std::convertible_to<index>... Indices>
   T& operator()(Indices... indices) {
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return write_view()(indices...);
   }
   template <std::convertible_to<index>... Indices>
   const T& operator()(Indices... indices) const {
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
   /// throws    index_error naming axis, index and extent

@@ -25,11 +25,6 @@ struct convolve_operation {
   static constexpr const char* name = "convolve";
 };
 
-template <class Operation, class Left, class Right>
-consteval void channels_must_agree() {
-  static_assert(must_hold<Operation, Left, Right>, "tenon: image and weight of a convolution must have equal channels");
-}
-
 /// [n, c, h, w] with weight [o, c, r, s]: a product of [o, (c, r, s)] and the patches [(c, r, s), (n, p, q)].
 template <class Image, class Weight>
 struct convolution {
@@ -115,11 +110,6 @@ namespace detail {
 template <class Image, class Weight>
 auto make_convolution(const Image& image, const Weight& weight, const array<index, 2>& output,
                       const window_geometry& geometry) {
-  constexpr index image_channels = Image::shape_type::static_extent(1);
-  constexpr index weight_channels = Weight::shape_type::static_extent(1);
-  if constexpr (image_channels != dyn && weight_channels != dyn && image_channels != weight_channels) {
-    channels_must_agree<convolve_operation, left_extent<image_channels>, right_extent<weight_channels>>();
-  }
   if (image.shape().extent(1) != weight.shape().extent(1)) {
     throw shape_error(compose_text("convolve: axis 1: ", image.shape().extent(1), " channels, expected ",
                                    weight.shape().extent(1), " (image ", image.shape().to_array(), ", weight ",
@@ -153,9 +143,14 @@ inline void check_windows(const array<index, 4>& image, const array<index, 4>& w
 /// cost      one kernel, pointwise operands and a pointwise result included; no patch is stored
 template <tensor_operand ImageOperand, tensor_operand WeightOperand>
 auto convolve(ImageOperand&& image_operand, WeightOperand&& weight_operand, const window_geometry& geometry = {}) {
+  using image_shape = typename std::remove_cvref_t<ImageOperand>::shape_type;
+  using weight_shape = typename std::remove_cvref_t<WeightOperand>::shape_type;
+  static_assert(image_shape::rank == 4 && weight_shape::rank == 4, "tenon: convolve takes images [n, c, h, w]");
+  constexpr index given = image_shape::static_extent(1), taken = weight_shape::static_extent(1);
+  static_assert(given == dyn || taken == dyn || given == taken || must_hold<left_extent<given>, right_extent<taken>>,
+                "tenon: image and weight of a convolution must have equal channels");
   return [&geometry](const auto& image, const auto& weight) {
     const auto pixels = image.shape().to_array(), taps = weight.shape().to_array();
-    static_assert(pixels.size() == 4 && taps.size() == 4, "tenon: convolve takes images [n, c, h, w]");
     detail::check_windows(pixels, taps, geometry);
     const array<index, 2> output{{window_count(pixels[2], taps[2], geometry.stride[0], geometry.padding[0]),
                                   window_count(pixels[3], taps[3], geometry.stride[1], geometry.padding[1])}};

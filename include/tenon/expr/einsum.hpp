@@ -133,8 +133,7 @@ template <auto Text, int Operand, int Rank>
 struct einsum_operand {
   static constexpr auto part = Text.operand(Operand);
   static constexpr int width = Text.has_ellipsis(part) ? Rank - Text.letter_count(part) : 0;
-  static_assert(width >= 0 && Text.letter_count(part) + width == Rank,
-                "tenon: einsum names every axis of an operand by one letter");
+  static constexpr bool fits = width >= 0 && Text.letter_count(part) + width == Rank;
   static constexpr int of(int position) { return Text.letter(part, position, width); }
   using type = decltype(list_axes<einsum_operand>(std::make_integer_sequence<int, Rank>{}));
 };
@@ -287,6 +286,24 @@ void check_letters(All, const char* text, const Shapes&... shapes) {
   }
 }
 
+/// The terms of a text beside the shapes of their operands.
+template <auto Text, class Sequence, class... Shapes>
+struct einsum_terms;
+template <auto Text, int... I, class... Shapes>
+struct einsum_terms<Text, std::integer_sequence<int, I...>, Shapes...> {
+  using letters = join_lists<typename einsum_operand<Text, I, Shapes::rank>::type...>;
+  static constexpr bool fit = (einsum_operand<Text, I, Shapes::rank>::fits && ...);
+  static constexpr bool agree = static_letters_agree<letters, Shapes...>();
+
+  template <class... Nodes>
+  static auto contract(const Nodes&... nodes) {
+    constexpr int width = greatest_size({einsum_operand<Text, I, Shapes::rank>::width...});
+    check_letters(letters{}, Text.characters, nodes.shape()...);
+    return fold_products<typename einsum_result<Text, letters, width>::type>(
+        lettered<typename einsum_operand<Text, I, Shapes::rank>::type, Nodes>{nodes}...);
+  }
+};
+
 }  // namespace detail
 
 /// The sum of products that `Text` writes down: `einsum<"ij,jk->ik">(a, b)` is a matrix product, `"ii->i"` a diagonal,
@@ -300,16 +317,13 @@ auto einsum(Operands&&... operands) {
   static_assert(Text.is_valid(), "tenon: einsum takes letters, spaces, commas, ellipses and one \"->\"");
   static_assert(Text.operand_count() == static_cast<int>(sizeof...(Operands)),
                 "tenon: einsum takes as many operands as its text has terms");
-  return [&]<int... I, class... Nodes>(std::integer_sequence<int, I...>, const Nodes&... nodes) {
-    using letters = detail::join_lists<typename detail::einsum_operand<Text, I, Nodes::shape_type::rank>::type...>;
-    constexpr int width = greatest_size({detail::einsum_operand<Text, I, Nodes::shape_type::rank>::width...});
-    static_assert(detail::static_letters_agree<letters, typename Nodes::shape_type...>(),
-                  "tenon: axes of one letter of einsum must have one extent");
-    detail::check_letters(letters{}, Text.characters, nodes.shape()...);
-    return detail::fold_products<typename detail::einsum_result<Text, letters, width>::type>(
-        detail::lettered<typename detail::einsum_operand<Text, I, Nodes::shape_type::rank>::type, Nodes>{nodes}...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{},
-         as_node(std::forward<Operands>(operands))...);
+  using terms = detail::einsum_terms<Text, std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>,
+                                     typename std::remove_cvref_t<Operands>::shape_type...>;
+  static_assert(terms::fit, "tenon: einsum names every axis of an operand by one letter");
+  if constexpr (terms::fit) {
+    static_assert(terms::agree, "tenon: axes of one letter of einsum must have one extent");
+    return terms::contract(as_node(std::forward<Operands>(operands))...);
+  }
 }
 
 }  // namespace tenon

@@ -85,10 +85,13 @@ struct matmul_operation {
   static constexpr const char* name = "matmul";
 };
 
-template <class Operation, class Left, class Right>
-consteval void inner_extents_must_agree() {
-  static_assert(must_hold<Operation, Left, Right>, "tenon: the inner extents of a matrix product must be equal");
-}
+/// Which axes of the operands a matrix product sums, and their static extents.
+template <class Left, class Right>
+struct inner_axes {
+  static constexpr int left = Left::rank - 1, right = Right::rank < 2 ? 0 : Right::rank - 2;
+  static constexpr index left_extent = Left::static_extent(left), right_extent = Right::static_extent(right);
+  static constexpr bool fit = left_extent == dyn || right_extent == dyn || left_extent == right_extent;
+};
 
 /// The extents before the last two axes.
 template <class Shape, int... I>
@@ -106,12 +109,8 @@ auto batch_shape(const Shape& extents) {
 
 template <class Left, class Right>
 void check_inner_extents(const Left& left, const Right& right) {
-  constexpr int left_axis = Left::rank - 1, right_axis = Right::rank < 2 ? 0 : Right::rank - 2;
-  constexpr index static_left = Left::static_extent(left_axis), static_right = Right::static_extent(right_axis);
-  if constexpr (static_left != dyn && static_right != dyn && static_left != static_right) {
-    inner_extents_must_agree<matmul_operation, left_extent<static_left>, right_extent<static_right>>();
-  }
-  const index inner = left.extent(left_axis), other = right.extent(right_axis);
+  using axes = inner_axes<Left, Right>;
+  const index inner = left.extent(axes::left), other = right.extent(axes::right);
   if (inner == other) return;
   const bool transposed_fits = Right::rank >= 2 && inner == right.extent(Right::rank - 1);
   throw shape_error(compose_text("matmul: inner extents ", inner, " and ", other, " differ (operands ", left.to_array(),
@@ -143,6 +142,14 @@ struct matmul_letters {
       std::make_integer_sequence<int, batch_axes<RightRank>>{}));
 };
 
+template <class Left, class Right>
+auto multiply_matrices(const Left& left, const Right& right) {
+  check_inner_extents(left.shape(), right.shape());
+  broadcast_extents<matmul_operation>(batch_shape(left.shape()), batch_shape(right.shape()));
+  using letters = matmul_letters<Left::shape_type::rank, Right::shape_type::rank>;
+  return contract_letters<letters::rank, typename letters::left, typename letters::right>(left, right);
+}
+
 }  // namespace detail
 
 /// Matrix product of the last two axes, batched and broadcast over the ones before. A vector is a row on the left, a
@@ -153,14 +160,16 @@ struct matmul_letters {
 /// cost      one kernel, pointwise operands and a pointwise result included
 template <tensor_operand LeftOperand, tensor_operand RightOperand>
 auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
-  return []<class Left, class Right>(const Left& left, const Right& right) {
-    constexpr int left_rank = Left::shape_type::rank, right_rank = Right::shape_type::rank;
-    static_assert(left_rank >= 1 && right_rank >= 1, "tenon: matmul takes matrices and vectors");
-    detail::check_inner_extents(left.shape(), right.shape());
-    broadcast_extents<detail::matmul_operation>(detail::batch_shape(left.shape()), detail::batch_shape(right.shape()));
-    using letters = detail::matmul_letters<left_rank, right_rank>;
-    return detail::contract_letters<letters::rank, typename letters::left, typename letters::right>(left, right);
-  }(as_node(std::forward<LeftOperand>(left_operand)), as_node(std::forward<RightOperand>(right_operand)));
+  using left_shape = typename std::remove_cvref_t<LeftOperand>::shape_type;
+  using right_shape = typename std::remove_cvref_t<RightOperand>::shape_type;
+  static_assert(left_shape::rank >= 1 && right_shape::rank >= 1, "tenon: matmul takes matrices and vectors");
+  if constexpr (left_shape::rank >= 1 && right_shape::rank >= 1) {
+    using inner = detail::inner_axes<left_shape, right_shape>;
+    static_assert(inner::fit || must_hold<left_extent<inner::left_extent>, right_extent<inner::right_extent>>,
+                  "tenon: the inner extents of a matrix product must be equal");
+    return detail::multiply_matrices(as_node(std::forward<LeftOperand>(left_operand)),
+                                     as_node(std::forward<RightOperand>(right_operand)));
+  }
 }
 
 /// alpha a b + beta c, in one kernel.

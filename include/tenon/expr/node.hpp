@@ -27,38 +27,13 @@ concept expression = expression_node<E> && shape_type<typename E::shape_type> &&
   node.operands;
 };
 
-/// The space of numbers and generators: it fits any other.
-struct any_space {};
-
-template <class Left, class Right>
-consteval void spaces_must_agree() {
-  static_assert(must_hold<Left, Right>,
+/// The one space of an operation on several operands.
+template <class... Spaces>
+struct common_space : first_space<Spaces...> {
+  static_assert(spaces_agree<Spaces...> || must_hold<Spaces...>,
                 "tenon: the operands of one statement must lie in one memory space; copy one of "
                 "them first, x.to<Space>()");
-}
-
-namespace detail {
-template <class Left, class Right>
-constexpr auto agree_on_space() {
-  if constexpr (std::is_same_v<Left, any_space>) {
-    return std::type_identity<Right>{};
-  } else if constexpr (std::is_same_v<Right, any_space> || std::is_same_v<Left, Right>) {
-    return std::type_identity<Left>{};
-  } else {
-    spaces_must_agree<Left, Right>();
-    return std::type_identity<Left>{};
-  }
-}
-}  // namespace detail
-
-/// The one space of an operation on several operands.
-template <class First, class... Rest>
-struct common_space {
-  using type = First;
 };
-template <class First, class Second, class... Rest>
-struct common_space<First, Second, Rest...>
-    : common_space<typename decltype(detail::agree_on_space<First, Second>())::type, Rest...> {};
 
 /// Nothing to keep alive: the operand is an lvalue.
 struct no_owner {};

@@ -11,10 +11,18 @@ namespace tenon {
 /// `Op` applied to the elements of its operands, broadcast together.
 template <class Op, class... Operands>
 struct pointwise {
+  static constexpr auto known = known_broadcast<typename Operands::shape_type...>;
+  static_assert(known.fits() ||
+                    must_hold<Op, at_axis<known.misfit>, left_extent<known.left>, right_extent<known.right>>,
+                "tenon: these extents must be equal, or one of them 1");
+  static_assert(spaces_agree<typename Operands::space...> || must_hold<typename Operands::space...>,
+                "tenon: the operands of one statement must lie in one memory space; copy one of "
+                "them first, x.to<Space>()");
+
   using kind = pointwise_kind;
   using element = typename Op::template element<Operands...>;
-  using space = typename common_space<typename Operands::space...>::type;
-  using shape_type = decltype(broadcast_all<Op>(std::declval<const Operands&>().shape()...));
+  using space = typename first_space<typename Operands::space...>::type;
+  using shape_type = broadcast_shape<typename Operands::shape_type...>;
 
   [[no_unique_address]] Op op;
   tuple<Operands...> operands;
@@ -67,10 +75,15 @@ struct pointwise {
   }();
 };
 
+/// The node of `Op` on these operands. Functions name it as their result, so that the compiler reads its assertions at
+/// the user's call, before any body.
+template <class Op, class... Operands>
+using pointwise_of = pointwise<Op, node_of<Operands>...>;
+
 /// Composes a pointwise node; extents are checked here.
 /// throws    shape_error when run-time extents do not broadcast
 template <class Op, class... Operands>
-TENON_INLINE auto make_pointwise(Op op, Operands&&... operands) {
+TENON_INLINE pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... operands) {
   return [&]<class... Nodes>(const Nodes&... nodes) __attribute__((always_inline)) {
     return pointwise<Op, Nodes...>{op, {{{nodes}...}}, broadcast_all<Op>(nodes.shape()...)};
   }(as_node(std::forward<Operands>(operands))...);
@@ -81,7 +94,7 @@ template <class Op>
 struct pointwise_function {
   template <class... Operands>
     requires operands_of_expression<Operands...>
-  TENON_INLINE auto operator()(Operands&&... operands) const {
+  TENON_INLINE pointwise_of<Op, Operands...> operator()(Operands&&... operands) const {
     return make_pointwise(Op{}, std::forward<Operands>(operands)...);
   }
 };

@@ -38,6 +38,14 @@ inline constexpr bool drops_axes = true;
 template <int... Axes>
 inline constexpr bool drops_axes<axis_list<Axes...>> = false;
 
+/// Whether an operand of `Rank` has the axes that a reduction folds, as far as types know them.
+template <int Rank, class Axes>
+inline constexpr bool reduced_axes_exist = true;
+template <int Rank, int... Axes>
+inline constexpr bool reduced_axes_exist<Rank, axis_list<Axes...>> = axes_exist<Rank>(axis_list<Axes...>{});
+template <int Rank, int... Axes>
+inline constexpr bool reduced_axes_exist<Rank, dropped_axes<Axes...>> = axes_exist<Rank>(axis_list<Axes...>{});
+
 /// Which axes of an operand of `Rank` a reduction folds.
 template <int Rank>
 constexpr array<bool, Rank> reduced_axes(all_axes) {
@@ -202,7 +210,12 @@ template <class Monoid>
 struct reduction_function {
   template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   TENON_INLINE auto operator()(Operand&& operand, Axes axes = {}) const {
-    return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
+    constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+    static_assert(reduced_axes_exist<rank, Axes> || must_hold<Axes, constant<rank>>,
+                  "tenon: an axis must lie in [-rank, rank)");
+    if constexpr (reduced_axes_exist<rank, Axes>) {
+      return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
+    }
   }
 };
 

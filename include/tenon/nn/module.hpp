@@ -36,35 +36,24 @@ struct input_has;
 template <index Extent>
 struct layer_takes;
 
-template <class Layer, class Axis, class Given, class Taken>
-consteval void layer_must_fit_its_input() {
-  static_assert(must_hold<Layer, Axis, Given, Taken>,
-                "tenon: this layer does not fit its input; the extents must be equal");
-}
-
 /// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where the extent is static.
 /// throws    shape_error naming layer, axis and both extents
 template <class Layer, int Axis, index Taken, shape_type Input>
-constexpr void check_input(const Input& input) {
+constexpr auto check_input(const Input& input) {  // auto: compilers read it here, before a layer's products
   constexpr index given = Input::static_extent(Axis);
-  if constexpr (given != dyn && given != Taken) {
-    layer_must_fit_its_input<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>();
-  } else if (input.extent(Axis) != Taken) {
+  static_assert(given == dyn || given == Taken || must_hold<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>,
+                "tenon: this layer does not fit its input; the extents must be equal");
+  if (input.extent(Axis) != Taken) {
     throw shape_error(compose_text(Layer::name, ": axis ", Axis, ": extent ", input.extent(Axis), ", expected ", Taken,
                                    " (input ", input.to_array(), ")"));
   }
 }
 
-template <class Layer, int Given, int Taken>
-consteval void input_must_have_rank() {
-  static_assert(must_hold<Layer, constant<Given>, constant<Taken>>,
-                "tenon: this layer takes inputs of another rank; is a flatten missing?");
-}
-
 /// Checks the rank of an input.
 template <class Layer, int Taken, shape_type Input>
 consteval void check_rank() {
-  if constexpr (Input::rank != Taken) input_must_have_rank<Layer, Input::rank, Taken>();
+  static_assert(Input::rank == Taken || must_hold<Layer, constant<Input::rank>, constant<Taken>>,
+                "tenon: this layer takes inputs of another rank; is a flatten missing?");
 }
 
 /// Stands for a gradient that nobody asks for: that of a network's input.

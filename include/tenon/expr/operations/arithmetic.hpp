@@ -187,30 +187,30 @@ inline constexpr pointwise_function<copysign_op> copysign;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE auto operator+(Left&& left, Right&& right) {
+TENON_INLINE pointwise_of<add_op, Left, Right> operator+(Left&& left, Right&& right) {
   return add(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE auto operator-(Left&& left, Right&& right) {
+TENON_INLINE pointwise_of<subtract_op, Left, Right> operator-(Left&& left, Right&& right) {
   return subtract(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE auto operator*(Left&& left, Right&& right) {
+TENON_INLINE pointwise_of<multiply_op, Left, Right> operator*(Left&& left, Right&& right) {
   return multiply(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE auto operator/(Left&& left, Right&& right) {
+TENON_INLINE pointwise_of<divide_op, Left, Right> operator/(Left&& left, Right&& right) {
   return divide(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-TENON_INLINE auto operator-(Operand&& operand) {
+TENON_INLINE pointwise_of<negate_op, Operand> operator-(Operand&& operand) {
   return negate(std::forward<Operand>(operand));
 }
 

@@ -91,36 +91,36 @@ inline constexpr pointwise_function<right_shift_op> right_shift;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator&(Left&& left, Right&& right) {
+pointwise_of<bitwise_and_op, Left, Right> operator&(Left&& left, Right&& right) {
   return bitwise_and(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator|(Left&& left, Right&& right) {
+pointwise_of<bitwise_or_op, Left, Right> operator|(Left&& left, Right&& right) {
   return bitwise_or(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator^(Left&& left, Right&& right) {
+pointwise_of<bitwise_xor_op, Left, Right> operator^(Left&& left, Right&& right) {
   return bitwise_xor(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator<<(Left&& left, Right&& right) {
+pointwise_of<left_shift_op, Left, Right> operator<<(Left&& left, Right&& right) {
   return left_shift(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator>>(Left&& left, Right&& right) {
+pointwise_of<right_shift_op, Left, Right> operator>>(Left&& left, Right&& right) {
   return right_shift(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-auto operator~(Operand&& operand) {
+pointwise_of<bitwise_not_op, Operand> operator~(Operand&& operand) {
   return bitwise_not(std::forward<Operand>(operand));
 }
 

@@ -71,37 +71,37 @@ inline constexpr pointwise_function<greater_equal_op> greater_equal;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator==(Left&& left, Right&& right) {
+pointwise_of<equal_op, Left, Right> operator==(Left&& left, Right&& right) {
   return equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator!=(Left&& left, Right&& right) {
+pointwise_of<not_equal_op, Left, Right> operator!=(Left&& left, Right&& right) {
   return not_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator<(Left&& left, Right&& right) {
+pointwise_of<less_op, Left, Right> operator<(Left&& left, Right&& right) {
   return less(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator<=(Left&& left, Right&& right) {
+pointwise_of<less_equal_op, Left, Right> operator<=(Left&& left, Right&& right) {
   return less_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator>(Left&& left, Right&& right) {
+pointwise_of<greater_op, Left, Right> operator>(Left&& left, Right&& right) {
   return greater(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator>=(Left&& left, Right&& right) {
+pointwise_of<greater_equal_op, Left, Right> operator>=(Left&& left, Right&& right) {
   return greater_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 

@@ -69,7 +69,7 @@ inline constexpr pointwise_function<floor_divide_op> floor_divide;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator%(Left&& left, Right&& right) {
+pointwise_of<remainder_op, Left, Right> operator%(Left&& left, Right&& right) {
   return remainder(std::forward<Left>(left), std::forward<Right>(right));
 }
 

@@ -51,18 +51,18 @@ inline constexpr pointwise_function<logical_not_op> logical_not;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator&&(Left&& left, Right&& right) {
+pointwise_of<logical_and_op, Left, Right> operator&&(Left&& left, Right&& right) {
   return logical_and(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-auto operator||(Left&& left, Right&& right) {
+pointwise_of<logical_or_op, Left, Right> operator||(Left&& left, Right&& right) {
   return logical_or(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-auto operator!(Operand&& operand) {
+pointwise_of<logical_not_op, Operand> operator!(Operand&& operand) {
   return logical_not(std::forward<Operand>(operand));
 }
 

@@ -16,7 +16,6 @@ struct map_op {
   static constexpr const char* name = "map";
   using costly = void;
   using result = std::remove_cvref_t<std::invoke_result_t<const Function&, Numbers...>>;
-  static_assert(dtype<result> || must_hold<Function, result>, "tenon: a mapped function returns an element type");
   template <class...>
   using element = result;
   template <int I, class...>
@@ -47,6 +46,8 @@ template <class Function, class... Operands>
   requires operands_of_expression<Operands...>
 auto map(Function function, Operands&&... operands) {
   using op = map_op<Function, compute_type<typename node_of<Operands>::element>...>;
+  static_assert(dtype<typename op::result> || must_hold<Function, typename op::result>,
+                "tenon: a mapped function returns an element type");
   return make_pointwise(op{std::move(function)}, std::forward<Operands>(operands)...);
 }
 

@@ -98,12 +98,6 @@ struct concatenation {
   }
 };
 
-template <class Operation, class Left, class Right, class Axis>
-consteval void joined_extents_must_agree() {
-  static_assert(must_hold<Operation, Axis, Left, Right>,
-                "tenon: operands behind each other must have equal extents along the other axes");
-}
-
 /// Names the operations in messages.
 struct concatenate_operation {
   static constexpr const char* name = "concatenate";
@@ -124,9 +118,9 @@ auto joined_shape(const Left& left, const Right& right) {
   for_each_index<rank>([&](auto each) {
     constexpr int axis = each.value;
     constexpr index known = Left::static_extent(axis), other = Right::static_extent(axis);
-    if constexpr (axis != Axis && known != dyn && other != dyn && known != other) {
-      joined_extents_must_agree<Operation, left_extent<known>, right_extent<other>, at_axis<axis>>();
-    }
+    constexpr bool fits = axis == Axis || known == dyn || other == dyn || known == other;
+    static_assert(fits || must_hold<Operation, at_axis<axis>, left_extent<known>, right_extent<other>>,
+                  "tenon: operands behind each other must have equal extents along the other axes");
     if (axis != Axis && left.extent(axis) != right.extent(axis)) {
       throw shape_error(compose_text(Operation::name, ": axis ", axis, ": extents ", left.extent(axis), " and ",
                                      right.extent(axis), " differ, expected equal (operands ", left.to_array(), " and ",
