@@ -87,7 +87,7 @@ float slice_loop(operands& x) {
 
 #ifdef __AVX512F__
 /// The limit beyond the caches: stores that do not read what they replace.
-void broadcast_streaming_loop(operands& x) {
+void broadcast_at_the_limit(operands& x) {
   for (tn::index i = 0; i < n; ++i) {
     const __m512 column = _mm512_set1_ps(x.column.data()[i]);
     for (tn::index j = 0; j < n; j += 16) {
@@ -159,7 +159,7 @@ BENCHMARK(time_slice<slice_tenon>)->Name("slice/tenon");
 BENCHMARK(time_slice<slice_eigen>)->Name("slice/eigen");
 BENCHMARK(time_slice<slice_loop>)->Name("slice/loop");
 #ifdef __AVX512F__
-BENCHMARK(time_it<broadcast_streaming_loop, broadcast_loop>)->Name("broadcast/streaming_loop");
+BENCHMARK(time_it<broadcast_at_the_limit, broadcast_loop>)->Name("broadcast/limit");
 #endif
 #if __has_include(<cblas.h>) && defined(OPENBLAS_VERSION)
 BENCHMARK(time_it<transpose_openblas, transpose_loop>)->Name("transpose/openblas");
