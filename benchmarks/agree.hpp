@@ -8,12 +8,12 @@
 #include <cstdlib>
 
 /// Ends the program when `count` values differ by more than `bound` times the magnitude of the expected ones.
-inline void must_agree(const char* what, const float* actual, const float* expected, long count, double bound) {
+template <typename Expected>
+void must_agree(const char* what, const float* actual, const Expected* expected, long count, double bound) {
   for (long i = 0; i < count; ++i) {
-    const double difference = std::fabs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
-    if (!(difference <= bound * (1.0 + std::fabs(static_cast<double>(expected[i]))))) {
-      std::fprintf(stderr, "%s: element %ld is %g, the peer has %g\n", what, i, static_cast<double>(actual[i]),
-                   static_cast<double>(expected[i]));
+    const double found = actual[i], wanted = expected[i];
+    if (!(std::fabs(found - wanted) <= bound * (1.0 + std::fabs(wanted)))) {
+      std::fprintf(stderr, "%s: element %ld is %g, expected %g\n", what, i, found, wanted);
       std::exit(1);
     }
   }

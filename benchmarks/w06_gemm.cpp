@@ -53,6 +53,6 @@ void time_it(benchmark::State& state) {
 
 BENCHMARK(time_it<with_tenon, with_eigen>)->Name("tenon")->RangeMultiplier(2)->Range(64, 2048);
 BENCHMARK(time_it<with_eigen, with_eigen>)->Name("eigen")->RangeMultiplier(2)->Range(64, 2048);
-BENCHMARK(time_it<with_tenon_fused, with_eigen_fused>)->Name("tenon_relu_bias")->Arg(1024);
-BENCHMARK(time_it<with_eigen_fused, with_eigen_fused>)->Name("eigen_relu_bias")->Arg(1024);
+BENCHMARK(time_it<with_tenon_fused, with_eigen_fused>)->Name("relu_bias/tenon")->Arg(1024);
+BENCHMARK(time_it<with_eigen_fused, with_eigen_fused>)->Name("relu_bias/eigen")->Arg(1024);
 BENCHMARK_MAIN();

@@ -137,6 +137,10 @@ TEMPLATE_LIST_TEST_CASE("large values neither overflow nor vanish", "[compositio
   const auto x = tenon_test::tensor_of<TestType, float>(rank<2>(2, 3), {1000, 1000, -1000, -3e38f, -3e38f, -3e38f});
   CHECK(difference(numbers_of(tenon::softmax(x, axis<1>)), {0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3}, 1e-6) == "");
   CHECK(difference(numbers_of(tenon::logsumexp(x, axis<1>)), {1000 + std::log(2.0), -3e38}, 1e-6) == "");
+  const double infinity = HUGE_VAL;
+  const auto infinite =
+      tenon_test::tensor_of<TestType, float>(rank<2>(3, 2), {-HUGE_VALF, -HUGE_VALF, HUGE_VALF, 1, -HUGE_VALF, 2});
+  CHECK(numbers_of(tenon::logsumexp(infinite, axis<1>)) == std::vector<double>{-infinity, infinity, 2});
   const auto masked = tenon_test::tensor_of<TestType, float>(rank<2>(1, 3), {1, -HUGE_VALF, 1});
   CHECK(difference(numbers_of(tenon::softmax(masked, axis<1>)), {0.5, 0, 0.5}, 1e-6) == "");
 }

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/classification.hpp>
 #include <tenon/expr/operations/exponential.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/reshape.hpp>
 
@@ -31,13 +33,14 @@ auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
   return centred - log(sum(exp(centred), axes));
 }
 
-/// Logarithm of the sum of exponentials, safe from overflow.
+/// Logarithm of the sum of exponentials, safe from overflow; infinite where the greatest value is.
 /// extents   the named axes become 1
 template <tensor_operand Operand, int... Axes>
 auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto greatest = max(x, axes);
-  return log(sum(exp(x - greatest), axes)) + greatest;
+  const auto shift = where(isfinite(greatest), greatest, 0);
+  return log(sum(exp(x - shift), axes)) + shift;
 }
 
 /// (x - mean) / sqrt(variance + epsilon) along `axes`, with the biased variance: layer norm without its parameters.

@@ -87,3 +87,14 @@ TEMPLATE_LIST_TEST_CASE("assignment converts as cast does", "[where_cast]", teno
   truth = x - 1.75f;
   CHECK(numbers_of(truth) == numbers{0, 1, 0, 1, 0, 1, 0, 1, 0});
 }
+
+TEMPLATE_LIST_TEST_CASE("a cast to half rounds within a statement too", "[where_cast]", tenon_test::spaces) {
+  const auto x = repeated<double, TestType>({2049, 0.1, 1e6, -3}, 9);
+  const auto rounded = numbers_of(tenon::cast<double>(tenon::cast<half>(x)));
+  const auto coarse = numbers_of(tenon::cast<double>(tenon::cast<tenon::bfloat16>(x)));
+  for (std::size_t i = 0; i < rounded.size(); ++i) {
+    const float value = static_cast<float>(numbers{2049, 0.1, 1e6, -3}[i % 4]);
+    CHECK(rounded[i] == static_cast<double>(static_cast<float>(half(value))));
+    CHECK(coarse[i] == static_cast<double>(static_cast<float>(tenon::bfloat16(value))));
+  }
+}

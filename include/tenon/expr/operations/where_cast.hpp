@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_lanes.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
@@ -23,7 +24,13 @@ struct where_op {
 };
 inline constexpr pointwise_function<where_op> where;
 
-/// Elements converted to `T`.
+/// A number of float as half or bfloat16 holds it.
+template <class T>
+struct rounded_to {
+  TENON_HOST_DEVICE float operator()(float x) const { return static_cast<float>(T(x)); }
+};
+
+/// Elements converted to `T`; half and bfloat16 are rounded here, though they are computed in float.
 template <dtype T>
 struct cast_op {
   static constexpr const char* name = "cast";
@@ -33,7 +40,13 @@ struct cast_op {
   using operand = T;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return x;
+    if constexpr (!is_short_float<T>) {
+      return x;
+    } else if constexpr (simd::is_number<V>) {
+      return rounded_to<T>{}(x);
+    } else {
+      return simd::map_lanes<float>(rounded_to<T>{}, x);
+    }
   }
 };
 template <dtype T, tensor_operand Operand>
