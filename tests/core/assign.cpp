@@ -1,6 +1,6 @@
 // tests/core/assign.cpp: the hook between tensors and the evaluator.
-// The primary template is one readable sentence (see compile_fail); here is what counts as an expression and what fits
-// where. SPDX-License-Identifier: Apache-2.0
+// What counts as an expression and what fits where; the primary template is a readable sentence (see compile_fail).
+// SPDX-License-Identifier: Apache-2.0
 #include <tenon/core/assign.hpp>
 
 #include "support/catch.hpp"
