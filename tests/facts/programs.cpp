@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>
 
-
 namespace tenon_test {
 
 using tenon::rank;

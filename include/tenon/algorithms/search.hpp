@@ -33,9 +33,10 @@ index count_before(const View& line, T value, bool or_equal) {
 }  // namespace detail
 
 /// For each element of `operand`, the position in `sorted`, an ascending line, before which it would have to be
-/// inserted to keep the order; of several such positions the first, or with `right` the last. extents   those of the
-/// operand, int64 types     both are compared in their promoted type cost      O(log n) for each element, shared among
-/// threads
+/// inserted to keep the order; of several such positions the first, or with `right` the last.
+/// extents   those of the operand, int64
+/// types     both are compared in their promoted type
+/// cost      O(log n) for each element, shared among threads
 template <tensor_operand Sorted, tensor_operand Operand>
 auto searchsorted(Sorted&& sorted, Operand&& operand, search_options options = {}) {
   const auto line = in_memory(std::forward<Sorted>(sorted));

@@ -43,10 +43,11 @@ constexpr bool axes_differ() {
 
 }  // namespace detail
 
-/// The sum of products over pairs of axes: axis `LeftAxes[i]` of the left with axis `RightAxes[i]` of the right
-/// operand. extents   the other axes of the left operand, then those of the right types     as matmul throws
-/// shape_error when the extents of a pair differ cost      one kernel, pointwise operands and a pointwise result
-/// included
+/// The sum of products over pairs of axes: axis `LeftAxes[i]` of the left with axis `RightAxes[i]` of the right.
+/// extents   the other axes of the left operand, then those of the right
+/// types     as matmul
+/// throws    shape_error when the extents of a pair differ
+/// cost      one kernel, pointwise operands and a pointwise result included
 template <tensor_operand LeftOperand, tensor_operand RightOperand, int... LeftAxes, int... RightAxes>
 auto tensordot(LeftOperand&& left_operand, RightOperand&& right_operand, axis_list<LeftAxes...>,
                axis_list<RightAxes...>) {

@@ -128,8 +128,7 @@ struct gelu_op : floating_result {
 };
 inline constexpr pointwise_function<gelu_op> gelu;
 
-/// gelu with its approximation x * (1 + tanh(u)) / 2 of u = sqrt(2 / pi) * (x + 0.044715 x^3), here as x * sigmoid(2
-/// u).
+/// gelu with its approximation x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3): here x * sigmoid(2 u).
 struct gelu_tanh_op : floating_result {
   static constexpr const char* name = "gelu_tanh";
   template <class V>
