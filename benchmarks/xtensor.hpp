@@ -4,7 +4,9 @@
 #pragma once
 
 #if __has_include(<xtensor/xtensor.hpp>)
+#if __has_include(<xsimd/xsimd.hpp>)
 #define XTENSOR_USE_XSIMD
+#endif
 #include <array>
 #include <tenon/core/tensor.hpp>
 #include <xtensor/xadapt.hpp>

@@ -1,0 +1,57 @@
+# benchmarks/measurements.py: the files of benchmarks/results/ as numbers, for what writes tables and draws.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import pathlib
+import re
+
+root = pathlib.Path(__file__).resolve().parent.parent
+file_name = re.compile(r"(w\d+b?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
+library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|openblas|loop_in_double|loop|limit)(?![a-z])")
+titles = {
+    "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
+    "w02_functions": "W2: `out = tanh(a)*exp(-b*b) + log1p(abs(c))`, n floats",
+    "w03_reduce": "W3: `sum((a - b)^2)`, n floats",
+    "w03b_axes": "W3b: sums of the rows and of the columns of 4096 x 4096 floats, and over the middle axis of 256^3",
+    "w04_rows": "W4: softmax and standardisation, 4096 rows of 1024 floats",
+    "w05_layout": "W5: matrix + row + column, transposed copy, sum of every second row and column; 4096 x 4096 floats",
+    "w06_gemm": "W6: product of n x n floats, bare and with fused bias and ReLU",
+    "w10_compile_time": "W10: g++ -O2 for an include and 0, 1 or 50 statements",
+    "w10_compile_time_nvcc": "W10: nvcc for an include and 0, 1 or 50 statements",
+}
+
+
+def newest():
+    """The newest file of each workload and thread count, in their order."""
+    found = {}
+    for path in (root / "benchmarks/results").glob("w*.json"):
+        workload, date, threads = file_name.fullmatch(path.name).groups()
+        key = workload, int(threads)
+        found[key] = max(found.get(key, ("", path)), (date, path))
+    return [(workload, threads, path) for (workload, threads), (_, path) in sorted(found.items())]
+
+
+def quantity(result):
+    """Value, unit, and whether more of it is better."""
+    if "bytes_per_second" in result:
+        return result["bytes_per_second"] / 1e9, "GB/s", True
+    if "FLOP/s" in result:
+        return result["FLOP/s"] / 1e9, "GFLOP/s", True
+    if "megabytes" in result:
+        return result["megabytes"], "MB", False
+    if "seconds" in result:
+        return result["seconds"], "s", False
+    to_milliseconds = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[result["time_unit"]]
+    return result["real_time"] * to_milliseconds, "ms", False
+
+
+def cases(path):
+    """Of each case of a file the quantity that each library reached."""
+    found = {}
+    for result in json.loads(path.read_text())["benchmarks"]:
+        if result.get("aggregate_name") != "median":
+            continue
+        name = result["name"].removesuffix("_median")
+        library = library_name.search(name).group()
+        case = re.sub("[/_]{2,}", "/", name.replace(library, "", 1)).strip("/_")
+        found.setdefault(case, {})[library] = quantity(result)
+    return found
