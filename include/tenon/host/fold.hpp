@@ -35,7 +35,7 @@ class cascade {
 namespace detail {
 
 inline constexpr index run_block = 1024;    // elements folded in lanes before they enter the cascade
-inline constexpr index lane_block = 64;     // neighbouring results that are folded side by side
+inline constexpr index lane_block = 1024;     // neighbouring results that are folded side by side
 inline constexpr index column_block = 128;  // values folded into one result before they enter the cascade
 inline constexpr index item_size = 32768;   // elements in one parallel item of a full reduction
 
@@ -119,33 +119,46 @@ struct lanes_of {
       results[i] = Monoid::template finish<typename Fold::value_type>(state[i], fold.count);
     }
   }
-  /// Packs of `Width` from i on, as long as they fit.
-  template <int Width, class Cursor, class Access, class Slots>
-  TENON_INLINE void add_packs(const Cursor& cursor, index begin, index& i, index length, Access access,
+  /// Packs of `Width` from i on, as long as they fit, of several rows at once.
+  template <int Width, class Cursors, class Access, class Slots>
+  TENON_INLINE void add_packs(const Cursors& rows, index begin, index& i, index length, Access access,
                               const Slots& slots) {
     for (; i + Width <= length; i += Width) {
-      const auto lanes = cursor.template pack<Width>(begin + i, access, slots);
+      const auto at = [&](int row) __attribute__((always_inline)) {
+        return rows[row].template pack<Width>(begin + i, access, slots);
+      };
+      auto lanes = at(0);
+      for (int row = 1; row < Cursors::size(); ++row) lanes = Monoid::combine(lanes, at(row));
       simd::store<Width>(state + i, Monoid::combine(simd::load<State, Width>(state + i), lanes));
     }
   }
-  template <class Cursor, class Slots>
-  TENON_INLINE void add(const Cursor& cursor, const array<index, 2>& part, index position, const Slots& slots) {
+  /// Rows of one length, cursors in an array; returns how many of the elements it has added.
+  template <class Cursors, class Slots>
+  TENON_INLINE index add_rows(const Cursors& rows, const array<index, 2>& part, const Slots& slots) {
     const index begin = part[0], length = part[1] - part[0];
+    constexpr int width = simd::width_for(std::remove_cvref_t<decltype(rows[0])>::widest);
     index i = 0;
-    if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-      constexpr int width = simd::width_for(Cursor::widest);
-      with_access(
-          [&](auto access) {
-            add_packs<width>(cursor, begin, i, length, access, slots);
-            if constexpr (simd::narrow_width<width> != 1) {
-              add_packs<simd::narrow_width<width>>(cursor, begin, i, length, access, slots);
-            }
-          },
-          cursor);
-    }
-    for (; i < length; ++i) {
-      const auto value = cursor.value(begin + i, slots);
-      state[i] = Monoid::combine(state[i], Monoid::template lift<State>(value, position));
+    with_access(
+        [&](auto access) {
+          add_packs<width>(rows, begin, i, length, access, slots);
+          if constexpr (simd::narrow_width<width> != 1) {
+            add_packs<simd::narrow_width<width>>(rows, begin, i, length, access, slots);
+          }
+        },
+        rows[0]);
+    return i;
+  }
+  /// `Count` rows from number `position` on.
+  template <int Count, class Cursor, class Slots>
+  TENON_INLINE void add(const array<Cursor, Count>& rows, const array<index, 2>& part, index position,
+                        const Slots& slots) {
+    index begin = part[0];
+    if constexpr (folds_in_lanes<Monoid, State, Cursor>) begin += add_rows(rows, part, slots);
+    for (int row = 0; row < Count; ++row) {
+      for (index i = begin; i < part[1]; ++i) {
+        State& into = state[i - part[0]];
+        into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(i, slots), position + row));
+      }
     }
   }
 };
@@ -174,10 +187,16 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
   for (index first = 0; first < fold.count; first += column_block) {
     const index last = first + column_block < fold.count ? first + column_block : fold.count;
     lanes sums = lanes::template identity<lanes>();
-    for (index row = first; row < last; ++row) {
+    const auto row_at = [&](index row) {
       set_position(here, fold.extents, fold.kept, Fold::rank - 1, row);
-      sums.add(fold.program.at(here), part, row, slots);
+      return fold.program.at(here);
+    };
+    using cursor = decltype(row_at(0));
+    index row = first;
+    for (; row + 4 <= last; row += 4) {
+      sums.add(array<cursor, 4>{{row_at(row), row_at(row + 1), row_at(row + 2), row_at(row + 3)}}, part, row, slots);
     }
+    for (; row < last; ++row) sums.add(array<cursor, 1>{{row_at(row)}}, part, row, slots);
     if (fold.count <= column_block) return sums.finish(fold, part, results);
     partial.push(sums);
   }
