@@ -21,7 +21,7 @@ namespace tenon {
 namespace detail {
 
 template <class T, class Shape, class Space, class E>
-void evaluate_whole(view<T, Shape, Space> destination, E node);
+[[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node);
 
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
@@ -78,7 +78,7 @@ void run_stage(const Target& target, const E& node) {
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
 /// writes. Out of line and with a copy of the node, so that the statement around it can keep its own in registers.
 template <class T, class Shape, class Space, class E>
-[[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node) {
+void evaluate_whole(view<T, Shape, Space> destination, E node) {
   if (destination.size() == 0) return;
   if constexpr (stage_of<E>() == stage::split) {
     split(
