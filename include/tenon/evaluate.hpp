@@ -146,7 +146,7 @@ template <class T, class Shape, class Space, class E>
 
 /// Matches ranks and extents, then evaluates.
 template <class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node) {
+TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
   static_assert(ranks_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
@@ -154,7 +154,7 @@ TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, cons
   static_assert(extents_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
                 "tenon: the extents of destination and expression must be equal");
   if constexpr (node_shape::rank > Shape::rank) {
-    evaluate_fitted(insert_unit_axes<node_shape>(destination), node);
+    evaluate_into(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination.shape(), node.shape());
     evaluate_same(destination, broadcast_to(node, destination.shape()));
@@ -163,11 +163,6 @@ TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, cons
   } else {
     evaluate_repeated(destination, node);
   }
-}
-
-template <class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
-  evaluate_fitted(destination, node);
 }
 
 }  // namespace detail
