@@ -21,7 +21,7 @@ namespace tenon {
 namespace detail {
 
 template <class T, class Shape, class Space, class E>
-void evaluate_whole(view<T, Shape, Space> destination, E node);
+[[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node);
 
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
@@ -78,7 +78,7 @@ void run_stage(const Target& target, const E& node) {
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
 /// writes. Out of line and with a copy of the node, so that the statement around it can keep its own in registers.
 template <class T, class Shape, class Space, class E>
-[[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node) {
+void evaluate_whole(view<T, Shape, Space> destination, E node) {
   if (destination.size() == 0) return;
   if constexpr (stage_of<E>() == stage::split) {
     split(
@@ -146,7 +146,7 @@ template <class T, class Shape, class Space, class E>
 
 /// Matches ranks and extents, then evaluates.
 template <class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, const E& node) {
+TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
   static_assert(ranks_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
@@ -154,7 +154,7 @@ TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, cons
   static_assert(extents_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
                 "tenon: the extents of destination and expression must be equal");
   if constexpr (node_shape::rank > Shape::rank) {
-    evaluate_fitted(insert_unit_axes<node_shape>(destination), node);
+    evaluate_into(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination.shape(), node.shape());
     evaluate_same(destination, broadcast_to(node, destination.shape()));
@@ -163,11 +163,6 @@ TENON_INLINE void evaluate_fitted(const view<T, Shape, Space>& destination, cons
   } else {
     evaluate_repeated(destination, node);
   }
-}
-
-template <class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
-  evaluate_fitted(destination, node);
 }
 
 }  // namespace detail

@@ -16,7 +16,7 @@ struct telling_cursor {
   int settled_with = 0;
 
   bool is_adjacent() const { return adjacent; }
-  telling_cursor settled(int slots) const { return {adjacent, prefetched, slots}; }
+  TENON_HOST_DEVICE telling_cursor settled(int slots) const { return {adjacent, prefetched, slots}; }
   void prefetch(tenon::index count) const { *prefetched = static_cast<int>(count); }
   bool reads_beside(const float*, tenon::index count) const { return count == 3; }
   template <int Rank>

@@ -86,6 +86,11 @@ void check_terms(const std::string& output, const char (&... terms)[Sizes]) {
   }(std::make_index_sequence<sizeof...(Sizes)>{});
 }
 
+template <class Node>
+constexpr int kernels_of(const Node&) {
+  return tenon::kernel_count<Node>;
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("einsum of one operand", "[einsum]", tenon_test::spaces) {
@@ -161,9 +166,9 @@ TEMPLATE_LIST_TEST_CASE("an ellipsis stands for further axes, which broadcast", 
 TEST_CASE("two operands are one kernel, prologue and epilogue included", "[einsum]") {
   const tenon::tensor<float, rank<4>> a({2, 3, 4, 5});
   const tenon::tensor<float, rank<3>> b({4, 5, 6});
-  CHECK(tenon::kernel_count<decltype(einsum<"abij,ijk->kab">(a * 2, b))> == 1);
-  CHECK(tenon::kernel_count<decltype(tenon::relu(einsum<"abij,ijk->abk">(a, b) + 1))> == 1);
-  CHECK(tenon::kernel_count<decltype(einsum<"abij->jiba">(a) + 1)> == 1);
+  CHECK(kernels_of(einsum<"abij,ijk->kab">(a * 2, b)) == 1);
+  CHECK(kernels_of(tenon::relu(einsum<"abij,ijk->abk">(a, b) + 1)) == 1);
+  CHECK(kernels_of(einsum<"abij->jiba">(a) + 1) == 1);
 }
 
 TEST_CASE("static extents and element types go through an einsum", "[einsum]") {

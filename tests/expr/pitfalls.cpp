@@ -33,7 +33,8 @@ auto scattered_matrix(tenon::index rows, tenon::index columns) {
 template <class Tensor>
 auto through_a_local_part(const Tensor& x) {
   const auto part = tenon::exp(x);
-  const auto numerator = 1 - part, denominator = 1 + part;
+  const auto numerator = 1 - part;
+  const auto denominator = 1 + part;
   return numerator / denominator;
 }
 

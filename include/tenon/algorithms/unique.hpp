@@ -64,6 +64,7 @@ struct slice_comparison {
   index step;
 
   int operator()(index left, index right) const {
+    if (offsets.count() == 0) return 0;
     const auto *one = elements.data() + left * step, *other = elements.data() + right * step;
     for (index i = 0; i < offsets.count(); ++i) {
       const index offset = offsets.data()[i];

@@ -79,13 +79,20 @@ struct shape {
     for (int before = 0; before < axis; ++before) position += extents[before] == dyn ? 1 : 0;
     return position;
   }
+  /// Multiplies, and returns whether the product did not fit; nvcc's constant expressions lack the builtin.
+  TENON_INLINE static constexpr bool multiply(index& product, index extent) {
+    if (!std::is_constant_evaluated()) return __builtin_mul_overflow(product, extent, &product);
+    const bool overflows = extent > 0 && product > INT64_MAX / extent;
+    product = overflows ? 0 : product * extent;
+    return overflows;
+  }
   TENON_INLINE constexpr void assign(const array<index, rank>& extents) {
     index product = 1;
     bool fits = true, overflows = false, is_zero = false;
     for (int axis = 0; axis < rank; ++axis) {
       fits = fits && extents[axis] >= 0 && (static_extent(axis) == dyn || static_extent(axis) == extents[axis]);
       if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
-      overflows = __builtin_mul_overflow(product, extents[axis], &product) || overflows;
+      overflows = multiply(product, extents[axis]) || overflows;
       is_zero = is_zero || extents[axis] == 0;
     }
     if (!fits || (overflows && !is_zero)) refuse(extents);

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/simd.hpp>
+#include <tenon/device/simd_lanes.hpp>
 
 #if TENON_XSIMD && !defined(__CUDACC__)
 #pragma GCC diagnostic push  // g++ 12 takes operands that its own intrinsics leave open for mistakes
@@ -37,9 +37,7 @@ TENON_HOST_DEVICE TENON_INLINE V in_batches(const V& x) {
   if constexpr (is_number<V>) {
     return Function::number(x);
   } else {
-    V result{};
-    for (int lane = 0; lane < width_of<V>; ++lane) result[lane] = Function::number(x[lane]);
-    return result;
+    return map_lanes<lane_of<V>>([](lane_of<V> number) { return Function::number(number); }, x);
   }
 #endif
 }

@@ -130,7 +130,8 @@ struct whole_near {
   TENON_INLINE explicit whole_near(V x) {
     const V rounder = constant_like<V>(table_of<V>::rounder), shifted = x + rounder;
     number = shifted - rounder;
-    whole = as_bits<whole_lanes<V>>(shifted) - as_bits<whole_lanes<V>>(rounder);
+    using wrapping = pack<std::make_unsigned_t<typename table_of<V>::bits>, width_of<V>>;  // x may be anything
+    whole = as_bits<whole_lanes<V>>(static_cast<wrapping>(as_bits<wrapping>(shifted) - as_bits<wrapping>(rounder)));
   }
 };
 

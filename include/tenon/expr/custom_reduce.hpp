@@ -1,9 +1,10 @@
 // tenon/expr/custom_reduce.hpp: reductions by a monoid or a function of the user's.
 // They are the node of `sum` with another monoid, so whatever fuses with a sum fuses with them.
-// Floor 2: may include base, core, expr.
+// Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/simd_lanes.hpp>
 #include <tenon/expr/pointwise.hpp>
 #include <tenon/expr/reduce.hpp>
 
@@ -92,9 +93,7 @@ struct start_from_op {
     if constexpr (simd::is_number<V>) {
       return is_alone ? static_cast<V>(initial) : static_cast<V>(Function{}(static_cast<V>(initial), folded));
     } else {
-      V result{};
-      for (int lane = 0; lane < simd::width_of<V>; ++lane) result[lane] = value(simd::lane_of<V>(folded[lane]));
-      return result;
+      return simd::map_lanes<simd::lane_of<V>>([this](simd::lane_of<V> lane) { return this->value(lane); }, folded);
     }
   }
 };

@@ -78,7 +78,8 @@ struct leaf {
 
   template <int, int Outer>
   strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
-    return {elements.data() + map.offset(elements.strides()), map.strides(elements.strides())};
+    const index offset = elements.data() == nullptr ? 0 : map.offset(elements.strides());  // null where empty
+    return {elements.data() + offset, map.strides(elements.strides())};
   }
 };
 

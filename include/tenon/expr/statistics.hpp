@@ -63,15 +63,25 @@ auto nanmean(Operand&& operand, Axes axes = {}) {
   return nansum(x, axes) / cast<typename node_of<Operand>::element>(sum(!isnan(x), axes));
 }
 
+namespace detail {
+
+/// `fold` of what is not NaN, which `neutral` stands in for; NaN where nothing else is.
+template <class Fold, tensor_operand Operand, class Axes, class T>
+auto fold_numbers(const Fold& fold, Operand&& operand, Axes axes, T neutral) {
+  const auto& x = as_node(std::forward<Operand>(operand));
+  return where(all(isnan(x), axes), __builtin_nan(""), fold(where(isnan(x), neutral, x), axes));
+}
+
+}  // namespace detail
+
 /// Greatest value that is not NaN. Nothing else: NaN.
 /// types     floating
 /// throws    shape_error when nothing is left to fold
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmax(Operand&& operand, Axes axes = {}) {
-  const auto& x = as_node(std::forward<Operand>(operand));
   using element = typename node_of<Operand>::element;
-  return where(all(isnan(x), axes), __builtin_nan(""), max(where(isnan(x), lowest_value<element>(), x), axes));
+  return detail::fold_numbers(max, std::forward<Operand>(operand), axes, lowest_value<element>());
 }
 
 /// Least value that is not NaN. Nothing else: NaN.
@@ -80,9 +90,8 @@ auto nanmax(Operand&& operand, Axes axes = {}) {
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmin(Operand&& operand, Axes axes = {}) {
-  const auto& x = as_node(std::forward<Operand>(operand));
   using element = typename node_of<Operand>::element;
-  return where(all(isnan(x), axes), __builtin_nan(""), min(where(isnan(x), highest_value<element>(), x), axes));
+  return detail::fold_numbers(min, std::forward<Operand>(operand), axes, highest_value<element>());
 }
 
 }  // namespace tenon

@@ -150,8 +150,8 @@ class explanation {
   void add(const E& node, const char* boundary) {
     if constexpr (stage_of<E>() == stage::split) {
       split(
-          node, [this](const auto& part) { return evaluated_later(part); },
-          [this, boundary](const auto& rest) { add(rest, boundary); });
+          node, [this](const auto& part) { return this->evaluated_later(part); },
+          [this, boundary](const auto& rest) { this->add(rest, boundary); });
     } else {
       add_kernel(node, boundary);
     }

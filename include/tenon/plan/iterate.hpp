@@ -116,7 +116,8 @@ TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, Resu
 
 namespace detail {
 template <int FirstSlot, class... Operands, class Lower, int... I>
-auto lower_below(const tuple<Operands...>& operands, const Lower& lower_one, std::integer_sequence<int, I...>);
+TENON_INLINE auto lower_below(const tuple<Operands...>& operands, const Lower& lower_one,
+                              std::integer_sequence<int, I...>);
 }
 
 /// Calls `lower_one(constant<first slot of its operand>, reduction)` for each reduction of an expression in post order,
@@ -144,8 +145,8 @@ constexpr int first_slot_of() {
 }
 
 template <int FirstSlot, class... Operands, class Lower, int... I>
-TENON_INLINE auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
-                              std::integer_sequence<int, I...>) {
+auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
+                 std::integer_sequence<int, I...>) {
   return join(lower_reductions<first_slot_of<FirstSlot, I, Operands...>()>(get<I>(operands), lower_one)...);
 }
 

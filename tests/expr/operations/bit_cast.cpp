@@ -13,12 +13,12 @@
 namespace {
 
 template <class T>
-constexpr T special_values[] = {T(0), T(1), static_cast<T>(-2), std::numeric_limits<T>::max(),
-                                std::numeric_limits<T>::lowest()};
+constexpr T special_values[5] = {T(0), T(1), static_cast<T>(-2), std::numeric_limits<T>::max(),
+                                 std::numeric_limits<T>::lowest()};
 template <>
-constexpr float special_values<float>[] = {0.0f, -0.0f, 1.5f, std::bit_cast<float>(0x7fa00001u), -1e-45f};
+constexpr float special_values<float>[5] = {0.0f, -0.0f, 1.5f, std::bit_cast<float>(0x7fa00001u), -1e-45f};
 template <>
-constexpr double special_values<double>[] = {0.0, -0.0, 1.5, std::bit_cast<double>(0x7ff0000000000123u), -1e-310};
+constexpr double special_values<double>[5] = {0.0, -0.0, 1.5, std::bit_cast<double>(0x7ff0000000000123u), -1e-310};
 
 /// Elements whose bits, cast to `To`, are not those that std::bit_cast gives.
 template <class From, class To, class Space>
