@@ -48,6 +48,12 @@ TEST_CASE("rows and columns of every length", "[reduce]") {
   }
 }
 
+TEST_CASE("wherever columns are cut for threads, their sums are the same", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 1003), 3, -1.0f, 1.0f));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<0>)); }));
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::variance(x, axis<0>)); }));
+}
+
 TEST_CASE("several reductions over different axes meet in one statement", "[reduce]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(70, 70), 3, -1.0f, 1.0f));
   tenon::tensor<float, rank<2>> result({1, 70});

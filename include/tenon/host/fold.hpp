@@ -20,8 +20,11 @@ class cascade {
     levels_[level] = state;
   }
   State total() const {
-    State result = Monoid::template identity<State>();
-    for (int level = 0; (count_ >> level) != 0; ++level) {
+    if (count_ == 0) return Monoid::template identity<State>();
+    int level = 0;
+    while (((count_ >> level) & 1) == 0) ++level;
+    State result = levels_[level];
+    while ((count_ >> ++level) != 0) {
       if (((count_ >> level) & 1) != 0) result = Monoid::combine(levels_[level], result);
     }
     return result;
@@ -34,8 +37,9 @@ class cascade {
 
 namespace detail {
 
-inline constexpr index run_block = 1024;    // elements folded in lanes before they enter the cascade
-inline constexpr index lane_block = 1024;     // neighbouring results that are folded side by side
+inline constexpr index run_block = 1024;  // elements folded in lanes before they enter the cascade
+inline constexpr index lane_block = 512;  // neighbouring results that are at most folded side by side
+inline constexpr index least_lane_block = 64;
 inline constexpr index column_block = 128;  // values folded into one result before they enter the cascade
 inline constexpr index item_size = 32768;   // elements in one parallel item of a full reduction
 
@@ -100,17 +104,23 @@ void fold_row(cascade<Monoid, State>& partial, const Cursor& cursor, const array
 /// States of neighbouring results.
 template <class Monoid, class State>
 struct lanes_of {
+  index count;
   State state[lane_block];
 
+  static lanes_of identity(index count) {
+    lanes_of result;
+    result.count = count;
+    for (index i = 0; i < count; ++i) result.state[i] = Monoid::template identity<State>();
+    return result;
+  }
   template <class>
   static lanes_of identity() {
-    lanes_of result;
-    for (State& each : result.state) each = Monoid::template identity<State>();
-    return result;
+    return identity(lane_block);
   }
   static lanes_of combine(const lanes_of& left, const lanes_of& right) {
     lanes_of result;
-    for (int i = 0; i < lane_block; ++i) result.state[i] = Monoid::combine(left.state[i], right.state[i]);
+    result.count = left.count;
+    for (index i = 0; i < left.count; ++i) result.state[i] = Monoid::combine(left.state[i], right.state[i]);
     return result;
   }
   template <class Fold>
@@ -163,10 +173,6 @@ struct lanes_of {
   }
 };
 
-}  // namespace detail
-
-namespace detail {
-
 /// Runs `runs[0]` to `runs[1]` - 1 of the result at `here`, of each the elements `part[0]` to `part[1]` - 1.
 template <class Fold, class Position, class Slots>
 void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, const Fold& fold, Position here,
@@ -186,7 +192,7 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
   here[Fold::rank - 1] = 0;
   for (index first = 0; first < fold.count; first += column_block) {
     const index last = first + column_block < fold.count ? first + column_block : fold.count;
-    lanes sums = lanes::template identity<lanes>();
+    lanes sums = lanes::identity(part[1] - part[0]);
     const auto row_at = [&](index row) {
       set_position(here, fold.extents, fold.kept, Fold::rank - 1, row);
       return fold.program.at(here);

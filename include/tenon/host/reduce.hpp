@@ -49,22 +49,33 @@ void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& f
   });
 }
 
+/// How many of `length` results one item of a parallel loop takes, of `others` rows of them. Columns side by side are
+/// read fastest in long runs; results do not depend on where they are cut, as cuts lie between packs.
+template <class Folds>
+index result_block(index length, index others, const Folds& folds) {
+  const bool along_kept = apply_tuple([](const auto&... fold) { return (false || ... || fold.along_kept); }, folds);
+  if (!along_kept) return least_lane_block;
+  const index shares = length * others / (4 * thread_count()) / least_lane_block * least_lane_block;
+  return shares < least_lane_block ? least_lane_block : shares < lane_block ? shares : lane_block;
+}
+
 /// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads.
 template <class Slots, int Rank, class Write, class Folds, int Count>
 void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds& folds,
                 const array<int, Count>& first_equal) {
-  const index length = extents[last_axis], blocks = (length + lane_block - 1) / lane_block;
   auto others = extents;
   others[last_axis] = 1;
+  const index length = extents[last_axis], block = result_block(length, count_between(others, 0, Rank), folds),
+              blocks = (length + block - 1) / block;
   const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds),
-              grain = 1 + pointwise_grain / (lane_block * values);
+              grain = 1 + pointwise_grain / (block * values);
   parallel_for(count_between(others, 0, Rank) * blocks, grain, [&](index first, index last) {
     array<index, Rank> position{};
     Slots slots;
     for (index item = first; item < last; ++item) {
       set_position(position, others, 0, Rank, item / blocks);
-      const index begin = item % blocks * lane_block;
-      const array<index, 2> part{{begin, begin + lane_block < length ? begin + lane_block : length}};
+      const index begin = item % blocks * block;
+      const array<index, 2> part{{begin, begin + block < length ? begin + block : length}};
       slots.origin = begin;
       for_each_index<Count>([&](auto slot) {
         if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
