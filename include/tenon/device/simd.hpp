@@ -202,18 +202,6 @@ inline void finish_streaming() {
 #endif
 }
 
-/// Writes the lanes to elements `stride` apart, converted to U.
-template <int Width, class U, class V>
-TENON_INLINE void scatter(U* to, index stride, const V& lanes) {
-  if constexpr (Width == 1) {
-    *to = static_cast<U>(lanes);
-  } else {
-    lane_of<V> values[Width];
-    std::memcpy(values, &lanes, sizeof(lanes));
-    for (int lane = 0; lane < Width; ++lane) to[lane * stride] = static_cast<U>(values[lane]);
-  }
-}
-
 /// Lanes of `From` as lanes of `To`; numbers become true where they are not 0, true becomes 1.
 template <class From, class To, class V>
 TENON_HOST_DEVICE TENON_INLINE auto convert(const V& lanes) {

@@ -90,7 +90,7 @@ struct strided_source {
       if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
       return simd::gather<value_type, Width>(data + i * stride, stride);
     }
-    void prefetch(index count) const {
+    TENON_INLINE void prefetch(index count) const {
       constexpr index line = 64 / static_cast<index>(sizeof(T));
       if (stride != 1) return;
       for (index i = 0; i < count; i += line) __builtin_prefetch(data + i);
@@ -105,7 +105,7 @@ struct strided_source {
   bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
-    visitor(stride);
+    visitor(stride, data);
   }
 };
 
@@ -269,7 +269,7 @@ struct operation_program {
     TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
       return settled_of(slots, positions{});
     }
-    void prefetch(index count) const {
+    TENON_INLINE void prefetch(index count) const {
       apply_tuple([count](const auto&... cursor) { (tenon::prefetch(cursor, count), ...); }, cursors);
     }
 

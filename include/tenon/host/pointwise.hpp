@@ -4,16 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/launch_count.hpp>
-#include <tenon/device/threads.hpp>
-#include <tenon/plan/access.hpp>
+#include <tenon/host/staging.hpp>
 
 namespace tenon {
 
 namespace detail {
-
-inline constexpr index pointwise_chunk = 4096;   // elements: few enough to balance, enough to hide the bookkeeping
-inline constexpr index pointwise_grain = 16384;  // below this a second thread costs more than it saves
 
 /// Lanes that fit the widest type of several cursors.
 template <class Cursors>
@@ -50,68 +45,51 @@ TENON_INLINE void write_runs(const tuple<T*, Rest*...>& data, bool adjacent,
   }
 }
 
-/// The rows of an iteration space in chunks, shared among threads: `write(statement, position, part)` for each.
-template <int Rank>
-void run_chunks(const array<index, Rank>& extents, const void* statement,
-                void (*write)(const void*, const array<index, Rank>&, const array<index, 2>&)) {
-  const index length = Rank == 0 ? 1 : extents[Rank - 1], rows = count_between(extents, 0, Rank - 1);
-  const index chunks = (length + pointwise_chunk - 1) / pointwise_chunk;
-  const index chunk = chunks <= 1 ? length : pointwise_chunk;
-  const index grain = chunk == 0 ? 1 : (pointwise_grain + chunk - 1) / chunk;
-  count_launch("pointwise");
-  parallel_for(rows * chunks, grain, [&](index first, index last) {
-    array<index, Rank> position{};
-    for (index item = first; item < last; ++item) {
-      const index begin = (item % chunks) * chunk, end = begin + chunk < length ? begin + chunk : length;
-      set_position(position, extents, 0, Rank - 1, item / chunks);
-      write(statement, position, {{begin, end}});
-    }
-    simd::finish_streaming();
-  });
-}
-
 }  // namespace detail
 
 /// Evaluates a program over `extents` into its target.
 template <int Rank, class Target, class Program>
-void run_pointwise_host(array<index, Rank> extents, const Target& target, const Program& program) {
+void run_pointwise_host(const array<index, Rank>& extents, const Target& target, const Program& program) {
   struct statement {
     Target target;
     Program program;
-    static void write(const void* self, const array<index, Rank>& position, const array<index, 2>& part) {
-      const auto& [target, program] = *static_cast<const statement*>(self);
-      write_run(target.run_at(position), part, program.at(position), no_slots{});
+    void visit(detail::source_list<Rank>& list) { list(target.stride), program.visit(list); }
+    void write(const detail::row_block<Rank>& rows) const {
+      rows.for_each([&](const array<index, Rank>& position) __attribute__((always_inline)) {
+        write_run(target.run_at(position), rows.part, program.at(position), no_slots{});
+      });
     }
   };
   statement whole{target, program};
-  merge_axes(extents, 0, Rank, [&](auto& list) { list(whole.target.stride), whole.program.visit(list); });
-  detail::run_chunks<Rank>(extents, &whole, &statement::write);
+  detail::run_statement(extents, whole);
 }
 
 /// Evaluates each of several programs over `extents` into its target, in one pass.
 template <int Rank, class... Targets, class... Programs>
-void run_joint_host(array<index, Rank> extents, const tuple<Targets...>& targets, const tuple<Programs...>& programs) {
+void run_joint_host(const array<index, Rank>& extents, const tuple<Targets...>& targets,
+                    const tuple<Programs...>& programs) {
   struct statement {
     tuple<Targets...> targets;
     tuple<Programs...> programs;
-    static void write(const void* self, const array<index, Rank>& position, const array<index, 2>& part) {
+    void visit(detail::source_list<Rank>& list) {
+      apply_tuple([&](auto&... target) { (list(target.stride), ...); }, targets);
+      apply_tuple([&](auto&... program) { (program.visit(list), ...); }, programs);
+    }
+    void write(const detail::row_block<Rank>& rows) const {
       constexpr int count = static_cast<int>(sizeof...(Targets));
-      const auto& [targets, programs] = *static_cast<const statement*>(self);
-      const auto cursors =
-          apply_tuple([&](const auto&... program) { return make_tuple_of(program.at(position)...); }, programs);
       const array<index, count> steps =
           apply_tuple([](const auto&... target) { return array<index, count>{{target.step()...}}; }, targets);
-      const auto data =
-          apply_tuple([&](const auto&... target) { return make_tuple_of(target.at(position)...); }, targets);
-      detail::write_runs(data, steps == filled_array<count>(index{1}), steps, part, cursors);
+      rows.for_each([&](const array<index, Rank>& position) __attribute__((always_inline)) {
+        const auto cursors =
+            apply_tuple([&](const auto&... program) { return make_tuple_of(program.at(position)...); }, programs);
+        const auto data =
+            apply_tuple([&](const auto&... target) { return make_tuple_of(target.at(position)...); }, targets);
+        detail::write_runs(data, steps == filled_array<count>(index{1}), steps, rows.part, cursors);
+      });
     }
   };
   statement whole{targets, programs};
-  merge_axes(extents, 0, Rank, [&](auto& list) {
-    apply_tuple([&](auto&... target) { (list(target.stride), ...); }, whole.targets);
-    apply_tuple([&](auto&... program) { (program.visit(list), ...); }, whole.programs);
-  });
-  detail::run_chunks<Rank>(extents, &whole, &statement::write);
+  detail::run_statement(extents, whole);
 }
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.

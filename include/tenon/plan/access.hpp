@@ -53,6 +53,10 @@ struct stride_list {
     if (count < capacity) strides[count] = &stride;
     ++count;
   }
+  template <class T>
+  void operator()(array<index, Rank>& stride, const T*&) {
+    (*this)(stride);
+  }
   bool merge(int outer, int inner, index extent) const {
     for (int i = 0; i < count; ++i) {
       if ((*strides[i])[outer] != (*strides[i])[inner] * extent) return false;
@@ -64,6 +68,9 @@ struct stride_list {
   }
   void clear(int axis) const {
     for (int i = 0; i < count; ++i) (*strides[i])[axis] = 0;
+  }
+  void exchange(int axis, int other) const {
+    for (int i = 0; i < count; ++i) std::swap((*strides[i])[axis], (*strides[i])[other]);
   }
 };
 
@@ -130,17 +137,6 @@ TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extent
 
 namespace detail {
 
-/// Packs of `Width` from i on, as long as they fit before `end`.
-template <int Width, class Access, class T, class Cursor, class Slots>
-TENON_INLINE void write_packs(const target_run<T>& target, index& i, index end, const Cursor& cursor,
-                              const Slots& slots) {
-  for (; i + Width <= end; i += Width) {
-    const auto lanes = cursor.template pack<Width>(i, Access{}, slots);
-    target.step == 1 ? simd::store<Width>(target.data + i, lanes)
-                     : simd::scatter<Width>(target.data + i * target.step, target.step, lanes);
-  }
-}
-
 /// How far before an address that packs of `bytes` can be streamed to `to` lies, in elements.
 template <class T>
 index before_aligned(const T* to, index bytes) {
@@ -148,50 +144,65 @@ index before_aligned(const T* to, index bytes) {
   return past == 0 ? 0 : (bytes - past) / static_cast<index>(sizeof(T));
 }
 
-/// Packs side by side, past the caches where the target says so. An unaligned first pack is stored, and the next one
-/// overlaps it.
-template <int Width, class T, class Cursor, class Slots>
-TENON_INLINE void write_adjacent(const target_run<T>& target, index& i, index end, const Cursor& cursor,
-                                 const Slots& slots) {
-  using lanes_type = decltype(cursor.template pack<Width>(i, adjacent_access{}, slots));
+/// Packs of `Width` from i on, as long as they fit before `end`; past the caches where the target says so. An unaligned
+/// first pack is stored, and the next one overlaps it.
+template <int Width, class Access, class T, class Cursor, class Slots>
+TENON_INLINE void write_packs(T* to, [[maybe_unused]] bool streaming, index& i, index end, const Cursor& cursor,
+                              const Slots& slots) {
+  using lanes_type = decltype(cursor.template pack<Width>(i, Access{}, slots));
   if constexpr (simd::can_stream<T, lanes_type>) {
-    index first = target.streaming ? before_aligned(target.data + i, sizeof(lanes_type)) : 0;
+    index first = streaming ? before_aligned(to + i, sizeof(lanes_type)) : 0;
     while (i + Width <= end) {
-      const auto lanes = cursor.template pack<Width>(i, adjacent_access{}, slots);
-      if (target.streaming && first == 0) {
-        simd::stream(target.data + i, lanes);
+      const auto lanes = cursor.template pack<Width>(i, Access{}, slots);
+      if (streaming && first == 0) {
+        simd::stream(to + i, lanes);
       } else {
-        simd::store<Width>(target.data + i, lanes);
+        simd::store<Width>(to + i, lanes);
       }
       i += first == 0 ? Width : first;
       first = 0;
     }
   } else {
     for (; i + Width <= end; i += Width) {
-      simd::store<Width>(target.data + i, cursor.template pack<Width>(i, adjacent_access{}, slots));
+      simd::store<Width>(to + i, cursor.template pack<Width>(i, Access{}, slots));
     }
   }
 }
 
+/// A place for elements of the positions from `begin` on, at `elements`.
+template <class T>
+T* numbered_from(T* elements, index begin) {
+  const auto bytes = static_cast<std::uintptr_t>(begin) * sizeof(T);
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(elements) - bytes);
+}
+
 }  // namespace detail
 
-/// Writes the values of a cursor at the positions `part[0]` to `part[1]` - 1 of a row.
+/// Writes the values of a cursor at the positions `part[0]` to `part[1]` - 1 of a row. On their way to elements that
+/// are not side by side they are.
 template <class T, class Cursor, class Slots>
 TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, Cursor cursor,
                             const Slots& slots) {
   constexpr int width = simd::width_for(greatest_size({simd::lane_bytes<T>, Cursor::widest}));
-  const target_run<T> to = target;
-  const index end = part[1];
-  index i = part[0];
-  if (to.step == 1 && cursor.is_adjacent()) {
-    detail::write_adjacent<width>(to, i, end, cursor, slots);
-    if constexpr (simd::narrow_width<width> != 1) {
-      detail::write_packs<simd::narrow_width<width>, adjacent_access>(to, i, end, cursor, slots);
+  constexpr index block = 256;
+  T side_by_side[block];
+  const target_run<T> run = target;
+  const bool beside = run.step == 1;
+  for (index begin = part[0], end = begin; begin < part[1]; begin = end) {
+    end = beside || part[1] - begin <= block ? part[1] : begin + block;
+    T* const to = beside ? run.data : detail::numbered_from(side_by_side, begin);
+    index i = begin;
+    if (cursor.is_adjacent()) {
+      detail::write_packs<width, adjacent_access>(to, run.streaming && beside, i, end, cursor, slots);
+      if constexpr (simd::narrow_width<width> != 1) {
+        detail::write_packs<simd::narrow_width<width>, adjacent_access>(to, false, i, end, cursor, slots);
+      }
+    } else {
+      detail::write_packs<width, strided_access>(to, run.streaming && beside, i, end, cursor, slots);
     }
-  } else {
-    detail::write_packs<width, strided_access>(to, i, end, cursor, slots);
+    for (; i < end; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
+    for (i = beside ? end : begin; i < end; ++i) run.data[i * run.step] = to[i];
   }
-  for (; i < end; ++i) to.data[i * to.step] = static_cast<T>(cursor.value(i, slots));
 }
 
 }  // namespace tenon
