@@ -15,10 +15,23 @@ namespace tenon {
 template <class Operand>
 using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>;
 
+/// What algorithms ask of memory that the host cannot reach; <tenon/algorithms/cuda.hpp> answers for `cuda`. All work on
+/// numbered lines of equal length, one after another:
+///   inclusive_scan, exclusive_scan   a fold of each line, every state kept
+///   sort_lines                       keys in ascending order within each line and positions with them, stable
+///   sort_items                       positions in the order of a comparison, stable
+///   true_places                      the numbers for which a flag is set, ascending
+///   count_bins                       how often each number occurs, those outside not counted
 template <class Space>
-consteval void space_must_be_host_accessible() {
-  static_assert(Space::host_accessible || must_hold<Space>,
-                "tenon: this algorithm runs on the host; copy the operand first, x.to<tenon::host>()");
+struct device_passes {
+  static constexpr bool available = false;
+};
+
+template <class Space>
+consteval void algorithms_must_run() {
+  static_assert(Space::host_accessible || device_passes<Space>::available || must_hold<Space>,
+                "tenon: algorithms reach this space only in files that nvcc compiles and that include "
+                "<tenon/algorithms/cuda.hpp>; or copy the operand first, x.to<tenon::host>()");
 }
 
 /// An operand as a leaf: a tensor or view where it lies, any other expression evaluated.
@@ -26,7 +39,7 @@ template <tensor_operand Operand>
 auto in_memory(Operand&& operand) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
-  space_must_be_host_accessible<space>();
+  algorithms_must_run<space>();
   if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
     return as_node(std::forward<Operand>(operand));
   } else {

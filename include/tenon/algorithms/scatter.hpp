@@ -33,7 +33,7 @@ namespace detail {
 template <scatter_destination Destination>
 auto target_of(Destination&& destination) {
   using type = std::remove_cvref_t<Destination>;
-  space_must_be_host_accessible<typename type::space>();
+  algorithms_must_run<typename type::space>();
   if constexpr (is_view<type>) return destination;
   else return destination.write_view();
 }

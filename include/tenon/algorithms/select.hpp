@@ -112,7 +112,7 @@ auto nonzero(Operand&& operand) {
   using node = node_of<Operand>;
   constexpr int rank = node::shape_type::rank;
   using space = algorithm_space<Operand>;
-  space_must_be_host_accessible<space>();
+  algorithms_must_run<space>();
   const tensor<bool, typename node::shape_type, space> chosen(
       not_equal(std::forward<Operand>(operand), typename node::element(0)));
   const auto places = detail::true_places(chosen.data(), chosen.size());

@@ -84,7 +84,7 @@ template <tensor_operand Operand>
 auto unique(Operand&& operand) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
-  space_must_be_host_accessible<space>();
+  algorithms_must_run<space>();
   using element = typename node::element;
   const tensor<element, typename node::shape_type, space> items(as_node(std::forward<Operand>(operand)));
   const view<const element, rank<1>, space> line(items.data(), rank<1>(items.size()));

@@ -1,0 +1,69 @@
+// tenon/algorithms/cuda.hpp: algorithms on tensors of the space cuda, through CUB.
+// By name only, beside a door: CUB takes seconds to compile. Compilers other than nvcc see nothing here.
+// Floor 5: may include base, core, device, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/algorithms/lines.hpp>
+#include <tenon/device/cuda_memory.hpp>
+#if defined(__CUDACC__)
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/tabulate_output_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_scan.cuh>
+#include <tenon/core/storage.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// Calls a pass of CUB twice, as it wants to be: it says how much memory it needs, then it has it.
+template <class Pass>
+void run_cub(const char* name, const Pass& pass) {
+  std::size_t bytes = 0;
+  check_cuda(name, pass(nullptr, bytes));
+  storage<unsigned char, cuda> workspace(static_cast<index>(bytes));
+  check_cuda(name, pass(static_cast<void*>(workspace.data()), bytes));
+}
+
+/// The line in which a number stands.
+struct line_of_number {
+  index length;
+  __host__ __device__ index operator()(index number) const { return number / length; }
+};
+
+/// `make(0)`, `make(1)`, ... as an iterator.
+template <class Make>
+auto made_by(const Make& make) {
+  return thrust::make_transform_iterator(thrust::make_counting_iterator(index{0}), make);
+}
+
+}  // namespace detail
+
+template <>
+struct device_passes<cuda> {
+  static constexpr bool available = true;
+
+  template <class Input, class Output, class Combine>
+  static void inclusive_scan(index count, index length, const Input& input, const Output& output,
+                             const Combine& combine) {
+    detail::run_cub("cub::DeviceScan::InclusiveScanByKey", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveScanByKey(workspace, bytes, detail::made_by(detail::line_of_number{length}),
+                                                 detail::made_by(input), thrust::make_tabulate_output_iterator(output),
+                                                 combine, count, ::cuda::std::equal_to<>{}, current_stream());
+    });
+  }
+  template <class Input, class Output, class Combine, class State>
+  static void exclusive_scan(index count, index length, const Input& input, const Output& output,
+                             const Combine& combine, State first) {
+    detail::run_cub("cub::DeviceScan::ExclusiveScanByKey", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceScan::ExclusiveScanByKey(workspace, bytes, detail::made_by(detail::line_of_number{length}),
+                                                 detail::made_by(input), thrust::make_tabulate_output_iterator(output),
+                                                 combine, first, count, ::cuda::std::equal_to<>{}, current_stream());
+    });
+  }
+};
+
+}  // namespace tenon
+#endif

@@ -1,0 +1,54 @@
+// tests/algorithms/distant.hpp: a memory space out of the host's reach, for the path of algorithms on devices.
+// Its kernels run on the emulation and its passes are plain loops, so that only CUB itself is left to a real device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/algorithms/cuda.hpp>
+#include <tenon/algorithms/lines.hpp>
+#include <tenon/device/emulated.hpp>
+
+#include "support/spaces.hpp"
+
+namespace tenon_test {
+
+/// Memory that only kernels may touch, as far as types can say so.
+struct distant : tenon::emulated {
+  static constexpr const char* name = "distant";
+  static constexpr bool host_accessible = false;
+};
+
+#if defined(__CUDACC__)
+using algorithm_spaces = spaces;
+#else
+using algorithm_spaces = std::tuple<tenon::host, tenon::emulated, distant>;
+#endif
+
+}  // namespace tenon_test
+
+template <>
+struct tenon::detail::launcher<tenon_test::distant> : tenon::detail::launcher<tenon::emulated> {};
+
+template <>
+struct tenon::device_passes<tenon_test::distant> {
+  static constexpr bool available = true;
+
+  template <class Input, class Output, class Combine>
+  static void inclusive_scan(index count, index length, const Input& input, const Output& output,
+                             const Combine& combine) {
+    auto state = input(0);
+    for (index number = 0; number < count; ++number) {
+      if (number != 0) state = number % length == 0 ? input(number) : combine(state, input(number));
+      output(number, state);
+    }
+  }
+  template <class Input, class Output, class Combine, class State>
+  static void exclusive_scan(index count, index length, const Input& input, const Output& output,
+                             const Combine& combine, State first) {
+    State state = first;
+    for (index number = 0; number < count; ++number) {
+      if (number % length == 0) state = first;
+      output(number, state);
+      state = combine(state, input(number));
+    }
+  }
+};
