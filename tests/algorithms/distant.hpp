@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <tenon/algorithms/cuda.hpp>
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/device/emulated.hpp>
@@ -50,5 +51,16 @@ struct tenon::device_passes<tenon_test::distant> {
       output(number, state);
       state = combine(state, input(number));
     }
+  }
+  template <class Key>
+  static storage<index, tenon_test::distant> sort_lines(storage<Key, tenon_test::distant> keys,
+                                                        storage<index, tenon_test::distant> positions, index lines,
+                                                        index length) {
+    for (index line = 0; line < lines; ++line) {
+      const Key* key = keys.data() + line * length;
+      index* places = positions.data() + line * length;
+      std::stable_sort(places, places + length, [&](index left, index right) { return key[left] < key[right]; });
+    }
+    return positions;
   }
 };

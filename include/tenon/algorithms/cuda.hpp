@@ -11,7 +11,9 @@
 #include <thrust/iterator/tabulate_output_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 #include <tenon/core/storage.hpp>
 
 namespace tenon {
@@ -30,8 +32,16 @@ void run_cub(const char* name, const Pass& pass) {
 /// The line in which a number stands.
 struct line_of_number {
   index length;
-  __host__ __device__ index operator()(index number) const { return number / length; }
+  TENON_HOST_DEVICE index operator()(index number) const { return number / length; }
 };
+/// Where a line begins.
+struct begin_of_line {
+  index length;
+  TENON_HOST_DEVICE index operator()(index line) const { return line * length; }
+};
+
+/// From this length on, a line is worth the whole device: the segmented sort gives each a single block.
+inline constexpr index long_line = index{1} << 17;
 
 /// `make(0)`, `make(1)`, ... as an iterator.
 template <class Make>
@@ -62,6 +72,30 @@ struct device_passes<cuda> {
                                                  detail::made_by(input), thrust::make_tabulate_output_iterator(output),
                                                  combine, first, count, ::cuda::std::equal_to<>{}, current_stream());
     });
+  }
+
+  template <class Key>
+  static storage<index, cuda> sort_lines(storage<Key, cuda> keys, storage<index, cuda> positions, index lines,
+                                         index length) {
+    storage<Key, cuda> sorted_keys(keys.count());
+    storage<index, cuda> sorted(positions.count());
+    if (lines == 1 || length >= detail::long_line) {
+      for (index first = 0; first < keys.count(); first += length) {
+        detail::run_cub("cub::DeviceRadixSort::SortPairs", [&](void* workspace, std::size_t& bytes) {
+          return cub::DeviceRadixSort::SortPairs(workspace, bytes, keys.data() + first, sorted_keys.data() + first,
+                                                 positions.data() + first, sorted.data() + first, length, 0,
+                                                 static_cast<int>(8 * sizeof(Key)), current_stream());
+        });
+      }
+    } else {
+      const auto begins = detail::made_by(detail::begin_of_line{length});
+      detail::run_cub("cub::DeviceSegmentedSort::StableSortPairs", [&](void* workspace, std::size_t& bytes) {
+        return cub::DeviceSegmentedSort::StableSortPairs(workspace, bytes, keys.data(), sorted_keys.data(),
+                                                         positions.data(), sorted.data(), keys.count(), lines, begins,
+                                                         begins + 1, current_stream());
+      });
+    }
+    return sorted;
   }
 };
 
