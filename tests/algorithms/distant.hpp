@@ -63,4 +63,13 @@ struct tenon::device_passes<tenon_test::distant> {
     }
     return positions;
   }
+  template <class Order>
+  static void sort_items(index* items, index count, const Order& order) {
+    std::sort(items, items + count, order);
+  }
+  static void true_places(const bool* flags, index count, index* places) {
+    for (index number = 0; number < count; ++number) {
+      if (flags[number]) *places++ = number;
+    }
+  }
 };

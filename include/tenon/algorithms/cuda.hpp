@@ -11,9 +11,11 @@
 #include <thrust/iterator/tabulate_output_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
+#include <cub/device/device_select.cuh>
 #include <tenon/core/storage.hpp>
 
 namespace tenon {
@@ -96,6 +98,21 @@ struct device_passes<cuda> {
       });
     }
     return sorted;
+  }
+
+  template <class Order>
+  static void sort_items(index* items, index count, const Order& order) {
+    detail::run_cub("cub::DeviceMergeSort::SortKeys", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceMergeSort::SortKeys(workspace, bytes, items, count, order, current_stream());
+    });
+  }
+
+  static void true_places(const bool* flags, index count, index* places) {
+    storage<index, cuda> found(1);
+    detail::run_cub("cub::DeviceSelect::Flagged", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceSelect::Flagged(workspace, bytes, thrust::make_counting_iterator(index{0}), flags, places,
+                                        found.data(), count, current_stream());
+    });
   }
 };
 
