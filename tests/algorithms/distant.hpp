@@ -72,4 +72,11 @@ struct tenon::device_passes<tenon_test::distant> {
       if (flags[number]) *places++ = number;
     }
   }
+  template <class BinOf>
+  static void count_bins(index count, index bins, const BinOf& bin_of, index* counts) {
+    for (index number = 0; number < count; ++number) {
+      const index bin = bin_of(number);
+      if (bin >= 0 && bin < bins) ++counts[bin];
+    }
+  }
 };

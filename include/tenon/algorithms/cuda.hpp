@@ -11,11 +11,13 @@
 #include <thrust/iterator/tabulate_output_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 #include <cub/device/device_select.cuh>
+#include <limits>
 #include <tenon/core/storage.hpp>
 
 namespace tenon {
@@ -35,6 +37,12 @@ void run_cub(const char* name, const Pass& pass) {
 struct line_of_number {
   index length;
   TENON_HOST_DEVICE index operator()(index number) const { return number / length; }
+};
+/// A bin as CUB counts it.
+template <class BinOf>
+struct narrow_bin {
+  BinOf bin_of;
+  TENON_HOST_DEVICE int operator()(index number) const { return static_cast<int>(bin_of(number)); }
 };
 /// Where a line begins.
 struct begin_of_line {
@@ -112,6 +120,20 @@ struct device_passes<cuda> {
     detail::run_cub("cub::DeviceSelect::Flagged", [&](void* workspace, std::size_t& bytes) {
       return cub::DeviceSelect::Flagged(workspace, bytes, thrust::make_counting_iterator(index{0}), flags, places,
                                         found.data(), count, current_stream());
+    });
+  }
+
+  template <class BinOf>
+  static void count_bins(index count, index bins, const BinOf& bin_of, index* counts) {
+    if (bins >= std::numeric_limits<int>::max()) {
+      throw shape_error(compose_text("histogram: ", bins, " bins, expected fewer than ",
+                                     std::numeric_limits<int>::max(), " on a device"));
+    }
+    const int levels = static_cast<int>(bins) + 1;
+    detail::run_cub("cub::DeviceHistogram::HistogramEven", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceHistogram::HistogramEven(workspace, bytes, detail::made_by(detail::narrow_bin<BinOf>{bin_of}),
+                                                 reinterpret_cast<unsigned long long*>(counts), levels, 0, levels - 1,
+                                                 count, current_stream());
     });
   }
 };

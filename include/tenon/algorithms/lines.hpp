@@ -34,6 +34,13 @@ consteval void algorithms_must_run() {
                 "<tenon/algorithms/cuda.hpp>; or copy the operand first, x.to<tenon::host>()");
 }
 
+/// Operands that are read in one pass: all where the host reaches them, or all in one space.
+template <class... Spaces>
+consteval void spaces_must_agree() {
+  static_assert((Spaces::host_accessible && ...) || spaces_agree<Spaces...> || must_hold<Spaces...>,
+                "tenon: the operands of one statement must lie in one memory space");
+}
+
 /// An operand as a leaf: a tensor or view where it lies, any other expression evaluated.
 template <tensor_operand Operand>
 auto in_memory(Operand&& operand) {

@@ -57,23 +57,28 @@ numbered_elements<T, Shape::rank> in_order(const view<T, Shape, Space>& elements
       numbered_elements<T, Shape::rank>{elements.data(), elements.shape().to_array(), elements.strides()});
 }
 
+/// The elements of a view in row-major order of its axes as `order` lists them.
+template <class T, class Shape, class Space>
+numbered_elements<T, Shape::rank> in_order(const view<T, Shape, Space>& elements,
+                                           const array<int, Shape::rank>& order) {
+  numbered_elements<T, Shape::rank> result{elements.data(), {}, {}};
+  for (int place = 0; place < Shape::rank; ++place) {
+    result.extents[place] = elements.extent(order[place]);
+    result.strides[place] = elements.strides()[order[place]];
+  }
+  return detail::merged(result);
+}
+
 /// The elements of a view line after line, lines along `axis` in row-major order of the other axes; each line from its
 /// end where `reverse`.
 template <class T, class Shape, class Space>
 numbered_elements<T, Shape::rank> line_by_line(const view<T, Shape, Space>& elements, int axis, bool reverse = false) {
-  constexpr int rank = Shape::rank;
-  const auto order = with_axis_last<rank>(axis);
-  numbered_elements<T, rank> result{elements.data(), {}, {}};
-  for (int place = 0; place < rank; ++place) {
-    result.extents[place] = elements.extent(order[place]);
-    result.strides[place] = elements.strides()[order[place]];
-  }
-  if (reverse && elements.size() != 0) {
-    index& step = result.strides[rank - 1];
-    result.data += (result.extents[rank - 1] - 1) * step;
-    step = -step;
-  }
-  return detail::merged(result);
+  const auto order = with_axis_last<Shape::rank>(axis);
+  if (!reverse || elements.size() == 0) return in_order(elements, order);
+  auto strides = elements.strides();
+  T* last = elements.data() + (elements.extent(axis) - 1) * strides[axis];
+  strides[axis] = -strides[axis];
+  return in_order(view<T, Shape, Space>(last, elements.shape(), strides), order);
 }
 
 /// Calls `body(number)` for its share of the numbers below `count`.
