@@ -73,6 +73,14 @@ storage<index, host> offsets_within(const View& elements, const array<index, Vie
   return offsets;
 }
 
+/// A table that the host made, where `Space` reaches it.
+template <class Space>
+storage<index, Space> table_in(const storage<index, host>& table) {
+  storage<index, Space> result(table.count());
+  Space::copy_from_host(result.data(), table.data(), table.bytes());
+  return result;
+}
+
 /// Calls `body(number, element)` for the elements with row-major numbers from `first` to `last` - 1.
 template <class View, class Body>
 void visit_elements(const View& elements, index first, index last, const Body& body) {

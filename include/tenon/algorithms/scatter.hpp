@@ -5,8 +5,11 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/sort.hpp>
 #include <tenon/core/layout.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 
 namespace tenon {
@@ -71,9 +74,9 @@ index checked_index(const char* name, Index given, int axis, const Extents& exte
   return which < 0 ? which + extent : which;
 }
 
-/// Checks all indices, in row-major order, before anything is written.
+/// Checks all indices that the host reaches, in row-major order.
 template <class Target, class Indices>
-void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
+void check_indices_on_host(const char* name, const Target& target, int axis, const Indices& indices) {
   const auto extents = target.shape().to_array();
   const auto check = [&](index first, index last) {
     visit_elements(indices, first, last, [&](index, auto given) { checked_index(name, given, axis, extents); });
@@ -85,17 +88,31 @@ void check_indices(const char* name, const Target& target, int axis, const Indic
   }
 }
 
+/// Checks all indices before anything is written. Those on a device are copied only when one of them is to be named.
+template <class Target, class Indices>
+void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
+  if constexpr (Indices::space::host_accessible) {
+    check_indices_on_host(name, target, axis, indices);
+  } else if (indices.size() != 0) {
+    const auto given = cast<index>(as_node(indices));
+    const index least = min(given), greatest = max(given);
+    if (least >= -target.extent(axis) && greatest < target.extent(axis)) return;
+    const tensor<index, typename Indices::shape_type, typename Indices::space> copied(given);
+    check_indices_on_host(name, target, axis, copied.template to<host>().view());
+  }
+}
+
 /// What a place holds after an element came to it.
 template <class Op, class T, class Source>
-T combined(T held, Source fresh) {
+TENON_HOST_DEVICE T combined(T held, Source fresh) {
   using value_type = compute_type<T>;
   const auto element = static_cast<value_type>(static_cast<compute_type<Source>>(fresh));
   return static_cast<T>(static_cast<value_type>(Op::value(static_cast<value_type>(held), element)));
 }
 
-/// Writes the element of `source` at every position of `indices` to the index that stands there.
+/// On the host: writes the element of `source` at every position of `indices` to the index that stands there.
 template <class Op, class Target, class Indices, class Source>
-void scatter_lines(const Target& target, int axis, const Indices& indices, const Source& source) {
+void scatter_lines_on_host(const Target& target, int axis, const Indices& indices, const Source& source) {
   constexpr int rank = Target::rank;
   const int beside = beside_axis(rank, axis);
   const index extent = target.extent(axis);
@@ -110,6 +127,86 @@ void scatter_lines(const Target& target, int axis, const Indices& indices, const
       });
     };
   });
+}
+
+/// Indices counted from the front.
+template <class Indices>
+struct front_index {
+  Indices indices;
+  index extent;
+  index* rows;
+  TENON_HOST_DEVICE void operator()(index number) const {
+    const auto which = static_cast<index>(indices[number]);
+    rows[number] = which < 0 ? which + extent : which;
+  }
+};
+
+/// Writes what comes to one place: a run of equal rows in the order of a line. Who is not at the begin of a run leaves
+/// it to another, so no two threads write to one place, and all that meets there is combined in order.
+template <class Op, class Target, class Source>
+struct scatter_run {
+  Target target;
+  Source source;
+  numbered_elements<const index, 2> rows, order;  // [lines, places]
+  index length, extent;                           // of lines of indices and of the target
+
+  TENON_HOST_DEVICE void operator()(index number) const {
+    const index first = number / length * length, last = first + length, row = row_at(first, number);
+    if (number != first && row_at(first, number - 1) == row) return;
+    auto& held = target[number / length * extent + row];
+    for (index place = number; place < last && row_at(first, place) == row; ++place) {
+      held = combined<Op>(held, source[first + order[place]]);
+    }
+  }
+  TENON_HOST_DEVICE index row_at(index first, index place) const { return rows[first + order[place]]; }
+};
+
+/// On a device: writes the elements of lines of `source` to the rows of lines of `target` that `rows` names, all of
+/// them line after line; `sets` of rows are given, one for each line or one for all.
+template <class Op, class Space, class Target, class Source>
+void scatter_runs(const Target& target, index extent, const Source& source, index lines,
+                  const view<const index, rank<2>, Space>& rows) {
+  const index sets = rows.extent(0), length = rows.extent(1);
+  const auto order = argsort(rows, axis<1>);
+  const auto shared = [&](const index* data) {
+    return numbered_elements<const index, 2>{data, {{lines, length}}, {{sets == lines ? length : 0, 1}}};
+  };
+  for_each_number<Space>(
+      lines * length, 1,
+      scatter_run<Op, Target, Source>{target, source, shared(rows.data()), shared(order.data()), length, extent});
+}
+
+/// Whether all lines along an axis are the same elements.
+template <class View>
+bool lines_are_one(const View& elements, int axis) {
+  for (int each = 0; each < View::rank; ++each) {
+    if (each != axis && elements.extent(each) != 1 && elements.strides()[each] != 0) return false;
+  }
+  return true;
+}
+
+template <class Op, class Target, class Indices, class Source>
+void scatter_lines_on_device(const Target& target, int axis, const Indices& indices, const Source& source) {
+  using space = typename Target::space;
+  constexpr int rank = Target::rank;
+  if (indices.size() == 0) return;
+  const auto extents = indices.shape().to_array();
+  auto reached = extents;
+  reached[axis] = target.extent(axis);
+  const index length = extents[axis], lines = indices.size() / length;
+  const index sets = lines_are_one(indices, axis) ? 1 : lines;
+  storage<index, space> rows(sets * length);
+  const auto given = line_by_line(indices, axis);
+  for_each_number<space>(rows.count(), 1,
+                         front_index<std::remove_const_t<decltype(given)>>{given, target.extent(axis), rows.data()});
+  scatter_runs<Op, space>(line_by_line(view<typename Target::element, tenon::rank<rank>, space>(
+                                           target.data(), tenon::rank<rank>(reached), target.strides()),
+                                       axis),
+                          target.extent(axis),
+                          line_by_line(view<const typename Source::element, tenon::rank<rank>, space>(
+                                           source.data(), tenon::rank<rank>(extents), source.strides()),
+                                       axis),
+                          lines, view<const index, tenon::rank<2>, space>(rows.data(), tenon::rank<2>(sets, length)));
 }
 
 /// Extents of indices: within the source's, and within the destination's but for the axis.
@@ -132,8 +229,11 @@ void checked_scatter(const char* name, const Target& target, int axis, const Ind
   static_assert(Indices::rank == Target::rank && Source::rank == Target::rank,
                 "tenon: destination, indices and source of a scatter have the same number of axes");
   check_scatter_extents(name, axis, target.shape().to_array(), indices.shape().to_array(), source.shape().to_array());
+  using space = typename Target::space;
+  spaces_must_agree<space, typename Indices::space, typename Source::space>();
   check_indices(name, target, axis, indices);
-  scatter_lines<Op>(target, axis, indices, source);
+  if constexpr (space::host_accessible) scatter_lines_on_host<Op>(target, axis, indices, source);
+  else scatter_lines_on_device<Op>(target, axis, indices, source);
 }
 
 }  // namespace detail
@@ -144,7 +244,8 @@ void checked_scatter(const char* name, const Target& target, int axis, const Ind
 /// extents   of indices: at most the source's, and but for the axis at most the destination's; as in PyTorch
 /// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
-/// cost      one pass over the indices; lines along the axis are shared among threads
+/// cost      one pass over the indices; lines along the axis are shared among threads; on a device, an argsort of the
+///           indices, so that what meets is combined in order there too, by one thread for each place
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source,
           class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
@@ -166,8 +267,9 @@ void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& ind
              pointwise_function<Op> operation = {}) {
   using shape = typename node_of<const Indices&>::shape_type;
   using space = algorithm_space<const Indices&>;
+  const tensor<Number, tenon::rank<1>, space> one(tenon::rank<1>(1), {number});
   scatter(std::forward<Destination>(destination), axes, indices,
-          view<const Number, shape, space>(&number, indices.shape(), array<index, shape::rank>{}), operation);
+          view<const Number, shape, space>(one.data(), indices.shape(), array<index, shape::rank>{}), operation);
 }
 
 /// `scatter` that adds: `destination[.., indices[p], ..] += source[p]`.

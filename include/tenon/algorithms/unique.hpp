@@ -129,14 +129,6 @@ void sort_items(index* items, index count, const Order& order) {
   else if (count != 0) device_passes<Space>::sort_items(items, count, order);
 }
 
-/// A table that the host made, where `Space` reaches it.
-template <class Space>
-storage<index, Space> table_in(const storage<index, host>& table) {
-  storage<index, Space> result(table.count());
-  Space::copy_from_host(result.data(), table.data(), table.bytes());
-  return result;
-}
-
 }  // namespace detail
 
 /// The different elements, ascending; NaN occurs once, as the last, as in NumPy.
@@ -169,7 +161,7 @@ auto unique(Operand&& operand, axis_list<Axis> axes) {
   const auto& elements = source.elements;
   auto slice = elements.shape().to_array();
   slice[along] = 1;
-  const auto offsets = detail::table_in<space>(offsets_within(elements, slice));
+  const auto offsets = table_in<space>(offsets_within(elements, slice));
   using comparison = detail::slice_comparison<typename std::remove_cvref_t<decltype(elements)>::element>;
   const comparison compare{elements.data(), offsets.data(), offsets.count(), elements.strides()[along]};
   const rank<1> count(elements.extent(along));
