@@ -63,8 +63,8 @@ constexpr index rows_at_once(index length) {
   return length * most <= elements ? most : length < elements ? elements / length : 1;
 }
 
-/// On the host: copies lines of `source` into rows of entries, orders each by `order(first, last)`, and writes the first
-/// entries of each row, as many as an output has places.
+/// On the host: copies lines of `source` into rows of entries, orders each by `order(first, last)`, and writes the
+/// first entries of each row, as many as an output has places.
 template <class Entry, class Source, class Order, class... Outputs>
 void order_lines_on_host(const Source& source, int axis, const Order& order, const Outputs&... outputs) {
   using value_type = compute_type<typename Source::element>;
