@@ -29,7 +29,7 @@ template <class Pass>
 void run_cub(const char* name, const Pass& pass) {
   std::size_t bytes = 0;
   check_cuda(name, pass(nullptr, bytes));
-  storage<unsigned char, cuda> workspace(static_cast<index>(bytes));
+  storage<unsigned char, cuda> workspace(static_cast<index>(bytes) + 1);  // without an address CUB would only answer
   check_cuda(name, pass(static_cast<void*>(workspace.data()), bytes));
 }
 
