@@ -59,7 +59,9 @@ struct tenon::device_passes<tenon_test::distant> {
     for (index line = 0; line < lines; ++line) {
       const Key* key = keys.data() + line * length;
       index* places = positions.data() + line * length;
-      std::stable_sort(places, places + length, [&](index left, index right) { return key[left] < key[right]; });
+      std::sort(places, places + length, [&](index left, index right) {
+        return key[left] < key[right] || (key[left] == key[right] && left < right);
+      });
     }
     return positions;
   }
