@@ -16,6 +16,7 @@
 #include <tenon/expr/convolve.hpp>
 #include <tenon/expr/matmul.hpp>
 #include <tenon/expr/einsum.hpp>
+#include <tenon/algorithms/lines.hpp>
 // clang-format on
 
 #include <tenon/algorithms/histogram.hpp>

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/histogram.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/text_of.hpp"
 #include "support/threads.hpp"
 
@@ -55,7 +55,7 @@ void check_bincount(const Operand& x) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("counts of operands of every kind", "[histogram]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("counts of operands of every kind", "[histogram]", tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) { check_histogram(x); });
     tenon_test::for_each_operand<int, TestType>(extents, [](const auto& x) { check_bincount(x); });
@@ -63,7 +63,8 @@ TEMPLATE_LIST_TEST_CASE("counts of operands of every kind", "[histogram]", tenon
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("edges belong to the upper bin, the last to the last", "[histogram]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("edges belong to the upper bin, the last to the last", "[histogram]",
+                        tenon_test::algorithm_spaces) {
   for (const tenon::index bins : {10, 49, 100}) {  // widths that are no binary fractions: rounded edges decide
     const auto edges = tenon_test::made_tensor<double, TestType>(rank<1>(bins + 1), [&](tenon::index i) {
       return i == bins ? 0.7 : static_cast<double>(i) * (0.7 / static_cast<double>(bins));
@@ -74,13 +75,15 @@ TEMPLATE_LIST_TEST_CASE("edges belong to the upper bin, the last to the last", "
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("NaN, infinities and what lies outside are not counted", "[histogram]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("NaN, infinities and what lies outside are not counted", "[histogram]",
+                        tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value, infinity = tenon_test::infinity;
   const auto x = tenon_test::repeated<tenon::half, TestType>({nan, infinity, -infinity, 0, 1, 2, -1, 0.5}, 8);
   CHECK(numbers_of(tenon::histogram(x, 2, 0, 1)) == numbers{1, 2});
 }
 
-TEMPLATE_LIST_TEST_CASE("histogram and bincount refuse what they cannot count", "[histogram]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("histogram and bincount refuse what they cannot count", "[histogram]",
+                        tenon_test::algorithm_spaces) {
   const auto x = tensor_of<TestType, int>(rank<1>(3), {1, -2, 0});
   CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::bincount(x); }) ==
         "bincount: element -2, expected at least 0");

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/lines.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/threads.hpp"
 
 TEST_CASE("every line is visited once, in blocks of neighbours", "[lines]") {
@@ -38,7 +38,7 @@ TEST_CASE("every line is visited once, in blocks of neighbours", "[lines]") {
 }
 
 TEMPLATE_LIST_TEST_CASE("tensors and views stay where they are, expressions are evaluated", "[lines]",
-                        tenon_test::spaces) {
+                        tenon_test::algorithm_spaces) {
   const auto x = tenon_test::counting<float, TestType>(tenon::rank<2>(3, 5));
   CHECK(tenon::in_memory(x).elements.data() == x.data());
   CHECK(tenon::in_memory(tenon::transpose(x)).elements.data() == x.data());
@@ -46,7 +46,8 @@ TEMPLATE_LIST_TEST_CASE("tensors and views stay where they are, expressions are 
   CHECK(tenon_test::numbers_of(doubled) == tenon_test::numbers_of(x * 2.0f));
 }
 
-TEMPLATE_LIST_TEST_CASE("elements are visited in row-major order from any number on", "[lines]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("elements are visited in row-major order from any number on", "[lines]",
+                        tenon_test::algorithm_spaces) {
   const auto x = tenon_test::counting<int, TestType>(tenon::rank<3>(3, 4, 5));
   const auto turned = tenon::permute(x, tenon::axis<2, 0, 1>);
   const auto expected = tenon_test::numbers_of(turned);

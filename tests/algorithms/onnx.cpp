@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/io/npy.hpp>
 
+#include "algorithms/distant.hpp"
 #include "support/elements.hpp"
 #include "support/shared_dir.hpp"
-#include "support/spaces.hpp"
 
 namespace {
 
@@ -46,7 +46,7 @@ void check_case(const std::string& name, const Compute& compute) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("ONNX: CumSum and CumProd", "[onnx]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("ONNX: CumSum and CumProd", "[onnx]", tenon_test::algorithm_spaces) {
   using space = TestType;
   check_case<double, 1, space>("cumsum_1d", [](auto x, auto&) { return tenon::cumsum(x, axis<0>); });
   check_case<double, 1, space>("cumsum_1d_exclusive",
@@ -64,7 +64,7 @@ TEMPLATE_LIST_TEST_CASE("ONNX: CumSum and CumProd", "[onnx]", tenon_test::spaces
   check_case<double, 2, space>("cumprod_2d_negative_axis", [](auto x, auto&) { return tenon::cumprod(x, axis<-1>); });
 }
 
-TEMPLATE_LIST_TEST_CASE("ONNX: Compress and NonZero", "[onnx]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("ONNX: Compress and NonZero", "[onnx]", tenon_test::algorithm_spaces) {
   using space = TestType;
   const auto condition = [](const onnx_case& each) { return each.read<bool, 1, space>("input_1"); };
   check_case<float, 2, space>("compress_0",
@@ -81,7 +81,7 @@ TEMPLATE_LIST_TEST_CASE("ONNX: Compress and NonZero", "[onnx]", tenon_test::spac
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("ONNX: ScatterElements and ScatterND", "[onnx]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("ONNX: ScatterElements and ScatterND", "[onnx]", tenon_test::algorithm_spaces) {
   using space = TestType;
   const auto scattered = [](auto y, const onnx_case& each, auto axes, auto operation) {
     tenon::scatter(y, axes, each.read<std::int64_t, 2, space>("input_1"), each.read<float, 2, space>("input_2"),
@@ -104,7 +104,7 @@ TEMPLATE_LIST_TEST_CASE("ONNX: ScatterElements and ScatterND", "[onnx]", tenon_t
   check_case<float, 3, space>("scatternd_min", [&](auto y, auto& each) { return written(y, each, tenon::minimum); });
 }
 
-TEMPLATE_LIST_TEST_CASE("ONNX: TopK and Unique", "[onnx]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("ONNX: TopK and Unique", "[onnx]", tenon_test::algorithm_spaces) {
   using space = TestType;
   if (const onnx_case each("top_k_same_values_largest"); each) {
     const auto found = tenon::topk(each.read<std::int64_t, 1, space>("input_0"), 3, axis<0>);

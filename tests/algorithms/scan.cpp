@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/scan.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -56,14 +56,14 @@ void check_sums(const Operand& x) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("sums along every axis of operands of every kind", "[scan]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("sums along every axis of operands of every kind", "[scan]", tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) { check_sums(x); });
     tenon_test::for_each_operand<int, TestType>(extents, [](const auto& x) { check_sums(x); });
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("products, maxima and minima", "[scan]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("products, maxima and minima", "[scan]", tenon_test::algorithm_spaces) {
   const auto x = tenon_test::made_tensor<double, TestType>(
       rank<2>(11, 37), [](tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 1001.0 - 1.0; });
   const auto values = numbers_of(x);
@@ -78,7 +78,7 @@ TEMPLATE_LIST_TEST_CASE("products, maxima and minima", "[scan]", tenon_test::spa
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("scans keep NaN from where it stands", "[scan]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("scans keep NaN from where it stands", "[scan]", tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value;
   const auto x = tensor_of<TestType, float>(rank<1>(4), {1, 3, static_cast<float>(nan), 5});
   CHECK(difference(numbers_of(tenon::cumsum(x, axis<0>)), {1, 4, nan, nan}) == "");
@@ -87,7 +87,7 @@ TEMPLATE_LIST_TEST_CASE("scans keep NaN from where it stands", "[scan]", tenon_t
 }
 
 TEMPLATE_LIST_TEST_CASE("scans accumulate integers in 64 bits, halves and floats in double", "[scan]",
-                        tenon_test::spaces) {
+                        tenon_test::algorithm_spaces) {
   const auto bytes = tenon_test::made_tensor<std::int8_t, TestType>(rank<1>(1000), [](tenon::index) { return 100; });
   const auto sums = tenon::cumsum(bytes, axis<0>);
   static_assert(std::is_same_v<typename decltype(sums)::element, std::int64_t>);
@@ -102,7 +102,7 @@ TEMPLATE_LIST_TEST_CASE("scans accumulate integers in 64 bits, halves and floats
   CHECK(std::fabs(numbers_of(tenon::cumsum(tenths, axis<0>)).back() - 1000000 * tenth) < 0.005);
 }
 
-TEMPLATE_LIST_TEST_CASE("scans of static extents and of generators", "[scan]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("scans of static extents and of generators", "[scan]", tenon_test::algorithm_spaces) {
   const tenon::tensor<float, tenon::shape<2, 3>, TestType> x({}, {1, 2, 3, 4, 5, 6});
   const auto sums = tenon::cumsum(x, axis<1>);
   static_assert(std::is_same_v<typename decltype(sums)::shape_type, tenon::shape<2, 3>>);

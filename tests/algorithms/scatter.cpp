@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/scatter.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/text_of.hpp"
 #include "support/threads.hpp"
 
@@ -76,7 +76,7 @@ void check_every_axis(const tenon::array<tenon::index, 3>& extents, Operation op
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("scatter along every axis with every combination", "[scatter]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("scatter along every axis with every combination", "[scatter]", tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     check_every_axis<TestType>(extents, tenon::overwrite, [](double, double fresh) { return fresh; });
     check_every_axis<TestType>(extents, tenon::add, [](double held, double fresh) { return held + fresh; });
@@ -87,7 +87,8 @@ TEMPLATE_LIST_TEST_CASE("scatter along every axis with every combination", "[sca
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("of places that meet the last one wins, or all are combined", "[scatter]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("of places that meet the last one wins, or all are combined", "[scatter]",
+                        tenon_test::algorithm_spaces) {
   auto y = counting<float, TestType>(rank<2>(1, 5), 1);
   const auto indices = tensor_of<TestType, int>(rank<2>(1, 3), {1, 1, -4});
   tenon::scatter(y, axis<1>, indices, tensor_of<TestType, float>(rank<2>(1, 3), {7, 8, 9}));
@@ -98,7 +99,7 @@ TEMPLATE_LIST_TEST_CASE("of places that meet the last one wins, or all are combi
   CHECK(numbers_of(y) == numbers{1, 120, 3, 4, 5});
 }
 
-TEMPLATE_LIST_TEST_CASE("scatter into a view, of its own elements", "[scatter]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("scatter into a view, of its own elements", "[scatter]", tenon_test::algorithm_spaces) {
   auto y = counting<double, TestType>(rank<2>(3, 3));
   const auto column = tensor_of<TestType, std::int64_t>(rank<2>(3, 1), {2, 0, 1});
   tenon::scatter(tenon::transpose(y), axis<0>, column,
@@ -112,7 +113,7 @@ TEMPLATE_LIST_TEST_CASE("scatter into a view, of its own elements", "[scatter]",
   CHECK(numbers_of(numbered) == numbers{0, 1, 2, 3});
 }
 
-TEMPLATE_LIST_TEST_CASE("index_add adds slices", "[scatter]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("index_add adds slices", "[scatter]", tenon_test::algorithm_spaces) {
   const auto source = counting<float, TestType>(rank<2>(3, 4));
   const auto indices = tensor_of<TestType, std::int32_t>(rank<1>(3), {1, -1, 1});
   auto y = tenon::zeros<float, TestType>(rank<2>(2, 4));
@@ -128,7 +129,7 @@ TEMPLATE_LIST_TEST_CASE("index_add adds slices", "[scatter]", tenon_test::spaces
 }
 
 TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destination as it was", "[scatter]",
-                        tenon_test::spaces) {
+                        tenon_test::algorithm_spaces) {
   auto y = counting<float, TestType>(rank<2>(2, 3));
   const auto before = numbers_of(y);
   const auto source = counting<float, TestType>(rank<2>(2, 2), 10);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/scatter_nd.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/text_of.hpp"
 #include "support/threads.hpp"
 
@@ -72,7 +72,7 @@ void check_every_rank(const tenon::array<tenon::index, 3>& extents, Operation op
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("scatter_nd of slices of every rank with every combination", "[scatter_nd]",
-                        tenon_test::spaces) {
+                        tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     if (extents[0] * extents[1] * extents[2] == 0) continue;
     check_every_rank<TestType>(extents, tenon::overwrite, [](double, double fresh) { return fresh; });
@@ -83,7 +83,7 @@ TEMPLATE_LIST_TEST_CASE("scatter_nd of slices of every rank with every combinati
 }
 
 TEMPLATE_LIST_TEST_CASE("scatter_nd of several axes of rows, into a view, of its own elements", "[scatter_nd]",
-                        tenon_test::spaces) {
+                        tenon_test::algorithm_spaces) {
   auto y = tenon::zeros<float, TestType>(rank<2>(2, 4));
   const auto indices = tensor_of<TestType, std::int64_t>(rank<3>(2, 2, 1), {0, 3, -3, 0});
   tenon::scatter_nd(tenon::transpose(y), indices, counting<float, TestType>(rank<3>(2, 2, 2)));
@@ -97,7 +97,7 @@ TEMPLATE_LIST_TEST_CASE("scatter_nd of several axes of rows, into a view, of its
 }
 
 TEMPLATE_LIST_TEST_CASE("scatter_nd refuses what does not fit and leaves the destination as it was", "[scatter_nd]",
-                        tenon_test::spaces) {
+                        tenon_test::algorithm_spaces) {
   auto y = counting<float, TestType>(rank<2>(2, 3));
   const auto before = numbers_of(y);
   const auto rows = tensor_of<TestType, std::int64_t>(rank<2>(2, 2), {0, 1, 1, 3});

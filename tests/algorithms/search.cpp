@@ -4,8 +4,8 @@
 #include <tenon/algorithms/search.hpp>
 #include <tenon/algorithms/sort.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 
 namespace {
 
@@ -33,7 +33,8 @@ void check_search(const Line& line, const Operand& x) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("positions of operands of every kind in lines of odd lengths", "[search]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("positions of operands of every kind in lines of odd lengths", "[search]",
+                        tenon_test::algorithm_spaces) {
   for (const tenon::index length : {0, 1, 2, 37}) {
     const auto line = tenon_test::made_tensor<float, TestType>(
         rank<1>(length), [](tenon::index i) { return static_cast<double>(i / 3) / 2; });
@@ -45,7 +46,7 @@ TEMPLATE_LIST_TEST_CASE("positions of operands of every kind in lines of odd len
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("NaN belongs behind every number", "[search]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("NaN belongs behind every number", "[search]", tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value, infinity = tenon_test::infinity;
   const auto line = tenon::sort(tenon_test::repeated<float, TestType>({nan, 1, infinity, nan, -infinity}, 5), axis<0>);
   const auto x = tenon_test::repeated<float, TestType>({nan, infinity, 0}, 3);

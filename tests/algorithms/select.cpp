@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/select.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/text_of.hpp"
 #include "support/threads.hpp"
 
@@ -67,7 +67,8 @@ void check_compress(const Operand& x, tenon::axis_list<Axis> axes) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("masks, positions and slices of operands of every kind", "[select]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("masks, positions and slices of operands of every kind", "[select]",
+                        tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) {
       check_masked(x);
@@ -79,7 +80,7 @@ TEMPLATE_LIST_TEST_CASE("masks, positions and slices of operands of every kind",
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("operand and mask are broadcast together", "[select]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("operand and mask are broadcast together", "[select]", tenon_test::algorithm_spaces) {
   const auto x = counting<int, TestType>(rank<2>(2, 3));
   const auto columns = tensor_of<TestType, bool>(rank<1>(3), {true, false, true});
   const auto rows = tensor_of<TestType, bool>(rank<2>(2, 1), {false, true});
@@ -92,7 +93,7 @@ TEMPLATE_LIST_TEST_CASE("operand and mask are broadcast together", "[select]", t
         "masked_select: axis 1: extents 3 and 4 differ, expected equal or one of them 1 (operands [2, 3] and [4])");
 }
 
-TEMPLATE_LIST_TEST_CASE("NaN is not 0, and neither is infinity", "[select]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("NaN is not 0, and neither is infinity", "[select]", tenon_test::algorithm_spaces) {
   const auto x = tenon_test::repeated<float, TestType>({0, tenon_test::nan_value, -0.0, -tenon_test::infinity}, 4);
   CHECK(numbers_of(tenon::nonzero(x)) == numbers{1, 3});
   const auto flags = tensor_of<TestType, bool>(tenon::shape<2, 2>{}, {true, false, true, true});
@@ -101,7 +102,7 @@ TEMPLATE_LIST_TEST_CASE("NaN is not 0, and neither is infinity", "[select]", ten
   CHECK(numbers_of(found) == numbers{0, 1, 1, 0, 0, 1});
 }
 
-TEMPLATE_LIST_TEST_CASE("compress without an axis counts elements", "[select]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("compress without an axis counts elements", "[select]", tenon_test::algorithm_spaces) {
   const auto x = counting<float, TestType>(rank<2>(3, 2), 1);
   const auto condition = tensor_of<TestType, bool>(rank<1>(5), {false, true, false, false, true});
   CHECK(numbers_of(tenon::compress(x, condition)) == numbers{2, 5});

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/sort.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/text_of.hpp"
 #include "support/threads.hpp"
 
@@ -82,7 +82,8 @@ void check_topk(const Operand& x, tenon::index count, tenon::axis_list<Axis> axe
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("sorted lines along every axis of operands of every kind", "[sort]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("sorted lines along every axis of operands of every kind", "[sort]",
+                        tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) {
       check_sorted(x, axis<0>);
@@ -92,7 +93,7 @@ TEMPLATE_LIST_TEST_CASE("sorted lines along every axis of operands of every kind
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("the greatest and least elements along every axis", "[sort]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("the greatest and least elements along every axis", "[sort]", tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<int, TestType>(extents, [&](const auto& x) {
       for (const tenon::index part : {3, 2, 1}) {
@@ -104,7 +105,7 @@ TEMPLATE_LIST_TEST_CASE("the greatest and least elements along every axis", "[so
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("sorting other element types and long lines", "[sort]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("sorting other element types and long lines", "[sort]", tenon_test::algorithm_spaces) {
   check_sorted(tenon_test::few_values<bool, TestType>({{3, 1, 70}}, 1, 2), axis<2>);
   check_sorted(tenon_test::few_values<std::uint8_t, TestType>({{3, 70, 5}}, 2, 200), axis<1>);
   check_sorted(tenon_test::few_values<tenon::half, TestType>({{33, 4, 5}}, 3, 200), axis<0>);
@@ -116,7 +117,7 @@ TEMPLATE_LIST_TEST_CASE("sorting other element types and long lines", "[sort]", 
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("NaN is greater than every number", "[sort]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("NaN is greater than every number", "[sort]", tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value, infinity = tenon_test::infinity;
   const auto x = tenon_test::repeated<float, TestType>({nan, 2, -infinity, nan, infinity, -1}, 6);
   CHECK(difference(numbers_of(tenon::sort(x, axis<0>)), {-infinity, -1, 2, infinity, nan, nan}) == "");
@@ -127,7 +128,7 @@ TEMPLATE_LIST_TEST_CASE("NaN is greater than every number", "[sort]", tenon_test
   CHECK(numbers_of(indices) == numbers{0, 3, 4});
 }
 
-TEMPLATE_LIST_TEST_CASE("static extents stay but for the one that topk sets", "[sort]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("static extents stay but for the one that topk sets", "[sort]", tenon_test::algorithm_spaces) {
   const tenon::tensor<int, tenon::shape<2, 3>, TestType> x({}, {3, 1, 2, 6, 5, 4});
   static_assert(std::is_same_v<typename decltype(tenon::sort(x, axis<1>))::shape_type, tenon::shape<2, 3>>);
   const auto best = tenon::topk(x, 2, axis<-1>);
@@ -135,7 +136,7 @@ TEMPLATE_LIST_TEST_CASE("static extents stay but for the one that topk sets", "[
   CHECK(numbers_of(best.values) == numbers{3, 2, 6, 5});
 }
 
-TEMPLATE_LIST_TEST_CASE("topk refuses more elements than there are", "[sort]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("topk refuses more elements than there are", "[sort]", tenon_test::algorithm_spaces) {
   const auto x = tenon_test::counting<float, TestType>(rank<2>(4, 3));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::topk(x, 4, axis<1>); }) ==
         "topk: axis 1: 4 elements, expected at least 0 and at most 3 (operand [4, 3])");

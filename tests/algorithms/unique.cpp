@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/unique.hpp>
 
+#include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
-#include "support/spaces.hpp"
 #include "support/threads.hpp"
 
 namespace {
@@ -96,14 +96,14 @@ void check_slices(const Operand& x, tenon::axis_list<Axis> axes) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("different elements of operands of every kind", "[unique]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("different elements of operands of every kind", "[unique]", tenon_test::algorithm_spaces) {
   for (const auto& extents : tenon_test::line_shapes) {
     tenon_test::for_each_operand<float, TestType>(extents, [](const auto& x) { check_elements(x); });
   }
   check_elements(tenon_test::few_values<bool, TestType>({{2, 3, 5}}, 1, 2));
 }
 
-TEMPLATE_LIST_TEST_CASE("different slices along every axis", "[unique]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("different slices along every axis", "[unique]", tenon_test::algorithm_spaces) {
   for (const auto& extents : {tenon::array<tenon::index, 3>{{20, 2, 1}}, tenon::array<tenon::index, 3>{{2, 20, 2}},
                               tenon::array<tenon::index, 3>{{1, 3, 30}}, tenon::array<tenon::index, 3>{{0, 3, 2}}}) {
     check_slices(tenon_test::few_values<int, TestType>(extents, 6, 2), axis<0>);
@@ -112,7 +112,7 @@ TEMPLATE_LIST_TEST_CASE("different slices along every axis", "[unique]", tenon_t
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("NaN occurs once, as the last", "[unique]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("NaN occurs once, as the last", "[unique]", tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value;
   const auto [values, indices, inverse, counts] =
       tenon::unique(tenon_test::repeated<double, TestType>({nan, 2, nan, -1}, 6));

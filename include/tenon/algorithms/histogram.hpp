@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/numbered.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <vector>
@@ -13,10 +14,9 @@ namespace tenon {
 
 namespace detail {
 
-/// Calls `bin_of(element)` for all elements and counts the bins that it names; a negative one counts nowhere.
-template <class Space, class View, class BinOf>
-tensor<index, rank<1>, Space> count_bins(const View& elements, index bins, const BinOf& bin_of) {
-  auto counts = zeros<index, Space>(rank<1>(bins));
+/// Counts the bins that `bin_of(element)` names, each thread for itself.
+template <class View, class BinOf>
+void count_bins_on_host(const View& elements, index bins, const BinOf& bin_of, index* counts) {
   parallel_for(elements.size(), line_grain + bins, [&](index first, index last) {
     std::vector<index> found(static_cast<std::size_t>(bins));
     visit_elements(elements, first, last, [&](index, auto element) {
@@ -24,9 +24,31 @@ tensor<index, rank<1>, Space> count_bins(const View& elements, index bins, const
       if (bin >= 0) ++found[static_cast<std::size_t>(bin)];
     });
     for (index bin = 0; bin < bins; ++bin) {
-      __atomic_fetch_add(counts.data() + bin, found[static_cast<std::size_t>(bin)], __ATOMIC_RELAXED);
+      __atomic_fetch_add(counts + bin, found[static_cast<std::size_t>(bin)], __ATOMIC_RELAXED);
     }
   });
+}
+
+template <class Source, class BinOf>
+struct bin_of_number {
+  Source source;
+  BinOf bin_of;
+  TENON_HOST_DEVICE index operator()(index number) const { return bin_of(source[number]); }
+};
+
+/// Calls `bin_of(element)` for all elements and counts the bins that it names; a negative one counts nowhere.
+template <class View, class BinOf>
+auto count_bins(const View& elements, index bins, const BinOf& bin_of) {
+  using space = typename View::space;
+  auto counts = zeros<index, space>(rank<1>(bins));
+  if constexpr (space::host_accessible) {
+    count_bins_on_host(elements, bins, bin_of, counts.data());
+  } else if (elements.size() != 0) {
+    const auto source = in_order(elements);
+    device_passes<space>::count_bins(elements.size(), bins,
+                                     bin_of_number<std::remove_const_t<decltype(source)>, BinOf>{source, bin_of},
+                                     counts.data());
+  }
   return counts;
 }
 
@@ -35,10 +57,12 @@ struct equal_bins {
   index count;
   double low, high;
 
-  double edge(index bin) const {
+  TENON_HOST_DEVICE double edge(index bin) const {
     return bin == count ? high : low + static_cast<double>(bin) * ((high - low) / static_cast<double>(count));
   }
-  index operator()(double value) const {
+  template <class T>
+  TENON_HOST_DEVICE index operator()(T element) const {
+    const auto value = static_cast<double>(static_cast<compute_type<T>>(element));
     if (!(value >= low && value <= high)) return -1;  // NaN too
     const double place = (value - low) / (high - low) * static_cast<double>(count);
     index bin = place < static_cast<double>(count) ? static_cast<index>(place) : count - 1;
@@ -48,13 +72,21 @@ struct equal_bins {
   }
 };
 
+/// A bin for each number from 0 on.
+struct own_bin {
+  template <class T>
+  TENON_HOST_DEVICE index operator()(T element) const {
+    return static_cast<index>(element);
+  }
+};
+
 }  // namespace detail
 
 /// How many elements lie in each of `bins` intervals of equal width from `low` to `high`. An interval has its lower end
 /// and not its upper, but for the last, which has both; elements outside, and NaN, are not counted. As in NumPy.
 /// extents   [bins], int64
 /// throws    shape_error unless there is a bin, and low < high, both finite
-/// cost      one pass, shared among threads
+/// cost      one pass, shared among threads; on a device, CUB's histogram, of fewer than 2^31 bins
 template <tensor_operand Operand>
 auto histogram(Operand&& operand, index bins, double low, double high) {
   if (bins < 1) throw shape_error(compose_text("histogram: ", bins, " bins, expected at least 1"));
@@ -62,11 +94,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
     throw shape_error(compose_text("histogram: from ", low, " to ", high, ", expected finite ends in ascending order"));
   }
   const auto source = in_memory(std::forward<Operand>(operand));
-  using value_type = compute_type<typename std::remove_cvref_t<decltype(source)>::element>;
-  const detail::equal_bins bin_of{bins, low, high};
-  return detail::count_bins<algorithm_space<Operand>>(source.elements, bins, [&](auto element) {
-    return bin_of(static_cast<double>(static_cast<value_type>(element)));
-  });
+  return detail::count_bins(source.elements, bins, detail::equal_bins{bins, low, high});
 }
 
 /// How often each of 0, 1, ... occurs, up to the greatest element, and `least_count` numbers at least.
@@ -86,8 +114,7 @@ auto bincount(Operand&& operand, index least_count = 0) {
     }
     if (static_cast<index>(greatest) >= bins) bins = static_cast<index>(greatest) + 1;
   }
-  return detail::count_bins<algorithm_space<Operand>>(source.elements, bins,
-                                                      [](element each) { return static_cast<index>(each); });
+  return detail::count_bins(source.elements, bins, detail::own_bin{});
 }
 
 }  // namespace tenon

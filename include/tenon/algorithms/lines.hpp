@@ -15,10 +15,30 @@ namespace tenon {
 template <class Operand>
 using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>;
 
+/// What algorithms ask of memory that the host cannot reach; <tenon/algorithms/cuda.hpp> answers for `cuda`. Elements
+/// are numbered, lines of equal length one after another:
+///   inclusive_scan, exclusive_scan   a fold of each line, every state kept
+///   sort_lines                       keys in ascending order within each line and positions with them, stable
+///   sort_items                       positions in the order of a comparison, in place
+///   true_places                      the numbers for which a flag is set, ascending
+///   count_bins                       how often each number occurs, those outside not counted
 template <class Space>
-consteval void space_must_be_host_accessible() {
-  static_assert(Space::host_accessible || must_hold<Space>,
-                "tenon: this algorithm runs on the host; copy the operand first, x.to<tenon::host>()");
+struct device_passes {
+  static constexpr bool available = false;
+};
+
+template <class Space>
+consteval void algorithms_must_run() {
+  static_assert(Space::host_accessible || device_passes<Space>::available || must_hold<Space>,
+                "tenon: algorithms reach this space only in files that nvcc compiles and that include "
+                "<tenon/algorithms/cuda.hpp>; or copy the operand first, x.to<tenon::host>()");
+}
+
+/// Operands that are read in one pass: all where the host reaches them, or all in one space.
+template <class... Spaces>
+consteval void spaces_must_agree() {
+  static_assert((Spaces::host_accessible && ...) || spaces_agree<Spaces...> || must_hold<Spaces...>,
+                "tenon: the operands of one statement must lie in one memory space");
 }
 
 /// An operand as a leaf: a tensor or view where it lies, any other expression evaluated.
@@ -26,7 +46,7 @@ template <tensor_operand Operand>
 auto in_memory(Operand&& operand) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
-  space_must_be_host_accessible<space>();
+  algorithms_must_run<space>();
   if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
     return as_node(std::forward<Operand>(operand));
   } else {
@@ -51,6 +71,14 @@ storage<index, host> offsets_within(const View& elements, const array<index, Vie
     offsets.data()[i] = elements.offset(position);
   }
   return offsets;
+}
+
+/// A table that the host made, where `Space` reaches it.
+template <class Space>
+storage<index, Space> table_in(const storage<index, host>& table) {
+  storage<index, Space> result(table.count());
+  Space::copy_from_host(result.data(), table.data(), table.bytes());
+  return result;
 }
 
 /// Calls `body(number, element)` for the elements with row-major numbers from `first` to `last` - 1.

@@ -12,7 +12,7 @@ namespace tenon {
 template <bool Descending>
 struct element_order {
   template <class T>
-  constexpr bool operator()(T left, T right) const {
+  TENON_HOST_DEVICE constexpr bool operator()(T left, T right) const {
     if constexpr (Descending) {
       return element_order<false>{}(right, left);
     } else if constexpr (is_floating<T>) {
@@ -22,12 +22,40 @@ struct element_order {
     }
   }
   template <class T>
-  constexpr bool operator()(const located<T>& left, const located<T>& right) const {
+  TENON_HOST_DEVICE constexpr bool operator()(const located<T>& left, const located<T>& right) const {
     if ((*this)(left.value, right.value)) return true;
     return !(*this)(right.value, left.value) && left.position < right.position;
   }
 };
 using ascending_order = element_order<false>;
 using descending_order = element_order<true>;
+
+namespace detail {
+
+/// The unsigned integer of `Bytes` bytes.
+template <int Bytes>
+using unsigned_of = std::conditional_t<
+    Bytes == 1, std::uint8_t,
+    std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+
+}  // namespace detail
+
+/// An unsigned number that is less for elements that come before, and the same for those that are equal, as radix sorts
+/// want it.
+template <bool Descending, class T>
+TENON_HOST_DEVICE constexpr auto order_key(T element) {
+  using key = detail::unsigned_of<static_cast<int>(sizeof(T))>;
+  constexpr key ones = static_cast<key>(~key{0}), top = static_cast<key>(ones ^ (ones >> 1));
+  if constexpr (Descending) {
+    return static_cast<key>(~order_key<false>(element));
+  } else if constexpr (is_floating<T>) {
+    const auto value = static_cast<compute_type<T>>(element);
+    if (value != value) return ones;
+    const key bits = value == 0 ? key{0} : detail::bits_as<key>(element);  // of both zeros
+    return static_cast<key>((bits & top) != 0 ? ~bits : bits | top);
+  } else {
+    return static_cast<key>(static_cast<key>(element) ^ (std::is_signed_v<T> ? top : key{0}));
+  }
+}
 
 }  // namespace tenon

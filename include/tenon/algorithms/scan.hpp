@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/numbered.hpp>
 #include <tenon/expr/monoids.hpp>
 
 namespace tenon {
@@ -45,13 +46,72 @@ void scan_lines(const Source& source, const Target& target, int axis, const arra
   }
 }
 
+/// On the host, blocks of neighbouring lines are shared among threads.
+template <class Monoid, int Axis, class Source, class Target>
+void scan_on_host(const Source& source, const Target& target, scan_options options) {
+  constexpr int rank = Target::rank;
+  constexpr index width = Axis == rank - 1 ? 4 : 32;  // rows far apart would throw each other out of the cache
+  for_each_line_block(target.shape().to_array(), Axis, width, [&] {
+    return [&](const array<index, rank>& position, index count) {
+      scan_lines<Monoid>(source, target, Axis, position, count, options);
+    };
+  });
+}
+
+/// The states that a scan folds, by number.
+template <class Monoid, class State, class Source>
+struct scan_input {
+  Source source;
+  index length;
+  TENON_HOST_DEVICE State operator()(index number) const {
+    const auto value = static_cast<compute_type<typename Source::element>>(source[number]);
+    return Monoid::template lift<State>(static_cast<State>(value), number % length);
+  }
+};
+template <class Monoid>
+struct scan_combine {
+  template <class State>
+  TENON_HOST_DEVICE State operator()(State left, State right) const {
+    return Monoid::combine(left, right);
+  }
+};
+template <class Target>
+struct scan_output {
+  Target target;
+  template <class State>
+  TENON_HOST_DEVICE void operator()(index number, State state) const {
+    using result = typename Target::element;
+    target[number] = static_cast<result>(static_cast<compute_type<result>>(state));
+  }
+};
+
+/// On a device, all lines are one scan that begins anew with each.
+template <class Monoid, int Axis, class Source, class Target>
+void scan_on_device(const Source& source, const Target& target, scan_options options) {
+  using state = scan_state<Monoid, typename Source::element>;
+  using passes = device_passes<typename Target::space>;
+  const index count = target.size(), length = target.extent(Axis);
+  if (count == 0) return;
+  const auto from = line_by_line(source, Axis, options.reverse);
+  const auto to = line_by_line(target, Axis, options.reverse);
+  const scan_input<Monoid, state, std::remove_const_t<decltype(from)>> input{from, length};
+  const scan_output<std::remove_const_t<decltype(to)>> output{to};
+  constexpr scan_combine<Monoid> combine;
+  if (options.exclusive) {
+    passes::exclusive_scan(count, length, input, output, combine, Monoid::template identity<state>());
+  } else {
+    passes::inclusive_scan(count, length, input, output, combine);
+  }
+}
+
 }  // namespace detail
 
 /// The callable that users see: `cumsum(x, axis<1>)`.
 /// extents   those of the operand
 /// types     as the reduction's: sums and products of integers and bool in 64 bits, maxima and minima in the operand's
 /// accuracy  floating types are folded in double, each result rounded once; the same for any number of threads
-/// cost      one pass; lines are shared among threads, a single line is one thread's work
+///           (on a CUDA device, double sums may differ in their last bits from run to run)
+/// cost      one pass; lines are shared among threads, a single line is one thread's work; on a device, CUB's scan
 template <class Monoid>
 struct scan_function {
   template <tensor_operand Operand, int Axis>
@@ -59,16 +119,12 @@ struct scan_function {
     const auto source = in_memory(std::forward<Operand>(operand));
     using leaf = std::remove_cvref_t<decltype(source)>;
     using element = typename Monoid::template element<typename leaf::element>;
-    constexpr int rank = leaf::shape_type::rank;
-    constexpr int along = axis_of<rank>(axes);
-    tensor<element, typename leaf::shape_type, algorithm_space<Operand>> result(source.shape());
+    constexpr int along = axis_of<leaf::shape_type::rank>(axes);
+    using space = algorithm_space<Operand>;
+    tensor<element, typename leaf::shape_type, space> result(source.shape());
     const auto target = result.write_view();
-    constexpr index width = along == rank - 1 ? 4 : 32;  // rows far apart would throw each other out of the cache
-    for_each_line_block(result.shape().to_array(), along, width, [&] {
-      return [&](const array<index, rank>& position, index count) {
-        detail::scan_lines<Monoid>(source.elements, target, along, position, count, options);
-      };
-    });
+    if constexpr (space::host_accessible) detail::scan_on_host<Monoid, along>(source.elements, target, options);
+    else detail::scan_on_device<Monoid, along>(source.elements, target, options);
     return result;
   }
 };

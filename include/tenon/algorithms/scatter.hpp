@@ -5,8 +5,11 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/scatter_runs.hpp>
 #include <tenon/core/layout.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 
 namespace tenon {
@@ -33,7 +36,7 @@ namespace detail {
 template <scatter_destination Destination>
 auto target_of(Destination&& destination) {
   using type = std::remove_cvref_t<Destination>;
-  space_must_be_host_accessible<typename type::space>();
+  algorithms_must_run<typename type::space>();
   if constexpr (is_view<type>) return destination;
   else return destination.write_view();
 }
@@ -71,9 +74,9 @@ index checked_index(const char* name, Index given, int axis, const Extents& exte
   return which < 0 ? which + extent : which;
 }
 
-/// Checks all indices, in row-major order, before anything is written.
+/// Checks all indices that the host reaches, in row-major order.
 template <class Target, class Indices>
-void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
+void check_indices_on_host(const char* name, const Target& target, int axis, const Indices& indices) {
   const auto extents = target.shape().to_array();
   const auto check = [&](index first, index last) {
     visit_elements(indices, first, last, [&](index, auto given) { checked_index(name, given, axis, extents); });
@@ -85,17 +88,23 @@ void check_indices(const char* name, const Target& target, int axis, const Indic
   }
 }
 
-/// What a place holds after an element came to it.
-template <class Op, class T, class Source>
-T combined(T held, Source fresh) {
-  using value_type = compute_type<T>;
-  const auto element = static_cast<value_type>(static_cast<compute_type<Source>>(fresh));
-  return static_cast<T>(static_cast<value_type>(Op::value(static_cast<value_type>(held), element)));
+/// Checks all indices before anything is written. Those on a device are copied only when one of them is to be named.
+template <class Target, class Indices>
+void check_indices(const char* name, const Target& target, int axis, const Indices& indices) {
+  if constexpr (Indices::space::host_accessible) {
+    check_indices_on_host(name, target, axis, indices);
+  } else if (indices.size() != 0) {
+    const auto given = cast<index>(as_node(indices));
+    const index least = min(given), greatest = max(given);
+    if (least >= -target.extent(axis) && greatest < target.extent(axis)) return;
+    const tensor<index, typename Indices::shape_type, typename Indices::space> copied(given);
+    check_indices_on_host(name, target, axis, copied.template to<host>().view());
+  }
 }
 
-/// Writes the element of `source` at every position of `indices` to the index that stands there.
+/// On the host: writes the element of `source` at every position of `indices` to the index that stands there.
 template <class Op, class Target, class Indices, class Source>
-void scatter_lines(const Target& target, int axis, const Indices& indices, const Source& source) {
+void scatter_lines_on_host(const Target& target, int axis, const Indices& indices, const Source& source) {
   constexpr int rank = Target::rank;
   const int beside = beside_axis(rank, axis);
   const index extent = target.extent(axis);
@@ -132,8 +141,11 @@ void checked_scatter(const char* name, const Target& target, int axis, const Ind
   static_assert(Indices::rank == Target::rank && Source::rank == Target::rank,
                 "tenon: destination, indices and source of a scatter have the same number of axes");
   check_scatter_extents(name, axis, target.shape().to_array(), indices.shape().to_array(), source.shape().to_array());
+  using space = typename Target::space;
+  spaces_must_agree<space, typename Indices::space, typename Source::space>();
   check_indices(name, target, axis, indices);
-  scatter_lines<Op>(target, axis, indices, source);
+  if constexpr (space::host_accessible) scatter_lines_on_host<Op>(target, axis, indices, source);
+  else scatter_lines_on_device<Op>(target, axis, indices, source);
 }
 
 }  // namespace detail
@@ -144,7 +156,8 @@ void checked_scatter(const char* name, const Target& target, int axis, const Ind
 /// extents   of indices: at most the source's, and but for the axis at most the destination's; as in PyTorch
 /// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
-/// cost      one pass over the indices; lines along the axis are shared among threads
+/// cost      one pass over the indices; lines along the axis are shared among threads; on a device, an argsort of the
+///           indices, so that what meets is combined in order there too, by one thread for each place
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source,
           class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
@@ -166,8 +179,9 @@ void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& ind
              pointwise_function<Op> operation = {}) {
   using shape = typename node_of<const Indices&>::shape_type;
   using space = algorithm_space<const Indices&>;
+  const tensor<Number, tenon::rank<1>, space> one(tenon::rank<1>(1), {number});
   scatter(std::forward<Destination>(destination), axes, indices,
-          view<const Number, shape, space>(&number, indices.shape(), array<index, shape::rank>{}), operation);
+          view<const Number, shape, space>(one.data(), indices.shape(), array<index, shape::rank>{}), operation);
 }
 
 /// `scatter` that adds: `destination[.., indices[p], ..] += source[p]`.

@@ -18,18 +18,18 @@ storage<index, host> offsets_between(const View& elements) {
   return offsets_within(elements, extents);
 }
 
-/// The offset in `target` that each row of `indices` names, all checked.
-template <int Named, class Target, class Indices>
-storage<index, host> named_offsets(const Target& target, const Indices& indices) {
+/// What each row of `indices` names, `strides` apart, all checked.
+template <int Named, int Rank, class Indices>
+storage<index, host> named_offsets(const array<index, Rank>& extents, const array<index, Rank>& strides,
+                                   const Indices& indices) {
   constexpr int last = Indices::rank - 1;
   const auto rows = offsets_between<0, last>(indices);
-  const auto extents = target.shape().to_array();
   storage<index, host> offsets(rows.count());
   for (index row = 0; row < rows.count(); ++row) {
     offsets.data()[row] = 0;
     for (int axis = 0; axis < Named; ++axis) {
       const auto given = indices.data()[rows.data()[row] + axis * indices.strides()[last]];
-      offsets.data()[row] += checked_index("scatter_nd", given, axis, extents) * target.strides()[axis];
+      offsets.data()[row] += checked_index("scatter_nd", given, axis, extents) * strides[axis];
     }
   }
   return offsets;
@@ -55,11 +55,11 @@ void check_slices(const Target& target, const Indices& indices, const Source& so
   }
 }
 
-/// Writes slice after slice.
+/// On the host: writes slice after slice.
 template <class Op, int Named, class Target, class Indices, class Source>
-void scatter_slices(const Target& target, const Indices& indices, const Source& source) {
+void scatter_slices_on_host(const Target& target, const Indices& indices, const Source& source) {
   constexpr int batch = Indices::rank - 1;
-  const auto places = named_offsets<Named>(target, indices);
+  const auto places = named_offsets<Named>(target.shape().to_array(), target.strides(), indices);
   const auto to = offsets_between<Named, Target::rank>(target);
   const auto slices = offsets_between<0, batch>(source), from = offsets_between<batch, Source::rank>(source);
   parallel_for(to.count(), 1 + line_grain / (1 + places.count()), [&](index first, index last) {
@@ -73,6 +73,39 @@ void scatter_slices(const Target& target, const Indices& indices, const Source& 
   });
 }
 
+/// The axes from `first` on, and then those before.
+template <int Rank>
+constexpr array<int, Rank> axes_from(int first) {
+  array<int, Rank> order{};
+  for (int place = 0; place < Rank; ++place) order[place] = (first + place) % Rank;
+  return order;
+}
+
+/// On a device: the same element of all slices is a line, in which the named axes are one.
+template <class Op, int Named, class Target, class Indices, class Source>
+void scatter_slices_on_device(const Target& target, const Indices& indices, const Source& source) {
+  using space = typename Target::space;
+  constexpr int batch = Indices::rank - 1;
+  const tensor<typename Indices::element, typename Indices::shape_type, space> copied(indices);
+  const auto extents = target.shape().to_array();
+  auto named = extents;
+  for (int axis = Named; axis < Target::rank; ++axis) named[axis] = 1;
+  const auto places = named_offsets<Named>(extents, row_major_strides(named), copied.template to<host>().view());
+  if (source.size() == 0) return;
+  const auto rows = table_in<space>(places);
+  scatter_runs<Op, space>(in_order(target, axes_from<Target::rank>(Named)), count_between(named, 0, Target::rank),
+                          in_order(source, axes_from<Source::rank>(batch)), source.size() / rows.count(),
+                          view<const index, rank<2>, space>(rows.data(), rank<2>(1, rows.count())));
+}
+
+template <class Op, int Named, class Target, class Indices, class Source>
+void scatter_slices(const Target& target, const Indices& indices, const Source& source) {
+  using space = typename Target::space;
+  spaces_must_agree<space, typename Indices::space, typename Source::space>();
+  if constexpr (space::host_accessible) scatter_slices_on_host<Op, Named>(target, indices, source);
+  else scatter_slices_on_device<Op, Named>(target, indices, source);
+}
+
 }  // namespace detail
 
 /// `destination[indices[p]] = source[p]` for every row `indices[p]`, which names a place along the first axes of the
@@ -81,7 +114,8 @@ void scatter_slices(const Target& target, const Indices& indices, const Source& 
 /// extents   of indices: [p..., k]; of source: [p..., the destination's without the first k]
 /// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
 /// throws    shape_error, and index_error naming the first index outside its axis; the destination is then untouched
-/// cost      one pass over the source; the elements of slices are shared among threads
+/// cost      one pass over the source; the elements of slices are shared among threads; on a device as `scatter`, and
+///           the indices are checked on the host
 template <scatter_destination Destination, tensor_operand Indices, tensor_operand Source, class Op = overwrite_op>
 void scatter_nd(Destination&& destination, const Indices& indices, const Source& source, pointwise_function<Op> = {}) {
   const auto target = detail::target_of(std::forward<Destination>(destination));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/numbered.hpp>
 #include <tenon/algorithms/order.hpp>
 
 namespace tenon {
@@ -16,19 +17,28 @@ struct search_options {
 
 namespace detail {
 
-/// How many elements of an ascending line come before `value`, or do not come after it.
-template <class View, class T>
-index count_before(const View& line, T value, bool or_equal) {
-  constexpr ascending_order order;
-  index first = 0, last = line.extent(0);
-  while (first < last) {
-    const index middle = first + (last - first) / 2;
-    const auto element = static_cast<T>(line.data()[middle * line.strides()[0]]);
-    if (or_equal ? !order(value, element) : order(element, value)) first = middle + 1;
-    else last = middle;
+/// Finds how many elements of an ascending line come before an element, or do not come after it.
+template <class T, class Line, class Source>
+struct place_search {
+  Line line;
+  index length;
+  bool or_equal;
+  Source source;
+  index* target;
+
+  TENON_HOST_DEVICE void operator()(index number) const {
+    constexpr ascending_order order;
+    const auto value = static_cast<T>(source[number]);
+    index first = 0, last = length;
+    while (first < last) {
+      const index middle = first + (last - first) / 2;
+      const auto element = static_cast<T>(line[middle]);
+      if (or_equal ? !order(value, element) : order(element, value)) first = middle + 1;
+      else last = middle;
+    }
+    target[number] = first;
   }
-  return first;
-}
+};
 
 }  // namespace detail
 
@@ -45,12 +55,16 @@ auto searchsorted(Sorted&& sorted, Operand&& operand, search_options options = {
   using source_type = std::remove_cvref_t<decltype(source)>;
   static_assert(line_type::shape_type::rank == 1, "tenon: searchsorted searches a line, a tensor of one axis");
   using value_type = compute_type<promote<typename line_type::element, typename source_type::element>>;
-  tensor<index, typename source_type::shape_type, algorithm_space<Operand>> result(source.shape());
-  parallel_for(result.size(), index{1} << 10, [&](index first, index last) {
-    visit_elements(source.elements, first, last, [&](index number, auto element) {
-      result.data()[number] = detail::count_before(line.elements, static_cast<value_type>(element), options.right);
-    });
-  });
+  using space = algorithm_space<Operand>;
+  spaces_must_agree<space, algorithm_space<Sorted>>();
+  tensor<index, typename source_type::shape_type, space> result(source.shape());
+  const auto places = in_order(line.elements);
+  const auto elements = in_order(source.elements);
+  using places_type = std::remove_const_t<decltype(places)>;
+  using elements_type = std::remove_const_t<decltype(elements)>;
+  for_each_number<space>(result.size(), index{1} << 10,
+                         detail::place_search<value_type, places_type, elements_type>{
+                             places, line.shape().extent(0), options.right, elements, result.data()});
   return result;
 }
 

@@ -5,9 +5,10 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/numbered.hpp>
 #include <tenon/expr/operations/comparison.hpp>
+#include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/broadcast.hpp>
-#include <vector>
 
 namespace tenon {
 
@@ -24,8 +25,9 @@ consteval void mask_must_be_bool() {
 
 namespace detail {
 
-/// The positions of the true ones among `count` values.
-inline storage<index, host> true_places(const bool* values, index count) {
+/// The positions of the true ones among `count` values that the host reaches.
+template <class Space>
+storage<index, Space> true_places_on_host(const bool* values, index count) {
   constexpr index length = 1 << 14;
   const index chunks = (count + length - 1) / length;
   const auto end_of = [&](index chunk) { return (chunk + 1) * length < count ? (chunk + 1) * length : count; };
@@ -39,7 +41,7 @@ inline storage<index, host> true_places(const bool* values, index count) {
     }
   });
   for (index chunk = 0; chunk < chunks; ++chunk) begins.data()[chunk + 1] += begins.data()[chunk];
-  storage<index, host> places(begins.data()[chunks]);
+  storage<index, Space> places(begins.data()[chunks]);
   parallel_for(chunks, 1, [&](index first, index last) {
     for (index chunk = first; chunk < last; ++chunk) {
       index* place = places.data() + begins.data()[chunk];
@@ -53,35 +55,76 @@ inline storage<index, host> true_places(const bool* values, index count) {
   return places;
 }
 
+/// The positions of the true ones among the elements of a tensor, in row-major order.
+template <class Shape, class Space>
+storage<index, Space> true_places(const tensor<bool, Shape, Space>& chosen) {
+  if constexpr (Space::host_accessible) {
+    return true_places_on_host<Space>(chosen.data(), chosen.size());
+  } else {
+    const index found = sum(chosen);
+    storage<index, Space> places(found);
+    if (found != 0) device_passes<Space>::true_places(chosen.data(), chosen.size(), places.data());
+    return places;
+  }
+}
+
+/// Copies the elements whose numbers stand at `places`.
+template <class Source, class T>
+struct copy_places {
+  Source source;
+  const index* places;
+  T* target;
+  TENON_HOST_DEVICE void operator()(index number) const { target[number] = source[places[number]]; }
+};
+
 /// The elements at `places` in row-major order.
-template <class Space, class View>
+template <class View>
 auto elements_at(const View& elements, const index* places, index count) {
-  tensor<typename View::element, rank<1>, Space> result(rank<1>{count});
-  const auto extents = elements.shape().to_array();
-  parallel_for(count, line_grain, [&](index first, index last) {
-    array<index, View::rank> position{};
-    for (index i = first; i < last; ++i) {
-      set_position(position, extents, 0, View::rank, places[i]);
-      result.data()[i] = elements.data()[elements.offset(position)];
-    }
-  });
+  using element = typename View::element;
+  using space = typename View::space;
+  tensor<element, rank<1>, space> result(rank<1>{count});
+  const auto source = in_order(elements);
+  for_each_number<space>(count, line_grain,
+                         copy_places<std::remove_const_t<decltype(source)>, element>{source, places, result.data()});
   return result;
 }
 
+/// Copies, line after line, the elements of a source's lines that stand at `places`.
+template <class Source, class Target>
+struct copy_slices {
+  Source source;
+  Target target;
+  const index* places;
+  index length, kept;
+  TENON_HOST_DEVICE void operator()(index number) const {
+    target[number] = source[number / kept * length + places[number % kept]];
+  }
+};
+
 /// The slices at `places` of an axis.
-template <int Axis, class Space, class View>
+template <int Axis, class View>
 auto slices_at(const View& elements, const index* places, index kept) {
+  using space = typename View::space;
   const auto extents = with_extent<Axis>(elements.shape(), kept);
-  tensor<typename View::element, std::remove_const_t<decltype(extents)>, Space> result(extents);
-  const index step = elements.strides()[Axis], across = elements.strides()[beside_axis(View::rank, Axis)];
-  for_each_line_block(extents.to_array(), Axis, 64, [&] {
-    return [&](const array<index, View::rank>& position, index count) {
-      const auto* from = elements.data() + elements.offset(position);
-      visit_line_block(result.write_view(), Axis, position, count, [&](index line, index place, auto& element) {
-        element = from[line * across + places[place] * step];
-      });
-    };
-  });
+  tensor<typename View::element, std::remove_const_t<decltype(extents)>, space> result(extents);
+  if constexpr (space::host_accessible) {
+    const index step = elements.strides()[Axis], across = elements.strides()[beside_axis(View::rank, Axis)];
+    for_each_line_block(extents.to_array(), Axis, 64, [&] {
+      return [&](const array<index, View::rank>& position, index count) {
+        const auto* from = elements.data() + elements.offset(position);
+        visit_line_block(result.write_view(), Axis, position, count, [&](index line, index place, auto& element) {
+          element = from[line * across + places[place] * step];
+        });
+      };
+    });
+  } else {
+    const auto source = line_by_line(elements, Axis);
+    const auto target = line_by_line(result.write_view(), Axis);
+    using source_type = std::remove_const_t<decltype(source)>;
+    using target_type = std::remove_const_t<decltype(target)>;
+    for_each_number<space>(result.size(), line_grain,
+                           copy_slices<source_type, target_type>{source, target, places, elements.extent(Axis), kept});
+  }
   return result;
 }
 
@@ -99,9 +142,27 @@ auto masked_select(Operand&& operand, Mask&& mask) {
   using shape = std::remove_const_t<decltype(extents)>;
   using space = algorithm_space<Operand>;
   const tensor<bool, shape, space> chosen(broadcast_to(as_node(std::forward<Mask>(mask)), extents));
-  const auto places = detail::true_places(chosen.data(), chosen.size());
-  return detail::elements_at<space>(broadcast_to(source.elements, extents), places.data(), places.count());
+  const auto places = detail::true_places(chosen);
+  return detail::elements_at(broadcast_to(source.elements, extents), places.data(), places.count());
 }
+
+namespace detail {
+
+/// Writes the position that belongs to each chosen number: a row for each axis.
+template <int Rank>
+struct position_output {
+  array<index, Rank> extents;
+  const index* places;
+  index* target;
+  index count;
+  TENON_HOST_DEVICE void operator()(index number) const {
+    array<index, Rank> position{};
+    set_position(position, extents, 0, Rank, places[number]);
+    for (int axis = 0; axis < Rank; ++axis) target[axis * count + number] = position[axis];
+  }
+};
+
+}  // namespace detail
 
 /// The positions, int64, of the elements that are not 0, in row-major order: a row for each axis, a column for each
 /// element, as ONNX has it (NumPy's tuple of arrays, the transpose of PyTorch's).
@@ -112,20 +173,14 @@ auto nonzero(Operand&& operand) {
   using node = node_of<Operand>;
   constexpr int rank = node::shape_type::rank;
   using space = algorithm_space<Operand>;
-  space_must_be_host_accessible<space>();
+  algorithms_must_run<space>();
   const tensor<bool, typename node::shape_type, space> chosen(
       not_equal(std::forward<Operand>(operand), typename node::element(0)));
-  const auto places = detail::true_places(chosen.data(), chosen.size());
+  const auto places = detail::true_places(chosen);
   const index count = places.count();
   tensor<index, shape<rank, dyn>, space> result(shape<rank, dyn>(array<index, 2>{{rank, count}}));
-  const auto extents = chosen.shape().to_array();
-  parallel_for(count, line_grain, [&](index first, index last) {
-    array<index, rank> position{};
-    for (index i = first; i < last; ++i) {
-      set_position(position, extents, 0, rank, places.data()[i]);
-      for (int axis = 0; axis < rank; ++axis) result.data()[axis * count + i] = position[axis];
-    }
-  });
+  for_each_number<space>(count, line_grain,
+                         detail::position_output<rank>{chosen.shape().to_array(), places.data(), result.data(), count});
   return result;
 }
 
@@ -133,7 +188,7 @@ namespace detail {
 
 /// The true places of a condition along what has `extent` elements.
 template <class Space, class Condition>
-storage<index, host> chosen_places(Condition&& condition, const std::string& along, index extent) {
+storage<index, Space> chosen_places(Condition&& condition, const std::string& along, index extent) {
   mask_must_be_bool<Condition>();
   static_assert(node_of<Condition>::shape_type::rank == 1, "tenon: the condition of compress has one axis");
   const tensor<bool, tenon::rank<1>, Space> chosen(as_node(std::forward<Condition>(condition)));
@@ -141,7 +196,7 @@ storage<index, host> chosen_places(Condition&& condition, const std::string& alo
     throw shape_error(
         compose_text("compress: ", along, ": a condition of ", chosen.size(), " elements, expected at most ", extent));
   }
-  return true_places(chosen.data(), chosen.size());
+  return true_places(chosen);
 }
 
 }  // namespace detail
@@ -156,7 +211,7 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
   const auto places = detail::chosen_places<space>(std::forward<Condition>(condition), compose_text("axis ", along),
                                                    source.shape().extent(along));
-  return detail::slices_at<along, space>(source.elements, places.data(), places.count());
+  return detail::slices_at<along>(source.elements, places.data(), places.count());
 }
 
 /// The elements, counted in row-major order, where `condition` is true.
@@ -166,7 +221,7 @@ auto compress(Operand&& operand, Condition&& condition) {
   using space = algorithm_space<Operand>;
   const auto places =
       detail::chosen_places<space>(std::forward<Condition>(condition), "operand", source.shape().count());
-  return detail::elements_at<space>(source.elements, places.data(), places.count());
+  return detail::elements_at(source.elements, places.data(), places.count());
 }
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/numbered.hpp>
 #include <tenon/algorithms/order.hpp>
 
 namespace tenon {
@@ -32,17 +33,17 @@ namespace detail {
 /// What is written of an entry: its value, or where it stood.
 struct entry_value {
   template <class T>
-  static T of(T entry) {
+  TENON_HOST_DEVICE static T of(T entry) {
     return entry;
   }
   template <class T>
-  static T of(const located<T>& entry) {
+  TENON_HOST_DEVICE static T of(const located<T>& entry) {
     return entry.value;
   }
 };
 struct entry_position {
   template <class T>
-  static index of(const located<T>& entry) {
+  TENON_HOST_DEVICE static index of(const located<T>& entry) {
     return entry.position;
   }
 };
@@ -62,10 +63,10 @@ constexpr index rows_at_once(index length) {
   return length * most <= elements ? most : length < elements ? elements / length : 1;
 }
 
-/// Copies lines of `source` into rows of entries, orders each by `order(first, last)`, and writes the first entries of
-/// each row, as many as an output has places.
+/// On the host: copies lines of `source` into rows of entries, orders each by `order(first, last)`, and writes the
+/// first entries of each row, as many as an output has places.
 template <class Entry, class Source, class Order, class... Outputs>
-void order_lines(const Source& source, int axis, const Order& order, const Outputs&... outputs) {
+void order_lines_on_host(const Source& source, int axis, const Order& order, const Outputs&... outputs) {
   using value_type = compute_type<typename Source::element>;
   const index length = source.extent(axis), width = rows_at_once(length);
   for_each_line_block(source.shape().to_array(), axis, width, [&] {
@@ -90,6 +91,7 @@ void order_lines(const Source& source, int axis, const Order& order, const Outpu
 /// Orders whole rows.
 template <bool Descending>
 struct order_all {
+  static constexpr bool descending = Descending;
   template <class Entry>
   void operator()(Entry* first, Entry* last) const {
     std::sort(first, last, element_order<Descending>{});
@@ -99,6 +101,7 @@ struct order_all {
 /// Orders the first `count` entries of rows; the rest is left in any order.
 template <bool Descending>
 struct order_first {
+  static constexpr bool descending = Descending;
   index count;
   template <class Entry>
   void operator()(Entry* first, Entry* last) const {
@@ -108,9 +111,63 @@ struct order_first {
   }
 };
 
-}  // namespace detail
+/// Keys of the elements of lines, and where these stand.
+template <bool Descending, class Source, class Key>
+struct key_of_number {
+  Source source;
+  Key* keys;
+  index *positions, length;
+  TENON_HOST_DEVICE void operator()(index number) const {
+    keys[number] = order_key<Descending>(source[number]);
+    positions[number] = number % length;
+  }
+};
 
-namespace detail {
+/// Writes the entry at each place of the lines of an output, as many from each line as the output has places.
+template <class Part, class Source, class Target>
+struct ordered_output {
+  Source source;
+  Target target;
+  const index* positions;
+  index length, kept;
+  TENON_HOST_DEVICE void operator()(index number) const {
+    using value_type = compute_type<typename Source::element>;
+    const index line = number / kept * length, position = positions[line + number % kept];
+    const located<value_type> entry{static_cast<value_type>(source[line + position]), position};
+    target[number] = static_cast<typename Target::element>(Part::of(entry));
+  }
+};
+
+/// On a device: all lines are ordered whole, by keys, positions with them.
+template <bool Descending, class Source, class... Outputs>
+void order_lines_on_device(const Source& source, int axis, const Outputs&... outputs) {
+  using space = typename Source::space;
+  const index count = source.size(), length = source.extent(axis);
+  if (count == 0) return;
+  const auto elements = line_by_line(source, axis);
+  using elements_type = std::remove_const_t<decltype(elements)>;
+  using key = decltype(order_key<Descending>(typename Source::element{}));
+  storage<key, space> keys(count);
+  storage<index, space> places(count);
+  for_each_number<space>(count, 1,
+                         key_of_number<Descending, elements_type, key>{elements, keys.data(), places.data(), length});
+  const auto sorted = device_passes<space>::sort_lines(std::move(keys), std::move(places), count / length, length);
+  const auto write = [&]<class Part, class Target>(const part_output<Part, Target>& output) {
+    const auto target = line_by_line(output.target, axis);
+    using target_type = std::remove_const_t<decltype(target)>;
+    for_each_number<space>(output.target.size(), 1,
+                           ordered_output<Part, elements_type, target_type>{elements, target, sorted.data(), length,
+                                                                            output.target.extent(axis)});
+  };
+  (write(outputs), ...);
+}
+
+/// Orders each line and writes its first entries, as many as an output has places.
+template <class Entry, class Source, class Order, class... Outputs>
+void order_lines(const Source& source, int axis, const Order& order, const Outputs&... outputs) {
+  if constexpr (Source::space::host_accessible) order_lines_on_host<Entry>(source, axis, order, outputs...);
+  else order_lines_on_device<Order::descending>(source, axis, outputs...);
+}
 
 /// The values or the positions of the elements in order.
 template <class Part, class Operand, int Axis>
@@ -133,7 +190,8 @@ auto ordered(Operand&& operand, axis_list<Axis> axes, sort_options options) {
 
 /// The elements in order along the axis. NaN is greater than every number: last, and first when descending.
 /// extents   those of the operand
-/// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work
+/// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work; on a device,
+///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
   return detail::ordered<detail::entry_value>(std::forward<Operand>(operand), axes, options);
@@ -151,7 +209,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// one at the lower position comes first. NaN is greater than every number.
 /// extents   `count` along the axis, those of the operand elsewhere
 /// throws    shape_error when the axis has fewer than `count` elements
-/// cost      O(n + count log count) for each line
+/// cost      O(n + count log count) for each line; on a device that of sort
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
   const auto source = in_memory(std::forward<Operand>(operand));

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/algorithms/scan.hpp>
 #include <tenon/algorithms/select.hpp>
 #include <tenon/algorithms/sort.hpp>
 #include <tenon/expr/generate.hpp>
@@ -29,23 +30,48 @@ struct item_groups {
   tensor<index, Shape, Space> of_item;
 };
 
+/// Whether a group begins at each place of the order.
+template <class Differ>
+struct group_begins {
+  const index* order;
+  Differ differ;
+  bool* is_new;
+  TENON_HOST_DEVICE void operator()(index place) const {
+    is_new[place] = place == 0 || differ(order[place - 1], order[place]);
+  }
+};
+/// Describes a group by the place at which it begins.
+struct group_output {
+  const index *order, *begins;
+  index groups, items;
+  index *first, *counts;
+  TENON_HOST_DEVICE void operator()(index group) const {
+    first[group] = order[begins[group]];
+    counts[group] = (group + 1 < groups ? begins[group + 1] : items) - begins[group];
+  }
+};
+/// Says of which group each item is; `begun` groups have begun up to a place.
+struct group_of_item {
+  const index *order, *begun;
+  index* of_item;
+  TENON_HOST_DEVICE void operator()(index place) const { of_item[order[place]] = begun[place] - 1; }
+};
+
 /// The groups of items, `order` being their positions in order; `differ(left, right)` compares neighbours in it.
 template <class Space, class Shape, class Differ>
 item_groups<Space, Shape> group_items(const Shape& extents, const index* order, const Differ& differ) {
   const index count = extents.count();
-  storage<bool, host> is_new(count);
-  for (index i = 0; i < count; ++i) is_new.data()[i] = i == 0 || differ(order[i - 1], order[i]);
-  const auto begins = true_places(is_new.data(), count);
-  const index groups = begins.count();
-  const rank<1> found(groups);
+  tensor<bool, rank<1>, Space> is_new(rank<1>{count});
+  for_each_number<Space>(count, line_grain, group_begins<Differ>{order, differ, is_new.data()});
+  const auto begins = true_places(is_new);
+  const auto begun = cumsum(is_new, axis<0>);
+  const rank<1> found(begins.count());
   item_groups<Space, Shape> result{tensor<index, rank<1>, Space>(found), tensor<index, rank<1>, Space>(found),
                                    tensor<index, Shape, Space>(extents)};
-  for (index group = 0; group < groups; ++group) {
-    const index begin = begins.data()[group], end = group + 1 < groups ? begins.data()[group + 1] : count;
-    result.first.data()[group] = order[begin];
-    result.counts.data()[group] = end - begin;
-    for (index i = begin; i < end; ++i) result.of_item.data()[order[i]] = group;
-  }
+  for_each_number<Space>(
+      begins.count(), line_grain,
+      group_output{order, begins.data(), begins.count(), count, result.first.data(), result.counts.data()});
+  for_each_number<Space>(count, line_grain, group_of_item{order, begun.data(), result.of_item.data()});
   return result;
 }
 
@@ -55,25 +81,53 @@ auto describe_items(Values values, item_groups<Space, Shape> groups) {
       std::move(values), std::move(groups.first), std::move(groups.of_item), std::move(groups.counts)};
 }
 
+/// Whether two elements, one of which does not come after the other, differ.
+template <class T>
+struct elements_differ {
+  const T* items;
+  TENON_HOST_DEVICE bool operator()(index left, index right) const {
+    return ascending_order{}(items[left], items[right]);
+  }
+};
+
 /// Compares slices by their first elements that differ: negative where the left one comes first, 0 where they are
 /// equal.
-template <class View>
+template <class T>
 struct slice_comparison {
-  const View& elements;
-  const storage<index, host>& offsets;
-  index step;
+  const T* data;
+  const index* offsets;
+  index count, step;
 
-  int operator()(index left, index right) const {
-    if (offsets.count() == 0) return 0;
-    const auto *one = elements.data() + left * step, *other = elements.data() + right * step;
-    for (index i = 0; i < offsets.count(); ++i) {
-      const index offset = offsets.data()[i];
-      if (ascending_order{}(one[offset], other[offset])) return -1;
-      if (ascending_order{}(other[offset], one[offset])) return 1;
+  TENON_HOST_DEVICE int operator()(index left, index right) const {
+    for (index i = 0; i < count; ++i) {
+      const T one = data[left * step + offsets[i]], other = data[right * step + offsets[i]];
+      if (ascending_order{}(one, other)) return -1;
+      if (ascending_order{}(other, one)) return 1;
     }
     return 0;
   }
 };
+template <class Comparison>
+struct slices_differ {
+  Comparison compare;
+  TENON_HOST_DEVICE bool operator()(index left, index right) const { return compare(left, right) != 0; }
+};
+/// Of equal slices the one at the lower position comes first.
+template <class Comparison>
+struct slice_order {
+  Comparison compare;
+  TENON_HOST_DEVICE bool operator()(index left, index right) const {
+    const int comparison = compare(left, right);
+    return comparison < 0 || (comparison == 0 && left < right);
+  }
+};
+
+/// Orders positions where they lie.
+template <class Space, class Order>
+void sort_items(index* items, index count, const Order& order) {
+  if constexpr (Space::host_accessible) std::sort(items, items + count, order);
+  else if (count != 0) device_passes<Space>::sort_items(items, count, order);
+}
 
 }  // namespace detail
 
@@ -84,15 +138,13 @@ template <tensor_operand Operand>
 auto unique(Operand&& operand) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
-  space_must_be_host_accessible<space>();
+  algorithms_must_run<space>();
   using element = typename node::element;
   const tensor<element, typename node::shape_type, space> items(as_node(std::forward<Operand>(operand)));
   const view<const element, rank<1>, space> line(items.data(), rank<1>(items.size()));
   const auto order = argsort(line, axis<0>);
-  auto groups = detail::group_items<space>(items.shape(), order.data(), [&](index left, index right) {
-    return ascending_order{}(items.data()[left], items.data()[right]);
-  });
-  auto values = detail::elements_at<space>(line, groups.first.data(), groups.first.size());
+  auto groups = detail::group_items<space>(items.shape(), order.data(), detail::elements_differ<element>{items.data()});
+  auto values = detail::elements_at(line, groups.first.data(), groups.first.size());
   return detail::describe_items(std::move(values), std::move(groups));
 }
 
@@ -100,7 +152,7 @@ auto unique(Operand&& operand) {
 /// extents   values: the number of different slices along the axis, the operand's elsewhere; indices, counts: [number
 /// of
 ///           different slices]; inverse: [extent of the axis]
-/// cost      O(n log n) comparisons of slices, on one thread
+/// cost      O(n log n) comparisons of slices, on one thread; on a device, CUB's merge sort
 template <tensor_operand Operand, int Axis>
 auto unique(Operand&& operand, axis_list<Axis> axes) {
   const auto source = in_memory(std::forward<Operand>(operand));
@@ -109,17 +161,14 @@ auto unique(Operand&& operand, axis_list<Axis> axes) {
   const auto& elements = source.elements;
   auto slice = elements.shape().to_array();
   slice[along] = 1;
-  const auto offsets = offsets_within(elements, slice);
-  const detail::slice_comparison<std::remove_cvref_t<decltype(elements)>> compare{elements, offsets,
-                                                                                  elements.strides()[along]};
+  const auto offsets = table_in<space>(offsets_within(elements, slice));
+  using comparison = detail::slice_comparison<typename std::remove_cvref_t<decltype(elements)>::element>;
+  const comparison compare{elements.data(), offsets.data(), offsets.count(), elements.strides()[along]};
   const rank<1> count(elements.extent(along));
   tensor<index, rank<1>, space> order(iota<index>(count));
-  std::sort(order.data(), order.data() + order.size(), [&](index left, index right) {
-    const int comparison = compare(left, right);
-    return comparison < 0 || (comparison == 0 && left < right);
-  });
-  auto groups = detail::group_items<space>(count, order.data(), compare);
-  auto values = detail::slices_at<along, space>(elements, groups.first.data(), groups.first.size());
+  detail::sort_items<space>(order.data(), order.size(), detail::slice_order<comparison>{compare});
+  auto groups = detail::group_items<space>(count, order.data(), detail::slices_differ<comparison>{compare});
+  auto values = detail::slices_at<along>(elements, groups.first.data(), groups.first.size());
   return detail::describe_items(std::move(values), std::move(groups));
 }
 

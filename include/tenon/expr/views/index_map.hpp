@@ -66,7 +66,9 @@ auto make_index_map(Operand&& operand, const Shape& shape, const axis_map<Rank, 
 template <class T, class OldShape, class Space, shape_type Shape, int Rank>
 view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, const Shape& shape,
                                     const axis_map<Rank, Shape::rank>& map) {
-  return {operand.data() + map.offset(operand.strides()), shape, map.strides(operand.strides())};
+  T* data = operand.data();
+  if (data != nullptr) data += map.offset(operand.strides());  // where there are no elements, there may be no memory
+  return {data, shape, map.strides(operand.strides())};
 }
 
 /// The shape with another extent at `Axis`, which the type knows when `Static` is given.

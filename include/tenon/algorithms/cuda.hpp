@@ -1,0 +1,142 @@
+// tenon/algorithms/cuda.hpp: algorithms on tensors of the space cuda, through CUB.
+// By name only, beside a door: CUB takes seconds to compile. Compilers other than nvcc see nothing here.
+// Floor 5: may include base, core, device, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/algorithms/lines.hpp>
+#include <tenon/device/cuda_memory.hpp>
+#if defined(__CUDACC__)
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/tabulate_output_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_histogram.cuh>
+#include <cub/device/device_merge_sort.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_sort.cuh>
+#include <cub/device/device_select.cuh>
+#include <limits>
+#include <tenon/core/storage.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// Calls a pass of CUB twice, as it wants to be: it says how much memory it needs, then it has it.
+template <class Pass>
+void run_cub(const char* name, const Pass& pass) {
+  std::size_t bytes = 0;
+  check_cuda(name, pass(nullptr, bytes));
+  storage<unsigned char, cuda> workspace(static_cast<index>(bytes) + 1);  // without an address CUB would only answer
+  check_cuda(name, pass(static_cast<void*>(workspace.data()), bytes));
+}
+
+/// The line in which a number stands.
+struct line_of_number {
+  index length;
+  TENON_HOST_DEVICE index operator()(index number) const { return number / length; }
+};
+/// A bin as CUB counts it.
+template <class BinOf>
+struct narrow_bin {
+  BinOf bin_of;
+  TENON_HOST_DEVICE int operator()(index number) const { return static_cast<int>(bin_of(number)); }
+};
+/// Where a line begins.
+struct begin_of_line {
+  index length;
+  TENON_HOST_DEVICE index operator()(index line) const { return line * length; }
+};
+
+/// From this length on, a line is worth the whole device: the segmented sort gives each a single block.
+inline constexpr index long_line = index{1} << 17;
+
+/// `make(0)`, `make(1)`, ... as an iterator.
+template <class Make>
+auto made_by(const Make& make) {
+  return thrust::make_transform_iterator(thrust::make_counting_iterator(index{0}), make);
+}
+
+}  // namespace detail
+
+template <>
+struct device_passes<cuda> {
+  static constexpr bool available = true;
+
+  template <class Input, class Output, class Combine>
+  static void inclusive_scan(index count, index length, const Input& input, const Output& output,
+                             const Combine& combine) {
+    detail::run_cub("cub::DeviceScan::InclusiveScanByKey", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceScan::InclusiveScanByKey(workspace, bytes, detail::made_by(detail::line_of_number{length}),
+                                                 detail::made_by(input), thrust::make_tabulate_output_iterator(output),
+                                                 combine, count, ::cuda::std::equal_to<>{}, current_stream());
+    });
+  }
+  template <class Input, class Output, class Combine, class State>
+  static void exclusive_scan(index count, index length, const Input& input, const Output& output,
+                             const Combine& combine, State first) {
+    detail::run_cub("cub::DeviceScan::ExclusiveScanByKey", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceScan::ExclusiveScanByKey(workspace, bytes, detail::made_by(detail::line_of_number{length}),
+                                                 detail::made_by(input), thrust::make_tabulate_output_iterator(output),
+                                                 combine, first, count, ::cuda::std::equal_to<>{}, current_stream());
+    });
+  }
+
+  template <class Key>
+  static storage<index, cuda> sort_lines(storage<Key, cuda> keys, storage<index, cuda> positions, index lines,
+                                         index length) {
+    storage<Key, cuda> sorted_keys(keys.count());
+    storage<index, cuda> sorted(positions.count());
+    if (lines == 1 || length >= detail::long_line) {
+      for (index first = 0; first < keys.count(); first += length) {
+        detail::run_cub("cub::DeviceRadixSort::SortPairs", [&](void* workspace, std::size_t& bytes) {
+          return cub::DeviceRadixSort::SortPairs(workspace, bytes, keys.data() + first, sorted_keys.data() + first,
+                                                 positions.data() + first, sorted.data() + first, length, 0,
+                                                 static_cast<int>(8 * sizeof(Key)), current_stream());
+        });
+      }
+    } else {
+      const auto begins = detail::made_by(detail::begin_of_line{length});
+      detail::run_cub("cub::DeviceSegmentedSort::StableSortPairs", [&](void* workspace, std::size_t& bytes) {
+        return cub::DeviceSegmentedSort::StableSortPairs(workspace, bytes, keys.data(), sorted_keys.data(),
+                                                         positions.data(), sorted.data(), keys.count(), lines, begins,
+                                                         begins + 1, current_stream());
+      });
+    }
+    return sorted;
+  }
+
+  template <class Order>
+  static void sort_items(index* items, index count, const Order& order) {
+    detail::run_cub("cub::DeviceMergeSort::SortKeys", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceMergeSort::SortKeys(workspace, bytes, items, count, order, current_stream());
+    });
+  }
+
+  static void true_places(const bool* flags, index count, index* places) {
+    storage<index, cuda> found(1);
+    detail::run_cub("cub::DeviceSelect::Flagged", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceSelect::Flagged(workspace, bytes, thrust::make_counting_iterator(index{0}), flags, places,
+                                        found.data(), count, current_stream());
+    });
+  }
+
+  template <class BinOf>
+  static void count_bins(index count, index bins, const BinOf& bin_of, index* counts) {
+    if (bins >= std::numeric_limits<int>::max()) {
+      throw shape_error(compose_text("histogram: ", bins, " bins, expected fewer than ",
+                                     std::numeric_limits<int>::max(), " on a device"));
+    }
+    const int levels = static_cast<int>(bins) + 1;
+    detail::run_cub("cub::DeviceHistogram::HistogramEven", [&](void* workspace, std::size_t& bytes) {
+      return cub::DeviceHistogram::HistogramEven(workspace, bytes, detail::made_by(detail::narrow_bin<BinOf>{bin_of}),
+                                                 reinterpret_cast<unsigned long long*>(counts), levels, 0, levels - 1,
+                                                 count, current_stream());
+    });
+  }
+};
+
+}  // namespace tenon
+#endif
