@@ -20,7 +20,11 @@ namespace tenon {
 
 namespace detail {
 
-template <class T, class Shape, class Space, class E>
+/// Elements that a statement reads elsewhere than it writes them: a temporary saves them, or the caller has said that
+/// there are none.
+enum class aliasing { handled, denied };
+
+template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node);
 
 /// Evaluates `node` into a new tensor.
@@ -75,17 +79,30 @@ void run_stage(const Target& target, const E& node) {
   }
 }
 
+/// What `node` reads of its destination; nothing where that was denied.
+template <aliasing Aliasing, class Destination, class E>
+read_check<Destination> reads_to_mind(const Destination& destination, const E& node) {
+  if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
+  if constexpr (TENON_CHECKED != 0) {
+    if (overwrites_operands(destination, node)) {
+      throw storage_error(compose_text("noalias: destination ", destination.shape().to_array(),
+                                       ": is read at other positions than it is written; assign without noalias()"));
+    }
+  }
+  return {destination};
+}
+
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
 /// writes. Out of line and with a copy of the node, so that the statement around it can keep its own in registers.
-template <class T, class Shape, class Space, class E>
+template <aliasing Aliasing, class T, class Shape, class Space, class E>
 void evaluate_whole(view<T, Shape, Space> destination, E node) {
   if (destination.size() == 0) return;
   if constexpr (stage_of<E>() == stage::split) {
     split(
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
-        [&](const auto& rest) { evaluate_whole(destination, rest); });
+        [&](const auto& rest) { evaluate_whole<Aliasing>(destination, rest); });
   } else {
-    const auto found = reads_of(destination, node);
+    const auto found = reads_to_mind<Aliasing>(destination, node);
     if (found.elsewhere) {
       tensor<T, Shape, Space> temporary(destination.shape());
       evaluate_whole(temporary.write_view(), node);
@@ -98,7 +115,7 @@ void evaluate_whole(view<T, Shape, Space> destination, E node) {
 }
 
 /// `node` into elements of the same extents.
-template <class T, class Shape, class Space, class E>
+template <aliasing Aliasing, class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node) {
   if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
     const auto extents = destination.shape().to_array();
@@ -106,7 +123,7 @@ TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const 
       if (run_short_host(destination.data(), extents, node.template lower<0>(identity_map<Shape::rank>()))) return;
     }
   }
-  evaluate_whole(destination, node);
+  evaluate_whole<Aliasing>(destination, node);
 }
 
 /// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
@@ -145,7 +162,7 @@ template <class T, class Shape, class Space, class E>
 }
 
 /// Matches ranks and extents, then evaluates.
-template <class T, class Shape, class Space, class E>
+template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
@@ -154,12 +171,12 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   static_assert(extents_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
                 "tenon: the extents of destination and expression must be equal");
   if constexpr (node_shape::rank > Shape::rank) {
-    evaluate_into(insert_unit_axes<node_shape>(destination), node);
+    evaluate_into<Aliasing>(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination.shape(), node.shape());
-    evaluate_same(destination, broadcast_to(node, destination.shape()));
+    evaluate_same<Aliasing>(destination, broadcast_to(node, destination.shape()));
   } else if (destination.shape() == node.shape()) {
-    evaluate_same(destination, node);
+    evaluate_same<Aliasing>(destination, node);
   } else {
     evaluate_repeated(destination, node);
   }
@@ -170,14 +187,16 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
 /// Assigning to a view writes through it.
 template <class T, class Shape, class Space, class Expression>
 struct assigner<view<T, Shape, Space>, Expression> {
+  template <detail::aliasing Aliasing = detail::aliasing::handled>
   static void assign(const view<T, Shape, Space>& destination, const Expression& expression) {
-    detail::evaluate_into(destination, as_node(expression));
+    detail::evaluate_into<Aliasing>(destination, as_node(expression));
   }
 };
 
 /// Assigning to a tensor; an empty one takes the extents of the expression.
 template <class T, class Shape, class Space, class Expression>
 struct assigner<tensor<T, Shape, Space>, Expression> {
+  template <detail::aliasing Aliasing = detail::aliasing::handled>
   TENON_INLINE static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
     const auto& node = as_node(expression);
     using node_type = std::remove_cvref_t<decltype(node)>;
@@ -185,7 +204,16 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
       if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
     }
     if (destination.data() == nullptr) destination.take_extents(destination.shape());
-    detail::evaluate_into(destination.write_view(), node);
+    detail::evaluate_into<Aliasing>(destination.write_view(), node);
+  }
+};
+
+/// Assigning without a temporary.
+template <class Destination, class Expression>
+struct assigner<unaliased<Destination>, Expression> {
+  static void assign(const Destination& destination, const Expression& expression) {
+    assigner<std::remove_cvref_t<Destination>, Expression>::template assign<detail::aliasing::denied>(destination,
+                                                                                                      expression);
   }
 };
 

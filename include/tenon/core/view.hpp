@@ -8,6 +8,7 @@
 #include <tenon/core/assign.hpp>
 #include <tenon/core/extents.hpp>
 #include <tenon/core/layout.hpp>
+#include <tenon/core/noalias.hpp>
 #include <tenon/core/space.hpp>
 #include <type_traits>
 
@@ -38,6 +39,9 @@ class view {
   const view& operator=(const Expression& expression) const {
     return assign(expression);
   }
+  /// `x.noalias() = e` writes without a temporary: e must read no element of x but the one that is written.
+  /// throws    storage_error where TENON_CHECKED is 1 and it does
+  unaliased<view> noalias() const { return *this; }
 
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }
