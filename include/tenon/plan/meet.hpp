@@ -65,13 +65,13 @@ bool share_bytes(const Left& left, const Right& right) {
   const auto right_bytes = addresses(right.data(), right.shape().to_array(), right.strides());
   if (!overlap(left_bytes, right_bytes)) return false;
   detail::stride_sums<Left::rank + Right::rank> sums;
-  const auto add = [&sums](const auto& block, index size) {
+  const auto append = [&sums](const auto& block, index size) {
     for (int axis = 0; axis < block.rank; ++axis) {
       const index step = block.strides()[axis] * size;
       sums.add(step < 0 ? -step : step, block.extent(axis) - 1);
     }
   };
-  add(left, left_size), add(right, right_size);
+  append(left, left_size), append(right, right_size);
   // From the first element of `left` upwards and from the last of `right` downwards, elements must come to lie less
   // than their size apart.
   const auto distance = static_cast<index>(right_bytes.end - left_bytes.begin) - right_size;
