@@ -15,6 +15,9 @@
 #include <tenon/kernels/rows.hpp>
 #include <tenon/plan/alias.hpp>
 #include <tenon/plan/split.hpp>
+#if TENON_CHECKED != 0
+#include <tenon/plan/alive.hpp>
+#endif
 
 namespace tenon {
 
@@ -97,6 +100,10 @@ read_check<Destination> reads_to_mind(const Destination& destination, const E& n
 template <aliasing Aliasing, class T, class Shape, class Space, class E>
 void evaluate_whole(view<T, Shape, Space> destination, E node) {
   if (destination.size() == 0) return;
+#if TENON_CHECKED != 0
+  check_alive("assign", "destination", destination);
+  check_operands_alive(node);
+#endif
   if constexpr (stage_of<E>() == stage::split) {
     split(
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
@@ -117,7 +124,7 @@ void evaluate_whole(view<T, Shape, Space> destination, E node) {
 /// `node` into elements of the same extents.
 template <aliasing Aliasing, class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node) {
-  if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
+  if constexpr (TENON_CHECKED == 0 && std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
     const auto extents = destination.shape().to_array();
     if (is_contiguous(extents, destination.strides())) {
       if (run_short_host(destination.data(), extents, node.template lower<0>(identity_map<Shape::rank>()))) return;
@@ -292,6 +299,10 @@ void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Vi
                                      first.destination.shape().to_array(), " as of the first output"));
     }
     detail::check_repeats(each.destination.shape(), each.node.shape());
+#if TENON_CHECKED != 0
+    check_alive("evaluate", "destination", each.destination);
+    check_operands_alive(each.node, "evaluate");
+#endif
   };
   check(first), (check(rest), ...);
   const bool apart = !fuses_operations ||
