@@ -7,6 +7,7 @@
 #include <tenon/contraction/host.hpp>
 #include <tenon/contraction/select.hpp>
 #include <tenon/expr/generate.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
@@ -168,6 +169,17 @@ template <class T, class Shape, class Space, class E>
   evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
 }
 
+/// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
+/// what to do with those beyond the range; other conversions are the store's.
+template <class T, class E>
+TENON_INLINE decltype(auto) as_written(const E& node) {
+  if constexpr (is_integer<T> && is_floating<typename E::element> && !is_complex<typename E::element>) {
+    return cast<T>(node);
+  } else {
+    return (node);
+  }
+}
+
 /// Matches ranks and extents, then evaluates.
 template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
@@ -196,7 +208,7 @@ template <class T, class Shape, class Space, class Expression>
 struct assigner<view<T, Shape, Space>, Expression> {
   template <detail::aliasing Aliasing = detail::aliasing::handled>
   static void assign(const view<T, Shape, Space>& destination, const Expression& expression) {
-    detail::evaluate_into<Aliasing>(destination, as_node(expression));
+    detail::evaluate_into<Aliasing>(destination, detail::as_written<T>(as_node(expression)));
   }
 };
 
@@ -211,7 +223,7 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
       if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
     }
     if (destination.data() == nullptr) destination.take_extents(destination.shape());
-    detail::evaluate_into<Aliasing>(destination.write_view(), node);
+    detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
   }
 };
 
@@ -262,8 +274,8 @@ auto assign(Destination& destination, Operand&& operand) {
     if constexpr (detail::is_view<std::remove_cvref_t<Destination>>) return destination;
     else return destination.write_view();
   }();
-  return assignment<std::remove_cvref_t<decltype(target)>, node_of<Operand>>{target,
-                                                                             as_node(std::forward<Operand>(operand))};
+  const auto node = detail::as_written<typename Destination::element>(as_node(std::forward<Operand>(operand)));
+  return assignment<std::remove_cvref_t<decltype(target)>, std::remove_cvref_t<decltype(node)>>{target, node};
 }
 
 namespace detail {
