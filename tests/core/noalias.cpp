@@ -39,9 +39,11 @@ TEMPLATE_LIST_TEST_CASE("views and empty tensors take expressions without the qu
   auto x = counting<float, TestType>(rank<1>(6));
   tenon::slice(x, range(0, 3)).noalias() = tenon::slice(x, range(3, 6)) * 2;
   CHECK(numbers_of(x) == numbers{6, 8, 10, 3, 4, 5});
+  tenon::slice(x, range(0, 6, 2)).noalias() = tenon::slice(x, range(1, 6, 2));
+  CHECK(numbers_of(x) == numbers{8, 8, 3, 3, 5, 5});
   tenon::tensor<float, rank<1>, TestType> y;
   y.noalias() = x + 1;
-  CHECK(numbers_of(y) == numbers{7, 9, 11, 4, 5, 6});
+  CHECK(numbers_of(y) == numbers{9, 9, 4, 4, 6, 6});
   CHECK(text_of<tenon::shape_error>([&] { y.noalias() = counting<float, TestType>(rank<1>(5)); }) ==
         "assign: axis 0: extent 5, expected 6 (expression [5], destination [6])");
 }

@@ -13,7 +13,7 @@ template <class Destination>
 struct unaliased {
   Destination destination;
 
-  unaliased(Destination target) : destination(target) {}
+  explicit unaliased(Destination target) : destination(target) {}
   unaliased(const unaliased&) = default;
   unaliased& operator=(const unaliased&) = delete;  // nothing that has elements
 

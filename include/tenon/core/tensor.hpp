@@ -85,7 +85,7 @@ class tensor {
     return *this;
   }
   /// As of a view.
-  unaliased<tensor&> noalias() { return *this; }
+  unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
 
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }

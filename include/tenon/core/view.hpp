@@ -44,7 +44,7 @@ class view {
   }
   /// `x.noalias() = e` writes without a temporary: e must read no element of x but the one that is written.
   /// throws    storage_error where TENON_CHECKED is 1 and it does
-  unaliased<view> noalias() const { return *this; }
+  unaliased<view> noalias() const { return unaliased<view>(*this); }
 
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }
