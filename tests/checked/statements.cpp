@@ -128,3 +128,14 @@ TEST_CASE("indices outside the extents are told", "[statements]") {
   CHECK(text_of<tenon::index_error>([&] { (void)x(-1, 0); }) ==
         "view: axis 0: index -1, expected at least 0 and below 2 (extents [2, 3])");
 }
+
+TEMPLATE_LIST_TEST_CASE("trusted indices are looked at", "[statements]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(rank<2>(2, 3));
+  const auto places = counting<std::int64_t, TestType>(rank<1>(3), 1);
+  CHECK(numbers_of(tenon::take(x, tenon::trusted(places - 1), axis<1>)) == numbers{0, 1, 2, 3, 4, 5});
+  CHECK(text_of<tenon::index_error>([&] { (void)tenon::take(x, tenon::trusted(places), axis<1>); }) ==
+        "take: axis 1: index 3, expected at least -3 and below 3");
+  const auto rows = tenon::new_axis<0>(places - 6);
+  CHECK(text_of<tenon::index_error>([&] { (void)tenon::take_along_axis(x, tenon::trusted(rows), axis<0>); }) ==
+        "take_along_axis: axis 0: index -5, expected at least -2 and below 2");
+}
