@@ -32,11 +32,11 @@ namespace detail {
 /// The elements to write, as a view.
 template <scatter_destination Destination>
 auto target_of(Destination&& destination) {
-  using type = std::remove_cvref_t<Destination>;
-  space_must_be_host_accessible<typename type::space>();
 #if TENON_CHECKED != 0
   check_alive("scatter", "destination", as_node(destination).elements);
 #endif
+  using type = std::remove_cvref_t<Destination>;
+  space_must_be_host_accessible<typename type::space>();
   if constexpr (is_view<type>) return destination;
   else return destination.write_view();
 }
