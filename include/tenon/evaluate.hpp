@@ -85,7 +85,7 @@ void run_stage(const Target& target, const E& node) {
 
 /// What `node` reads of its destination; nothing where that was denied.
 template <aliasing Aliasing, class Destination, class E>
-read_check<Destination> reads_to_mind(const Destination& destination, const E& node) {
+read_check<Destination> relevant_reads(const Destination& destination, const E& node) {
   if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
   if constexpr (TENON_CHECKED != 0) {
     if (overwrites_operands(destination, node)) {
@@ -110,7 +110,7 @@ void evaluate_whole(view<T, Shape, Space> destination, E node) {
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
         [&](const auto& rest) { evaluate_whole<Aliasing>(destination, rest); });
   } else {
-    const auto found = reads_to_mind<Aliasing>(destination, node);
+    const auto found = relevant_reads<Aliasing>(destination, node);
     if (found.elsewhere) {
       tensor<T, Shape, Space> temporary(destination.shape());
       evaluate_whole(temporary.write_view(), node);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <tenon/base/error.hpp>
