@@ -7,6 +7,7 @@
 #include <tenon/contraction/host.hpp>
 #include <tenon/contraction/select.hpp>
 #include <tenon/expr/generate.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
@@ -15,12 +16,19 @@
 #include <tenon/kernels/rows.hpp>
 #include <tenon/plan/alias.hpp>
 #include <tenon/plan/split.hpp>
+#if TENON_CHECKED != 0
+#include <tenon/plan/alive.hpp>
+#endif
 
 namespace tenon {
 
 namespace detail {
 
-template <class T, class Shape, class Space, class E>
+/// Elements that a statement reads elsewhere than it writes them: a temporary saves them, or the caller has said that
+/// there are none.
+enum class aliasing { handled, denied };
+
+template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node);
 
 /// Evaluates `node` into a new tensor.
@@ -75,17 +83,34 @@ void run_stage(const Target& target, const E& node) {
   }
 }
 
+/// What `node` reads of its destination; nothing where that was denied.
+template <aliasing Aliasing, class Destination, class E>
+read_check<Destination> relevant_reads(const Destination& destination, const E& node) {
+  if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
+  if constexpr (TENON_CHECKED != 0) {
+    if (overwrites_operands(destination, node)) {
+      throw storage_error(compose_text("noalias: destination ", destination.shape().to_array(),
+                                       ": is read at other positions than it is written; assign without noalias()"));
+    }
+  }
+  return {destination};
+}
+
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
 /// writes. Out of line and with a copy of the node, so that the statement around it can keep its own in registers.
-template <class T, class Shape, class Space, class E>
+template <aliasing Aliasing, class T, class Shape, class Space, class E>
 void evaluate_whole(view<T, Shape, Space> destination, E node) {
   if (destination.size() == 0) return;
+#if TENON_CHECKED != 0
+  check_alive("assign", "destination", destination);
+  check_operands_alive(node);
+#endif
   if constexpr (stage_of<E>() == stage::split) {
     split(
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
-        [&](const auto& rest) { evaluate_whole(destination, rest); });
+        [&](const auto& rest) { evaluate_whole<Aliasing>(destination, rest); });
   } else {
-    const auto found = reads_of(destination, node);
+    const auto found = relevant_reads<Aliasing>(destination, node);
     if (found.elsewhere) {
       tensor<T, Shape, Space> temporary(destination.shape());
       evaluate_whole(temporary.write_view(), node);
@@ -98,15 +123,15 @@ void evaluate_whole(view<T, Shape, Space> destination, E node) {
 }
 
 /// `node` into elements of the same extents.
-template <class T, class Shape, class Space, class E>
+template <aliasing Aliasing, class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node) {
-  if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
+  if constexpr (TENON_CHECKED == 0 && std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
     const auto extents = destination.shape().to_array();
     if (is_contiguous(extents, destination.strides())) {
       if (run_short_host(destination.data(), extents, node.template lower<0>(identity_map<Shape::rank>()))) return;
     }
   }
-  evaluate_whole(destination, node);
+  evaluate_whole<Aliasing>(destination, node);
 }
 
 /// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
@@ -144,8 +169,19 @@ template <class T, class Shape, class Space, class E>
   evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
 }
 
+/// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
+/// what to do with those beyond the range; other conversions are the store's.
+template <class T, class E>
+TENON_INLINE decltype(auto) as_written(const E& node) {
+  if constexpr (is_integer<T> && is_floating<typename E::element> && !is_complex<typename E::element>) {
+    return cast<T>(node);
+  } else {
+    return (node);
+  }
+}
+
 /// Matches ranks and extents, then evaluates.
-template <class T, class Shape, class Space, class E>
+template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
 TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const E& node) {
   using node_shape = typename E::shape_type;
   (void)sizeof(typename common_space<Space, typename E::space>::type);
@@ -154,12 +190,12 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   static_assert(extents_fit<Shape, node_shape>() || must_hold<Shape, node_shape>,
                 "tenon: the extents of destination and expression must be equal");
   if constexpr (node_shape::rank > Shape::rank) {
-    evaluate_into(insert_unit_axes<node_shape>(destination), node);
+    evaluate_into<Aliasing>(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination.shape(), node.shape());
-    evaluate_same(destination, broadcast_to(node, destination.shape()));
+    evaluate_same<Aliasing>(destination, broadcast_to(node, destination.shape()));
   } else if (destination.shape() == node.shape()) {
-    evaluate_same(destination, node);
+    evaluate_same<Aliasing>(destination, node);
   } else {
     evaluate_repeated(destination, node);
   }
@@ -170,14 +206,16 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
 /// Assigning to a view writes through it.
 template <class T, class Shape, class Space, class Expression>
 struct assigner<view<T, Shape, Space>, Expression> {
+  template <detail::aliasing Aliasing = detail::aliasing::handled>
   static void assign(const view<T, Shape, Space>& destination, const Expression& expression) {
-    detail::evaluate_into(destination, as_node(expression));
+    detail::evaluate_into<Aliasing>(destination, detail::as_written<T>(as_node(expression)));
   }
 };
 
 /// Assigning to a tensor; an empty one takes the extents of the expression.
 template <class T, class Shape, class Space, class Expression>
 struct assigner<tensor<T, Shape, Space>, Expression> {
+  template <detail::aliasing Aliasing = detail::aliasing::handled>
   TENON_INLINE static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
     const auto& node = as_node(expression);
     using node_type = std::remove_cvref_t<decltype(node)>;
@@ -185,7 +223,16 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
       if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
     }
     if (destination.data() == nullptr) destination.take_extents(destination.shape());
-    detail::evaluate_into(destination.write_view(), node);
+    detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
+  }
+};
+
+/// Assigning without a temporary.
+template <class Destination, class Expression>
+struct assigner<unaliased<Destination>, Expression> {
+  static void assign(const Destination& destination, const Expression& expression) {
+    assigner<std::remove_cvref_t<Destination>, Expression>::template assign<detail::aliasing::denied>(destination,
+                                                                                                      expression);
   }
 };
 
@@ -227,8 +274,8 @@ auto assign(Destination& destination, Operand&& operand) {
     if constexpr (detail::is_view<std::remove_cvref_t<Destination>>) return destination;
     else return destination.write_view();
   }();
-  return assignment<std::remove_cvref_t<decltype(target)>, node_of<Operand>>{target,
-                                                                             as_node(std::forward<Operand>(operand))};
+  const auto node = detail::as_written<typename Destination::element>(as_node(std::forward<Operand>(operand)));
+  return assignment<std::remove_cvref_t<decltype(target)>, std::remove_cvref_t<decltype(node)>>{target, node};
 }
 
 namespace detail {
@@ -264,6 +311,10 @@ void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Vi
                                      first.destination.shape().to_array(), " as of the first output"));
     }
     detail::check_repeats(each.destination.shape(), each.node.shape());
+#if TENON_CHECKED != 0
+    check_alive("evaluate", "destination", each.destination);
+    check_operands_alive(each.node, "evaluate");
+#endif
   };
   check(first), (check(rest), ...);
   const bool apart = !fuses_operations ||

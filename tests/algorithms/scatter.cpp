@@ -99,6 +99,13 @@ TEMPLATE_LIST_TEST_CASE("of places that meet the last one wins, or all are combi
   CHECK(numbers_of(y) == numbers{1, 120, 3, 4, 5});
 }
 
+TEMPLATE_LIST_TEST_CASE("scattered elements are cast", "[scatter]", tenon_test::algorithm_spaces) {
+  auto y = counting<std::uint8_t, TestType>(rank<1>(3), 7, 0);
+  const auto places = counting<std::int32_t, TestType>(rank<1>(3));
+  tenon::scatter(y, axis<0>, places, tensor_of<TestType, float>(rank<1>(3), {-2, 3.75, 300}));
+  CHECK(numbers_of(y) == numbers{0, 3, 255});
+}
+
 TEMPLATE_LIST_TEST_CASE("scatter into a view, of its own elements", "[scatter]", tenon_test::algorithm_spaces) {
   auto y = counting<double, TestType>(rank<2>(3, 3));
   const auto column = tensor_of<TestType, std::int64_t>(rank<2>(3, 1), {2, 0, 1});

@@ -218,3 +218,23 @@ TEST_CASE("lowest and highest values are infinite where the type has infinities"
   CHECK(tenon::lowest_value<bool>() == false);
   CHECK(tenon::highest_value<std::int64_t>() == INT64_MAX);
 }
+
+TEST_CASE("floats beyond the range of an integer type become the nearest integer, NaN becomes 0", "[dtype]") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  STATIC_REQUIRE(tenon::converted_to<std::int32_t>(nan) == 0);
+  STATIC_REQUIRE(tenon::converted_to<std::int32_t>(2147483520.0f) == 2147483520);
+  STATIC_REQUIRE(tenon::converted_to<std::int32_t>(2147483648.0f) == 2147483647);
+  STATIC_REQUIRE(tenon::converted_to<std::int32_t>(-infinity) == -2147483647 - 1);
+  STATIC_REQUIRE(tenon::converted_to<std::int64_t>(9223372036854775808.0) == INT64_MAX);
+  STATIC_REQUIRE(tenon::converted_to<std::int64_t>(9223372036854774784.0) == 9223372036854774784);
+  STATIC_REQUIRE(tenon::converted_to<std::uint64_t>(infinity) == UINT64_MAX);
+  STATIC_REQUIRE(tenon::converted_to<std::uint8_t>(-0.5) == 0);
+  STATIC_REQUIRE(tenon::converted_to<std::uint8_t>(-300.0) == 0);
+  STATIC_REQUIRE(tenon::converted_to<std::uint8_t>(255.75) == 255);
+  STATIC_REQUIRE(tenon::converted_to<std::int8_t>(-128.75) == -128);
+  STATIC_REQUIRE(tenon::converted_to<std::int8_t>(-129.0) == -128);
+  STATIC_REQUIRE(tenon::converted_to<std::int8_t>(tenon::half(1000.0f)) == 127);
+  STATIC_REQUIRE(tenon::converted_to<std::int16_t>(tenon::bfloat16(-1e9f)) == -32768);
+  STATIC_REQUIRE(tenon::converted_to<bool>(nan));
+  STATIC_REQUIRE(tenon::converted_to<std::int8_t>(300) == 44);
+}

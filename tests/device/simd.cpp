@@ -81,20 +81,6 @@ TEMPLATE_TEST_CASE("elements are loaded and stored at any stride", "[simd]", flo
   CHECK(static_cast<value>(written[static_cast<std::size_t>(width) + 1]) == value(0));
 }
 
-TEST_CASE("lanes convert as numbers do", "[simd]") {
-  constexpr int width = simd::native_width<double>;
-  const auto values = simd::generate<double, width>([](tenon::index lane) { return static_cast<double>(lane) - 1.75; });
-  const auto whole = simd::convert<double, std::int32_t>(values);
-  const auto truths = simd::convert<double, bool>(values - values[0]);
-  const auto ones = simd::convert<bool, float>(truths);
-  for (int lane = 0; lane < width; ++lane) {
-    CHECK(whole[lane] == static_cast<std::int32_t>(values[lane]));
-    CHECK(ones[lane] == (lane == 0 ? 0.0f : 1.0f));
-  }
-  CHECK(simd::convert<double, std::int32_t>(-2.75) == -2);
-  CHECK(simd::convert<double, bool>(0.5));
-}
-
 TEST_CASE("masks are logic", "[simd]") {
   constexpr int width = 4;
   const auto left = simd::generate<bool, width>([](tenon::index lane) { return lane % 2 == 0; });

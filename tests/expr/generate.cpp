@@ -58,6 +58,7 @@ TEMPLATE_LIST_TEST_CASE("linspace reaches both ends, logspace their powers", "[g
   CHECK(numbers_of<space>(tenon::linspace<double>(0, 1, 5)) == numbers{0, 0.25, 0.5, 0.75, 1});
   CHECK(numbers_of<space>(tenon::linspace<float>(0, 1, 4, false)) == numbers{0, 0.25, 0.5, 0.75});
   CHECK(numbers_of<space>(tenon::linspace<int>(0, 9, 4)) == numbers{0, 3, 6, 9});
+  CHECK(numbers_of<space>(tenon::linspace<std::int8_t>(-200, 200, 5)) == numbers{-128, -100, 0, 100, 127});
   CHECK(numbers_of<space>(tenon::linspace<double>(3, 7, 1)) == numbers{3});
   CHECK(numbers_of<space>(tenon::linspace<double>(3, 7, 0)).empty());
   CHECK(numbers_of<space>(tenon::logspace<double>(0, 3, 4)) == numbers{1, 10, 100, 1000});

@@ -42,6 +42,11 @@ TEST_CASE("parts of one tensor that do not touch need none", "[alias]") {
   const auto written = tenon::slice(v, range(0, 5));
   CHECK(!tenon::overwrites_operands(written, tenon::as_node(tenon::slice(v, range(5, 10)))));
   CHECK(tenon::overwrites_operands(written, tenon::as_node(tenon::slice(v, range(4, 9)))));
+  const auto even = tenon::slice(v, range(0, 10, 2)), odd = tenon::slice(v, range(1, 10, 2));
+  CHECK(!tenon::overwrites_operands(even, tenon::as_node(odd * 2)));
+  const auto left = tenon::slice(a, tenon::all_of, range(0, 2)), right = tenon::slice(a, tenon::all_of, range(2, 4));
+  CHECK(!tenon::overwrites_operands(left, tenon::as_node(right)));
+  CHECK(tenon::overwrites_operands(left, tenon::as_node(tenon::slice(a, tenon::all_of, range(1, 3)))));
 }
 
 TEST_CASE("the same bytes as another type need one", "[alias]") {

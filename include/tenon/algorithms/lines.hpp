@@ -8,6 +8,9 @@
 #include <tenon/expr/views/index_map.hpp>
 #include <tenon/plan/access.hpp>
 #include <tenon/plan/split.hpp>
+#if TENON_CHECKED != 0
+#include <tenon/plan/alive.hpp>
+#endif
 
 namespace tenon {
 
@@ -48,7 +51,11 @@ auto in_memory(Operand&& operand) {
   using space = algorithm_space<Operand>;
   algorithms_must_run<space>();
   if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
-    return as_node(std::forward<Operand>(operand));
+    const auto elements = as_node(std::forward<Operand>(operand));
+#if TENON_CHECKED != 0
+    check_operands_alive(elements, "algorithm");
+#endif
+    return elements;
   } else {
     return as_node(tensor<typename node::element, typename node::shape_type, space>(as_node(operand)));
   }

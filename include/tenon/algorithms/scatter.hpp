@@ -35,6 +35,9 @@ namespace detail {
 /// The elements to write, as a view.
 template <scatter_destination Destination>
 auto target_of(Destination&& destination) {
+#if TENON_CHECKED != 0
+  check_alive("scatter", "destination", as_node(destination).elements);
+#endif
   using type = std::remove_cvref_t<Destination>;
   algorithms_must_run<typename type::space>();
   if constexpr (is_view<type>) return destination;

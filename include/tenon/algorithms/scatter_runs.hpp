@@ -17,7 +17,7 @@ namespace detail {
 template <class Op, class T, class Source>
 TENON_HOST_DEVICE T combined(T held, Source fresh) {
   using value_type = compute_type<T>;
-  const auto element = static_cast<value_type>(static_cast<compute_type<Source>>(fresh));
+  const auto element = converted_to<value_type>(fresh);
   return static_cast<T>(static_cast<value_type>(Op::value(static_cast<value_type>(held), element)));
 }
 

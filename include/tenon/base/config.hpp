@@ -20,7 +20,8 @@
 #define TENON_INLINE inline
 #endif
 
-/// TENON_CHECKED: index accesses, views and dead storage are checked at run time.
+/// TENON_CHECKED: indices of element accesses, views of freed storage and the promise of noalias() are checked at run
+/// time. It must be the same in a whole program.
 #if !defined(TENON_CHECKED)
 #define TENON_CHECKED 0
 #endif

@@ -77,11 +77,38 @@ struct complex_parts<Complex<T>, Real> {
 template <class T>
 using real_type = typename detail::complex_parts<T, T>::type;
 
-/// A value as another element type; a real number becomes complex by way of its type of parts.
+namespace detail {
+template <class T>
+struct integer_limits {  // values, not calls: the functions of numeric_limits are host-only under nvcc
+  static constexpr T lowest = std::numeric_limits<T>::lowest(), highest = std::numeric_limits<T>::max();
+};
+}  // namespace detail
+
+/// The first whole number above the range of an integer type, as a floating one, which holds it exactly.
+template <class Whole, class Float>
+inline constexpr Float first_above = [] {
+  Float power = 1;
+  for (int bit = 0; bit < std::numeric_limits<Whole>::digits; ++bit) power *= 2;
+  return power;
+}();
+
+/// A floating number without its fraction as an integer: the nearest one of the type where it is beyond, 0 for NaN.
+template <class Whole, class Float>
+TENON_HOST_DEVICE constexpr Whole saturated_to(Float value) {
+  constexpr Float above = first_above<Whole, Float>, lowest = std::is_signed_v<Whole> ? -above : Float(0);
+  using limits = detail::integer_limits<Whole>;
+  if (value != value) return 0;
+  return value >= above ? limits::highest : value <= lowest ? limits::lowest : static_cast<Whole>(value);
+}
+
+/// A value as another element type; a real number becomes complex by way of its type of parts, a floating one beyond
+/// the range of an integer type its nearest, NaN 0.
 template <dtype To, dtype From>
 TENON_HOST_DEVICE TENON_INLINE constexpr To converted_to(const From& value) {
   if constexpr (is_complex<To> && !is_complex<From>) {
     return To(static_cast<real_type<To>>(value));
+  } else if constexpr (is_integer<To> && is_floating<From> && !is_complex<From>) {
+    return saturated_to<To>(static_cast<std::conditional_t<is_short_float<From>, float, From>>(value));
   } else {
     return static_cast<To>(value);
   }
@@ -214,13 +241,6 @@ template <dtype T>
 using sum_type = std::conditional_t<
     is_floating<T>, compute_type<T>,
     std::conditional_t<std::is_unsigned_v<T> && !std::is_same_v<T, bool>, std::uint64_t, std::int64_t>>;
-
-namespace detail {
-template <class T>
-struct integer_limits {  // values, not calls: the functions of numeric_limits are host-only under nvcc
-  static constexpr T lowest = std::numeric_limits<T>::lowest(), highest = std::numeric_limits<T>::max();
-};
-}  // namespace detail
 
 /// Lowest and highest values; infinities where the type has them, so that they are identities of max and min.
 template <dtype T>

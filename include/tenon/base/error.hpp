@@ -28,6 +28,9 @@ struct dtype_error : error {  ///< an element type that the operation does not t
 struct space_error : error {  ///< memory spaces that do not fit, or a space that is absent
   using error::error;
 };
+struct storage_error : error {  ///< elements that were freed, or that are overwritten before they are read
+  using error::error;
+};
 struct file_error : error {  ///< a file that is missing, truncated or not what it claims to be
   using error::error;
 };

@@ -9,6 +9,9 @@
 #include <tenon/core/space.hpp>
 #include <type_traits>
 #include <utility>
+#if TENON_CHECKED != 0
+#include <tenon/core/dead_storage.hpp>
+#endif
 
 namespace tenon {
 
@@ -36,7 +39,7 @@ class storage {
     return *this;
   }
   ~storage() {
-    if (data_ != nullptr) Space::deallocate(data_, bytes());
+    if (data_ != nullptr) release(data_, bytes());
   }
 
   T* data() { return data_; }
@@ -50,6 +53,13 @@ class storage {
       throw shape_error(compose_text("storage: ", count, " elements of ", sizeof(T), " bytes cannot be addressed"));
     }
     return count == 0 ? nullptr : static_cast<T*>(Space::allocate(static_cast<std::size_t>(count) * sizeof(T)));
+  }
+
+  static void release(void* memory, std::size_t bytes) {
+#if TENON_CHECKED != 0
+    if constexpr (Space::host_accessible) return freed_blocks::of_process().keep(memory, bytes, Space::deallocate);
+#endif
+    Space::deallocate(memory, bytes);
   }
 
   T* data_ = nullptr;

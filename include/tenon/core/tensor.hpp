@@ -84,6 +84,8 @@ class tensor {
     if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
+  /// As of a view.
+  unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
 
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }

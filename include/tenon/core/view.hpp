@@ -8,13 +8,17 @@
 #include <tenon/core/assign.hpp>
 #include <tenon/core/extents.hpp>
 #include <tenon/core/layout.hpp>
+#include <tenon/core/noalias.hpp>
 #include <tenon/core/space.hpp>
 #include <type_traits>
+#if TENON_CHECKED != 0
+#include <tenon/core/dead_storage.hpp>
+#endif
 
 namespace tenon {
 
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
-/// Element access is checked when TENON_CHECKED is 1, and always by `at`.
+/// Element access is checked when TENON_CHECKED is 1, and always by `at`; then views of freed storage are found too.
 template <class T, shape_type Shape, memory_space Space = host>
 class view {
  public:
@@ -38,6 +42,9 @@ class view {
   const view& operator=(const Expression& expression) const {
     return assign(expression);
   }
+  /// `x.noalias() = e` writes without a temporary: e must read no element of x but the one that is written.
+  /// throws    storage_error where TENON_CHECKED is 1 and it does
+  unaliased<view> noalias() const { return unaliased<view>(*this); }
 
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }
@@ -50,7 +57,10 @@ class view {
     static_assert(Space::host_accessible, "tenon: elements of this space are read after a copy: x.to<tenon::host>()");
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     const auto position = position_of(indices...);
-    if constexpr (TENON_CHECKED != 0) check(position);
+#if TENON_CHECKED != 0
+    check(position);
+    check_alive("view", "elements", *this);
+#endif
     return data_[offset(position)];
   }
   /// throws    index_error naming axis, index and extent

@@ -202,34 +202,6 @@ inline void finish_streaming() {
 #endif
 }
 
-/// Lanes of `From` as lanes of `To`; numbers become true where they are not 0, true becomes 1.
-template <class From, class To, class V>
-TENON_HOST_DEVICE TENON_INLINE auto convert(const V& lanes) {
-  using target = pack<To, width_of<V>>;
-  if constexpr (is_number<V>) {
-    return converted_to<To>(lanes);
-  } else if constexpr (std::is_same_v<From, To>) {
-    return lanes;
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return __builtin_convertvector(lanes != V{}, target);
-  } else if constexpr (std::is_same_v<From, bool>) {
-    return __builtin_convertvector(-lanes, target);
-  } else {
-    return __builtin_convertvector(lanes, target);
-  }
-}
-
-/// The result of an operation on packs as lanes of T: comparisons give masks as wide as their operands.
-template <class T, class V>
-TENON_HOST_DEVICE TENON_INLINE auto as_lanes(const V& lanes) {
-  if constexpr (is_number<V>) {
-    return static_cast<T>(lanes);
-  } else {
-    using target = pack<T, width_of<V>>;
-    return __builtin_convertvector(lanes, target);
-  }
-}
-
 /// `left` where the mask holds, `right` elsewhere.
 template <class Mask, class V>
 TENON_HOST_DEVICE TENON_INLINE V select(Mask mask, V left, V right) {

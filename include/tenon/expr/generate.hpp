@@ -61,7 +61,7 @@ struct linspace_generator {
   using element = T;
   linear_scale scale;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    return static_cast<compute_type<T>>(scale(offset));
+    return converted_to<compute_type<T>>(scale(offset));
   }
 };
 
@@ -72,7 +72,7 @@ struct logspace_generator {
   linear_scale scale;
   double base;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    return static_cast<compute_type<T>>(::pow(base, scale(offset)));
+    return converted_to<compute_type<T>>(::pow(base, scale(offset)));
   }
 };
 
@@ -210,7 +210,7 @@ auto full_like(const Operand& like, Number number) {
   using node = node_of<const Operand&>;
   using space = std::conditional_t<std::is_same_v<typename node::space, any_space>, host, typename node::space>;
   using element = typename node::element;
-  return full<element, space>(like.shape(), static_cast<element>(number));
+  return full<element, space>(like.shape(), converted_to<element>(number));
 }
 template <tensor_operand Operand>
 auto zeros_like(const Operand& like) {

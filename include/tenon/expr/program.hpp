@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <tenon/base/dtype.hpp>
 #include <tenon/base/tuple.hpp>
-#include <tenon/device/simd.hpp>
+#include <tenon/device/simd_convert.hpp>
 #include <tenon/expr/cursor.hpp>
 
 namespace tenon {

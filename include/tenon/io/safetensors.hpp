@@ -105,7 +105,7 @@ class safetensors_file {
       for (index i = 0; i < into.size(); ++i) {
         U element;
         std::memcpy(&element, from + static_cast<std::size_t>(i) * sizeof(U), sizeof(U));
-        into.data()[i] = static_cast<T>(static_cast<compute_type<T>>(static_cast<compute_type<U>>(element)));
+        into.data()[i] = static_cast<T>(converted_to<compute_type<T>>(element));
       }
     });
   }

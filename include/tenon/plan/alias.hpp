@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/core/layout.hpp>
+#include <tenon/plan/meet.hpp>
 #include <tenon/plan/stages.hpp>
 
 namespace tenon {
@@ -14,15 +15,15 @@ template <class Target>
 struct read_check {
   const Target& target;
   address_range written = addresses(target.data(), target.shape().to_array(), target.strides());
-  bool reads = false;      ///< some leaf overlaps the destination
-  bool elsewhere = false;  ///< and is read at other positions than the one that is written
+  bool reads = false;      ///< some leaf lies among the elements of the destination
+  bool elsewhere = false;  ///< some is read at other positions than the one that is written
 
   /// `in_step` when the leaf is read at the position that is written.
   template <class Source>
   void visit(const Source& source, bool in_step) {
     if (!overlap(written, addresses(source.data(), source.shape().to_array(), source.strides()))) return;
     reads = true;
-    if (!in_step || !is_target(source)) elsewhere = true;
+    if (!in_step || !is_target(source)) elsewhere = elsewhere || share_bytes(target, source);
   }
 
  private:

@@ -88,16 +88,6 @@ std::string describe_axes(const E&) {
   }
 }
 
-/// What stands before the operands of a node.
-template <class E>
-std::string describe_operation(const E&) {
-  if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
-  else if constexpr (is_reduction<E>) return E::monoid::name;
-  else if constexpr (is_contraction<E>) return "contract";
-  else if constexpr (std::is_same_v<typename E::kind, generator_kind>) return "generate";
-  else return "view";
-}
-
 /// An expression as the user's functions would be written, operands by name.
 template <class E>
 std::string describe_node(const E& node, operand_names& operands) {
@@ -110,7 +100,7 @@ std::string describe_node(const E& node, operand_names& operands) {
     for_each_index<decltype(E::operands)::count>(
         [&](auto i) { text += (i.value == 0 ? "" : ", ") + describe_node(get<i.value>(node.operands), operands); });
     if constexpr (is_reduction<E>) text += describe_axes(node);
-    return compose_text(describe_operation(node), "(", text, ")");
+    return compose_text(operation_name<E>, "(", text, ")");
   }
 }
 

@@ -18,6 +18,16 @@ inline constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_
 template <class E>
 inline constexpr bool is_contraction = std::is_same_v<typename E::kind, contraction_kind>;
 
+/// What texts call a node with operands.
+template <class E>
+inline constexpr const char* operation_name = [] {
+  if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
+  else if constexpr (is_reduction<E>) return E::monoid::name;
+  else if constexpr (is_contraction<E>) return "contract";
+  else if constexpr (std::is_same_v<typename E::kind, generator_kind>) return "generate";
+  else return "view";
+}();
+
 namespace detail {
 
 /// Whether `Test` holds for every operand type of E.

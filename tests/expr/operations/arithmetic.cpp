@@ -87,6 +87,34 @@ TEMPLATE_LIST_TEST_CASE("integers divide towards zero, unsigned ones wrap", "[ar
   CHECK(numbers_of(tenon::abs(x)) == std::vector<double>{0, 100, 255});
 }
 
+namespace {
+
+/// x / 0 and lowest / -1, among quotients that are none of these, at a length with a rest.
+template <class T, class Space>
+void check_refused_quotients() {
+  INFO(tenon::dtype_name<T>());
+  const T lowest = std::numeric_limits<T>::lowest(), highest = std::numeric_limits<T>::max();
+  const std::vector<T> over = {7, 0, lowest, highest, lowest, highest, 9}, under = {0, 0, 0, 0, T(-1), T(-1), 2};
+  const std::vector<T> expected = {0, 0, 0, 0, std::is_signed_v<T> ? lowest : T(0), T(highest / T(-1)), 4};
+  tenon::tensor<T, tenon::rank<1>> x({70}), y({70});
+  for (tenon::index i = 0; i < 70; ++i) {
+    x(i) = over[static_cast<std::size_t>(i % 7)];
+    y(i) = under[static_cast<std::size_t>(i % 7)];
+  }
+  const auto found = tenon_test::elements_of(x.template to<Space>() / y.template to<Space>());
+  for (std::size_t i = 0; i < 70; ++i) CHECK(found[i] == expected[i % 7]);
+  CHECK(tenon_test::elements_of(x.template to<Space>() / T(0)) == std::vector<T>(70, T(0)));
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("integers divided by 0 give 0, the lowest by -1 itself", "[arithmetic]", tenon_test::spaces) {
+  check_refused_quotients<std::int8_t, TestType>(), check_refused_quotients<std::uint8_t, TestType>();
+  check_refused_quotients<std::int16_t, TestType>(), check_refused_quotients<std::uint16_t, TestType>();
+  check_refused_quotients<std::int32_t, TestType>(), check_refused_quotients<std::uint32_t, TestType>();
+  check_refused_quotients<std::int64_t, TestType>(), check_refused_quotients<std::uint64_t, TestType>();
+}
+
 TEMPLATE_LIST_TEST_CASE("numbers stand on either side", "[arithmetic]", tenon_test::spaces) {
   const auto x = tenon_test::counting<float, TestType>(tenon::rank<1>(3), 1);
   CHECK(numbers_of(10 - x) == std::vector<double>{9, 8, 7});

@@ -48,3 +48,26 @@ TEST_CASE("extents that do not repeat are refused", "[broadcast]") {
   const auto smaller = text_of<tenon::shape_error>([&] { tenon::broadcast_to(x, rank<2>(1, 3)); });
   CHECK(has(smaller, "[2, 3] do not repeat to [1, 3]"));
 }
+
+TEMPLATE_LIST_TEST_CASE("expand repeats extents of 1 and keeps what is -1", "[broadcast]", tenon_test::spaces) {
+  const auto column = counting<float, TestType>(rank<2>(2, 1));
+  CHECK(numbers_of(tenon::expand(column, {2, 3})) == std::vector<double>{0, 0, 0, 1, 1, 1});
+  CHECK(numbers_of(tenon::expand(column * 2, {-1, 2})) == std::vector<double>{0, 0, 2, 2});
+  CHECK(numbers_of(tenon::expand(column, {2, -1, -1})) == std::vector<double>{0, 1, 0, 1});
+  CHECK(tenon::expand(column, {-1, 0}).shape() == rank<2>(2, 0));
+  CHECK(tenon::expand(column, {3, 2, 5}).strides() == tenon::array<tenon::index, 3>{{0, 1, 0}});
+  const auto number = counting<float, TestType>(tenon::shape<>{}, 7);
+  CHECK(numbers_of(tenon::expand(number, {2, 1})) == std::vector<double>{7, 7});
+}
+
+TEST_CASE("expand names the axis that does not repeat", "[broadcast]") {
+  const auto x = counting<float>(rank<2>(2, 1));
+  CHECK(text_of<tenon::shape_error>([&] { tenon::expand(x, {4, 3}); }) ==
+        "expand: axis 0: extent 4, expected 2 or -1 (operand [2, 1])");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::expand(x, {-1, 2, 1}); }) ==
+        "expand: axis 0: extent -1, expected that of a new axis (operand [2, 1])");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::expand(x, {2, -2}); }) ==
+        "expand: axis 1: extent -2, expected at least 0 (operand [2, 1])");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::expand(x, {1, 1}); }) ==
+        "expand: axis 0: extent 1, expected 2 or -1 (operand [2, 1])");
+}

@@ -1,5 +1,5 @@
 // tenon/expr/operations/where_cast.hpp: choice between values, and conversion of element types.
-// A cast converts as C++ does.
+// A cast converts as C++ does where C++ says how; what an integer type cannot hold becomes its nearest number.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,7 +30,9 @@ struct rounded_to {
   TENON_HOST_DEVICE float operator()(float x) const { return static_cast<float>(T(x)); }
 };
 
-/// Elements converted to `T`; half and bfloat16 are rounded here, though they are computed in float.
+/// Elements converted to `T`: floats lose their fraction, become the nearest number where they are beyond the range of
+/// an integer type, and 0 where they are NaN; integers wrap. half and bfloat16 are rounded here, though they are
+/// computed in float.
 template <dtype T>
 struct cast_op {
   static constexpr const char* name = "cast";

@@ -28,4 +28,39 @@ auto broadcast_to(Operand&& operand, const Shape& target) {
   return make_index_map(std::forward<Operand>(operand), target, map);
 }
 
+namespace detail {
+
+/// The extents that `expand` gives, -1 replaced.
+template <int Rank, shape_type Shape>
+rank<Rank> expanded_extents(const index (&extents)[Rank], const Shape& operand) {
+  array<index, Rank> result{};
+  for (int axis = 0; axis < Rank; ++axis) {
+    const int source = axis - (Rank - Shape::rank);
+    const index kept = source < 0 ? 1 : operand.extent(source);
+    result[axis] = extents[axis] == -1 ? kept : extents[axis];
+    const bool is_new_and_kept = source < 0 && extents[axis] == -1;
+    if (is_new_and_kept || result[axis] < 0 || (kept != 1 && result[axis] != kept)) {
+      throw shape_error(compose_text("expand: axis ", axis, ": extent ", extents[axis], ", expected ",
+                                     is_new_and_kept ? "that of a new axis"
+                                     : kept == 1     ? "at least 0"
+                                                     : compose_text(kept, " or -1"),
+                                     " (operand ", operand.to_array(), ")"));
+    }
+  }
+  return rank<Rank>(result);
+}
+
+}  // namespace detail
+
+/// `operand` with its extents of 1 repeated: `expand(x, {4, -1})`, where -1 keeps an extent, as in PyTorch. Axes are
+/// aligned at the back; those in front are new.
+/// throws    shape_error naming an axis that does not repeat so
+/// cost      none of its own: repeated elements are not stored
+template <tensor_operand Operand, int Rank>
+auto expand(Operand&& operand, const index (&extents)[Rank]) {
+  static_assert(std::remove_cvref_t<Operand>::shape_type::rank <= Rank, "tenon: expand cannot remove axes");
+  const auto target = detail::expanded_extents(extents, operand.shape());
+  return broadcast_to(std::forward<Operand>(operand), target);
+}
+
 }  // namespace tenon

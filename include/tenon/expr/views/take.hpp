@@ -33,7 +33,8 @@ struct trusted_indices {
   Node node;
 };
 /// Indices that `take` and `take_along_axis` use without looking at them first, which would cost two reductions and a
-/// wait. An index outside [-extent, extent) then reads memory that is not the operand's.
+/// wait. An index outside [-extent, extent) then reads memory that is not the operand's; where TENON_CHECKED is 1 they
+/// are looked at.
 template <tensor_operand Operand>
 auto trusted(Operand&& indices) {
   return trusted_indices<node_of<Operand>>{as_node(std::forward<Operand>(indices))};
@@ -69,8 +70,9 @@ auto checked_indices(int axis, index extent, Indices&& indices) {
   return node;
 }
 template <class Operation, class Node>
-Node checked_indices(int, index, const trusted_indices<Node>& indices) {
+Node checked_indices([[maybe_unused]] int axis, [[maybe_unused]] index extent, const trusted_indices<Node>& indices) {
   static_assert(is_integer<typename Node::element>, "tenon: indices are integers");
+  if constexpr (TENON_CHECKED != 0) check_indices<Operation>(axis, extent, indices.node);
   return indices.node;
 }
 

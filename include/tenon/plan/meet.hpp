@@ -1,0 +1,81 @@
+// tenon/plan/meet.hpp: whether two strided blocks have a byte in common.
+// Offsets are sums of strides times positions; the largest stride leaves few positions, so the search is short.
+// Floor 3: may include base, core, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/core/layout.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// Sums of `stride[i]` times 0 to `most[i]`, of which the greatest stride comes first.
+template <int Most>
+struct stride_sums {
+  array<index, Most> stride{}, most{};
+  int count = 0;
+  int tries = 1000;  ///< then the answer is the safe one; nested strides take two or three an axis
+
+  /// Adds an axis; equal strides are one.
+  void add(index step, index steps) {
+    if (step == 0 || steps == 0) return;
+    int place = 0;
+    while (place < count && stride[place] > step) ++place;
+    if (place == count || stride[place] != step) {
+      for (int later = count++; later > place; --later) {
+        stride[later] = stride[later - 1];
+        most[later] = most[later - 1];
+      }
+      stride[place] = step;
+      most[place] = 0;
+    }
+    most[place] += steps;
+  }
+
+  /// The greatest sum of the strides from `first` on.
+  index reach(int first) const {
+    index total = 0;
+    for (int i = first; i < count; ++i) total += stride[i] * most[i];
+    return total;
+  }
+
+  /// Whether a sum of the strides from `first` on lies in [low, high].
+  bool reach_into(index low, index high, int first = 0) {
+    if (high < 0 || low > reach(first) || high < low) return false;
+    if (first == count || --tries < 0) return true;
+    const index step = stride[first], lacking = low - reach(first + 1);
+    const index last = high / step < most[first] ? high / step : most[first];
+    for (index i = lacking <= 0 ? 0 : (lacking + step - 1) / step; i <= last; ++i) {
+      if (reach_into(low - i * step, high - i * step, first + 1)) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace detail
+
+/// Whether an element of `left` and one of `right` have a byte in common; sure to be said where it is so, and for all
+/// but contrived strides only there.
+template <class Left, class Right>
+bool share_bytes(const Left& left, const Right& right) {
+  constexpr auto left_size = static_cast<index>(sizeof(typename Left::element));
+  constexpr auto right_size = static_cast<index>(sizeof(typename Right::element));
+  const auto left_bytes = addresses(left.data(), left.shape().to_array(), left.strides());
+  const auto right_bytes = addresses(right.data(), right.shape().to_array(), right.strides());
+  if (!overlap(left_bytes, right_bytes)) return false;
+  detail::stride_sums<Left::rank + Right::rank> sums;
+  const auto append = [&sums](const auto& block, index size) {
+    for (int axis = 0; axis < block.rank; ++axis) {
+      const index step = block.strides()[axis] * size;
+      sums.add(step < 0 ? -step : step, block.extent(axis) - 1);
+    }
+  };
+  append(left, left_size), append(right, right_size);
+  // From the first element of `left` upwards and from the last of `right` downwards, elements must come to lie less
+  // than their size apart.
+  const auto distance = static_cast<index>(right_bytes.end - left_bytes.begin) - right_size;
+  return sums.reach_into(distance - left_size + 1, distance + right_size - 1);
+}
+
+}  // namespace tenon
