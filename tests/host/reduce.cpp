@@ -54,6 +54,26 @@ TEST_CASE("wherever columns are cut for threads, their sums are the same", "[red
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::variance(x, axis<0>)); }));
 }
 
+TEST_CASE("rows that are read with steps, forwards and backwards", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(9, 5000), 3, -1.0f, 1.0f));
+  for (const tenon::index step : {2, 3, 7, -1, -2}) {
+    const tenon::range along = step > 0 ? tenon::range(1, 5000, step) : tenon::range(4998, tenon::open_end, step);
+    const auto part = tenon::slice(x, tenon::range(0, 9, 2), along);
+    std::vector<double> rows(5, 0.0);
+    double all = 0;
+    for (tenon::index i = 0; i < 5; ++i) {
+      for (tenon::index j = 0; j < part.extent(1); ++j) {
+        rows[static_cast<std::size_t>(i)] += static_cast<double>(part(i, j)) * static_cast<double>(x(2 * i, 0));
+        all += static_cast<double>(part(i, j));
+      }
+    }
+    const auto factors = tenon::slice(x, tenon::range(0, 9, 2), tenon::range(0, 1));
+    CAPTURE(step);
+    CHECK(difference(numbers_of(tenon::sum(part * factors, axis<1>)), rows, 1e-4) == "");
+    CHECK(tenon_test::is_close(static_cast<float>(tenon::sum(part)), all, 1e-3));
+  }
+}
+
 TEST_CASE("several reductions over different axes meet in one statement", "[reduce]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(70, 70), 3, -1.0f, 1.0f));
   tenon::tensor<float, rank<2>> result({1, 70});

@@ -52,6 +52,12 @@ TENON_INLINE void prefetch(const Cursor& cursor, index count) {
   if constexpr (requires { cursor.prefetch(count); }) cursor.prefetch(count);
 }
 
+/// Calls `visitor(data, stride)` for the elements in memory that a cursor reads along its row, where it says which.
+template <class Cursor, class Visitor>
+TENON_INLINE void visit_elements(Cursor& cursor, Visitor& visitor) {
+  if constexpr (requires { cursor.visit(visitor); }) cursor.visit(visitor);
+}
+
 /// Whether a cursor reads `count` positions beside the elements at `written`, or those very elements. Cursors that do
 /// not say so may read anywhere.
 template <class Cursor, class U>

@@ -92,8 +92,12 @@ struct strided_source {
     }
     TENON_INLINE void prefetch(index count) const {
       constexpr index line = 64 / static_cast<index>(sizeof(T));
-      if (stride != 1) return;
-      for (index i = 0; i < count; i += line) __builtin_prefetch(data + i);
+      if (stride < 1 || stride >= line) return;
+      for (index offset = 0; offset < count * stride; offset += line) __builtin_prefetch(data + offset);
+    }
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      visitor(data, stride);
     }
   };
 
@@ -271,6 +275,10 @@ struct operation_program {
     }
     TENON_INLINE void prefetch(index count) const {
       apply_tuple([count](const auto&... cursor) { (tenon::prefetch(cursor, count), ...); }, cursors);
+    }
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      apply_tuple([&](auto&... cursor) { (tenon::visit_elements(cursor, visitor), ...); }, cursors);
     }
 
    private:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/device/threads.hpp>
+#include <tenon/host/staging.hpp>
 #include <tenon/plan/iterate.hpp>
 #include <vector>
 
@@ -40,8 +41,9 @@ namespace detail {
 inline constexpr index run_block = 1024;  // elements folded in lanes before they enter the cascade
 inline constexpr index lane_block = 512;  // neighbouring results that are at most folded side by side
 inline constexpr index least_lane_block = 64;
-inline constexpr index column_block = 128;  // values folded into one result before they enter the cascade
-inline constexpr index item_size = 32768;   // elements in one parallel item of a full reduction
+inline constexpr index column_block = 128;              // values folded into one result before they enter the cascade
+inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
+inline constexpr index item_size = 32768;               // elements in one parallel item of a full reduction
 
 template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes =
@@ -74,6 +76,8 @@ State fold_block(Cursor cursor, index begin, index end, index first, const Slots
   index i = begin;
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
     constexpr int width = simd::width_for(Cursor::widest);
+    staged_row row(begin, end - begin);
+    if (end - begin >= 4 * width && !cursor.is_adjacent()) visit_elements(cursor, row);
     const auto add_chains = [&]<int Chains>(constant<Chains>) {
       if (end - i < Chains * width) return;
       with_access(
@@ -177,7 +181,12 @@ struct lanes_of {
 template <class Fold, class Position, class Slots>
 void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, const Fold& fold, Position here,
                const array<index, 2>& runs, const array<index, 2>& part, const Slots& slots) {
+  const bool is_long = fold.count > beyond_caches && part[1] <= 4 * run_block;
   for (index run = runs[0]; run < runs[1]; ++run) {
+    if (is_long && run + 1 < runs[1]) {
+      set_position(here, fold.extents, fold.kept, Fold::rank - 1, run + 1);
+      prefetch(fold.program.at(here), part[1]);  // no hardware looks beyond a page
+    }
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
     fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), slots);
   }

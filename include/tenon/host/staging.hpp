@@ -191,6 +191,27 @@ TENON_INLINE void prefetch_column(const tile_grid<Rank>& grid, const array<index
   }
 }
 
+/// The elements `begin` to `begin` + `count` - 1 of a row that its cursor reads with steps, copied side by side.
+class staged_row {
+ public:
+  static constexpr index most_elements = 1024, most_sources = 4;
+
+  staged_row(index begin, index count) : begin_(begin), count_(count) {}
+  template <class T>
+  void operator()(const T*& data, index& stride) {
+    if constexpr (sizeof(T) <= 8) {
+      if (stride == 0 || stride == 1 || sources_ == most_sources) return;
+      const auto copy = reinterpret_cast<T*>(bytes_ + sources_++ * most_elements * 8);
+      simd::copy_strided(copy, data + begin_ * stride, stride, count_);
+      data = numbered_from(copy, begin_), stride = 1;
+    }
+  }
+
+ private:
+  index begin_, count_, sources_ = 0;
+  alignas(64) std::byte bytes_[most_sources * most_elements * 8];
+};
+
 /// The iteration space tile by tile, shared among threads.
 template <int Rank>
 void run_tiles(const array<index, Rank>& extents, int across, const any_statement<Rank>& statement) {
