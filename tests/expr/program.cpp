@@ -121,7 +121,7 @@ TEST_CASE("visiting a program reaches the strides of all its sources", "[program
   const tenon::tensor<float, rank<1>> b({3});
   auto program = (a * b + tenon::iota<float>(rank<2>(2, 3)) + 1).lower<0>(tenon::identity_map<2>());
   std::vector<array<tenon::index, 2>> seen;
-  program.visit([&](const array<tenon::index, 2>& stride) { seen.push_back(stride); });
+  program.visit([&](const array<tenon::index, 2>& stride, auto&...) { seen.push_back(stride); });
   CHECK(seen.size() == 3);
   CHECK(seen[0] == array<tenon::index, 2>{{3, 1}});
   CHECK(seen[1] == array<tenon::index, 2>{{0, 1}});
