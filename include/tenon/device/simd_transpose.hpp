@@ -45,7 +45,8 @@ void copy_square(T* to, index to_stride, const T* from, index from_stride) {
   for (int row = 0; row < Width; ++row) std::memcpy(&rows[row], from + row * from_stride, sizeof(rows[row]));
   transpose_blocks<Width / 2>(rows);
 #pragma GCC unroll 16
-  for (int row = 0; row < Width; ++row) std::memcpy(to + row * to_stride, &rows[row], sizeof(rows[row]));
+  for (int row = 0; row < Width; ++row)
+    std::memcpy(static_cast<void*>(to + row * to_stride), &rows[row], sizeof(rows[row]));
 }
 #endif
 
@@ -63,7 +64,7 @@ void copy_strided(T* to, const T* from, index stride, index count) {
       std::memcpy(&first, from + 2 * i, sizeof(first));
       std::memcpy(&second, from + 2 * i + width - 1, sizeof(second));  // reads nothing past the last element
       first = detail::every_other(first, second, std::make_integer_sequence<int, width>{});
-      std::memcpy(to + i, &first, sizeof(first));
+      std::memcpy(static_cast<void*>(to + i), &first, sizeof(first));
     }
   }
 #endif
