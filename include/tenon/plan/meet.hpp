@@ -36,14 +36,16 @@ struct stride_sums {
   /// The greatest sum of the strides from `first` on.
   index reach(int first) const {
     index total = 0;
-    for (int i = first; i < count; ++i) total += stride[i] * most[i];
+    for (int i = first; i < Most; ++i) total += stride[i] * most[i];  // 0 beyond `count`
     return total;
   }
 
   /// Whether a sum of the strides from `first` on lies in [low, high].
   bool reach_into(index low, index high, int first = 0) {
-    if (high < 0 || low > reach(first) || high < low) return false;
-    if (first == count || --tries < 0) return true;
+    if (high < low) return false;
+    if (first >= Most || first >= count) return low <= 0 && high >= 0;  // Most: for compilers that unroll the search
+    if (high < 0 || low > reach(first)) return false;
+    if (--tries < 0) return true;
     const index step = stride[first], lacking = low - reach(first + 1);
     const index last = high / step < most[first] ? high / step : most[first];
     for (index i = lacking <= 0 ? 0 : (lacking + step - 1) / step; i <= last; ++i) {
