@@ -74,9 +74,9 @@ template <class Monoid, class State, class Cursor, class Slots>
 State fold_block(Cursor cursor, index begin, index end, index first, const Slots& slots) {
   State result = Monoid::template identity<State>();
   index i = begin;
+  [[maybe_unused]] staged_row row(begin, end - begin);  // the cursor reads it to the end
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
     constexpr int width = simd::width_for(Cursor::widest);
-    staged_row row(begin, end - begin);
     if (end - begin >= 4 * width && !cursor.is_adjacent()) visit_elements(cursor, row);
     const auto add_chains = [&]<int Chains>(constant<Chains>) {
       if (end - i < Chains * width) return;
