@@ -99,8 +99,8 @@ void run_chunks(const array<index, Rank>& extents, const any_statement<Rank>& st
   parallel_for(rows * chunks, grain, [&](index first, index last) {
     row_block<Rank> block{};
     for (index item = first; item < last; ++item) {
-      const index begin = (item % chunks) * chunk, end = begin + chunk < length ? begin + chunk : length;
-      block.part = {{begin, end}};
+      const index begin = item % chunks * chunk;
+      block.part = {{begin, begin + chunk < length ? begin + chunk : length}};
       set_position(block.position, extents, 0, Rank - 1, item / chunks);
       statement.write(statement.self, block);
     }
