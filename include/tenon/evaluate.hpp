@@ -67,7 +67,7 @@ void run_stage(const Target& target, const E& node) {
   constexpr stage form = stage_of<E>();
   constexpr bool on_host = std::is_same_v<Space, host>;
   if constexpr (form == stage::pointwise) {
-    const auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
+    auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
     if constexpr (on_host) run_pointwise_host(node.shape().to_array(), target, program);
     else run_pointwise_kernel<Space>(node.shape().to_array(), make_tuple_of(target), make_tuple_of(program));
   } else if constexpr (form == stage::reduce) {
@@ -85,7 +85,7 @@ void run_stage(const Target& target, const E& node) {
 
 /// What `node` reads of its destination; nothing where that was denied.
 template <aliasing Aliasing, class Destination, class E>
-read_check<Destination> relevant_reads(const Destination& destination, const E& node) {
+read_check<Destination::rank> relevant_reads(const Destination& destination, const E& node) {
   if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
   if constexpr (TENON_CHECKED != 0) {
     if (overwrites_operands(destination, node)) {
@@ -93,7 +93,7 @@ read_check<Destination> relevant_reads(const Destination& destination, const E& 
                                        ": is read at other positions than it is written; assign without noalias()"));
     }
   }
-  return {destination};
+  return {block_of(destination)};
 }
 
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
@@ -122,17 +122,16 @@ void evaluate_whole(view<T, Shape, Space> destination, E node) {
   }
 }
 
-/// `node` into elements of the same extents.
-template <aliasing Aliasing, class T, class Shape, class Space, class E>
-TENON_INLINE void evaluate_same(const view<T, Shape, Space>& destination, const E& node) {
-  if constexpr (TENON_CHECKED == 0 && std::is_same_v<Space, host> && stage_of<E>() == stage::pointwise) {
-    const auto extents = destination.shape().to_array();
-    if (is_contiguous(extents, destination.strides())) {
-      if (run_short_host(destination.data(), extents, node.template lower<0>(identity_map<Shape::rank>()))) return;
-    }
+/// Whether the host runs a statement by its program alone, which says all that it reads.
+template <class Space, class E>
+inline constexpr bool runs_program = [] {
+  if constexpr (TENON_CHECKED != 0 || !std::is_same_v<Space, host> || stage_of<E>() != stage::pointwise ||
+                E::shape_type::rank == 0) {
+    return false;
+  } else {
+    return visits_all_reads<decltype(std::declval<const E&>().template lower<0>(identity_map<E::shape_type::rank>()))>;
   }
-  evaluate_whole<Aliasing>(destination, node);
-}
+}();
 
 /// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
 template <class NodeShape, class T, class Shape, class Space>
@@ -162,11 +161,25 @@ void check_repeats(const Destination& destination, const Shape& shape) {
   }
 }
 
-/// Evaluates once what the destination holds several times.
-template <class T, class Shape, class Space, class E>
+/// `node` into elements over which it may repeat.
+template <aliasing Aliasing, class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_repeated(view<T, Shape, Space> destination, E node) {
+  if (destination.shape() == node.shape()) return evaluate_whole<Aliasing>(destination, node);
   check_repeats(destination.shape(), node.shape());
   evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
+}
+
+/// The same for a statement of the host that its program says whole. A short one that needs nothing is done at once.
+template <aliasing Aliasing, class T, class Shape, class E>
+TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node) {
+  const auto extents = destination.shape().to_array(), own = node.shape().to_array();
+  const auto program = node.template lower<0>(identity_map<Shape::rank>());
+  if (!(extents == own)) {
+    check_repeats(destination.shape(), node.shape());
+  } else if (is_contiguous(extents, destination.strides())) {
+    if (run_short_host(destination.data(), extents, program)) return;
+  }
+  run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled);
 }
 
 /// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
@@ -193,11 +206,11 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     evaluate_into<Aliasing>(insert_unit_axes<node_shape>(destination), node);
   } else if constexpr (node_shape::rank < Shape::rank) {
     check_repeats(destination.shape(), node.shape());
-    evaluate_same<Aliasing>(destination, broadcast_to(node, destination.shape()));
-  } else if (destination.shape() == node.shape()) {
-    evaluate_same<Aliasing>(destination, node);
+    evaluate_into<Aliasing>(destination, broadcast_to(node, destination.shape()));
+  } else if constexpr (runs_program<Space, E>) {
+    evaluate_program<Aliasing>(destination, node);
   } else {
-    evaluate_repeated(destination, node);
+    evaluate_repeated<Aliasing>(destination, node);
   }
 }
 

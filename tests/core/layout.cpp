@@ -36,22 +36,23 @@ TEST_CASE("contiguity ignores axes of extent 1", "[layout]") {
 TEST_CASE("addresses cover what strides reach, in both directions", "[layout]") {
   float memory[20] = {};
   const auto at = [&](int i) { return reinterpret_cast<std::uintptr_t>(memory + i); };
-  const auto forward = tenon::addresses(memory + 2, extents<2>{{2, 3}}, extents<2>{{5, 2}});
+  const auto forward = tenon::addresses(tenon::strided_block<2>{at(2), {{2, 3}}, {{5, 2}}, sizeof(float)});
   CHECK(forward.begin == at(2));
   CHECK(forward.end == at(2 + 5 + 4 + 1));
-  const auto backward = tenon::addresses(memory + 10, extents<1>{{4}}, extents<1>{{-2}});
+  const auto backward = tenon::addresses(tenon::strided_block<1>{at(10), {{4}}, {{-2}}, sizeof(float)});
   CHECK(backward.begin == at(4));
   CHECK(backward.end == at(11));
-  const auto repeated = tenon::addresses(memory, extents<1>{{9}}, extents<1>{{0}});
+  const auto repeated = tenon::addresses(tenon::strided_block<1>{at(0), {{9}}, {{0}}, sizeof(float)});
   CHECK(repeated.end == at(1));
-  const auto single = tenon::addresses(memory, extents<0>{}, extents<0>{});
+  const auto single = tenon::addresses(tenon::strided_block<0>{at(0), {}, {}, sizeof(float)});
   CHECK(single.end - single.begin == sizeof(float));
 }
 
 TEST_CASE("ranges overlap only where both have elements", "[layout]") {
   float memory[20] = {};
   const auto part = [&](int first, int count) {
-    return tenon::addresses(memory + first, extents<1>{{count}}, extents<1>{{1}});
+    const auto start = reinterpret_cast<std::uintptr_t>(memory + first);
+    return tenon::addresses(tenon::strided_block<1>{start, {{count}}, {{1}}, sizeof(float)});
   };
   CHECK(tenon::overlap(part(0, 5), part(4, 3)));
   CHECK_FALSE(tenon::overlap(part(0, 5), part(5, 3)));

@@ -26,7 +26,8 @@ std::vector<double> walk(const Program& program, const array<tenon::index, Rank>
     }
     if constexpr (!tenon::compiled_by_nvcc) {  // which has no packs
       for (tenon::index i = 0; i + width <= extents[Rank - 1]; i += width) {
-        const auto lanes = cursor.template pack<width>(i, tenon::strided_access{}, tenon::no_slots{});
+        const auto lanes =
+            cursor.template pack<width>(i, tenon::whole_access<tenon::reading::strided>{}, tenon::no_slots{});
         for (int lane = 0; lane < width; ++lane) {
           CHECK(static_cast<double>(lanes[lane]) == static_cast<double>(cursor.value(i + lane, tenon::no_slots{})));
         }

@@ -1,149 +1,57 @@
-// tests/host/staging.cpp: statements whose operands lie across the loop, along it with steps, or both.
-// Each is compared with its definition, element by element, over shapes around the tiles.
+// tests/host/staging.cpp: copies of elements that do not lie along a loop.
+// What is taken does not overlap; rows of any stride give the same values, staged or not.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/host/staging.hpp>
-#include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
-#include "support/elements.hpp"
-#include "support/threads.hpp"
 
-using tenon::axis;
+using tenon::detail::staged_memory;
 
-using tenon::open_end;
-using tenon::range;
-using tenon::rank;
-using tenon_test::numbers_of;
-
-namespace {
-
-template <class T>
-tenon::tensor<T, rank<2>> numbered(tenon::index rows, tenon::index columns) {
-  tenon::tensor<T, rank<2>> result({rows, columns});
-  for (tenon::index i = 0; i < rows * columns; ++i) result.data()[i] = static_cast<T>(static_cast<float>(i % 251));
-  return result;
-}
-
-template <class Left, class Right>
-bool holds_everywhere(tenon::index rows, tenon::index columns, const Left& left, const Right& right) {
-  for (tenon::index i = 0; i < rows; ++i) {
-    for (tenon::index j = 0; j < columns; ++j) {
-      if (!(left(i, j) == right(i, j))) return false;
-    }
-  }
-  return true;
-}
-
-constexpr tenon::index row_counts[] = {1, 7, 15, 16, 33, 255, 256, 257, 530};
-constexpr tenon::index column_counts[] = {1, 8, 31, 32, 33, 70, 130};
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("transposed copies of elements of every size", "[staging]", bool, std::uint8_t, tenon::half, float,
-                   std::int32_t, double, std::int64_t) {
-  for (const tenon::index rows : row_counts) {
-    for (const tenon::index columns : column_counts) {
-      const auto x = numbered<TestType>(columns, rows);
-      tenon::tensor<TestType, rank<2>> y({rows, columns});
-      y = tenon::transpose(x);
-      CAPTURE(rows, columns);
-      CHECK(holds_everywhere(rows, columns, y, [&](tenon::index i, tenon::index j) { return x(j, i); }));
-    }
+TEST_CASE("staged memory is taken in whole cache lines", "[staging]") {
+  for (const tenon::index count : {1, 64, 700, 100000}) {
+    staged_memory memory(2 * staged_memory::bytes_for(count, 3));
+    std::byte* const first = memory.take(count, 3);
+    std::byte* const second = memory.take(count, 3);
+    CAPTURE(count);
+    CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
+    CHECK(second - first == (3 * count + 63) / 64 * 64);
+    std::memset(first, 1, static_cast<std::size_t>(3 * count));
+    std::memset(second, 2, static_cast<std::size_t>(3 * count));
+    CHECK(first[3 * count - 1] == std::byte{1});
   }
 }
 
-TEST_CASE("operands along, across and with steps in one statement", "[staging]") {
-  for (const tenon::index rows : row_counts) {
-    for (const tenon::index columns : column_counts) {
-      const auto along = numbered<float>(rows, columns), across = numbered<float>(columns, rows),
-                 wide = numbered<float>(2 * rows, 3 * columns), column = numbered<float>(rows, 1);
-      tenon::tensor<float, rank<2>> y({rows, columns});
-      y = along * 2 + tenon::transpose(across) - tenon::slice(wide, range(0, 2 * rows, 2), range(0, 3 * columns, 3)) +
-          column;
-      CAPTURE(rows, columns);
-      CHECK(holds_everywhere(rows, columns, y, [&](tenon::index i, tenon::index j) {
-        return along(i, j) * 2 + across(j, i) - wide(2 * i, 3 * j) + column(i, 0);
-      }));
-    }
+TEST_CASE("rows with steps are copied side by side", "[staging]") {
+  std::vector<float> memory(300);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
+  for (const tenon::index step : {2, 3, -1, -2}) {
+    const float* data = memory.data() + (step < 0 ? 299 : 0);
+    const float* const origin = data;
+    tenon::index stride = step;
+    tenon::detail::staged_row row(5, 90);
+    row(data, stride);
+    CHECK(stride == 1);
+    bool right = true;
+    for (tenon::index i = 5; i < 95; ++i) right = right && data[i] == origin[i * step];
+    CAPTURE(step);
+    CHECK(right);
   }
 }
 
-TEST_CASE("destinations across, with steps and backwards", "[staging]") {
-  for (const tenon::index rows : row_counts) {
-    for (const tenon::index columns : column_counts) {
-      const auto x = numbered<float>(columns, rows);
-      tenon::tensor<float, rank<2>> across({rows, columns}), backwards({rows, columns}), spread({rows, 2 * columns});
-      spread = -1.0f;
-      auto transposed = tenon::transpose(across);
-      transposed = x + 1;
-      auto flipped = tenon::slice(backwards, range(open_end, open_end, -1), range(open_end, open_end, -1));
-      flipped = tenon::transpose(x);
-      auto every_second = tenon::slice(spread, range(0, rows), range(0, 2 * columns, 2));
-      every_second = tenon::transpose(x);
-      CAPTURE(rows, columns);
-      CHECK(holds_everywhere(rows, columns, across, [&](tenon::index i, tenon::index j) { return x(j, i) + 1; }));
-      CHECK(holds_everywhere(rows, columns, backwards,
-                             [&](tenon::index i, tenon::index j) { return x(columns - 1 - j, rows - 1 - i); }));
-      CHECK(holds_everywhere(rows, 2 * columns, spread,
-                             [&](tenon::index i, tenon::index j) { return j % 2 == 0 ? x(j / 2, i) : -1.0f; }));
-    }
+TEST_CASE("rows that need no copy, or find no room, stay", "[staging]") {
+  std::vector<float> memory(300);
+  tenon::detail::staged_row row(0, 10);
+  for (const tenon::index step : {0, 1}) {
+    const float* data = memory.data();
+    tenon::index stride = step;
+    row(data, stride);
+    CHECK(data == memory.data());
+    CHECK(stride == step);
   }
-}
-
-TEST_CASE("every permutation of four axes, read and written", "[staging]") {
-  const auto x = numbered<float>(12 * 17, 40 * 9);
-  const auto source = tenon::reshape(x, rank<4>(12, 17, 40, 9));
-  const auto check = [&](auto axes, const auto& permuted_at) {
-    const auto read = tenon::evaluated_tensor(tenon::permute(source, axes) * 1);
-    tenon::tensor<float, rank<4>> written({12, 17, 40, 9});
-    auto into = tenon::permute(written, axes);
-    into = read;
-    bool right = numbers_of(written) == numbers_of(x);
-    const auto shape = read.shape();
-    for (tenon::index i = 0; i < read.size(); ++i) {
-      const tenon::index d = i % shape.extent(3), c = i / shape.extent(3) % shape.extent(2),
-                         b = i / (shape.extent(3) * shape.extent(2)) % shape.extent(1),
-                         a = i / (shape.extent(3) * shape.extent(2) * shape.extent(1));
-      right = right && read.data()[i] == permuted_at(a, b, c, d);
-    }
-    return right;
-  };
-  const auto at = [&](tenon::index a, tenon::index b, tenon::index c, tenon::index d) {
-    return x.data()[((a * 17 + b) * 40 + c) * 9 + d];
-  };
-  CHECK(check(axis<0, 2, 3, 1>,
-              [&](tenon::index a, tenon::index b, tenon::index c, tenon::index d) { return at(a, d, b, c); }));
-  CHECK(check(axis<0, 3, 1, 2>,
-              [&](tenon::index a, tenon::index b, tenon::index c, tenon::index d) { return at(a, c, d, b); }));
-  CHECK(check(axis<3, 2, 1, 0>,
-              [&](tenon::index a, tenon::index b, tenon::index c, tenon::index d) { return at(d, c, b, a); }));
-  CHECK(check(axis<1, 0, 2, 3>,
-              [&](tenon::index a, tenon::index b, tenon::index c, tenon::index d) { return at(b, a, c, d); }));
-  CHECK(check(axis<2, 0, 3, 1>,
-              [&](tenon::index a, tenon::index b, tenon::index c, tenon::index d) { return at(b, d, a, c); }));
-}
-
-TEST_CASE("a statement that reads what it writes is staged tile by tile", "[staging]") {
-  auto x = numbered<float>(300, 130);
-  const auto before = x;
-  auto part = tenon::slice(x, range(0, 300), range(0, 130, 2));
-  part = part * 2 + 1;
-  CHECK(holds_everywhere(300, 130, x, [&](tenon::index i, tenon::index j) {
-    return before(i, j) * (j % 2 == 0 ? 2.0f : 1.0f) + (j % 2 == 0 ? 1.0f : 0.0f);
-  }));
-}
-
-TEST_CASE("several outputs whose operands lie across", "[staging]") {
-  const auto x = numbered<float>(70, 300);
-  tenon::tensor<float, rank<2>> first({300, 70});
-  tenon::tensor<double, rank<2>> second({300, 70});
-  tenon::evaluate(tenon::assign(first, tenon::transpose(x) + 1), tenon::assign(second, tenon::transpose(x) * 2));
-  CHECK(holds_everywhere(300, 70, first, [&](tenon::index i, tenon::index j) { return x(j, i) + 1; }));
-  CHECK(holds_everywhere(300, 70, second,
-                         [&](tenon::index i, tenon::index j) { return static_cast<double>(x(j, i)) * 2; }));
-}
-
-TEST_CASE("tiles do not depend on threads", "[staging]") {
-  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(700, 301), 3));
-  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::exp(tenon::transpose(x)) + 1); }));
+  for (int source = 0; source < 6; ++source) {
+    const float* data = memory.data();
+    tenon::index stride = 2;
+    row(data, stride);
+    CHECK(stride == (source < tenon::detail::staged_row::most_sources ? 1 : 2));
+  }
 }

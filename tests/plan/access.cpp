@@ -1,4 +1,4 @@
-// tests/plan/access.cpp: merging of axes, numbering of positions, writing of runs.
+// tests/plan/access.cpp: merging of axes, numbering of positions.
 // Merged or not, every element must be visited once, at its own offset.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/plan/access.hpp>
@@ -67,27 +67,6 @@ TEST_CASE("numbers are positions in row-major order", "[access]") {
   CHECK(position == extents<3>{{1, 0, 3}});
   CHECK(tenon::count_between(shape, 0, 3) == 8);
   CHECK(tenon::count_between(shape, 1, 1) == 1);
-}
-
-TEST_CASE("runs are written at any step, and nothing beside them", "[access]") {
-  const auto x = tenon_test::counting<float>(tenon::rank<1>(100));
-  const auto program = (x * 2).lower<0>(tenon::identity_map<1>());
-  for (const tenon::index step : {1, 2, 3, -1}) {
-    for (const tenon::index begin : {0, 5}) {
-      for (const tenon::index end : {5, 6, 37, 38}) {
-        std::vector<float> memory(200, -1.0f);
-        const tenon::index origin = step < 0 ? 100 : 0;
-        tenon::write_run(tenon::target_run{memory.data() + origin, step}, {{begin, end}}, program.at(extents<1>{{0}}),
-                         tenon::no_slots{});
-        std::vector<float> expected(200, -1.0f);
-        for (tenon::index i = begin; i < end; ++i) {
-          expected[static_cast<std::size_t>(origin + i * step)] = 2 * static_cast<float>(i);
-        }
-        CAPTURE(step, begin, end);
-        CHECK(memory == expected);
-      }
-    }
-  }
 }
 
 TEST_CASE("a target finds its elements", "[access]") {

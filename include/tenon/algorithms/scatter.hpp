@@ -54,10 +54,7 @@ template <class Target, class T, class Shape, class Space, class Owner>
 view<const T, Shape, Space> elements_apart(const Target& target, const leaf<T, Shape, Space, Owner>& node,
                                            storage<T, Space>& copy) {
   const auto& elements = node.elements;
-  const auto range_of = [](const auto& each) {
-    return addresses(each.data(), each.shape().to_array(), each.strides());
-  };
-  if (!overlap(range_of(target), range_of(elements))) return elements;
+  if (!overlap(addresses(block_of(target)), addresses(block_of(elements)))) return elements;
   copy = storage<T, Space>(elements.size());
   const view<T, Shape, Space> copied(copy.data(), elements.shape());
   copied = elements;

@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/matrix.hpp>
 #include <tenon/plan/split.hpp>
+#include <tenon/plan/write.hpp>
 
 namespace tenon {
 
@@ -30,9 +31,9 @@ struct accumulator_run {
   TENON_HOST_DEVICE TENON_INLINE Accumulator value(index i) const {
     return accumulators[i - origin];
   }
-  template <int, int Width>
-  TENON_INLINE auto pack(index i) const {
-    return simd::load<Accumulator, Width>(accumulators + (i - origin));
+  template <int, int Width, class Access>
+  TENON_INLINE auto pack(index i, Access access) const {
+    return load_wanted<Accumulator, Width>(accumulators + (i - origin), access);
   }
 };
 
@@ -62,8 +63,8 @@ struct contraction_epilogue {
       auto position = map.position(row, column);
       const index origin = position[Rank - 1];
       position[Rank - 1] = 0;
-      write_run(target_run{target.at(position), target.step()}, {{origin, origin + length}}, map.program.at(position),
-                accumulator_run<Accumulator>{accumulators, origin});
+      write_run<reading::strided>(target_run{target.at(position), target.step()}, {{origin, origin + length}},
+                                  map.program.at(position), accumulator_run<Accumulator>{accumulators, origin});
       column += length, accumulators += length, count -= length;
     }
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/matrix.hpp>
+#include <tenon/plan/write.hpp>
 
 namespace tenon {
 
@@ -33,7 +34,7 @@ TENON_INLINE void for_each_run(const Matrix& matrix, index row, index column, in
 /// Values `first` to `first + count` - 1 of a cursor, side by side from `to` on.
 template <class T, class Cursor>
 TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to) {
-  write_run(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
+  write_run<reading::strided>(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
 /// Whether the columns of a folded matrix run along the last axis of its program.

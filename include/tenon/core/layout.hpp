@@ -44,23 +44,36 @@ constexpr bool is_contiguous(const array<index, Rank>& extents, const array<inde
   return true;
 }
 
+/// Elements of `size` bytes in memory, of which `start` is the address of the first.
+template <int Rank>
+struct strided_block {
+  std::uintptr_t start;
+  array<index, Rank> extents, strides;
+  index size;
+};
+
+/// The block that a view describes.
+template <class View>
+strided_block<View::rank> block_of(const View& elements) {
+  return {reinterpret_cast<std::uintptr_t>(elements.data()), elements.shape().to_array(), elements.strides(),
+          sizeof(typename View::element)};
+}
+
 /// The half-open range of addresses that a strided block touches; empty when it has no elements.
 struct address_range {
   std::uintptr_t begin = 0, end = 0;
 };
 
-template <class T, int Rank>
-address_range addresses(const T* data, const array<index, Rank>& extents, const array<index, Rank>& strides) {
+template <int Rank>
+address_range addresses(const strided_block<Rank>& block) {
   index lowest = 0, highest = 0;
   for (int axis = 0; axis < Rank; ++axis) {
-    if (extents[axis] == 0) return {};
-    const index reach = (extents[axis] - 1) * strides[axis];
+    if (block.extents[axis] == 0) return {};
+    const index reach = (block.extents[axis] - 1) * block.strides[axis];
     (reach < 0 ? lowest : highest) += reach;
   }
-  const auto origin = reinterpret_cast<std::uintptr_t>(data);
-  const auto bytes = static_cast<index>(sizeof(T));
-  return {origin + static_cast<std::uintptr_t>(lowest * bytes),
-          origin + static_cast<std::uintptr_t>((highest + 1) * bytes)};
+  return {block.start + static_cast<std::uintptr_t>(lowest * block.size),
+          block.start + static_cast<std::uintptr_t>((highest + 1) * block.size)};
 }
 
 constexpr bool overlap(const address_range& left, const address_range& right) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <tenon/base/array.hpp>
 #include <tenon/base/dtype.hpp>
@@ -62,10 +63,6 @@ constexpr int width_for(int bytes) { return compiled_by_nvcc ? 1 : detail::vecto
 /// The bytes of T as a lane; what cannot be one of several fills a vector.
 template <class T>
 inline constexpr int lane_bytes = is_complex<T> ? detail::vector_bytes : static_cast<int>(sizeof(T));
-
-/// Lanes of the packs that short rows and tails are done in; 1 where full packs are narrow enough.
-template <int Width>
-inline constexpr int narrow_width = Width >= 16 ? Width / 4 : 1;
 
 /// Whether V is a number rather than several lanes, the type of its lanes, and how many there are.
 template <class V>
@@ -152,20 +149,6 @@ TENON_INLINE V every_other(V first, V second, std::integer_sequence<int, Lane...
 }  // namespace detail
 #endif
 
-/// `Width` elements `stride` apart, converted to T. Out of line: statements with strided operands stay short.
-template <class T, int Width, class U>
-[[gnu::noinline]] pack<T, Width> gather(const U* from, index stride) {
-#if !defined(__CUDACC__)
-  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width > 1) {
-    if (stride == 2) {
-      return detail::every_other(load<T, Width>(from), load<T, Width>(from + Width - 1),
-                                 std::make_integer_sequence<int, Width>{});
-    }
-  }
-#endif
-  return generate<T, Width>([from, stride](index lane) { return static_cast<T>(from[lane * stride]); });
-}
-
 /// Writes the lanes to adjacent elements, converted to U.
 template <int Width, class U, class V>
 TENON_INLINE void store(U* to, const V& lanes) {
@@ -178,21 +161,24 @@ TENON_INLINE void store(U* to, const V& lanes) {
   }
 }
 
-/// Whether a pack of lanes V can be written past the caches into elements of type U.
-template <class U, class V>
-inline constexpr bool can_stream =
+/// Copies bytes past the caches.
+inline void stream(void* to, const void* from, index bytes) {
+  auto* destination = static_cast<std::byte*>(to);
+  auto* source = static_cast<const std::byte*>(from);
 #if defined(__AVX__) && !defined(__CUDACC__)
-    std::is_same_v<lane_of<V>, U> && sizeof(V) == detail::vector_bytes;
-#else
-    false;
+  using line = pack<float, detail::vector_bytes / 4>;
+  constexpr index size = sizeof(line);
+  const index past = static_cast<index>(reinterpret_cast<std::uintptr_t>(to) % sizeof(line));
+  const index before = past == 0 ? 0 : size - past < bytes ? size - past : bytes;
+  std::memcpy(destination, source, static_cast<std::size_t>(before));
+  for (destination += before, source += before, bytes -= before; bytes >= size; bytes -= size) {
+    line lanes;
+    std::memcpy(&lanes, source, sizeof(lanes));
+    asm volatile("vmovntps %1, (%0)" : : "r"(destination), "v"(lanes) : "memory");
+    destination += size, source += size;
+  }
 #endif
-
-/// Writes the lanes past the caches to adjacent elements, aligned to the size of the pack.
-template <class U, class V>
-TENON_INLINE void stream([[maybe_unused]] U* to, [[maybe_unused]] const V& lanes) {
-#if defined(__AVX__) && !defined(__CUDACC__)
-  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<V*>(to)) : "v"(lanes));
-#endif
+  std::memcpy(destination, source, static_cast<std::size_t>(bytes));
 }
 
 /// Orders what was streamed before what other threads do next.

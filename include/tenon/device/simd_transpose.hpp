@@ -58,6 +58,12 @@ void copy_strided(T* to, const T* from, index stride, index count) {
   index i = 0;
 #if !defined(__CUDACC__)
   constexpr int width = native_width<T>;
+  if (stride == 0 && count >= width) {
+    detail::bits_of<T> bits;
+    std::memcpy(&bits, from, sizeof(bits));
+    const auto lanes = broadcast<detail::bits_of<T>, width>(bits);
+    for (; i + width <= count; i += width) std::memcpy(static_cast<void*>(to + i), &lanes, sizeof(lanes));
+  }
   if (stride == 2) {
     for (; i + width <= count; i += width) {
       pack<detail::bits_of<T>, width> first, second;
@@ -99,5 +105,28 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
 #endif
   for (; done < rows; ++done) copy_strided(to + done * columns, from + done * row_stride, column_stride, columns);
 }
+
+/// `to[i * stride] = from[i]`.
+template <class T>
+void scatter(T* to, index stride, const T* from, index count) {
+  for (index i = 0; i < count; ++i) to[i * stride] = from[i];
+}
+
+/// The copies of elements of one type, for loops that do not know it.
+struct element_copies {
+  index size;  // bytes of an element
+  void (*gather)(void* to, const void* from, const copied_matrix& matrix);
+  void (*scatter)(void* to, index stride, const void* from, index count);
+};
+
+template <class T>
+inline constexpr element_copies copies_of{sizeof(T),
+                                          [](void* to, const void* from, const copied_matrix& matrix) {
+                                            if constexpr (sizeof(T) <= 8)
+                                              copy_matrix(static_cast<T*>(to), static_cast<const T*>(from), matrix);
+                                          },
+                                          [](void* to, index stride, const void* from, index count) {
+                                            scatter(static_cast<T*>(to), stride, static_cast<const T*>(from), count);
+                                          }};
 
 }  // namespace tenon::simd

@@ -17,21 +17,35 @@ constexpr bool strides_are_flat(const array<index, Rank>& stride, const array<in
   return true;
 }
 
-/// How a cursor's packs read memory: elements known to be side by side, or as strides say.
-struct adjacent_access {
-  static constexpr bool adjacent = true;
+/// How a cursor's packs read memory: elements that are known to lie side by side; those, or one for the whole row that
+/// is held as often as a pack has lanes; elements as strides say.
+enum class reading { adjacent, row, strided };
+
+/// The access of whole packs.
+template <reading How>
+struct whole_access {
+  static constexpr reading how = How;
+  static constexpr bool whole = true;
+
+  TENON_INLINE static index lane(index lane) { return lane; }
 };
-struct strided_access {
-  static constexpr bool adjacent = false;
+/// The access of the first `count` lanes; `lane` gives one of them in place of the others.
+template <reading How>
+struct partial_access {
+  static constexpr reading how = How;
+  static constexpr bool whole = false;
+  index count;
+
+  TENON_INLINE index lane(index lane) const { return lane < count ? lane : 0; }
 };
 
 /// Calls `body(access)` with the access that the cursors of a loop allow, so that the question is asked once a row.
 template <class Body, class... Cursors>
 TENON_INLINE void with_access(Body&& body, const Cursors&... cursors) {
   if ((cursors.is_adjacent() && ...)) {
-    body(adjacent_access{});
+    body(whole_access<reading::adjacent>{});
   } else {
-    body(strided_access{});
+    body(whole_access<reading::strided>{});
   }
 }
 

@@ -8,6 +8,7 @@
 #include <tenon/base/dtype.hpp>
 #include <tenon/base/tuple.hpp>
 #include <tenon/device/simd_convert.hpp>
+#include <tenon/device/simd_partial.hpp>
 #include <tenon/expr/cursor.hpp>
 
 namespace tenon {
@@ -58,10 +59,22 @@ constexpr axis_map<OperandRank, Outer> broadcast_map(const axis_map<Rank, Outer>
   return result;
 }
 
+/// Lanes of elements that lie side by side, as many as the access wants.
+template <class T, int Width, class U, class Access>
+TENON_INLINE auto load_wanted(const U* from, [[maybe_unused]] Access access) {
+  if constexpr (Access::whole) {
+    return simd::load<T, Width>(from);
+  } else {
+    return simd::load_part<T, Width>(from, access.count);
+  }
+}
+
 /// Elements in memory, `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_source {
   using value_type = compute_type<T>;
+  static constexpr int source_count = 1;
+  static constexpr bool visits_all_reads = true;
   const T* data;
   array<index, Rank> stride;
 
@@ -85,10 +98,20 @@ struct strided_source {
       return static_cast<value_type>(data[i * stride]);
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access, const Slots&) const {
-      if (Access::adjacent || stride == 1) return simd::load<value_type, Width>(data + i);
-      if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
-      return simd::gather<value_type, Width>(data + i * stride, stride);
+    TENON_INLINE auto pack(index i, Access access, const Slots&) const {
+      if constexpr (Access::how == reading::adjacent) {
+        return load_wanted<value_type, Width>(data + i, access);
+      } else if constexpr (Access::how == reading::row) {
+        return load_wanted<value_type, Width>(data + i * stride, access);
+      } else {
+        if (stride == 1) return load_wanted<value_type, Width>(data + i, access);
+        if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
+        if constexpr (Access::whole) {
+          return simd::gather<value_type, Width>(data + i * stride, stride);
+        } else {
+          return simd::gather<value_type, Width>(data + i * stride, stride, access.count);
+        }
+      }
     }
     TENON_INLINE void prefetch(index count) const {
       constexpr index line = 64 / static_cast<index>(sizeof(T));
@@ -117,6 +140,7 @@ struct strided_source {
 template <class T>
 struct constant_source {
   using value_type = compute_type<T>;
+  static constexpr bool visits_all_reads = true;
   T number;
 
   struct cursor {
@@ -155,6 +179,8 @@ struct constant_source {
 template <class Generator, int Rank>
 struct generated_source {
   using value_type = compute_type<typename Generator::element>;
+  static constexpr int source_count = 1;
+  static constexpr bool visits_all_reads = true;
   Generator generator;
   index base;
   array<index, Rank> stride;
@@ -174,8 +200,12 @@ struct generated_source {
       return static_cast<value_type>(generator(base + i * stride));
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + access.lane(lane), slots); });
+    }
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      visitor(base, stride);
     }
   };
 
@@ -187,7 +217,7 @@ struct generated_source {
   bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
-    visitor(stride);
+    visitor(stride, base);
   }
 };
 
@@ -208,8 +238,8 @@ struct slot_source {
       return static_cast<T>(slots.template value<Slot>(i));  // integers are accumulated wider
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-      return slots.template pack<Slot, Width>(i);
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      return slots.template pack<Slot, Width>(i, access);
     }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
@@ -240,6 +270,18 @@ struct type_list {
       typename std::remove_reference_t<decltype(get<I>(std::declval<const tuple<std::type_identity<Ts>...>&>()))>::type;
 };
 
+/// How many sources a program has: elements in memory, or positions, that move as the iteration does. Its `visit` calls
+/// `visitor(stride, data)` or `visitor(stride, position)` for each; that of its cursor does in the same order.
+template <class Program>
+inline constexpr int source_count = [] {
+  if constexpr (requires { Program::source_count; }) return Program::source_count;
+  else return 0;
+}();
+
+/// Whether all elements in memory that a program reads are among these sources.
+template <class Program>
+inline constexpr bool visits_all_reads = requires { requires Program::visits_all_reads; };
+
 /// An operation on the values of other programs, each converted to the type the operation computes in.
 template <class Op, class Result, class Computes, class... Programs>
 struct operation_program {
@@ -247,6 +289,8 @@ struct operation_program {
   using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>;
   template <int I>
   using value_of_program = typename type_list<Programs...>::template at<I>::value_type;
+  static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
+  static constexpr bool visits_all_reads = (tenon::visits_all_reads<Programs> && ...);
   [[no_unique_address]] Op op;
   tuple<Programs...> programs;
 

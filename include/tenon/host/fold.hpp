@@ -38,7 +38,7 @@ class cascade {
 
 namespace detail {
 
-inline constexpr index run_block = 1024;  // elements folded in lanes before they enter the cascade
+inline constexpr index run_block = staged_row::most_elements;  // folded in lanes before they enter the cascade
 inline constexpr index lane_block = 512;  // neighbouring results that are at most folded side by side
 inline constexpr index least_lane_block = 64;
 inline constexpr index column_block = 128;              // values folded into one result before they enter the cascade
@@ -133,34 +133,28 @@ struct lanes_of {
       results[i] = Monoid::template finish<typename Fold::value_type>(state[i], fold.count);
     }
   }
-  /// Packs of `Width` from i on, as long as they fit, of several rows at once.
-  template <int Width, class Cursors, class Access, class Slots>
-  TENON_INLINE void add_packs(const Cursors& rows, index begin, index& i, index length, Access access,
-                              const Slots& slots) {
-    for (; i + Width <= length; i += Width) {
-      const auto at = [&](int row) __attribute__((always_inline)) {
-        return rows[row].template pack<Width>(begin + i, access, slots);
-      };
-      auto lanes = at(0);
-      for (int row = 1; row < Cursors::size(); ++row) lanes = Monoid::combine(lanes, at(row));
-      simd::store<Width>(state + i, Monoid::combine(simd::load<State, Width>(state + i), lanes));
-    }
-  }
   /// Rows of one length, cursors in an array; returns how many of the elements it has added.
   template <class Cursors, class Slots>
   TENON_INLINE index add_rows(const Cursors& rows, const array<index, 2>& part, const Slots& slots) {
-    const index begin = part[0], length = part[1] - part[0];
     constexpr int width = simd::width_for(std::remove_cvref_t<decltype(rows[0])>::widest);
+    const index begin = part[0], length = part[1] - part[0];
+    const auto add_pack = [&](index i, auto access) __attribute__((always_inline)) {
+      const auto at = [&](int row) __attribute__((always_inline)) {
+        return rows[row].template pack<width>(begin + i, access, slots);
+      };
+      auto lanes = at(0);
+      for (int row = 1; row < Cursors::size(); ++row) lanes = Monoid::combine(lanes, at(row));
+      simd::store<width>(state + i, Monoid::combine(simd::load<State, width>(state + i), lanes));
+    };
     index i = 0;
     with_access(
         [&](auto access) {
-          add_packs<width>(rows, begin, i, length, access, slots);
-          if constexpr (simd::narrow_width<width> != 1) {
-            add_packs<simd::narrow_width<width>>(rows, begin, i, length, access, slots);
-          }
+          for (; i + width <= length; i += width) add_pack(i, access);
         },
         rows[0]);
-    return i;
+    if (!simd::has_partial_packs || i == length) return i;
+    add_pack(i, partial_access<reading::strided>{length - i});  // lanes past the last result are of no account
+    return length;
   }
   /// `Count` rows from number `position` on.
   template <int Count, class Cursor, class Slots>

@@ -20,8 +20,8 @@ struct block_slots {
   TENON_HOST_DEVICE auto value(index i) const {
     return get<Slot>(results)[i - origin];
   }
-  template <int Slot, int Width>
-  auto pack(index i) const {
+  template <int Slot, int Width, class Access>
+  auto pack(index i, Access) const {
     using value_type = std::remove_cvref_t<decltype(get<Slot>(results)[0])>;
     return simd::load<value_type, Width>(get<Slot>(results).begin() + (i - origin));
   }
@@ -103,7 +103,7 @@ TENON_INLINE void run_result_blocks(const Target& target, const E& node, const F
     for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
       set_position(position, extents, RowAxis, rank, row);
       for (int place = 0; place < rank - 1; ++place) here[place] = position[order[place]];
-      write_run(target_run{target.at(position), step}, part, program.at(here), results);
+      write_run<reading::strided>(target_run{target.at(position), step}, part, program.at(here), results);
     }
   };
   auto results_extents = extents;

@@ -20,8 +20,8 @@ struct row_slots {
   TENON_HOST_DEVICE auto value(index) const {
     return get<Slot>(results);
   }
-  template <int Slot, int Width>
-  TENON_INLINE auto pack(index) const {
+  template <int Slot, int Width, class Access>
+  TENON_INLINE auto pack(index, Access) const {
     using value_type = std::remove_cvref_t<decltype(get<Slot>(results))>;
     return simd::broadcast<value_type, Width>(get<Slot>(results));
   }
@@ -72,7 +72,8 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
       fold_row_slots(slots, own_folds, position, first_equal);
       for (index part = 0; part < parts; ++part) {
         set_position(position, extents, RowAxis, rank - 1, part);
-        write_run(target.run_at(position), {{0, length}}, settle(program.at(position), slots), slots);
+        write_run<reading::strided>(target_run{target.at(position), target.step(), target.streaming}, {{0, length}},
+                                    settle(program.at(position), slots), slots);
       }
     }
     if (target.streaming) simd::finish_streaming();

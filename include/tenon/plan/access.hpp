@@ -11,16 +11,6 @@ namespace tenon {
 /// Destinations from this size on push everything else out of the caches, so the host writes past them.
 inline constexpr index streaming_bytes = index{12} << 20;
 
-/// Where the results of a row go.
-template <class T>
-struct target_run {
-  T* data;
-  index step = 1;
-  bool streaming = false;
-};
-template <class T, class... Rest>
-target_run(T*, Rest...) -> target_run<T>;
-
 /// Where results go: elements `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_target {
@@ -34,10 +24,9 @@ struct strided_target {
     return data + offset;
   }
   TENON_HOST_DEVICE index step() const { return Rank == 0 ? 1 : stride[Rank - 1]; }
-  target_run<T> run_at(const array<index, Rank>& position) const { return {at(position), step(), streaming}; }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
-    visitor(stride);
+    visitor(stride, data);
   }
 };
 
@@ -53,8 +42,8 @@ struct stride_list {
     if (count < capacity) strides[count] = &stride;
     ++count;
   }
-  template <class T>
-  void operator()(array<index, Rank>& stride, const T*&) {
+  template <class Start>
+  void operator()(array<index, Rank>& stride, Start&) {
     (*this)(stride);
   }
   bool merge(int outer, int inner, index extent) const {
@@ -133,76 +122,6 @@ TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extent
   index product = 1;
   for (int axis = first; axis < last; ++axis) product *= extents[axis];
   return product;
-}
-
-namespace detail {
-
-/// How far before an address that packs of `bytes` can be streamed to `to` lies, in elements.
-template <class T>
-index before_aligned(const T* to, index bytes) {
-  const index past = static_cast<index>(reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(bytes));
-  return past == 0 ? 0 : (bytes - past) / static_cast<index>(sizeof(T));
-}
-
-/// Packs of `Width` from i on, as long as they fit before `end`; past the caches where the target says so. An unaligned
-/// first pack is stored, and the next one overlaps it.
-template <int Width, class Access, class T, class Cursor, class Slots>
-TENON_INLINE void write_packs(T* to, [[maybe_unused]] bool streaming, index& i, index end, const Cursor& cursor,
-                              const Slots& slots) {
-  using lanes_type = decltype(cursor.template pack<Width>(i, Access{}, slots));
-  if constexpr (simd::can_stream<T, lanes_type>) {
-    index first = streaming ? before_aligned(to + i, sizeof(lanes_type)) : 0;
-    while (i + Width <= end) {
-      const auto lanes = cursor.template pack<Width>(i, Access{}, slots);
-      if (streaming && first == 0) {
-        simd::stream(to + i, lanes);
-      } else {
-        simd::store<Width>(to + i, lanes);
-      }
-      i += first == 0 ? Width : first;
-      first = 0;
-    }
-  } else {
-    for (; i + Width <= end; i += Width) {
-      simd::store<Width>(to + i, cursor.template pack<Width>(i, Access{}, slots));
-    }
-  }
-}
-
-/// A place for elements of the positions from `begin` on, at `elements`.
-template <class T>
-T* numbered_from(T* elements, index begin) {
-  const auto bytes = static_cast<std::uintptr_t>(begin) * sizeof(T);
-  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(elements) - bytes);
-}
-
-}  // namespace detail
-
-/// Writes the values of a cursor at the positions `part[0]` to `part[1]` - 1 of a row. On their way to elements that
-/// are not side by side they are.
-template <class T, class Cursor, class Slots>
-TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, Cursor cursor,
-                            const Slots& slots) {
-  constexpr int width = simd::width_for(greatest_size({simd::lane_bytes<T>, Cursor::widest}));
-  constexpr index block = 256;
-  T side_by_side[block];
-  const target_run<T> run = target;
-  const bool beside = run.step == 1;
-  for (index begin = part[0], end = begin; begin < part[1]; begin = end) {
-    end = beside || part[1] - begin <= block ? part[1] : begin + block;
-    T* const to = beside ? run.data : detail::numbered_from(side_by_side, begin);
-    index i = begin;
-    if (cursor.is_adjacent()) {
-      detail::write_packs<width, adjacent_access>(to, run.streaming && beside, i, end, cursor, slots);
-      if constexpr (simd::narrow_width<width> != 1) {
-        detail::write_packs<simd::narrow_width<width>, adjacent_access>(to, false, i, end, cursor, slots);
-      }
-    } else {
-      detail::write_packs<width, strided_access>(to, run.streaming && beside, i, end, cursor, slots);
-    }
-    for (; i < end; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
-    for (i = beside ? end : begin; i < end; ++i) run.data[i * run.step] = to[i];
-  }
 }
 
 }  // namespace tenon

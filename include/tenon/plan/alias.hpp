@@ -11,28 +11,29 @@
 namespace tenon {
 
 /// Looks for the elements of a destination among the leaves of an expression.
-template <class Target>
+template <int Rank>
 struct read_check {
-  const Target& target;
-  address_range written = addresses(target.data(), target.shape().to_array(), target.strides());
-  bool reads = false;      ///< some leaf lies among the elements of the destination
+  strided_block<Rank> target;
+  address_range written = addresses(target);
+  bool reads = false;      ///< some source lies among the elements of the destination
   bool elsewhere = false;  ///< some is read at other positions than the one that is written
 
-  /// `in_step` when the leaf is read at the position that is written.
-  template <class Source>
-  void visit(const Source& source, bool in_step) {
-    if (!overlap(written, addresses(source.data(), source.shape().to_array(), source.strides()))) return;
+  /// `in_step` when the source is read at the position that is written.
+  template <int SourceRank>
+  void visit(const strided_block<SourceRank>& source, bool in_step) {
+    if (!overlap(written, addresses(source))) return;
     reads = true;
     if (!in_step || !is_target(source)) elsewhere = elsewhere || share_bytes(target, source);
   }
 
  private:
-  template <class Source>
-  bool is_target(const Source& source) const {
-    if constexpr (Target::rank != Source::rank || !std::is_same_v<typename Target::element, typename Source::element>) {
+  template <int SourceRank>
+  bool is_target(const strided_block<SourceRank>& source) const {
+    if constexpr (SourceRank != Rank) {
       return false;
     } else {
-      return target.data() == source.data() && target.shape() == source.shape() && target.strides() == source.strides();
+      return target.start == source.start && target.size == source.size && target.extents == source.extents &&
+             target.strides == source.strides;
     }
   }
 };
@@ -52,7 +53,7 @@ template <class E, class Check>
 void check_reads(const E& node, Check& check, bool in_step, bool rows) {
   using kind = typename E::kind;
   if constexpr (std::is_same_v<kind, leaf_kind>) {
-    check.visit(node.elements, in_step);
+    check.visit(block_of(node.elements), in_step);
   } else if constexpr (decltype(E::operands)::count != 0) {
     constexpr bool keeps_step = std::is_same_v<kind, pointwise_kind>;
     check_operands(node.operands, check, in_step && (keeps_step || (rows && is_reduction<E>)), rows,
@@ -64,8 +65,8 @@ void check_reads(const E& node, Check& check, bool in_step, bool rows) {
 
 /// What `node` reads of `target`.
 template <class Target, class E>
-read_check<Target> reads_of(const Target& target, const E& node) {
-  read_check<Target> check{target};
+read_check<Target::rank> reads_of(const Target& target, const E& node) {
+  read_check<Target::rank> check{block_of(target)};
   detail::check_reads(node, check, true, stage_of<E>() == stage::rows);
   return check;
 }

@@ -59,25 +59,22 @@ struct stride_sums {
 
 /// Whether an element of `left` and one of `right` have a byte in common; sure to be said where it is so, and for all
 /// but contrived strides only there.
-template <class Left, class Right>
-bool share_bytes(const Left& left, const Right& right) {
-  constexpr auto left_size = static_cast<index>(sizeof(typename Left::element));
-  constexpr auto right_size = static_cast<index>(sizeof(typename Right::element));
-  const auto left_bytes = addresses(left.data(), left.shape().to_array(), left.strides());
-  const auto right_bytes = addresses(right.data(), right.shape().to_array(), right.strides());
+template <int Left, int Right>
+bool share_bytes(const strided_block<Left>& left, const strided_block<Right>& right) {
+  const auto left_bytes = addresses(left), right_bytes = addresses(right);
   if (!overlap(left_bytes, right_bytes)) return false;
-  detail::stride_sums<Left::rank + Right::rank> sums;
-  const auto append = [&sums](const auto& block, index size) {
-    for (int axis = 0; axis < block.rank; ++axis) {
-      const index step = block.strides()[axis] * size;
-      sums.add(step < 0 ? -step : step, block.extent(axis) - 1);
+  detail::stride_sums<Left + Right> sums;
+  const auto append = [&sums](const auto& block) {
+    for (int axis = 0; axis < block.extents.size(); ++axis) {
+      const index step = block.strides[axis] * block.size;
+      sums.add(step < 0 ? -step : step, block.extents[axis] - 1);
     }
   };
-  append(left, left_size), append(right, right_size);
+  append(left), append(right);
   // From the first element of `left` upwards and from the last of `right` downwards, elements must come to lie less
   // than their size apart.
-  const auto distance = static_cast<index>(right_bytes.end - left_bytes.begin) - right_size;
-  return sums.reach_into(distance - left_size + 1, distance + right_size - 1);
+  const auto distance = static_cast<index>(right_bytes.end - left_bytes.begin) - right.size;
+  return sums.reach_into(distance - left.size + 1, distance + right.size - 1);
 }
 
 }  // namespace tenon

@@ -22,8 +22,8 @@ struct recorded_source {
       return slots.record[i];
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
-      return simd::load<T, Width>(slots.record + i);
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      return load_wanted<T, Width>(slots.record + i, access);
     }
   };
 

@@ -14,6 +14,7 @@ namespace tenon {
 template <class T, int Axis, int Rank, int Outer, class... Programs>
 struct concatenated_source {
   using value_type = T;
+  static constexpr int source_count = Rank;
   static constexpr int count = static_cast<int>(sizeof...(Programs));
   affine_positions<Rank, Outer> positions;
   array<index, count> ends;
@@ -31,8 +32,12 @@ struct concatenated_source {
       return value_from<0>(run.at(i), index{0}, slots);
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-      return simd::generate<T, Width>([&](index lane) { return value(i + lane, slots); });
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      return simd::generate<T, Width>([&](index lane) { return value(i + access.lane(lane), slots); });
+    }
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      run.visit(visitor);
     }
 
    private:

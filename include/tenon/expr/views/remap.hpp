@@ -36,7 +36,7 @@ struct affine_positions {
   }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
-    for (int axis = 0; axis < Rank; ++axis) visitor(step[axis]);
+    for (int axis = 0; axis < Rank; ++axis) visitor(step[axis], start[axis]);
   }
 };
 
@@ -50,6 +50,10 @@ struct position_run {
     for (int axis = 0; axis < Rank; ++axis) result[axis] += i * step[axis];
     return result;
   }
+  template <class Visitor>
+  void visit(Visitor& visitor) {
+    for (int axis = 0; axis < Rank; ++axis) visitor(first[axis], step[axis]);
+  }
 };
 
 /// A map with elements of its own outside the operand: `contains(position)` and `outside`.
@@ -60,6 +64,7 @@ concept filling_map = requires(const Map& map) { map.outside; };
 template <class Map, int Rank, int Outer, class Operand, class... Parameters>
 struct remapped_source {
   using value_type = typename Operand::value_type;
+  static constexpr int source_count = (Rank + ... + tenon::source_count<Parameters>);
   [[no_unique_address]] Map map;
   affine_positions<Rank, Outer> positions;
   Operand operand;
@@ -83,8 +88,13 @@ struct remapped_source {
       return value_at(i, position, slots, std::make_integer_sequence<int, static_cast<int>(sizeof...(Cursors))>{});
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + access.lane(lane), slots); });
+    }
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      run.visit(visitor);
+      apply_tuple([&](auto&... parameter) { (tenon::visit_elements(parameter, visitor), ...); }, parameters);
     }
 
    private:

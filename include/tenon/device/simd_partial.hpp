@@ -1,0 +1,123 @@
+// tenon/device/simd_partial.hpp: packs of which only the first lanes lie in memory.
+// The ends of rows are done in packs too: nothing past the last element is read or written.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd.hpp>
+
+namespace tenon::simd {
+
+/// Whether the machine moves the first lanes of a pack alone: then the ends of rows are packs too.
+inline constexpr bool has_partial_packs =
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+    true;
+#else
+    false;
+#endif
+
+namespace detail {
+
+/// Whether one instruction moves the first lanes of a V between elements U and a register.
+template <class U, class V>
+inline constexpr bool moves_lanes =
+    has_partial_packs && std::is_same_v<lane_of<V>, U> && std::is_arithmetic_v<U> && sizeof(V) >= 16;
+
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+template <class V>
+TENON_INLINE V load_lanes(const void* from, unsigned mask) {
+  V result;
+  if constexpr (sizeof(lane_of<V>) == 8) {
+    asm volatile("vmovupd (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+  } else if constexpr (sizeof(lane_of<V>) == 4) {
+    asm volatile("vmovups (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+  } else if constexpr (sizeof(lane_of<V>) == 2) {
+    asm volatile("vmovdqu16 (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+  } else {
+    asm volatile("vmovdqu8 (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+  }
+  return result;
+}
+template <class V>
+TENON_INLINE void store_lanes(void* to, V lanes, unsigned mask) {
+  if constexpr (sizeof(lane_of<V>) == 8) {
+    asm volatile("vmovupd %1, (%0)%{%2%}" : : "r"(to), "v"(lanes), "Yk"(mask) : "memory");
+  } else if constexpr (sizeof(lane_of<V>) == 4) {
+    asm volatile("vmovups %1, (%0)%{%2%}" : : "r"(to), "v"(lanes), "Yk"(mask) : "memory");
+  } else if constexpr (sizeof(lane_of<V>) == 2) {
+    asm volatile("vmovdqu16 %1, (%0)%{%2%}" : : "r"(to), "v"(lanes), "Yk"(mask) : "memory");
+  } else {
+    asm volatile("vmovdqu8 %1, (%0)%{%2%}" : : "r"(to), "v"(lanes), "Yk"(mask) : "memory");
+  }
+}
+#endif
+
+/// The first `count` elements of a pack, 0 in the other lanes, one by one.
+template <class T, int Width, class U>
+[[gnu::noinline]] pack<T, Width> load_one_by_one(const U* from, index count) {
+  U elements[Width] = {};
+  for (index lane = 0; lane < count; ++lane) elements[lane] = from[lane];
+  return load<T, Width>(elements);
+}
+
+template <int Width, class U, class V>
+[[gnu::noinline]] void store_one_by_one(U* to, V lanes, index count) {
+  U elements[Width];
+  store<Width>(elements, lanes);
+  for (index lane = 0; lane < count; ++lane) to[lane] = elements[lane];
+}
+
+template <int Width>
+constexpr unsigned first_lanes(index count) {
+  constexpr unsigned all = Width >= 32 ? ~0u : (1u << (Width % 32)) - 1;
+  return count >= Width ? all : (1u << count) - 1;
+}
+
+}  // namespace detail
+
+/// The first `count` elements of a pack, all of a greater count, converted to T; other lanes may be anything.
+template <class T, int Width, class U>
+TENON_INLINE pack<T, Width> load_part(const U* from, index count) {
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+  if constexpr (std::is_same_v<T, U> && detail::moves_lanes<U, pack<T, Width>>) {
+    return detail::load_lanes<pack<T, Width>>(from, detail::first_lanes<Width>(count));
+  }
+#endif
+  return count >= Width ? load<T, Width>(from) : detail::load_one_by_one<T, Width>(from, count);
+}
+
+/// Writes the first `count` lanes, all of a greater count, to adjacent elements, converted to U.
+template <int Width, class U, class V>
+TENON_INLINE void store_part(U* to, const V& lanes, index count) {
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+  if constexpr (detail::moves_lanes<U, V>) {
+    return detail::store_lanes(to, lanes, detail::first_lanes<Width>(count));
+  }
+#endif
+  if (count >= Width) return store<Width>(to, lanes);
+  detail::store_one_by_one<Width>(to, lanes, count);
+}
+
+/// `Width` elements `stride` apart, converted to T. Out of line: statements with strided operands stay short.
+template <class T, int Width, class U>
+[[gnu::noinline]] pack<T, Width> gather(const U* from, index stride) {
+#if !defined(__CUDACC__)
+  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool> && Width > 1) {
+    if (stride == 2) {
+      return detail::every_other(load<T, Width>(from), load<T, Width>(from + Width - 1),
+                                 std::make_integer_sequence<int, Width>{});
+    }
+  }
+#endif
+  return generate<T, Width>([from, stride](index lane) { return static_cast<T>(from[lane * stride]); });
+}
+
+/// The same of the first `count` lanes.
+template <class T, int Width, class U>
+[[gnu::noinline]] pack<T, Width> gather(const U* from, index stride, index count) {
+  U elements[Width] = {};
+  for (index lane = 0; lane < Width && lane < count; ++lane) elements[lane] = from[lane * stride];
+  return load<T, Width>(elements);
+}
+
+}  // namespace tenon::simd

@@ -1,0 +1,101 @@
+// tenon/plan/write.hpp: the values of a cursor, written along a row.
+// The one loop of pointwise statements: packs of lanes, past the caches where the destination is large.
+// Floor 3: may include base, core, device, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/plan/access.hpp>
+
+namespace tenon {
+
+/// Where the results of a row go.
+template <class T>
+struct target_run {
+  T* data;
+  index step = 1;
+  bool streaming = false;
+};
+template <class T, class... Rest>
+target_run(T*, Rest...) -> target_run<T>;
+
+/// Lanes of the packs in which the values of a cursor become elements of T.
+template <class T, class Cursor>
+inline constexpr int write_width = simd::width_for(greatest_size({simd::lane_bytes<T>, Cursor::widest}));
+
+namespace detail {
+
+/// A place for elements of the positions from `begin` on, at `elements`.
+template <class T>
+T* numbered_from(T* elements, index begin) {
+  const auto bytes = static_cast<std::uintptr_t>(begin) * sizeof(T);
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(elements) - bytes);
+}
+
+/// What a loop reads again and again: where it is small, it is copied, so that no store can change it.
+template <class T>
+using loop_constant = std::conditional_t<(sizeof(T) <= 128 && std::is_trivially_copyable_v<T>), const T, const T&>;
+
+/// Elements 0 to `count` - 1 of `from` into those of a target from `begin` on.
+template <class T>
+[[gnu::noinline]] void copy_to_target(const target_run<T>& target, index begin, const T* from, index count) {
+  if (target.step == 1) return simd::stream(target.data + begin, from, count * static_cast<index>(sizeof(T)));
+  for (index i = 0; i < count; ++i) target.data[(begin + i) * target.step] = from[i];
+}
+
+}  // namespace detail
+
+/// Writes the positions `first` to `end` - 1 of a cursor one by one.
+template <class T, class Cursor, class Slots>
+[[gnu::noinline]] void write_values(T* to, index first, index end, const Cursor& cursor, const Slots& slots) {
+  for (index i = first; i < end; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
+}
+
+/// Writes the positions `part[0]` to `part[1]` - 1 of a cursor to adjacent elements. Out of line: of each kind of
+/// reading, a statement has one such loop.
+template <reading How, class T, class Cursor, class Slots>
+[[gnu::noinline]] void write_packs(T* to, const array<index, 2>& part, const Cursor& shared_cursor,
+                                   const Slots& shared_slots) {
+  constexpr int width = write_width<T, Cursor>;
+  detail::loop_constant<Cursor> cursor = shared_cursor;
+  detail::loop_constant<Slots> slots = shared_slots;
+  index i = part[0];
+  const index end = part[1];
+  for (; i + width <= end; i += width) {
+    simd::store<width>(to + i, cursor.template pack<width>(i, whole_access<How>{}, slots));
+  }
+  if (i == end) return;
+  if constexpr (simd::has_partial_packs) {
+    const partial_access<How> rest{end - i};
+    simd::store_part<width>(to + i, cursor.template pack<width>(i, rest, slots), rest.count);
+  } else {
+    write_values(to, i, end, shared_cursor, shared_slots);
+  }
+}
+
+/// The same of any cursor; `How` says how it reads where not all it reads is adjacent.
+template <reading How, class T, class Cursor, class Slots>
+TENON_INLINE void write_row(T* to, const array<index, 2>& part, const Cursor& cursor, const Slots& slots) {
+  if constexpr (write_width<T, Cursor> == 1) {
+    write_values(to, part[0], part[1], cursor, slots);
+  } else if (cursor.is_adjacent()) {
+    write_packs<reading::adjacent>(to, part, cursor, slots);
+  } else {
+    write_packs<How>(to, part, cursor, slots);
+  }
+}
+
+/// As write_row, to any target. On their way to elements that are not side by side, or past the caches, values are.
+template <reading How, class T, class Cursor, class Slots>
+TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, const Cursor& cursor,
+                            const Slots& slots) {
+  if (target.step == 1 && !target.streaming) return write_row<How>(target.data, part, cursor, slots);
+  constexpr index block = 256;
+  alignas(64) T side_by_side[block];
+  for (index begin = part[0]; begin < part[1]; begin += block) {
+    const index end = part[1] - begin < block ? part[1] : begin + block;
+    write_row<How>(detail::numbered_from(side_by_side, begin), {{begin, end}}, cursor, slots);
+    detail::copy_to_target(target, begin, side_by_side, end - begin);
+  }
+}
+
+}  // namespace tenon
