@@ -44,19 +44,26 @@ constexpr bool is_contiguous(const array<index, Rank>& extents, const array<inde
   return true;
 }
 
-/// Elements of `size` bytes in memory, of which `start` is the address of the first.
+/// Elements of `size` bytes in memory, of which `start` is the address of the first; `type` differs between types.
 template <int Rank>
 struct strided_block {
   std::uintptr_t start;
   array<index, Rank> extents, strides;
   index size;
+  const void* type = nullptr;
 };
+
+namespace detail {
+template <class T>
+inline constexpr char type_mark = 0;
+}
 
 /// The block that a view describes.
 template <class View>
 strided_block<View::rank> block_of(const View& elements) {
+  using element = std::remove_cv_t<typename View::element>;
   return {reinterpret_cast<std::uintptr_t>(elements.data()), elements.shape().to_array(), elements.strides(),
-          sizeof(typename View::element)};
+          sizeof(element), &detail::type_mark<element>};
 }
 
 /// The half-open range of addresses that a strided block touches; empty when it has no elements.

@@ -27,13 +27,20 @@ struct read_check {
   }
 
  private:
+  /// Whether the source is the destination itself, which may have more axes of extent 1 in front.
   template <int SourceRank>
   bool is_target(const strided_block<SourceRank>& source) const {
-    if constexpr (SourceRank != Rank) {
+    constexpr int missing = Rank - SourceRank;
+    if constexpr (missing < 0) {
       return false;
     } else {
-      return target.start == source.start && target.size == source.size && target.extents == source.extents &&
-             target.strides == source.strides;
+      bool result = target.start == source.start && target.type == source.type;
+      for (int axis = 0; axis < missing; ++axis) result = result && target.extents[axis] == 1;
+      for (int axis = 0; axis < SourceRank; ++axis) {
+        result = result && target.extents[axis + missing] == source.extents[axis] &&
+                 target.strides[axis + missing] == source.strides[axis];
+      }
+      return result;
     }
   }
 };
