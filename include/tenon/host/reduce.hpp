@@ -99,11 +99,10 @@ TENON_INLINE void run_result_blocks(const Target& target, const E& node, const F
   const auto program = node.template lower<0>(ordered_map(order));
   const auto write = [&](array<index, rank> position, const array<index, 2>& part, const auto& results) {
     array<index, rank> here{};
-    const index step = rank == 0 ? 1 : target.stride[rank == 0 ? 0 : last_axis];
     for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
       set_position(position, extents, RowAxis, rank, row);
       for (int place = 0; place < rank - 1; ++place) here[place] = position[order[place]];
-      write_run(target_run{target.at(position), step}, part, program.at(here), results);
+      write_run(target.run_along(position, last_axis), part, program.at(here), results);
     }
   };
   auto results_extents = extents;

@@ -84,10 +84,7 @@ struct reduce_kernel {
       set_position(position, extents, 0, Rank, i);
       Slots slots{};
       fold_all(device, position, slots, std::make_integer_sequence<int, Folds::count>{});
-      if (device.thread() % team == 0) {
-        auto& element = *target.at(position);
-        element = static_cast<std::remove_reference_t<decltype(element)>>(program.at(position).value(0, slots));
-      }
+      if (device.thread() % team == 0) target.store(position, program.at(position).value(0, slots));
     }
   }
 

@@ -33,7 +33,14 @@ struct strided_target {
     for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
     return data + offset;
   }
+  template <class Value>
+  TENON_HOST_DEVICE void store(const array<index, Rank>& position, const Value& value) const {
+    *at(position) = static_cast<T>(value);
+  }
   TENON_HOST_DEVICE index step() const { return Rank == 0 ? 1 : stride[Rank - 1]; }
+  target_run<T> run_along(const array<index, Rank>& position, int axis) const {
+    return {at(position), Rank == 0 ? 1 : stride[Rank == 0 ? 0 : axis]};
+  }
   target_run<T> run_at(const array<index, Rank>& position) const { return {at(position), step(), streaming}; }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
