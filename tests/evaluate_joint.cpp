@@ -252,7 +252,8 @@ TEMPLATE_LIST_TEST_CASE("joined statements without elements", "[evaluate_joint]"
 }
 
 TEMPLATE_LIST_TEST_CASE("joined expressions repeat over their destinations", "[evaluate_joint]", tenon_test::spaces) {
-  const auto row = counting<float, TestType>(rank<1>(5)), x = counting<float, TestType>(rank<2>(3, 5));
+  const auto row = counting<float, TestType>(rank<1>(5));
+  const auto x = counting<float, TestType>(rank<2>(3, 5));
   matrix<TestType> repeated({3, 5}), doubled({3, 5}), sums({3, 5});
   evaluate(assign(repeated, row + 1), assign(doubled, x * 2));
   CHECK(numbers_of(repeated) == numbers{1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5});
@@ -265,7 +266,8 @@ TEMPLATE_LIST_TEST_CASE("joined expressions repeat over their destinations", "[e
 TEMPLATE_LIST_TEST_CASE("outputs of other extents are refused", "[evaluate_joint]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<2>(3, 5)), y = counting<float, TestType>(rank<2>(4, 5));
   auto a = counting<float, TestType>(rank<2>(3, 5)), b = counting<float, TestType>(rank<2>(4, 5));
-  auto c = counting<float, TestType>(rank<1>(3)), d = counting<float, TestType>(rank<2>(1, 5));
+  auto c = counting<float, TestType>(rank<1>(3));
+  auto d = counting<float, TestType>(rank<2>(1, 5));
   const auto before = numbers_of(a);
   CHECK(text_of<tenon::shape_error>([&] { evaluate(assign(a, x * 2), assign(b, y * 2)); }) ==
         "evaluate: axis 0: extent 3, expected 4 as of another output ([3, 5] with [4, 5])");
