@@ -226,6 +226,14 @@ TEMPLATE_LIST_TEST_CASE("in place outputs need no temporary, those read elsewher
   CHECK(tenon_test::is_close(numbers_of(x)[359], 2 * before.values[359], 1e-6));
   CHECK(tenon_test::is_close(numbers_of(x)[1], 2 * before.values[1], 1e-6));
 
+  auto running = counting<float, TestType>(rank<1>(40));
+  vector<TestType> variances({40});
+  const auto y = random_matrix<TestType>(9, 40);
+  CHECK(launches(assign(running, running * 0.75f + tenon::mean(y, axis<0>)),
+                 assign(variances, tenon::variance(y, axis<0>))) == 1);
+  CHECK(tenon_test::is_close(numbers_of(running)[39], 0.75 * 39 + columns_of(y).means()[39], 1e-5));
+  CHECK(difference(numbers_of(variances), columns_of(y).variances(), 1e-5) == "");
+
   auto sums = counting<float, TestType>(rank<1>(9));
   const auto square = random_matrix<TestType>(9, 9);
   CHECK(launches(assign(sums, tenon::sum(square * sums, axis<1>)), assign(scale, tenon::sum(square, axis<1>))) == 4);

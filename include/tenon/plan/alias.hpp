@@ -27,12 +27,20 @@ struct read_check {
   }
 
  private:
+  /// Whether the source is the destination itself, which may have more axes of extent 1 in front.
   template <class Source>
   bool is_target(const Source& source) const {
-    if constexpr (Target::rank != Source::rank || !std::is_same_v<typename Target::element, typename Source::element>) {
+    constexpr int missing = Target::rank - Source::rank;
+    if constexpr (missing < 0 || !std::is_same_v<typename Target::element, typename Source::element>) {
       return false;
     } else {
-      return target.data() == source.data() && target.shape() == source.shape() && target.strides() == source.strides();
+      bool result = target.data() == source.data();
+      for (int axis = 0; axis < missing; ++axis) result = result && target.extent(axis) == 1;
+      for (int axis = 0; axis < Source::rank; ++axis) {
+        result = result && target.extent(axis + missing) == source.extent(axis) &&
+                 target.strides()[axis + missing] == source.strides()[axis];
+      }
+      return result;
     }
   }
 };
