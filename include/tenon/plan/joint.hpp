@@ -86,13 +86,15 @@ struct joint {
   template <int FirstSlot, int Outer>
   auto lower(const axis_map<shape_type::rank, Outer>& map) const {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      const auto programs =
-          make_tuple_of(get<I>(operands).template lower<detail::first_slot_of<FirstSlot, I, Nodes...>()>(
-              broadcast_map(map, get<I>(operands).shape().to_array()))...);
-      return apply_tuple(
-          [](const auto&... each) { return joint_program<std::remove_cvref_t<decltype(each)>...>{{each...}}; },
-          programs);
+      return program_of(make_tuple_of(get<I>(operands).template lower<detail::first_slot_of<FirstSlot, I, Nodes...>()>(
+          broadcast_map(map, get<I>(operands).shape().to_array()))...));
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
+  }
+
+ private:
+  template <class... Programs>
+  static joint_program<Programs...> program_of(const tuple<Programs...>& programs) {
+    return {programs};
   }
 };
 
