@@ -148,15 +148,41 @@ struct joint_target {
 
 namespace detail {
 
-/// Stores the lanes of positions from i on.
-template <int Width, class T, class V>
-TENON_INLINE void store_lanes(const target_run<T>& run, index i, const V& lanes) {
-  if (run.data == nullptr) return;
-  if (run.step == 1) return simd::store<Width>(run.data + i, lanes);
-  T side_by_side[Width];
-  simd::store<Width>(side_by_side, lanes);
-  const index count = run.step != 0 ? Width : i == 0 ? 1 : 0;
-  for (index lane = 0; lane < count; ++lane) run.data[(i + lane) * run.step] = side_by_side[lane];
+/// Values of a run that are not side by side in memory, on their way there.
+template <class T>
+struct run_buffer {
+  static constexpr index size = 256;
+  T values[size];
+
+  /// Where the values of the positions from `begin` on are written.
+  T* place(const target_run<T>& run, index begin) {
+    return run.data != nullptr && run.step == 1 ? run.data : numbered_from(values, begin);
+  }
+  /// Stores what was written for the positions `begin` to `end` - 1; of a run that stays, the very first.
+  void store(const target_run<T>& run, index begin, index end) const {
+    if (run.data == nullptr || run.step == 1) return;
+    if (run.step == 0) end = begin == 0 && end != 0 ? 1 : begin;
+    for (index i = begin; i < end; ++i) run.data[i * run.step] = values[i - begin];
+  }
+};
+
+/// As write_run to the elements at `to`, which lie side by side.
+template <class... Ts, class Cursor, class Slots>
+TENON_INLINE void write_beside(const tuple<Ts*...>& to, const array<index, 2>& part, const Cursor& cursor,
+                               const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  index i = part[0];
+  const auto write_packs = [&](auto access) __attribute__((always_inline)) {
+    for (; i + width <= part[1]; i += width) {
+      const auto packs = cursor.template pack<width>(i, access, slots);
+      for_each_index<sizeof...(Ts)>([&](auto k) { simd::store<width>(get<k.value>(to) + i, get<k.value>(packs)); });
+    }
+  };
+  with_access(write_packs, cursor);
+  for (; i < part[1]; ++i) {
+    const auto values = cursor.value(i, slots);
+    for_each_index<sizeof...(Ts)>([&](auto k) { simd::store<1>(get<k.value>(to) + i, get<k.value>(values)); });
+  }
 }
 
 }  // namespace detail
@@ -165,19 +191,20 @@ TENON_INLINE void store_lanes(const target_run<T>& run, index i, const V& lanes)
 template <class... Ts, class Cursor, class Slots>
 TENON_INLINE void write_run(const joint_run<Ts...>& target, const array<index, 2>& part, Cursor cursor,
                             const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  index i = part[0];
-  const auto write = [&]<int Width>(constant<Width>, const auto& values) __attribute__((always_inline)) {
-    for_each_index<sizeof...(Ts)>(
-        [&](auto k) { detail::store_lanes<Width>(get<k.value>(target.runs), i, get<k.value>(values)); });
-  };
-  with_access(
-      [&](auto access) {
-        for (; i + width <= part[1]; i += width)
-          write(constant<width>{}, cursor.template pack<width>(i, access, slots));
-      },
-      cursor);
-  for (; i < part[1]; ++i) write(constant<1>{}, cursor.value(i, slots));
+  constexpr index size = detail::run_buffer<char>::size;
+  const bool beside =
+      apply_tuple([](const auto&... run) { return ((run.data != nullptr && run.step == 1) && ...); }, target.runs);
+  tuple<detail::run_buffer<Ts>...> buffers;
+  for (index begin = part[0], end = begin; begin < part[1]; begin = end) {
+    end = beside || part[1] - begin <= size ? part[1] : begin + size;
+    const auto to = apply_tuple(
+        [&](const auto&... run) {
+          return apply_tuple([&](auto&... buffer) { return make_tuple_of(buffer.place(run, begin)...); }, buffers);
+        },
+        target.runs);
+    detail::write_beside(to, {{begin, end}}, cursor, slots);
+    for_each_index<sizeof...(Ts)>([&](auto k) { get<k.value>(buffers).store(get<k.value>(target.runs), begin, end); });
+  }
 }
 
 namespace detail {
