@@ -126,11 +126,20 @@ TEMPLATE_LIST_TEST_CASE("a product that softmax reads four times is computed onc
 TEMPLATE_LIST_TEST_CASE("several outputs share one pass", "[evaluate]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<1>(40));
   vector<TestType> doubled({40}), squared({40});
+  const auto y = counting<float, TestType>(rank<2>(4, 3));
+  matrix<TestType> shares({4, 3});
+  vector<TestType> means({3}), variances({3}), logs({4});
   const tenon::launch_counter counter;
   tenon::evaluate(tenon::assign(doubled, x * 2), tenon::assign(squared, x * x));
   CHECK(counter.count() == 1);
+  tenon::evaluate(tenon::assign(means, tenon::mean(y, axis<0>)), tenon::assign(variances, tenon::variance(y, axis<0>)));
+  CHECK(counter.count() == 2);
+  tenon::evaluate(tenon::assign(shares, tenon::softmax(y, axis<-1>)),
+                  tenon::assign(logs, tenon::logsumexp(y, axis<-1>)));
+  CHECK(counter.count() == 3);
   CHECK(numbers_of(doubled)[39] == 78);
   CHECK(numbers_of(squared)[39] == 1521);
+  CHECK(numbers_of(variances) == numbers{11.25, 11.25, 11.25});
 }
 
 TEMPLATE_LIST_TEST_CASE("every output sees the operands as they were", "[evaluate]", tenon_test::spaces) {

@@ -15,6 +15,7 @@
 #include <tenon/kernels/reduce.hpp>
 #include <tenon/kernels/rows.hpp>
 #include <tenon/plan/alias.hpp>
+#include <tenon/plan/joint.hpp>
 #include <tenon/plan/split.hpp>
 #if TENON_CHECKED != 0
 #include <tenon/plan/alive.hpp>
@@ -45,23 +46,6 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
   return {destination.data(), destination.strides()};
 }
 
-/// The program of a node that repeats over `Rank` axes.
-template <int Rank, class E>
-auto lower_repeated(const E& node) {
-  return node.template lower<0>(broadcast_map(identity_map<Rank>(), node.shape().to_array()));
-}
-
-/// Pointwise statements that share one pass.
-template <class Space, int Rank, class... Targets, class... Programs>
-void run_joint(const array<index, Rank>& extents, const tuple<Targets...>& targets,
-               const tuple<Programs...>& programs) {
-  if constexpr (std::is_same_v<Space, host>) {
-    run_joint_host(extents, targets, programs);
-  } else {
-    run_pointwise_kernel<Space>(extents, targets, programs);
-  }
-}
-
 template <class Space, class Target, class E>
 void run_stage(const Target& target, const E& node) {
   constexpr stage form = stage_of<E>();
@@ -69,7 +53,7 @@ void run_stage(const Target& target, const E& node) {
   if constexpr (form == stage::pointwise) {
     auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
     if constexpr (on_host) run_pointwise_host(node.shape().to_array(), target, program);
-    else run_pointwise_kernel<Space>(node.shape().to_array(), make_tuple_of(target), make_tuple_of(program));
+    else run_pointwise_kernel<Space>(node.shape().to_array(), target, program);
   } else if constexpr (form == stage::reduce) {
     if constexpr (on_host) run_reduce_host(target, node);
     else run_reduce_kernel<Space>(target, node);
@@ -293,12 +277,6 @@ auto assign(Destination& destination, Operand&& operand) {
 
 namespace detail {
 
-/// Whether a destination is read at other positions by any of the statements.
-template <class Assignment, class... All>
-bool reads_others(const Assignment& written, const All&... all) {
-  return (overwrites_operands(written.destination, all.node) || ...);
-}
-
 /// Evaluates everything before anything is assigned.
 template <class... Assignments>
 void evaluate_apart(const Assignments&... all) {
@@ -307,38 +285,81 @@ void evaluate_apart(const Assignments&... all) {
       [&](auto i) { evaluate_into(get<i.value>(make_tuple_of(&all...))->destination, get<i.value>(results)); });
 }
 
+/// An assignment whose destination has the axes of its expression, which equals it or repeats over it.
+template <class View, class Node>
+auto with_equal_axes(const assignment<View, Node>& each) {
+  using node_shape = typename Node::shape_type;
+  static_assert(ranks_fit<typename View::shape_type, node_shape>() || must_hold<typename View::shape_type, node_shape>,
+                "tenon: the destination has fewer axes than the expression");
+  if constexpr (node_shape::rank > View::rank) {
+    const auto destination = insert_unit_axes<node_shape>(each.destination);
+    return with_equal_axes(assignment<std::remove_const_t<decltype(destination)>, Node>{destination, each.node});
+  } else if constexpr (node_shape::rank < View::rank) {
+    check_repeats(each.destination.shape(), each.node.shape());
+    const auto node = broadcast_to(each.node, each.destination.shape());
+    return assignment<View, std::remove_const_t<decltype(node)>>{each.destination, node};
+  } else {
+    check_repeats(each.destination.shape(), each.node.shape());
+    return each;
+  }
+}
+
+/// The target of an output of a statement over `extents`.
+template <class T, class Shape, class Space>
+auto make_joint_target(const view<T, Shape, Space>& destination, const array<index, Shape::rank>& extents) {
+  auto target = make_target(destination);
+  for (int axis = 0; axis < Shape::rank; ++axis) {
+    if (destination.extent(axis) != extents[axis]) target.stride[axis] = 0;
+  }
+  return target;
+}
+
+/// Evaluates assignments of equal axes as one statement; false, and nothing is done, where that would not be the same.
+template <class... Views, class... Nodes>
+bool evaluate_joint(const assignment<Views, Nodes>&... each) {
+  using node_type = joint<Nodes...>;
+  using space = typename common_space<typename Views::space..., typename Nodes::space...>::type;
+  constexpr int rank = node_type::shape_type::rank, count = static_cast<int>(sizeof...(Views));
+  const int row_axis = stage_of<node_type>() == stage::rows ? rank - row_axes<node_type>() : rank;
+  const auto extents = joint_extents<rank, count>({{each.destination.shape().to_array()...}}, row_axis);
+  if (!((each.destination.shape() == each.node.shape()) && ...) || count_between(extents, 0, rank) == 0) return false;
+  const node_type node{make_tuple_of(each.node...), typename node_type::shape_type(extents)};
+  if ((overwrites_joint(each, node, each...) || ...)) return false;
+  run_stage<space>(
+      joint_target<rank, typename Views::element...>{make_tuple_of(make_joint_target(each.destination, extents)...)},
+      node);
+  return true;
+}
+
 }  // namespace detail
 
 /// Evaluates several assignments together: every expression sees the operands as they were before the statement.
+/// extents   equal; where rows are reduced, over the same last axes, an output may also hold one element a row
 /// throws    shape_error when the destinations' extents differ from each other or from their expressions'
-/// cost      one kernel for pointwise expressions of equal extents
-template <class FirstView, class FirstNode, class... Views, class... Nodes>
-void evaluate(const assignment<FirstView, FirstNode>& first, const assignment<Views, Nodes>&... rest) {
-  static_assert(!fuses_operations ||
-                    (stage_of<FirstNode>() == stage::pointwise && ((stage_of<Nodes>() == stage::pointwise) && ...)),
-                "tenon: evaluate joins pointwise expressions; assign reductions and contractions by themselves");
-  static_assert(((Views::rank == FirstView::rank) && ...), "tenon: the outputs of one evaluate have equal extents");
-  const auto check = [&](const auto& each) {
-    if (!(each.destination.shape() == first.destination.shape())) {
-      throw shape_error(compose_text("evaluate: extents ", each.destination.shape().to_array(), ", expected ",
-                                     first.destination.shape().to_array(), " as of the first output"));
-    }
-    detail::check_repeats(each.destination.shape(), each.node.shape());
+/// cost      one kernel for pointwise expressions, reductions over the same axes, or rows; equal reductions run once.
+///           A destination that another expression reads elsewhere costs a kernel and a temporary for each output
+/// example   evaluate(assign(m, mean(x, axis<0>)), assign(v, variance(x, axis<0>)));
+///           evaluate(assign(y, softmax(x, axis<-1>)), assign(l, logsumexp(x, axis<-1>)));
+template <class... Views, class... Nodes>
+void evaluate(const assignment<Views, Nodes>&... each) {
 #if TENON_CHECKED != 0
-    check_alive("evaluate", "destination", each.destination);
-    check_operands_alive(each.node, "evaluate");
-#endif
+  const auto check = [](const auto& output) {
+    check_alive("evaluate", "destination", output.destination);
+    check_operands_alive(output.node, "evaluate");
   };
-  check(first), (check(rest), ...);
-  const bool apart = !fuses_operations ||
-                     (detail::reads_others(first, first, rest...) || ... || detail::reads_others(rest, first, rest...));
-  if (apart) return detail::evaluate_apart(first, rest...);
-  if constexpr (fuses_operations)
-    detail::run_joint<typename FirstView::space>(
-        first.destination.shape().to_array(),
-        make_tuple_of(detail::make_target(first.destination), detail::make_target(rest.destination)...),
-        make_tuple_of(detail::lower_repeated<FirstView::rank>(first.node),
-                      detail::lower_repeated<FirstView::rank>(rest.node)...));
+  (check(each), ...);
+#endif
+  if constexpr (fuses_operations) {
+    static_assert(detail::ranks_agree<decltype(detail::with_equal_axes(each))...>() || must_hold<Views...>,
+                  "tenon: the outputs of one evaluate have equal extents");
+    static_assert(detail::are_joint<decltype(detail::with_equal_axes(each))...>() || must_hold<Nodes...>,
+                  "tenon: evaluate joins pointwise expressions, reductions over the same axes, and rows over the same "
+                  "last axes; assign other expressions by themselves");
+    if (detail::evaluate_joint(detail::with_equal_axes(each)...)) return;
+  } else {
+    (detail::with_equal_axes(each), ...);
+  }
+  detail::evaluate_apart(each...);
 }
 
 }  // namespace tenon

@@ -2,8 +2,14 @@
 // Views that outlived their tensors, indices outside, and overlaps that noalias() denies.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <tenon/algorithms/histogram.hpp>
 #include <tenon/algorithms/scan.hpp>
 #include <tenon/algorithms/scatter.hpp>
+#include <tenon/algorithms/scatter_nd.hpp>
+#include <tenon/algorithms/search.hpp>
+#include <tenon/algorithms/select.hpp>
+#include <tenon/algorithms/sort.hpp>
+#include <tenon/algorithms/unique.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/elements.hpp"
@@ -71,11 +77,37 @@ TEMPLATE_LIST_TEST_CASE("elements of freed storage are not accessed", "[statemen
   check_told("view: elements [2, 3]", [&] { dead.at(1, 2) = 4; });
 }
 
-TEST_CASE("algorithms do not read what was freed", "[statements]") {
-  check_told("algorithm: operand [2, 3]", [] { (void)tenon::cumsum(dead_view<tenon::host>(), axis<0>); });
+TEST_CASE("algorithms do not read what was freed, and say their names", "[statements]") {
+  const auto dead = dead_view<tenon::host>();
+  const auto freed = [&](const std::string& name, const auto& algorithm) {
+    check_told(name + ": operand [2, 3]", [&] { (void)algorithm(dead); });
+  };
+  freed("cumsum", [](const auto& x) { return tenon::cumsum(x, axis<0>); });
+  freed("cummin", [](const auto& x) { return tenon::cummin(x, axis<1>); });
+  freed("sort", [](const auto& x) { return tenon::sort(x, axis<1>); });
+  freed("argsort", [](const auto& x) { return tenon::argsort(x, axis<1>); });
+  freed("topk", [](const auto& x) { return tenon::topk(x, 2, axis<1>); });
+  freed("unique", [](const auto& x) { return tenon::unique(x); });
+  freed("unique", [](const auto& x) { return tenon::unique(x, axis<0>); });
+  freed("nonzero", [](const auto& x) { return tenon::nonzero(x); });
+  freed("masked_select", [](const auto& x) { return tenon::masked_select(x, tenon::constants(rank<1>(3), true)); });
+  freed("compress", [](const auto& x) { return tenon::compress(x, tenon::constants(rank<1>(3), true)); });
+  freed("histogram", [](const auto& x) { return tenon::histogram(x, 3, 0.0, 1.0); });
+  freed("searchsorted", [](const auto& x) { return tenon::searchsorted(counting<float>(rank<1>(4)), x); });
+  freed("multiply", [](const auto& x) { return tenon::sort(x * 2, axis<1>); });
+}
+
+TEST_CASE("scatters do not touch what was freed, and say their names", "[statements]") {
   const auto places = counting<std::int64_t>(rank<2>(1, 3), 0, 0);
   const auto dead = dead_view<tenon::host>();
+  auto y = counting<float>(rank<2>(2, 3));
   check_told("scatter: destination [2, 3]", [&] { tenon::scatter(dead, axis<0>, places, 1.0f); });
+  check_told("scatter: operand [2, 3]", [&] { tenon::scatter(y, axis<0>, places, dead); });
+  check_told("scatter_add: destination [2, 3]", [&] { tenon::scatter_add(dead, axis<0>, places, 1.0f); });
+  check_told("index_add: operand [2, 3]",
+             [&] { tenon::index_add(y, axis<0>, counting<std::int64_t>(rank<1>(2)), dead); });
+  check_told("scatter_nd: operand [2, 3]", [&] { tenon::scatter_nd(y, counting<std::int64_t>(rank<2>(2, 1)), dead); });
+  CHECK(numbers_of(y) == numbers{0, 1, 2, 3, 4, 5});
 }
 
 TEMPLATE_LIST_TEST_CASE("an expression on a local tensor that has a name is found out", "[statements]",

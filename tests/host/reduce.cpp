@@ -102,3 +102,18 @@ TEST_CASE("threads do not change reductions over any axis", "[reduce]") {
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<1>)); }));
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::variance(x, axis<0, 2>)); }));
 }
+
+TEST_CASE("full reductions of several lengths go item by item", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 40001), 7));
+  const auto y = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(700, 301), 8)),
+             z = tenon_test::counting<float>(rank<2>(3, 5));
+  double total = 0, greatest = 0;
+  for (const double each : numbers_of(x)) total += each;
+  for (const double each : numbers_of(y)) greatest = each > greatest ? each : greatest;
+  CHECK(tenon_test::is_same_on_any_threads(
+      [&] { return std::vector<float>{tenon::sum(x) + tenon::max(y) * tenon::sum(z) + tenon::sum(x)}; }));
+  const double found = static_cast<float>(tenon::sum(x) + tenon::max(y) * tenon::sum(z) + tenon::sum(x));
+  CHECK(tenon_test::is_close(found, 2 * total + 105 * greatest, 1e-5));
+  CHECK(static_cast<bool>(tenon::all(x >= 0)));
+  CHECK_FALSE(static_cast<bool>(tenon::any(x > 1)));
+}

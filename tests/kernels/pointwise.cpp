@@ -26,10 +26,9 @@ TEMPLATE_LIST_TEST_CASE("threads stride over more positions than there are", "[p
   tenon::tensor<float, rank<1>, TestType> y({1000});
   const auto node = tenon::as_node(x * 2);
   using target = tenon::strided_target<float, 1>;
-  const auto programs = tenon::make_tuple_of(node.template lower<0>(tenon::identity_map<1>()));
-  const auto targets = tenon::make_tuple_of(target{y.data(), {{1}}});
-  const tenon::pointwise_kernel<1, std::remove_const_t<decltype(targets)>, std::remove_const_t<decltype(programs)>>
-      kernel{{{1000}}, targets, programs};
+  const auto program = node.template lower<0>(tenon::identity_map<1>());
+  const tenon::pointwise_kernel<1, target, std::remove_const_t<decltype(program)>> kernel{
+      {{1000}}, target{y.data(), {{1}}}, program};
   tenon::launch<TestType>(tenon::launch_shape{.grid = {2}, .block = 64}, kernel);
   CHECK(numbers_of(y) == numbers_of(x * 2));
 }

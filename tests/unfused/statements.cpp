@@ -63,4 +63,12 @@ TEST_CASE("evaluate still reads all operands before it writes", "[statements]") 
   tenon::evaluate(tenon::assign(x, y * 1), tenon::assign(y, x * 1));
   CHECK(numbers_of(x) == std::vector<double>{10, 11, 12});
   CHECK(numbers_of(y) == std::vector<double>{0, 1, 2});
+  tenon::tensor<float, rank<1>> shifted({3});
+  tenon::tensor<float, tenon::shape<>> total;
+  tenon::evaluate(tenon::assign(total, tenon::sum(x)));
+  CHECK(numbers_of(total) == std::vector<double>{33});
+  tenon::evaluate(tenon::assign(shifted, x - tenon::mean(x, axis<0>)),
+                  tenon::assign(x, tenon::softmax(x * 0, axis<0>)));
+  CHECK(numbers_of(shifted) == std::vector<double>{-1, 0, 1});
+  CHECK(numbers_of(x)[1] == Approx(1.0 / 3));
 }

@@ -93,7 +93,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
   if (!(high - low > 0 && high - low < highest_value<double>())) {
     throw shape_error(compose_text("histogram: from ", low, " to ", high, ", expected finite ends in ascending order"));
   }
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("histogram", std::forward<Operand>(operand));
   return detail::count_bins(source.elements, bins, detail::equal_bins{bins, low, high});
 }
 
@@ -103,7 +103,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
 /// cost      two passes, shared among threads
 template <tensor_operand Operand>
 auto bincount(Operand&& operand, index least_count = 0) {
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("bincount", std::forward<Operand>(operand));
   using element = typename std::remove_cvref_t<decltype(source)>::element;
   static_assert(is_integer<element>, "tenon: bincount counts integers");
   index bins = least_count < 0 ? 0 : least_count;

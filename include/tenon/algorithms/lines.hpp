@@ -44,19 +44,26 @@ consteval void spaces_must_agree() {
                 "tenon: the operands of one statement must lie in one memory space");
 }
 
-/// An operand as a leaf: a tensor or view where it lies, any other expression evaluated.
+/// In builds with TENON_CHECKED, what an algorithm reads must not have been freed.
+template <class Node>
+void check_operand([[maybe_unused]] const char* algorithm, [[maybe_unused]] const Node& node) {
+#if TENON_CHECKED != 0
+  check_operands_alive(node, algorithm);
+#endif
+}
+
+/// An operand of `algorithm` as a leaf: a tensor or view where it lies, any other expression evaluated.
 template <tensor_operand Operand>
-auto in_memory(Operand&& operand) {
+auto in_memory(const char* algorithm, Operand&& operand) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
   algorithms_must_run<space>();
   if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
     const auto elements = as_node(std::forward<Operand>(operand));
-#if TENON_CHECKED != 0
-    check_operands_alive(elements, "algorithm");
-#endif
+    check_operand(algorithm, elements);
     return elements;
   } else {
+    check_operand(algorithm, as_node(operand));
     return as_node(tensor<typename node::element, typename node::shape_type, space>(as_node(operand)));
   }
 }

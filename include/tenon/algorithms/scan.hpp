@@ -114,9 +114,11 @@ void scan_on_device(const Source& source, const Target& target, scan_options opt
 /// cost      one pass; lines are shared among threads, a single line is one thread's work; on a device, CUB's scan
 template <class Monoid>
 struct scan_function {
+  const char* name = Monoid::name;
+
   template <tensor_operand Operand, int Axis>
   auto operator()(Operand&& operand, axis_list<Axis> axes, scan_options options = {}) const {
-    const auto source = in_memory(std::forward<Operand>(operand));
+    const auto source = in_memory(name, std::forward<Operand>(operand));
     using leaf = std::remove_cvref_t<decltype(source)>;
     using element = typename Monoid::template element<typename leaf::element>;
     constexpr int along = axis_of<leaf::shape_type::rank>(axes);
@@ -130,12 +132,12 @@ struct scan_function {
 };
 
 /// Sums of all elements up to each.
-inline constexpr scan_function<sum_monoid> cumsum;
+inline constexpr scan_function<sum_monoid> cumsum{"cumsum"};
 /// Products of all elements up to each.
-inline constexpr scan_function<prod_monoid> cumprod;
+inline constexpr scan_function<prod_monoid> cumprod{"cumprod"};
 /// The greatest element up to each; NaN from the first NaN on. Exclusive scans begin with the type's lowest value.
-inline constexpr scan_function<max_monoid> cummax;
+inline constexpr scan_function<max_monoid> cummax{"cummax"};
 /// The least element up to each; NaN from the first NaN on. Exclusive scans begin with the type's highest value.
-inline constexpr scan_function<min_monoid> cummin;
+inline constexpr scan_function<min_monoid> cummin{"cummin"};
 
 }  // namespace tenon

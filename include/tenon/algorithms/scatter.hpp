@@ -34,9 +34,9 @@ namespace detail {
 
 /// The elements to write, as a view.
 template <scatter_destination Destination>
-auto target_of(Destination&& destination) {
+auto target_of([[maybe_unused]] const char* algorithm, Destination&& destination) {
 #if TENON_CHECKED != 0
-  check_alive("scatter", "destination", as_node(destination).elements);
+  check_alive(algorithm, "destination", as_node(destination).elements);
 #endif
   using type = std::remove_cvref_t<Destination>;
   algorithms_must_run<typename type::space>();
@@ -148,6 +148,32 @@ void checked_scatter(const char* name, const Target& target, int axis, const Ind
   else scatter_lines_on_device<Op>(target, axis, indices, source);
 }
 
+/// `scatter` under the name of the function that the user calls.
+template <class Op, scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source>
+void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axes, const Indices& indices,
+                const Source& source) {
+  const auto target = target_of(name, std::forward<Destination>(destination));
+  constexpr int along = axis_of<std::remove_cvref_t<Destination>::rank>(axes);
+  const auto places = in_memory(name, indices);
+  const auto elements = in_memory(name, source);
+  indices_must_be_integers<std::remove_cvref_t<decltype(places)>>();
+  storage<typename std::remove_cvref_t<decltype(places)>::element, algorithm_space<Indices>> places_copy;
+  storage<typename std::remove_cvref_t<decltype(elements)>::element, algorithm_space<Source>> elements_copy;
+  checked_scatter<Op>(name, target, along, elements_apart(target, places, places_copy),
+                      elements_apart(target, elements, elements_copy));
+}
+
+/// One number as source.
+template <class Op, scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number>
+void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axes, const Indices& indices,
+                Number number) {
+  using shape = typename node_of<const Indices&>::shape_type;
+  using space = algorithm_space<const Indices&>;
+  const tensor<Number, tenon::rank<1>, space> one(tenon::rank<1>(1), {number});
+  scatter_as<Op>(name, std::forward<Destination>(destination), axes, indices,
+                 view<const Number, shape, space>(one.data(), indices.shape(), array<index, shape::rank>{}));
+}
+
 }  // namespace detail
 
 /// `destination[.., indices[p], ..] = source[p]`, at `Axis`, for every position p of `indices` in row-major order; an
@@ -162,32 +188,20 @@ template <scatter_destination Destination, int Axis, tensor_operand Indices, ten
           class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
              pointwise_function<Op> = {}) {
-  const auto target = detail::target_of(std::forward<Destination>(destination));
-  constexpr int along = axis_of<std::remove_cvref_t<Destination>::rank>(axes);
-  const auto places = in_memory(indices);
-  const auto elements = in_memory(source);
-  detail::indices_must_be_integers<std::remove_cvref_t<decltype(places)>>();
-  storage<typename std::remove_cvref_t<decltype(places)>::element, algorithm_space<Indices>> places_copy;
-  storage<typename std::remove_cvref_t<decltype(elements)>::element, algorithm_space<Source>> elements_copy;
-  detail::checked_scatter<Op>("scatter", target, along, detail::elements_apart(target, places, places_copy),
-                              detail::elements_apart(target, elements, elements_copy));
+  detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices, source);
 }
 
 /// One number as source.
 template <scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number, class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, Number number,
-             pointwise_function<Op> operation = {}) {
-  using shape = typename node_of<const Indices&>::shape_type;
-  using space = algorithm_space<const Indices&>;
-  const tensor<Number, tenon::rank<1>, space> one(tenon::rank<1>(1), {number});
-  scatter(std::forward<Destination>(destination), axes, indices,
-          view<const Number, shape, space>(one.data(), indices.shape(), array<index, shape::rank>{}), operation);
+             pointwise_function<Op> = {}) {
+  detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices, number);
 }
 
 /// `scatter` that adds: `destination[.., indices[p], ..] += source[p]`.
 template <scatter_destination Destination, int Axis, tensor_operand Indices, class Source>
 void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source) {
-  scatter(std::forward<Destination>(destination), axes, indices, source, add);
+  detail::scatter_as<add_op>("scatter_add", std::forward<Destination>(destination), axes, indices, source);
 }
 
 /// Adds slices: slice i of `source` along `Axis` to the slice `indices[i]` of `destination`; another operation as last
@@ -196,10 +210,10 @@ void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices&
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source, class Op = add_op>
 void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
-               pointwise_function<Op> operation = {}) {
+               pointwise_function<Op> = {}) {
   constexpr int rank = std::remove_cvref_t<Destination>::rank, along = axis_of<rank>(axes);
   static_assert(node_of<const Indices&>::shape_type::rank == 1, "tenon: the indices of slices have one axis");
-  const auto places = in_memory(indices);
+  const auto places = in_memory("index_add", indices);
   const auto extents = source.shape().to_array();
   for (int each = 0; each < rank; ++each) {
     const index expected = each == along ? places.shape().extent(0) : destination.extent(each);
@@ -211,10 +225,10 @@ void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& i
   array<index, rank> strides{};
   strides[along] = places.elements.strides()[0];
   using index_type = typename std::remove_cvref_t<decltype(places)>::element;
-  scatter(std::forward<Destination>(destination), axes,
-          view<const index_type, tenon::rank<rank>, algorithm_space<const Indices&>>(
-              places.elements.data(), tenon::rank<rank>(extents), strides),
-          source, operation);
+  detail::scatter_as<Op>("index_add", std::forward<Destination>(destination), axes,
+                         view<const index_type, tenon::rank<rank>, algorithm_space<const Indices&>>(
+                             places.elements.data(), tenon::rank<rank>(extents), strides),
+                         source);
 }
 
 }  // namespace tenon

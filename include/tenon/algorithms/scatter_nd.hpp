@@ -118,9 +118,9 @@ void scatter_slices(const Target& target, const Indices& indices, const Source& 
 ///           the indices are checked on the host
 template <scatter_destination Destination, tensor_operand Indices, tensor_operand Source, class Op = overwrite_op>
 void scatter_nd(Destination&& destination, const Indices& indices, const Source& source, pointwise_function<Op> = {}) {
-  const auto target = detail::target_of(std::forward<Destination>(destination));
-  const auto places = in_memory(indices);
-  const auto elements = in_memory(source);
+  const auto target = detail::target_of("scatter_nd", std::forward<Destination>(destination));
+  const auto places = in_memory("scatter_nd", indices);
+  const auto elements = in_memory("scatter_nd", source);
   using places_type = std::remove_cvref_t<decltype(places)>;
   using elements_type = std::remove_cvref_t<decltype(elements)>;
   constexpr int batch = places_type::shape_type::rank - 1, rank = std::remove_cvref_t<Destination>::rank;

@@ -49,8 +49,8 @@ struct place_search {
 /// cost      O(log n) for each element, shared among threads
 template <tensor_operand Sorted, tensor_operand Operand>
 auto searchsorted(Sorted&& sorted, Operand&& operand, search_options options = {}) {
-  const auto line = in_memory(std::forward<Sorted>(sorted));
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto line = in_memory("searchsorted", std::forward<Sorted>(sorted));
+  const auto source = in_memory("searchsorted", std::forward<Operand>(operand));
   using line_type = std::remove_cvref_t<decltype(line)>;
   using source_type = std::remove_cvref_t<decltype(source)>;
   static_assert(line_type::shape_type::rank == 1, "tenon: searchsorted searches a line, a tensor of one axis");

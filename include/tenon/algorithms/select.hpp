@@ -137,10 +137,11 @@ auto slices_at(const View& elements, const index* places, index kept) {
 template <tensor_operand Operand, tensor_operand Mask>
 auto masked_select(Operand&& operand, Mask&& mask) {
   mask_must_be_bool<Mask>();
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("masked_select", std::forward<Operand>(operand));
   const auto extents = broadcast_extents<masked_select_operation>(source.shape(), mask.shape());
   using shape = std::remove_const_t<decltype(extents)>;
   using space = algorithm_space<Operand>;
+  check_operand("masked_select", as_node(mask));
   const tensor<bool, shape, space> chosen(broadcast_to(as_node(std::forward<Mask>(mask)), extents));
   const auto places = detail::true_places(chosen);
   return detail::elements_at(broadcast_to(source.elements, extents), places.data(), places.count());
@@ -174,6 +175,7 @@ auto nonzero(Operand&& operand) {
   constexpr int rank = node::shape_type::rank;
   using space = algorithm_space<Operand>;
   algorithms_must_run<space>();
+  check_operand("nonzero", as_node(operand));
   const tensor<bool, typename node::shape_type, space> chosen(
       not_equal(std::forward<Operand>(operand), typename node::element(0)));
   const auto places = detail::true_places(chosen);
@@ -191,6 +193,7 @@ template <class Space, class Condition>
 storage<index, Space> chosen_places(Condition&& condition, const std::string& along, index extent) {
   mask_must_be_bool<Condition>();
   static_assert(node_of<Condition>::shape_type::rank == 1, "tenon: the condition of compress has one axis");
+  check_operand("compress", as_node(condition));
   const tensor<bool, tenon::rank<1>, Space> chosen(as_node(std::forward<Condition>(condition)));
   if (chosen.size() > extent) {
     throw shape_error(
@@ -206,7 +209,7 @@ storage<index, Space> chosen_places(Condition&& condition, const std::string& al
 /// throws    shape_error when the condition is longer than the axis
 template <tensor_operand Operand, tensor_operand Condition, int Axis>
 auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("compress", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
   const auto places = detail::chosen_places<space>(std::forward<Condition>(condition), compose_text("axis ", along),
@@ -217,7 +220,7 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
 /// The elements, counted in row-major order, where `condition` is true.
 template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("compress", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   const auto places =
       detail::chosen_places<space>(std::forward<Condition>(condition), "operand", source.shape().count());

@@ -171,8 +171,8 @@ void order_lines(const Source& source, int axis, const Order& order, const Outpu
 
 /// The values or the positions of the elements in order.
 template <class Part, class Operand, int Axis>
-auto ordered(Operand&& operand, axis_list<Axis> axes, sort_options options) {
-  const auto source = in_memory(std::forward<Operand>(operand));
+auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_options options) {
+  const auto source = in_memory(name, std::forward<Operand>(operand));
   using leaf = std::remove_cvref_t<decltype(source)>;
   using value_type = compute_type<typename leaf::element>;
   constexpr bool is_value = std::is_same_v<Part, entry_value>;
@@ -194,7 +194,7 @@ auto ordered(Operand&& operand, axis_list<Axis> axes, sort_options options) {
 ///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
-  return detail::ordered<detail::entry_value>(std::forward<Operand>(operand), axes, options);
+  return detail::ordered<detail::entry_value>("sort", std::forward<Operand>(operand), axes, options);
 }
 
 /// The positions along the axis, int64, of the elements in order; equal elements stay in the order of their positions.
@@ -202,7 +202,7 @@ auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
 /// cost      as sort
 template <tensor_operand Operand, int Axis>
 auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
-  return detail::ordered<detail::entry_position>(std::forward<Operand>(operand), axes, options);
+  return detail::ordered<detail::entry_position>("argsort", std::forward<Operand>(operand), axes, options);
 }
 
 /// The `count` greatest (or least) elements along the axis, in order, and their positions, int64; of equal elements the
@@ -212,7 +212,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// cost      O(n + count log count) for each line; on a device that of sort
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("topk", std::forward<Operand>(operand));
   using leaf = std::remove_cvref_t<decltype(source)>;
   using entry = located<compute_type<typename leaf::element>>;
   constexpr int along = axis_of<leaf::shape_type::rank>(axes);

@@ -140,6 +140,7 @@ auto unique(Operand&& operand) {
   using space = algorithm_space<Operand>;
   algorithms_must_run<space>();
   using element = typename node::element;
+  check_operand("unique", as_node(operand));
   const tensor<element, typename node::shape_type, space> items(as_node(std::forward<Operand>(operand)));
   const view<const element, rank<1>, space> line(items.data(), rank<1>(items.size()));
   const auto order = argsort(line, axis<0>);
@@ -155,7 +156,7 @@ auto unique(Operand&& operand) {
 /// cost      O(n log n) comparisons of slices, on one thread; on a device, CUB's merge sort
 template <tensor_operand Operand, int Axis>
 auto unique(Operand&& operand, axis_list<Axis> axes) {
-  const auto source = in_memory(std::forward<Operand>(operand));
+  const auto source = in_memory("unique", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
   const auto& elements = source.elements;

@@ -52,6 +52,9 @@ inline constexpr bool is_short_float = std::is_same_v<T, half> || std::is_same_v
 /// Made true for complex numbers by expr/operations/complex.hpp.
 template <class T>
 inline constexpr bool is_complex = false;
+/// Whether no device computes with T, as with std::complex.
+template <class T>
+inline constexpr bool is_host_only = false;
 template <class T>
 inline constexpr bool is_floating = std::is_floating_point_v<T> || is_short_float<T> || is_complex<T>;
 template <class T>

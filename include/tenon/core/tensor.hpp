@@ -17,6 +17,10 @@ namespace tenon {
 /// throws    shape_error, std::bad_alloc
 template <dtype T, shape_type Shape, memory_space Space = host>
 class tensor {
+  static_assert(Space::host_accessible || !is_host_only<T> || must_hold<T, Space>,
+                "tenon: no device computes with std::complex; in files that nvcc compiles, elements may be "
+                "thrust::complex");
+
  public:
   using element = T;
   using shape_type = Shape;

@@ -275,7 +275,8 @@ TENON_HOST_DEVICE TENON_INLINE auto abs(V value) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V sqrt(V value) {
   if constexpr (is_number<V>) {
-    return std::sqrt(value);  // devices have it too
+    using std::sqrt;
+    return sqrt(value);  // devices have it too; that of complex numbers is found by their namespace
 #if defined(__AVX__) && !defined(__CUDACC__)
   } else if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
     V result;

@@ -172,16 +172,16 @@ TENON_INLINE V tanh_of(V x) {
 /// accuracy  within 2 units in the last place, as all functions of this page
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
-#if defined(__CUDA_ARCH__)
-  return std::exp(x);
-#else
   if constexpr (is_complex<V>) {
     using std::exp;
     return exp(x);  // that of the type, found by its namespace
   } else {
+#if defined(__CUDA_ARCH__)
+    return std::exp(x);
+#else
     return detail::exp_of(x);
-  }
 #endif
+  }
 }
 
 /// 2 to the power x.
@@ -207,11 +207,16 @@ TENON_HOST_DEVICE TENON_INLINE V expm1(V x) {
 /// Natural logarithm.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V log(V x) {
+  if constexpr (is_complex<V>) {
+    using std::log;
+    return log(x);  // that of the type, found by its namespace
+  } else {
 #if defined(__CUDA_ARCH__)
-  return std::log(x);
+    return std::log(x);
 #else
-  return detail::log_of<detail::base_e>(x);
+    return detail::log_of<detail::base_e>(x);
 #endif
+  }
 }
 
 /// Logarithm to base 2.

@@ -244,29 +244,45 @@ void fold_results(const Fold& fold, const Position& position, int last_axis, con
   }
 }
 
-/// The single result of a full reduction, in parallel over items of whole runs or parts of one run.
+/// A long full reduction in items that threads share: some whole runs each, or a part of one run. A reduction that is
+/// not long has none.
 template <class Fold>
-typename Fold::value_type fold_everything(const Fold& fold) {
-  if (fold.count <= detail::item_size) return fold_result(fold, array<index, Fold::rank>{}, no_slots{});
-  const index length = fold.run_length(), runs = length == 0 ? 0 : fold.run_count();
-  const index runs_per_item = length >= detail::item_size || length == 0 ? 1 : detail::item_size / length;
-  const index parts = length <= detail::item_size ? 1 : (length + detail::item_size - 1) / detail::item_size;
-  const index part = parts == 1 ? length : detail::item_size;
-  std::vector<typename Fold::state> states(
-      static_cast<std::size_t>((runs + runs_per_item - 1) / runs_per_item * parts));
-  parallel_for(static_cast<index>(states.size()), 1, [&](index first, index last) {
-    for (index item = first; item < last; ++item) {
-      const index run = item / parts * runs_per_item, begin = item % parts * part;
-      cascade<typename Fold::monoid, typename Fold::state> partial;
-      detail::fold_runs(partial, fold, array<index, Fold::rank>{},
-                        {{run, run + runs_per_item < runs ? run + runs_per_item : runs}},
-                        {{begin, begin + part < length ? begin + part : length}}, no_slots{});
-      states[static_cast<std::size_t>(item)] = partial.total();
-    }
-  });
-  cascade<typename Fold::monoid, typename Fold::state> total;
-  for (const auto& each : states) total.push(each);
-  return Fold::monoid::template finish<typename Fold::value_type>(total.total(), fold.count);
-}
+class item_fold {
+ public:
+  explicit item_fold(const Fold& fold) : fold_(&fold) {
+    const index length = fold.run_length();
+    if (fold.count <= detail::item_size) return;
+    if (length >= detail::item_size) parts_ = (length + detail::item_size - 1) / detail::item_size;
+    else runs_ = detail::item_size / length;
+    states_.resize(static_cast<std::size_t>((fold.run_count() + runs_ - 1) / runs_ * parts_));
+  }
+  index count() const { return static_cast<index>(states_.size()); }
+  /// Folds one item.
+  void run(index item) {
+    const index run = item / parts_ * runs_, begin = item % parts_ * detail::item_size;
+    const index runs = fold_->run_count(), length = fold_->run_length();
+    const index end = parts_ == 1 || begin + detail::item_size > length ? length : begin + detail::item_size;
+    partial_type partial;
+    detail::fold_runs(partial, *fold_, array<index, Fold::rank>{}, {{run, run + runs_ < runs ? run + runs_ : runs}},
+                      {{begin, end}}, no_slots{});
+    states_[static_cast<std::size_t>(item)].value = partial.total();
+  }
+  /// The result, once all items are folded.
+  typename Fold::value_type total() const {
+    if (states_.empty()) return fold_result(*fold_, array<index, Fold::rank>{}, no_slots{});
+    partial_type total;
+    for (const auto& each : states_) total.push(each.value);
+    return Fold::monoid::template finish<typename Fold::value_type>(total.total(), fold_->count);
+  }
+
+ private:
+  using partial_type = cascade<typename Fold::monoid, typename Fold::state>;
+  struct item_state {  // threads write neighbours, which a std::vector<bool> does not allow
+    typename Fold::state value;
+  };
+  const Fold* fold_;
+  index parts_ = 1, runs_ = 1;  // items of a run, or runs of an item
+  std::vector<item_state> states_;
+};
 
 }  // namespace tenon

@@ -5,121 +5,99 @@
 #pragma once
 
 #include <tenon/host/tiles.hpp>
+#include <tenon/plan/joint.hpp>
 
 namespace tenon {
 
 namespace detail {
-
-template <class Ts, class Cursors>
-inline constexpr int joint_width = 1;
-template <class... Ts, class... Cursors>
-inline constexpr int joint_width<tuple<Ts...>, tuple<Cursors...>> =
-    simd::width_for(greatest_size({simd::lane_bytes<Ts>..., Cursors::widest...}));
-
-/// Writes `count` positions of several cursors: all values of a position are computed before any is stored.
-template <class... Ts, class... Cursors>
-void write_joint_row(const tuple<Ts*...>& to, index count, const tuple<Cursors...>& cursors) {
-  constexpr int width = joint_width<tuple<Ts...>, tuple<Cursors...>>;
-  index i = 0;
-  if constexpr (width > 1) {
-    for (; i + width <= count; i += width) {
-      const auto packs = apply_tuple(
-          [&](const auto&... cursor) {
-            return make_tuple_of(cursor.template pack<width>(i, whole_access<reading::row>{}, no_slots{})...);
-          },
-          cursors);
-      for_each_index<sizeof...(Ts)>([&](auto k) { simd::store<width>(get<k.value>(to) + i, get<k.value>(packs)); });
-    }
-  }
-  for (; i < count; ++i) {
-    const auto values =
-        apply_tuple([&](const auto&... cursor) { return make_tuple_of(cursor.value(i, no_slots{})...); }, cursors);
-    for_each_index<sizeof...(Ts)>([&](auto k) {
-      auto& element = get<k.value>(to)[i];
-      element = static_cast<std::remove_reference_t<decltype(element)>>(get<k.value>(values));
-    });
-  }
-}
-
-/// The row of a statement with one output, as any_statement calls it.
-template <class T, class Cursor>
-struct single_row {
-  static constexpr bool in_packs = write_width<T, Cursor> > 1;
-
-  static void find_words(void* cursor, cursor_word* words) {
-    word_lister list{words};
-    visit_elements(*static_cast<Cursor*>(cursor), list);
-  }
-  static void write(const void* cursor, void* const* to, index count, bool streaming) {
-    write_run<reading::row>(target_run<T>{static_cast<T*>(*to), 1, streaming}, {{0, count}},
-                            *static_cast<const Cursor*>(cursor), no_slots{});
-  }
-};
-
-/// The same of several outputs.
-template <class Ts, class Cursors>
-struct joint_row;
-template <class... Ts, class... Cursors>
-struct joint_row<tuple<Ts...>, tuple<Cursors...>> {
-  static constexpr bool in_packs = joint_width<tuple<Ts...>, tuple<Cursors...>> > 1;
-
-  static void find_words(void* cursors, cursor_word* words) {
-    word_lister list{words};
-    apply_tuple([&](auto&... cursor) { (visit_elements(cursor, list), ...); },
-                *static_cast<tuple<Cursors...>*>(cursors));
-  }
-  static void write(const void* cursors, void* const* to, index count, bool) {
-    write_joint_row(pointers(to, std::make_integer_sequence<int, sizeof...(Ts)>{}), count,
-                    *static_cast<const tuple<Cursors...>*>(cursors));
-  }
-
- private:
-  template <int... I>
-  static tuple<Ts*...> pointers(void* const* to, std::integer_sequence<int, I...>) {
-    return {{{static_cast<Ts*>(to[I])}...}};
-  }
-};
 
 template <class T, int Rank>
 listed_target<Rank> listed(const strided_target<T, Rank>& target) {
   return {reinterpret_cast<std::byte*>(target.data), target.stride, &simd::copies_of<T>};
 }
 
-/// A statement whose `Count` sources `visit` visits, with room for the list of them.
-template <class Row, int Rank, int Count, class Cursor>
-struct listed_statement {
-  static_assert(std::is_trivially_copyable_v<Cursor>, "tenon: functions in expressions must be trivially copyable");
-  listed_source<Rank> sources[Count + 1];
-  any_statement<Rank> statement;
+/// The targets of a statement as a list, and the row of elements that they are.
+template <class T, int Rank>
+array<listed_target<Rank>, 1> list_targets(const strided_target<T, Rank>& target) {
+  return {{listed(target)}};
+}
+template <class T, int Rank>
+target_run<T> row_at(const strided_target<T, Rank>*, void* const* to, bool streaming) {
+  return {static_cast<T*>(*to), 1, streaming};
+}
+template <int Rank, class... Ts>
+array<listed_target<Rank>, sizeof...(Ts)> list_targets(const joint_target<Rank, Ts...>& target) {
+  return apply_tuple([](const auto&... each) { return array<listed_target<Rank>, sizeof...(Ts)>{{listed(each)...}}; },
+                     target.targets);
+}
+template <int Rank, class... Ts>
+joint_run<Ts...> row_at(const joint_target<Rank, Ts...>*, void* const* to, bool) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return joint_run<Ts...>{{{{target_run<Ts>{static_cast<Ts*>(to[I])}}...}}};
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
+}
 
-  template <class Visit>
-  listed_statement(const array<index, Rank>& extents, listed_target<Rank>* targets, int target_count,
-                   const Cursor& cursor, const Visit& visit)
-      : statement{extents,        sources,          Count,       targets,       target_count, &cursor,
-                  sizeof(cursor), &Row::find_words, &Row::write, Row::in_packs, false} {
-    visit(source_lister<Rank>{sources});
+/// What a list does not say of a statement: how a row is written, and where its cursor keeps the sources.
+template <class Target, class Cursor>
+struct statement_row {
+  static_assert(std::is_trivially_copyable_v<Cursor>, "tenon: functions in expressions must be trivially copyable");
+
+  static void find_words(void* cursor, cursor_word* words) {
+    word_lister list{words};
+    visit_elements(*static_cast<Cursor*>(cursor), list);
   }
+  static void write(const void* cursor, void* const* to, index count, bool streaming) {
+    write_run<reading::row>(row_at(static_cast<const Target*>(nullptr), to, streaming), {{0, count}},
+                            *static_cast<const Cursor*>(cursor), no_slots{});
+  }
+};
+
+/// A statement with room for its list.
+template <int Rank, class Target, class Program>
+class listed_statement {
+ public:
+  listed_statement(const array<index, Rank>& extents, const Target& target, Program program)
+      : targets_(list_targets(target)), cursor_(program.at(array<index, Rank>{})) {
+    program.visit(source_lister<Rank>{sources_});
+    statement_ = {extents,
+                  sources_,
+                  source_count<Program>,
+                  targets_.begin(),
+                  targets_type::size(),
+                  &cursor_,
+                  sizeof(cursor_),
+                  &row::find_words,
+                  &row::write,
+                  simd::width_for(cursor_type::widest) > 1,
+                  target.streaming};
+  }
+  any_statement<Rank>& operator*() { return statement_; }
+  /// The only element of a statement without axes.
+  void write_element() const {
+    void* to[targets_type::size()];
+    for (int k = 0; k < targets_type::size(); ++k) to[k] = targets_[k].start;
+    count_launch("pointwise");
+    row::write(&cursor_, to, 1, false);
+  }
+
+ private:
+  using cursor_type = decltype(std::declval<const Program&>().at(array<index, Rank>{}));
+  using row = statement_row<Target, cursor_type>;
+  using targets_type = decltype(list_targets(std::declval<const Target&>()));
+  listed_source<Rank> sources_[source_count<Program> + 1];
+  targets_type targets_;
+  cursor_type cursor_;
+  any_statement<Rank> statement_;
 };
 
 }  // namespace detail
 
-/// Evaluates a program over `extents` into its target.
-template <class T, int Rank, class Program>
-void run_pointwise_host(const array<index, Rank>& extents, const strided_target<T, Rank>& target, Program program) {
-  const auto cursor = program.at(array<index, Rank>{});
-  using cursor_type = std::remove_const_t<decltype(cursor)>;
-  using row = detail::single_row<T, cursor_type>;
-  if constexpr (Rank == 0) {
-    void* const to[] = {target.data};
-    count_launch("pointwise");
-    row::write(&cursor, to, 1, false);
-  } else {
-    auto listed = detail::listed(target);
-    detail::listed_statement<row, Rank, source_count<Program>, cursor_type> whole(
-        extents, &listed, 1, cursor, [&](auto&& visitor) { program.visit(visitor); });
-    whole.statement.streaming = target.streaming;
-    detail::run_tiles(whole.statement);
-  }
+/// Evaluates a program over `extents` into its target, which may be several.
+template <int Rank, class Target, class Program>
+void run_pointwise_host(const array<index, Rank>& extents, const Target& target, const Program& program) {
+  detail::listed_statement<Rank, Target, Program> statement(extents, target, program);
+  if constexpr (Rank == 0) statement.write_element();
+  else detail::run_tiles(*statement);
 }
 
 namespace detail {
@@ -150,38 +128,9 @@ template <class T, int Rank>
 /// temporary where it reads there what it has already written.
 template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(const array<index, Rank>& extents, const strided_target<T, Rank>& target,
-                                          const array<index, Rank>& own, Program program, bool may_alias) {
-  const auto cursor = program.at(array<index, Rank>{});
-  using cursor_type = std::remove_const_t<decltype(cursor)>;
-  auto listed = detail::listed(target);
-  detail::listed_statement<detail::single_row<T, cursor_type>, Rank, source_count<Program>, cursor_type> whole(
-      own, &listed, 1, cursor, [&](auto&& visitor) { program.visit(visitor); });
-  detail::run_checked(whole.statement, target, extents, may_alias);
-}
-
-/// Evaluates each of several programs over `extents` into its target, in one pass.
-template <int Rank, class... Ts, class... Programs>
-void run_joint_host(const array<index, Rank>& extents, const tuple<strided_target<Ts, Rank>...>& targets,
-                    tuple<Programs...> programs) {
-  const auto cursors =
-      apply_tuple([](const auto&... program) { return make_tuple_of(program.at(array<index, Rank>{})...); }, programs);
-  using cursors_type = std::remove_const_t<decltype(cursors)>;
-  using row = detail::joint_row<tuple<Ts...>, cursors_type>;
-  apply_tuple(
-      [&](const auto&... target) {
-        if constexpr (Rank == 0) {
-          void* const to[] = {target.data...};
-          count_launch("pointwise");
-          row::write(&cursors, to, 1, false);
-        } else {
-          detail::listed_target<Rank> listed[] = {detail::listed(target)...};
-          detail::listed_statement<row, Rank, (0 + ... + source_count<Programs>), cursors_type> whole(
-              extents, listed, sizeof...(Ts), cursors,
-              [&](auto&& visitor) { apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs); });
-          detail::run_tiles(whole.statement);
-        }
-      },
-      targets);
+                                          const array<index, Rank>& own, const Program& program, bool may_alias) {
+  detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
+  detail::run_checked(*statement, target, extents, may_alias);
 }
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.

@@ -41,11 +41,41 @@ bool folds_along_kept(const Reduction& node) {
   return beside > 1 && (last_kept == rank - 1 || (inner < 16 && beside > inner));
 }
 
+/// Long full reductions, item by item of all of them, so that what they read in common is read once.
 template <class Slots, class Folds, int Count>
-void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& first_equal) {
+void set_from_items(Slots& slots, const Folds& folds, const array<int, Count>& first_equal) {
+  auto items = apply_tuple(
+      [](const auto&... fold) { return make_tuple_of(item_fold<std::remove_cvref_t<decltype(fold)>>(fold)...); },
+      folds);
+  index most = 0;
+  for_each_index<Count>([&](auto slot) {
+    const index count = get<slot.value>(items).count();
+    most = count > most ? count : most;
+  });
+  parallel_for(most, 1, [&](index first, index last) {
+    for (index item = first; item < last; ++item) {
+      for_each_index<Count>([&](auto slot) {
+        auto& each = get<slot.value>(items);
+        if (first_equal[slot.value] == slot.value && item < each.count()) each.run(item);
+      });
+    }
+  });
   for_each_index<Count>([&](auto slot) {
     if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
-    get<slot.value>(slots.results)[0] = fold_everything(get<slot.value>(folds));
+    get<slot.value>(slots.results)[0] = get<slot.value>(items).total();
+  });
+}
+
+template <class Slots, class Folds, int Count>
+void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& first_equal) {
+  const bool is_long =
+      apply_tuple([](const auto&... fold) { return (false || ... || (fold.count > item_size)); }, folds);
+  if (is_long) return set_from_items(slots, folds, first_equal);
+  for_each_index<Count>([&](auto slot) {
+    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
+    const auto& fold = get<slot.value>(folds);
+    get<slot.value>(slots.results)[0] =
+        fold_result(fold, array<index, std::remove_cvref_t<decltype(fold)>::rank>{}, no_slots{});
   });
 }
 
@@ -99,11 +129,10 @@ TENON_INLINE void run_result_blocks(const Target& target, const E& node, const F
   const auto program = node.template lower<0>(ordered_map(order));
   const auto write = [&](array<index, rank> position, const array<index, 2>& part, const auto& results) {
     array<index, rank> here{};
-    const index step = rank == 0 ? 1 : target.stride[rank == 0 ? 0 : last_axis];
     for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
       set_position(position, extents, RowAxis, rank, row);
       for (int place = 0; place < rank - 1; ++place) here[place] = position[order[place]];
-      write_run<reading::strided>(target_run{target.at(position), step}, part, program.at(here), results);
+      write_run<reading::strided>(target.run_along(position, last_axis), part, program.at(here), results);
     }
   };
   auto results_extents = extents;

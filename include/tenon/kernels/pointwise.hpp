@@ -1,5 +1,5 @@
 // tenon/kernels/pointwise.hpp: the kernel of pointwise statements.
-// A thread computes all outputs of its positions before it stores any, so in-place statements are safe.
+// A thread computes all outputs of a position before it stores any, so in-place statements are safe.
 // Floor 4: may include base, core, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace tenon {
 
-/// Evaluates each program over `extents` into its target; threads stride over the grid.
-template <int Rank, class Targets, class Programs>
+/// Evaluates a program over `extents` into its target; threads stride over the grid.
+template <int Rank, class Target, class Program>
 struct pointwise_kernel {
   static constexpr const char* name = "pointwise";
   array<index, Rank> extents;
-  Targets targets;
-  Programs programs;
+  Target target;
+  Program program;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
@@ -25,19 +25,8 @@ struct pointwise_kernel {
          i += stride) {
       array<index, Rank> position{};
       set_position(position, extents, 0, Rank, i);
-      store(position, std::make_integer_sequence<int, Targets::count>{});
+      target.store(position, program.at(position).value(0, no_slots{}));
     }
-  }
-
- private:
-  template <int... I>
-  TENON_HOST_DEVICE void store(const array<index, Rank>& position, std::integer_sequence<int, I...>) const {
-    const auto values = make_tuple_of(get<I>(programs).at(position).value(0, no_slots{})...);
-    (store_one(*get<I>(targets).at(position), get<I>(values)), ...);
-  }
-  template <class T, class Value>
-  TENON_HOST_DEVICE static void store_one(T& element, Value value) {
-    element = static_cast<T>(value);
   }
 };
 
@@ -52,15 +41,12 @@ constexpr int blocks_for(index count) {
 }
 }  // namespace detail
 
-/// Evaluates each program over `extents` into its target, in one launch.
-template <class Space, int Rank, class... Targets, class... Programs>
-void run_pointwise_kernel(array<index, Rank> extents, tuple<Targets...> targets, tuple<Programs...> programs) {
-  merge_axes(extents, 0, Rank, [&](auto&& visitor) {
-    apply_tuple([&](auto&... target) { (target.visit(visitor), ...); }, targets);
-    apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs);
-  });
+/// Evaluates a program over `extents` into its target, in one launch.
+template <class Space, int Rank, class Target, class Program>
+void run_pointwise_kernel(array<index, Rank> extents, Target target, Program program) {
+  merge_iteration(extents, target, program);
   const index count = count_between(extents, 0, Rank);
-  const pointwise_kernel<Rank, tuple<Targets...>, tuple<Programs...>> kernel{extents, targets, programs};
+  const pointwise_kernel<Rank, Target, Program> kernel{extents, target, program};
   launch<Space>(launch_shape{.grid = {detail::blocks_for(count)}, .block = detail::kernel_block}, kernel);
 }
 

@@ -50,6 +50,15 @@ TENON_HOST_DEVICE State combine_in_team(Device& device, int team, const State& p
   return team == warp_size ? warp_reduce(device, partial, combine) : block_reduce(device, partial, combine);
 }
 
+/// `partial` with value number i of the result whose values start at `here`.
+template <class State, class Fold, class Position, class Slots>
+TENON_HOST_DEVICE State add_value_at(const State& partial, const Fold& fold, Position& here, index i,
+                                     const Slots& slots) {
+  set_position(here, fold.extents, fold.kept, Fold::rank, i);
+  const auto value = fold.program.at(here).value(0, slots);
+  return Fold::monoid::combine(partial, Fold::monoid::template lift<State>(value, i));
+}
+
 /// Folds one result with a team of threads; each of them receives it.
 template <class Device, class Fold, class Position, class Slots>
 TENON_HOST_DEVICE typename Fold::value_type fold_in_team(Device& device, int team, const Fold& fold, Position here,
@@ -58,9 +67,7 @@ TENON_HOST_DEVICE typename Fold::value_type fold_in_team(Device& device, int tea
   using state = typename Fold::state;
   state partial = monoid::template identity<state>();
   for (index i = device.thread() % team; i < fold.count; i += team) {
-    set_position(here, fold.extents, fold.kept, Fold::rank, i);
-    const auto value = fold.program.at(here).value(0, slots);
-    partial = monoid::combine(partial, monoid::template lift<state>(value, i));
+    partial = add_value_at(partial, fold, here, i, slots);
   }
   return monoid::template finish<typename Fold::value_type>(combine_in_team<monoid>(device, team, partial), fold.count);
 }
@@ -74,6 +81,7 @@ struct reduce_kernel {
   Program program;
   Folds folds;
   array<int, Folds::count> first_equal;
+  index most;  // values of a result, of any reduction
   int team;
 
   template <class Device>
@@ -84,23 +92,37 @@ struct reduce_kernel {
       set_position(position, extents, 0, Rank, i);
       Slots slots{};
       fold_all(device, position, slots, std::make_integer_sequence<int, Folds::count>{});
-      if (device.thread() % team == 0) {
-        auto& element = *target.at(position);
-        element = static_cast<std::remove_reference_t<decltype(element)>>(program.at(position).value(0, slots));
-      }
+      if (device.thread() % team == 0) target.store(position, program.at(position).value(0, slots));
     }
   }
 
  private:
+  template <int I>
+  using fold_type = std::remove_cvref_t<decltype(get<I>(std::declval<const Folds&>()))>;
+
+  /// All reductions value by value, so that what they read in common is in cache.
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, const array<index, Rank>& position, Slots& slots,
                                   std::integer_sequence<int, I...>) const {
-    (fold_one<I>(device, position, slots), ...);
+    auto partial = make_tuple_of(fold_type<I>::monoid::template identity<typename fold_type<I>::state>()...);
+    auto here = make_tuple_of(get<I>(folds).start_of(position)...);
+    for (index i = device.thread() % team; i < most; i += team) {
+      (add_value<I>(get<I>(partial), get<I>(here), i), ...);
+    }
+    (finish_one<I>(device, get<I>(partial), slots), ...);
   }
-  template <int I, class Device>
-  TENON_HOST_DEVICE void fold_one(Device& device, const array<index, Rank>& position, Slots& slots) const {
+  template <int I, class State, class Position>
+  TENON_HOST_DEVICE void add_value(State& partial, Position& here, index i) const {
+    const auto& fold = get<I>(folds);
+    if (first_equal[I] != I || i >= fold.count) return;
+    partial = add_value_at(partial, fold, here, i, no_slots{});
+  }
+  template <int I, class Device, class State>
+  TENON_HOST_DEVICE void finish_one(Device& device, const State& partial, Slots& slots) const {
+    using fold = fold_type<I>;
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), get<I>(folds).start_of(position), slots);
+    get<I>(slots.results) = fold::monoid::template finish<typename fold::value_type>(
+        combine_in_team<typename fold::monoid>(device, team, partial), get<I>(folds).count);
   }
 };
 
@@ -116,8 +138,9 @@ void run_reduce_kernel(const Target& target, const E& node) {
   using slots = decltype(apply_tuple(
       [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
       folds));
+  const index most = most_values(folds);
   const reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>, slots>
-      kernel{extents, target, program, folds, first_equal_reductions(node), fold_team(most_values(folds))};
+      kernel{extents, target, program, folds, first_equal_reductions(node), most, fold_team(most)};
   launch<Space>(launch_shape{.grid = {detail::blocks_for(node.shape().count() * kernel.team)},
                              .block = detail::kernel_block,
                              .shared_bytes = block_reduce_bytes},

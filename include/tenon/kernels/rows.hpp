@@ -31,8 +31,7 @@ struct rows_kernel {
       fold_all(device, position, slots, std::make_integer_sequence<int, Folds::count>{});
       for (index i = device.thread() % team; i < length; i += team) {
         set_position(position, extents, RowAxis, Rank, i);
-        auto& element = *target.at(position);
-        element = static_cast<std::remove_reference_t<decltype(element)>>(program.at(position).value(0, slots));
+        target.store(position, program.at(position).value(0, slots));
       }
     }
   }

@@ -11,6 +11,16 @@ namespace tenon {
 /// Destinations from this size on push everything else out of the caches, so the host writes past them.
 inline constexpr index streaming_bytes = index{12} << 20;
 
+/// Where the results of a row go.
+template <class T>
+struct target_run {
+  T* data;
+  index step = 1;
+  bool streaming = false;
+};
+template <class T, class... Rest>
+target_run(T*, Rest...) -> target_run<T>;
+
 /// Where results go: elements `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_target {
@@ -23,7 +33,15 @@ struct strided_target {
     for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
     return data + offset;
   }
+  template <class Value>
+  TENON_HOST_DEVICE void store(const array<index, Rank>& position, const Value& value) const {
+    *at(position) = static_cast<T>(value);
+  }
   TENON_HOST_DEVICE index step() const { return Rank == 0 ? 1 : stride[Rank - 1]; }
+  target_run<T> run_along(const array<index, Rank>& position, int axis) const {
+    return {at(position), Rank == 0 ? 1 : stride[Rank == 0 ? 0 : axis]};
+  }
+  target_run<T> run_at(const array<index, Rank>& position) const { return {at(position), step(), streaming}; }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     visitor(stride, data);

@@ -8,16 +8,6 @@
 
 namespace tenon {
 
-/// Where the results of a row go.
-template <class T>
-struct target_run {
-  T* data;
-  index step = 1;
-  bool streaming = false;
-};
-template <class T, class... Rest>
-target_run(T*, Rest...) -> target_run<T>;
-
 /// Lanes of the packs in which the values of a cursor become elements of T.
 template <class T, class Cursor>
 inline constexpr int write_width = simd::width_for(greatest_size({simd::lane_bytes<T>, Cursor::widest}));

@@ -10,6 +10,14 @@
 
 namespace {
 
+#if defined(__CUDACC__)
+template <class Part>
+using complex = thrust::complex<Part>;
+#else
+template <class Part>
+using complex = std::complex<Part>;
+#endif
+
 using tenon_test::elements_of;
 
 template <class Part>
@@ -20,6 +28,22 @@ std::vector<std::complex<Part>> random_numbers(std::size_t count, std::uint64_t 
   return values;
 }
 
+/// The values as elements of tensors.
+template <class Part>
+std::vector<complex<Part>> elements(const std::vector<std::complex<Part>>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// An element as the type that the expected values have.
+template <class Number>
+auto standard(const Number& number) {
+  if constexpr (tenon::is_complex<Number>) {
+    return std::complex<tenon::real_type<Number>>(number.real(), number.imag());
+  } else {
+    return number;
+  }
+}
+
 /// Empty where all elements lie within a few units of `expected(i)`.
 template <class Operand, class Expected>
 std::string difference(const Operand& operand, const Expected& expected) {
@@ -28,7 +52,8 @@ std::string difference(const Operand& operand, const Expected& expected) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto wanted = expected(i);
     const double allowed = 8 * static_cast<double>(std::numeric_limits<part>::epsilon());
-    if (!(static_cast<double>(std::abs(found[i] - wanted)) <= allowed * (1 + static_cast<double>(std::abs(wanted))))) {
+    if (!(static_cast<double>(std::abs(standard(found[i]) - wanted)) <=
+          allowed * (1 + static_cast<double>(std::abs(wanted))))) {
       return tenon::compose_text("at ", i);
     }
   }
@@ -41,13 +66,16 @@ void check_operations() {
   for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{37}}) {
     const auto a = random_numbers<Part>(count, 71), b = random_numbers<Part>(count, 72);
     const auto extents = tenon::rank<1>(static_cast<tenon::index>(count));
-    const auto x = tenon_test::tensor_of<Space>(extents, a), y = tenon_test::tensor_of<Space>(extents, b);
+    const auto x = tenon_test::tensor_of<Space>(extents, elements(a)),
+               y = tenon_test::tensor_of<Space>(extents, elements(b));
     CHECK(difference(x + y, [&](std::size_t i) { return a[i] + b[i]; }) == "");
     CHECK(difference(x - y, [&](std::size_t i) { return a[i] - b[i]; }) == "");
     CHECK(difference(x * y, [&](std::size_t i) { return a[i] * b[i]; }) == "");
     CHECK(difference(x / y, [&](std::size_t i) { return a[i] / b[i]; }) == "");
     CHECK(difference(-x, [&](std::size_t i) { return -a[i]; }) == "");
     CHECK(difference(tenon::exp(x), [&](std::size_t i) { return std::exp(a[i]); }) == "");
+    CHECK(difference(tenon::log(x), [&](std::size_t i) { return std::log(a[i]); }) == "");
+    CHECK(difference(tenon::sqrt(x), [&](std::size_t i) { return std::sqrt(a[i]); }) == "");
     CHECK(difference(tenon::conj(x), [&](std::size_t i) { return std::conj(a[i]); }) == "");
     CHECK(difference(tenon::real(x), [&](std::size_t i) { return a[i].real(); }) == "");
     CHECK(difference(tenon::imag(x), [&](std::size_t i) { return a[i].imag(); }) == "");
@@ -70,8 +98,8 @@ TEMPLATE_LIST_TEST_CASE("operations on complex numbers", "[complex]", tenon_test
 }
 
 TEMPLATE_LIST_TEST_CASE("complex and real numbers together", "[complex]", tenon_test::spaces) {
-  using narrow = std::complex<float>;
-  using wide = std::complex<double>;
+  using narrow = complex<float>;
+  using wide = complex<double>;
   const auto z = tenon_test::tensor_of<TestType>(tenon::rank<1>(2), std::vector<narrow>{{1, 2}, {-3, 4}});
   const auto x = tenon_test::counting<float, TestType>(tenon::rank<1>(2), 1);
   const auto d = tenon_test::counting<double, TestType>(tenon::rank<1>(2), 1);
@@ -95,16 +123,27 @@ TEMPLATE_LIST_TEST_CASE("complex and real numbers together", "[complex]", tenon_
 TEMPLATE_LIST_TEST_CASE("complex operands are broadcast, sliced and stored", "[complex]", tenon_test::spaces) {
   using number = std::complex<float>;
   const auto values = random_numbers<float>(35, 73);
-  const auto x = tenon_test::tensor_of<TestType>(tenon::rank<2>(5, 7), values);
+  const auto x = tenon_test::tensor_of<TestType>(tenon::rank<2>(5, 7), elements(values));
   const auto last = tenon::slice(x, tenon::range(), tenon::range(tenon::open_end, tenon::open_end, -3));
   const auto expected = [&](std::size_t i) { return values[i / 3 * 7 + 6 - 3 * (i % 3)]; };
   CHECK(difference(last + number(0, 1), [&](std::size_t i) { return expected(i) + number(0, 1); }) == "");
-  tenon::tensor<number, tenon::rank<1>, TestType> rows(tenon::rank<1>(5));
+  tenon::tensor<complex<float>, tenon::rank<1>, TestType> rows(tenon::rank<1>(5));
   rows = tenon::sum(x * tenon::conj(x), tenon::axis<1>);
   const auto found = elements_of(rows);
   for (std::size_t row = 0; row < 5; ++row) {
     float total = 0;
     for (std::size_t column = 0; column < 7; ++column) total += std::norm(values[row * 7 + column]);
-    CHECK(std::abs(found[row] - total) <= 1e-5f * total);
+    CHECK(std::abs(standard(found[row]) - total) <= 1e-5f * total);
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("complex numbers are copied to another space and back", "[complex]", tenon_test::spaces) {
+  const auto values = random_numbers<double>(21, 74);
+  const auto x = tenon_test::tensor_of<tenon::host>(tenon::rank<2>(3, 7), elements(values));
+  const auto there = x.template to<TestType>();
+  CHECK(difference(there * 2, [&](std::size_t i) { return values[i] * 2.0; }) == "");
+  CHECK(difference(there.template to<tenon::host>(), [&](std::size_t i) { return values[i]; }) == "");
+  tenon::tensor<std::complex<float>, tenon::rank<2>> narrow({3, 7});
+  narrow = x;
+  CHECK(difference(narrow, [&](std::size_t i) { return std::complex<float>(values[i]); }) == "");
 }

@@ -1,4 +1,4 @@
-// tenon/expr/operations/complex.hpp: complex numbers as elements, on the host and emulated devices.
+// tenon/expr/operations/complex.hpp: complex numbers as elements: std::complex, and thrust::complex under nvcc.
 // Included by name, before any tensor of them: the standard header costs every statement's compile time.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
@@ -7,14 +7,30 @@
 #include <complex>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
+#if defined(__CUDACC__)
+#include <thrust/complex.h>
+#endif
 
 namespace tenon {
 
-/// Sums, products, quotients, ==, abs, exp, and sums and means of elements take them; reals among them are promoted.
+/// Sums, products, quotients, ==, abs, exp, log, sqrt, and sums and means of elements take them; reals among them are
+/// promoted.
 template <>
 inline constexpr bool is_complex<std::complex<float>> = true;
 template <>
 inline constexpr bool is_complex<std::complex<double>> = true;
+template <>
+inline constexpr bool is_host_only<std::complex<float>> = true;
+template <>
+inline constexpr bool is_host_only<std::complex<double>> = true;
+
+#if defined(__CUDACC__)
+/// In files that nvcc compiles, on every space; `cast` turns one kind of complex numbers into the other.
+template <>
+inline constexpr bool is_complex<thrust::complex<float>> = true;
+template <>
+inline constexpr bool is_complex<thrust::complex<double>> = true;
+#endif
 
 /// As promoting, with the parts' type as result.
 struct real_result : promoting {
@@ -26,9 +42,9 @@ struct real_result : promoting {
 struct conj_op : promoting {
   static constexpr const char* name = "conj";
   template <class V>
-  static V value(V x) {
+  TENON_HOST_DEVICE static V value(V x) {
     if constexpr (is_complex<V>) {
-      return std::conj(x);
+      return V(x.real(), -x.imag());
     } else {
       return x;
     }
@@ -39,8 +55,8 @@ inline constexpr pointwise_function<conj_op> conj;
 /// Real part of complex numbers.
 struct real_op : real_result {
   static constexpr const char* name = "real";
-  template <class T>
-  static T value(std::complex<T> x) {
+  template <class V>
+  TENON_HOST_DEVICE static real_type<V> value(V x) {
     return x.real();
   }
 };
@@ -49,8 +65,8 @@ inline constexpr pointwise_function<real_op> real;
 /// Imaginary part of complex numbers.
 struct imag_op : real_result {
   static constexpr const char* name = "imag";
-  template <class T>
-  static T value(std::complex<T> x) {
+  template <class V>
+  TENON_HOST_DEVICE static real_type<V> value(V x) {
     return x.imag();
   }
 };
@@ -59,9 +75,9 @@ inline constexpr pointwise_function<imag_op> imag;
 /// The angle of complex numbers, in [-pi, pi].
 struct arg_op : real_result {
   static constexpr const char* name = "arg";
-  template <class T>
-  static T value(std::complex<T> x) {
-    return std::arg(x);
+  template <class V>
+  TENON_HOST_DEVICE static real_type<V> value(V x) {
+    return std::atan2(x.imag(), x.real());
   }
 };
 inline constexpr pointwise_function<arg_op> arg;

@@ -1,0 +1,269 @@
+// tenon/plan/joint.hpp: several statements as one, whose element is the tuple of theirs.
+// A node that yields all values together and a target that stores each in its own place: executors see one statement.
+// Floor 3: may include base, core, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/plan/alias.hpp>
+#include <tenon/plan/iterate.hpp>
+#include <tenon/plan/write.hpp>
+
+namespace tenon {
+
+/// Programs that are evaluated together.
+template <class... Programs>
+struct joint_program {
+  using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>;
+  static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
+  tuple<Programs...> programs;
+
+  template <class... Cursors>
+  struct cursor_of {
+    static constexpr int widest = greatest_size({Cursors::widest...});
+    tuple<Cursors...> cursors;
+
+    bool is_adjacent() const {
+      return apply_tuple([](const auto&... cursor) { return (cursor.is_adjacent() && ...); }, cursors);
+    }
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE auto value(index i, const Slots& slots) const {
+      return values_of(i, slots, positions{});
+    }
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+      return apply_tuple(
+          [&](const auto&... cursor) { return make_tuple_of(cursor.template pack<Width>(i, access, slots)...); },
+          cursors);
+    }
+    template <class Slots>
+    TENON_INLINE auto settled(const Slots& slots) const {
+      return apply_tuple(
+          [&](const auto&... cursor) {
+            return cursor_of<decltype(settle(cursor, slots))...>{make_tuple_of(settle(cursor, slots)...)};
+          },
+          cursors);
+    }
+
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      apply_tuple([&](auto&... cursor) { (tenon::visit_elements(cursor, visitor), ...); }, cursors);
+    }
+
+   private:
+    template <class Slots, int... I>
+    TENON_HOST_DEVICE TENON_INLINE auto values_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
+      return make_tuple_of(get<I>(cursors).value(i, slots)...);
+    }
+  };
+
+  template <int Rank>
+  TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
+    return cursor_at(position, positions{});
+  }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    apply_tuple([&](auto&... program) { (program.visit(visitor), ...); }, programs);
+  }
+
+ private:
+  template <int Rank, int... I>
+  TENON_HOST_DEVICE TENON_INLINE auto cursor_at(const array<index, Rank>& position,
+                                                std::integer_sequence<int, I...>) const {
+    return cursor_of<decltype(get<I>(programs).at(position))...>{make_tuple_of(get<I>(programs).at(position)...)};
+  }
+};
+
+/// Expressions of one rank as one statement; those with extents of 1 repeat.
+template <class... Nodes>
+struct joint {
+  using kind = pointwise_kind;
+  using space = typename first_space<typename Nodes::space...>::type;
+  using shape_type = broadcast_shape<typename Nodes::shape_type...>;
+
+  tuple<Nodes...> operands;
+  shape_type extents;
+
+  const shape_type& shape() const { return extents; }
+  /// This node on other operands of the same extents.
+  template <class... Others>
+  auto with_operands(const tuple<Others...>& others) const {
+    return joint<Others...>{others, typename joint<Others...>::shape_type(extents)};
+  }
+
+  template <int FirstSlot, int Outer>
+  auto lower(const axis_map<shape_type::rank, Outer>& map) const {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return program_of(make_tuple_of(get<I>(operands).template lower<detail::first_slot_of<FirstSlot, I, Nodes...>()>(
+          broadcast_map(map, get<I>(operands).shape().to_array()))...));
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
+  }
+
+ private:
+  template <class... Programs>
+  static joint_program<Programs...> program_of(const tuple<Programs...>& programs) {
+    return {programs};
+  }
+};
+
+/// Where the results of a row of several statements go.
+template <class... Ts>
+struct joint_run {
+  tuple<target_run<Ts>...> runs;  // without data where nothing is stored
+};
+
+/// Where the results of several statements go. One of fewer elements has strides of 0 along the axes that it lacks, and
+/// is stored at their first position alone: there it was computed before anything was stored.
+template <int Rank, class... Ts>
+struct joint_target {
+  static constexpr bool streaming = false;
+  using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>;
+  tuple<strided_target<Ts, Rank>...> targets;
+
+  template <class Values>
+  TENON_HOST_DEVICE void store(const array<index, Rank>& position, const Values& values) const {
+    store_each(position, values, positions{});
+  }
+  joint_run<Ts...> run_along(const array<index, Rank>& position, int axis) const {
+    return apply_tuple(
+        [&](const auto&... target) { return joint_run<Ts...>{make_tuple_of(run_of(target, position, axis)...)}; },
+        targets);
+  }
+  joint_run<Ts...> run_at(const array<index, Rank>& position) const { return run_along(position, Rank - 1); }
+  template <class Visitor>
+  constexpr void visit(Visitor&& visitor) {
+    apply_tuple([&](auto&... target) { (target.visit(visitor), ...); }, targets);
+  }
+
+ private:
+  TENON_HOST_DEVICE static constexpr bool is_stored(const array<index, Rank>& stride,
+                                                    const array<index, Rank>& position) {
+    bool result = true;
+    for (int axis = 0; axis < Rank; ++axis) result = result && (stride[axis] != 0 || position[axis] == 0);
+    return result;
+  }
+  template <class T>
+  static target_run<T> run_of(const strided_target<T, Rank>& target, const array<index, Rank>& position, int axis) {
+    if (!is_stored(target.stride, position)) return {nullptr};
+    return target.run_along(position, axis);
+  }
+  template <class Values, int... I>
+  TENON_HOST_DEVICE void store_each(const array<index, Rank>& position, const Values& values,
+                                    std::integer_sequence<int, I...>) const {
+    ((is_stored(get<I>(targets).stride, position) ? get<I>(targets).store(position, get<I>(values)) : void()), ...);
+  }
+};
+
+namespace detail {
+
+/// Values of a run that are not side by side in memory, on their way there.
+template <class T>
+struct run_buffer {
+  static constexpr index size = 256;
+  T values[size];
+
+  /// Where the values of the positions from `begin` on are written.
+  T* place(const target_run<T>& run, index begin) {
+    return run.data != nullptr && run.step == 1 ? run.data : numbered_from(values, begin);
+  }
+  /// Stores what was written for the positions `begin` to `end` - 1; of a run that stays, the very first.
+  void store(const target_run<T>& run, index begin, index end) const {
+    if (run.data == nullptr || run.step == 1) return;
+    if (run.step == 0) end = begin == 0 && end != 0 ? 1 : begin;
+    for (index i = begin; i < end; ++i) run.data[i * run.step] = values[i - begin];
+  }
+};
+
+/// As write_run to the elements at `to`, which lie side by side.
+template <reading How, class... Ts, class Cursor, class Slots>
+TENON_INLINE void write_beside(const tuple<Ts*...>& to, const array<index, 2>& part, const Cursor& cursor,
+                               const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  index i = part[0];
+  if constexpr (width > 1) {
+    for (; i + width <= part[1]; i += width) {
+      const auto packs = cursor.template pack<width>(i, whole_access<How>{}, slots);
+      for_each_index<sizeof...(Ts)>([&](auto k) { simd::store<width>(get<k.value>(to) + i, get<k.value>(packs)); });
+    }
+  }
+  for (; i < part[1]; ++i) {
+    const auto values = cursor.value(i, slots);
+    for_each_index<sizeof...(Ts)>([&](auto k) { simd::store<1>(get<k.value>(to) + i, get<k.value>(values)); });
+  }
+}
+
+}  // namespace detail
+
+/// As write_run of one target: all values of a position are computed before any is stored.
+template <reading How, class... Ts, class Cursor, class Slots>
+TENON_INLINE void write_run(const joint_run<Ts...>& target, const array<index, 2>& part, const Cursor& shared_cursor,
+                            const Slots& slots) {
+  detail::loop_constant<Cursor> cursor = shared_cursor;
+  constexpr index size = detail::run_buffer<char>::size;
+  const bool beside =
+      apply_tuple([](const auto&... run) { return ((run.data != nullptr && run.step == 1) && ...); }, target.runs);
+  tuple<detail::run_buffer<Ts>...> buffers;
+  for (index begin = part[0], end = begin; begin < part[1]; begin = end) {
+    end = beside || part[1] - begin <= size ? part[1] : begin + size;
+    const auto to = apply_tuple(
+        [&](const auto&... run) {
+          return apply_tuple([&](auto&... buffer) { return make_tuple_of(buffer.place(run, begin)...); }, buffers);
+        },
+        target.runs);
+    detail::write_beside<How>(to, {{begin, end}}, cursor, slots);
+    for_each_index<sizeof...(Ts)>([&](auto k) { get<k.value>(buffers).store(get<k.value>(target.runs), begin, end); });
+  }
+}
+
+namespace detail {
+
+/// The extents of several outputs together. All have them, but that outputs of rows, which are the axes from `row_axis`
+/// on, may hold one element a row.
+template <int Rank, int Count>
+array<index, Rank> joint_extents(const array<array<index, Rank>, Count>& outputs, int row_axis) {
+  array<index, Rank> result = outputs[0];
+  for (const auto& extents : outputs) {
+    for (int axis = 0; axis < Rank; ++axis) result[axis] = extents[axis] == 1 ? result[axis] : extents[axis];
+  }
+  for (const auto& extents : outputs) {
+    const int compared = count_between(extents, row_axis, Rank) == 1 ? row_axis : Rank;
+    for (int axis = 0; axis < compared; ++axis) {
+      if (extents[axis] == result[axis]) continue;
+      throw shape_error(compose_text("evaluate: axis ", axis, ": extent ", extents[axis], ", expected ", result[axis],
+                                     " as of another output (", extents, " with ", result, ")"));
+    }
+  }
+  return result;
+}
+
+template <class... Assignments>
+constexpr bool ranks_agree() {
+  const int ranks[] = {decltype(Assignments::destination)::rank...};
+  for (const int rank : ranks) {
+    if (rank != ranks[0]) return false;
+  }
+  return true;
+}
+
+/// Whether assignments of equal axes are one statement.
+template <class... Assignments>
+constexpr bool are_joint() {
+  constexpr stage form = stage_of<joint<decltype(Assignments::node)...>>();
+  return form == stage::pointwise || form == stage::reduce || form == stage::rows;
+}
+
+/// Whether `written` would be stored before the statement has read its elements: elsewhere than where they are stored,
+/// or, where it holds one element a row, from another expression.
+template <class Assignment, class Node, class... All>
+bool overwrites_joint(const Assignment& written, const Node& node, const All&... all) {
+  if (written.destination.shape().to_array() == node.shape().to_array()) {
+    return overwrites_operands(written.destination, node);
+  }
+  const auto meets = [&](const auto& other) {
+    const auto found = reads_of(written.destination, other.node);
+    return static_cast<const void*>(&other) == &written ? found.elsewhere : found.reads;
+  };
+  return (meets(all) || ...);
+}
+
+}  // namespace detail
+}  // namespace tenon
