@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/device/threads.hpp>
-#include <tenon/host/staging.hpp>
+#include <tenon/host/fold_block.hpp>
 #include <tenon/plan/iterate.hpp>
 #include <vector>
 
@@ -38,62 +38,12 @@ class cascade {
 
 namespace detail {
 
-inline constexpr index run_block = staged_row::most_elements;  // folded in lanes before they enter the cascade
+inline constexpr index run_block = staged_row::most_elements;  // folded before they enter the cascade
 inline constexpr index lane_block = 512;  // neighbouring results that are at most folded side by side
 inline constexpr index least_lane_block = 64;
 inline constexpr index column_block = 128;              // values folded into one result before they enter the cascade
 inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
 inline constexpr index item_size = 32768;               // elements in one parallel item of a full reduction
-
-template <class Monoid, class State, class Cursor>
-inline constexpr bool folds_in_lanes =
-    is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
-
-/// The packs of [i, end) combined in `Chains` chains, which hide the latency of `combine`, and where they end; for at
-/// least one pack a chain.
-template <int Chains, class Monoid, class State, class Access, class Cursor, class Slots>
-TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, Access access, const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest), step = Chains * width;
-  const auto at = [&](index chain) __attribute__((always_inline)) {
-    return cursor.template pack<width>(i + chain * width, access, slots);
-  };
-  decltype(at(0)) chains[Chains];
-  for_each_index<Chains>([&](auto chain) { chains[chain.value] = at(chain.value); });
-  for (i += step; i + step <= end; i += step) {
-    for_each_index<Chains>(
-        [&](auto chain) { chains[chain.value] = Monoid::combine(chains[chain.value], at(chain.value)); });
-  }
-  for (int half = Chains / 2; half > 0; half /= 2) {
-    for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
-  }
-  return simd::reduce(chains[0], [](auto left, auto right) { return Monoid::combine(left, right); });
-}
-
-/// [begin, end) of one row; `first` is the position of the row's start among the reduced.
-template <class Monoid, class State, class Cursor, class Slots>
-State fold_block(Cursor cursor, index begin, index end, index first, const Slots& slots) {
-  State result = Monoid::template identity<State>();
-  index i = begin;
-  [[maybe_unused]] staged_row row(begin, end - begin);  // the cursor reads it to the end
-  if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    constexpr int width = simd::width_for(Cursor::widest);
-    if (end - begin >= 4 * width && !cursor.is_adjacent()) visit_elements(cursor, row);
-    const auto add_chains = [&]<int Chains>(constant<Chains>) {
-      if (end - i < Chains * width) return;
-      with_access(
-          [&](auto access) {
-            result = Monoid::combine(result, fold_chains<Chains, Monoid, State>(cursor, i, end, access, slots));
-          },
-          cursor);
-    };
-    add_chains(constant<8>{});
-    add_chains(constant<1>{});
-  }
-  for (; i < end; ++i) {
-    result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), first + i));
-  }
-  return result;
-}
 
 /// [begin, end) of a row, block by block into the cascade.
 template <class Monoid, class State, class Cursor, class Slots>

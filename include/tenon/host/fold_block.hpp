@@ -1,0 +1,150 @@
+// tenon/host/fold_block.hpp: a block of a row, folded while it is in the first cache.
+// Monoids of one number are folded in lanes. Variances and positions of extremes are found by two such folds.
+// Floor 4: may include base, device, expr, plan, host.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/monoids.hpp>
+#include <tenon/host/staging.hpp>
+
+namespace tenon::detail {
+
+template <class Monoid, class State, class Cursor>
+inline constexpr bool folds_in_lanes =
+    is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+
+/// The packs of [i, end) combined in `Chains` chains, which hide the latency of `combine`, and where they end; for at
+/// least one pack a chain.
+template <int Chains, class Monoid, class State, class Access, class Cursor, class Slots>
+TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, Access access, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest), step = Chains * width;
+  const auto at = [&](index chain) __attribute__((always_inline)) {
+    return cursor.template pack<width>(i + chain * width, access, slots);
+  };
+  decltype(at(0)) chains[Chains];
+  for_each_index<Chains>([&](auto chain) { chains[chain.value] = at(chain.value); });
+  for (i += step; i + step <= end; i += step) {
+    for_each_index<Chains>(
+        [&](auto chain) { chains[chain.value] = Monoid::combine(chains[chain.value], at(chain.value)); });
+  }
+  for (int half = Chains / 2; half > 0; half /= 2) {
+    for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+  }
+  return simd::reduce(chains[0], [](auto left, auto right) { return Monoid::combine(left, right); });
+}
+
+/// Whether a block is worth copies and second looks.
+template <class Cursor>
+constexpr bool is_long_block(index count) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  return width > 1 && count >= 4 * width;
+}
+
+/// A block in lanes, and what is left of it one by one.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_lanes(const Cursor& cursor, index begin, index end, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  State result = Monoid::template identity<State>();
+  index i = begin;
+  const auto add_chains = [&]<int Chains>(constant<Chains>) {
+    if (end - i < Chains * width) return;
+    with_access(
+        [&](auto access) {
+          result = Monoid::combine(result, fold_chains<Chains, Monoid, State>(cursor, i, end, access, slots));
+        },
+        cursor);
+  };
+  add_chains(constant<8>{});
+  add_chains(constant<1>{});
+  for (; i < end; ++i) {
+    result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), i));
+  }
+  return result;
+}
+
+/// The values of a cursor as numbers of type T, or their squared distances from `centre`.
+template <class T, bool Distances, class Cursor>
+struct moment_cursor {
+  static constexpr int widest = greatest_size({simd::lane_bytes<T>, Cursor::widest});
+  const Cursor& cursor;
+  T centre;
+
+  bool is_adjacent() const { return cursor.is_adjacent(); }
+  template <class Slots>
+  TENON_INLINE T value(index i, const Slots& slots) const {
+    return moment_of(converted_to<T>(cursor.value(i, slots)));
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+    using value_type = decltype(cursor.value(i, slots));
+    return moment_of(simd::convert<value_type, T>(cursor.template pack<Width>(i, access, slots)));
+  }
+
+ private:
+  template <class V>
+  TENON_INLINE V moment_of(V value) const {
+    if constexpr (Distances) return (value - centre) * (value - centre);
+    else return value;
+  }
+};
+
+/// The moments of a block: its mean, then the distances from it.
+template <class State, class Cursor, class Slots>
+State fold_moments(const Cursor& cursor, index begin, index end, const Slots& slots) {
+  using number = decltype(State::mean);
+  const auto count = static_cast<number>(end - begin);
+  const moment_cursor<number, false, Cursor> values{cursor, 0};
+  const number mean = fold_lanes<sum_monoid, number>(values, begin, end, slots) / count;
+  const moment_cursor<number, true, Cursor> distances{cursor, mean};
+  return {count, mean, fold_lanes<sum_monoid, number>(distances, begin, end, slots)};
+}
+
+/// The extreme of a block and where it is first; a NaN is the extreme.
+template <class Extreme, class State, class Cursor, class Slots>
+State fold_position(const Cursor& cursor, index begin, index end, index first, const Slots& slots) {
+  using number = decltype(State::value);
+  constexpr int width = simd::width_for(Cursor::widest);
+  const number extreme = fold_lanes<Extreme, number>(cursor, begin, end, slots);
+  const auto is_extreme = [&](auto value) { return (value == extreme) | (value != value); };
+  index i = begin;
+  with_access(
+      [&](auto access) {
+        for (; i + width <= end; i += width) {
+          const auto found = is_extreme(cursor.template pack<width>(i, access, slots));
+          if (simd::reduce(found, [](auto left, auto right) { return left | right; }) != 0) return;
+        }
+      },
+      cursor);
+  while (i < end && !is_extreme(cursor.value(i, slots))) ++i;
+  return {extreme, first + i};
+}
+
+template <class Cursor, class Slots>
+inline constexpr bool is_numeric = [] {
+  using value_type = decltype(std::declval<const Cursor&>().value(0, std::declval<const Slots&>()));
+  return std::is_arithmetic_v<value_type> && !std::is_same_v<value_type, bool>;
+}();
+
+/// [begin, end) of one row; `first` is the position of the row's start among the reduced.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_block(Cursor cursor, index begin, index end, index first, const Slots& slots) {
+  [[maybe_unused]] staged_row row(begin, end - begin);  // the cursor reads it to the end
+  const bool is_long = is_long_block<Cursor>(end - begin);
+  if (is_long && !cursor.is_adjacent()) visit_elements(cursor, row);
+  if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
+    return fold_lanes<Monoid, State>(cursor, begin, end, slots);
+  } else if constexpr (std::is_same_v<Monoid, variance_monoid>) {
+    if (is_long) return fold_moments<State>(cursor, begin, end, slots);
+  } else if constexpr (std::is_same_v<Monoid, argmax_monoid> && is_numeric<Cursor, Slots>) {
+    if (is_long) return fold_position<max_monoid, State>(cursor, begin, end, first, slots);
+  } else if constexpr (std::is_same_v<Monoid, argmin_monoid> && is_numeric<Cursor, Slots>) {
+    if (is_long) return fold_position<min_monoid, State>(cursor, begin, end, first, slots);
+  }
+  State result = Monoid::template identity<State>();
+  for (index i = begin; i < end; ++i) {
+    result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), first + i));
+  }
+  return result;
+}
+
+}  // namespace tenon::detail
