@@ -40,7 +40,8 @@ if(NOT TENON_CUDA STREQUAL "OFF")
 endif()
 if(TENON_HAS_CUDA)
   # As an option: CMake 3.25 does not know that nvcc has C++20.
-  target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
+  # Architectures side by side: the last source would else keep one core busy for minutes.
+  target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--threads=2>)
   list(JOIN warnings "," warning_list)
   target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${warning_list}>)
   if(TENON_WARNINGS_AS_ERRORS)

@@ -38,13 +38,20 @@ TEST_CASE("strides are flat when each is the next one times its extent", "[curso
 TEST_CASE("packs lie side by side when every cursor says so", "[cursor]") {
   const auto adjacent = [](const auto&... cursors) {
     bool result = false;
-    tenon::with_access([&](auto access) { result = decltype(access)::adjacent; }, cursors...);
+    tenon::with_access([&](auto access) { result = decltype(access)::how == tenon::reading::adjacent; }, cursors...);
     return result;
   };
   const telling_cursor beside, apart{false};
   CHECK(adjacent(beside));
   CHECK(adjacent(beside, beside));
   CHECK_FALSE(adjacent(beside, apart));
+}
+
+TEST_CASE("lanes that are not wanted are those of the first", "[cursor]") {
+  CHECK(tenon::whole_access<tenon::reading::row>::lane(7) == 7);
+  const tenon::partial_access<tenon::reading::row> part{3};
+  CHECK(part.lane(2) == 2);
+  CHECK(part.lane(3) == 0);
 }
 
 TEST_CASE("a cursor is asked what it can say", "[cursor]") {

@@ -23,7 +23,7 @@ T* numbered_from(T* elements, index begin) {
 
 /// What a loop reads again and again: where it is small, it is copied, so that no store can change it.
 template <class T>
-using loop_constant = std::conditional_t<(sizeof(T) <= 128 && std::is_trivially_copyable_v<T>), const T, const T&>;
+using loop_constant = std::conditional_t<(sizeof(T) <= 512 && std::is_trivially_copyable_v<T>), const T, const T&>;
 
 /// Elements 0 to `count` - 1 of `from` into those of a target from `begin` on.
 template <class T>
