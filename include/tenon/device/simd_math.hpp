@@ -49,14 +49,20 @@ TENON_INLINE V exp_of(V x) {
   return scaled<V>(reduced.power_less_one + 1, reduced.exponent);
 }
 
+/// 2^(n + r) for |r| <= 1/2.
+template <class V>
+TENON_INLINE V exp2_of_sum(const whole_near<V>& n, V r) {
+  using table = table_of<V>;
+  const V slope = r * polynomial(r, table::exp2_terms) + static_cast<lane_of<V>>(0.6931471805599453094172);
+  return scaled<V>(r * slope + 1, n);
+}
+
 template <class V>
 TENON_INLINE V exp2_of(V x) {
   using table = table_of<V>;
   const V within = at_most(at_least(x, constant_like<V>(table::exp2_least)), constant_like<V>(table::exp2_greatest));
   const whole_near<V> n(within);
-  const V r = within - n.number;
-  const V less_one = r * r * polynomial(r, table::exp2_terms) + r * static_cast<lane_of<V>>(0.6931471805599453094172);
-  return scaled<V>(less_one + 1, n);
+  return exp2_of_sum<V>(n, within - n.number);
 }
 
 /// 2 (2^(n-1) (exp(r) - 1) + (2^(n-1) - 1/2)): half of it, so that the greatest results do not overflow on the way.
@@ -85,6 +91,20 @@ struct split_number {
     const wrapping mantissa = raw & ((one << table::mantissa_bits) - one);
     exponent = as_bits<whole_lanes<V>>(raw) >> table::mantissa_bits;
     fraction = as_bits<V>(mantissa + root_half) - 1;
+  }
+};
+
+/// x = 2^exponent (1 + fraction) as split_number, of subnormal x too, and in numbers.
+template <class V>
+struct whole_split {
+  V exponent, fraction;
+
+  TENON_INLINE explicit whole_split(V x) {
+    using table = table_of<V>;
+    const auto is_small = x < table::least_normal;
+    const split_number<V> parts(select(is_small, x * (1 / table::negligible), x));
+    exponent = number_of<V>(parts.exponent) - select(is_small, constant_like<V>(table::mantissa_bits + 2), V{});
+    fraction = parts.fraction;
   }
 };
 
@@ -137,12 +157,8 @@ TENON_INLINE V log_with_edges(V argument, V result) {
 
 template <class Base, class V>
 TENON_INLINE V log_of(V x) {
-  using table = table_of<V>;
-  const auto is_small = x < table::least_normal;
-  const V normal = select(is_small, x * (1 / table::negligible), x);
-  const split_number<V> parts(normal);
-  const V shift = select(is_small, constant_like<V>(table::mantissa_bits + 2), V{});
-  return log_with_edges(x, Base::join(number_of<V>(parts.exponent) - shift, parts.fraction));
+  const whole_split<V> parts(x);
+  return log_with_edges(x, Base::join(parts.exponent, parts.fraction));
 }
 
 /// The fraction is x 2^-n + (2^-n - 1): of small x it is x itself, so no correction is needed.

@@ -1,0 +1,92 @@
+// tenon/device/simd_pairs.hpp: packs of numbers with the rounding errors that belong to them.
+// What a sum or product loses is kept beside it: functions whose errors grow with their arguments need twice the bits.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd_tables.hpp>
+
+namespace tenon::simd {
+
+namespace detail {
+
+/// x with the lower half of its mantissa cleared, so that products of two such numbers are exact.
+template <class V>
+TENON_INLINE V upper_half(V x) {
+  constexpr int half = (table_of<V>::mantissa_bits + 2) / 2;
+  return as_bits<V>((as_bits<whole_lanes<V>>(x) >> half) << half);
+}
+
+/// x * y + z, rounded once where the machine can.
+template <class V>
+TENON_INLINE V multiply_add(V x, V y, V z) {
+#if defined(__FMA__) && !defined(__CUDACC__)
+  if constexpr (is_number<V>) {
+    return std::fma(x, y, z);
+  } else if constexpr (sizeof(V) >= 16) {  // said in so many words, so that numbers and packs agree on what is fused
+    if constexpr (std::is_same_v<lane_of<V>, float>) {
+      asm("vfmadd213ps %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
+    } else {
+      asm("vfmadd213pd %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
+    }
+    return x;
+  }
+#endif
+  return x * y + z;
+}
+
+/// x * y - product where product is near it: exact in one instruction, or nearly so with Dekker's products of halves.
+template <class V>
+TENON_INLINE V product_error(V x, V y, V product) {
+#if defined(__FMA__) && !defined(__CUDACC__)
+  if constexpr (is_number<V> || sizeof(V) >= 16) return multiply_add(x, y, V(-product));
+#endif
+  const V a = upper_half(x), b = x - a, c = upper_half(y), d = y - c;
+  return (((a * c - product) + a * d) + b * c) + b * d;
+}
+
+}  // namespace detail
+
+/// The number high + low, where high is it rounded.
+/// source    Dekker 1971, a floating-point technique for extending the available precision
+template <class V>
+struct pair_of {
+  V high, low;
+};
+
+/// x * y, to twice the bits of a number.
+template <class V>
+TENON_INLINE pair_of<V> exact_product(V x, V y) {
+  const V product = x * y;
+  return {product, detail::product_error(x, y, product)};
+}
+
+/// x + y, exactly where |x| >= |y| or x is 0.
+template <class V>
+TENON_INLINE pair_of<V> ordered_sum(V x, V y) {
+  const V high = x + y;
+  return {high, y - (high - x)};
+}
+
+/// A product of pairs, to nearly twice the bits of a number.
+template <class V>
+TENON_INLINE pair_of<V> operator*(const pair_of<V>& x, const pair_of<V>& y) {
+  const pair_of<V> product = exact_product(x.high, y.high);
+  return {product.high, detail::multiply_add(x.high, y.low, detail::multiply_add(x.low, y.high, product.low))};
+}
+
+/// A sum of pairs where |x| >= |y| or x is 0.
+template <class V>
+TENON_INLINE pair_of<V> ordered_sum(const pair_of<V>& x, const pair_of<V>& y) {
+  const pair_of<V> sum = ordered_sum(x.high, y.high);
+  return {sum.high, sum.low + (x.low + y.low)};
+}
+
+/// x + y * z where |x| >= |y z|; the product is rounded where the machine cannot fuse it.
+template <class V>
+TENON_INLINE pair_of<V> add_product(const pair_of<V>& x, V y, V z) {
+  const V high = detail::multiply_add(y, z, x.high);
+  return {high, detail::multiply_add(y, z, V(x.high - high)) + x.low};
+}
+
+}  // namespace tenon::simd
