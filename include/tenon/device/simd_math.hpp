@@ -113,10 +113,11 @@ template <class V>
 TENON_INLINE V log_beyond(V f) {
   const V half_square = f * f * static_cast<lane_of<V>>(0.5);
   if constexpr (std::is_same_v<lane_of<V>, float>) {
-    return f * f * f * polynomial(f, table_of<V>::log_terms) - half_square;
+    return multiply_add(f * f * f, polynomial(f, table_of<V>::log_terms), V(-half_square));
   } else {
     const V s = f / (f + 2);
-    return s * (half_square + s * s * polynomial(s * s, table_of<V>::log_terms)) - half_square;
+    const V bracket = multiply_add(s * s, polynomial(s * s, table_of<V>::log_terms), half_square);
+    return multiply_add(s, bracket, V(-half_square));
   }
 }
 
@@ -124,7 +125,9 @@ TENON_INLINE V log_beyond(V f) {
 struct base_e {
   template <class V>
   TENON_INLINE static V join(V n, V f) {
-    return (f + (log_beyond(f) + n * table_of<V>::ln2_low)) + n * table_of<V>::ln2_high;
+    using table = table_of<V>;
+    const V low = multiply_add(n, constant_like<V>(table::ln2_low), log_beyond(f));
+    return multiply_add(n, constant_like<V>(table::ln2_high), V(f + low));
   }
 };
 struct base_2 {
@@ -137,13 +140,10 @@ struct base_2 {
 struct base_10 {
   template <class V>
   TENON_INLINE static V join(V n, V f) {
-    using lane = lane_of<V>;
-    constexpr lane high = static_cast<lane>(0.43359375),
-                   low = static_cast<lane>(7.007319032518276511289e-4);  // log10(e)
-    constexpr lane two_high = static_cast<lane>(0.301025390625),
-                   two_low = static_cast<lane>(4.605038981195213738895e-6);
-    const V beyond = log_beyond(f);
-    return ((n * two_low + (beyond + f) * low) + beyond * high) + f * high + n * two_high;
+    const V high = constant_like<V>(0.43359375), low = constant_like<V>(7.007319032518276511289e-4);  // log10(e)
+    const V two_high = constant_like<V>(0.301025390625), two_low = constant_like<V>(4.605038981195213738895e-6);
+    const V beyond = log_beyond(f), lowest = multiply_add(V(beyond + f), low, V(n * two_low));
+    return multiply_add(n, two_high, multiply_add(f, high, multiply_add(beyond, high, lowest)));
   }
 };
 

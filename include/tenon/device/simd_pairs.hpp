@@ -17,24 +17,6 @@ TENON_INLINE V upper_half(V x) {
   return as_bits<V>((as_bits<whole_lanes<V>>(x) >> half) << half);
 }
 
-/// x * y + z, rounded once where the machine can.
-template <class V>
-TENON_INLINE V multiply_add(V x, V y, V z) {
-#if defined(__FMA__) && !defined(__CUDACC__)
-  if constexpr (is_number<V>) {
-    return std::fma(x, y, z);
-  } else if constexpr (sizeof(V) >= 16) {  // said in so many words, so that numbers and packs agree on what is fused
-    if constexpr (std::is_same_v<lane_of<V>, float>) {
-      asm("vfmadd213ps %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
-    } else {
-      asm("vfmadd213pd %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
-    }
-    return x;
-  }
-#endif
-  return x * y + z;
-}
-
 /// x * y - product where product is near it: exact in one instruction, or nearly so with Dekker's products of halves.
 template <class V>
 TENON_INLINE V product_error(V x, V y, V product) {
@@ -72,7 +54,7 @@ TENON_INLINE pair_of<V> ordered_sum(V x, V y) {
 template <class V>
 TENON_INLINE pair_of<V> operator*(const pair_of<V>& x, const pair_of<V>& y) {
   const pair_of<V> product = exact_product(x.high, y.high);
-  return {product.high, detail::multiply_add(x.high, y.low, detail::multiply_add(x.low, y.high, product.low))};
+  return {product.high, multiply_add(x.high, y.low, multiply_add(x.low, y.high, product.low))};
 }
 
 /// A sum of pairs where |x| >= |y| or x is 0.
@@ -85,8 +67,8 @@ TENON_INLINE pair_of<V> ordered_sum(const pair_of<V>& x, const pair_of<V>& y) {
 /// x + y * z where |x| >= |y z|; the product is rounded where the machine cannot fuse it.
 template <class V>
 TENON_INLINE pair_of<V> add_product(const pair_of<V>& x, V y, V z) {
-  const V high = detail::multiply_add(y, z, x.high);
-  return {high, detail::multiply_add(y, z, V(x.high - high)) + x.low};
+  const V high = multiply_add(y, z, x.high);
+  return {high, multiply_add(y, z, V(x.high - high)) + x.low};
 }
 
 }  // namespace tenon::simd

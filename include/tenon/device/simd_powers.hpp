@@ -71,17 +71,6 @@ TENON_INLINE V positive_power(V magnitude, V y) {
   return exp2_of_sum<V>(n, (within - n.number) + select(within == exponent.high, beyond, V{}));
 }
 
-/// `magnitude`, not negative, with the sign of x.
-template <class V>
-TENON_INLINE V with_sign_of(V x, V magnitude) {
-  if constexpr (is_number<V>) {
-    return std::copysign(magnitude, x);
-  } else {
-    using bits = whole_lanes<V>;
-    return as_bits<V>(as_bits<bits>(magnitude) | (as_bits<bits>(x) & as_bits<bits>(-V{})));
-  }
-}
-
 /// x^y, where `power` is right for finite x > 0: C's table of zeros, infinities, negative x and NaN.
 template <class V>
 TENON_INLINE V with_edges_of_power(V x, V y, V power) {
