@@ -63,6 +63,9 @@ TEMPLATE_TEST_CASE("a sum and its error are the sum", "[simd_pairs]", float, dou
   const simd::pair_of<TestType> sum = simd::ordered_sum(TestType(3), epsilon / 8);
   CHECK(sum.high == 3);
   CHECK(sum.low == epsilon / 8);
+  const simd::pair_of<TestType> rising = simd::exact_sum(epsilon / 8, TestType(3));
+  CHECK(rising.high == 3);
+  CHECK(rising.low == epsilon / 8);
   const simd::pair_of<TestType> of_zero = simd::ordered_sum(TestType(0), epsilon);
   CHECK(of_zero.high == epsilon);
   CHECK(of_zero.low == 0);

@@ -50,6 +50,14 @@ TENON_INLINE pair_of<V> ordered_sum(V x, V y) {
   return {high, y - (high - x)};
 }
 
+/// x + y, exactly, whichever is greater.
+/// source    Knuth, the art of computer programming 4.2.2
+template <class V>
+TENON_INLINE pair_of<V> exact_sum(V x, V y) {
+  const V high = x + y, part = high - x;
+  return {high, (x - (high - part)) + (y - part)};
+}
+
 /// A product of pairs, to nearly twice the bits of a number.
 template <class V>
 TENON_INLINE pair_of<V> operator*(const pair_of<V>& x, const pair_of<V>& y) {

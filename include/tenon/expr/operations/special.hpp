@@ -21,11 +21,11 @@ struct erf_op : floating_result {
 inline constexpr pointwise_function<erf_op> erf;
 
 /// 1 - erf(x), exact where erf is near 1.
-struct erfc_op : floating_result, lanewise<erfc_op> {
+struct erfc_op : floating_result {
   static constexpr const char* name = "erfc";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::erfc(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::erfc(x);
   }
 };
 inline constexpr pointwise_function<erfc_op> erfc;
