@@ -82,6 +82,11 @@ TEST_CASE("sums and products of pairs have twice the bits of float", "[simd_pair
     const simd::pair_of<float> wide{x.high * 16, x.low * 16};
     const float factor = small.high * 0x1p-21f;
     compare(x * y, total(x) * total(y));
+    compare(simd::inverse_of(x), 1 / total(x));
+    const simd::pair_of<float> t{x.high / 8, x.low / 8};
+    constexpr tenon::array<float, 3> first{{3, 2, 1}};
+    compare(simd::polynomial(t, first, tenon::array<float, 1>{{0.5f}}),
+            3 + total(t) * (2 + total(t) * (1 + total(t) * 0.5L)));
     compare(simd::ordered_sum(wide, y), total(wide) + total(y));
     compare(simd::add_product(wide, factor, y.high),
             total(wide) + static_cast<long double>(factor) * static_cast<long double>(y.high));

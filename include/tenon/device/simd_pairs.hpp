@@ -79,4 +79,30 @@ TENON_INLINE pair_of<V> add_product(const pair_of<V>& x, V y, V z) {
   return {high, multiply_add(y, z, V(x.high - high)) + x.low};
 }
 
+/// 1 / x
+template <class V>
+TENON_INLINE pair_of<V> inverse_of(const pair_of<V>& x) {
+  const V high = 1 / x.high, error = detail::product_error(high, x.high, constant_like<V>(1));
+  return {high, -multiply_add(high, x.low, error) * high};
+}
+
+/// first[0] + x (first[1] + ... x (rest[0] + x (rest[1] + ...))), where `rest` weighs so little that it may be rounded.
+template <class V, int First, int Rest>
+TENON_INLINE pair_of<V> polynomial(const pair_of<V>& x, const array<lane_of<V>, First>& first,
+                                   const array<lane_of<V>, Rest>& rest) {
+  pair_of<V> sum{polynomial(x.high, rest), {}};
+  for (int k = First - 1; k >= 0; --k) {
+    const pair_of<V> product = x * sum;
+    sum = exact_sum(constant_like<V>(first[k]), product.high);
+    sum.low += product.low;
+  }
+  return sum;
+}
+
+/// The same pair in every lane.
+template <class V>
+TENON_INLINE pair_of<V> constant_pair(const pair_of<lane_of<V>>& number) {
+  return {constant_like<V>(number.high), constant_like<V>(number.low)};
+}
+
 }  // namespace tenon::simd

@@ -39,11 +39,6 @@ struct power_table<double> {
   static constexpr double square_shrink = 0x1p-520, square_grow = 0x1p620;
 };
 
-template <class V>
-TENON_INLINE pair_of<V> constant_pair(const pair_of<lane_of<V>>& number) {
-  return {constant_like<V>(number.high), constant_like<V>(number.low)};
-}
-
 /// log2(magnitude), of doubles to some 66 bits: n + 2 log2(e) s (1 + s^2/3 + s^4 p(s^2)), s = f / (f + 2).
 template <class V>
 TENON_INLINE pair_of<V> paired_log2(V magnitude) {

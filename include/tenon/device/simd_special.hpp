@@ -50,21 +50,11 @@ template <class V>
 TENON_INLINE pair_of<V> scaled_erfc(V x) {
   using lane = lane_of<V>;
   using table = erfc_table<lane>;
-  const pair_of<V> divisor = exact_sum(x, constant_like<V>(table::centre));
-  pair_of<V> inverse{1 / divisor.high, {}};
-  inverse.low =
-      -multiply_add(inverse.high, divisor.low, product_error(inverse.high, divisor.high, constant_like<V>(1))) *
-      inverse.high;
-  constexpr lane twice = -2 * table::centre;
-  pair_of<V> t = ordered_sum(constant_like<V>(1), V(inverse.high * twice));  // 1 - 2 centre / (x + centre)
-  t.low += inverse.low * twice;
-  pair_of<V> sum{polynomial(t.high, table::rest), {}};
-  for (int k = 2; k >= 0; --k) {
-    const pair_of<V> product = t * sum;
-    sum = exact_sum(constant_like<V>(table::first[k]), product.high);
-    sum.low += product.low;
-  }
-  return sum * inverse;
+  const pair_of<V> inverse = inverse_of(exact_sum(x, constant_like<V>(table::centre)));
+  constexpr lane slope = -2 * table::centre;  // t is 1 - 2 centre / (x + centre)
+  pair_of<V> t = ordered_sum(constant_like<V>(1), V(inverse.high * slope));
+  t.low += inverse.low * slope;
+  return polynomial(t, table::first, table::rest) * inverse;
 }
 
 /// factor * exp(x) = factor * 2^n (1 + r + r^2 q(r)), rounded once but for the last term.
