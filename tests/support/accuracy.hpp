@@ -29,52 +29,60 @@ struct outcome {
   bool lanes_agree = true;
 };
 
-/// The worst error of `function` over `count` numbers that `draw()` gives, in packs and one by one.
-template <class T, class Function, class Reference, class Draw>
-outcome<T> measure(const Function& function, const Reference& reference, Draw draw, int count = 200000) {
+template <class T, class Function, class Reference, std::size_t... Operand, class... Draw>
+outcome<T> measure_operands(const Function& function, const Reference& reference, std::index_sequence<Operand...>,
+                            Draw... draw) {
   namespace simd = tenon::simd;
-  constexpr int width = simd::native_width<T>;
+  constexpr int width = simd::native_width<T>, count = 200000;
   outcome<T> result;
   for (int i = 0; i < count; i += width) {
-    T values[width];
-    for (T& each : values) each = draw();
-    const auto lanes = function(simd::load<T, width>(values));
+    T values[sizeof...(Draw)][width];
+    for (int lane = 0; lane < width; ++lane) ((values[Operand][lane] = draw()), ...);
+    const auto lanes = function(simd::load<T, width>(values[Operand])...);
     for (int lane = 0; lane < width; ++lane) {
-      const T value = lanes[lane], alone = function(values[lane]);
-      const double error = ulps<T>(value, reference(static_cast<long double>(values[lane])));
-      if (error > result.worst) result.worst = error, result.worst_at = values[lane];
+      const T value = lanes[lane], alone = function(values[Operand][lane]...);
+      const double error = ulps<T>(value, reference(static_cast<long double>(values[Operand][lane])...));
+      if (error > result.worst) result.worst = error, result.worst_at = values[0][lane];
       if (value != alone && !(std::isnan(value) && std::isnan(alone))) result.lanes_agree = false;
     }
   }
   return result;
 }
 
+/// The worst error of `function` over many numbers that `draw()` gives for each operand, in packs and one by one.
+template <class T, class Function, class Reference, class... Draw>
+outcome<T> measure(const Function& function, const Reference& reference, Draw... draw) {
+  return measure_operands<T>(function, reference, std::index_sequence_for<Draw...>{}, draw...);
+}
+
 /// Numbers spread evenly over [low, high).
 template <class T>
-auto evenly(double low, double high) {
-  return [random = random_source(11), low, high]() mutable { return static_cast<T>(random.uniform(low, high)); };
+auto evenly(double low, double high, std::uint64_t seed = 11) {
+  return [random = random_source(seed), low, high]() mutable { return static_cast<T>(random.uniform(low, high)); };
 }
 
 /// Numbers of any bits: all magnitudes alike, subnormals, infinities and NaN among them.
 template <class T>
-auto any_bits() {
-  return [random = random_source(12)]() mutable {
+auto any_bits(std::uint64_t seed = 12) {
+  return [random = random_source(seed)]() mutable {
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     return __builtin_bit_cast(T, static_cast<bits>(random.bits()));
   };
+}
+
+template <class T>
+void check_outcome(const outcome<T>& found) {
+  CAPTURE(static_cast<double>(found.worst_at));
+  CHECK(found.worst <= 2.0);
+  CHECK(found.lanes_agree);
 }
 
 /// `function` within two units of `reference` for any bits and in the given ranges.
 template <class T, class Function, class Reference>
 void check_function(const Function& function, const Reference& reference,
                     const std::vector<std::pair<double, double>>& ranges) {
-  auto outcomes = std::vector{measure<T>(function, reference, any_bits<T>())};
-  for (const auto& [low, high] : ranges) outcomes.push_back(measure<T>(function, reference, evenly<T>(low, high)));
-  for (const auto& each : outcomes) {
-    CAPTURE(static_cast<double>(each.worst_at));
-    CHECK(each.worst <= 2.0);
-    CHECK(each.lanes_agree);
-  }
+  check_outcome(measure<T>(function, reference, any_bits<T>()));
+  for (const auto& [low, high] : ranges) check_outcome(measure<T>(function, reference, evenly<T>(low, high)));
 }
 
 }  // namespace tenon_test

@@ -296,6 +296,25 @@ TENON_HOST_DEVICE TENON_INLINE V sqrt(V value) {
   }
 }
 
+/// x * y + z, rounded once where the machine can. Numbers and packs agree on it; of sums in other words compilers fuse
+/// some products and not others, as their surroundings have it.
+template <class V>
+TENON_INLINE V multiply_add(V x, V y, V z) {
+#if defined(__FMA__) && !defined(__CUDACC__)
+  if constexpr (is_number<V>) {
+    return std::fma(x, y, z);
+  } else if constexpr (sizeof(V) >= 16) {
+    if constexpr (std::is_same_v<lane_of<V>, float>) {
+      asm("vfmadd213ps %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
+    } else {
+      asm("vfmadd213pd %2, %1, %0" : "+v"(x) : "v"(y), "v"(z));
+    }
+    return x;
+  }
+#endif
+  return x * y + z;
+}
+
 /// Logic of bool and of masks.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V logical_and(V left, V right) {

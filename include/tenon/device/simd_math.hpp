@@ -49,14 +49,20 @@ TENON_INLINE V exp_of(V x) {
   return scaled<V>(reduced.power_less_one + 1, reduced.exponent);
 }
 
+/// 2^(n + r) for |r| <= 1/2.
+template <class V>
+TENON_INLINE V exp2_of_sum(const whole_near<V>& n, V r) {
+  using table = table_of<V>;
+  const V slope = r * polynomial(r, table::exp2_terms) + static_cast<lane_of<V>>(0.6931471805599453094172);
+  return scaled<V>(r * slope + 1, n);
+}
+
 template <class V>
 TENON_INLINE V exp2_of(V x) {
   using table = table_of<V>;
   const V within = at_most(at_least(x, constant_like<V>(table::exp2_least)), constant_like<V>(table::exp2_greatest));
   const whole_near<V> n(within);
-  const V r = within - n.number;
-  const V less_one = r * r * polynomial(r, table::exp2_terms) + r * static_cast<lane_of<V>>(0.6931471805599453094172);
-  return scaled<V>(less_one + 1, n);
+  return exp2_of_sum<V>(n, within - n.number);
 }
 
 /// 2 (2^(n-1) (exp(r) - 1) + (2^(n-1) - 1/2)): half of it, so that the greatest results do not overflow on the way.
@@ -88,15 +94,30 @@ struct split_number {
   }
 };
 
+/// x = 2^exponent (1 + fraction) as split_number, of subnormal x too, and in numbers.
+template <class V>
+struct whole_split {
+  V exponent, fraction;
+
+  TENON_INLINE explicit whole_split(V x) {
+    using table = table_of<V>;
+    const auto is_small = x < table::least_normal;
+    const split_number<V> parts(select(is_small, x * (1 / table::negligible), x));
+    exponent = number_of<V>(parts.exponent) - select(is_small, constant_like<V>(table::mantissa_bits + 2), V{});
+    fraction = parts.fraction;
+  }
+};
+
 /// log(1 + f) - f of a fraction; the part of a logarithm that may be rounded.
 template <class V>
 TENON_INLINE V log_beyond(V f) {
   const V half_square = f * f * static_cast<lane_of<V>>(0.5);
   if constexpr (std::is_same_v<lane_of<V>, float>) {
-    return f * f * f * polynomial(f, table_of<V>::log_terms) - half_square;
+    return multiply_add(f * f * f, polynomial(f, table_of<V>::log_terms), V(-half_square));
   } else {
     const V s = f / (f + 2);
-    return s * (half_square + s * s * polynomial(s * s, table_of<V>::log_terms)) - half_square;
+    const V bracket = multiply_add(s * s, polynomial(s * s, table_of<V>::log_terms), half_square);
+    return multiply_add(s, bracket, V(-half_square));
   }
 }
 
@@ -104,7 +125,9 @@ TENON_INLINE V log_beyond(V f) {
 struct base_e {
   template <class V>
   TENON_INLINE static V join(V n, V f) {
-    return (f + (log_beyond(f) + n * table_of<V>::ln2_low)) + n * table_of<V>::ln2_high;
+    using table = table_of<V>;
+    const V low = multiply_add(n, constant_like<V>(table::ln2_low), log_beyond(f));
+    return multiply_add(n, constant_like<V>(table::ln2_high), V(f + low));
   }
 };
 struct base_2 {
@@ -117,13 +140,10 @@ struct base_2 {
 struct base_10 {
   template <class V>
   TENON_INLINE static V join(V n, V f) {
-    using lane = lane_of<V>;
-    constexpr lane high = static_cast<lane>(0.43359375),
-                   low = static_cast<lane>(7.007319032518276511289e-4);  // log10(e)
-    constexpr lane two_high = static_cast<lane>(0.301025390625),
-                   two_low = static_cast<lane>(4.605038981195213738895e-6);
-    const V beyond = log_beyond(f);
-    return ((n * two_low + (beyond + f) * low) + beyond * high) + f * high + n * two_high;
+    const V high = constant_like<V>(0.43359375), low = constant_like<V>(7.007319032518276511289e-4);  // log10(e)
+    const V two_high = constant_like<V>(0.301025390625), two_low = constant_like<V>(4.605038981195213738895e-6);
+    const V beyond = log_beyond(f), lowest = multiply_add(V(beyond + f), low, V(n * two_low));
+    return multiply_add(n, two_high, multiply_add(f, high, multiply_add(beyond, high, lowest)));
   }
 };
 
@@ -137,12 +157,8 @@ TENON_INLINE V log_with_edges(V argument, V result) {
 
 template <class Base, class V>
 TENON_INLINE V log_of(V x) {
-  using table = table_of<V>;
-  const auto is_small = x < table::least_normal;
-  const V normal = select(is_small, x * (1 / table::negligible), x);
-  const split_number<V> parts(normal);
-  const V shift = select(is_small, constant_like<V>(table::mantissa_bits + 2), V{});
-  return log_with_edges(x, Base::join(number_of<V>(parts.exponent) - shift, parts.fraction));
+  const whole_split<V> parts(x);
+  return log_with_edges(x, Base::join(parts.exponent, parts.fraction));
 }
 
 /// The fraction is x 2^-n + (2^-n - 1): of small x it is x itself, so no correction is needed.

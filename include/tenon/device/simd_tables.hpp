@@ -149,4 +149,15 @@ TENON_INLINE V power_of_two(whole_lanes<V> exponent) {
   return as_bits<V>((exponent + table::exponent_bias) << table::mantissa_bits);
 }
 
+/// `magnitude`, not negative, with the sign of x.
+template <class V>
+TENON_INLINE V with_sign_of(V x, V magnitude) {
+  if constexpr (is_number<V>) {
+    return std::copysign(magnitude, x);
+  } else {
+    using bits = whole_lanes<V>;
+    return as_bits<V>(as_bits<bits>(magnitude) | (as_bits<bits>(x) & as_bits<bits>(-V{})));
+  }
+}
+
 }  // namespace tenon::simd

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/device/simd_integer.hpp>
-#include <tenon/device/simd_math.hpp>
+#include <tenon/device/simd_powers.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
@@ -102,11 +102,11 @@ struct rsqrt_op : floating_result {
 inline constexpr pointwise_function<rsqrt_op> rsqrt;
 
 /// Cube root.
-struct cbrt_op : floating_result, lanewise<cbrt_op> {
+struct cbrt_op : floating_result {
   static constexpr const char* name = "cbrt";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::cbrt(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::cbrt(x);
   }
 };
 inline constexpr pointwise_function<cbrt_op> cbrt;
@@ -122,11 +122,11 @@ struct reciprocal_op : floating_result {
 inline constexpr pointwise_function<reciprocal_op> reciprocal;
 
 /// sqrt(x * x + y * y), without overflow on the way.
-struct hypot_op : floating_result, lanewise<hypot_op> {
+struct hypot_op : floating_result {
   static constexpr const char* name = "hypot";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
-    return std::hypot(x, y);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    return simd::hypot(x, y);
   }
 };
 inline constexpr pointwise_function<hypot_op> hypot;
@@ -134,18 +134,16 @@ inline constexpr pointwise_function<hypot_op> hypot;
 /// x to the power y. Powers of integers wrap around; with a negative y they are 0, but 1 or -1 of 1 and -1.
 struct pow_op : promoting, lanewise<pow_op> {
   static constexpr const char* name = "pow";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return y == 2 ? x * x : std::pow(x, y);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+    if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
+      return simd::pow(x, y);
     } else {
-      return whole_power(x, y);
+      return lanewise<pow_op>::value(x, y);
     }
   }
-
- private:
   template <class T>
-  TENON_HOST_DEVICE static T whole_power(T x, T y) {
+  TENON_HOST_DEVICE static T number(T x, T y) {
     auto left = simd::wrapping(y);
     if constexpr (std::is_signed_v<T>) {
       if (y < 0 && x != 1 && x != -1) return 0;

@@ -4,30 +4,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/simd_math.hpp>
+#include <tenon/device/simd_hyperbolic.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
 namespace tenon {
 
 /// Hyperbolic sine.
-struct sinh_op : floating_result, batchwise<sinh_op> {
+struct sinh_op : floating_result {
   static constexpr const char* name = "sinh";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    using std::sinh;
-    return sinh(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::sinh(x);
   }
 };
 inline constexpr pointwise_function<sinh_op> sinh;
 
 /// Hyperbolic cosine.
-struct cosh_op : floating_result, batchwise<cosh_op> {
+struct cosh_op : floating_result {
   static constexpr const char* name = "cosh";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    using std::cosh;
-    return cosh(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::cosh(x);
   }
 };
 inline constexpr pointwise_function<cosh_op> cosh;
@@ -43,33 +41,31 @@ struct tanh_op : floating_result {
 inline constexpr pointwise_function<tanh_op> tanh;
 
 /// Inverse of sinh.
-struct asinh_op : floating_result, batchwise<asinh_op> {
+struct asinh_op : floating_result {
   static constexpr const char* name = "asinh";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    using std::asinh;
-    return asinh(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::asinh(x);
   }
 };
 inline constexpr pointwise_function<asinh_op> asinh;
 
 /// The inverse of cosh that is not negative; NaN where x < 1.
-struct acosh_op : floating_result, lanewise<acosh_op> {
+struct acosh_op : floating_result {
   static constexpr const char* name = "acosh";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::acosh(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::acosh(x);
   }
 };
 inline constexpr pointwise_function<acosh_op> acosh;
 
 /// Inverse of tanh; NaN where |x| > 1.
-struct atanh_op : floating_result, batchwise<atanh_op> {
+struct atanh_op : floating_result {
   static constexpr const char* name = "atanh";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    using std::atanh;
-    return atanh(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::atanh(x);
   }
 };
 inline constexpr pointwise_function<atanh_op> atanh;

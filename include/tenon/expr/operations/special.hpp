@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/device/simd_special.hpp>
+#include <tenon/device/simd_gamma.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
@@ -21,31 +21,31 @@ struct erf_op : floating_result {
 inline constexpr pointwise_function<erf_op> erf;
 
 /// 1 - erf(x), exact where erf is near 1.
-struct erfc_op : floating_result, lanewise<erfc_op> {
+struct erfc_op : floating_result {
   static constexpr const char* name = "erfc";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::erfc(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::erfc(x);
   }
 };
 inline constexpr pointwise_function<erfc_op> erfc;
 
 /// Gamma function: (x - 1)! of whole numbers; NaN at negative ones.
-struct gamma_op : floating_result, lanewise<gamma_op> {
+struct gamma_op : floating_result {
   static constexpr const char* name = "gamma";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::tgamma(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::tgamma(x);
   }
 };
 inline constexpr pointwise_function<gamma_op> gamma;
 
 /// log(|gamma(x)|); infinite at 0 and negative whole numbers.
-struct lgamma_op : floating_result, lanewise<lgamma_op> {
+struct lgamma_op : floating_result {
   static constexpr const char* name = "lgamma";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    return std::lgamma(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::lgamma(x);
   }
 };
 inline constexpr pointwise_function<lgamma_op> lgamma;
