@@ -60,10 +60,17 @@ TENON_HOST_DEVICE TENON_INLINE auto settle(const Cursor& cursor, const Slots& sl
   }
 }
 
-/// Asks for the memory that a cursor will read in its next `count` positions.
+/// Asks for the memory that a cursor will read at a position, which may lie past its row.
 template <class Cursor>
-TENON_INLINE void prefetch(const Cursor& cursor, index count) {
-  if constexpr (requires { cursor.prefetch(count); }) cursor.prefetch(count);
+TENON_INLINE void prefetch(const Cursor& cursor, index i) {
+  if constexpr (requires { cursor.prefetch(i); }) cursor.prefetch(i);
+}
+
+/// The same for the first `count` positions.
+template <class Cursor>
+TENON_INLINE void prefetch_row(const Cursor& cursor, index count) {
+  constexpr index line = 64 / Cursor::widest;
+  for (index i = 0; i < count; i += line) prefetch(cursor, i);
 }
 
 /// Calls `visitor(data, stride)` for the elements in memory that a cursor reads along its row, where it says which.

@@ -113,11 +113,7 @@ struct strided_source {
         }
       }
     }
-    TENON_INLINE void prefetch(index count) const {
-      constexpr index line = 64 / static_cast<index>(sizeof(T));
-      if (stride < 1 || stride >= line) return;
-      for (index offset = 0; offset < count * stride; offset += line) __builtin_prefetch(data + offset);
-    }
+    TENON_INLINE void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
     template <class Visitor>
     void visit(Visitor& visitor) {
       visitor(data, stride);
@@ -317,8 +313,8 @@ struct operation_program {
     TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
       return settled_of(slots, positions{});
     }
-    TENON_INLINE void prefetch(index count) const {
-      apply_tuple([count](const auto&... cursor) { (tenon::prefetch(cursor, count), ...); }, cursors);
+    TENON_INLINE void prefetch(index i) const {
+      apply_tuple([i](const auto&... cursor) { (tenon::prefetch(cursor, i), ...); }, cursors);
     }
     template <class Visitor>
     void visit(Visitor& visitor) {

@@ -38,20 +38,27 @@ class cascade {
 
 namespace detail {
 
-inline constexpr index run_block = staged_row::most_elements;  // folded before they enter the cascade
+inline constexpr index run_block = 4096;  // values folded side by side before they enter the cascade
 inline constexpr index lane_block = 512;  // neighbouring results that are at most folded side by side
 inline constexpr index least_lane_block = 64;
 inline constexpr index column_block = 128;              // values folded into one result before they enter the cascade
 inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
 inline constexpr index item_size = 32768;               // elements in one parallel item of a full reduction
 
+/// How many values of a row are folded before they enter the cascade: fewer where they are copied first.
+template <class Cursor>
+index block_of_row(const Cursor& cursor) {
+  return cursor.is_adjacent() ? run_block : staged_row::most_elements;
+}
+
 /// [begin, end) of a row, block by block into the cascade.
 template <class Monoid, class State, class Cursor, class Slots>
 void fold_row(cascade<Monoid, State>& partial, const Cursor& cursor, const array<index, 2>& part, index first,
-              const Slots& slots) {
-  for (index begin = part[0]; begin < part[1]; begin += run_block) {
-    const index end = begin + run_block < part[1] ? begin + run_block : part[1];
-    partial.push(fold_block<Monoid, State>(cursor, begin, end, first, slots));
+              bool is_cached, const Slots& slots) {
+  const index block = block_of_row(cursor);
+  for (index begin = part[0]; begin < part[1]; begin += block) {
+    const index end = begin + block < part[1] ? begin + block : part[1];
+    partial.push(fold_block<Monoid, State>(cursor, begin, end, first, is_cached, slots));
   }
 }
 
@@ -83,15 +90,18 @@ struct lanes_of {
       results[i] = Monoid::template finish<typename Fold::value_type>(state[i], fold.count);
     }
   }
-  /// Rows of one length, cursors in an array; returns how many of the elements it has added.
+  /// Rows of one length, cursors in an array; returns how many of the elements it has added. Asks for those of `later`,
+  /// where there are any.
   template <class Cursors, class Slots>
-  TENON_INLINE index add_rows(const Cursors& rows, const array<index, 2>& part, const Slots& slots) {
+  TENON_INLINE index add_rows(const Cursors& rows, const Cursors* later, const array<index, 2>& part,
+                              const Slots& slots) {
     constexpr int width = simd::width_for(std::remove_cvref_t<decltype(rows[0])>::widest);
     const index begin = part[0], length = part[1] - part[0];
     const auto add_pack = [&](index i, auto access) __attribute__((always_inline)) {
       const auto at = [&](int row) __attribute__((always_inline)) {
         return rows[row].template pack<width>(begin + i, access, slots);
       };
+      for (int row = 0; later != nullptr && row < Cursors::size(); ++row) prefetch((*later)[row], begin + i);
       auto lanes = at(0);
       for (int row = 1; row < Cursors::size(); ++row) lanes = Monoid::combine(lanes, at(row));
       simd::store<width>(state + i, Monoid::combine(simd::load<State, width>(state + i), lanes));
@@ -108,10 +118,10 @@ struct lanes_of {
   }
   /// `Count` rows from number `position` on.
   template <int Count, class Cursor, class Slots>
-  TENON_INLINE void add(const array<Cursor, Count>& rows, const array<index, 2>& part, index position,
-                        const Slots& slots) {
+  TENON_INLINE void add(const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
+                        const array<index, 2>& part, index position, const Slots& slots) {
     index begin = part[0];
-    if constexpr (folds_in_lanes<Monoid, State, Cursor>) begin += add_rows(rows, part, slots);
+    if constexpr (folds_in_lanes<Monoid, State, Cursor>) begin += add_rows(rows, later, part, slots);
     for (int row = 0; row < Count; ++row) {
       for (index i = begin; i < part[1]; ++i) {
         State& into = state[i - part[0]];
@@ -121,18 +131,18 @@ struct lanes_of {
   }
 };
 
+template <class Fold>
+bool is_cached(const Fold& fold) {
+  return fold.total <= beyond_caches;
+}
+
 /// Runs `runs[0]` to `runs[1]` - 1 of the result at `here`, of each the elements `part[0]` to `part[1]` - 1.
 template <class Fold, class Position, class Slots>
 void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, const Fold& fold, Position here,
                const array<index, 2>& runs, const array<index, 2>& part, const Slots& slots) {
-  const bool is_long = fold.count > beyond_caches && part[1] <= 4 * run_block;
   for (index run = runs[0]; run < runs[1]; ++run) {
-    if (is_long && run + 1 < runs[1]) {
-      set_position(here, fold.extents, fold.kept, Fold::rank - 1, run + 1);
-      prefetch(fold.program.at(here), part[1]);  // no hardware looks beyond a page
-    }
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
-    fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), slots);
+    fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold), slots);
   }
 }
 
@@ -151,11 +161,21 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
       return fold.program.at(here);
     };
     using cursor = decltype(row_at(0));
+    const auto four_from = [&](index row) {
+      return array<cursor, 4>{{row_at(row), row_at(row + 1), row_at(row + 2), row_at(row + 3)}};
+    };
     index row = first;
-    for (; row + 4 <= last; row += 4) {
-      sums.add(array<cursor, 4>{{row_at(row), row_at(row + 1), row_at(row + 2), row_at(row + 3)}}, part, row, slots);
+    if (row + 4 <= last) {
+      auto rows = four_from(row);
+      for (; row + 4 <= last; row += 4) {
+        const auto later = four_from(row + 8 <= last ? row + 4 : row);
+        sums.add(rows, is_cached(fold) ? nullptr : &later, part, row, slots);
+        rows = later;
+      }
     }
-    for (; row < last; ++row) sums.add(array<cursor, 1>{{row_at(row)}}, part, row, slots);
+    for (; row < last; ++row) {
+      sums.add(array<cursor, 1>{{row_at(row)}}, static_cast<const array<cursor, 1>*>(nullptr), part, row, slots);
+    }
     if (fold.count <= column_block) return sums.finish(fold, part, results);
     partial.push(sums);
   }
@@ -167,15 +187,19 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
 /// The result at `here`, a position of the iteration space.
 template <class Fold, class Position, class Slots>
 typename Fold::value_type fold_result(const Fold& fold, const Position& here, const Slots& slots) {
-  if (fold.run_count() == 1 && fold.run_length() <= detail::run_block) {
+  const index length = fold.run_length();
+  if (fold.run_count() == 1 && length <= detail::run_block) {
     auto start = here;
     set_position(start, fold.extents, fold.kept, Fold::rank - 1, 0);
-    const auto total = detail::fold_block<typename Fold::monoid, typename Fold::state>(
-        settle(fold.program.at(start), slots), 0, fold.run_length(), 0, slots);
-    return Fold::monoid::template finish<typename Fold::value_type>(total, fold.count);
+    const auto cursor = settle(fold.program.at(start), slots);
+    if (length <= detail::block_of_row(cursor)) {
+      const auto total = detail::fold_block<typename Fold::monoid, typename Fold::state>(
+          cursor, 0, length, 0, detail::is_cached(fold), slots);
+      return Fold::monoid::template finish<typename Fold::value_type>(total, fold.count);
+    }
   }
   cascade<typename Fold::monoid, typename Fold::state> partial;
-  detail::fold_runs(partial, fold, here, {{0, fold.run_count()}}, {{0, fold.run_length()}}, slots);
+  detail::fold_runs(partial, fold, here, {{0, fold.run_count()}}, {{0, length}}, slots);
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 

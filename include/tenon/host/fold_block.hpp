@@ -14,16 +14,21 @@ inline constexpr bool folds_in_lanes =
     is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// The packs of [i, end) combined in `Chains` chains, which hide the latency of `combine`, and where they end; for at
-/// least one pack a chain.
+/// least one pack a chain. What no cache holds is asked for some pages ahead, which no hardware does.
 template <int Chains, class Monoid, class State, class Access, class Cursor, class Slots>
-TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, Access access, const Slots& slots) {
+TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, bool is_cached, Access access,
+                               const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest), step = Chains * width;
+  constexpr index ahead = 8192 / Cursor::widest;
   const auto at = [&](index chain) __attribute__((always_inline)) {
     return cursor.template pack<width>(i + chain * width, access, slots);
   };
   decltype(at(0)) chains[Chains];
   for_each_index<Chains>([&](auto chain) { chains[chain.value] = at(chain.value); });
   for (i += step; i + step <= end; i += step) {
+    if (!is_cached) {
+      for_each_index<Chains>([&](auto chain) { prefetch(cursor, i + chain.value * width + ahead); });
+    }
     for_each_index<Chains>(
         [&](auto chain) { chains[chain.value] = Monoid::combine(chains[chain.value], at(chain.value)); });
   }
@@ -42,7 +47,7 @@ constexpr bool is_long_block(index count) {
 
 /// A block in lanes, and what is left of it one by one.
 template <class Monoid, class State, class Cursor, class Slots>
-State fold_lanes(const Cursor& cursor, index begin, index end, const Slots& slots) {
+State fold_lanes(const Cursor& cursor, index begin, index end, bool is_cached, const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest);
   State result = Monoid::template identity<State>();
   index i = begin;
@@ -50,7 +55,8 @@ State fold_lanes(const Cursor& cursor, index begin, index end, const Slots& slot
     if (end - i < Chains * width) return;
     with_access(
         [&](auto access) {
-          result = Monoid::combine(result, fold_chains<Chains, Monoid, State>(cursor, i, end, access, slots));
+          result =
+              Monoid::combine(result, fold_chains<Chains, Monoid, State>(cursor, i, end, is_cached, access, slots));
         },
         cursor);
   };
@@ -79,6 +85,7 @@ struct moment_cursor {
     using value_type = decltype(cursor.value(i, slots));
     return moment_of(simd::convert<value_type, T>(cursor.template pack<Width>(i, access, slots)));
   }
+  TENON_INLINE void prefetch(index i) const { tenon::prefetch(cursor, i); }
 
  private:
   template <class V>
@@ -90,21 +97,21 @@ struct moment_cursor {
 
 /// The moments of a block: its mean, then the distances from it.
 template <class State, class Cursor, class Slots>
-State fold_moments(const Cursor& cursor, index begin, index end, const Slots& slots) {
+State fold_moments(const Cursor& cursor, index begin, index end, bool is_cached, const Slots& slots) {
   using number = decltype(State::mean);
   const auto count = static_cast<number>(end - begin);
   const moment_cursor<number, false, Cursor> values{cursor, 0};
-  const number mean = fold_lanes<sum_monoid, number>(values, begin, end, slots) / count;
+  const number mean = fold_lanes<sum_monoid, number>(values, begin, end, is_cached, slots) / count;
   const moment_cursor<number, true, Cursor> distances{cursor, mean};
-  return {count, mean, fold_lanes<sum_monoid, number>(distances, begin, end, slots)};
+  return {count, mean, fold_lanes<sum_monoid, number>(distances, begin, end, true, slots)};
 }
 
 /// The extreme of a block and where it is first; a NaN is the extreme.
 template <class Extreme, class State, class Cursor, class Slots>
-State fold_position(const Cursor& cursor, index begin, index end, index first, const Slots& slots) {
+State fold_position(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   using number = decltype(State::value);
   constexpr int width = simd::width_for(Cursor::widest);
-  const number extreme = fold_lanes<Extreme, number>(cursor, begin, end, slots);
+  const number extreme = fold_lanes<Extreme, number>(cursor, begin, end, is_cached, slots);
   const auto is_extreme = [&](auto value) { return (value == extreme) | (value != value); };
   index i = begin;
   with_access(
@@ -125,20 +132,21 @@ inline constexpr bool is_numeric = [] {
   return std::is_arithmetic_v<value_type> && !std::is_same_v<value_type, bool>;
 }();
 
-/// [begin, end) of one row; `first` is the position of the row's start among the reduced.
+/// [begin, end) of one row; `first` is the position of the row's start among the reduced. Strided rows of more than
+/// staged_row::most_elements must come in pieces.
 template <class Monoid, class State, class Cursor, class Slots>
-State fold_block(Cursor cursor, index begin, index end, index first, const Slots& slots) {
+State fold_block(Cursor cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   [[maybe_unused]] staged_row row(begin, end - begin);  // the cursor reads it to the end
   const bool is_long = is_long_block<Cursor>(end - begin);
   if (is_long && !cursor.is_adjacent()) visit_elements(cursor, row);
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    return fold_lanes<Monoid, State>(cursor, begin, end, slots);
+    return fold_lanes<Monoid, State>(cursor, begin, end, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, variance_monoid>) {
-    if (is_long) return fold_moments<State>(cursor, begin, end, slots);
+    if (is_long) return fold_moments<State>(cursor, begin, end, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, argmax_monoid> && is_numeric<Cursor, Slots>) {
-    if (is_long) return fold_position<max_monoid, State>(cursor, begin, end, first, slots);
+    if (is_long) return fold_position<max_monoid, State>(cursor, begin, end, first, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, argmin_monoid> && is_numeric<Cursor, Slots>) {
-    if (is_long) return fold_position<min_monoid, State>(cursor, begin, end, first, slots);
+    if (is_long) return fold_position<min_monoid, State>(cursor, begin, end, first, is_cached, slots);
   }
   State result = Monoid::template identity<State>();
   for (index i = begin; i < end; ++i) {

@@ -66,7 +66,7 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {
         set_position(position, extents, 0, RowAxis, row + 1);
-        prefetch(get<0>(folds).program.at(position), length);  // no hardware looks beyond a page
+        prefetch_row(get<0>(folds).program.at(position), length);  // no hardware looks beyond a page
       }
       set_position(position, extents, 0, RowAxis, row);
       fold_row_slots(slots, own_folds, position, first_equal);

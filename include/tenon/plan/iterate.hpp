@@ -74,6 +74,7 @@ struct reduction_program {
   int kept;                    // kept axes in front
   bool along_kept;
   index count;  // values per result
+  index total;  // values of all results
 
   /// Length of the innermost axis, and how many such runs a result (or a block of results) has.
   TENON_HOST_DEVICE constexpr index run_length() const { return Rank == 0 ? 1 : extents[Rank - 1]; }
@@ -110,8 +111,13 @@ TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, Resu
     extents[place] = axes[axis] < 0 || ResultRank == 0 ? operand_extents[axis] : result_extents[axes[axis]];
   }
   merge_axes(extents, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
-  return reduction_program<Reduction, rank, decltype(program)>{
-      program, extents, in_result, order.kept, along_kept, folded_count(reduced, operand_extents)};
+  return reduction_program<Reduction, rank, decltype(program)>{program,
+                                                               extents,
+                                                               in_result,
+                                                               order.kept,
+                                                               along_kept,
+                                                               folded_count(reduced, operand_extents),
+                                                               count_between(extents, 0, rank)};
 }
 
 namespace detail {

@@ -94,7 +94,7 @@ struct recording_program {
 template <class Reduction, int Rank, class Program>
 auto recording(const reduction_program<Reduction, Rank, Program>& fold, typename Program::value_type* record) {
   return reduction_program<Reduction, Rank, recording_program<Program>>{
-      {fold.program, record}, fold.extents, fold.in_result, fold.kept, fold.along_kept, fold.count};
+      {fold.program, record}, fold.extents, fold.in_result, fold.kept, fold.along_kept, fold.count, fold.total};
 }
 
 namespace detail {
