@@ -30,7 +30,7 @@ namespace detail {
 enum class aliasing { handled, denied };
 
 template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
-[[gnu::noinline]] void evaluate_whole(view<T, Shape, Space> destination, E node);
+[[gnu::noinline]] void evaluate_whole(const view<T, Shape, Space>& destination, const E& node);
 
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
@@ -81,9 +81,9 @@ read_check<Destination::rank> relevant_reads(const Destination& destination, con
 }
 
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
-/// writes. Out of line and with a copy of the node, so that the statement around it can keep its own in registers.
+/// writes.
 template <aliasing Aliasing, class T, class Shape, class Space, class E>
-void evaluate_whole(view<T, Shape, Space> destination, E node) {
+void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
   if (destination.size() == 0) return;
 #if TENON_CHECKED != 0
   check_alive("assign", "destination", destination);
@@ -145,15 +145,15 @@ void check_repeats(const Destination& destination, const Shape& shape) {
   }
 }
 
-/// `node` into elements over which it may repeat.
-template <aliasing Aliasing, class T, class Shape, class Space, class E>
-[[gnu::noinline]] void evaluate_repeated(view<T, Shape, Space> destination, E node) {
-  if (destination.shape() == node.shape()) return evaluate_whole<Aliasing>(destination, node);
+/// Evaluates once what the destination holds several times.
+template <class T, class Shape, class Space, class E>
+[[gnu::noinline]] void evaluate_repeated(const view<T, Shape, Space>& destination, const E& node) {
   check_repeats(destination.shape(), node.shape());
   evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
 }
 
-/// The same for a statement of the host that its program says whole. A short one that needs nothing is done at once.
+/// A statement of the host that its program says whole, into elements over which it may repeat. A short one that needs
+/// nothing is done at once.
 template <aliasing Aliasing, class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
@@ -193,8 +193,10 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     evaluate_into<Aliasing>(destination, broadcast_to(node, destination.shape()));
   } else if constexpr (runs_program<Space, E>) {
     evaluate_program<Aliasing>(destination, node);
+  } else if (destination.shape() == node.shape()) {
+    evaluate_whole<Aliasing>(destination, node);
   } else {
-    evaluate_repeated<Aliasing>(destination, node);
+    evaluate_repeated(destination, node);
   }
 }
 

@@ -132,13 +132,10 @@ inline constexpr bool is_numeric = [] {
   return std::is_arithmetic_v<value_type> && !std::is_same_v<value_type, bool>;
 }();
 
-/// [begin, end) of one row; `first` is the position of the row's start among the reduced. Strided rows of more than
-/// staged_row::most_elements must come in pieces.
+/// As fold_block, of a cursor as it is.
 template <class Monoid, class State, class Cursor, class Slots>
-State fold_block(Cursor cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
-  [[maybe_unused]] staged_row row(begin, end - begin);  // the cursor reads it to the end
-  const bool is_long = is_long_block<Cursor>(end - begin);
-  if (is_long && !cursor.is_adjacent()) visit_elements(cursor, row);
+State fold_values(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
+  [[maybe_unused]] const bool is_long = is_long_block<Cursor>(end - begin);
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
     return fold_lanes<Monoid, State>(cursor, begin, end, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, variance_monoid>) {
@@ -153,6 +150,19 @@ State fold_block(Cursor cursor, index begin, index end, index first, bool is_cac
     result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), first + i));
   }
   return result;
+}
+
+/// [begin, end) of one row; `first` is the position of the row's start among the reduced. Strided rows of more than
+/// staged_row::most_elements must come in pieces.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_block(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
+  if (cursor.is_adjacent() || !is_long_block<Cursor>(end - begin)) {
+    return fold_values<Monoid, State>(cursor, begin, end, first, is_cached, slots);
+  }
+  Cursor staged = cursor;
+  staged_row row(begin, end - begin);
+  visit_elements(staged, row);
+  return fold_values<Monoid, State>(staged, begin, end, first, is_cached, slots);
 }
 
 }  // namespace tenon::detail
