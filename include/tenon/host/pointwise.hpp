@@ -125,8 +125,8 @@ template <class T, int Rank>
 }  // namespace detail
 
 /// Evaluates a program over its `own` extents into a target of `extents`, over which it may repeat; by way of a
-/// temporary where it reads there what it has already written. Copies are taken, so that the statement around it can keep
-/// its own in registers.
+/// temporary where it reads there what it has already written. Copies are taken, so that the statement around it can
+/// keep its own in registers.
 template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(array<index, Rank> extents, strided_target<T, Rank> target,
                                           array<index, Rank> own, Program program, bool may_alias) {
