@@ -109,19 +109,3 @@ TEST_CASE("the same number stands in every lane", "[simd]") {
   }
   CHECK(simd::constant_like<simd::pack<float, 4>>(3)[3] == 3.0f);
 }
-
-TEST_CASE("bytes are copied past the caches from anywhere to anywhere", "[simd]") {
-  std::vector<unsigned char> from(400), to(400), expected(400);
-  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 7);
-  for (const int begin : {0, 1, 31, 64}) {
-    for (const int bytes : {0, 1, 63, 64, 65, 200, 300}) {
-      std::fill(to.begin(), to.end(), static_cast<unsigned char>(1));
-      expected = to;
-      std::copy_n(from.begin() + 5, bytes, expected.begin() + begin);
-      simd::stream(to.data() + begin, from.data() + 5, bytes);
-      simd::finish_streaming();
-      CAPTURE(begin, bytes);
-      CHECK(to == expected);
-    }
-  }
-}

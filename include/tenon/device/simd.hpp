@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <tenon/base/array.hpp>
 #include <tenon/base/dtype.hpp>
@@ -161,24 +160,21 @@ TENON_INLINE void store(U* to, const V& lanes) {
   }
 }
 
-/// Copies bytes past the caches.
-inline void stream(void* to, const void* from, index bytes) {
-  auto* destination = static_cast<std::byte*>(to);
-  auto* source = static_cast<const std::byte*>(from);
+/// Whether a pack of lanes V can be written past the caches into elements of type U.
+template <class U, class V>
+inline constexpr bool can_stream =
 #if defined(__AVX__) && !defined(__CUDACC__)
-  using line = pack<float, detail::vector_bytes / 4>;
-  constexpr index size = sizeof(line);
-  const index past = static_cast<index>(reinterpret_cast<std::uintptr_t>(to) % sizeof(line));
-  const index before = past == 0 ? 0 : size - past < bytes ? size - past : bytes;
-  std::memcpy(destination, source, static_cast<std::size_t>(before));
-  for (destination += before, source += before, bytes -= before; bytes >= size; bytes -= size) {
-    line lanes;
-    std::memcpy(&lanes, source, sizeof(lanes));
-    asm volatile("vmovntps %1, (%0)" : : "r"(destination), "v"(lanes) : "memory");
-    destination += size, source += size;
-  }
+    std::is_same_v<lane_of<V>, U> && sizeof(V) == detail::vector_bytes;
+#else
+    false;
 #endif
-  std::memcpy(destination, source, static_cast<std::size_t>(bytes));
+
+/// Writes the lanes past the caches to adjacent elements, aligned to the size of the pack.
+template <class U, class V>
+TENON_INLINE void stream([[maybe_unused]] U* to, [[maybe_unused]] const V& lanes) {
+#if defined(__AVX__) && !defined(__CUDACC__)
+  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<V*>(to)) : "v"(lanes));
+#endif
 }
 
 /// Orders what was streamed before what other threads do next.

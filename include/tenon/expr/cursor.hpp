@@ -66,11 +66,11 @@ TENON_INLINE void prefetch(const Cursor& cursor, index i) {
   if constexpr (requires { cursor.prefetch(i); }) cursor.prefetch(i);
 }
 
-/// The same for the first `count` positions.
+/// The same for the first `count` positions, of which every second may be skipped in memory.
 template <class Cursor>
 TENON_INLINE void prefetch_row(const Cursor& cursor, index count) {
-  constexpr index line = 64 / Cursor::widest;
-  for (index i = 0; i < count; i += line) prefetch(cursor, i);
+  constexpr index step = 32 / Cursor::widest == 0 ? 1 : 32 / Cursor::widest;
+  for (index i = 0; i < count; i += step) prefetch(cursor, i);
 }
 
 /// Calls `visitor(data, stride)` for the elements in memory that a cursor reads along its row, where it says which.

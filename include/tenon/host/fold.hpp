@@ -140,7 +140,13 @@ bool is_cached(const Fold& fold) {
 template <class Fold, class Position, class Slots>
 void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, const Fold& fold, Position here,
                const array<index, 2>& runs, const array<index, 2>& part, const Slots& slots) {
+  const bool looks_ahead = !is_cached(fold) && part[1] <= run_block;
   for (index run = runs[0]; run < runs[1]; ++run) {
+    if (looks_ahead && run + 1 < runs[1]) {
+      set_position(here, fold.extents, fold.kept, Fold::rank - 1, run + 1);
+      const auto next = fold.program.at(here);
+      if (!next.is_adjacent()) prefetch_row(next, part[1]);  // what is copied is not asked for later
+    }
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
     fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold), slots);
   }

@@ -150,7 +150,7 @@ TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, con
   for (; i + width <= count; i += width) {
     simd::store<width>(data + i, cursor.template pack<width>(i, whole_access<reading::adjacent>{}, no_slots{}));
   }
-  if (i < count) write_row<reading::row>(data, {{i, count}}, cursor, no_slots{});
+  if (i < count) write_row<reading::row>(data, false, {{i, count}}, cursor, no_slots{});
   return true;
 }
 

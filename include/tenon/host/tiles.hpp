@@ -11,8 +11,8 @@
 
 namespace tenon::detail {
 
-inline constexpr index pointwise_chunk = 4096;   // elements: few enough to balance, enough to hide the bookkeeping
-inline constexpr index pointwise_grain = 16384;  // below this a second thread costs more than it saves
+inline constexpr index pointwise_chunk = 4096;   // elements of a tile that is copied: the first cache holds it
+inline constexpr index pointwise_grain = 16384;  // of any other; for fewer, a second thread costs more than it saves
 inline constexpr index across_rows = 256;        // of a tile, along an operand that lies across the loop
 inline constexpr index across_columns = 64;      // of such a tile, along the loop
 inline constexpr index rows_ahead = across_rows / across_columns;  // written between two looks ahead
@@ -141,9 +141,10 @@ struct tile_grid {
   explicit tile_grid(const any_statement<Rank>& statement)
       : extents(statement.extents), tiles(statement.extents), across(axis_across(statement)) {
     if (across < 0) {
+      const index chunk = copies(statement) ? pointwise_chunk : pointwise_grain;
       across = Rank - 2;
-      columns = least(extents[Rank - 1], pointwise_chunk);
-      rows = across < 0 || columns == 0 ? 1 : pointwise_chunk / columns;
+      columns = least(extents[Rank - 1], chunk);
+      rows = across < 0 || columns == 0 ? 1 : chunk / columns;
     }
     if (across >= 0) tiles[across] = (extents[across] + rows - 1) / rows;
     tiles[Rank - 1] = columns == 0 ? 0 : (extents[Rank - 1] + columns - 1) / columns;
@@ -166,6 +167,13 @@ struct tile_grid {
 
  private:
   static index least(index left, index right) { return left < right ? left : right; }
+  /// Whether a tile of some source or target is copied.
+  static bool copies(const any_statement<Rank>& statement) {
+    bool result = false;
+    for (int k = 0; k < statement.source_count; ++k) result = result || statement.is_staged(statement.sources[k]);
+    for (int k = 0; k < statement.target_count; ++k) result = result || statement.targets[k].stride[Rank - 1] != 1;
+    return result;
+  }
   /// The axis along which a source lies side by side that does not along the loop.
   static int axis_across(const any_statement<Rank>& statement) {
     constexpr index shortest = 8;  // shorter runs are not worth a square tile

@@ -25,10 +25,16 @@ T* numbered_from(T* elements, index begin) {
 template <class T>
 using loop_constant = std::conditional_t<(sizeof(T) <= 512 && std::is_trivially_copyable_v<T>), const T, const T&>;
 
+/// How many elements from `to` on lie before one where packs of `bytes` are aligned.
+template <class T>
+index before_aligned(const T* to, index bytes) {
+  const index past = static_cast<index>(reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(bytes));
+  return past == 0 ? 0 : (bytes - past) / static_cast<index>(sizeof(T));
+}
+
 /// Elements 0 to `count` - 1 of `from` into those of a target from `begin` on.
 template <class T>
-[[gnu::noinline]] void copy_to_target(const target_run<T>& target, index begin, const T* from, index count) {
-  if (target.step == 1) return simd::stream(target.data + begin, from, count * static_cast<index>(sizeof(T)));
+[[gnu::noinline]] void copy_apart(const target_run<T>& target, index begin, const T* from, index count) {
   for (index i = 0; i < count; ++i) target.data[(begin + i) * target.step] = from[i];
 }
 
@@ -40,18 +46,30 @@ template <class T, class Cursor, class Slots>
   for (index i = first; i < end; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
 }
 
-/// Writes the positions `part[0]` to `part[1]` - 1 of a cursor to adjacent elements. Out of line: of each kind of
-/// reading, a statement has one such loop.
+/// Writes the positions `part[0]` to `part[1]` - 1 of a cursor to adjacent elements, past the caches where `streaming`.
+/// Out of line: of each kind of reading, a statement has one such loop.
 template <reading How, class T, class Cursor, class Slots>
-[[gnu::noinline]] void write_packs(T* to, const array<index, 2>& part, const Cursor& shared_cursor,
+[[gnu::noinline]] void write_packs(T* to, bool streaming, const array<index, 2>& part, const Cursor& shared_cursor,
                                    const Slots& shared_slots) {
   constexpr int width = write_width<T, Cursor>;
   detail::loop_constant<Cursor> cursor = shared_cursor;
   detail::loop_constant<Slots> slots = shared_slots;
   index i = part[0];
   const index end = part[1];
+  using lanes_type = decltype(cursor.template pack<width>(i, whole_access<How>{}, slots));
+  if constexpr (!simd::can_stream<T, lanes_type>) {
+    streaming = false;
+  } else if (streaming) {
+    const index first = detail::before_aligned(to + i, sizeof(lanes_type));
+    if (first != 0 && i + first <= end) {
+      write_packs<How>(to, false, {{i, i + first}}, shared_cursor, shared_slots);
+      i += first;
+    }
+  }
   for (; i + width <= end; i += width) {
-    simd::store<width>(to + i, cursor.template pack<width>(i, whole_access<How>{}, slots));
+    const auto lanes = cursor.template pack<width>(i, whole_access<How>{}, slots);
+    if (streaming) simd::stream(to + i, lanes);
+    else simd::store<width>(to + i, lanes);
   }
   if (i == end) return;
   if constexpr (simd::has_partial_packs) {
@@ -64,27 +82,28 @@ template <reading How, class T, class Cursor, class Slots>
 
 /// The same of any cursor; `How` says how it reads where not all it reads is adjacent.
 template <reading How, class T, class Cursor, class Slots>
-TENON_INLINE void write_row(T* to, const array<index, 2>& part, const Cursor& cursor, const Slots& slots) {
+TENON_INLINE void write_row(T* to, bool streaming, const array<index, 2>& part, const Cursor& cursor,
+                            const Slots& slots) {
   if constexpr (write_width<T, Cursor> == 1) {
     write_values(to, part[0], part[1], cursor, slots);
   } else if (cursor.is_adjacent()) {
-    write_packs<reading::adjacent>(to, part, cursor, slots);
+    write_packs<reading::adjacent>(to, streaming, part, cursor, slots);
   } else {
-    write_packs<How>(to, part, cursor, slots);
+    write_packs<How>(to, streaming, part, cursor, slots);
   }
 }
 
-/// As write_row, to any target. On their way to elements that are not side by side, or past the caches, values are.
+/// As write_row, to any target. On their way to elements that are not side by side, values are.
 template <reading How, class T, class Cursor, class Slots>
 TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& part, const Cursor& cursor,
                             const Slots& slots) {
-  if (target.step == 1 && !target.streaming) return write_row<How>(target.data, part, cursor, slots);
+  if (target.step == 1) return write_row<How>(target.data, target.streaming, part, cursor, slots);
   constexpr index block = 256;
-  alignas(64) T side_by_side[block];
+  T side_by_side[block];
   for (index begin = part[0]; begin < part[1]; begin += block) {
     const index end = part[1] - begin < block ? part[1] : begin + block;
-    write_row<How>(detail::numbered_from(side_by_side, begin), {{begin, end}}, cursor, slots);
-    detail::copy_to_target(target, begin, side_by_side, end - begin);
+    write_row<How>(detail::numbered_from(side_by_side, begin), false, {{begin, end}}, cursor, slots);
+    detail::copy_apart(target, begin, side_by_side, end - begin);
   }
 }
 
