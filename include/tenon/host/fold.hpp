@@ -66,7 +66,7 @@ void fold_row(cascade<Monoid, State>& partial, const Cursor& cursor, const array
 template <class Monoid, class State>
 struct lanes_of {
   index count;
-  State state[lane_block];
+  alignas(line_bytes) State state[lane_block];
 
   static lanes_of identity(index count) {
     lanes_of result;
