@@ -2,6 +2,7 @@
 // Small cursors that record what they were asked stand for the real ones.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/cursor.hpp>
+#include <tenon/expr/program.hpp>
 
 #include "support/catch.hpp"
 
@@ -47,11 +48,9 @@ TEST_CASE("packs lie side by side when every cursor says so", "[cursor]") {
   CHECK_FALSE(adjacent(beside, apart));
 }
 
-TEST_CASE("lanes that are not wanted are those of the first", "[cursor]") {
-  CHECK(tenon::whole_access<tenon::reading::row>::lane(7) == 7);
-  const tenon::partial_access<tenon::reading::row> part{3};
-  CHECK(part.lane(2) == 2);
-  CHECK(part.lane(3) == 0);
+TEST_CASE("a cursor gives part of a pack only where it says so", "[cursor]") {
+  STATIC_REQUIRE(!tenon::takes_partial<telling_cursor>);
+  STATIC_REQUIRE(tenon::takes_partial<tenon::strided_source<float, 1>::cursor>);
 }
 
 TEST_CASE("a cursor is asked what it can say", "[cursor]") {

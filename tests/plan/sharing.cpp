@@ -19,6 +19,7 @@ std::atomic<long> evaluations{0};  // by all threads
 /// x itself; counts the values that it sees. Costly, so that rows put it on record.
 struct counted_op : tenon::promoting {
   using costly = void;
+  using of_elements_alone = void;
   [[maybe_unused]] static constexpr const char* name = "counted";
   template <class V>
   static V value(V x) {

@@ -26,18 +26,19 @@ template <reading How>
 struct whole_access {
   static constexpr reading how = How;
   static constexpr bool whole = true;
-
-  TENON_INLINE static index lane(index lane) { return lane; }
 };
-/// The access of the first `count` lanes; `lane` gives one of them in place of the others.
+/// The access of the first `count` lanes.
 template <reading How>
 struct partial_access {
   static constexpr reading how = How;
   static constexpr bool whole = false;
   index count;
-
-  TENON_INLINE index lane(index lane) const { return lane < count ? lane : 0; }
 };
+
+/// Cursors that give the first lanes of a pack alone, whatever is in the others. Functions of the user's are no part of
+/// them: these are called with elements only.
+template <class Cursor>
+inline constexpr bool takes_partial = requires { requires Cursor::takes_partial; };
 
 /// Calls `body(access)` with the access that the cursors of a loop allow, so that the question is asked once a row.
 template <class Body, class... Cursors>

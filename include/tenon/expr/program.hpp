@@ -80,6 +80,7 @@ struct strided_source {
 
   struct cursor {
     static constexpr int widest = simd::lane_bytes<value_type>;
+    static constexpr bool takes_partial = true;
     const T* data;
     index stride;
 
@@ -141,6 +142,7 @@ struct constant_source {
 
   struct cursor {
     static constexpr int widest = simd::lane_bytes<value_type>;
+    static constexpr bool takes_partial = true;
     using uniform = void;
     value_type number;
 
@@ -196,8 +198,8 @@ struct generated_source {
       return static_cast<value_type>(generator(base + i * stride));
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
-      return simd::generate<value_type, Width>([&](index lane) { return value(i + access.lane(lane), slots); });
+    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
     }
     template <class Visitor>
     void visit(Visitor& visitor) {
@@ -227,6 +229,7 @@ struct slot_source {
 
   struct cursor {
     static constexpr int widest = simd::lane_bytes<T>;
+    static constexpr bool takes_partial = true;
 
     bool is_adjacent() const { return true; }
     template <class Slots>
@@ -293,6 +296,8 @@ struct operation_program {
   template <class... Cursors>
   struct cursor_of {
     static constexpr int widest = greatest_size({simd::lane_bytes<Result>, Cursors::widest...});
+    static constexpr bool takes_partial =
+        !requires { typename Op::of_elements_alone; } && (tenon::takes_partial<Cursors> && ...);
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 

@@ -112,9 +112,11 @@ struct lanes_of {
           for (; i + width <= length; i += width) add_pack(i, access);
         },
         rows[0]);
-    if (!simd::has_partial_packs || i == length) return i;
-    add_pack(i, partial_access<reading::strided>{length - i});  // lanes past the last result are of no account
-    return length;
+    if constexpr (simd::has_partial_packs && takes_partial<std::remove_cvref_t<decltype(rows[0])>>) {
+      if (i < length) add_pack(i, partial_access<reading::strided>{length - i});  // further lanes are of no account
+      i = length;
+    }
+    return i;
   }
   /// `Count` rows from number `position` on.
   template <int Count, class Cursor, class Slots>
@@ -171,13 +173,9 @@ void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, 
       return array<cursor, 4>{{row_at(row), row_at(row + 1), row_at(row + 2), row_at(row + 3)}};
     };
     index row = first;
-    if (row + 4 <= last) {
-      auto rows = four_from(row);
-      for (; row + 4 <= last; row += 4) {
-        const auto later = four_from(row + 8 <= last ? row + 4 : row);
-        sums.add(rows, is_cached(fold) ? nullptr : &later, part, row, slots);
-        rows = later;
-      }
+    for (; row + 4 <= last; row += 4) {
+      const auto later = four_from(row + 8 <= last ? row + 4 : row);
+      sums.add(four_from(row), is_cached(fold) ? nullptr : &later, part, row, slots);
     }
     for (; row < last; ++row) {
       sums.add(array<cursor, 1>{{row_at(row)}}, static_cast<const array<cursor, 1>*>(nullptr), part, row, slots);

@@ -15,6 +15,7 @@ struct recorded_source {
 
   struct cursor {
     static constexpr int widest = simd::lane_bytes<T>;
+    static constexpr bool takes_partial = true;
 
     bool is_adjacent() const { return true; }
     template <class Slots>

@@ -72,7 +72,7 @@ template <reading How, class T, class Cursor, class Slots>
     else simd::store<width>(to + i, lanes);
   }
   if (i == end) return;
-  if constexpr (simd::has_partial_packs) {
+  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
     const partial_access<How> rest{end - i};
     simd::store_part<width>(to + i, cursor.template pack<width>(i, rest, slots), rest.count);
   } else {

@@ -119,6 +119,27 @@ TEST_CASE("a state in the owner's memory may be captured by reference", "[map]")
         std::vector<double>{11, 7, 5});
 }
 
+TEST_CASE("a function is called with elements only", "[map]") {
+  for (tenon::index count = 1; count < 40; ++count) {
+    const auto x = tenon_test::counting<int>(tenon::rank<2>(3, count));
+    int calls = 0;
+    bool in_range = true;
+    const auto counted = [&](int number) {
+      ++calls;
+      in_range = in_range && number >= 1 && number <= 3 * count;
+      return 60 / number;
+    };
+    tenon::set_num_threads(1);
+    CHECK(numbers_of(map(counted, x + 1)).size() == static_cast<std::size_t>(3 * count));
+    CHECK(numbers_of(tenon::sum(map(counted, x + 1), tenon::axis<0>)).size() == static_cast<std::size_t>(count));
+    CHECK(numbers_of(tenon::sum(map(counted, x + 1), tenon::axis<1>)).size() == 3);
+    tenon::set_num_threads(0);
+    CAPTURE(count);
+    CHECK(calls == 9 * count);
+    CHECK(in_range);
+  }
+}
+
 TEST_CASE("operands that do not broadcast", "[map]") {
   const auto x = tenon_test::counting<float>(tenon::rank<1>(3)), y = tenon_test::counting<float>(tenon::rank<1>(4));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { map(product_and_one{}, x, y); }) ==

@@ -15,6 +15,7 @@ template <class Function, class... Numbers>
 struct map_op {
   static constexpr const char* name = "map";
   using costly = void;
+  using of_elements_alone = void;
   using result = std::remove_cvref_t<std::invoke_result_t<const Function&, Numbers...>>;
   template <class...>
   using element = result;

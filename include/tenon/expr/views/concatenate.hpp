@@ -32,8 +32,8 @@ struct concatenated_source {
       return value_from<0>(run.at(i), index{0}, slots);
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
-      return simd::generate<T, Width>([&](index lane) { return value(i + access.lane(lane), slots); });
+    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+      return simd::generate<T, Width>([&](index lane) { return value(i + lane, slots); });
     }
     template <class Visitor>
     void visit(Visitor& visitor) {

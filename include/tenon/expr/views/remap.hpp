@@ -88,8 +88,8 @@ struct remapped_source {
       return value_at(i, position, slots, std::make_integer_sequence<int, static_cast<int>(sizeof...(Cursors))>{});
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
-      return simd::generate<value_type, Width>([&](index lane) { return value(i + access.lane(lane), slots); });
+    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
     }
     template <class Visitor>
     void visit(Visitor& visitor) {
