@@ -57,9 +57,8 @@ template <reading How, class T, class Cursor, class Slots>
   index i = part[0];
   const index end = part[1];
   using lanes_type = decltype(cursor.template pack<width>(i, whole_access<How>{}, slots));
-  if constexpr (!simd::can_stream<T, lanes_type>) {
-    streaming = false;
-  } else if (streaming) {
+  constexpr bool can_stream = simd::can_stream<T, lanes_type>;
+  if (can_stream && streaming) {
     const index first = detail::before_aligned(to + i, sizeof(lanes_type));
     if (first != 0 && i + first <= end) {
       write_packs<How>(to, false, {{i, i + first}}, shared_cursor, shared_slots);
@@ -68,8 +67,13 @@ template <reading How, class T, class Cursor, class Slots>
   }
   for (; i + width <= end; i += width) {
     const auto lanes = cursor.template pack<width>(i, whole_access<How>{}, slots);
-    if (streaming) simd::stream(to + i, lanes);
-    else simd::store<width>(to + i, lanes);
+    if constexpr (can_stream) {
+      if (streaming) {
+        simd::stream(to + i, lanes);
+        continue;
+      }
+    }
+    simd::store<width>(to + i, lanes);
   }
   if (i == end) return;
   if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
