@@ -21,9 +21,9 @@ struct block_slots {
     return get<Slot>(results)[i - origin];
   }
   template <int Slot, int Width, class Access>
-  auto pack(index i, Access) const {
+  auto pack(index i, Access access) const {
     using value_type = std::remove_cvref_t<decltype(get<Slot>(results)[0])>;
-    return simd::load<value_type, Width>(get<Slot>(results).begin() + (i - origin));
+    return load_wanted<value_type, Width>(get<Slot>(results).begin() + (i - origin), access);
   }
 };
 
