@@ -196,7 +196,8 @@ TEMPLATE_LIST_TEST_CASE("outputs in place of what they are computed from", "[eva
     auto running = tenon::full<float, TestType>(rank<2>(37, 1), 8.0f);
     const tenon::launch_counter counter;
     evaluate(assign(running, running * 0.5f + tenon::mean(x, axis<1>)), assign(x, x - tenon::mean(x, axis<1>)));
-    CHECK(counter.count() == 1);
+    constexpr bool on_host = std::is_same_v<TestType, tenon::host>;  // elsewhere threads share a row
+    CHECK(counter.count() == (on_host ? 1 : 4));
     CAPTURE(columns);
     const auto found = numbers_of(running), centred = numbers_of(x);
     for (std::size_t i = 0; i < found.size(); ++i) {

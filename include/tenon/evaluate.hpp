@@ -326,7 +326,7 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   const auto extents = joint_extents<rank, count>({{each.destination.shape().to_array()...}}, row_axis);
   if (!((each.destination.shape() == each.node.shape()) && ...) || count_between(extents, 0, rank) == 0) return false;
   const node_type node{make_tuple_of(each.node...), typename node_type::shape_type(extents)};
-  if ((overwrites_joint(each, node, each...) || ...)) return false;
+  if ((overwrites_joint<space>(each, node, each...) || ...)) return false;
   run_stage<space>(
       joint_target<rank, typename Views::element...>{make_tuple_of(make_joint_target(each.destination, extents)...)},
       node);

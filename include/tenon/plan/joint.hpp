@@ -252,15 +252,16 @@ constexpr bool are_joint() {
 }
 
 /// Whether `written` would be stored before the statement has read its elements: elsewhere than where they are stored,
-/// or, where it holds one element a row, from another expression.
-template <class Assignment, class Node, class... All>
+/// or, where it holds one element a row, from another expression, or by other threads of that row.
+template <class Space, class Assignment, class Node, class... All>
 bool overwrites_joint(const Assignment& written, const Node& node, const All&... all) {
   if (written.destination.shape().to_array() == node.shape().to_array()) {
     return overwrites_operands(written.destination, node);
   }
   const auto meets = [&](const auto& other) {
     const auto found = reads_of(written.destination, other.node);
-    return static_cast<const void*>(&other) == &written ? found.elsewhere : found.reads;
+    const bool is_alone = std::is_same_v<Space, host> && static_cast<const void*>(&other) == &written;
+    return is_alone ? found.elsewhere : found.reads;
   };
   return (meets(all) || ...);
 }
