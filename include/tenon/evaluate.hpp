@@ -152,8 +152,8 @@ template <class T, class Shape, class Space, class E>
   evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
 }
 
-/// A statement of the host that its program says whole, into elements over which it may repeat. A short one that needs
-/// nothing is done at once.
+/// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
+/// with everything side by side is done at once.
 template <aliasing Aliasing, class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();

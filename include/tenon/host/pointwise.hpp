@@ -104,7 +104,7 @@ namespace detail {
 
 /// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.
 template <class T, int Rank>
-[[gnu::noinline]] void run_checked(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
+[[gnu::noinline]] void run_listed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
                                    const array<index, Rank>& extents, bool may_alias) {
   const index count = count_between(extents, 0, Rank), own_count = count_between(statement.extents, 0, Rank);
   if (count == 0) return;
@@ -131,7 +131,7 @@ template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(array<index, Rank> extents, strided_target<T, Rank> target,
                                           array<index, Rank> own, Program program, bool may_alias) {
   detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
-  detail::run_checked(*statement, target, extents, may_alias);
+  detail::run_listed(*statement, target, extents, may_alias);
 }
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.

@@ -53,7 +53,7 @@ struct any_statement {
   index cursor_size;
   void (*find_words)(void* cursor, cursor_word* words);
   void (*write)(const void* cursor, void* const* to, index count, bool streaming);
-  bool in_packs;  // which read elements side by side, or one for a whole row
+  bool in_packs;  // these read elements side by side, or one for a whole row
   bool streaming;
 
   bool is_repeated(const listed_source<Rank>& source) const {
@@ -143,11 +143,13 @@ struct tile_grid {
     if (across < 0) {
       const index chunk = copies(statement) ? pointwise_chunk : pointwise_grain;
       across = Rank - 2;
-      columns = least(extents[Rank - 1], chunk);
-      rows = across < 0 || columns == 0 ? 1 : chunk / columns;
+      columns = between_one_and(chunk, extents[Rank - 1]);
+      rows = chunk / columns;
     }
+    columns = between_one_and(columns, extents[Rank - 1]);
+    rows = across < 0 ? 1 : between_one_and(rows, extents[across]);
     if (across >= 0) tiles[across] = (extents[across] + rows - 1) / rows;
-    tiles[Rank - 1] = columns == 0 ? 0 : (extents[Rank - 1] + columns - 1) / columns;
+    tiles[Rank - 1] = (extents[Rank - 1] + columns - 1) / columns;
   }
   /// Where tile number `number` begins.
   array<index, Rank> origin(index number) const {
@@ -167,6 +169,7 @@ struct tile_grid {
 
  private:
   static index least(index left, index right) { return left < right ? left : right; }
+  static index between_one_and(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
   /// Whether a tile of some source or target is copied.
   static bool copies(const any_statement<Rank>& statement) {
     bool result = false;
@@ -333,7 +336,7 @@ void run_tiles(any_statement<Rank>& statement) {
   count_launch("pointwise");
   simplify(statement);
   const tile_grid<Rank> grid(statement);
-  const index grain = 1 + pointwise_grain / (grid.rows * grid.columns + 1);
+  const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);
   parallel_for(count_between(grid.tiles, 0, Rank), grain, [&](index first, index last) {
     tile_writer<Rank> writer(statement, grid);
     for (index tile = first; tile < last; ++tile) {
