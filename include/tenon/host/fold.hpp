@@ -5,8 +5,7 @@
 #pragma once
 
 #include <tenon/device/threads.hpp>
-#include <tenon/host/fold_block.hpp>
-#include <tenon/plan/iterate.hpp>
+#include <tenon/host/fold_columns.hpp>
 #include <vector>
 
 namespace tenon {
@@ -38,12 +37,8 @@ class cascade {
 
 namespace detail {
 
-inline constexpr index run_block = 4096;  // values folded side by side before they enter the cascade
-inline constexpr index lane_block = 512;  // neighbouring results that are at most folded side by side
-inline constexpr index least_lane_block = 64;
-inline constexpr index column_block = 128;              // values folded into one result before they enter the cascade
-inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
-inline constexpr index item_size = 32768;               // elements in one parallel item of a full reduction
+inline constexpr index run_block = 4096;   // values folded side by side before they enter the cascade
+inline constexpr index item_size = 32768;  // elements in one parallel item of a full reduction
 
 /// How many values of a row are folded before they enter the cascade: fewer where they are copied first.
 template <class Cursor>
@@ -62,82 +57,6 @@ void fold_row(cascade<Monoid, State>& partial, const Cursor& cursor, const array
   }
 }
 
-/// States of neighbouring results.
-template <class Monoid, class State>
-struct lanes_of {
-  index count;
-  alignas(line_bytes) State state[lane_block];
-
-  static lanes_of identity(index count) {
-    lanes_of result;
-    result.count = count;
-    for (index i = 0; i < count; ++i) result.state[i] = Monoid::template identity<State>();
-    return result;
-  }
-  template <class>
-  static lanes_of identity() {
-    return identity(lane_block);
-  }
-  static lanes_of combine(const lanes_of& left, const lanes_of& right) {
-    lanes_of result;
-    result.count = left.count;
-    for (index i = 0; i < left.count; ++i) result.state[i] = Monoid::combine(left.state[i], right.state[i]);
-    return result;
-  }
-  template <class Fold>
-  void finish(const Fold& fold, const array<index, 2>& part, typename Fold::value_type* results) const {
-    for (index i = 0; i < part[1] - part[0]; ++i) {
-      results[i] = Monoid::template finish<typename Fold::value_type>(state[i], fold.count);
-    }
-  }
-  /// Rows of one length, cursors in an array; returns how many of the elements it has added. Asks for those of `later`,
-  /// where there are any.
-  template <class Cursors, class Slots>
-  TENON_INLINE index add_rows(const Cursors& rows, const Cursors* later, const array<index, 2>& part,
-                              const Slots& slots) {
-    constexpr int width = simd::width_for(std::remove_cvref_t<decltype(rows[0])>::widest);
-    const index begin = part[0], length = part[1] - part[0];
-    const auto add_pack = [&](index i, auto access) __attribute__((always_inline)) {
-      const auto at = [&](int row) __attribute__((always_inline)) {
-        return rows[row].template pack<width>(begin + i, access, slots);
-      };
-      for (int row = 0; later != nullptr && row < Cursors::size(); ++row) prefetch((*later)[row], begin + i);
-      auto lanes = at(0);
-      for (int row = 1; row < Cursors::size(); ++row) lanes = Monoid::combine(lanes, at(row));
-      simd::store<width>(state + i, Monoid::combine(simd::load<State, width>(state + i), lanes));
-    };
-    index i = 0;
-    with_access(
-        [&](auto access) {
-          for (; i + width <= length; i += width) add_pack(i, access);
-        },
-        rows[0]);
-    if constexpr (simd::has_partial_packs && takes_partial<std::remove_cvref_t<decltype(rows[0])>>) {
-      if (i < length) add_pack(i, partial_access<reading::strided>{length - i});  // further lanes are of no account
-      i = length;
-    }
-    return i;
-  }
-  /// `Count` rows from number `position` on.
-  template <int Count, class Cursor, class Slots>
-  TENON_INLINE void add(const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
-                        const array<index, 2>& part, index position, const Slots& slots) {
-    index begin = part[0];
-    if constexpr (folds_in_lanes<Monoid, State, Cursor>) begin += add_rows(rows, later, part, slots);
-    for (int row = 0; row < Count; ++row) {
-      for (index i = begin; i < part[1]; ++i) {
-        State& into = state[i - part[0]];
-        into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(i, slots), position + row));
-      }
-    }
-  }
-};
-
-template <class Fold>
-bool is_cached(const Fold& fold) {
-  return fold.total <= beyond_caches;
-}
-
 /// Runs `runs[0]` to `runs[1]` - 1 of the result at `here`, of each the elements `part[0]` to `part[1]` - 1.
 template <class Fold, class Position, class Slots>
 void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, const Fold& fold, Position here,
@@ -152,38 +71,6 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
     fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold), slots);
   }
-}
-
-/// Neighbouring results along the last kept axis, side by side.
-template <class Fold, class Position, class Slots>
-void fold_columns(const Fold& fold, Position here, const array<index, 2>& part, typename Fold::value_type* results,
-                  const Slots& slots) {
-  using lanes = lanes_of<typename Fold::monoid, typename Fold::state>;
-  cascade<lanes, lanes> partial;
-  here[Fold::rank - 1] = 0;
-  for (index first = 0; first < fold.count; first += column_block) {
-    const index last = first + column_block < fold.count ? first + column_block : fold.count;
-    lanes sums = lanes::identity(part[1] - part[0]);
-    const auto row_at = [&](index row) {
-      set_position(here, fold.extents, fold.kept, Fold::rank - 1, row);
-      return fold.program.at(here);
-    };
-    using cursor = decltype(row_at(0));
-    const auto four_from = [&](index row) {
-      return array<cursor, 4>{{row_at(row), row_at(row + 1), row_at(row + 2), row_at(row + 3)}};
-    };
-    index row = first;
-    for (; row + 4 <= last; row += 4) {
-      const auto later = four_from(row + 8 <= last ? row + 4 : row);
-      sums.add(four_from(row), is_cached(fold) ? nullptr : &later, part, row, slots);
-    }
-    for (; row < last; ++row) {
-      sums.add(array<cursor, 1>{{row_at(row)}}, static_cast<const array<cursor, 1>*>(nullptr), part, row, slots);
-    }
-    if (fold.count <= column_block) return sums.finish(fold, part, results);
-    partial.push(sums);
-  }
-  partial.total().finish(fold, part, results);
 }
 
 }  // namespace detail

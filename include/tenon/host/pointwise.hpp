@@ -105,7 +105,7 @@ namespace detail {
 /// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.
 template <class T, int Rank>
 [[gnu::noinline]] void run_listed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
-                                   const array<index, Rank>& extents, bool may_alias) {
+                                  const array<index, Rank>& extents, bool may_alias) {
   const index count = count_between(extents, 0, Rank), own_count = count_between(statement.extents, 0, Rank);
   if (count == 0) return;
   const auto found = reads_of_target(statement);

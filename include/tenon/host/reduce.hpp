@@ -79,27 +79,33 @@ void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& f
   });
 }
 
-/// How many of `length` results one item of a parallel loop takes, of `others` rows of them. Columns side by side are
-/// read fastest in long runs; results do not depend on where they are cut, as cuts lie between packs.
-template <class Folds>
-index result_block(index length, index others, const Folds& folds) {
-  const bool along_kept = apply_tuple([](const auto&... fold) { return (false || ... || fold.along_kept); }, folds);
-  if (!along_kept) return least_lane_block;
-  const index shares = length * others / (4 * thread_count()) / least_lane_block * least_lane_block;
-  return shares < least_lane_block ? least_lane_block : shares < lane_block ? shares : lane_block;
+inline constexpr index least_lane_block = 64;
+
+/// How many of `length` neighbouring results one item of a parallel loop takes. Columns side by side are read fastest in
+/// whole rows; results do not depend on where they are cut, as cuts lie between packs.
+inline index result_block(index length, bool along_kept) {
+  if (!along_kept || length == 0) return least_lane_block;
+  const index blocks = (length + lane_block - 1) / lane_block, share = (length + blocks - 1) / blocks;
+  return (share + least_lane_block - 1) / least_lane_block * least_lane_block;
 }
 
-/// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads.
-template <class Slots, int Rank, class Write, class Folds, int Count>
+/// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads. Where these are
+/// few, and little is left to do with results, threads share the rows of each block instead.
+template <class Slots, bool IsBrief, int Rank, class Write, class Folds, int Count>
 void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds& folds,
                 const array<int, Count>& first_equal) {
   auto others = extents;
   others[last_axis] = 1;
-  const index length = extents[last_axis], block = result_block(length, count_between(others, 0, Rank), folds),
-              blocks = (length + block - 1) / block;
-  const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds),
-              grain = 1 + pointwise_grain / (block * values);
-  parallel_for(count_between(others, 0, Rank) * blocks, grain, [&](index first, index last) {
+  const auto [along_kept, values] = apply_tuple(
+      [](const auto&... fold) {
+        return std::pair((false || ... || fold.along_kept), 1 + (index{0} + ... + fold.count));
+      },
+      folds);
+  const index length = extents[last_axis], block = result_block(length, along_kept),
+              blocks = (length + block - 1) / block, items = count_between(others, 0, Rank) * blocks;
+  const bool shares_rows = IsBrief && along_kept && items < 2 * thread_count();
+  const index grain = shares_rows ? items : 1 + pointwise_grain / (block * values);
+  parallel_for(items, grain, [&](index first, index last) {
     array<index, Rank> position{};
     Slots slots;
     for (index item = first; item < last; ++item) {
@@ -150,7 +156,7 @@ TENON_INLINE void run_result_blocks(const Target& target, const E& node, const F
           }
         }
         if constexpr (rank > 0) {
-          detail::run_blocks<slots, rank>(results_extents, last_axis, write, folds, first_equal);
+          detail::run_blocks<slots, RowAxis == rank>(results_extents, last_axis, write, folds, first_equal);
         }
       },
       folds);

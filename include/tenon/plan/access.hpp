@@ -134,6 +134,16 @@ TENON_HOST_DEVICE constexpr void set_position(array<index, Rank>& position, cons
   }
 }
 
+/// The next position in row-major order of the axes `first` to `last` - 1; after the last one, the first.
+template <int Rank>
+TENON_HOST_DEVICE constexpr void advance_position(array<index, Rank>& position, const array<index, Rank>& extents,
+                                                  int first, int last) {
+  for (int axis = last - 1; axis >= first; --axis) {
+    if (++position[axis] < extents[axis]) return;
+    position[axis] = 0;
+  }
+}
+
 /// The product of the extents of axes `first` to `last` - 1.
 template <int Rank>
 TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extents, int first, int last) {

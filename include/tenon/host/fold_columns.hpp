@@ -1,0 +1,204 @@
+// tenon/host/fold_columns.hpp: neighbouring results, folded side by side.
+// Rows of values are added to a row of results as they lie in memory; blocks of rows are combined as a balanced tree.
+// Floor 4: may include base, core, device, expr, plan, host.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <tenon/device/threads.hpp>
+#include <tenon/host/fold_block.hpp>
+#include <tenon/plan/iterate.hpp>
+
+namespace tenon::detail {
+
+inline constexpr index lane_block = 4096;        // neighbouring results that are at most folded side by side
+inline constexpr index row_block = 64;           // rows that are added before they enter the cascade
+inline constexpr index page_bytes = 4096;        // in longer rows the hardware looks ahead by itself
+inline constexpr index beyond_caches = 1 << 20;  // values that no cache holds between two statements
+
+inline constexpr index least_shared_values = 65536;  // of fewer, a second thread costs more than it saves
+
+template <class Fold>
+bool is_cached(const Fold& fold) {
+  return fold.total <= beyond_caches;
+}
+
+/// Combines states of `width` results each as a balanced tree: a stack of partial results, whose upper ones are
+/// combined when they hold equally many.
+template <class Monoid, class State>
+class cascade_of_rows {
+ public:
+  static_assert(std::is_trivially_copyable_v<State>);
+  /// For at most `most` rows.
+  cascade_of_rows(index width, index most) : width_(width), memory_(levels_for(most) * bytes_of(width)) {
+    for (index level = 0; level < levels_for(most); ++level) {
+      levels_[level] = reinterpret_cast<State*>(memory_.take(width, sizeof(State)));
+    }
+  }
+  /// Where the states of the next row are made; they count from `push` on.
+  State* next() { return levels_[depth_]; }
+  void push() {
+    ++depth_;
+    for (index carry = count_++; (carry & 1) != 0; carry >>= 1) combine_upper();
+  }
+  /// All rows combined; at least one.
+  const State* total() {
+    while (depth_ > 1) combine_upper();
+    return levels_[0];
+  }
+
+ private:
+  static index bytes_of(index width) { return staged_memory::bytes_for(width, sizeof(State)); }
+  static index levels_for(index most) {
+    index levels = 1;
+    for (index rest = most; rest > 1; rest = (rest + 1) / 2) ++levels;
+    return levels;
+  }
+  void combine_upper() {
+    --depth_;
+    State *const left = levels_[depth_ - 1], *const right = levels_[depth_];
+    for (index i = 0; i < width_; ++i) left[i] = Monoid::combine(left[i], right[i]);
+  }
+
+  index width_, count_ = 0;
+  int depth_ = 0;
+  State* levels_[48];
+  staged_memory memory_;
+};
+
+/// The rows of values that neighbouring results have, one after another.
+template <class Fold>
+class row_walk {
+ public:
+  row_walk(const Fold& fold, array<index, Fold::rank> here, index row) : fold_(fold), here_(here) {
+    here_[Fold::rank - 1] = 0;
+    set_position(here_, fold.extents, fold.kept, Fold::rank - 1, row);
+  }
+  auto next() {
+    const auto cursor = fold_.program.at(here_);
+    advance_position(here_, fold_.extents, fold_.kept, Fold::rank - 1);
+    return cursor;
+  }
+  auto next_four() { return array<decltype(next()), 4>{{next(), next(), next(), next()}}; }
+
+ private:
+  const Fold& fold_;
+  array<index, Fold::rank> here_;
+};
+
+/// Adds the elements `begin` to `end` - 1 of rows, cursors in an array, from number `position` on to the states of as many
+/// results. Asks meanwhile for the elements of `later`, where there are any.
+template <class Monoid, class State, class Cursor, int Count, class Slots>
+void add_rows(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later, index begin,
+              index end, index position, const Slots& slots) {
+  index i = begin;
+  if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
+    constexpr int width = simd::width_for(Cursor::widest);
+    const auto add_pack = [&](auto access) __attribute__((always_inline)) {
+      auto lanes = rows[0].template pack<width>(i, access, slots);
+      for (int row = 1; row < Count; ++row) {
+        lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
+      }
+      State* const into = states + (i - begin);
+      simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
+    };
+    with_access(
+        [&](auto access) {
+          for (; later != nullptr && i + width <= end; i += width) {
+            for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
+            add_pack(access);
+          }
+          for (; i + width <= end; i += width) add_pack(access);
+        },
+        rows[0]);
+    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+      if (i < end) add_pack(partial_access<reading::strided>{end - i});  // further lanes are of no account
+      return;
+    }
+  }
+  for (int row = 0; row < Count; ++row) {
+    for (index k = i; k < end; ++k) {
+      State& into = states[k - begin];
+      into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(k, slots), position + row));
+    }
+  }
+}
+
+/// The states of the results `part` of the rows `rows[0]` to `rows[1]` - 1.
+template <class Fold, class Slots>
+void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& rows,
+               const array<index, 2>& part, typename Fold::state* states, const Slots& slots) {
+  using monoid = typename Fold::monoid;
+  using state = typename Fold::state;
+  for (index i = 0; i < part[1] - part[0]; ++i) states[i] = monoid::template identity<state>();
+  if (rows[0] == rows[1]) return;
+  row_walk<Fold> walk(fold, here, rows[0]);
+  auto four = walk.next_four();
+  using cursor = std::remove_cvref_t<decltype(four[0])>;
+  const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
+  index row = rows[0];
+  for (; row + 4 <= rows[1]; row += 4) {
+    const auto later = walk.next_four();
+    add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part[0], part[1], row, slots);
+    four = later;
+  }
+  for (int left = 0; row + left < rows[1]; ++left) {
+    constexpr const array<cursor, 1>* none = nullptr;
+    add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part[0], part[1], row + left, slots);
+  }
+}
+
+/// How many blocks of rows a result has, at least one, and the first and the end of these rows.
+template <class Fold>
+index row_blocks(const Fold& fold) {
+  return fold.count == 0 ? 1 : (fold.count + row_block - 1) / row_block;
+}
+template <class Fold>
+array<index, 2> rows_of(const Fold& fold, index block) {
+  const index first = block * row_block;
+  return {{first, first + row_block < fold.count ? first + row_block : fold.count}};
+}
+
+/// The results `part`, whose blocks of rows `set_block(states, rows)` folds.
+template <class Fold, class SetBlock>
+void combine_blocks(const Fold& fold, const array<index, 2>& part, typename Fold::value_type* results,
+                    const SetBlock& set_block) {
+  const index width = part[1] - part[0];
+  cascade_of_rows<typename Fold::monoid, typename Fold::state> partial(width, row_blocks(fold));
+  for (index block = 0; block < row_blocks(fold); ++block) {
+    set_block(partial.next(), rows_of(fold, block));
+    partial.push();
+  }
+  const auto* const total = partial.total();
+  for (index i = 0; i < width; ++i) {
+    results[i] = Fold::monoid::template finish<typename Fold::value_type>(total[i], fold.count);
+  }
+}
+
+/// The results `part` along the last kept axis, the first of which is at `here`. Blocks of rows are shared among threads
+/// where this is no part of a parallel loop.
+template <class Fold, class Slots>
+void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& part,
+                  typename Fold::value_type* results, const Slots& slots) {
+  using state = typename Fold::state;
+  const index width = part[1] - part[0], blocks = row_blocks(fold);
+  if (blocks == 1 || thread_count() == 1 || width * fold.count < least_shared_values) {
+    return combine_blocks(fold, part, results, [&](state* states, const array<index, 2>& rows) {
+      fold_rows(fold, here, rows, part, states, slots);
+    });
+  }
+  const index bytes = staged_memory::bytes_for(width, sizeof(state));
+  staged_memory memory(blocks * bytes);
+  std::byte* const begin = memory.take(blocks * bytes, 1);
+  const auto states_of = [&](index block) { return reinterpret_cast<state*>(begin + block * bytes); };
+  parallel_for(blocks, 1, [&](index first, index last) {
+    for (index block = first; block < last; ++block) {
+      fold_rows(fold, here, rows_of(fold, block), part, states_of(block), slots);
+    }
+  });
+  combine_blocks(fold, part, results, [&](state* states, const array<index, 2>& rows) {
+    std::copy_n(states_of(rows[0] / row_block), width, states);
+  });
+}
+
+}  // namespace tenon::detail

@@ -1,0 +1,94 @@
+// tests/host/fold_columns.cpp: neighbouring results side by side, of any number of rows and on any threads.
+// The tree of blocks is compared with the cascade of single states, results with loops in double.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/host/fold.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/random.hpp"
+#include "support/threads.hpp"
+
+using tenon::drop;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+namespace {
+
+/// Depends on order and grouping.
+struct ordered_monoid {
+  template <class State>
+  static State identity() {
+    return 1;
+  }
+  static unsigned combine(unsigned left, unsigned right) { return 31 * left + right * right; }
+};
+
+tenon::tensor<float, rank<2>> random_matrix(tenon::index rows, tenon::index columns) {
+  return tenon_test::tensor_of<tenon::host>(
+      rank<2>(rows, columns), tenon_test::random_values<float>(static_cast<std::size_t>(rows * columns), 7, 0, 1));
+}
+
+}  // namespace
+
+TEST_CASE("rows of states are combined as single states are", "[fold_columns]") {
+  for (const tenon::index rows : {1, 2, 3, 5, 8, 13, 64, 100}) {
+    tenon::cascade<ordered_monoid, unsigned> single;
+    tenon::detail::cascade_of_rows<ordered_monoid, unsigned> several(3, rows);
+    for (tenon::index row = 0; row < rows; ++row) {
+      const auto value = static_cast<unsigned>(row * row + 7);
+      single.push(value);
+      for (unsigned i = 0; i < 3; ++i) several.next()[i] = value + i;
+      several.push();
+    }
+    CAPTURE(rows);
+    CHECK(several.total()[0] == single.total());
+  }
+}
+
+TEST_CASE("columns of any length, and any number of them", "[fold_columns]") {
+  for (const tenon::index rows : {1, 3, 4, 5, 63, 64, 65, 130, 1000}) {
+    for (const tenon::index columns : {2, 15, 16, 33, 4095, 4097, 9000}) {
+      if (rows > 130 && columns > 33) continue;
+      const auto x = random_matrix(rows, columns);
+      const tenon::tensor<float, rank<1>> sums = tenon::sum(x, drop<0>), greatest = tenon::max(x, drop<0>);
+      const tenon::tensor<tenon::index, rank<1>> where = tenon::argmax(x, drop<0>);
+      const tenon::tensor<float, rank<1>> spread = tenon::variance(x, drop<0>);
+      tenon::index wrong = 0;
+      for (tenon::index column = 0; column < columns; ++column) {
+        double sum = 0, squares = 0;
+        tenon::index best = 0;
+        for (tenon::index row = 0; row < rows; ++row) {
+          sum += static_cast<double>(x(row, column));
+          if (x(row, column) > x(best, column)) best = row;
+        }
+        const double mean = sum / static_cast<double>(rows);
+        for (tenon::index row = 0; row < rows; ++row) {
+          squares += (static_cast<double>(x(row, column)) - mean) * (static_cast<double>(x(row, column)) - mean);
+        }
+        const double variance = squares / static_cast<double>(rows);
+        wrong += std::fabs(static_cast<double>(sums(column)) - sum) > 1e-6 * sum;
+        wrong += std::fabs(static_cast<double>(spread(column)) - variance) > 1e-5;
+        wrong += where(column) != best || greatest(column) != x(best, column);
+      }
+      CAPTURE(rows, columns);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("a few long columns are shared among threads and stay the same", "[fold_columns]") {
+  for (const tenon::index columns : {2, 7, 64, 100}) {
+    const auto x = random_matrix(20011, columns);
+    CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, drop<0>)); }));
+    CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::variance(x, drop<0>)); }));
+    CHECK(tenon_test::is_same_on_any_threads(
+        [&] { return numbers_of(tenon::sum(x - tenon::mean(x, tenon::axis<0>), drop<0>)); }));
+  }
+}
+
+TEST_CASE("columns without rows are what their monoid starts from", "[fold_columns]") {
+  const tenon::tensor<float, rank<2>> x({0, 5});
+  const tenon::tensor<float, rank<1>> sums = tenon::sum(x, drop<0>);
+  CHECK(numbers_of(sums) == std::vector<double>(5, 0.0));
+}
