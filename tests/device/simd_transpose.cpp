@@ -27,7 +27,8 @@ TEMPLATE_TEST_CASE("matrices of every size are copied from any strides", "[simd_
         for (const tenon::index column_stride : {1, 2, 3, 50, -1}) {
           std::vector<TestType> to(static_cast<std::size_t>(rows * columns + 1), TestType{});
           const tenon::index origin = column_stride < 0 ? columns : 0;
-          tenon::simd::copy_matrix(to.data(), from.data() + origin, {rows, columns, row_stride, column_stride});
+          tenon::simd::copy_matrix(to.data(), from.data() + origin,
+                                   {rows, columns, row_stride, column_stride, columns});
           bool right = to.back() == TestType{};
           for (tenon::index i = 0; i < rows; ++i) {
             for (tenon::index j = 0; j < columns; ++j) {

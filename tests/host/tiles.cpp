@@ -52,6 +52,16 @@ TEMPLATE_TEST_CASE("transposed copies of elements of every size", "[tiles]", boo
   }
 }
 
+TEST_CASE("transposed copies too large for caches", "[tiles]") {
+  for (const tenon::index columns : {2000, 2048, 2003}) {  // rows in whole lines, which are streamed, and others
+    const auto x = numbered<float>(columns, 1999);
+    tenon::tensor<float, rank<2>> y({1999, columns});
+    y = tenon::transpose(x);
+    CAPTURE(columns);
+    CHECK(holds_everywhere(1999, columns, y, [&](tenon::index i, tenon::index j) { return x(j, i); }));
+  }
+}
+
 TEST_CASE("operands along, across and with steps in one statement", "[tiles]") {
   for (const tenon::index rows : row_counts) {
     for (const tenon::index columns : column_counts) {

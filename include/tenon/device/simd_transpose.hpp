@@ -39,14 +39,44 @@ TENON_INLINE void transpose_blocks(V (&rows)[Width]) {
 
 /// The square of `Width` rows and columns whose columns lie at `from`, as rows at `to`.
 template <int Width, class T>
-void copy_square(T* to, index to_stride, const T* from, index from_stride) {
+TENON_INLINE void copy_square(T* to, index to_stride, const T* from, index from_stride, bool streaming) {
   pack<bits_of<T>, Width> rows[Width];
 #pragma GCC unroll 16
   for (int row = 0; row < Width; ++row) std::memcpy(&rows[row], from + row * from_stride, sizeof(rows[row]));
   transpose_blocks<Width / 2>(rows);
+  if (streaming) {
 #pragma GCC unroll 16
-  for (int row = 0; row < Width; ++row)
-    std::memcpy(static_cast<void*>(to + row * to_stride), &rows[row], sizeof(rows[row]));
+    for (int row = 0; row < Width; ++row) stream(reinterpret_cast<bits_of<T>*>(to + row * to_stride), rows[row]);
+  } else {
+#pragma GCC unroll 16
+    for (int row = 0; row < Width; ++row)
+      std::memcpy(static_cast<void*>(to + row * to_stride), &rows[row], sizeof(rows[row]));
+  }
+}
+
+/// A matrix of at least `Width` rows and columns whose columns lie at `from`, square by square; the last squares lie over
+/// others. Rows are written side by side. What is streamed goes down strips of rows, so that few lines are read at a
+/// time, and the next strip's are asked for meanwhile.
+template <int Width, class T>
+void copy_squares(T* to, index to_stride, const T* from, index from_stride, index rows, index columns, bool streaming) {
+  const bool in_strips = streaming && sizeof(pack<bits_of<T>, Width>) == 64;  // parts of lines are not worth it
+  const index strip = in_strips ? 4 * Width : Width;
+  for (index first = 0; first < rows; first += strip) {
+    for (index each = 0; each < columns; each += Width) {
+      const index column = each + Width <= columns ? each : columns - Width;
+      for (index next = first; next < first + strip && next < rows; next += Width) {
+        const index row = next + Width <= rows ? next : rows - Width;
+        const T* const square = from + row + column * from_stride;
+        T* const place = to + row * to_stride + column;
+        if (in_strips && row + strip + Width <= rows) {
+#pragma GCC unroll 16
+          for (int k = 0; k < Width; ++k) __builtin_prefetch(square + strip + k * from_stride);
+        }
+        const auto bits = reinterpret_cast<std::uintptr_t>(place) | static_cast<std::uintptr_t>(to_stride) * sizeof(T);
+        copy_square<Width>(place, to_stride, square, from_stride, in_strips && bits % 64 == 0);
+      }
+    }
+  }
 }
 #endif
 
@@ -77,33 +107,25 @@ void copy_strided(T* to, const T* from, index stride, index count) {
   for (; i < count; ++i) to[i] = from[i * stride];
 }
 
-/// The extents of a copy, and the strides of what is copied.
+/// The extents of a copy, the strides of what is copied, and from row to row of the copy.
 struct copied_matrix {
-  index rows, columns, row_stride, column_stride;
+  index rows, columns, row_stride, column_stride, to_stride;
+  bool streaming = false;
 };
 
-/// `to[row * columns + column] = from[row * row_stride + column * column_stride]`, for elements of up to eight bytes.
+/// `to[row * to_stride + column] = from[row * row_stride + column * column_stride]`, for elements of up to eight bytes.
 template <class T>
 void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
-  const auto [rows, columns, row_stride, column_stride] = matrix;
-  index done = 0;  // rows that are copied
 #if !defined(__CUDACC__)
   constexpr int width = native_width<T>;
-  if (row_stride == 1 && columns >= width) {
-    const index squares = rows / width * width;
-    index column = 0;
-    for (; column + width <= columns; column += width) {
-      for (index row = 0; row < squares; row += width) {
-        detail::copy_square<width>(to + row * columns + column, columns, from + row + column * column_stride,
-                                   column_stride);
-      }
-    }
-    for (; done < squares; ++done) {
-      copy_strided(to + done * columns + column, from + done + column * column_stride, column_stride, columns - column);
-    }
+  if (matrix.row_stride == 1 && matrix.columns >= width && matrix.rows >= width) {
+    return detail::copy_squares<width>(to, matrix.to_stride, from, matrix.column_stride, matrix.rows, matrix.columns,
+                                       matrix.streaming);
   }
 #endif
-  for (; done < rows; ++done) copy_strided(to + done * columns, from + done * row_stride, column_stride, columns);
+  for (index row = 0; row < matrix.rows; ++row) {
+    copy_strided(to + row * matrix.to_stride, from + row * matrix.row_stride, matrix.column_stride, matrix.columns);
+  }
 }
 
 /// `to[i * stride] = from[i]`.

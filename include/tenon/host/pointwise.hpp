@@ -52,6 +52,12 @@ struct statement_row {
   }
 };
 
+/// Whether a statement copies elements as they are.
+template <class Target, class Program>
+inline constexpr bool is_plain_copy = false;
+template <class T, int Rank>
+inline constexpr bool is_plain_copy<strided_target<T, Rank>, strided_source<T, Rank>> = true;
+
 /// A statement with room for its list.
 template <int Rank, class Target, class Program>
 class listed_statement {
@@ -69,6 +75,7 @@ class listed_statement {
                   &row::find_words,
                   &row::write,
                   simd::width_for(cursor_type::widest) > 1,
+                  is_plain_copy<Target, Program>,
                   target.streaming};
   }
   any_statement<Rank>& operator*() { return statement_; }

@@ -16,6 +16,8 @@ inline constexpr index pointwise_grain = 16384;  // of any other; for fewer, a s
 inline constexpr index across_rows = 256;        // of a tile, along an operand that lies across the loop
 inline constexpr index across_columns = 64;      // of such a tile, along the loop
 inline constexpr index rows_ahead = across_rows / across_columns;  // written between two looks ahead
+inline constexpr array<index, 2> copied_tile{{64, 4096}};          // rows and columns of a tile that is copied as it is
+inline constexpr array<index, 2> streamed_tile{{1024, 256}};       // of one that is copied past the caches
 
 /// What a statement reads along its axes: elements in memory, or positions.
 template <int Rank>
@@ -54,6 +56,7 @@ struct any_statement {
   void (*find_words)(void* cursor, cursor_word* words);
   void (*write)(const void* cursor, void* const* to, index count, bool streaming);
   bool in_packs;  // these read elements side by side, or one for a whole row
+  bool is_copy;   // of one source to one target of its type
   bool streaming;
 
   bool is_repeated(const listed_source<Rank>& source) const {
@@ -62,6 +65,8 @@ struct any_statement {
   bool is_staged(const listed_source<Rank>& source) const {
     return in_packs && source.copies != nullptr && source.stride[Rank - 1] != 0 && source.stride[Rank - 1] != 1;
   }
+  /// Whether elements go from the source to the target by the copies of their type.
+  bool copies_at_once() const { return is_copy && is_staged(sources[0]) && targets[0].stride[Rank - 1] == 1; }
 };
 
 /// Lists what programs visit.
@@ -145,6 +150,9 @@ struct tile_grid {
       across = Rank - 2;
       columns = between_one_and(chunk, extents[Rank - 1]);
       rows = chunk / columns;
+    } else if (statement.copies_at_once()) {
+      rows = (statement.streaming ? streamed_tile : copied_tile)[0];
+      columns = (statement.streaming ? streamed_tile : copied_tile)[1];
     }
     columns = between_one_and(columns, extents[Rank - 1]);
     rows = across < 0 ? 1 : between_one_and(rows, extents[across]);
@@ -222,6 +230,7 @@ class tile_writer {
   /// Writes the tile at `origin`; asks meanwhile for the elements of the one at `next` that lie across.
   void write(const array<index, Rank>& origin, const array<index, Rank>& next) {
     const index rows = grid_.rows_at(origin), columns = grid_.columns_at(origin);
+    if (statement_.copies_at_once()) return copy(origin, rows, columns);
     for (int k = 0; k < statement_.source_count; ++k) stage(statement_.sources[k], origin, sources_[k]);
     for (int k = 0; k < statement_.target_count; ++k) {
       const auto& target = statement_.targets[k];
@@ -262,6 +271,7 @@ class tile_writer {
     return bytes;
   }
   index lines_of(const listed_source<Rank>& source) const {
+    if (statement_.copies_at_once()) return 0;
     if (statement_.is_repeated(source)) return line_bytes;
     return statement_.is_staged(source) ? grid_.rows * grid_.columns * source.size() : 0;
   }
@@ -277,9 +287,18 @@ class tile_writer {
     row.step = across * source.size();
     if (!statement_.is_staged(source)) return;
     const index rows = grid_.rows_at(origin), columns = grid_.columns_at(origin);
-    source.copies->gather(row.lines, reinterpret_cast<const void*>(row.at), {rows, columns, across, along});
+    source.copies->gather(row.lines, reinterpret_cast<const void*>(row.at), {rows, columns, across, along, columns});
     row.at = reinterpret_cast<std::uintptr_t>(row.lines);
     row.step = columns * source.size();
+  }
+  void copy(const array<index, Rank>& origin, index rows, index columns) {
+    const auto& source = statement_.sources[0];
+    const auto& target = statement_.targets[0];
+    const index size = source.copies->size;
+    const auto from = reinterpret_cast<const std::byte*>(source.start) + offset_at(origin, source.stride) * size;
+    source.copies->gather(target.start + offset_at(origin, target.stride) * size, from,
+                          {rows, columns, grid_.step_across(source.stride), source.stride[Rank - 1],
+                           grid_.step_across(target.stride), statement_.streaming});
   }
   void write_row(index columns) {
     for (int k = 0; k < statement_.source_count; ++k) {
@@ -305,7 +324,7 @@ class tile_writer {
   /// As many copies of the element of a row as a pack may have lanes.
   static std::uintptr_t hold(const simd::element_copies& copies, row_source& row) {
     if (row.held != row.at) {
-      copies.gather(row.lines, reinterpret_cast<const void*>(row.at), {1, line_bytes / copies.size, 0, 0});
+      copies.gather(row.lines, reinterpret_cast<const void*>(row.at), {1, line_bytes / copies.size, 0, 0, 0});
       row.held = row.at;
     }
     return reinterpret_cast<std::uintptr_t>(row.lines);
