@@ -65,6 +65,14 @@ struct any_statement {
   bool is_staged(const listed_source<Rank>& source) const {
     return in_packs && source.copies != nullptr && source.stride[Rank - 1] != 0 && source.stride[Rank - 1] != 1;
   }
+  /// The first source that is the same as source `k`: one copy serves both.
+  int first_same(int k) const {
+    for (int earlier = 0; earlier < k; ++earlier) {
+      const auto &left = sources[earlier], &right = sources[k];
+      if (left.copies == right.copies && left.start == right.start && left.stride == right.stride) return earlier;
+    }
+    return k;
+  }
   /// Whether elements go from the source to the target by the copies of their type.
   bool copies_at_once() const { return is_copy && is_staged(sources[0]) && targets[0].stride[Rank - 1] == 1; }
 };
@@ -219,7 +227,7 @@ class tile_writer {
     targets_ = array_of<row_target>(statement.target_count);
     to_ = array_of<void*>(statement.target_count);
     statement.find_words(cursor_, words_);
-    for (int k = 0; k < statement.source_count; ++k) prepare(statement.sources[k], words_[k], sources_[k]);
+    for (int k = 0; k < statement.source_count; ++k) prepare(k);
     for (int k = 0; k < statement.target_count; ++k) {
       const auto& target = statement.targets[k];
       if (target.stride[Rank - 1] == 1) targets_[k].lines = nullptr;
@@ -231,7 +239,7 @@ class tile_writer {
   void write(const array<index, Rank>& origin, const array<index, Rank>& next) {
     const index rows = grid_.rows_at(origin), columns = grid_.columns_at(origin);
     if (statement_.copies_at_once()) return copy(origin, rows, columns);
-    for (int k = 0; k < statement_.source_count; ++k) stage(statement_.sources[k], origin, sources_[k]);
+    for (int k = 0; k < statement_.source_count; ++k) stage(k, origin);
     for (int k = 0; k < statement_.target_count; ++k) {
       const auto& target = statement_.targets[k];
       targets_[k].at = target.start + offset_at(origin, target.stride) * target.copies->size;
@@ -249,6 +257,7 @@ class tile_writer {
     index step;           // from row to row
     std::byte* lines;     // the copy of a tile, or of one element
     std::uintptr_t held;  // the element of which `lines` is the copy
+    bool is_first;        // of those that are the same and share `lines`
   };
   struct row_target {
     std::byte* at;
@@ -266,28 +275,39 @@ class tile_writer {
     index bytes = bytes_for(statement_.cursor_size, 1) + bytes_for(sources, sizeof(cursor_word)) +
                   bytes_for(sources, sizeof(row_source)) + bytes_for(targets, sizeof(row_target)) +
                   bytes_for(targets, sizeof(void*));
-    for (int k = 0; k < sources; ++k) bytes += bytes_for(lines_of(statement_.sources[k]), 1);
+    for (int k = 0; k < sources; ++k) bytes += bytes_for(lines_of(k), 1);
     for (int k = 0; k < targets; ++k) bytes += bytes_for(grid_.columns, statement_.targets[k].copies->size);
     return bytes;
   }
-  index lines_of(const listed_source<Rank>& source) const {
-    if (statement_.copies_at_once()) return 0;
+  index lines_of(int k) const {
+    const auto& source = statement_.sources[k];
+    if (statement_.copies_at_once() || statement_.first_same(k) != k) return 0;
     if (statement_.is_repeated(source)) return line_bytes;
     return statement_.is_staged(source) ? grid_.rows * grid_.columns * source.size() : 0;
   }
-  void prepare(const listed_source<Rank>& source, const cursor_word& word, row_source& row) {
-    const index bytes = lines_of(source);
-    row.lines = bytes == 0 ? nullptr : memory_.take(bytes, 1);
-    row.held = 0;
-    *word.stride = statement_.is_staged(source) ? 1 : source.stride[Rank - 1];
+  void prepare(int k) {
+    const auto& source = statement_.sources[k];
+    const index bytes = lines_of(k);
+    const int first = statement_.first_same(k);
+    sources_[k] = {0, 0,
+                   first != k   ? sources_[first].lines
+                   : bytes == 0 ? nullptr
+                                : memory_.take(bytes, 1),
+                   0, first == k};
+    *words_[k].stride = statement_.is_staged(source) ? 1 : source.stride[Rank - 1];
   }
-  void stage(const listed_source<Rank>& source, const array<index, Rank>& origin, row_source& row) {
+  void stage(int k, const array<index, Rank>& origin) {
+    const auto& source = statement_.sources[k];
+    row_source& row = sources_[k];
     const index along = source.stride[Rank - 1], across = grid_.step_across(source.stride);
     row.at = source.start + static_cast<std::uintptr_t>(offset_at(origin, source.stride) * source.size());
     row.step = across * source.size();
     if (!statement_.is_staged(source)) return;
     const index rows = grid_.rows_at(origin), columns = grid_.columns_at(origin);
-    source.copies->gather(row.lines, reinterpret_cast<const void*>(row.at), {rows, columns, across, along, columns});
+    if (row.is_first) {
+      const auto from = reinterpret_cast<const void*>(row.at);
+      source.copies->gather(row.lines, from, {rows, columns, across, along, columns});
+    }
     row.at = reinterpret_cast<std::uintptr_t>(row.lines);
     row.step = columns * source.size();
   }
