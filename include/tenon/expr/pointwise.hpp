@@ -8,6 +8,14 @@
 
 namespace tenon {
 
+/// A member that makes copies of its class go member by member. As one block, what was just written in small pieces is
+/// read in large ones, for which processors wait; members stay in registers.
+struct copied_by_member {
+  constexpr copied_by_member() = default;
+  constexpr copied_by_member(const copied_by_member&) {}
+  copied_by_member& operator=(const copied_by_member&) = delete;
+};
+
 /// `Op` applied to the elements of its operands, broadcast together.
 template <class Op, class... Operands>
 struct pointwise {
@@ -27,6 +35,7 @@ struct pointwise {
   [[no_unique_address]] Op op;
   tuple<Operands...> operands;
   shape_type extents;
+  [[no_unique_address]] copied_by_member copies{};
 
   const shape_type& shape() const { return extents; }
   /// A number, for an expression without axes. cost: the statement's kernels, and a wait for them
@@ -50,8 +59,12 @@ struct pointwise {
   template <int FirstSlot, int Outer, int... I>
   auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
     using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
-    return lowered<computes>(
-        lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))...);
+    // One initialiser, so that each operand's program is made in its place: compilers keep what is copied in memory.
+    return operation_program<Op, compute_type<element>, computes,
+                             decltype(lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(
+                                 map, get<I>(operands)))...>{
+        op,
+        {{{lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))}...}}};
   }
   /// A number is converted here, once: its own type, double more often than not, must not narrow the packs.
   template <int FirstSlot, class Computed, int Outer, class Operand>
@@ -61,10 +74,6 @@ struct pointwise {
     } else {
       return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
     }
-  }
-  template <class Computes, class... Programs>
-  auto lowered(Programs... programs) const {
-    return operation_program<Op, compute_type<element>, Computes, Programs...>{op, make_tuple_of(programs...)};
   }
   template <int I>
   static constexpr int slots_before = [] {

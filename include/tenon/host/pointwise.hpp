@@ -147,7 +147,7 @@ template <class T, int Rank, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Rank);
   const auto cursor = program.at(array<index, Rank>{});
-  if (count > detail::pointwise_chunk || !cursor.is_adjacent() || !reads_beside(cursor, data, count)) return false;
+  if (count > detail::pointwise_grain || !cursor.is_adjacent() || !reads_beside(cursor, data, count)) return false;
   if constexpr (Rank > 1) {
     if (!is_flat(program, extents)) return false;
   }
@@ -157,7 +157,7 @@ TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, con
   for (; i + width <= count; i += width) {
     simd::store<width>(data + i, cursor.template pack<width>(i, whole_access<reading::adjacent>{}, no_slots{}));
   }
-  if (i < count) write_row<reading::row>(data, false, {{i, count}}, cursor, no_slots{});
+  if (i < count) write_rest<reading::adjacent>(data, i, count, cursor, no_slots{});
   return true;
 }
 

@@ -46,6 +46,18 @@ template <class T, class Cursor, class Slots>
   for (index i = first; i < end; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
 }
 
+/// Writes the positions `first` to `end` - 1, fewer than a pack has.
+template <reading How, class T, class Cursor, class Slots>
+TENON_INLINE void write_rest(T* to, index first, index end, const Cursor& cursor, const Slots& slots) {
+  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+    constexpr int width = write_width<T, Cursor>;
+    const partial_access<How> rest{end - first};
+    simd::store_part<width>(to + first, cursor.template pack<width>(first, rest, slots), rest.count);
+  } else {
+    write_values(to, first, end, cursor, slots);
+  }
+}
+
 /// Writes the positions `part[0]` to `part[1]` - 1 of a cursor to adjacent elements, past the caches where `streaming`.
 /// Out of line: of each kind of reading, a statement has one such loop.
 template <reading How, class T, class Cursor, class Slots>
@@ -75,13 +87,7 @@ template <reading How, class T, class Cursor, class Slots>
     }
     simd::store<width>(to + i, lanes);
   }
-  if (i == end) return;
-  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-    const partial_access<How> rest{end - i};
-    simd::store_part<width>(to + i, cursor.template pack<width>(i, rest, slots), rest.count);
-  } else {
-    write_values(to, i, end, shared_cursor, shared_slots);
-  }
+  if (i < end) write_rest<How>(to, i, end, cursor, slots);
 }
 
 /// The same of any cursor; `How` says how it reads where not all it reads is adjacent.
