@@ -109,3 +109,19 @@ TEST_CASE("the same number stands in every lane", "[simd]") {
   }
   CHECK(simd::constant_like<simd::pack<float, 4>>(3)[3] == 3.0f);
 }
+
+TEMPLATE_TEST_CASE("one lane that is great enough is found, wherever it is", "[simd]", std::uint32_t, std::uint64_t) {
+  constexpr int width = simd::native_width<TestType>;
+  using lanes = simd::pack<TestType, width>;
+  const auto bound = simd::broadcast<TestType, width>(std::numeric_limits<TestType>::max() / 2 + 1);
+  const auto less = static_cast<lanes>(bound - simd::broadcast<TestType, width>(1));
+  CHECK_FALSE(simd::any_at_least(less, bound));
+  for (int lane = 0; lane < width; ++lane) {
+    lanes each = less;
+    each[lane] += 1;
+    CAPTURE(lane);
+    CHECK(simd::any_at_least(each, bound));
+  }
+  CHECK(simd::any_at_least(TestType{3}, TestType{3}));
+  CHECK_FALSE(simd::any_at_least(TestType{2}, TestType{3}));
+}

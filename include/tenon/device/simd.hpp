@@ -337,6 +337,38 @@ TENON_HOST_DEVICE TENON_INLINE V logical_not(V value) {
   }
 }
 
+/// Whether a lane of `left`, an unsigned number of 32 or 64 bits, is at least that of `right`.
+template <class V>
+TENON_INLINE bool any_at_least(V left, V right) {
+  static_assert(std::is_unsigned_v<lane_of<V>>);
+  if constexpr (is_number<V>) {
+    return left >= right;
+  } else {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+    if constexpr (sizeof(V) == 64) {
+      std::uint16_t lanes;
+      if constexpr (sizeof(lane_of<V>) == 4) {
+        asm("vpcmpnltud %2, %1, %0" : "=k"(lanes) : "v"(left), "v"(right));
+      } else {
+        asm("vpcmpnltuq %2, %1, %0" : "=k"(lanes) : "v"(left), "v"(right));
+      }
+      return lanes != 0;
+    }
+#endif
+    const auto holds = left >= right;
+#if defined(__AVX__) && !defined(__CUDACC__)
+    if constexpr (sizeof(V) >= 16) {
+      bool found;
+      asm("vptest %1, %1" : "=@ccnz"(found) : "x"(holds));
+      return found;
+    }
+#endif
+    bool found = false;
+    for (int lane = 0; lane < width_of<V>; ++lane) found = found || holds[lane] != 0;
+    return found;
+  }
+}
+
 /// All lanes combined as a balanced tree: first the two halves, lane by lane, and so on.
 template <class V, class Combine>
 TENON_INLINE lane_of<V> reduce(const V& lanes, Combine combine) {

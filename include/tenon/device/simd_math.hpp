@@ -36,8 +36,13 @@ struct reduced_exponential {
 
   TENON_INLINE explicit reduced_exponential(V x) : exponent(x * static_cast<lane_of<V>>(1.44269504088896340736)) {
     using table = table_of<V>;
-    const V r = (x - exponent.number * table::ln2_high) - exponent.number * table::ln2_low;
-    power_less_one = r * r * polynomial(r, table::exp_terms) + r;
+    const V high = x - exponent.number * table::ln2_high, r = high - exponent.number * table::ln2_low;
+    if constexpr (std::is_same_v<lane_of<V>, float>) {
+      power_less_one = r * r * polynomial(r, table::exp_terms) + r;
+    } else {  // what r lost in rounding counts beside fewer errors of the polynomial
+      const V lost = (high - r) - exponent.number * table::ln2_low;
+      power_less_one = (r * r * polynomial(r, table::exp_terms) + lost) + r;
+    }
   }
 };
 
@@ -111,10 +116,10 @@ struct whole_split {
 /// log(1 + f) - f of a fraction; the part of a logarithm that may be rounded.
 template <class V>
 TENON_INLINE V log_beyond(V f) {
-  const V half_square = f * f * static_cast<lane_of<V>>(0.5);
   if constexpr (std::is_same_v<lane_of<V>, float>) {
-    return multiply_add(f * f * f, polynomial(f, table_of<V>::log_terms), V(-half_square));
+    return f * f * multiply_add(f, polynomial(f, table_of<V>::log_terms), constant_like<V>(-0.5));
   } else {
+    const V half_square = f * f * static_cast<lane_of<V>>(0.5);
     const V s = f / (f + 2);
     const V bracket = multiply_add(s * s, polynomial(s * s, table_of<V>::log_terms), half_square);
     return multiply_add(s, bracket, V(-half_square));
@@ -155,31 +160,60 @@ TENON_INLINE V log_with_edges(V argument, V result) {
   return select(argument >= V{}, above, argument * 0 + constant_like<V>(__builtin_nan("")));
 }
 
+/// Whether a lane is not a positive, normal, finite number.
+template <class V>
+TENON_INLINE bool any_unusual(V x) {
+  using bits = pack<std::make_unsigned_t<typename table_of<V>::bits>, width_of<V>>;
+  const bits least = as_bits<bits>(constant_like<V>(table_of<V>::least_normal)),
+             infinity = as_bits<bits>(constant_like<V>(__builtin_huge_val()));
+  return any_at_least(static_cast<bits>(as_bits<bits>(x) - least), static_cast<bits>(infinity - least));
+}
+
 template <class Base, class V>
-TENON_INLINE V log_of(V x) {
+[[gnu::noinline, gnu::cold]] V log_of_unusual(V x) {
   const whole_split<V> parts(x);
   return log_with_edges(x, Base::join(parts.exponent, parts.fraction));
+}
+template <class Base, class V>
+TENON_INLINE V log_of(V x) {
+  if (any_unusual(x)) [[unlikely]]
+    return log_of_unusual<Base>(x);
+  const split_number<V> parts(x);
+  return Base::join(number_of<V>(parts.exponent), parts.fraction);
 }
 
 /// The fraction is x 2^-n + (2^-n - 1): of small x it is x itself, so no correction is needed.
 template <class V>
-TENON_INLINE V log1p_of(V x) {
-  const V argument = x + 1;
+TENON_INLINE V log1p_by_parts(V x, V argument) {
   const split_number<V> parts(argument);
   const V fourfold = power_of_two<V>(2 - parts.exponent);  // 2^-n itself may be subnormal
   const V fraction = x * fourfold * static_cast<lane_of<V>>(0.25) + (fourfold * static_cast<lane_of<V>>(0.25) - 1);
-  const V result = log_with_edges(argument, base_e::join(number_of<V>(parts.exponent), fraction));
-  return select(abs(x) < table_of<V>::negligible, x, result);
+  return base_e::join(number_of<V>(parts.exponent), fraction);
+}
+template <class V>
+[[gnu::noinline, gnu::cold]] V log1p_of_unusual(V x) {
+  const V argument = x + 1;
+  return log_with_edges(argument, log1p_by_parts(x, argument));
+}
+template <class V>
+TENON_INLINE V log1p_of(V x) {
+  const V argument = x + 1;
+  if (any_unusual(argument)) [[unlikely]]
+    return log1p_of_unusual(x);
+  const V result = log1p_by_parts(x, argument);
+  return with_sign_of(x, result);  // that of zero is lost in sums
 }
 
-/// An odd polynomial near 0, 1 - 2 / (exp(2x) + 1) elsewhere.
+/// q = h / (h + 1) with h = (exp(2 |x|) - 1) / 2, which is h - h q where h has more of its digits.
 template <class V>
 TENON_INLINE V tanh_of(V x) {
-  const V magnitude = abs(x), square = x * x;
-  const V near = polynomial(square, table_of<V>::tanh_terms) * square * x + x;
-  const V far = 1 - 2 / (exp_of(magnitude + magnitude) + 1);
-  const V result = select(magnitude < static_cast<lane_of<V>>(0.625), near, select(x < V{}, -far, far));
-  return select(x == V{}, x, result);  // keeps the sign of zero
+  using lane = lane_of<V>;
+  const V magnitude = at_most(abs(x), constant_like<V>(table_of<V>::tanh_limit));
+  const reduced_exponential<V> reduced(magnitude + magnitude);
+  const V half_scale = power_of_two<V>(reduced.exponent.whole - 1);
+  const V half = reduced.power_less_one * half_scale + (half_scale - static_cast<lane>(0.5));
+  const V quotient = half / (half + 1);
+  return with_sign_of(x, select(magnitude < static_cast<lane>(0.3), V(half - half * quotient), quotient));
 }
 
 }  // namespace detail
