@@ -195,28 +195,6 @@ TENON_HOST_DEVICE TENON_INLINE V select(Mask mask, V left, V right) {
   }
 }
 
-/// The greater and the lesser of two values, lane by lane; NaN when either is NaN.
-template <class V>
-TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {
-  if constexpr (std::is_integral_v<lane_of<V>>) {
-    return left > right ? left : right;
-  } else if constexpr (is_number<V>) {
-    return left > right || left != left ? left : right;
-  } else {
-    return ((left > right) | (left != left)) ? left : right;
-  }
-}
-template <class V>
-TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
-  if constexpr (std::is_integral_v<lane_of<V>>) {
-    return left < right ? left : right;
-  } else if constexpr (is_number<V>) {
-    return left < right || left != left ? left : right;
-  } else {
-    return ((left < right) | (left != left)) ? left : right;
-  }
-}
-
 /// `value`, but at least `low`, or at most `high`; NaN stays. One instruction each, unlike max and min:
 /// of unordered operands it gives the last.
 template <class V>
@@ -248,6 +226,28 @@ TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
   }
 #endif
   return high < value ? high : value;
+}
+
+/// The greater and the lesser of two values, lane by lane; NaN when either is NaN.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {
+  if constexpr (std::is_integral_v<lane_of<V>>) {
+    return left > right ? left : right;
+  } else if constexpr (is_number<V>) {
+    return left > right || left != left ? left : right;
+  } else {
+    return left != left ? left : at_least(right, left);
+  }
+}
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
+  if constexpr (std::is_integral_v<lane_of<V>>) {
+    return left < right ? left : right;
+  } else if constexpr (is_number<V>) {
+    return left < right || left != left ? left : right;
+  } else {
+    return left != left ? left : at_most(right, left);
+  }
 }
 
 /// Absolute value; of unsigned numbers the number itself, of complex ones a real number.
