@@ -51,7 +51,7 @@ class staged_row {
   template <class T>
   void operator()(const T*& data, index& stride) {
     if constexpr (sizeof(T) <= 8) {
-      if (stride == 0 || stride == 1 || sources_ == most_sources) return;
+      if (stride == 1 || sources_ == most_sources) return;
       const auto copy = reinterpret_cast<T*>(bytes_ + sources_++ * most_elements * 8);
       simd::copy_strided(copy, data + begin_ * stride, stride, count_);
       data = numbered_from(copy, begin_), stride = 1;
