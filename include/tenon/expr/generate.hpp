@@ -21,7 +21,7 @@ struct generated {
   shape_type extents;
   index base;
   array<index, Shape::rank> stride;
-  [[no_unique_address]] tuple<> operands{};
+  static constexpr tuple<> operands{};
 
   const shape_type& shape() const { return extents; }
 

@@ -27,6 +27,10 @@ concept expression = expression_node<E> && shape_type<typename E::shape_type> &&
   node.operands;
 };
 
+/// The tuple of a node's operands; nodes without operands share one.
+template <class E>
+using operands_of = std::remove_const_t<decltype(E::operands)>;
+
 /// The one space of an operation on several operands.
 template <class... Spaces>
 struct common_space : first_space<Spaces...> {
@@ -72,7 +76,7 @@ struct leaf {
 
   view<const T, Shape, Space> elements;
   [[no_unique_address]] Owner owner;
-  [[no_unique_address]] tuple<> operands{};
+  static constexpr tuple<> operands{};
 
   const Shape& shape() const { return elements.shape(); }
 
@@ -92,7 +96,7 @@ struct scalar {
   using shape_type = tenon::shape<>;
 
   T value;
-  [[no_unique_address]] tuple<> operands{};
+  static constexpr tuple<> operands{};
 
   static constexpr shape_type shape() { return {}; }
 
@@ -149,7 +153,7 @@ constexpr int count_slots() {
   } else {
     constexpr bool fills_one =
         std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>;
-    return detail::count_operand_slots(std::type_identity<decltype(E::operands)>{}) + (fills_one ? 1 : 0);
+    return detail::count_operand_slots(std::type_identity<operands_of<E>>{}) + (fills_one ? 1 : 0);
   }
 }
 template <class E>

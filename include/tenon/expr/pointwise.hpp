@@ -8,14 +8,6 @@
 
 namespace tenon {
 
-/// A member that makes copies of its class go member by member. As one block, what was just written in small pieces is
-/// read in large ones, for which processors wait; members stay in registers.
-struct copied_by_member {
-  constexpr copied_by_member() = default;
-  constexpr copied_by_member(const copied_by_member&) {}
-  copied_by_member& operator=(const copied_by_member&) = delete;
-};
-
 /// `Op` applied to the elements of its operands, broadcast together.
 template <class Op, class... Operands>
 struct pointwise {
@@ -35,7 +27,13 @@ struct pointwise {
   [[no_unique_address]] Op op;
   tuple<Operands...> operands;
   shape_type extents;
-  [[no_unique_address]] copied_by_member copies{};
+
+  constexpr pointwise(Op operation, const shape_type& broadcast, const Operands&... nodes)
+      : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
+  /// Member by member: as one block, what was just written in small pieces is read in large ones, for which processors
+  /// wait; members stay in registers.
+  constexpr pointwise(const pointwise& other) : op(other.op), operands(other.operands), extents(other.extents) {}
+  pointwise& operator=(const pointwise&) = delete;
 
   const shape_type& shape() const { return extents; }
   /// A number, for an expression without axes. cost: the statement's kernels, and a wait for them
@@ -47,7 +45,9 @@ struct pointwise {
   /// This node on other operands of the same extents.
   template <class... Others>
   auto with_operands(const tuple<Others...>& others) const {
-    return pointwise<Op, Others...>{op, others, typename pointwise<Op, Others...>::shape_type(extents)};
+    using changed = pointwise<Op, Others...>;
+    return apply_tuple(
+        [&](const auto&... nodes) { return changed(op, typename changed::shape_type(extents), nodes...); }, others);
   }
 
   template <int FirstSlot, int Outer>
@@ -59,12 +59,8 @@ struct pointwise {
   template <int FirstSlot, int Outer, int... I>
   auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
     using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
-    // One initialiser, so that each operand's program is made in its place: compilers keep what is copied in memory.
-    return operation_program<Op, compute_type<element>, computes,
-                             decltype(lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(
-                                 map, get<I>(operands)))...>{
-        op,
-        {{{lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))}...}}};
+    return lowered<computes>(
+        lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))...);
   }
   /// A number is converted here, once: its own type, double more often than not, must not narrow the packs.
   template <int FirstSlot, class Computed, int Outer, class Operand>
@@ -74,6 +70,10 @@ struct pointwise {
     } else {
       return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
     }
+  }
+  template <class Computes, class... Programs>
+  auto lowered(Programs... programs) const {
+    return operation_program<Op, compute_type<element>, Computes, Programs...>{op, make_tuple_of(programs...)};
   }
   template <int I>
   static constexpr int slots_before = [] {
@@ -94,7 +94,7 @@ using pointwise_of = pointwise<Op, node_of<Operands>...>;
 template <class Op, class... Operands>
 TENON_INLINE pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... operands) {
   return [&]<class... Nodes>(const Nodes&... nodes) __attribute__((always_inline)) {
-    return pointwise<Op, Nodes...>{op, {{{nodes}...}}, broadcast_all<Op>(nodes.shape()...)};
+    return pointwise<Op, Nodes...>(op, broadcast_all<Op>(nodes.shape()...), nodes...);
   }(as_node(std::forward<Operands>(operands))...);
 }
 

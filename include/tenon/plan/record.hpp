@@ -46,7 +46,7 @@ struct recorded {
   static constexpr int replaced_slots = slot_count<Original>;
 
   shape_type extents;
-  [[no_unique_address]] tuple<> operands{};
+  static constexpr tuple<> operands{};
 
   const shape_type& shape() const { return extents; }
   template <int, int Outer>
@@ -106,7 +106,7 @@ struct is_costly {
     if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
       return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
         return requires { typename decltype(E::op)::costly; } || (is_costly<Operands>::value || ...);
-      }(std::type_identity<decltype(E::operands)>{});
+      }(std::type_identity<operands_of<E>>{});
     } else {
       return false;
     }
@@ -122,7 +122,7 @@ constexpr bool occurs() {
   } else if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
       return (occurs<Part, Operands>() || ...);
-    }(std::type_identity<decltype(E::operands)>{});
+    }(std::type_identity<operands_of<E>>{});
   } else {
     return false;
   }

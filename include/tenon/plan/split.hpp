@@ -29,7 +29,7 @@ template <class E>
 constexpr int operand_to_split() {
   return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
     return first_of({holds_first<Operands>(count_contractions<E>() != 0)...});
-  }(std::type_identity<decltype(E::operands)>{});
+  }(std::type_identity<operands_of<E>>{});
 }
 
 /// The part of E that is evaluated first: innermost, contractions before reductions. A contraction's own operand is
@@ -43,14 +43,14 @@ constexpr auto first_part() {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
       constexpr int chosen = first_of({count_operations<Operands>() != 0 ...});
       return first_part<typename type_list<Operands...>::template at<chosen>>();
-    }(std::type_identity<decltype(E::operands)>{});
+    }(std::type_identity<operands_of<E>>{});
   } else {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
       constexpr int chosen = is_contraction<E> ? first_of({slot_count<Operands> != 0 ...}) : operand_to_split<E>();
       using operand = typename type_list<Operands...>::template at<chosen>;
       if constexpr (is_contraction<E>) return std::type_identity<operand>{};
       else return first_part<operand>();
-    }(std::type_identity<decltype(E::operands)>{});
+    }(std::type_identity<operands_of<E>>{});
   }
 }
 template <class E>
@@ -64,7 +64,7 @@ constexpr int count_parts() {
   } else {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
       return (0 + ... + count_parts<Part, Operands>());
-    }(std::type_identity<decltype(E::operands)>{});
+    }(std::type_identity<operands_of<E>>{});
   }
 }
 

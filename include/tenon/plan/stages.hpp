@@ -35,7 +35,7 @@ template <template <class> class Test, class E>
 inline constexpr bool all_operands = [] {
   return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
     return (Test<Operands>::value && ...);
-  }(std::type_identity<decltype(E::operands)>{});
+  }(std::type_identity<operands_of<E>>{});
 }();
 
 /// How many contractions an expression holds.
@@ -43,7 +43,7 @@ template <class E>
 constexpr int count_contractions() {
   return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
     return (0 + ... + count_contractions<Operands>());
-  }(std::type_identity<decltype(E::operands)>{}) +
+  }(std::type_identity<operands_of<E>>{}) +
          (is_contraction<E> ? 1 : 0);
 }
 
@@ -52,7 +52,7 @@ template <class E>
 constexpr int count_operations() {
   return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
     return (0 + ... + count_operations<Operands>());
-  }(std::type_identity<decltype(E::operands)>{}) +
+  }(std::type_identity<operands_of<E>>{}) +
          (std::is_same_v<typename E::kind, pointwise_kind> || is_reduction<E> || is_contraction<E> ? 1 : 0);
 }
 
@@ -77,7 +77,7 @@ constexpr int count_joined() {
   if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
       return (0 + ... + count_joined<Operands>());
-    }(std::type_identity<decltype(E::operands)>{});
+    }(std::type_identity<operands_of<E>>{});
   } else {
     return E::shape_type::rank == 0 ? 0 : 1;
   }
@@ -145,7 +145,7 @@ constexpr int row_axes() {
       int found = 0;
       ((found = found != 0 ? found : row_axes<Operands>()), ...);
       return found;
-    }(std::type_identity<decltype(E::operands)>{});
+    }(std::type_identity<operands_of<E>>{});
   }
 }
 
