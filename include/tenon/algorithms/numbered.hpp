@@ -6,7 +6,7 @@
 
 #include <tenon/core/view.hpp>
 #include <tenon/device/threads.hpp>
-#include <tenon/kernels/pointwise.hpp>
+#include <tenon/kernels/positions.hpp>
 #include <tenon/plan/access.hpp>
 #include <tenon/plan/iterate.hpp>
 
@@ -105,8 +105,7 @@ void for_each_number(index count, index grain, const Body& body) {
       for (index number = first; number < last; ++number) body(number);
     });
   } else {
-    launch<Space>(launch_shape{.grid = {detail::blocks_for(count)}, .block = detail::kernel_block},
-                  number_kernel<Body>{count, body});
+    launch<Space>(launch_shape{.grid = {blocks_for(count)}, .block = kernel_block}, number_kernel<Body>{count, body});
   }
 }
 

@@ -69,11 +69,56 @@ TENON_INLINE auto load_wanted(const U* from, [[maybe_unused]] Access access) {
   }
 }
 
+/// Nothing comes from the executor.
+struct no_slots {};
+
+/// `Size` elements that lie side by side, read and written in one access: their size is a power of two up to 16 bytes.
+template <class T, int Size>
+struct alignas(sizeof(T) * Size) packet {
+  T elements[Size];
+};
+
+/// One access of a device; the address is a multiple of the packet's size.
+template <int Size, class T>
+TENON_HOST_DEVICE TENON_INLINE packet<T, Size> load_packet(const T* from) {
+#if defined(__CUDA_ARCH__)
+  return *reinterpret_cast<const packet<T, Size>*>(from);
+#else
+  packet<T, Size> result;
+  for (int k = 0; k < Size; ++k) result.elements[k] = from[k];
+  return result;
+#endif
+}
+template <int Size, class T>
+TENON_HOST_DEVICE TENON_INLINE void store_packet(T* to, const packet<T, Size>& lanes) {
+#if defined(__CUDA_ARCH__)
+  *reinterpret_cast<packet<T, Size>*>(to) = lanes;
+#else
+  for (int k = 0; k < Size; ++k) to[k] = lanes.elements[k];
+#endif
+}
+
+/// What a cursor that reads no memory fetches.
+struct nothing_fetched {};
+
+/// What a cursor reads of memory for its positions 0 to `Size` - 1, before anything is computed of it.
+template <int Size, class Cursor>
+TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor) {
+  if constexpr (requires { cursor.template fetch<Size>(); }) return cursor.template fetch<Size>();
+  else return nothing_fetched{};
+}
+/// The value at position k of what was fetched.
+template <class Cursor, class Fetched>
+TENON_HOST_DEVICE TENON_INLINE auto value_from(const Cursor& cursor, const Fetched& fetched, index k) {
+  if constexpr (std::is_same_v<Fetched, nothing_fetched>) return cursor.value(k, no_slots{});
+  else return cursor.value_from(fetched, k);
+}
+
 /// Elements in memory, `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_source {
   using value_type = compute_type<T>;
-  static constexpr int source_count = 1;
+  static constexpr int source_count = 1, element_bytes = static_cast<int>(sizeof(T));
   static constexpr bool visits_all_reads = true;
   const T* data;
   array<index, Rank> stride;
@@ -115,6 +160,18 @@ struct strided_source {
       }
     }
     TENON_INLINE void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
+    /// Of elements that lie side by side, or of one that is the same for the whole row.
+    template <int Size>
+    TENON_HOST_DEVICE TENON_INLINE packet<T, Size> fetch() const {
+      if (stride != 0) return load_packet<Size>(data);
+      packet<T, Size> result;
+      for (int k = 0; k < Size; ++k) result.elements[k] = *data;
+      return result;
+    }
+    template <int Size>
+    TENON_HOST_DEVICE TENON_INLINE value_type value_from(const packet<T, Size>& fetched, index k) const {
+      return static_cast<value_type>(fetched.elements[k]);
+    }
     template <class Visitor>
     void visit(Visitor& visitor) {
       visitor(data, stride);
@@ -219,9 +276,6 @@ struct generated_source {
   }
 };
 
-/// Nothing comes from the executor.
-struct no_slots {};
-
 /// A value that the executor computes before or beside this program: a reduction of the row, an accumulator.
 template <int Slot, class T>
 struct slot_source {
@@ -277,6 +331,13 @@ inline constexpr int source_count = [] {
   else return 0;
 }();
 
+/// The size of the widest elements that a program reads of memory.
+template <class Program>
+inline constexpr int element_bytes = [] {
+  if constexpr (requires { Program::element_bytes; }) return Program::element_bytes;
+  else return 1;
+}();
+
 /// Whether all elements in memory that a program reads are among these sources.
 template <class Program>
 inline constexpr bool visits_all_reads = requires { requires Program::visits_all_reads; };
@@ -289,6 +350,7 @@ struct operation_program {
   template <int I>
   using value_of_program = typename type_list<Programs...>::template at<I>::value_type;
   static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
+  static constexpr int element_bytes = greatest_size({1, tenon::element_bytes<Programs>...});
   static constexpr bool visits_all_reads = (tenon::visits_all_reads<Programs> && ...);
   [[no_unique_address]] Op op;
   tuple<Programs...> programs;
@@ -325,8 +387,26 @@ struct operation_program {
     void visit(Visitor& visitor) {
       apply_tuple([&](auto&... cursor) { (tenon::visit_elements(cursor, visitor), ...); }, cursors);
     }
+    template <int Size>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch() const {
+      return fetch_each<Size>(positions{});
+    }
+    template <class Fetched>
+    TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
+      return value_from_each(fetched, k, positions{});
+    }
 
    private:
+    template <int Size, int... I>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch_each(std::integer_sequence<int, I...>) const {
+      return make_tuple_of(tenon::fetch<Size>(get<I>(cursors))...);
+    }
+    template <class Fetched, int... I>
+    TENON_HOST_DEVICE TENON_INLINE Result value_from_each(const Fetched& fetched, index k,
+                                                          std::integer_sequence<int, I...>) const {
+      return static_cast<Result>(op.value(
+          converted_to<typename Computes::template at<I>>(tenon::value_from(get<I>(cursors), get<I>(fetched), k))...));
+    }
     template <int... I>
     TENON_INLINE bool all_adjacent(std::integer_sequence<int, I...>) const {
       return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);

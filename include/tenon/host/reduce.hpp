@@ -52,7 +52,7 @@ void set_from_items(Slots& slots, const Folds& folds, const array<int, Count>& f
     const index count = get<slot.value>(items).count();
     most = count > most ? count : most;
   });
-  parallel_for(most, 1, [&](index first, index last) {
+  parallel_for(most, 4, [&](index first, index last) {  // fewer are done before a second thread wakes
     for (index item = first; item < last; ++item) {
       for_each_index<Count>([&](auto slot) {
         auto& each = get<slot.value>(items);

@@ -6,7 +6,7 @@
 
 #include <tenon/device/collective.hpp>
 #include <tenon/device/launch.hpp>
-#include <tenon/kernels/pointwise.hpp>  // blocks_for
+#include <tenon/kernels/positions.hpp>
 #include <tenon/plan/iterate.hpp>
 #include <tenon/plan/sharing.hpp>
 
@@ -29,7 +29,7 @@ inline constexpr index most_for_thread = 16, most_for_warp = 1024;
 
 /// How many threads fold one result of the most `count` values: one, a warp or a block, so that few wait.
 constexpr int fold_team(index count) {
-  return count <= detail::most_for_thread ? 1 : count <= detail::most_for_warp ? warp_size : detail::kernel_block;
+  return count <= detail::most_for_thread ? 1 : count <= detail::most_for_warp ? warp_size : kernel_block;
 }
 
 /// The most values that a reduction of a statement folds.
@@ -141,8 +141,8 @@ void run_reduce_kernel(const Target& target, const E& node) {
   const index most = most_values(folds);
   const reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>, slots>
       kernel{extents, target, program, folds, first_equal_reductions(node), most, fold_team(most)};
-  launch<Space>(launch_shape{.grid = {detail::blocks_for(node.shape().count() * kernel.team)},
-                             .block = detail::kernel_block,
+  launch<Space>(launch_shape{.grid = {blocks_for(node.shape().count() * kernel.team)},
+                             .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},
                 kernel);
 }

@@ -65,8 +65,8 @@ void run_rows_kernel(Target target, const E& node) {
       folds));
   const rows_kernel<rank, RowAxis, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
       extents, target, program, folds, first_equal_reductions(node), fold_team(most_values(folds))};
-  launch<Space>(launch_shape{.grid = {detail::blocks_for(count_between(extents, 0, RowAxis) * kernel.team)},
-                             .block = detail::kernel_block,
+  launch<Space>(launch_shape{.grid = {blocks_for(count_between(extents, 0, RowAxis) * kernel.team)},
+                             .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},
                 kernel);
 }

@@ -1,0 +1,56 @@
+// tenon/kernels/positions.hpp: the positions of an iteration space by number, as threads find theirs.
+// Numbers that fit 32 bits, which nearly all do, are taken apart without a division.
+// Floor 4: may include base, device, plan, kernels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/divisor.hpp>
+#include <tenon/plan/access.hpp>
+
+namespace tenon {
+
+inline constexpr int kernel_block = 256;             // threads of a block, where nothing else decides
+inline constexpr index kernel_grid_limit = 1 << 16;  // beyond this, threads take several positions
+
+/// Blocks for `count` positions, one thread each.
+constexpr int blocks_for(index count) {
+  const index blocks = (count + kernel_block - 1) / kernel_block;
+  return static_cast<int>(blocks < kernel_grid_limit ? blocks : kernel_grid_limit);
+}
+
+/// Positions in row-major order, the last axis fastest.
+template <int Rank>
+class numbered_positions {
+ public:
+  explicit numbered_positions(const array<index, Rank>& extents) : extents_(extents) {
+    count_ = count_between(extents, 0, Rank);
+    for (int axis = 0; axis < Rank && is_narrow(); ++axis) divisors_[axis] = divisor(extents[axis]);
+  }
+  TENON_HOST_DEVICE index count() const { return count_; }
+  TENON_HOST_DEVICE bool is_narrow() const { return count_ != 0 && count_ < dividend_limit; }
+  TENON_HOST_DEVICE array<index, Rank> operator[](index number) const {
+    if (Rank <= 1 || is_narrow()) return narrow(static_cast<std::uint64_t>(number));
+    array<index, Rank> position{};
+    set_position(position, extents_, 0, Rank, number);
+    return position;
+  }
+  /// The same, of a narrow space.
+  TENON_HOST_DEVICE array<index, Rank> narrow(std::uint64_t number) const {
+    array<index, Rank> position{};
+    for (int axis = Rank - 1; axis > 0; --axis) {
+      const auto dividend = static_cast<std::uint32_t>(number);
+      const std::uint32_t quotient = divisors_[axis].quotient(dividend);
+      position[axis] = dividend - quotient * divisors_[axis].number();
+      number = quotient;
+    }
+    if constexpr (Rank > 0) position[0] = static_cast<index>(number);
+    return position;
+  }
+
+ private:
+  array<index, Rank> extents_;
+  array<divisor, Rank> divisors_{};
+  index count_ = 0;
+};
+
+}  // namespace tenon
