@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/core/view.hpp>
+#include <tenon/device/launch.hpp>
 #include <tenon/device/threads.hpp>
 #include <tenon/kernels/positions.hpp>
 #include <tenon/plan/access.hpp>
