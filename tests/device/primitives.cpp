@@ -11,7 +11,7 @@ namespace {
 
 struct named_kernel {
   static constexpr const char* name = "named";
-  static constexpr int max_threads = 64;
+  static constexpr int max_threads = 64, min_blocks = 3;
 };
 struct plain_kernel {};
 
@@ -53,6 +53,8 @@ TEST_CASE("kernels name themselves and their largest block, or get a name and 25
   CHECK(std::string(tenon::kernel_name<plain_kernel>()).find("plain_kernel") != std::string::npos);
   CHECK(tenon::kernel_max_threads<named_kernel>() == 64);
   CHECK(tenon::kernel_max_threads<plain_kernel>() == 256);
+  CHECK(tenon::kernel_min_blocks<named_kernel>() == 3);
+  CHECK(tenon::kernel_min_blocks<plain_kernel>() == 1);
 }
 
 TEST_CASE("a defaulted source position is the caller's", "[device]") {

@@ -40,3 +40,19 @@ TEST_CASE("an empty space has no positions, one without axes has one", "[positio
   CHECK(tenon::numbered_positions<0>(array<tenon::index, 0>{}).count() == 1);
   CHECK(tenon::numbered_positions<0>(array<tenon::index, 0>{})[0] == array<tenon::index, 0>{});
 }
+
+TEST_CASE("results start at the positions of their axes", "[positions]") {
+  const array<tenon::index, 3> result{{4, 6, 5}};
+  const tenon::result_positions<4> starts(array<int, 4>{{2, 0, -1, 1}}, result);
+  tenon::index number = 0;
+  for (tenon::index i = 0; i < 4; ++i) {
+    for (tenon::index j = 0; j < 6; ++j) {
+      for (tenon::index k = 0; k < 5; ++k, ++number) {
+        CHECK(starts[number] == array<tenon::index, 4>{{k, i, 0, j}});
+      }
+    }
+  }
+  const tenon::index large = tenon::index{1} << 33;
+  const tenon::result_positions<2> wide(array<int, 2>{{1, 0}}, array<tenon::index, 2>{{3, large}});
+  CHECK(wide[2 * large + 7] == array<tenon::index, 2>{{7, 2}});
+}

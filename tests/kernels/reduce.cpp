@@ -12,14 +12,6 @@ using tenon::axis;
 using tenon::rank;
 using tenon_test::numbers_of;
 
-TEST_CASE("few values take one thread, more a warp, many a block", "[reduce]") {
-  CHECK(tenon::fold_team(0) == 1);
-  CHECK(tenon::fold_team(16) == 1);
-  CHECK(tenon::fold_team(17) == 32);
-  CHECK(tenon::fold_team(1024) == 32);
-  CHECK(tenon::fold_team(1025) == 256);
-}
-
 TEMPLATE_LIST_TEST_CASE("rows of every team", "[reduce]", tenon_test::kernel_spaces) {
   for (const tenon::index rows : {1, 9, 300}) {
     for (const tenon::index columns : {1, 2, 16, 17, 33, 1024, 1025, 3000}) {

@@ -49,7 +49,8 @@ inline void check_launch_shape(const char* kernel, const launch_shape& shape, in
 }  // namespace detail
 
 /// Runs `kernel` on `Space`: a trivially copyable struct whose `operator()(Device&) const` is the code of one thread.
-/// It may name itself (`name`) and its largest block (`max_threads`, 256 if not said).
+/// It may name itself (`name`), its largest block (`max_threads`, 256 if not said) and how many blocks share a
+/// multiprocessor (`min_blocks`, 1 if not said).
 /// throws    shape_error for a shape that no device takes, cuda_error, and on emulated what its rules find
 /// cost      one launch; none where the grid is empty
 template <class Space, class Kernel>
@@ -66,8 +67,8 @@ void launch(const launch_shape& shape, const Kernel& kernel) {
 #if defined(__CUDACC__)
 namespace detail {
 
-template <int MaxThreads, class Kernel>
-__global__ void __launch_bounds__(MaxThreads) run_kernel(const __grid_constant__ Kernel kernel) {
+template <int MaxThreads, int MinBlocks, class Kernel>
+__global__ void __launch_bounds__(MaxThreads, MinBlocks) run_kernel(const __grid_constant__ Kernel kernel) {
   cuda_device device;
   kernel(device);
 }
@@ -92,13 +93,14 @@ struct launcher<cuda> {
   template <class Kernel>
   static void run(const launch_shape& shape, const Kernel& kernel) {
     constexpr int max_threads = kernel_max_threads<Kernel>();
-    const auto entry = &run_kernel<max_threads, Kernel>;
+    constexpr int min_blocks = kernel_min_blocks<Kernel>();
+    const auto entry = &run_kernel<max_threads, min_blocks, Kernel>;
     if (shape.shared_bytes > shared_bytes_without_asking) {
       allow_shared_bytes(reinterpret_cast<const void*>(entry), shape.shared_bytes, kernel_name<Kernel>());
     }
     const dim3 grid(static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
                     static_cast<unsigned>(shape.grid.z));
-    run_kernel<max_threads, Kernel>
+    run_kernel<max_threads, min_blocks, Kernel>
         <<<grid, static_cast<unsigned>(shape.block), static_cast<std::size_t>(shape.shared_bytes), current_stream()>>>(
             kernel);
     check_cuda("launch", cudaGetLastError(), kernel_name<Kernel>());

@@ -162,4 +162,15 @@ constexpr int kernel_max_threads() {
   }
 }
 
+/// Blocks of `Kernel` that a multiprocessor shall hold at a time: its member `min_blocks`, else 1. It bounds registers;
+/// left to choose, compilers spill some for the sake of more blocks.
+template <class Kernel>
+constexpr int kernel_min_blocks() {
+  if constexpr (requires { Kernel::min_blocks; }) {
+    return Kernel::min_blocks;
+  } else {
+    return 1;
+  }
+}
+
 }  // namespace tenon

@@ -280,6 +280,7 @@ struct generated_source {
 template <int Slot, class T>
 struct slot_source {
   using value_type = T;
+  static constexpr bool visits_all_reads = true;
 
   struct cursor {
     static constexpr int widest = simd::lane_bytes<T>;

@@ -27,6 +27,7 @@ inline constexpr int packets_of_thread = [] {
 template <int Rank, int Size, class T, class Program>
 struct packet_kernel {
   static constexpr const char* name = "pointwise";
+  static constexpr int min_blocks = resident_blocks;
   static constexpr int packets = packets_of_thread<Program>;
   numbered_positions<Rank> positions;  // of packets
   int rest;                            // elements behind the last packet

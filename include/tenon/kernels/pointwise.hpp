@@ -12,6 +12,7 @@ namespace tenon {
 template <int Rank, class Target, class Program>
 struct pointwise_kernel {
   static constexpr const char* name = "pointwise";
+  static constexpr int min_blocks = resident_blocks;
   numbered_positions<Rank> positions;
   Target target;
   Program program;

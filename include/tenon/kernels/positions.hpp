@@ -10,6 +10,7 @@
 namespace tenon {
 
 inline constexpr int kernel_block = 256;             // threads of a block, where nothing else decides
+inline constexpr int resident_blocks = 4;            // of a multiprocessor: 64 registers a thread, of which none spill
 inline constexpr index kernel_grid_limit = 1 << 16;  // beyond this, threads take several positions
 
 /// Blocks for `count` positions, one thread each.
@@ -51,6 +52,44 @@ class numbered_positions {
   array<index, Rank> extents_;
   array<divisor, Rank> divisors_{};
   index count_ = 0;
+};
+
+/// Where the values of a result start, by the number of the result: a reduction's kept axes are axes of the result, in
+/// an order of their own, and its reduced ones stand at 0.
+template <int Rank>
+class result_positions {
+ public:
+  /// `in_result` says which axis of the result each axis is, -1 where none.
+  template <int ResultRank>
+  result_positions(const array<int, Rank>& in_result, const array<index, ResultRank>& result_extents)
+      : narrow_(count_between(result_extents, 0, ResultRank) < dividend_limit) {
+    for (int axis = 0; axis < Rank; ++axis) {
+      const int place = in_result[axis];
+      step_[axis] = place < 0 ? 1 : count_between(result_extents, place + 1, ResultRank);
+      extent_[axis] = place < 0 || result_extents[place] == 0 ? 1 : result_extents[place];
+      if (!narrow_ || step_[axis] == 0) continue;
+      narrow_step_[axis] = divisor(step_[axis]);
+      narrow_extent_[axis] = divisor(extent_[axis]);
+    }
+  }
+  TENON_HOST_DEVICE array<index, Rank> operator[](index number) const {
+    array<index, Rank> position{};
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (extent_[axis] == 1) continue;
+      if (narrow_) {
+        const std::uint32_t all = narrow_step_[axis].quotient(static_cast<std::uint32_t>(number));
+        position[axis] = all - narrow_extent_[axis].quotient(all) * narrow_extent_[axis].number();
+      } else {
+        position[axis] = number / step_[axis] % extent_[axis];
+      }
+    }
+    return position;
+  }
+
+ private:
+  bool narrow_;
+  array<index, Rank> step_{}, extent_{};
+  array<divisor, Rank> narrow_step_{}, narrow_extent_{};
 };
 
 }  // namespace tenon

@@ -9,10 +9,12 @@
 namespace tenon {
 
 /// One team per row; rows are the axes from `RowAxis` on.
-template <int Rank, int RowAxis, class Target, class Program, class Folds, class Slots>
+template <int Rank, class Target, class Program, class Folds, class Slots>
 struct rows_kernel {
   static constexpr const char* name = "rows";
-  array<index, Rank> extents;
+  static constexpr int min_blocks = resident_blocks;
+  numbered_positions<Rank> rows;     // their starts
+  numbered_positions<Rank> columns;  // from the start of a row
   Target target;
   Program program;
   Folds folds;
@@ -21,16 +23,15 @@ struct rows_kernel {
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
-    const index rows = count_between(extents, 0, RowAxis), length = count_between(extents, RowAxis, Rank);
     const index teams = device.block_size() / team;
-    for (index row = device.block().x * teams + device.thread() / team; row < rows;
+    for (index row = device.block().x * teams + device.thread() / team; row < rows.count();
          row += device.grid_size().x * teams) {
-      array<index, Rank> position{};
-      set_position(position, extents, 0, RowAxis, row);
       Slots slots{};
-      fold_all(device, position, slots, std::make_integer_sequence<int, Folds::count>{});
-      for (index i = device.thread() % team; i < length; i += team) {
-        set_position(position, extents, RowAxis, Rank, i);
+      fold_all(device, row, slots, std::make_integer_sequence<int, Folds::count>{});
+      const auto start = rows[row];
+      for (index i = device.thread() % team; i < columns.count(); i += team) {
+        auto position = columns[i];
+        for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
         target.store(position, program.at(position).value(0, slots));
       }
     }
@@ -38,14 +39,17 @@ struct rows_kernel {
 
  private:
   template <class Device, int... I>
-  TENON_HOST_DEVICE void fold_all(Device& device, const array<index, Rank>& position, Slots& slots,
-                                  std::integer_sequence<int, I...>) const {
-    (fold_one<I>(device, position, slots), ...);
+  TENON_HOST_DEVICE void fold_all(Device& device, index row, Slots& slots, std::integer_sequence<int, I...>) const {
+    (fold_one<I>(device, row, slots), ...);
   }
   template <int I, class Device>
-  TENON_HOST_DEVICE void fold_one(Device& device, const array<index, Rank>& position, Slots& slots) const {
+  TENON_HOST_DEVICE void fold_one(Device& device, index row, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    get<I>(slots.results) = fold_in_team(device, team, get<I>(folds), position, slots);
+    const auto& fold = get<I>(folds);
+    auto partial = fold.none();
+    const auto start = fold.starts[row];
+    for (index i = device.thread() % team; i < fold.units.count(); i += team) fold.add(partial, start, i, slots);
+    get<I>(slots.results) = fold.finish(device, team, partial);
   }
 };
 
@@ -57,15 +61,27 @@ void run_rows_kernel(Target target, const E& node) {
   const auto result_extents = extents;
   auto program = node.template lower<0>(identity_map<rank>());
   merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
-  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, result_extents, false);
-  });
-  using slots = decltype(apply_tuple(
-      [](const auto&... fold) { return result_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>{}; },
-      folds));
-  const rows_kernel<rank, RowAxis, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
-      extents, target, program, folds, first_equal_reductions(node), fold_team(most_values(folds))};
-  launch<Space>(launch_shape{.grid = {blocks_for(count_between(extents, 0, RowAxis) * kernel.team)},
+  auto row_extents = extents, column_extents = extents, fold_extents = result_extents;
+  for (int axis = 0; axis < rank; ++axis) {
+    (axis < RowAxis ? column_extents : row_extents)[axis] = 1;
+    if (axis >= RowAxis) fold_extents[axis] = 1;
+  }
+  const auto folds =
+      make_kernel_folds(lower_reductions<0>(node,
+                                            [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+                                              return lower_reduction<FirstSlot>(reduction, result_extents, false);
+                                            }),
+                        fold_extents);
+  using slots = decltype(slots_of(folds));
+  const rows_kernel<rank, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
+      numbered_positions<rank>(row_extents),
+      numbered_positions<rank>(column_extents),
+      target,
+      program,
+      folds,
+      first_equal_reductions(node),
+      fold_team(most_values(folds))};
+  launch<Space>(launch_shape{.grid = {blocks_for(kernel.rows.count() * kernel.team)},
                              .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},
                 kernel);

@@ -1,0 +1,150 @@
+// tenon/kernels/fold.hpp: one reduction as the threads of a team fold it.
+// The order depends on the size of the team alone; values that lie side by side are read in packets of 16 bytes.
+// Floor 4: may include base, core, device, expr, plan, kernels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/collective.hpp>
+#include <tenon/kernels/packets.hpp>
+#include <tenon/plan/iterate.hpp>
+
+namespace tenon {
+
+/// Reductions that are finished so far, for the programs that follow.
+template <class... Values>
+struct result_slots {
+  tuple<Values...> results;
+
+  template <int Slot>
+  TENON_HOST_DEVICE auto value(index) const {
+    return get<Slot>(results);
+  }
+};
+
+namespace detail {
+inline constexpr index most_for_thread = 16, most_for_warp = 1024;
+}
+
+/// How many threads fold one result of the most `count` values: one, a warp or a block, so that few wait.
+constexpr int fold_team(index count) {
+  return count <= detail::most_for_thread ? 1 : count <= detail::most_for_warp ? warp_size : kernel_block;
+}
+
+/// The states of a team's threads combined, in each of them.
+template <class Monoid, class Device, class State>
+TENON_HOST_DEVICE State combine_in_team(Device& device, int team, const State& partial) {
+  const auto combine = [](const State& left, const State& right) { return Monoid::combine(left, right); };
+  if (team == 1) return partial;
+  return team == warp_size ? warp_reduce(device, partial, combine) : block_reduce(device, partial, combine);
+}
+
+/// A reduction whose values are found by their number, or by that of their packet.
+template <class Fold>
+struct kernel_fold {
+  using monoid = typename Fold::monoid;
+  using state = typename Fold::state;
+  using value_type = typename Fold::value_type;
+  using program_type = decltype(Fold::program);
+  static constexpr int rank = Fold::rank, size = packet_size<char, program_type>;
+
+  program_type program;
+  result_positions<rank> starts;
+  numbered_positions<rank> units;  // the values of a result, or their packets
+  index count;                     // values per result
+  bool in_packets;
+
+  template <int ResultRank>
+  kernel_fold(Fold fold, const array<index, ResultRank>& result_extents)
+      : program(fold.program),
+        starts(fold.in_result, result_extents),
+        units(units_of(fold)),
+        count(fold.count),
+        in_packets(fits_packets(fold)) {}
+
+  /// The state of a thread: of each lane of its packets.
+  struct lanes {
+    state lane[size];
+  };
+  TENON_HOST_DEVICE static lanes none() {
+    lanes result;
+    for (state& each : result.lane) each = monoid::template identity<state>();
+    return result;
+  }
+  /// Adds unit number `i` of the result whose values start at `start`.
+  template <class Slots>
+  TENON_HOST_DEVICE void add(lanes& partial, const array<index, rank>& start, index i, const Slots& slots) const {
+    auto position = units[i];
+    if (in_packets) position[rank == 0 ? 0 : rank - 1] *= size;
+    for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+    const auto cursor = settle(program.at(position), slots);
+    if (in_packets) {
+      const auto fetched = fetch<size>(cursor);
+      for (int k = 0; k < size; ++k) add_value(partial.lane[k], value_from(cursor, fetched, k), i * size + k);
+    } else {
+      add_value(partial.lane[0], cursor.value(0, slots), i);
+    }
+  }
+  /// The result of a team whose threads have the states `partial`, in each thread.
+  template <class Device>
+  TENON_HOST_DEVICE value_type finish(Device& device, int team, const lanes& partial) const {
+    state own = partial.lane[0];
+    for (int k = 1; k < size; ++k) own = monoid::combine(own, partial.lane[k]);
+    return monoid::template finish<value_type>(combine_in_team<monoid>(device, team, own), count);
+  }
+
+ private:
+  template <class Value>
+  TENON_HOST_DEVICE static void add_value(state& partial, const Value& value, index i) {
+    partial = monoid::combine(partial, monoid::template lift<state>(value, i));
+  }
+  static bool fits_packets(Fold& fold) {
+    if constexpr (rank == 0 || size == 1 || !visits_all_reads<program_type>) {
+      return false;
+    } else {
+      detail::packet_check<rank, size> check{fold.extents};
+      fold.program.visit(check);
+      return fold.kept < rank && check.fits && fold.run_length() % size == 0;
+    }
+  }
+  static array<index, rank> units_of(Fold& fold) {
+    auto result = fold.extents;
+    for (int axis = 0; axis < rank; ++axis) result[axis] = axis < fold.kept ? 1 : result[axis];
+    if constexpr (rank > 0) {
+      if (fits_packets(fold)) result[rank - 1] /= size;
+    }
+    return result;
+  }
+};
+
+/// The reductions of a statement as kernels fold them.
+template <int ResultRank, class... Folds>
+auto make_kernel_folds(const tuple<Folds...>& folds, const array<index, ResultRank>& result_extents) {
+  return apply_tuple(
+      [&](const auto&... fold) {
+        return make_tuple_of(kernel_fold<std::remove_cvref_t<decltype(fold)>>(fold, result_extents)...);
+      },
+      folds);
+}
+
+/// The slots that these reductions fill.
+template <class... Folds>
+constexpr auto slots_of(const tuple<Folds...>&) {
+  return result_slots<typename Folds::value_type...>{};
+}
+
+/// The most units, and the most values, of a result of any of these reductions.
+template <class... Folds>
+index most_units(const tuple<Folds...>& folds) {
+  index most = 0;
+  apply_tuple([&](const auto&... fold) { ((most = fold.units.count() > most ? fold.units.count() : most), ...); },
+              folds);
+  return most;
+}
+template <class... Folds>
+index most_values(const tuple<Folds...>& folds) {
+  index most = 0;
+  apply_tuple([&](const auto&... fold) { ((most = fold.count > most ? fold.count : most), ...); }, folds);
+  return most;
+}
+
+}  // namespace tenon

@@ -1,0 +1,54 @@
+# Checks what nvcc makes of the kernels of one source, for one architecture. No kernel may use memory of a thread (spills
+# and stacks) or an access that does not name its state space: both are slow, and no test of results shows them. Lines of
+# the source say more:
+#   // has: <regular expression>      in the PTX text
+#   // lacks: <regular expression>
+#   // registers: <number>            of a thread, at most
+# Variables: nvcc, include, source, architecture (such as 90a), scratch.
+# SPDX-License-Identifier: Apache-2.0
+function(expectations result name)
+  file(STRINGS "${source}" lines REGEX "^// ${name}: .")
+  list(TRANSFORM lines REPLACE "^// ${name}: " "")
+  set(${result} "${lines}" PARENT_SCOPE)
+endfunction()
+
+set(here "${source} for sm_${architecture}")
+file(REMOVE_RECURSE "${scratch}")
+file(MAKE_DIRECTORY "${scratch}")
+execute_process(
+  COMMAND "${nvcc}" -std=c++20 "-I${include}" "-gencode=arch=compute_${architecture},code=sm_${architecture}" -cubin
+    --keep "--keep-dir=${scratch}" --resource-usage "${source}" -o "${scratch}/kernels.cubin"
+  RESULT_VARIABLE failed OUTPUT_VARIABLE report ERROR_VARIABLE report)
+if(failed)
+  message(FATAL_ERROR "${here}: does not compile:\n${report}")
+endif()
+file(GLOB texts "${scratch}/*.ptx")
+file(READ "${texts}" text)
+
+expectations(wanted has)
+foreach(each IN LISTS wanted)
+  if(NOT text MATCHES "${each}")
+    message(SEND_ERROR "${here}: no kernel has ${each}")
+  endif()
+endforeach()
+expectations(unwanted lacks)
+foreach(each IN LISTS unwanted ITEMS "[ \t](ld|st)\\.(v[248]\\.)?[bfsu][0-9]+[ \t]" "[ \t](ld|st)\\.local")
+  if(text MATCHES "[^\n]*${each}[^\n]*")
+    message(SEND_ERROR "${here}: a kernel has ${each}: ${CMAKE_MATCH_0}")
+  endif()
+endforeach()
+if(report MATCHES "[^\n,]*[1-9][0-9]* bytes (stack frame|spill stores|spill loads)[^\n]*")
+  message(SEND_ERROR "${here}: a kernel uses memory of a thread: ${CMAKE_MATCH_0}")
+endif()
+
+expectations(most registers)
+string(REGEX MATCHALL "Used [0-9]+ registers" uses "${report}")
+if(NOT uses)
+  message(SEND_ERROR "${here}: no kernel was compiled")
+endif()
+list(TRANSFORM uses REPLACE "[^0-9]" "")
+foreach(registers IN LISTS uses)
+  if(most AND registers GREATER most)
+    message(SEND_ERROR "${here}: a kernel uses ${registers} registers, expected at most ${most}")
+  endif()
+endforeach()
