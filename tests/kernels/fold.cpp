@@ -60,6 +60,8 @@ TEMPLATE_LIST_TEST_CASE("packets and single values give what the host gives", "[
       CHECK(numbers_of(found) == numbers_of(expected));
     };
     check(tenon::max(x, drop<1>), tenon::max(host, drop<1>));
+    check(tenon::sum(tenon::cast<double>(x), drop<1>), tenon::sum(tenon::cast<double>(host), drop<1>));  // exact
+    check(tenon::sum(tenon::cast<std::int32_t>(x), drop<1>), tenon::sum(tenon::cast<std::int32_t>(host), drop<1>));
     check(tenon::argmin(x, drop<1>), tenon::argmin(host, drop<1>));
     check(tenon::max(x * 2 - column.template to<TestType>() + row.template to<TestType>(), drop<1>),
           tenon::max(host * 2 - column + row, drop<1>));

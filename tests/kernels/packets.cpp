@@ -101,6 +101,8 @@ TEMPLATE_LIST_TEST_CASE("what lies askew is done element by element", "[packets]
   tenon::tensor<float, rank<2>, TestType> odd_rows({10, 7});
   const auto column = counting<float, TestType>(rank<2>(10, 1)), matrix = counting<float, TestType>(rank<2>(10, 7));
   CHECK_FALSE(is_in_packets(odd_rows.view(), matrix, column));
+  tenon::tensor<float, rank<2>, TestType> even_rows({10, 4});
+  CHECK_FALSE(is_in_packets(even_rows.view(), tenon::slice(matrix, range(), range(0, 4)), column));
   y = tenon::slice(x, range(1, 101)) * 2 + tenon::slice(wide, range(0, 200, 2));
   CHECK(numbers_of(y) == numbers_of(tenon::slice(x, range(1, 101)) * 2 + tenon::slice(wide, range(0, 200, 2))));
 }
