@@ -44,3 +44,35 @@ TEMPLATE_LIST_TEST_CASE("more results than blocks", "[reduce]", tenon_test::kern
   CHECK(sums.size() == 70000);
   CHECK(sums.back() == 139998.0 + 139999.0);
 }
+
+TEST_CASE("few long results are shared by blocks, by their extents alone", "[reduce]") {
+  CHECK(tenon::parts_of_result(1, 4095) == 1);
+  CHECK(tenon::parts_of_result(1, 2 * 4096) == 2);
+  CHECK(tenon::parts_of_result(1, tenon::index{1} << 40) == 1024);
+  CHECK(tenon::parts_of_result(3, tenon::index{1} << 40) == 341);
+  CHECK(tenon::parts_of_result(513, tenon::index{1} << 40) == 1);
+  CHECK(tenon::parts_of_result(0, 0) == 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("the last block of a result combines the parts of all", "[reduce]", tenon_test::kernel_spaces) {
+  for (const tenon::index columns : {40000, 40001, 70000}) {
+    for (const tenon::index rows : {1, 3}) {
+      const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(rows, columns), 3, -1.0f, 1.0f));
+      const auto x = host.template to<TestType>();
+      CAPTURE(rows, columns);
+      const auto once = numbers_of(tenon::sum(x, axis<1>));
+      CHECK(tenon_test::difference(once, numbers_of(tenon::sum(host, axis<1>)), 1e-5) == "");
+      CHECK(numbers_of(tenon::sum(x, axis<1>)) == once);  // whichever block is the last
+      CHECK(numbers_of(tenon::argmin(x, axis<1>)) == numbers_of(tenon::argmin(host, axis<1>)));
+      CHECK(tenon_test::difference(numbers_of(tenon::variance(x, axis<1>)), numbers_of(tenon::variance(host, axis<1>)),
+                                   1e-5) == "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("several long reductions of one statement", "[reduce]", tenon_test::kernel_spaces) {
+  const auto host = tenon_test::counting<float>(rank<1>(50000));
+  const auto x = host.template to<TestType>();
+  const auto range = [](const auto& a) { return static_cast<float>(tenon::max(a) - tenon::min(a) + tenon::max(a)); };
+  CHECK(range(x) == range(host));
+}

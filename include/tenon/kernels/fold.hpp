@@ -84,12 +84,15 @@ struct kernel_fold {
       add_value(partial.lane[0], cursor.value(0, slots), i);
     }
   }
-  /// The result of a team whose threads have the states `partial`, in each thread.
+  /// The states of a team's threads combined, in each of them.
   template <class Device>
-  TENON_HOST_DEVICE value_type finish(Device& device, int team, const lanes& partial) const {
+  TENON_HOST_DEVICE state combined(Device& device, int team, const lanes& partial) const {
     state own = partial.lane[0];
     for (int k = 1; k < size; ++k) own = monoid::combine(own, partial.lane[k]);
-    return monoid::template finish<value_type>(combine_in_team<monoid>(device, team, own), count);
+    return combine_in_team<monoid>(device, team, own);
+  }
+  TENON_HOST_DEVICE value_type finish(const state& total) const {
+    return monoid::template finish<value_type>(total, count);
   }
 
  private:

@@ -1,16 +1,26 @@
 // tenon/kernels/reduce.hpp: the kernel of statements that reduce.
 // A team of threads folds the values of one result in a fixed order, then one of them applies what follows and stores.
+// Few long results are shared by many blocks: the last of a result's blocks to be done combines what all have left.
 // Floor 4: may include base, core, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/kernels/fold.hpp>
+#include <tenon/kernels/workspace.hpp>
 #include <tenon/plan/sharing.hpp>
 
 namespace tenon {
 
-/// One team per position of the result.
-template <int Rank, class Target, class Program, class Folds, class Slots>
+/// How many blocks share a result of `units` values or packets: by extents alone, so that results are the same on every
+/// device. Each thread gets sixteen units at least.
+constexpr int parts_of_result(index results, index units) {
+  const index most = results == 0 ? 1 : workspace_counters / results;
+  const index wanted = units / (16 * kernel_block), parts = wanted < most ? wanted : most;
+  return parts < 1 ? 1 : static_cast<int>(parts);
+}
+
+/// One team per position of the result, or several blocks.
+template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct reduce_kernel {
   static constexpr const char* name = "reduce";
   static constexpr int min_blocks = resident_blocks;
@@ -20,22 +30,28 @@ struct reduce_kernel {
   Folds folds;
   array<int, Folds::count> first_equal;
   index units;  // of a result, of any reduction
-  int team;
+  int team, parts;
+  unsigned* counters;  // of a result's blocks that are done
+  States states;       // what they leave, part after part of a result
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
+    constexpr std::make_integer_sequence<int, Folds::count> all_folds{};
+    if (parts > 1) return fold_part(device, device.block().x / parts, device.block().x % parts, all_folds);
     const index teams = device.block_size() / team;
     for (index i = device.block().x * teams + device.thread() / team; i < positions.count();
          i += device.grid_size().x * teams) {
       Slots slots{};
-      fold_all(device, i, slots, std::make_integer_sequence<int, Folds::count>{});
-      if (device.thread() % team != 0) continue;
-      const auto position = positions[i];
-      target.store(position, program.at(position).value(0, slots));
+      fold_all(device, i, slots, all_folds);
+      if (device.thread() % team == 0) store(i, slots);
     }
   }
 
  private:
+  TENON_HOST_DEVICE void store(index result, const Slots& slots) const {
+    const auto position = positions[result];
+    target.store(position, program.at(position).value(0, slots));
+  }
   /// All reductions unit by unit, so that what they read in common is in cache.
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, index result, Slots& slots, std::integer_sequence<int, I...>) const {
@@ -46,6 +62,53 @@ struct reduce_kernel {
     }
     (finish_one<I>(device, get<I>(partial), slots), ...);
   }
+  /// A part of one result. The block that is the last to leave its states finishes the result.
+  template <class Device, int... I>
+  TENON_HOST_DEVICE void fold_part(Device& device, index result, index part, std::integer_sequence<int, I...>) const {
+    auto partial = make_tuple_of(get<I>(folds).none()...);
+    const auto start = make_tuple_of(get<I>(folds).starts[result]...);
+    const index first = units * part / parts, end = units * (part + 1) / parts;
+    for (index i = first + device.thread(); i < end; i += team) {
+      (add_unit<I>(get<I>(partial), get<I>(start), i), ...);
+    }
+    (leave_state<I>(device, get<I>(partial), result * parts + part), ...);
+    if (!is_last(device, result)) return;
+    Slots slots{};
+    (finish_parts<I>(device, result, slots), ...);
+    if (device.thread() == 0) store(result, slots);
+  }
+  template <int I, class Device, class Lanes>
+  TENON_HOST_DEVICE void leave_state(Device& device, const Lanes& partial, index place) const {
+    if (first_equal[I] != I) return;
+    const auto total = get<I>(folds).combined(device, team, partial);
+    if (device.thread() == 0) get<I>(states)[place] = total;
+  }
+  /// Whether the other blocks of a result are done; the counter is 0 again for the next kernel.
+  template <class Device>
+  TENON_HOST_DEVICE bool is_last(Device& device, index result) const {
+    int last = 0;
+    if (device.thread() == 0) {
+      device.fence();
+      last = device.atomic_add(counters + result, 1u) + 1 == static_cast<unsigned>(parts) ? 1 : 0;
+      if (last != 0) counters[result] = 0;
+      device.fence();
+    }
+    const int used = device.shared_used();
+    last = block_broadcast(device, device.template shared<int>(1), last, 0);
+    device.release_shared(used);
+    return last != 0;
+  }
+  template <int I, class Device>
+  TENON_HOST_DEVICE void finish_parts(Device& device, index result, Slots& slots) const {
+    if (copy_equal_slot<I>(slots.results, first_equal)) return;
+    const auto& fold = get<I>(folds);
+    auto partial = fold.none();
+    for (int part = device.thread(); part < parts; part += team) {
+      partial.lane[0] =
+          std::remove_cvref_t<decltype(fold)>::monoid::combine(partial.lane[0], get<I>(states)[result * parts + part]);
+    }
+    get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
+  }
   template <int I, class Lanes, class Position>
   TENON_HOST_DEVICE void add_unit(Lanes& partial, const Position& start, index i) const {
     const auto& fold = get<I>(folds);
@@ -54,9 +117,29 @@ struct reduce_kernel {
   template <int I, class Device, class Lanes>
   TENON_HOST_DEVICE void finish_one(Device& device, const Lanes& partial, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    get<I>(slots.results) = get<I>(folds).finish(device, team, partial);
+    const auto& fold = get<I>(folds);
+    get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
   }
 };
+
+/// Places for the states of `count` blocks, one after another in a workspace; null where there are none.
+template <class Space, class... Folds>
+auto take_states(const tuple<Folds...>&, index count, unsigned*& counters) {
+  using states = tuple<typename Folds::state*...>;
+  constexpr auto bytes_of = [](index states_count, std::size_t size) {
+    return (static_cast<std::size_t>(states_count) * size + 15) / 16 * 16;
+  };
+  if (count == 0) return states{};
+  auto& space = workspace<Space>::with((bytes_of(count, sizeof(typename Folds::state)) + ... + 0));
+  counters = space.counters();
+  std::byte* next = space.bytes();
+  const auto take = [&]<class State>(std::type_identity<State>) {
+    std::byte* const taken = next;
+    next += bytes_of(count, sizeof(State));
+    return reinterpret_cast<State*>(taken);
+  };
+  return states{{{take(std::type_identity<typename Folds::state>{})}...}};
+}
 
 /// Evaluates a statement of the form `reduce` into `target`, in one launch.
 template <class Space, class Target, class E>
@@ -70,11 +153,25 @@ void run_reduce_kernel(const Target& target, const E& node) {
                                               return lower_reduction<FirstSlot>(reduction, extents, false);
                                             }),
                         extents);
-  using slots = decltype(slots_of(folds));
-  const reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>, slots>
-      kernel{numbered_positions<rank>(extents), target, program, folds, first_equal_reductions(node), most_units(folds),
-             fold_team(most_values(folds))};
-  launch<Space>(launch_shape{.grid = {blocks_for(node.shape().count() * kernel.team)},
+  const index results = node.shape().count(), units = most_units(folds);
+  const int team = fold_team(most_values(folds));
+  const int parts = team == kernel_block ? parts_of_result(results, units) : 1;
+  unsigned* counters = nullptr;
+  const auto states = take_states<Space>(folds, parts == 1 ? 0 : results * parts, counters);
+  using kernel_type =
+      reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>,
+                    decltype(slots_of(folds)), std::remove_const_t<decltype(states)>>;
+  const kernel_type kernel{numbered_positions<rank>(extents),
+                           target,
+                           program,
+                           folds,
+                           first_equal_reductions(node),
+                           units,
+                           team,
+                           parts,
+                           counters,
+                           states};
+  launch<Space>(launch_shape{.grid = {parts > 1 ? static_cast<int>(results * parts) : blocks_for(results * team)},
                              .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},
                 kernel);

@@ -49,7 +49,7 @@ struct rows_kernel {
     auto partial = fold.none();
     const auto start = fold.starts[row];
     for (index i = device.thread() % team; i < fold.units.count(); i += team) fold.add(partial, start, i, slots);
-    get<I>(slots.results) = fold.finish(device, team, partial);
+    get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
   }
 };
 

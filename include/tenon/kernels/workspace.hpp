@@ -1,0 +1,83 @@
+// tenon/kernels/workspace.hpp: memory in which the blocks of a kernel leave what the last of them finishes.
+// Each thread of the program has one for each stream, so kernels that use the same run one after another.
+// Floor 4: may include base, device, kernels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <tenon/device/cuda_memory.hpp>
+#include <vector>
+
+namespace tenon {
+
+inline constexpr int workspace_counters = 1024;
+
+namespace detail {
+
+/// What kernels of a space that run in order have in common.
+struct kernel_order {
+  const void* stream = nullptr;
+  int device = 0;
+  bool operator==(const kernel_order&) const = default;
+};
+template <class Space>
+struct current_order {
+  static kernel_order get() { return {}; }
+};
+#if defined(__CUDACC__)
+template <>
+struct current_order<cuda> {
+  static kernel_order get() { return {current_stream(), current_cuda_device()}; }
+};
+#endif
+
+}  // namespace detail
+
+/// Counters, which are 0 between kernels, and bytes of `Space` behind them.
+template <class Space>
+class workspace {
+ public:
+  workspace() = default;
+  workspace(const workspace&) = delete;
+  workspace& operator=(const workspace&) = delete;
+  ~workspace() { release(); }
+
+  /// That of the calling thread and its current stream, with room for `bytes`.
+  static workspace& with(std::size_t bytes) {
+    struct entry {
+      detail::kernel_order order;
+      std::unique_ptr<workspace> own;
+    };
+    thread_local std::vector<entry> entries;
+    const auto order = detail::current_order<Space>::get();
+    for (const auto& each : entries) {
+      if (each.order == order) return each.own->reserve(bytes);
+    }
+    entries.push_back({order, std::make_unique<workspace>()});
+    return entries.back().own->reserve(bytes);
+  }
+  unsigned* counters() const { return static_cast<unsigned*>(memory_); }
+  std::byte* bytes() const { return static_cast<std::byte*>(memory_) + counter_bytes; }
+
+ private:
+  static constexpr std::size_t counter_bytes = workspace_counters * sizeof(unsigned);
+
+  workspace& reserve(std::size_t bytes) {
+    if (memory_ != nullptr && bytes <= size_) return *this;
+    release();
+    memory_ = Space::allocate(counter_bytes + bytes);
+    size_ = bytes;
+    const std::vector<unsigned> zeros(workspace_counters);
+    Space::copy_from_host(memory_, zeros.data(), counter_bytes);
+    return *this;
+  }
+  void release() noexcept {
+    if (memory_ != nullptr) Space::deallocate(memory_, counter_bytes + size_);
+    memory_ = nullptr;
+  }
+
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tenon
