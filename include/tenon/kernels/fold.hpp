@@ -6,6 +6,7 @@
 
 #include <tenon/device/collective.hpp>
 #include <tenon/kernels/packets.hpp>
+#include <tenon/kernels/workspace.hpp>
 #include <tenon/plan/iterate.hpp>
 
 namespace tenon {
@@ -127,6 +128,12 @@ auto make_kernel_folds(const tuple<Folds...>& folds, const array<index, ResultRa
         return make_tuple_of(kernel_fold<std::remove_cvref_t<decltype(fold)>>(fold, result_extents)...);
       },
       folds);
+}
+
+/// Places in a workspace for the states of these reductions.
+template <class... Folds>
+constexpr auto state_places_of(const tuple<Folds...>&) {
+  return workspace_places<typename Folds::state...>{};
 }
 
 /// The slots that these reductions fill.

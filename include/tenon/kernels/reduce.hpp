@@ -5,8 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/kernels/fold.hpp>
-#include <tenon/kernels/workspace.hpp>
+#include <tenon/kernels/columns.hpp>
 #include <tenon/plan/sharing.hpp>
 
 namespace tenon {
@@ -72,7 +71,7 @@ struct reduce_kernel {
       (add_unit<I>(get<I>(partial), get<I>(start), i), ...);
     }
     (leave_state<I>(device, get<I>(partial), result * parts + part), ...);
-    if (!is_last(device, result)) return;
+    if (!is_last_block(device, counters + result, parts)) return;
     Slots slots{};
     (finish_parts<I>(device, result, slots), ...);
     if (device.thread() == 0) store(result, slots);
@@ -82,21 +81,6 @@ struct reduce_kernel {
     if (first_equal[I] != I) return;
     const auto total = get<I>(folds).combined(device, team, partial);
     if (device.thread() == 0) get<I>(states)[place] = total;
-  }
-  /// Whether the other blocks of a result are done; the counter is 0 again for the next kernel.
-  template <class Device>
-  TENON_HOST_DEVICE bool is_last(Device& device, index result) const {
-    int last = 0;
-    if (device.thread() == 0) {
-      device.fence();
-      last = device.atomic_add(counters + result, 1u) + 1 == static_cast<unsigned>(parts) ? 1 : 0;
-      if (last != 0) counters[result] = 0;
-      device.fence();
-    }
-    const int used = device.shared_used();
-    last = block_broadcast(device, device.template shared<int>(1), last, 0);
-    device.release_shared(used);
-    return last != 0;
   }
   template <int I, class Device>
   TENON_HOST_DEVICE void finish_parts(Device& device, index result, Slots& slots) const {
@@ -122,55 +106,38 @@ struct reduce_kernel {
   }
 };
 
-/// Places for the states of `count` blocks, one after another in a workspace; null where there are none.
-template <class Space, class... Folds>
-auto take_states(const tuple<Folds...>&, index count, unsigned*& counters) {
-  using states = tuple<typename Folds::state*...>;
-  constexpr auto bytes_of = [](index states_count, std::size_t size) {
-    return (static_cast<std::size_t>(states_count) * size + 15) / 16 * 16;
-  };
-  if (count == 0) return states{};
-  auto& space = workspace<Space>::with((bytes_of(count, sizeof(typename Folds::state)) + ... + 0));
-  counters = space.counters();
-  std::byte* next = space.bytes();
-  const auto take = [&]<class State>(std::type_identity<State>) {
-    std::byte* const taken = next;
-    next += bytes_of(count, sizeof(State));
-    return reinterpret_cast<State*>(taken);
-  };
-  return states{{{take(std::type_identity<typename Folds::state>{})}...}};
-}
-
 /// Evaluates a statement of the form `reduce` into `target`, in one launch.
 template <class Space, class Target, class E>
 void run_reduce_kernel(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<rank>());
-  const auto folds =
-      make_kernel_folds(lower_reductions<0>(node,
-                                            [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-                                              return lower_reduction<FirstSlot>(reduction, extents, false);
-                                            }),
-                        extents);
-  const index results = node.shape().count(), units = most_units(folds);
-  const int team = fold_team(most_values(folds));
-  const int parts = team == kernel_block ? parts_of_result(results, units) : 1;
-  unsigned* counters = nullptr;
-  const auto states = take_states<Space>(folds, parts == 1 ? 0 : results * parts, counters);
-  using kernel_type =
-      reduce_kernel<rank, Target, std::remove_const_t<decltype(program)>, std::remove_const_t<decltype(folds)>,
-                    decltype(slots_of(folds)), std::remove_const_t<decltype(states)>>;
-  const kernel_type kernel{numbered_positions<rank>(extents),
-                           target,
-                           program,
-                           folds,
-                           first_equal_reductions(node),
-                           units,
-                           team,
-                           parts,
-                           counters,
-                           states};
+  const auto lowered = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+    return lower_reduction<FirstSlot>(reduction, extents, false);
+  });
+  const auto folds = make_kernel_folds(lowered, extents);
+  using program_type = std::remove_const_t<decltype(program)>;
+  using folds_type = std::remove_const_t<decltype(folds)>;
+  using slots = decltype(slots_of(folds));
+  using places = decltype(state_places_of(folds));
+  const numbered_positions<rank> positions(extents);
+  const auto first_equal = first_equal_reductions(node);
+  const index results = positions.count();
+  if (folds_columns(lowered, extents)) {
+    const index groups = (results + column_group - 1) / column_group, rows = most_values(folds);
+    const int parts = parts_of_columns(groups, rows);
+    const auto left = places::template take<Space>(parts == 1 ? 0 : groups * parts * column_group);
+    const columns_kernel<rank, Target, program_type, folds_type, slots, decltype(left.values)> kernel{
+        positions, target, program, folds, first_equal, rows, parts, left.counters, left.values};
+    const launch_shape shape{
+        .grid = {static_cast<int>(groups * parts)}, .block = kernel_block, .shared_bytes = column_bytes};
+    return launch<Space>(shape, kernel);
+  }
+  const index units = most_units(folds);
+  const int team = fold_team(most_values(folds)), parts = team == kernel_block ? parts_of_result(results, units) : 1;
+  const auto left = places::template take<Space>(parts == 1 ? 0 : results * parts);
+  const reduce_kernel<rank, Target, program_type, folds_type, slots, decltype(left.values)> kernel{
+      positions, target, program, folds, first_equal, units, team, parts, left.counters, left.values};
   launch<Space>(launch_shape{.grid = {parts > 1 ? static_cast<int>(results * parts) : blocks_for(results * team)},
                              .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},

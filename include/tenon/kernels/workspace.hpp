@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <tenon/base/tuple.hpp>
+#include <tenon/device/collective.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #include <vector>
 
@@ -78,6 +80,54 @@ class workspace {
 
   void* memory_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// Whether the other `blocks` - 1 blocks that count on this counter are done, in every thread; what they have written is
+/// seen then. The counter is 0 again for the next kernel. Takes one int of shared memory.
+/// cost      an atomic operation, two barriers
+template <class Device>
+TENON_HOST_DEVICE bool is_last_block(Device& device, unsigned* counter, int blocks) {
+  int last = 0;
+  device.sync();
+  if (device.thread() == 0) {
+    device.fence();
+    last = device.atomic_add(counter, 1u) + 1 == static_cast<unsigned>(blocks) ? 1 : 0;
+    if (last != 0) *counter = 0;
+    device.fence();
+  }
+  const int used = device.shared_used();
+  last = block_broadcast(device, device.template shared<int>(1), last, 0);
+  device.release_shared(used);
+  return last != 0;
+}
+
+/// Places for `count` values of each type, one after another in the current workspace.
+template <class... Values>
+struct workspace_places {
+  tuple<Values*...> values{};
+  unsigned* counters = nullptr;
+
+  template <class Space>
+  static workspace_places take(index count) {
+    workspace_places result;
+    if (count == 0) return result;
+    auto& space = workspace<Space>::with((bytes_of<Values>(count) + ... + 0));
+    result.counters = space.counters();
+    std::byte* next = space.bytes();
+    for_each_index<static_cast<int>(sizeof...(Values))>([&](auto i) {
+      auto& place = get<i.value>(result.values);
+      using value = std::remove_pointer_t<std::remove_cvref_t<decltype(place)>>;
+      place = reinterpret_cast<value*>(next);
+      next += bytes_of<value>(count);
+    });
+    return result;
+  }
+
+ private:
+  template <class Value>
+  static std::size_t bytes_of(index count) {
+    return (static_cast<std::size_t>(count) * sizeof(Value) + 15) / 16 * 16;
+  }
 };
 
 }  // namespace tenon

@@ -1,0 +1,149 @@
+// tenon/kernels/columns.hpp: the kernel of statements that reduce across memory, such as sums of columns.
+// Neighbouring threads fold neighbouring results, whose values lie side by side; rows are shared by warps and blocks.
+// Floor 4: may include base, core, device, expr, plan, kernels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/kernels/fold.hpp>
+#include <tenon/kernels/workspace.hpp>
+#include <tenon/plan/sharing.hpp>
+
+namespace tenon {
+
+inline constexpr int column_group = warp_size;                        // results of a block
+inline constexpr int column_rows = kernel_block / column_group;       // threads of each
+inline constexpr int column_bytes = kernel_block * lane_value_bytes;  // of shared memory
+
+/// How many blocks share the rows of a group of results: by extents alone, at least sixteen rows a thread.
+constexpr int parts_of_columns(index groups, index rows) {
+  const index most = groups == 0 ? 1 : workspace_counters / groups, wanted = rows / (16 * column_rows);
+  const index parts = wanted < most ? wanted : most;
+  return parts < 1 ? 1 : static_cast<int>(parts);
+}
+
+/// A block, or several, for each group of neighbouring results.
+template <int Rank, class Target, class Program, class Folds, class Slots, class States>
+struct columns_kernel {
+  static constexpr const char* name = "reduce";
+  static constexpr int min_blocks = resident_blocks;
+  numbered_positions<Rank> positions;
+  Target target;
+  Program program;
+  Folds folds;
+  array<int, Folds::count> first_equal;
+  index rows;  // of a result, of any reduction
+  int parts;
+  unsigned* counters;  // of a group's blocks that are done
+  States states;       // what they leave: groups of results, part after part
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    fold_part(device, device.block().x / parts, device.block().x % parts,
+              std::make_integer_sequence<int, Folds::count>{});
+  }
+
+ private:
+  template <class Device, int... I>
+  TENON_HOST_DEVICE void fold_part(Device& device, index group, index part, std::integer_sequence<int, I...>) const {
+    const int column = device.thread() % column_group, row = device.thread() / column_group;
+    const index result = group * column_group + column;
+    auto partial = make_tuple_of(get<I>(folds).none()...);
+    if (result < positions.count()) {
+      const auto start = make_tuple_of(get<I>(folds).starts[result]...);
+      const index end = rows * (part + 1) / parts;
+      for (index i = rows * part / parts + row; i < end; i += column_rows) {
+        (add_row<I>(get<I>(partial), get<I>(start), i), ...);
+      }
+    }
+    (combine_rows<I>(device, get<I>(partial).lane[0]), ...);
+    if (parts > 1) {
+      if (row == 0) ((get<I>(states)[place(group, part, column)] = get<I>(partial).lane[0]), ...);
+      if (!is_last_block(device, counters + group, parts)) return;
+      (add_parts<I>(device, group, get<I>(partial).lane[0]), ...);
+    }
+    if (row != 0 || result >= positions.count()) return;
+    Slots slots{};
+    (set_slot<I>(slots, get<I>(partial).lane[0]), ...);
+    const auto position = positions[result];
+    target.store(position, program.at(position).value(0, slots));
+  }
+  template <int I, class Lanes, class Position>
+  TENON_HOST_DEVICE void add_row(Lanes& partial, const Position& start, index i) const {
+    const auto& fold = get<I>(folds);
+    if (first_equal[I] == I && i < fold.count) fold.add(partial, start, i, no_slots{});
+  }
+  TENON_HOST_DEVICE index place(index group, index part, int column) const {
+    return (group * parts + part) * column_group + column;
+  }
+  /// The states of a result's threads combined in order, in the first of them.
+  template <int I, class Device, class State>
+  TENON_HOST_DEVICE void combine_rows(Device& device, State& own) const {
+    using monoid = typename std::remove_cvref_t<decltype(get<I>(folds))>::monoid;
+    const int used = device.shared_used();
+    const auto shared = device.template shared<State>(kernel_block);
+    shared.store(device.thread(), own);
+    device.sync();
+    if (device.thread() < column_group) {
+      for (int row = 1; row < column_rows; ++row) {
+        own = monoid::combine(own, shared.load(row * column_group + device.thread()));
+      }
+    }
+    device.sync();
+    device.release_shared(used);
+  }
+  template <int I, class Device, class State>
+  TENON_HOST_DEVICE void add_parts(Device& device, index group, State& own) const {
+    using monoid = typename std::remove_cvref_t<decltype(get<I>(folds))>::monoid;
+    own = monoid::template identity<State>();
+    for (int part = device.thread() / column_group; part < parts; part += column_rows) {
+      own = monoid::combine(own, get<I>(states)[place(group, part, device.thread() % column_group)]);
+    }
+    combine_rows<I>(device, own);
+  }
+  template <int I, class State>
+  TENON_HOST_DEVICE void set_slot(Slots& slots, const State& total) const {
+    if (copy_equal_slot<I>(slots.results, first_equal)) return;
+    get<I>(slots.results) = get<I>(folds).finish(total);
+  }
+};
+
+namespace detail {
+
+/// Counts what lies side by side along the results, and along the values of each.
+template <int Rank>
+struct direction_check {
+  int kept;
+  int along_results = 0, along_values = 0;
+
+  template <class T>
+  void operator()(const array<index, Rank>& stride, const T*) {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (axis == kept - 1) along_results += stride[axis] == 1 ? 1 : 0;
+      if (axis == Rank - 1) along_values += stride[axis] == 1 ? 1 : 0;
+    }
+  }
+  void operator()(const array<index, Rank>&, index) {}
+};
+
+}  // namespace detail
+
+/// Whether neighbouring results are folded side by side: their values are neighbours in memory, and there are several.
+template <int ResultRank, class... Folds>
+bool folds_columns(const tuple<Folds...>& folds, const array<index, ResultRank>& result_extents) {
+  const auto is_across = [&](auto fold) {
+    if (kernel_fold<decltype(fold)>(fold, result_extents).in_packets) return false;
+    constexpr int rank = decltype(fold)::rank;
+    if (fold.kept == 0 || fold.kept == rank) return false;
+    detail::direction_check<rank> check{fold.kept};
+    fold.program.visit(check);
+    return check.along_results > check.along_values && fold.in_result[fold.kept - 1] == ResultRank - 1;
+  };
+  if constexpr (ResultRank == 0) {
+    return false;
+  } else {
+    return result_extents[ResultRank - 1] >= column_group / 4 &&
+           apply_tuple([&](const auto&... fold) { return (is_across(fold) && ...); }, folds);
+  }
+}
+
+}  // namespace tenon

@@ -1,0 +1,86 @@
+// tests/kernels/columns.cpp: sums of columns and their like, by blocks of neighbouring results.
+// Columns around a group, rows around a block's share and beyond; several reductions, other axes and what is no column.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/kernels/columns.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+
+using tenon::drop;
+using tenon::range;
+using tenon::rank;
+using tenon_test::counting;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+
+namespace {
+
+template <class E>
+bool is_in_columns(const E& node) {
+  const auto extents = node.shape().to_array();
+  return tenon::folds_columns(
+      tenon::lower_reductions<0>(node,
+                                 [&]<int FirstSlot>(tenon::constant<FirstSlot>, const auto& each) {
+                                   return tenon::lower_reduction<FirstSlot>(each, extents, false);
+                                 }),
+      extents);
+}
+
+}  // namespace
+
+TEST_CASE("rows of columns are shared by blocks, by their extents alone", "[columns]") {
+  CHECK(tenon::parts_of_columns(1, 255) == 1);
+  CHECK(tenon::parts_of_columns(1, 256) == 2);
+  CHECK(tenon::parts_of_columns(1, tenon::index{1} << 40) == 1024);
+  CHECK(tenon::parts_of_columns(128, tenon::index{1} << 40) == 8);
+  CHECK(tenon::parts_of_columns(2000, tenon::index{1} << 40) == 1);
+  CHECK(tenon::parts_of_columns(0, 0) == 1);
+}
+
+TEST_CASE("results are folded side by side where their values are neighbours", "[columns]") {
+  const tenon::tensor<float, rank<2>> x({64, 64}), narrow({64, 4});
+  CHECK(is_in_columns(tenon::as_node(tenon::sum(x, drop<0>))));
+  CHECK(is_in_columns(tenon::as_node(tenon::sum(tenon::transpose(x), drop<1>))));
+  CHECK_FALSE(is_in_columns(tenon::as_node(tenon::sum(x, drop<1>))));
+  CHECK_FALSE(is_in_columns(tenon::as_node(tenon::sum(narrow, drop<0>))));
+  CHECK_FALSE(is_in_columns(tenon::as_node(tenon::sum(x))));
+  const tenon::tensor<float, rank<1>> row({64});
+  CHECK_FALSE(is_in_columns(tenon::as_node(tenon::sum(tenon::broadcast_to(row, rank<2>(8, 64)), drop<0>))));
+}
+
+TEMPLATE_LIST_TEST_CASE("columns of every length, and any number of them", "[columns]", tenon_test::kernel_spaces) {
+  for (const tenon::index rows : {1, 7, 8, 9, 255, 256, 600}) {
+    for (const tenon::index columns : {8, 31, 32, 33, 100}) {
+      const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(rows, columns), 3, -1.0f, 1.0f));
+      const auto x = host.template to<TestType>();
+      CAPTURE(rows, columns);
+      CHECK(difference(numbers_of(tenon::sum(x * 2, drop<0>)), numbers_of(tenon::sum(host * 2, drop<0>)), 1e-4) == "");
+      CHECK(numbers_of(tenon::argmax(x, drop<0>)) == numbers_of(tenon::argmax(host, drop<0>)));
+      CHECK(difference(numbers_of(tenon::variance(x, drop<0>) + tenon::max(x, drop<0>)),
+                       numbers_of(tenon::variance(host, drop<0>) + tenon::max(host, drop<0>)), 1e-5) == "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("middle axes, slices and broadcast operands", "[columns]", tenon_test::kernel_spaces) {
+  const auto host = counting<float>(rank<3>(3, 40, 36));
+  const auto x = host.template to<TestType>();
+  const auto weights = counting<float>(rank<2>(40, 1), 2);
+  const auto there = weights.template to<TestType>();
+  CHECK(numbers_of(tenon::max(x, drop<1>)) == numbers_of(tenon::max(host, drop<1>)));
+  CHECK(numbers_of(tenon::max(x, drop<0, 1>)) == numbers_of(tenon::max(host, drop<0, 1>)));
+  CHECK(numbers_of(tenon::min(x * there, drop<1>)) == numbers_of(tenon::min(host * weights, drop<1>)));
+  const auto part = [](const auto& a) { return tenon::slice(a, range(), range(1, 39, 2), range(3, 30)); };
+  CHECK(numbers_of(tenon::max(part(x), drop<1>)) == numbers_of(tenon::max(part(host), drop<1>)));
+  const auto empty = counting<float, TestType>(rank<2>(0, 40));
+  CHECK(numbers_of(tenon::sum(empty, drop<0>)) == std::vector<double>(40, 0.0));
+}
+
+TEMPLATE_LIST_TEST_CASE("the same sums each time, whichever block is the last", "[columns]",
+                        tenon_test::kernel_spaces) {
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(rank<2>(3000, 40), 3, -1.0f, 1.0f));
+  const auto once = numbers_of(tenon::sum(x, drop<0>));
+  for (int again = 0; again < 3; ++again) CHECK(numbers_of(tenon::sum(x, drop<0>)) == once);
+}
