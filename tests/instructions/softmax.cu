@@ -1,5 +1,6 @@
 // tests/instructions/softmax.cu: a row-resident statement.
 // has: ld\.global\.v4\.f32
+// has: st\.global\.v4\.f32
 // has: shfl\.sync
 // lacks: \.f64
 // registers: 64

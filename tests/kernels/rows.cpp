@@ -44,3 +44,16 @@ TEMPLATE_LIST_TEST_CASE("16-bit rows are computed in float", "[rows]", tenon_tes
   CHECK(difference(numbers_of(tenon::standardise(x, axis<-1>)), numbers_of(tenon::standardise(host, axis<-1>)), 1e-3) ==
         "");
 }
+
+TEMPLATE_LIST_TEST_CASE("rows are written in place and in packets of any width", "[rows]", tenon_test::kernel_spaces) {
+  for (const tenon::index length : {4, 30, 32, 1200}) {
+    const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(7, length), 5, -2.0f, 2.0f));
+    auto x = host.template to<TestType>();
+    x = tenon::softmax(x, axis<1>);
+    CAPTURE(length);
+    CHECK(difference(numbers_of(x), numbers_of(tenon::softmax(host, axis<1>)), 1e-6) == "");
+    tenon::tensor<tenon::bfloat16, rank<2>, TestType> narrow({7, length});
+    narrow = host.template to<TestType>() - tenon::mean(host.template to<TestType>(), axis<1>);
+    CHECK(difference(numbers_of(narrow), numbers_of(host - tenon::mean(host, axis<1>)), 2e-2) == "");
+  }
+}

@@ -88,6 +88,19 @@ struct packet_check {
 
 }  // namespace detail
 
+/// Whether packets of a statement, of all rows of `extents`, lie whole and aligned; rows hold whole packets.
+template <int Rank, class Target, class Program>
+bool lies_in_packets(const array<index, Rank>&, const Target&, const Program&) {
+  return false;
+}
+template <int Rank, class T, class Program>
+bool lies_in_packets(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program) {
+  detail::packet_check<Rank, packet_size<T, Program>> check{extents};
+  program.visit(check);
+  target.visit(check);
+  return check.fits && target.step() == 1;
+}
+
 /// Runs a statement over merged axes in packets; returns false, and has done nothing, where they do not fit.
 template <class Space, int Rank, class T, class Program>
 bool run_packet_kernel(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program) {
@@ -97,10 +110,7 @@ bool run_packet_kernel(const array<index, Rank>& extents, strided_target<T, Rank
   } else {
     const index columns = extents[Rank - 1], rest = columns % size;
     if (rest != 0 && count_between(extents, 0, Rank - 1) != 1) return false;
-    detail::packet_check<Rank, size> check{extents};
-    program.visit(check);
-    target.visit(check);
-    if (!check.fits || target.step() != 1) return false;
+    if (!lies_in_packets(extents, target, program)) return false;
     auto packets = extents;
     packets[Rank - 1] = columns / size;
     using kernel_type = packet_kernel<Rank, size, T, Program>;

@@ -8,18 +8,26 @@
 
 namespace tenon {
 
+/// Elements of the packets in which rows are written; 1 where they are written one by one.
+template <class Target, class Program>
+inline constexpr int row_packet = 1;
+template <class T, int Rank, class Program>
+inline constexpr int row_packet<strided_target<T, Rank>, Program> =
+    visits_all_reads<Program> ? packet_size<T, Program> : 1;
+
 /// One team per row; rows are the axes from `RowAxis` on.
 template <int Rank, class Target, class Program, class Folds, class Slots>
 struct rows_kernel {
   static constexpr const char* name = "rows";
   static constexpr int min_blocks = resident_blocks;
   numbered_positions<Rank> rows;     // their starts
-  numbered_positions<Rank> columns;  // from the start of a row
+  numbered_positions<Rank> columns;  // from the start of a row; of packets where they fit
   Target target;
   Program program;
   Folds folds;
   array<int, Folds::count> first_equal;
   int team;
+  bool in_packets;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
@@ -30,14 +38,31 @@ struct rows_kernel {
       fold_all(device, row, slots, std::make_integer_sequence<int, Folds::count>{});
       const auto start = rows[row];
       for (index i = device.thread() % team; i < columns.count(); i += team) {
-        auto position = columns[i];
-        for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
-        target.store(position, program.at(position).value(0, slots));
+        write_unit(start, i, slots);
       }
     }
   }
 
  private:
+  static constexpr int size = row_packet<Target, Program>;
+
+  TENON_HOST_DEVICE void write_unit(const array<index, Rank>& start, index i, const Slots& slots) const {
+    auto position = columns[i];
+    if (in_packets) position[Rank - 1] *= size;
+    for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
+    const auto cursor = settle(program.at(position), slots);
+    if constexpr (size > 1) {
+      if (in_packets) return write_packet(target.at(position), cursor);
+    }
+    target.store(position, cursor.value(0, slots));
+  }
+  template <class T, class Cursor>
+  TENON_HOST_DEVICE static void write_packet(T* to, const Cursor& cursor) {
+    const auto fetched = fetch<size>(cursor);
+    packet<T, size> result;
+    for (int k = 0; k < size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
+    store_packet(to, result);
+  }
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, index row, Slots& slots, std::integer_sequence<int, I...>) const {
     (fold_one<I>(device, row, slots), ...);
@@ -73,6 +98,9 @@ void run_rows_kernel(Target target, const E& node) {
                                             }),
                         fold_extents);
   using slots = decltype(slots_of(folds));
+  const int size = row_packet<Target, decltype(program)>;
+  const bool in_packets = size > 1 && column_extents[rank - 1] % size == 0 && lies_in_packets(extents, target, program);
+  if (in_packets) column_extents[rank - 1] /= size;
   const rows_kernel<rank, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
       numbered_positions<rank>(row_extents),
       numbered_positions<rank>(column_extents),
@@ -80,7 +108,8 @@ void run_rows_kernel(Target target, const E& node) {
       program,
       folds,
       first_equal_reductions(node),
-      fold_team(most_values(folds))};
+      fold_team(most_values(folds)),
+      in_packets};
   launch<Space>(launch_shape{.grid = {blocks_for(kernel.rows.count() * kernel.team)},
                              .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},
