@@ -57,25 +57,6 @@ struct numbered_slots {
 
 }  // namespace
 
-TEST_CASE("the identity map leaves strides as they are", "[program]") {
-  constexpr auto map = tenon::identity_map<3>();
-  STATIC_REQUIRE(map.strides({{12, 4, 1}}) == array<tenon::index, 3>{{12, 4, 1}});
-  STATIC_REQUIRE(map.offset({{12, 4, 1}}) == 0);
-}
-
-TEST_CASE("maps move, reverse and drop axes", "[program]") {
-  const tenon::axis_map<2, 3> map{{{1, 2}}, {{1, -1, 0}}, {{-2, 0, 3}}};
-  CHECK(map.offset({{10, 1}}) == 12);
-  CHECK(map.strides({{10, 1}}) == array<tenon::index, 3>{{-2, 0, 30}});
-}
-
-TEST_CASE("broadcasting drops the strides of missing axes and extents of 1", "[program]") {
-  const auto map = tenon::broadcast_map(tenon::identity_map<3>(), array<tenon::index, 2>{{1, 5}});
-  CHECK(map.strides({{5, 1}}) == array<tenon::index, 3>{{0, 0, 1}});
-  const auto number = tenon::broadcast_map(tenon::identity_map<2>(), array<tenon::index, 0>{});
-  CHECK(number.strides(array<tenon::index, 0>{}) == array<tenon::index, 2>{{0, 0}});
-}
-
 TEST_CASE("memory is read along any stride, one by one and in packs", "[program]") {
   float memory[40];
   for (int i = 0; i < 40; ++i) memory[i] = static_cast<float>(i);

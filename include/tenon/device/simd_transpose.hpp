@@ -54,7 +54,7 @@ TENON_INLINE void copy_square(T* to, index to_stride, const T* from, index from_
   }
 }
 
-/// A matrix of at least `Width` rows and columns whose columns lie at `from`, square by square; the last squares lie over
+/// A matrix of at least `Width` rows and columns whose columns lie at `from`, square by square; the last ones lie over
 /// others. Rows are written side by side. What is streamed goes down strips of rows, so that few lines are read at a
 /// time, and the next strip's are asked for meanwhile.
 template <int Width, class T>

@@ -9,55 +9,11 @@
 #include <tenon/base/tuple.hpp>
 #include <tenon/device/simd_convert.hpp>
 #include <tenon/device/simd_partial.hpp>
+#include <tenon/expr/axis_map.hpp>
 #include <tenon/expr/cursor.hpp>
+#include <tenon/expr/packet.hpp>
 
 namespace tenon {
-
-/// Where the axes of a node lie in the iteration space: iteration axis j moves node axis `target[j]` (-1: none, the
-/// node is broadcast along j) by `step[j]`, starting at `start`. Slices, flips, permutations, broadcasts and sliding
-/// windows are all such maps.
-template <int Rank, int Outer>
-struct axis_map {
-  array<index, Rank> start;
-  array<int, Outer> target;
-  array<index, Outer> step;
-
-  constexpr index offset(const array<index, Rank>& strides) const {
-    index result = 0;
-    for (int axis = 0; axis < Rank; ++axis) result += start[axis] * strides[axis];
-    return result;
-  }
-  constexpr array<index, Outer> strides(const array<index, Rank>& strides) const {
-    array<index, Outer> result{};
-    for (int j = 0; j < Outer; ++j) result[j] = target[j] < 0 ? 0 : step[j] * strides[target[j]];
-    return result;
-  }
-  friend constexpr bool operator==(const axis_map&, const axis_map&) = default;
-};
-
-template <int Rank>
-constexpr axis_map<Rank, Rank> identity_map() {
-  axis_map<Rank, Rank> map{};
-  for (int axis = 0; axis < Rank; ++axis) map.target[axis] = axis, map.step[axis] = 1;
-  return map;
-}
-
-/// The map of an operand of `extents`, aligned at the back of a node of rank `Rank`: extents of 1 are broadcast.
-template <int OperandRank, int Rank, int Outer>
-constexpr axis_map<OperandRank, Outer> broadcast_map(const axis_map<Rank, Outer>& map,
-                                                     const array<index, OperandRank>& extents) {
-  constexpr int missing = Rank - OperandRank;
-  axis_map<OperandRank, Outer> result{};
-  for (int axis = 0; axis < OperandRank; ++axis)
-    result.start[axis] = extents[axis] == 1 ? 0 : map.start[axis + missing];
-  for (int j = 0; j < Outer; ++j) {
-    const int axis = map.target[j] - missing;
-    const bool moves = map.target[j] >= 0 && axis >= 0 && extents[axis] != 1;
-    result.target[j] = moves ? axis : -1;
-    result.step[j] = moves ? map.step[j] : 0;
-  }
-  return result;
-}
 
 /// Lanes of elements that lie side by side, as many as the access wants.
 template <class T, int Width, class U, class Access>
@@ -67,51 +23,6 @@ TENON_INLINE auto load_wanted(const U* from, [[maybe_unused]] Access access) {
   } else {
     return simd::load_part<T, Width>(from, access.count);
   }
-}
-
-/// Nothing comes from the executor.
-struct no_slots {};
-
-/// `Size` elements that lie side by side, read and written in one access: their size is a power of two up to 16 bytes.
-template <class T, int Size>
-struct alignas(sizeof(T) * Size) packet {
-  T elements[Size];
-};
-
-/// One access of a device; the address is a multiple of the packet's size.
-template <int Size, class T>
-TENON_HOST_DEVICE TENON_INLINE packet<T, Size> load_packet(const T* from) {
-#if defined(__CUDA_ARCH__)
-  return *reinterpret_cast<const packet<T, Size>*>(from);
-#else
-  packet<T, Size> result;
-  for (int k = 0; k < Size; ++k) result.elements[k] = from[k];
-  return result;
-#endif
-}
-template <int Size, class T>
-TENON_HOST_DEVICE TENON_INLINE void store_packet(T* to, const packet<T, Size>& lanes) {
-#if defined(__CUDA_ARCH__)
-  *reinterpret_cast<packet<T, Size>*>(to) = lanes;
-#else
-  for (int k = 0; k < Size; ++k) to[k] = lanes.elements[k];
-#endif
-}
-
-/// What a cursor that reads no memory fetches.
-struct nothing_fetched {};
-
-/// What a cursor reads of memory for its positions 0 to `Size` - 1, before anything is computed of it.
-template <int Size, class Cursor>
-TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor) {
-  if constexpr (requires { cursor.template fetch<Size>(); }) return cursor.template fetch<Size>();
-  else return nothing_fetched{};
-}
-/// The value at position k of what was fetched.
-template <class Cursor, class Fetched>
-TENON_HOST_DEVICE TENON_INLINE auto value_from(const Cursor& cursor, const Fetched& fetched, index k) {
-  if constexpr (std::is_same_v<Fetched, nothing_fetched>) return cursor.value(k, no_slots{});
-  else return cursor.value_from(fetched, k);
 }
 
 /// Elements in memory, `stride` apart along each axis of the iteration space.

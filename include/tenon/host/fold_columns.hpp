@@ -86,8 +86,8 @@ class row_walk {
   array<index, Fold::rank> here_;
 };
 
-/// Adds the elements `begin` to `end` - 1 of rows, cursors in an array, from number `position` on to the states of as many
-/// results. Asks meanwhile for the elements of `later`, where there are any.
+/// Adds the elements `begin` to `end` - 1 of rows, cursors in an array, from number `position` on to the states of as
+/// many results. Asks meanwhile for the elements of `later`, where there are any.
 template <class Monoid, class State, class Cursor, int Count, class Slots>
 void add_rows(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later, index begin,
               index end, index position, const Slots& slots) {
@@ -175,8 +175,8 @@ void combine_blocks(const Fold& fold, const array<index, 2>& part, typename Fold
   }
 }
 
-/// The results `part` along the last kept axis, the first of which is at `here`. Blocks of rows are shared among threads
-/// where this is no part of a parallel loop.
+/// The results `part` along the last kept axis, the first of which is at `here`. Blocks of rows are shared among
+/// threads where this is no part of a parallel loop.
 template <class Fold, class Slots>
 void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& part,
                   typename Fold::value_type* results, const Slots& slots) {

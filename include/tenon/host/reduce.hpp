@@ -81,8 +81,8 @@ void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& f
 
 inline constexpr index least_lane_block = 64;
 
-/// How many of `length` neighbouring results one item of a parallel loop takes. Columns side by side are read fastest in
-/// whole rows; results do not depend on where they are cut, as cuts lie between packs.
+/// How many of `length` neighbouring results one item of a parallel loop takes. Columns side by side are read fastest
+/// in whole rows; results do not depend on where they are cut, as cuts lie between packs.
 inline index result_block(index length, bool along_kept) {
   if (!along_kept || length == 0) return least_lane_block;
   const index blocks = (length + lane_block - 1) / lane_block, share = (length + blocks - 1) / blocks;

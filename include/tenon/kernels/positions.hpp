@@ -77,8 +77,8 @@ class result_positions {
     for (int axis = 0; axis < Rank; ++axis) {
       if (extent_[axis] == 1) continue;
       if (narrow_) {
-        const std::uint32_t all = narrow_step_[axis].quotient(static_cast<std::uint32_t>(number));
-        position[axis] = all - narrow_extent_[axis].quotient(all) * narrow_extent_[axis].number();
+        const std::uint32_t quotient = narrow_step_[axis].quotient(static_cast<std::uint32_t>(number));
+        position[axis] = quotient - narrow_extent_[axis].quotient(quotient) * narrow_extent_[axis].number();
       } else {
         position[axis] = number / step_[axis] % extent_[axis];
       }

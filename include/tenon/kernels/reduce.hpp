@@ -1,6 +1,5 @@
 // tenon/kernels/reduce.hpp: the kernel of statements that reduce.
-// A team of threads folds the values of one result in a fixed order, then one of them applies what follows and stores.
-// Few long results are shared by many blocks: the last of a result's blocks to be done combines what all have left.
+// A team of threads, or several blocks, folds the values of one result in a fixed order; the last applies what follows.
 // Floor 4: may include base, core, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

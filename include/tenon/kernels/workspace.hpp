@@ -82,8 +82,8 @@ class workspace {
   std::size_t size_ = 0;
 };
 
-/// Whether the other `blocks` - 1 blocks that count on this counter are done, in every thread; what they have written is
-/// seen then. The counter is 0 again for the next kernel. Takes one int of shared memory.
+/// Whether the other `blocks` - 1 blocks that count on this counter are done, in every thread; what they have written
+/// is seen then. The counter is 0 again for the next kernel. Takes one int of shared memory.
 /// cost      an atomic operation, two barriers
 template <class Device>
 TENON_HOST_DEVICE bool is_last_block(Device& device, unsigned* counter, int blocks) {
