@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <tenon/device/threads.hpp>
 #include <tenon/host/fold_block.hpp>
 #include <tenon/plan/iterate.hpp>
@@ -140,7 +141,7 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
     add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part[0], part[1], row, slots);
-    four = later;
+    std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
   for (int left = 0; row + left < rows[1]; ++left) {
     constexpr const array<cursor, 1>* none = nullptr;
