@@ -24,7 +24,7 @@ TEST_CASE("staged memory is taken in whole cache lines", "[staging]") {
 TEST_CASE("rows with steps are copied side by side", "[staging]") {
   std::vector<float> memory(300);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
-  for (const tenon::index step : {2, 3, -1, -2}) {
+  for (const tenon::index step : {2, 3, -1, -2, 0}) {
     const float* data = memory.data() + (step < 0 ? 299 : 0);
     const float* const origin = data;
     tenon::index stride = step;
@@ -41,13 +41,11 @@ TEST_CASE("rows with steps are copied side by side", "[staging]") {
 TEST_CASE("rows that need no copy, or find no room, stay", "[staging]") {
   std::vector<float> memory(300);
   tenon::detail::staged_row row(0, 10);
-  for (const tenon::index step : {0, 1}) {
-    const float* data = memory.data();
-    tenon::index stride = step;
-    row(data, stride);
-    CHECK(data == memory.data());
-    CHECK(stride == step);
-  }
+  const float* beside = memory.data();
+  tenon::index one = 1;
+  row(beside, one);
+  CHECK(beside == memory.data());
+  CHECK(one == 1);
   for (int source = 0; source < 6; ++source) {
     const float* data = memory.data();
     tenon::index stride = 2;
