@@ -1,5 +1,5 @@
 // benchmarks/w01_pointwise.cpp: W1, out = (a*b + c)*0.5 - a/(1 + b*b) on n floats.
-// Tenon, Eigen, xtensor and plain loops on the same data; bytes per second count three reads and one write.
+// Tenon, Eigen, xtensor, libtorch and plain loops on the same data; bytes per second count three reads and one write.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
@@ -10,6 +10,7 @@
 #endif
 
 #include "agree.hpp"
+#include "torch.hpp"
 #include "xtensor.hpp"
 
 namespace tn = tenon;
@@ -37,6 +38,14 @@ void with_eigen(operands& x) {
 void with_xtensor(operands& x) {
   auto a = seen_by_xtensor(x.a), b = seen_by_xtensor(x.b), c = seen_by_xtensor(x.c), out = seen_by_xtensor(x.out);
   xt::noalias(out) = (a * b + c) * 0.5f - a / (1.0f + b * b);
+}
+#endif
+
+#if defined(BENCHMARKS_TORCH)
+void with_torch(operands& x) {
+  const auto a = seen_by_torch(x.a), b = seen_by_torch(x.b), c = seen_by_torch(x.c);
+  auto out = seen_by_torch(x.out);
+  at::sub_out(out, (a * b + c) * 0.5, a / (b * b + 1));
 }
 #endif
 
@@ -81,5 +90,8 @@ BENCHMARK(time_it<at_the_limit>)->Name("limit")->Arg(1 << 26);
 #endif
 #if __has_include(<xtensor/xtensor.hpp>)
 BENCHMARK(time_it<with_xtensor>)->Name("xtensor")->Arg(1 << 12)->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 26);
+#endif
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<with_torch>)->Name("torch")->Arg(1 << 12)->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 26);
 #endif
 BENCHMARK_MAIN();

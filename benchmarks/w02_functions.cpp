@@ -1,6 +1,6 @@
 // benchmarks/w02_functions.cpp: W2, out = tanh(a)*exp(-b*b) + log1p(abs(c)) on n floats.
-// Tenon, Eigen, xtensor and a plain loop on the same data, checked against a loop in double; bytes per second count
-// three reads and one write.
+// Tenon, Eigen, xtensor, libtorch and a plain loop on the same data, checked against a loop in double; bytes per second
+// count three reads and one write.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agree.hpp"
+#include "torch.hpp"
 #include "xtensor.hpp"
 
 namespace tn = tenon;
@@ -36,6 +37,14 @@ void with_eigen(operands& x) {
 void with_xtensor(operands& x) {
   auto a = seen_by_xtensor(x.a), b = seen_by_xtensor(x.b), c = seen_by_xtensor(x.c), out = seen_by_xtensor(x.out);
   xt::noalias(out) = xt::tanh(a) * xt::exp(-b * b) + xt::log1p(xt::abs(c));
+}
+#endif
+
+#if defined(BENCHMARKS_TORCH)
+void with_torch(operands& x) {
+  const auto a = seen_by_torch(x.a), b = seen_by_torch(x.b), c = seen_by_torch(x.c);
+  auto out = seen_by_torch(x.out);
+  at::add_out(out, at::tanh(a) * at::exp(-b * b), at::log1p(at::abs(c)));
 }
 #endif
 
@@ -71,5 +80,8 @@ BENCHMARK(time_it<with_eigen>)->Name("eigen")->Arg(1 << 16)->Arg(1 << 20)->Arg(1
 BENCHMARK(time_it<with_loop>)->Name("loop")->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 24);
 #if __has_include(<xtensor/xtensor.hpp>)
 BENCHMARK(time_it<with_xtensor>)->Name("xtensor")->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 24);
+#endif
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<with_torch>)->Name("torch")->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 24);
 #endif
 BENCHMARK_MAIN();

@@ -1,5 +1,5 @@
 // benchmarks/w03_reduce.cpp: W3, the sum of (a - b)^2 over n floats.
-// Tenon, Eigen, xtensor and a loop in double on the same data; bytes per second count two reads.
+// Tenon, Eigen, xtensor, libtorch and a loop in double on the same data; bytes per second count two reads.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 
 #include "agree.hpp"
+#include "torch.hpp"
 #include "xtensor.hpp"
 
 namespace tn = tenon;
@@ -31,6 +32,12 @@ float with_eigen(const operands& x) {
 #if __has_include(<xtensor/xtensor.hpp>)
 float with_xtensor(const operands& x) {
   return xt::sum(xt::square(seen_by_xtensor(x.a) - seen_by_xtensor(x.b)), xt::evaluation_strategy::immediate)();
+}
+#endif
+
+#if defined(BENCHMARKS_TORCH)
+float with_torch(const operands& x) {
+  return at::sum(at::square(seen_by_torch(x.a) - seen_by_torch(x.b))).item<float>();
 }
 #endif
 
@@ -72,5 +79,8 @@ BENCHMARK(time_it<with_xtensor, bound_of_a_row>)
     ->Arg(1 << 16)
     ->Arg(1 << 20)
     ->Arg(1 << 26);
+#endif
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<with_torch, bound_of_a_row>)->Name("torch")->Arg(1 << 12)->Arg(1 << 16)->Arg(1 << 20)->Arg(1 << 26);
 #endif
 BENCHMARK_MAIN();

@@ -1,5 +1,5 @@
 // benchmarks/w03b_axes.cpp: W3b, sums of rows and of columns of 4096 x 4096 floats, and over the middle axis of 256^3.
-// Tenon, Eigen, its tensors, xtensor and plain loops on the same data, checked against a loop in double; bytes per
+// Tenon, Eigen, its tensors, xtensor, libtorch and plain loops on the same data, checked against a loop in double; bytes per
 // second count one read of the operand. The limit is one sum of all its elements.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agree.hpp"
+#include "torch.hpp"
 #include "xtensor.hpp"
 
 namespace tn = tenon;
@@ -105,6 +106,14 @@ void with_xtensor(Data& data) {
 }
 #endif
 
+#if defined(BENCHMARKS_TORCH)
+template <int Axis, typename Data>
+void with_torch(Data& data) {
+  auto out = seen_by_torch(data.out);
+  at::sum_out(out, seen_by_torch(data.x), Axis);
+}
+#endif
+
 template <sizes Of, typename Data, void (*Run)(Data&)>
 void time_it(benchmark::State& state) {
   Data data;
@@ -147,5 +156,10 @@ BENCHMARK(time_it<middle, cube, with_eigen_tensor<1>>)->Name("middle/eigen_tenso
 BENCHMARK(time_it<rows, matrix, with_xtensor<1>>)->Name("rows/xtensor");
 BENCHMARK(time_it<columns, matrix, with_xtensor<0>>)->Name("columns/xtensor");
 BENCHMARK(time_it<middle, cube, with_xtensor<1>>)->Name("middle/xtensor");
+#endif
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<rows, matrix, with_torch<1>>)->Name("rows/torch");
+BENCHMARK(time_it<columns, matrix, with_torch<0>>)->Name("columns/torch");
+BENCHMARK(time_it<middle, cube, with_torch<1>>)->Name("middle/torch");
 #endif
 BENCHMARK_MAIN();

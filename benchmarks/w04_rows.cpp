@@ -1,5 +1,6 @@
 // benchmarks/w04_rows.cpp: W4, softmax and standardisation of 4096 rows of 1024 floats.
-// Tenon's plain expressions and Eigen row by row on the same data; bytes per second count one read and one write.
+// Tenon's plain expressions, Eigen row by row and libtorch on the same data; bytes per second count one read and one
+// write.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
@@ -7,6 +8,7 @@
 #include <Eigen/Core>
 
 #include "agree.hpp"
+#include "torch.hpp"
 
 namespace tn = tenon;
 
@@ -48,6 +50,18 @@ void standardise_eigen(operands& data) {
   }
 }
 
+#if defined(BENCHMARKS_TORCH)
+void softmax_torch(operands& data) {
+  auto y = seen_by_torch(data.y);
+  at::_softmax_out(y, seen_by_torch(data.x), 1, false);
+}
+void standardise_torch(operands& data) {
+  auto y = seen_by_torch(data.y);
+  at::Tensor mean = at::empty({rows, 1}), scale = at::empty({rows, 1});
+  at::native_layer_norm_out(y, mean, scale, seen_by_torch(data.x), {columns}, {}, {}, 1e-5);
+}
+#endif
+
 template <void (*Run)(operands&), void (*Reference)(operands&)>
 void time_it(benchmark::State& state) {
   operands data, reference;
@@ -67,4 +81,8 @@ BENCHMARK(time_it<softmax_tenon, softmax_eigen>)->Name("softmax/tenon");
 BENCHMARK(time_it<softmax_eigen, softmax_eigen>)->Name("softmax/eigen");
 BENCHMARK(time_it<standardise_tenon, standardise_eigen>)->Name("standardise/tenon");
 BENCHMARK(time_it<standardise_eigen, standardise_eigen>)->Name("standardise/eigen");
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<softmax_torch, softmax_eigen>)->Name("softmax/torch");
+BENCHMARK(time_it<standardise_torch, standardise_eigen>)->Name("standardise/torch");
+#endif
 BENCHMARK_MAIN();

@@ -1,5 +1,5 @@
 // benchmarks/w05_layout.cpp: W5, matrix + row + column, a transposed copy and the sum of every second row and column.
-// Tenon, Eigen, xtensor and plain loops on the same 4096 x 4096 floats; bytes per second count the matrix once for each
+// Tenon, Eigen, xtensor, libtorch and plain loops on the same 4096 x 4096 floats; bytes per second count the matrix once for each
 // time that it must be read or written (row and column stay in the caches), of the slice the elements that are added.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
@@ -14,6 +14,7 @@
 #endif
 
 #include "agree.hpp"
+#include "torch.hpp"
 #include "xtensor.hpp"
 
 namespace tn = tenon;
@@ -121,6 +122,17 @@ float slice_xtensor(operands& x) {
 }
 #endif
 
+#if defined(BENCHMARKS_TORCH)
+void broadcast_torch(operands& x) {
+  auto out = seen_by_torch(x.out);
+  at::add_out(out, seen_by_torch(x.matrix) + seen_by_torch(x.row), seen_by_torch(x.column));
+}
+void transpose_torch(operands& x) { seen_by_torch(x.out).copy_(seen_by_torch(x.matrix).t()); }
+float slice_torch(operands& x) {
+  return seen_by_torch(x.matrix).slice(0, 0, n, 2).slice(1, 0, n, 2).sum().item<float>();
+}
+#endif
+
 template <void (*Run)(operands&), void (*Reference)(operands&)>
 void time_it(benchmark::State& state) {
   operands x, reference;
@@ -168,5 +180,10 @@ BENCHMARK(time_it<transpose_openblas, transpose_loop>)->Name("transpose/openblas
 BENCHMARK(time_it<broadcast_xtensor, broadcast_loop>)->Name("broadcast/xtensor");
 BENCHMARK(time_it<transpose_xtensor, transpose_loop>)->Name("transpose/xtensor");
 BENCHMARK(time_slice<slice_xtensor>)->Name("slice/xtensor");
+#endif
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<broadcast_torch, broadcast_loop>)->Name("broadcast/torch");
+BENCHMARK(time_it<transpose_torch, transpose_loop>)->Name("transpose/torch");
+BENCHMARK(time_slice<slice_torch>)->Name("slice/torch");
 #endif
 BENCHMARK_MAIN();
