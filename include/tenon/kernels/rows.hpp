@@ -36,6 +36,7 @@ struct rows_kernel {
          row += device.grid_size().x * teams) {
       Slots slots{};
       fold_all(device, row, slots, std::make_integer_sequence<int, Folds::count>{});
+      if (team == warp_size) device.sync_warp();  // in place, no lane writes what another has yet to read
       const auto start = rows[row];
       for (index i = device.thread() % team; i < columns.count(); i += team) {
         write_unit(start, i, slots);
