@@ -1,5 +1,5 @@
 // tests/instructions/broken/double_arithmetic.cu: a function of floats that computes in double.
-// found: a kernel has \\.f64
+// found: a kernel has .*f64
 // lacks: \.f64
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
