@@ -1,5 +1,5 @@
 // tests/instructions/broken/thread_memory.cu: a table that a thread indexes lies in its own memory.
-// found: a kernel uses memory of a thread
+// found: a kernel has .*local
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 
