@@ -1,6 +1,6 @@
 // benchmarks/w03b_axes.cpp: W3b, sums of rows and of columns of 4096 x 4096 floats, and over the middle axis of 256^3.
-// Tenon, Eigen, its tensors, xtensor, libtorch and plain loops on the same data, checked against a loop in double; bytes per
-// second count one read of the operand. The limit is one sum of all its elements.
+// Tenon, Eigen, its tensors, xtensor, libtorch and plain loops on the same data, checked against a loop in double;
+// bytes per second count one read of the operand. The limit is one sum of all its elements.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
