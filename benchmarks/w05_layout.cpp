@@ -1,6 +1,6 @@
 // benchmarks/w05_layout.cpp: W5, matrix + row + column, a transposed copy and the sum of every second row and column.
-// Tenon, Eigen, xtensor, libtorch and plain loops on 4096 x 4096 floats; bytes per second count the matrix each time that
-// it must be read or written (row and column stay in the caches), of the slice the elements that are added.
+// Tenon, Eigen, xtensor, libtorch and plain loops on 4096 x 4096 floats. Bytes per second count the matrix each time
+// that it must be read or written (row and column stay in the caches), of the slice the elements that are added.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
