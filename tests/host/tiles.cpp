@@ -52,6 +52,16 @@ TEMPLATE_TEST_CASE("transposed copies of elements of every size", "[tiles]", boo
   }
 }
 
+TEST_CASE("a copied operand that is written twice, and one like it", "[tiles]") {
+  const auto x = numbered<float>(40, 300), other = numbered<float>(41, 300);
+  const auto like_it = tenon::slice(other, range(1, 41), range());
+  tenon::tensor<float, rank<2>> y({300, 40});
+  y = tenon::transpose(x) * tenon::transpose(like_it) - tenon::transpose(x) + tenon::transpose(like_it);
+  CHECK(holds_everywhere(300, 40, y, [&](tenon::index i, tenon::index j) {
+    return x(j, i) * other(j + 1, i) - x(j, i) + other(j + 1, i);
+  }));
+}
+
 TEST_CASE("transposed copies too large for caches", "[tiles]") {
   for (const tenon::index columns : {2000, 2048, 2003}) {  // rows in whole lines, which are streamed, and others
     const auto x = numbered<float>(columns, 1999);

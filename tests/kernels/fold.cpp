@@ -20,10 +20,7 @@ namespace {
 template <class E>
 auto only_fold(const E& node) {
   const auto extents = node.shape().to_array();
-  const auto folds = tenon::lower_reductions<0>(node, [&]<int FirstSlot>(tenon::constant<FirstSlot>, const auto& each) {
-    return tenon::lower_reduction<FirstSlot>(each, extents, false);
-  });
-  return tenon::get<0>(tenon::make_kernel_folds(folds, extents));
+  return tenon::get<0>(tenon::lower_kernel_folds(node, extents, extents));
 }
 
 }  // namespace

@@ -45,15 +45,6 @@ TEMPLATE_LIST_TEST_CASE("more results than blocks", "[reduce]", tenon_test::kern
   CHECK(sums.back() == 139998.0 + 139999.0);
 }
 
-TEST_CASE("few long results are shared by blocks, by their extents alone", "[reduce]") {
-  CHECK(tenon::parts_of_result(1, 4095) == 1);
-  CHECK(tenon::parts_of_result(1, 2 * 4096) == 2);
-  CHECK(tenon::parts_of_result(1, tenon::index{1} << 40) == 1024);
-  CHECK(tenon::parts_of_result(3, tenon::index{1} << 40) == 341);
-  CHECK(tenon::parts_of_result(513, tenon::index{1} << 40) == 1);
-  CHECK(tenon::parts_of_result(0, 0) == 1);
-}
-
 TEMPLATE_LIST_TEST_CASE("the last block of a result combines the parts of all", "[reduce]", tenon_test::kernel_spaces) {
   for (const tenon::index columns : {40000, 40001, 70000}) {
     for (const tenon::index rows : {1, 3}) {

@@ -35,3 +35,26 @@ TEMPLATE_LIST_TEST_CASE("threads have workspaces of their own", "[workspace]", t
   CHECK(here != nullptr);
   CHECK(there != nullptr);
 }
+
+TEST_CASE("few long results are shared by blocks, by their extents alone", "[workspace]") {
+  const tenon::index endless = tenon::index{1} << 40;
+  CHECK(tenon::parts_of_result(1, 4095, 256) == 1);
+  CHECK(tenon::parts_of_result(1, 2 * 4096, 256) == 2);
+  CHECK(tenon::parts_of_result(1, 256, 8) == 2);
+  CHECK(tenon::parts_of_result(1, endless, 256) == 1024);
+  CHECK(tenon::parts_of_result(3, endless, 256) == 341);
+  CHECK(tenon::parts_of_result(513, endless, 8) == 1);
+  CHECK(tenon::parts_of_result(0, 0, 8) == 1);
+}
+
+#if !defined(__CUDACC__)
+TEST_CASE("after a kernel that failed, counters start at zero again", "[workspace]") {
+  auto& space = tenon::workspace<tenon::emulated>::with(16);
+  space.counters()[3] = 7;  // what its blocks had counted
+  CHECK(counters_are_zero(tenon::workspace<tenon::emulated>::with(16)));
+  space.launched();
+  space.counters()[3] = 7;
+  CHECK_FALSE(counters_are_zero(tenon::workspace<tenon::emulated>::with(16)));  // kernels that end need no help
+  space.counters()[3] = 0;
+}
+#endif

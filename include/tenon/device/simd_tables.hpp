@@ -143,7 +143,7 @@ TENON_INLINE V power_of_two(whole_lanes<V> exponent) {
   return as_bits<V>((exponent + table::exponent_bias) << table::mantissa_bits);
 }
 
-/// `magnitude`, not negative, with the sign of x.
+/// `magnitude`, whose sign is none or that of x, with the sign of x.
 template <class V>
 TENON_INLINE V with_sign_of(V x, V magnitude) {
   if constexpr (is_number<V>) {

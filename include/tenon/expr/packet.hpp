@@ -54,4 +54,12 @@ TENON_HOST_DEVICE TENON_INLINE auto value_from(const Cursor& cursor, const Fetch
   else return cursor.value_from(fetched, k);
 }
 
+/// Writes the values of what was fetched.
+template <int Size, class T, class Cursor, class Fetched>
+TENON_HOST_DEVICE TENON_INLINE void write_packet(T* to, const Cursor& cursor, const Fetched& fetched) {
+  packet<T, Size> result;
+  for (int k = 0; k < Size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
+  store_packet(to, result);
+}
+
 }  // namespace tenon

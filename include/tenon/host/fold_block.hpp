@@ -9,6 +9,13 @@
 
 namespace tenon::detail {
 
+inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
+
+template <class Fold>
+bool is_cached(const Fold& fold) {
+  return fold.total <= beyond_caches;
+}
+
 template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes =
     is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;

@@ -12,17 +12,10 @@
 
 namespace tenon::detail {
 
-inline constexpr index lane_block = 4096;        // neighbouring results that are at most folded side by side
-inline constexpr index row_block = 64;           // rows that are added before they enter the cascade
-inline constexpr index page_bytes = 4096;        // in longer rows the hardware looks ahead by itself
-inline constexpr index beyond_caches = 1 << 20;  // values that no cache holds between two statements
-
+inline constexpr index lane_block = 4096;            // neighbouring results that are at most folded side by side
+inline constexpr index row_block = 64;               // rows that are added before they enter the cascade
+inline constexpr index page_bytes = 4096;            // in longer rows the hardware looks ahead by itself
 inline constexpr index least_shared_values = 65536;  // of fewer, a second thread costs more than it saves
-
-template <class Fold>
-bool is_cached(const Fold& fold) {
-  return fold.total <= beyond_caches;
-}
 
 /// Combines states of `width` results each as a balanced tree: a stack of partial results, whose upper ones are
 /// combined when they hold equally many.

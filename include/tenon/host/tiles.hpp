@@ -287,13 +287,11 @@ class tile_writer {
   }
   void prepare(int k) {
     const auto& source = statement_.sources[k];
-    const index bytes = lines_of(k);
+    row_source& row = sources_[k];
     const int first = statement_.first_same(k);
-    sources_[k] = {0, 0,
-                   first != k   ? sources_[first].lines
-                   : bytes == 0 ? nullptr
-                                : memory_.take(bytes, 1),
-                   0, first == k};
+    row = {0, 0, nullptr, 0, first == k};
+    if (!row.is_first) row.lines = sources_[first].lines;
+    else if (lines_of(k) != 0) row.lines = memory_.take(lines_of(k), 1);
     *words_[k].stride = statement_.is_staged(source) ? 1 : source.stride[Rank - 1];
   }
   void stage(int k, const array<index, Rank>& origin) {

@@ -14,13 +14,6 @@ inline constexpr int column_group = warp_size;                        // results
 inline constexpr int column_rows = kernel_block / column_group;       // threads of each
 inline constexpr int column_bytes = kernel_block * lane_value_bytes;  // of shared memory
 
-/// How many blocks share the rows of a group of results: by extents alone, at least sixteen rows a thread.
-constexpr int parts_of_columns(index groups, index rows) {
-  const index most = groups == 0 ? 1 : workspace_counters / groups, wanted = rows / (16 * column_rows);
-  const index parts = wanted < most ? wanted : most;
-  return parts < 1 ? 1 : static_cast<int>(parts);
-}
-
 /// A block, or several, for each group of neighbouring results.
 template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct columns_kernel {
@@ -107,42 +100,14 @@ struct columns_kernel {
   }
 };
 
-namespace detail {
-
-/// Counts what lies side by side along the results, and along the values of each.
-template <int Rank>
-struct direction_check {
-  int kept;
-  int along_results = 0, along_values = 0;
-
-  template <class T>
-  void operator()(const array<index, Rank>& stride, const T*) {
-    for (int axis = 0; axis < Rank; ++axis) {
-      if (axis == kept - 1) along_results += stride[axis] == 1 ? 1 : 0;
-      if (axis == Rank - 1) along_values += stride[axis] == 1 ? 1 : 0;
-    }
-  }
-  void operator()(const array<index, Rank>&, index) {}
-};
-
-}  // namespace detail
-
 /// Whether neighbouring results are folded side by side: their values are neighbours in memory, and there are several.
 template <int ResultRank, class... Folds>
 bool folds_columns(const tuple<Folds...>& folds, const array<index, ResultRank>& result_extents) {
-  const auto is_across = [&](auto fold) {
-    if (kernel_fold<decltype(fold)>(fold, result_extents).in_packets) return false;
-    constexpr int rank = decltype(fold)::rank;
-    if (fold.kept == 0 || fold.kept == rank) return false;
-    detail::direction_check<rank> check{fold.kept};
-    fold.program.visit(check);
-    return check.along_results > check.along_values && fold.in_result[fold.kept - 1] == ResultRank - 1;
-  };
   if constexpr (ResultRank == 0) {
     return false;
   } else {
     return result_extents[ResultRank - 1] >= column_group / 4 &&
-           apply_tuple([&](const auto&... fold) { return (is_across(fold) && ...); }, folds);
+           apply_tuple([&](const auto&... fold) { return (fold.across && ...); }, folds);
   }
 }
 

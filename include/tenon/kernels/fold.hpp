@@ -39,6 +39,26 @@ TENON_HOST_DEVICE State combine_in_team(Device& device, int team, const State& p
   return team == warp_size ? warp_reduce(device, partial, combine) : block_reduce(device, partial, combine);
 }
 
+namespace detail {
+
+/// Counts what lies side by side along the results, and along the values of each.
+template <int Rank>
+struct direction_check {
+  int kept;
+  int along_results = 0, along_values = 0;
+
+  template <class T>
+  void operator()(const array<index, Rank>& stride, const T*) {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (axis == kept - 1) along_results += stride[axis] == 1 ? 1 : 0;
+      if (axis == Rank - 1) along_values += stride[axis] == 1 ? 1 : 0;
+    }
+  }
+  void operator()(const array<index, Rank>&, index) {}
+};
+
+}  // namespace detail
+
 /// A reduction whose values are found by their number, or by that of their packet.
 template <class Fold>
 struct kernel_fold {
@@ -53,14 +73,11 @@ struct kernel_fold {
   numbered_positions<rank> units;  // the values of a result, or their packets
   index count;                     // values per result
   bool in_packets;
+  bool across;  // neighbouring results have neighbouring values, a result has not
 
   template <int ResultRank>
   kernel_fold(Fold fold, const array<index, ResultRank>& result_extents)
-      : program(fold.program),
-        starts(fold.in_result, result_extents),
-        units(units_of(fold)),
-        count(fold.count),
-        in_packets(fits_packets(fold)) {}
+      : kernel_fold(fold, result_extents, fits_packets(fold)) {}
 
   /// The state of a thread: of each lane of its packets.
   struct lanes {
@@ -110,30 +127,44 @@ struct kernel_fold {
       return fold.kept < rank && check.fits && fold.run_length() % size == 0;
     }
   }
-  static array<index, rank> units_of(Fold& fold) {
+  template <int ResultRank>
+  kernel_fold(Fold& fold, const array<index, ResultRank>& result_extents, bool fits)
+      : program(fold.program),
+        starts(fold.in_result, result_extents),
+        units(units_of(fold, fits)),
+        count(fold.count),
+        in_packets(fits),
+        across(!fits && lies_across(fold, ResultRank - 1)) {}
+  static bool lies_across(Fold& fold, int last_of_result) {
+    if (fold.kept == 0 || fold.kept == rank || fold.in_result[fold.kept - 1] != last_of_result) return false;
+    detail::direction_check<rank> check{fold.kept};
+    fold.program.visit(check);
+    return check.along_results > check.along_values;
+  }
+  static array<index, rank> units_of(const Fold& fold, bool fits) {
     auto result = fold.extents;
     for (int axis = 0; axis < rank; ++axis) result[axis] = axis < fold.kept ? 1 : result[axis];
     if constexpr (rank > 0) {
-      if (fits_packets(fold)) result[rank - 1] /= size;
+      if (fits) result[rank - 1] /= size;
     }
     return result;
   }
 };
 
-/// The reductions of a statement as kernels fold them.
-template <int ResultRank, class... Folds>
-auto make_kernel_folds(const tuple<Folds...>& folds, const array<index, ResultRank>& result_extents) {
-  return apply_tuple(
-      [&](const auto&... fold) {
-        return make_tuple_of(kernel_fold<std::remove_cvref_t<decltype(fold)>>(fold, result_extents)...);
-      },
-      folds);
+/// The reductions of a statement of `extents` as kernels fold them; their results are numbered in `result_extents`.
+template <class E, int ResultRank>
+auto lower_kernel_folds(const E& node, const array<index, ResultRank>& extents,
+                        const array<index, ResultRank>& result_extents) {
+  return lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+    const auto fold = lower_reduction<FirstSlot>(reduction, extents, false);
+    return kernel_fold<std::remove_cvref_t<decltype(fold)>>(fold, result_extents);
+  });
 }
 
 /// Places in a workspace for the states of these reductions.
-template <class... Folds>
+template <class Space, class... Folds>
 constexpr auto state_places_of(const tuple<Folds...>&) {
-  return workspace_places<typename Folds::state...>{};
+  return workspace_places<Space, typename Folds::state...>{};
 }
 
 /// The slots that these reductions fill.

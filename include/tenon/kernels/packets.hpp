@@ -57,9 +57,7 @@ struct packet_kernel {
       const auto cursor = program.at(position);
       const auto fetched = fetch<Size>(cursor);
       write<Whole, Count - 1>(number + step, step);
-      packet<T, Size> result;
-      for (int k = 0; k < Size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
-      store_packet(target.at(position), result);
+      write_packet<Size>(target.at(position), cursor, fetched);
     }
   }
   TENON_HOST_DEVICE void write_element(index i) const {
@@ -101,7 +99,12 @@ bool lies_in_packets(const array<index, Rank>& extents, strided_target<T, Rank> 
   return check.fits && target.step() == 1;
 }
 
-/// Runs a statement over merged axes in packets; returns false, and has done nothing, where they do not fit.
+/// Runs a statement over merged axes in packets; returns false, and has done nothing, where they do not fit: they never
+/// do where there are several destinations.
+template <class Space, int Rank, class Target, class Program>
+bool run_packet_kernel(const array<index, Rank>&, const Target&, const Program&) {
+  return false;
+}
 template <class Space, int Rank, class T, class Program>
 bool run_packet_kernel(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program) {
   constexpr int size = packet_size<T, Program>;

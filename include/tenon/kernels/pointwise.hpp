@@ -28,24 +28,11 @@ struct pointwise_kernel {
   }
 };
 
-namespace detail {
-
-template <class Space, int Rank, class Target, class Program>
-bool runs_in_packets(const array<index, Rank>&, const Target&, const Program&) {
-  return false;
-}
-template <class Space, int Rank, class T, class Program>
-bool runs_in_packets(const array<index, Rank>& extents, const strided_target<T, Rank>& target, const Program& program) {
-  return run_packet_kernel<Space>(extents, target, program);
-}
-
-}  // namespace detail
-
 /// Evaluates a program over `extents` into its target, in one launch.
 template <class Space, int Rank, class Target, class Program>
 void run_pointwise_kernel(array<index, Rank> extents, Target target, Program program) {
   merge_iteration(extents, target, program);
-  if (detail::runs_in_packets<Space>(extents, target, program)) return;
+  if (run_packet_kernel<Space>(extents, target, program)) return;
   const pointwise_kernel<Rank, Target, Program> kernel{numbered_positions<Rank>(extents), target, program};
   launch<Space>(launch_shape{.grid = {blocks_for(kernel.positions.count())}, .block = kernel_block}, kernel);
 }

@@ -9,14 +9,6 @@
 
 namespace tenon {
 
-/// How many blocks share a result of `units` values or packets: by extents alone, so that results are the same on every
-/// device. Each thread gets sixteen units at least.
-constexpr int parts_of_result(index results, index units) {
-  const index most = results == 0 ? 1 : workspace_counters / results;
-  const index wanted = units / (16 * kernel_block), parts = wanted < most ? wanted : most;
-  return parts < 1 ? 1 : static_cast<int>(parts);
-}
-
 /// One team per position of the result, or several blocks.
 template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct reduce_kernel {
@@ -111,36 +103,36 @@ void run_reduce_kernel(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<rank>());
-  const auto lowered = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, extents, false);
-  });
-  const auto folds = make_kernel_folds(lowered, extents);
+  const auto folds = lower_kernel_folds(node, extents, extents);
   using program_type = std::remove_const_t<decltype(program)>;
   using folds_type = std::remove_const_t<decltype(folds)>;
   using slots = decltype(slots_of(folds));
-  using places = decltype(state_places_of(folds));
+  using places = decltype(state_places_of<Space>(folds));
   const numbered_positions<rank> positions(extents);
   const auto first_equal = first_equal_reductions(node);
   const index results = positions.count();
-  if (folds_columns(lowered, extents)) {
+  if (folds_columns(folds, extents)) {
     const index groups = (results + column_group - 1) / column_group, rows = most_values(folds);
-    const int parts = parts_of_columns(groups, rows);
-    const auto left = places::template take<Space>(parts == 1 ? 0 : groups * parts * column_group);
+    const int parts = parts_of_result(groups, rows, column_rows);
+    const auto left = places::take(parts == 1 ? 0 : groups * parts * column_group);
     const columns_kernel<rank, Target, program_type, folds_type, slots, decltype(left.values)> kernel{
         positions, target, program, folds, first_equal, rows, parts, left.counters, left.values};
     const launch_shape shape{
         .grid = {static_cast<int>(groups * parts)}, .block = kernel_block, .shared_bytes = column_bytes};
-    return launch<Space>(shape, kernel);
+    launch<Space>(shape, kernel);
+    return left.launched();
   }
   const index units = most_units(folds);
-  const int team = fold_team(most_values(folds)), parts = team == kernel_block ? parts_of_result(results, units) : 1;
-  const auto left = places::template take<Space>(parts == 1 ? 0 : results * parts);
+  const int team = fold_team(most_values(folds)),
+            parts = team == kernel_block ? parts_of_result(results, units, team) : 1;
+  const auto left = places::take(parts == 1 ? 0 : results * parts);
   const reduce_kernel<rank, Target, program_type, folds_type, slots, decltype(left.values)> kernel{
       positions, target, program, folds, first_equal, units, team, parts, left.counters, left.values};
   launch<Space>(launch_shape{.grid = {parts > 1 ? static_cast<int>(results * parts) : blocks_for(results * team)},
                              .block = kernel_block,
                              .shared_bytes = block_reduce_bytes},
                 kernel);
+  left.launched();
 }
 
 }  // namespace tenon

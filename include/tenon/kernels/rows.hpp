@@ -53,16 +53,9 @@ struct rows_kernel {
     for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
     const auto cursor = settle(program.at(position), slots);
     if constexpr (size > 1) {
-      if (in_packets) return write_packet(target.at(position), cursor);
+      if (in_packets) return write_packet<size>(target.at(position), cursor, fetch<size>(cursor));
     }
     target.store(position, cursor.value(0, slots));
-  }
-  template <class T, class Cursor>
-  TENON_HOST_DEVICE static void write_packet(T* to, const Cursor& cursor) {
-    const auto fetched = fetch<size>(cursor);
-    packet<T, size> result;
-    for (int k = 0; k < size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
-    store_packet(to, result);
   }
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, index row, Slots& slots, std::integer_sequence<int, I...>) const {
@@ -92,12 +85,7 @@ void run_rows_kernel(Target target, const E& node) {
     (axis < RowAxis ? column_extents : row_extents)[axis] = 1;
     if (axis >= RowAxis) fold_extents[axis] = 1;
   }
-  const auto folds =
-      make_kernel_folds(lower_reductions<0>(node,
-                                            [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-                                              return lower_reduction<FirstSlot>(reduction, result_extents, false);
-                                            }),
-                        fold_extents);
+  const auto folds = lower_kernel_folds(node, result_extents, fold_extents);
   using slots = decltype(slots_of(folds));
   const int size = row_packet<Target, decltype(program)>;
   const bool in_packets = size > 1 && column_extents[rank - 1] % size == 0 && lies_in_packets(extents, target, program);

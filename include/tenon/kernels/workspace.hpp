@@ -35,7 +35,8 @@ struct current_order<cuda> {
 
 }  // namespace detail
 
-/// Counters, which are 0 between kernels, and bytes of `Space` behind them.
+/// Counters, which are 0 when a kernel starts, and bytes of `Space` behind them. Kernels that end set them to 0 again;
+/// after one that did not, `with` does.
 template <class Space>
 class workspace {
  public:
@@ -58,6 +59,8 @@ class workspace {
     entries.push_back({order, std::make_unique<workspace>()});
     return entries.back().own->reserve(bytes);
   }
+  /// Says that the kernel which was last given this has been launched.
+  void launched() { is_clean_ = true; }
   unsigned* counters() const { return static_cast<unsigned*>(memory_); }
   std::byte* bytes() const { return static_cast<std::byte*>(memory_) + counter_bytes; }
 
@@ -65,12 +68,17 @@ class workspace {
   static constexpr std::size_t counter_bytes = workspace_counters * sizeof(unsigned);
 
   workspace& reserve(std::size_t bytes) {
-    if (memory_ != nullptr && bytes <= size_) return *this;
-    release();
-    memory_ = Space::allocate(counter_bytes + bytes);
-    size_ = bytes;
-    const std::vector<unsigned> zeros(workspace_counters);
-    Space::copy_from_host(memory_, zeros.data(), counter_bytes);
+    if (memory_ == nullptr || bytes > size_) {
+      release();
+      memory_ = Space::allocate(counter_bytes + bytes);
+      size_ = bytes;
+      is_clean_ = false;
+    }
+    if (!is_clean_) {
+      const std::vector<unsigned> zeros(workspace_counters);
+      Space::copy_from_host(memory_, zeros.data(), counter_bytes);
+    }
+    is_clean_ = false;
     return *this;
   }
   void release() noexcept {
@@ -80,6 +88,7 @@ class workspace {
 
   void* memory_ = nullptr;
   std::size_t size_ = 0;
+  bool is_clean_ = false;
 };
 
 /// Whether the other `blocks` - 1 blocks that count on this counter are done, in every thread; what they have written
@@ -101,19 +110,27 @@ TENON_HOST_DEVICE bool is_last_block(Device& device, unsigned* counter, int bloc
   return last != 0;
 }
 
+/// How many blocks share one of `results`, each of `units` that `threads` of a block take at a time: by extents alone,
+/// so that results are the same on every device. Each thread gets sixteen units at least.
+constexpr int parts_of_result(index results, index units, int threads) {
+  const index most = results == 0 ? 1 : workspace_counters / results;
+  const index wanted = units / (16 * threads), parts = wanted < most ? wanted : most;
+  return parts < 1 ? 1 : static_cast<int>(parts);
+}
+
 /// Places for `count` values of each type, one after another in the current workspace.
-template <class... Values>
+template <class Space, class... Values>
 struct workspace_places {
   tuple<Values*...> values{};
   unsigned* counters = nullptr;
+  workspace<Space>* own = nullptr;
 
-  template <class Space>
   static workspace_places take(index count) {
     workspace_places result;
     if (count == 0) return result;
-    auto& space = workspace<Space>::with((bytes_of<Values>(count) + ... + 0));
-    result.counters = space.counters();
-    std::byte* next = space.bytes();
+    result.own = &workspace<Space>::with((bytes_of<Values>(count) + ... + 0));
+    result.counters = result.own->counters();
+    std::byte* next = result.own->bytes();
     for_each_index<static_cast<int>(sizeof...(Values))>([&](auto i) {
       auto& place = get<i.value>(result.values);
       using value = std::remove_pointer_t<std::remove_cvref_t<decltype(place)>>;
@@ -121,6 +138,9 @@ struct workspace_places {
       next += bytes_of<value>(count);
     });
     return result;
+  }
+  void launched() const {
+    if (own != nullptr) own->launched();
   }
 
  private:
