@@ -6,7 +6,7 @@ import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
 file_name = re.compile(r"(w\d+b?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
-library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|loop_in_double|loop|limit)(?![a-z])")
+library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|onednn|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
     "w02_functions": "W2: `out = tanh(a)*exp(-b*b) + log1p(abs(c))`, n floats",
@@ -15,9 +15,40 @@ titles = {
     "w04_rows": "W4: softmax and standardisation, 4096 rows of 1024 floats",
     "w05_layout": "W5: matrix + row + column, transposed copy, sum of every second row and column; 4096 x 4096 floats",
     "w06_gemm": "W6: product of n x n floats, bare and with fused bias and ReLU",
+    "w06b_products": "W6b: products [m, n, k] of few rows, of a linear layer, of bfloat16 and of bytes",
     "w10_compile_time": "W10: g++ -O2 for an include and 0, 1 or 50 statements",
     "w10_compile_time_nvcc": "W10: nvcc for an include and 0, 1 or 50 statements",
 }
+
+
+cuda_file_name = re.compile(r"(?!w\d)(.+)-(\d{4}-\d\d-\d\d)\.json")
+cuda_titles = {
+    "G1": "G1: pointwise statements",
+    "G2": "G2: broadcasts, transposed copies, permutations",
+    "G3": "G3: reductions",
+    "G4": "G4: softmax and layer norm, 2^28 elements in rows of the length given",
+    "G5": "G5: products of matrices",
+}
+
+
+def newest_of_devices():
+    """The newest file of each CUDA device."""
+    found = {}
+    for path in sorted((root / "benchmarks/results").glob("*.json")):
+        match = cuda_file_name.fullmatch(path.name)
+        if match:
+            found[match[1]] = max(found.get(match[1], ("", path)), (match[2], path))
+    return [path for _, (_, path) in sorted(found.items())]
+
+
+def cuda_cases(path, workload):
+    """Of each case of a workload of a CUDA file the quantity that each library reached."""
+    found = {}
+    for result in json.loads(path.read_text())["benchmarks"]:
+        case, library = result["name"].removesuffix("_median").rsplit("/", 1)
+        if case.startswith(workload):
+            found.setdefault(case, {})[library] = quantity(result)
+    return found
 
 
 def newest():

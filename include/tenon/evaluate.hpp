@@ -15,6 +15,8 @@
 #include <tenon/kernels/reduce.hpp>
 #include <tenon/kernels/rows.hpp>
 #include <tenon/plan/alias.hpp>
+#include <tenon/plan/describe.hpp>
+#include <tenon/plan/devices.hpp>
 #include <tenon/plan/joint.hpp>
 #include <tenon/plan/split.hpp>
 #if TENON_CHECKED != 0
@@ -35,6 +37,7 @@ template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Spa
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
 auto evaluate_part(const E& node) {
+  [[maybe_unused]] const statement_scope<Space> scope(node);
   tensor<typename E::element, typename E::shape_type, Space> result(node.shape());
   evaluate_whole(result.write_view(), node);
   return result;
@@ -48,6 +51,7 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
 
 template <class Space, class Target, class E>
 void run_stage(const Target& target, const E& node) {
+  announce_statement(node);
   constexpr stage form = stage_of<E>();
   constexpr bool on_host = std::is_same_v<Space, host>;
   if constexpr (form == stage::pointwise) {
@@ -94,6 +98,7 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
         [&](const auto& rest) { evaluate_whole<Aliasing>(destination, rest); });
   } else {
+    [[maybe_unused]] const statement_scope<Space> scope(destination, node);
     const auto found = relevant_reads<Aliasing>(destination, node);
     if (found.elsewhere) {
       tensor<T, Shape, Space> temporary(destination.shape());
@@ -161,9 +166,10 @@ TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, cons
   if (!(extents == own)) {
     check_repeats(destination.shape(), node.shape());
   } else if (is_contiguous(extents, destination.strides())) {
-    if (run_short_host(destination.data(), extents, program)) return;
+    const bool is_observed = current_launch_observer() != nullptr;
+    if (!is_observed && run_short_host(destination.data(), extents, program)) return;
   }
-  run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled);
+  run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled, &tell_type<E>);
 }
 
 /// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
@@ -218,11 +224,24 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
   TENON_INLINE static void assign(tensor<T, Shape, Space>& destination, const Expression& expression) {
     const auto& node = as_node(expression);
     using node_type = std::remove_cvref_t<decltype(node)>;
-    if constexpr (node_type::shape_type::rank >= Shape::rank) {
-      if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
+    const bool had_elements = destination.data() != nullptr;
+    const auto evaluate = [&]() __attribute__((always_inline)) {
+      if constexpr (node_type::shape_type::rank >= Shape::rank) {
+        if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
+      }
+      if (!had_elements) destination.take_extents(destination.shape());
+      detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
+    };
+    if constexpr (detail::runs_program<Space, node_type>) {
+      evaluate();  // takes no memory once the destination has its own
+    } else {
+      try {
+        evaluate();
+      } catch (...) {
+        if (!had_elements) destination.give_up_elements();
+        throw;
+      }
     }
-    if (destination.data() == nullptr) destination.take_extents(destination.shape());
-    detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
   }
 };
 
@@ -326,6 +345,9 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   const auto extents = joint_extents<rank, count>({{each.destination.shape().to_array()...}}, row_axis);
   if (!((each.destination.shape() == each.node.shape()) && ...) || count_between(extents, 0, rank) == 0) return false;
   const node_type node{make_tuple_of(each.node...), typename node_type::shape_type(extents)};
+  const auto* const first = get<0>(make_tuple_of(&each...));
+  const statement_scope<space> scope(first->destination, first->node);
+  (scope.check(each.destination, each.node), ...);
   if ((overwrites_joint<space>(each, node, each...) || ...)) return false;
   run_stage<space>(
       joint_target<rank, typename Views::element...>{make_tuple_of(make_joint_target(each.destination, extents)...)},

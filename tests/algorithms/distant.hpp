@@ -69,9 +69,10 @@ struct tenon::device_passes<tenon_test::distant> {
   static void sort_items(index* items, index count, const Order& order) {
     std::sort(items, items + count, order);
   }
-  static void true_places(const bool* flags, index count, index* places) {
+  template <class Flag>
+  static void true_places(const Flag& flag, index count, index* places) {
     for (index number = 0; number < count; ++number) {
-      if (flags[number]) *places++ = number;
+      if (flag(number)) *places++ = number;
     }
   }
   template <class BinOf>

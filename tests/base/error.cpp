@@ -11,7 +11,8 @@
 #include "support/text_of.hpp"
 
 TEMPLATE_TEST_CASE("every exception is a tenon::error that keeps its text", "[error]", tenon::shape_error,
-                   tenon::index_error, tenon::dtype_error, tenon::space_error, tenon::file_error, tenon::cuda_error) {
+                   tenon::index_error, tenon::dtype_error, tenon::space_error, tenon::file_error, tenon::cuda_error,
+                   tenon::out_of_memory, tenon::device_error, tenon::capture_error) {
   const auto raise = [] { throw TestType(tenon::compose_text("sum: axis ", 3, ": absent")); };
   CHECK_THROWS_AS(raise(), TestType);
   CHECK_THROWS_AS(raise(), tenon::error);

@@ -10,6 +10,7 @@
 #include <tenon/algorithms/select.hpp>
 #include <tenon/algorithms/sort.hpp>
 #include <tenon/algorithms/unique.hpp>
+#include <tenon/device/graph.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/elements.hpp"
@@ -170,4 +171,20 @@ TEMPLATE_LIST_TEST_CASE("trusted indices are looked at", "[statements]", tenon_t
   const auto rows = tenon::new_axis<0>(places - 6);
   CHECK(text_of<tenon::index_error>([&] { (void)tenon::take_along_axis(x, tenon::trusted(rows), axis<0>); }) ==
         "take_along_axis: axis 0: index -5, expected at least -2 and below 2");
+}
+
+TEST_CASE("what a captured function frees is kept by the graph, not among freed blocks", "[statements]") {
+  using tenon::emulated;
+  const auto flush = [] { tenon::tensor<float, rank<1>>({tenon::index{tenon::freed_blocks::most_bytes}}); };
+  const auto x = counting<float, emulated>(rank<2>(4, 4));
+  auto y = counting<float, emulated>(rank<2>(4, 4));
+  flush();
+  const auto in_use = tenon::blocks_of<emulated>().count();
+  {
+    const auto graph = tenon::capture<emulated>([&] { y = tenon::evaluated_tensor(x + 1) * 2; });
+    flush();
+    CHECK(tenon::blocks_of<emulated>().count() == in_use + 1);
+    graph.launch();
+  }
+  CHECK(numbers_of(y) == numbers_of((x + 1) * 2));
 }

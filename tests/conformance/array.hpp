@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tenon/core/tensor.hpp>
@@ -34,6 +35,35 @@ struct array {
   }
 };
 
+/// Element types, of which data choose one.
+template <class... Types>
+struct type_list {};
+inline constexpr type_list<float, double, tn::half, tn::bfloat16> float_types;
+inline constexpr type_list<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                           std::uint32_t, std::uint64_t>
+    integer_types;
+template <class... Left, class... Right>
+constexpr type_list<Left..., Right...> operator+(type_list<Left...>, type_list<Right...>) {
+  return {};
+}
+inline constexpr auto number_types = float_types + integer_types;
+inline constexpr auto all_types = number_types + type_list<bool>{};
+/// What stands for other types of its size where elements are only moved.
+inline constexpr type_list<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t> bit_types;
+
+/// What no number of type `T` is greater than; infinity where there is one.
+template <class T>
+T greatest() {
+  using limits = std::numeric_limits<std::conditional_t<tn::is_short_float<T>, float, T>>;
+  return static_cast<T>(limits::has_infinity ? limits::infinity() : limits::max());
+}
+/// What no number of type `T` is less than.
+template <class T>
+T least() {
+  if constexpr (tn::is_floating<T>) return static_cast<T>(-greatest<T>());
+  else return std::numeric_limits<T>::lowest();
+}
+
 /// Calls `body.operator()<T>()` with that of `Types` which is called `name`.
 /// throws    dtype_error when none is
 template <class... Types, class Body>
@@ -44,6 +74,15 @@ auto with_type(std::string_view name, Body body) {
   if (!found) throw tn::dtype_error(tn::compose_text("element type ", name, " is not among those compiled in"));
   return result;
 }
+template <class... Types, class Body>
+auto with_type(type_list<Types...>, std::string_view name, Body body) {
+  return with_type<Types...>(name, body);
+}
+
+/// NumPy's name of ONNX's element type.
+std::string name_of_type(index onnx_type);
+/// The one of `bit_types` that has the size of the elements named `dtype`.
+std::string bits_name(const std::string& dtype);
 
 /// The axis counted from the front.
 inline int front_axis(index axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }

@@ -21,9 +21,8 @@ nlohmann::json read_json(const std::filesystem::path& path) {
 /// The element type that a file of elements of `dtype` has.
 std::string file_descr(const std::string& dtype) {
   if (dtype == "bfloat16") return tn::io::detail::npy_descr<std::uint16_t>();
-  return with_type<float, double, tn::half, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t>(
-      dtype, []<class T>() { return tn::io::detail::npy_descr<T>(); });
+  return with_type(integer_types + type_list<float, double, tn::half, bool>{}, dtype,
+                   []<class T>() { return tn::io::detail::npy_descr<T>(); });
 }
 
 /// The elements of an NPY file whose type and extents are told beside it.
@@ -53,10 +52,10 @@ std::vector<std::optional<array>> read_arrays(const std::filesystem::path& folde
 /// The elements of a tensor that stands in JSON itself.
 array array_of_json(const nlohmann::json& tensor) {
   const std::string dtype = tensor.at("dtype");
-  return with_type<float, double, bool, std::int32_t, std::int64_t>(dtype, [&]<class T>() {
+  return with_type(all_types, dtype, [&]<class T>() {
     array result{dtype, tensor.at("shape").get<std::vector<index>>(), {}};
     for (const auto& value : tensor.at("data")) {
-      const T element = value.get<T>();
+      const auto element = static_cast<T>(value.get<tn::compute_type<T>>());
       const auto* bytes = reinterpret_cast<const std::byte*>(&element);
       result.bytes.insert(result.bytes.end(), bytes, bytes + sizeof(T));
     }

@@ -44,9 +44,8 @@ std::string difference(const array& actual, const array& expected, const toleran
   }
   const auto found = tolerances.find(expected.dtype);
   const tolerance allowed = found == tolerances.end() ? tolerance{0, 0} : found->second;
-  return with_type<float, double, tn::half, tn::bfloat16, bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(
-      expected.dtype, [&]<class T>() { return first_difference<T>(actual, expected, allowed); });
+  return with_type(all_types, expected.dtype,
+                   [&]<class T>() { return first_difference<T>(actual, expected, allowed); });
 }
 
 std::string dropout_difference(const array& actual, const array* mask, const array& input, double scale) {

@@ -13,6 +13,7 @@ device_tables all_devices() {
   device_tables devices;
   add_arithmetic(devices);
   add_functions(devices);
+  add_activation(devices);
   add_logical(devices);
   add_reduction(devices);
   add_softmax(devices);

@@ -62,6 +62,13 @@ inline operation either(bool (*condition)(const call&), operation first, operati
   return [=](const call& from) { return condition(from) ? first(from) : second(from); };
 }
 
+/// `apply` where elements are only moved: inputs for which `is_moved` are taken as unsigned integers of their size, so
+/// that types of one size share an instantiation.
+operation moving(bool (*is_moved)(std::size_t input), operation apply);
+inline bool first_input(std::size_t input) { return input == 0; }
+inline bool every_input(std::size_t) { return true; }
+inline bool outer_inputs(std::size_t input) { return input != 1; }
+
 using operation_table = std::map<std::string, operation>;
 /// One table for each device, by its name.
 using device_tables = std::map<std::string, operation_table>;
@@ -87,6 +94,7 @@ void on_each_host_device([[maybe_unused]] device_tables& devices, [[maybe_unused
 
 void add_arithmetic(device_tables&);
 void add_functions(device_tables&);
+void add_activation(device_tables&);
 void add_logical(device_tables&);
 void add_cast(device_tables&);
 void add_reduction(device_tables&);

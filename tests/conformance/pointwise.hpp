@@ -42,9 +42,14 @@ operation pointwise(Function function) {
   };
 }
 
+template <class Space, int Arity, class... Types, class Function>
+operation pointwise(type_list<Types...>, Function function) {
+  return pointwise<Space, Arity, Types...>(function);
+}
+
 /// `function(x, y)` folded over any number of inputs of one element type.
-template <class Space, class... Types, class Function>
-operation folded(Function function) {
+template <class Space, class Function, class... Types>
+operation folded(type_list<Types...>, Function function) {
   return [function](const call& from) {
     return with_type<Types...>(from.input(0).dtype, [&]<class T>() {
       array result = from.input(0);

@@ -45,6 +45,20 @@ bool is_selected(const case_entry& entry, const selection& selected) {
 
 }  // namespace
 
+operation moving(bool (*is_moved)(std::size_t), operation apply) {
+  return [=](call from) {
+    const std::string dtype = from.input(0).dtype, bits = bits_name(dtype);
+    for (std::size_t i = 0; i < from.inputs.size(); ++i) {
+      if (is_moved(i) && from.inputs[i]) from.inputs[i]->dtype = bits_name(from.inputs[i]->dtype);
+    }
+    array_list results = apply(from);
+    for (array& each : results) {
+      if (each.dtype == bits) each.dtype = dtype;
+    }
+    return results;
+  };
+}
+
 summary run(const selection& selected, const operation_table& table, std::ostream& report) {
   const case_list cases = read_case_list(selected.folder);
   summary counts;

@@ -27,21 +27,24 @@ struct scratch_folder : tenon_test::scratch_file {
 };
 
 /// [1, 2, 3] times itself, which should be `expected`, as a case of `operation`.
-void write_case(const fs::path& folder, const std::string& operation, std::initializer_list<float> expected) {
+template <class T>
+void write_case(const fs::path& folder, const std::string& operation, std::initializer_list<T> expected) {
   fs::create_directories(folder);
-  tenon::io::write_npy(folder / "x.npy", tenon::tensor<float, tenon::rank<1>>({3}, {1, 2, 3}));
-  tenon::io::write_npy(folder / "y.npy", tenon::tensor<float, tenon::rank<1>>({3}, expected));
-  const std::string x = R"({"name": "x", "file": "x.npy", "dtype": "float32", "shape": [3]})";
-  const std::string y = R"({"name": "y", "file": "y.npy", "dtype": "float32", "shape": [3]})";
+  tenon::io::write_npy(folder / "x.npy", tenon::tensor<T, tenon::rank<1>>({3}, {T(1), T(2), T(3)}));
+  tenon::io::write_npy(folder / "y.npy", tenon::tensor<T, tenon::rank<1>>({3}, expected));
+  const auto described = [](const std::string& name) {
+    return R"({"name": ")" + name + R"(", "file": ")" + name + R"(.npy", "dtype": ")" + tenon::dtype_name<T>() +
+           R"(", "shape": [3]})";
+  };
   std::ofstream(folder / "case.json") << R"({"op": ")" << operation << R"(", "domain": "ai.onnx", "opset": 14, )"
-                                      << R"("attributes": {}, "inputs": [)" << x << ", " << x << R"(], "outputs": [)"
-                                      << y << "]}";
+                                      << R"("attributes": {}, "inputs": [)" << described("x") << ", " << described("x")
+                                      << R"(], "outputs": [)" << described("y") << "]}";
 }
 
 void write_cases(const fs::path& folder) {
-  write_case(folder / "good", "Mul", {1, 4, 9});
-  write_case(folder / "wrong", "Mul", {1, 4.1f, 9});
-  write_case(folder / "strange", "Frobnicate", {1, 4, 9});
+  write_case(folder / "good", "Mul", {1.0f, 4.0f, 9.0f});
+  write_case(folder / "wrong", "Mul", {1.0f, 4.1f, 9.0f});
+  write_case(folder / "strange", "Frobnicate", {1.0f, 4.0f, 9.0f});
   std::ofstream(folder / "cases.json") << R"({"tolerance": {"float32": {"rtol": 1e-3, "atol": 1e-7}}, "cases": [
       {"name": "good", "op": "Mul", "family": "pointwise"},
       {"name": "wrong", "op": "Mul", "family": "pointwise"},
@@ -94,6 +97,17 @@ TEST_CASE("a case that cannot be read has failed", "[conformance]") {
   CHECK(has(run_program(folder.path.string()).text, "good (Mul): read_npy: "));
   fs::remove(folder.path / "good" / "case.json");
   CHECK(has(run_program(folder.path.string()).text, "0 passed, 2 failed, 1 skipped\n"));
+}
+
+TEMPLATE_TEST_CASE("the runner knows operations of every type of numbers", "[conformance]", double, tenon::half,
+                   std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                   std::uint64_t) {
+  const scratch_folder folder("conformance");
+  const std::initializer_list<TestType> squares{TestType(1), TestType(4), TestType(9)};
+  write_case(folder.path / "product", "Mul", squares);
+  std::ofstream(folder.path / "cases.json") << R"({"tolerance": {}, "cases": [
+      {"name": "product", "op": "Mul", "family": "pointwise"}]})";
+  CHECK(run_program(folder.path.string()).text == "1 passed, 0 failed, 0 skipped\n");
 }
 
 TEST_CASE("the runner refuses a command line without sense", "[conformance]") {

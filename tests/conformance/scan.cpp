@@ -28,8 +28,8 @@ operation scan(Function function) {
 
 void add_scan(device_tables& devices) {
   on_each_host_device(devices, []<class Space>(operation_table& table) {
-    table["CumSum"] = scan<Space, double, std::int32_t>(tn::cumsum);
-    table["CumProd"] = scan<Space, double, std::int32_t>(tn::cumprod);
+    table["CumSum"] = scan<Space, float, double, std::int32_t, std::int64_t>(tn::cumsum);
+    table["CumProd"] = scan<Space, float, double, std::int32_t, std::int64_t>(tn::cumprod);
   });
 }
 

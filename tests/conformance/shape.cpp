@@ -64,18 +64,19 @@ array shape_part(const call& from) {
     return std::clamp<index>(front_axis(from.attributes.integer(name, fallback), x.rank()), 0, x.rank());
   };
   const index start = bound("start", 0), end = std::max(start, bound("end", x.rank()));
-  const auto extents = tensor_of<float, tn::host>(x).shape().to_array();
-  return array_of(extents_list(extents.end() - x.rank() + start, extents.end() - x.rank() + end));
+  return array_of(extents_list(x.extents.begin() + start, x.extents.begin() + end));
 }
 
 template <class Space>
 operation reshape_to(extents_list (*new_extents)(const call&)) {
-  return [new_extents](const call& from) {
-    const auto x = tensor_of<float, Space>(from.input(0));
-    const extents_list extents = new_extents(from);
-    const tensor<float, Space> result = tn::reshape(x, padded_extents(extents));
-    return array_of(result, extents);
-  };
+  return moving(first_input, [new_extents](const call& from) {
+    return with_type(bit_types, from.input(0).dtype, [&]<class T>() {
+      const auto x = tensor_of<T, Space>(from.input(0));
+      const extents_list extents = new_extents(from);
+      const tensor<T, Space> result = tn::reshape(x, padded_extents(extents));
+      return array_of(result, extents);
+    });
+  });
 }
 
 }  // namespace
@@ -86,9 +87,10 @@ void add_shape(device_tables& devices) {
     table["Flatten"] = reshape_to<Space>(flattened_extents);
     table["Squeeze"] = reshape_to<Space>(squeezed_extents);
     table["Unsqueeze"] = reshape_to<Space>(unsqueezed_extents);
+    table["Identity"] = reshape_to<Space>([](const call& from) { return from.input(0).extents; });
     table["Shape"] = shape_part;
     table["Size"] = [](const call& from) {
-      array count = array_of({tensor_of<float, tn::host>(from.input(0)).size()});
+      array count = array_of({from.input(0).size()});
       count.extents = {};
       return count;
     };

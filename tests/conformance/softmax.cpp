@@ -20,11 +20,13 @@ std::vector<bool> row_axes(const call& from) {
 template <class Space, class Function>
 operation rowwise(Function function) {
   return [function](const call& from) {
-    const auto x = tensor_of<float, Space>(from.input(0));
-    tensor<float, Space> result(x.shape());
-    const std::vector<bool> is_named = row_axes(from);
-    split_axes(result, is_named) = function(split_axes(x, is_named));
-    return array_of(result, from.input(0).rank());
+    return with_type<float, double, tn::half>(from.input(0).dtype, [&]<class T>() {
+      const auto x = tensor_of<T, Space>(from.input(0));
+      tensor<T, Space> result(x.shape());
+      const std::vector<bool> is_named = row_axes(from);
+      split_axes(result, is_named) = function(split_axes(x, is_named));
+      return array_of(result, from.input(0).rank());
+    });
   };
 }
 

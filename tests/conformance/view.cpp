@@ -15,7 +15,7 @@ tn::range bounded(index begin, index end, index step, index extent) {
   return {std::clamp(begin, -extent, step > 0 ? extent : extent - 1), end, step};
 }
 
-template <class Space>
+template <class T, class Space>
 array slice(const call& from) {
   const array& source = from.input(0);
   const auto starts = integers_of(from.input(1)), ends = integers_of(from.input(2));
@@ -26,29 +26,29 @@ array slice(const call& from) {
     const auto front = static_cast<std::size_t>(front_axis(axis, source.rank()));
     ranges[front] = bounded(starts[i], ends[i], step, source.extents[front]);
   }
-  const auto x = tensor_of<float, Space>(source);
+  const auto x = tensor_of<T, Space>(source);
   return evaluated<Space>(sliced(x, ranges), source.rank());
 }
 
 /// The inputs behind each other, two after two.
-template <class Space>
+template <class T, class Space>
 array concatenate(const call& from) {
   const index axis = from.attributes.integer("axis", 0);
   array result = from.input(0);
   for (std::size_t i = 1; i < from.inputs.size(); ++i) {
-    const auto front = lines_of<float, Space>(result, axis), back = lines_of<float, Space>(from.input(i), axis);
-    const tn::tensor<float, tn::rank<3>, Space> joined = tn::concatenate(middle_axis, front, back);
+    const auto front = lines_of<T, Space>(result, axis), back = lines_of<T, Space>(from.input(i), axis);
+    const tn::tensor<T, tn::rank<3>, Space> joined = tn::concatenate(middle_axis, front, back);
     result = array_of_lines(joined, result.extents, axis);
   }
   return result;
 }
 
-template <class Space>
+template <class T, class Space>
 array tile(const call& from) {
   const std::vector<index> told = integers_of(from.input(1));
   auto counts = tn::filled_array<all_ranks>(index{1});
   std::copy_backward(told.begin(), told.end(), counts.begin() + all_ranks);
-  return evaluated<Space>(tn::tile(tensor_of<float, Space>(from.input(0)), counts), from.input(0).rank());
+  return evaluated<Space>(tn::tile(tensor_of<T, Space>(from.input(0)), counts), from.input(0).rank());
 }
 
 /// Extents of the parts: told, or equal with a smaller last one.
@@ -61,12 +61,12 @@ std::vector<index> part_extents(const call& from, index extent) {
   return result;
 }
 
-template <class Space>
+template <class T, class Space>
 array_list split(const call& from) {
   const array& source = from.input(0);
   const index axis = from.attributes.integer("axis", 0);
   const index extent = source.extents.at(static_cast<std::size_t>(front_axis(axis, source.rank())));
-  const auto x = tensor_of<float, Space>(source);
+  const auto x = tensor_of<T, Space>(source);
   array_list parts;
   index begin = 0;
   for (const index part : part_extents(from, extent)) {
@@ -93,7 +93,7 @@ tn::range middle(index extent, index other) {
   return {begin, begin + std::min(extent, other)};
 }
 
-template <class Space>
+template <class T, class Space>
 array center_crop_pad(const call& from) {
   const array& source = from.input(0);
   const auto wanted = integers_of(from.input(1));
@@ -106,8 +106,8 @@ array center_crop_pad(const call& from) {
     along(room, axis) = middle(wanted[i], extent);
     extents[static_cast<std::size_t>(axis)] = wanted[i];
   }
-  const auto x = tensor_of<float, Space>(source);
-  auto result = tn::zeros<float, Space>(padded_extents(extents));
+  const auto x = tensor_of<T, Space>(source);
+  auto result = tn::zeros<T, Space>(padded_extents(extents));
   sliced(result, room) = sliced(x, crop);
   return array_of(result, extents);
 }
@@ -132,17 +132,17 @@ array pad(const call& from) {
   if (mode == "edge") return evaluated<Space>(tn::pad(x, paddings(from), tn::replicate), rank);
   if (mode == "reflect") return evaluated<Space>(tn::pad(x, paddings(from), tn::reflect), rank);
   if (mode == "wrap") return evaluated<Space>(tn::pad(x, paddings(from), tn::circular), rank);
-  const T told = static_cast<T>(from.attributes.number("value", 0));
+  const T told = static_cast<T>(static_cast<float>(from.attributes.number("value", 0)));
   return evaluated<Space>(tn::pad(x, paddings(from), from.has(2) ? *from.input(2).elements<T>() : told), rank);
 }
 
 /// Along `time_axis` the first elements of each batch are reversed, as many as an input tells.
-template <class Space>
+template <class T, class Space>
 array reverse_sequence(const call& from) {
   const array& source = from.input(0);
   const index time = from.attributes.integer("time_axis", 0), batch = from.attributes.integer("batch_axis", 1);
-  const auto x = tensor_of<float, Space>(source);
-  tensor<float, Space> result = x;
+  const auto x = tensor_of<T, Space>(source);
+  tensor<T, Space> result = x;
   index position = 0;
   for (const index length : integers_of(from.input(1))) {
     range_list forward = whole(source.rank());
@@ -155,30 +155,6 @@ array reverse_sequence(const call& from) {
   return array_of(result, source.rank());
 }
 
-/// Calls `body` with x permuted as that of `Lists` which is `axes`.
-template <class... Lists>
-struct permutations {
-  template <class Tensor, class Body>
-  static void apply(const Tensor& x, const std::vector<index>& axes, Body body) {
-    if (!(apply_one(Lists{}, x, axes, body) || ...)) {
-      throw tn::shape_error(tn::compose_text("Transpose: axes ", axes, " are not compiled in"));
-    }
-  }
-
- private:
-  template <int... Axes, class Tensor, class Body>
-  static bool apply_one(tn::axis_list<Axes...> list, const Tensor& x, const std::vector<index>& axes, Body& body) {
-    if (axes != std::vector<index>{Axes...}) return false;
-    body(tn::permute(x, list));
-    return true;
-  }
-};
-/// Of the last three axes of six, and one of all six.
-using known_permutations =
-    permutations<tn::axis_list<0, 1, 2, 3, 4, 5>, tn::axis_list<0, 1, 2, 3, 5, 4>, tn::axis_list<0, 1, 2, 4, 3, 5>,
-                 tn::axis_list<0, 1, 2, 4, 5, 3>, tn::axis_list<0, 1, 2, 5, 3, 4>, tn::axis_list<0, 1, 2, 5, 4, 3>,
-                 tn::axis_list<0, 1, 4, 2, 5, 3>>;
-
 /// A permutation of the last `rank` of six axes; none given reverses them.
 std::vector<index> padded_permutation(const std::vector<index>& given, int rank) {
   std::vector<index> axes(all_ranks);
@@ -189,53 +165,96 @@ std::vector<index> padded_permutation(const std::vector<index>& given, int rank)
   return axes;
 }
 
-template <class Space>
+template <class T, class Space>
 array transpose(const call& from) {
   const array& source = from.input(0);
   const auto axes = padded_permutation(from.attributes.integers("perm"), source.rank());
-  const auto x = tensor_of<float, Space>(source);
-  array result;
-  known_permutations::apply(x, axes, [&](const auto& permuted) { result = evaluated<Space>(permuted, source.rank()); });
-  return result;
+  const auto x = tensor_of<T, Space>(source);
+  const auto elements = x.view();
+  auto extents = tn::filled_array<all_ranks>(index{1});
+  tn::array<index, all_ranks> strides{};
+  for (int axis = 0; axis < all_ranks; ++axis) {
+    const auto from_axis = static_cast<int>(axes[static_cast<std::size_t>(axis)]);
+    extents[axis] = elements.extent(from_axis);
+    strides[axis] = elements.strides()[from_axis];
+  }
+  const std::remove_const_t<decltype(elements)> permuted(elements.data(), extents_type(extents), strides);
+  return array_of(tensor<T, Space>(permuted), source.rank());
 }
 
 /// Blocks of rows and columns become channels.
-template <class Space>
+template <class T, class Space>
 array space_to_depth(const call& from) {
   const std::vector<index>& extents = from.input(0).extents;
   const index batches = extents.at(0), channels = extents.at(1), size = from.attributes.integer("blocksize", 1);
   const index rows = extents.at(2) / size, columns = extents.at(3) / size;
-  const auto x = tensor_of<float, Space>(from.input(0));
+  const auto x = tensor_of<T, Space>(from.input(0));
   const auto blocks = tn::reshape(x, extents_type(batches, channels, rows, size, columns, size));
-  return array_of(tensor<float, Space>(tn::permute(blocks, tn::axis<0, 3, 5, 1, 2, 4>)),
+  return array_of(tensor<T, Space>(tn::permute(blocks, tn::axis<0, 3, 5, 1, 2, 4>)),
                   {batches, channels * size * size, rows, columns});
 }
 
-template <class Space>
+template <class T, class Space>
 array expand(const call& from) {
-  const auto x = tensor_of<float, Space>(from.input(0));
+  const auto x = tensor_of<T, Space>(from.input(0));
   const auto extents =
       tn::broadcast_extents<tn::broadcast_to_operation>(x.shape(), padded_extents(integers_of(from.input(1))));
   const int rank = std::max(from.input(0).rank(), static_cast<int>(from.input(1).size()));
   return evaluated<Space>(tn::broadcast_to(x, extents), rank);
 }
 
+/// The opposite; channels are numbered blocks first, or last where the mode is CRD.
+template <class T, class Space>
+array depth_to_space(const call& from) {
+  const std::vector<index>& extents = from.input(0).extents;
+  const index size = from.attributes.integer("blocksize", 1);
+  const index batches = extents.at(0), channels = extents.at(1) / (size * size), rows = extents.at(2),
+              columns = extents.at(3);
+  const auto x = tensor_of<T, Space>(from.input(0));
+  const std::vector<index> result{batches, channels, rows * size, columns * size};
+  if (from.attributes.text("mode", "DCR") == "DCR") {
+    const auto blocks = tn::reshape(x, extents_type(batches, size, size, channels, rows, columns));
+    return array_of(tensor<T, Space>(tn::permute(blocks, tn::axis<0, 3, 4, 1, 5, 2>)), result);
+  }
+  const auto blocks = tn::reshape(x, extents_type(batches, channels, size, size, rows, columns));
+  return array_of(tensor<T, Space>(tn::permute(blocks, tn::axis<0, 1, 4, 2, 5, 3>)), result);
+}
+
+/// Zeros on one side of a diagonal of the last two axes.
+template <class T, class Space>
+array triangle(const call& from) {
+  const auto x = tensor_of<T, Space>(from.input(0));
+  const index offset = from.has(1) ? integers_of(from.input(1)).at(0) : 0;
+  const int rank = from.input(0).rank();
+  return from.attributes.integer("upper", 1) != 0 ? evaluated<Space>(tn::triu(x, offset), rank)
+                                                  : evaluated<Space>(tn::tril(x, offset), rank);
+}
+
 }  // namespace
 
 void add_view(device_tables& devices) {
   on_each_device(devices, []<class Space>(operation_table& table) {
-    table["Split"] = split<Space>;
-    table["Concat"] = concatenate<Space>;
-    table["Tile"] = tile<Space>;
-    table["Slice"] = slice<Space>;
-    table["CenterCropPad"] = center_crop_pad<Space>;
-    table["Pad"] = [](const call& from) {
-      return with_type<float, std::int32_t>(from.input(0).dtype, [&]<class T>() { return pad<T, Space>(from); });
+    const auto add = [&table](const char* name, bool (*is_moved)(std::size_t), auto apply) {
+      table[name] = moving(is_moved, [apply](const call& from) {
+        return with_type(bit_types, from.input(0).dtype,
+                         [&]<class T>() { return array_list(apply.template operator()<T>(from)); });
+      });
     };
-    table["ReverseSequence"] = reverse_sequence<Space>;
-    table["Transpose"] = transpose<Space>;
-    table["SpaceToDepth"] = space_to_depth<Space>;
-    table["Expand"] = expand<Space>;
+    add("Split", first_input, []<class T>(const call& from) { return split<T, Space>(from); });
+    add("Concat", every_input, []<class T>(const call& from) { return concatenate<T, Space>(from); });
+    add("Tile", first_input, []<class T>(const call& from) { return tile<T, Space>(from); });
+    add("Slice", first_input, []<class T>(const call& from) { return slice<T, Space>(from); });
+    add("CenterCropPad", first_input, []<class T>(const call& from) { return center_crop_pad<T, Space>(from); });
+    add("ReverseSequence", first_input, []<class T>(const call& from) { return reverse_sequence<T, Space>(from); });
+    add("Transpose", first_input, []<class T>(const call& from) { return transpose<T, Space>(from); });
+    add("SpaceToDepth", first_input, []<class T>(const call& from) { return space_to_depth<T, Space>(from); });
+    add("DepthToSpace", first_input, []<class T>(const call& from) { return depth_to_space<T, Space>(from); });
+    add("Expand", first_input, []<class T>(const call& from) { return expand<T, Space>(from); });
+    add("Trilu", first_input, []<class T>(const call& from) { return triangle<T, Space>(from); });
+    table["Pad"] = [](const call& from) {
+      return with_type<float, double, tn::half, std::int32_t, std::int64_t, std::uint8_t, bool>(
+          from.input(0).dtype, [&]<class T>() { return pad<T, Space>(from); });
+    };
   });
 }
 

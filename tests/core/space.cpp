@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tenon/device/pinned.hpp>
 
 #include "support/catch.hpp"
 #include "support/spaces.hpp"
@@ -23,6 +24,13 @@ TEST_CASE("the concept tells spaces from other types", "[space]") {
   STATIC_REQUIRE(!tenon::memory_space<no_space>);
   STATIC_REQUIRE(!tenon::memory_space<int>);
   CHECK(std::string(tenon::host::name) == "host");
+}
+
+TEST_CASE("statements take elements of a space as its own, or as those of the one it names", "[space]") {
+  STATIC_REQUIRE(std::is_same_v<tenon::statement_space<tenon::host>, tenon::host>);
+  STATIC_REQUIRE(std::is_same_v<tenon::statement_space<tenon::emulated>, tenon::emulated>);
+  STATIC_REQUIRE(std::is_same_v<tenon::statement_space<tenon::pinned>, tenon::host>);
+  STATIC_REQUIRE(tenon::memory_space<tenon::pinned>);
 }
 
 TEST_CASE("spaces agree when all particular ones are one", "[space]") {

@@ -85,6 +85,17 @@ TEST_CASE("copies are deep and keep the memory of the destination", "[tensor]") 
   CHECK(b(1, 1) == 4.0f);
 }
 
+TEST_CASE("a tensor is made from one of another type or shape", "[tensor]") {
+  const tenon::tensor<float, tenon::shape<tenon::dyn, 2>> x({3, 2}, {1, 2, 3, 4, 5, 6});
+  const tenon::tensor<float, tenon::shape<3, 2>> still = x;
+  const tenon::tensor<tenon::half, tenon::rank<2>> narrow = still;
+  const tenon::tensor<int, tenon::rank<2>> whole = narrow;
+  CHECK(still(2, 1) == 6);
+  CHECK(whole(1, 0) == 3);
+  using other = tenon::tensor<float, tenon::shape<4, 2>>;
+  CHECK_THROWS_WITH(other(x), Catch::Contains("axis 0: extent 3, expected 4"));
+}
+
 TEST_CASE("moves hand elements over and leave an empty tensor", "[tensor]") {
   matrix a({2, 2}, {1, 2, 3, 4});
   const float* const memory = a.data();
@@ -137,4 +148,29 @@ TEMPLATE_LIST_TEST_CASE("elements travel to every space and back", "[tensor]", t
   CHECK(std::vector<int>(back.data(), back.data() + 6) == std::vector<int>{1, 2, 3, 4, 5, 6});
   const tensor<int, shape<2>, TestType> written({2}, {7, 8});
   CHECK(written.template to<tenon::host>()(1) == 8);
+}
+
+TEMPLATE_LIST_TEST_CASE("elements are copied into a tensor that is there", "[tensor]", tenon_test::spaces) {
+  const auto source = tenon_test::counting<float>(rank<2>(2, 3));
+  tensor<float, shape<2, dyn>, TestType> target(shape<2, dyn>(2, 3)), fresh;
+  const float* const kept = target.data();
+  target.copy_from(source);
+  CHECK(tenon_test::numbers_of(target) == tenon_test::numbers_of(source));
+  CHECK(target.data() == kept);
+  fresh.copy_from(target);
+  CHECK(fresh.extent(1) == 3);
+  fresh.copy_from(fresh);
+  matrix back({2, 3});
+  CHECK(&back.copy_from(fresh) == &back);
+  CHECK(tenon_test::numbers_of(back) == tenon_test::numbers_of(source));
+  CHECK(text_of<tenon::shape_error>([&] { fresh.copy_from(matrix({2, 4})); }) ==
+        "copy_from: extents [2, 4] given, expected [2, 3] of the destination");
+  CHECK(tenon_test::numbers_of(fresh) == tenon_test::numbers_of(source));
+}
+
+TEST_CASE("a tensor gives up its elements", "[tensor]") {
+  matrix x({2, 3});
+  x.give_up_elements();
+  CHECK(x.is_empty());
+  CHECK(x.data() == nullptr);
 }

@@ -17,6 +17,9 @@ constexpr bool has_the_functions_of_a_space = requires(void* target, const void*
   Space::copy(target, source, bytes);
   Space::copy_from_host(target, source, bytes);
   Space::copy_to_host(target, source, bytes);
+  Space::start_copy_from_host(target, source, bytes);
+  Space::start_copy_to_host(target, source, bytes);
+  Space::set_zero(target, bytes);
 };
 
 }  // namespace
@@ -38,6 +41,9 @@ TEST_CASE("device memory takes values and gives them back", "[device]") {
   tenon::cuda::copy(second, first, bytes);
   tenon::cuda::copy_to_host(back.data(), second, bytes);
   CHECK(back == values);
+  tenon::cuda::set_zero(second, bytes);
+  tenon::cuda::copy_to_host(back.data(), second, bytes);
+  CHECK(back == std::vector<int>(5));
   tenon::cuda::deallocate(first, bytes);
   tenon::cuda::deallocate(second, bytes);
   CHECK(tenon::cuda::allocate(0) == nullptr);

@@ -20,6 +20,30 @@ struct small_kernel {
   }
 };
 
+struct choosing_kernel {
+  static constexpr const char* name = "choosing";
+  static constexpr int tile = 64, depth_tile = 16;
+  int team, parts;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device&) const {}
+};
+
+/// Keeps what it is told of the latest launch.
+struct launch_memory final : tenon::launch_observer {
+  tenon::launch_facts facts{};
+  tenon::launch_shape shape{};
+  bool runs = true;
+
+  void statement(const tenon::statement_facts&) override {}
+  bool begin(const tenon::launch_facts& told) override {
+    facts = told;
+    shape = *told.shape;
+    return runs;
+  }
+  void end() noexcept override {}
+};
+
 std::string refusal(const tenon::launch_shape& shape) {
   int visits = 0;
   const std::string text =
@@ -60,4 +84,33 @@ TEST_CASE("shapes that no device takes are refused before anything runs", "[devi
   CHECK(contains(refusal({.block = 32, .shared_bytes = -1}), "-1 bytes"));
   CHECK(contains(refusal({.grid = {1, 70'000}, .block = 32}), "a grid of [1, 70000, 1] blocks"));
   CHECK(contains(refusal({.grid = {-1, 1}, .block = 32}), "none negative"));
+}
+
+TEST_CASE("an observer is told the shape of a launch, and what its kernel chose", "[device]") {
+  launch_memory memory;
+  const tenon::observer_scope scope(&memory);
+  tenon::launch<tenon::emulated>({.grid = {3, 2}, .block = 64, .shared_bytes = 96}, choosing_kernel{32, 5});
+  CHECK(std::string(memory.facts.kernel) == "choosing");
+  CHECK(memory.shape.grid.y == 2);
+  CHECK(memory.shape.shared_bytes == 96);
+  CHECK(memory.facts.clock == nullptr);
+  REQUIRE(memory.facts.choice_count == 4);
+  const std::vector<std::string> names{"tile", "depth of a tile", "threads of a team", "blocks of a result"};
+  const std::vector<std::int64_t> values{64, 16, 32, 5};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(memory.facts.choices[i].name == names[i]);
+    CHECK(memory.facts.choices[i].value == values[i]);
+  }
+}
+
+TEST_CASE("a launch that its observer does not run leaves everything as it was", "[device]") {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
+    launch_memory memory;
+    memory.runs = false;
+    const device_copy<Space, int> visits(std::vector<int>(1));
+    const tenon::observer_scope scope(&memory);
+    tenon::launch<Space>({.grid = {3, 2}, .block = 33}, small_kernel{visits.data()});
+    CHECK(visits.values()[0] == 0);
+  });
 }

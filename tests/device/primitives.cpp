@@ -12,6 +12,7 @@ namespace {
 struct named_kernel {
   static constexpr const char* name = "named";
   static constexpr int max_threads = 64, min_blocks = 3;
+  static constexpr bool is_cooperative = true;
 };
 struct plain_kernel {};
 
@@ -55,6 +56,8 @@ TEST_CASE("kernels name themselves and their largest block, or get a name and 25
   CHECK(tenon::kernel_max_threads<plain_kernel>() == 256);
   CHECK(tenon::kernel_min_blocks<named_kernel>() == 3);
   CHECK(tenon::kernel_min_blocks<plain_kernel>() == 1);
+  CHECK(tenon::is_cooperative_kernel<named_kernel>());
+  CHECK_FALSE(tenon::is_cooperative_kernel<plain_kernel>());
 }
 
 TEST_CASE("a defaulted source position is the caller's", "[device]") {

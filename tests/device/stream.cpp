@@ -28,7 +28,15 @@ TEST_CASE("a scope sets the thread's stream and puts it back", "[device]") {
     tenon::synchronize();
   }
   CHECK(tenon::current_stream() == outer);
+  const cudaStream_t within = tenon::with_stream(other, [] { return tenon::current_stream(); });
+  CHECK(within == other.handle());
+  CHECK(tenon::current_stream() == outer);
   other.synchronize();
+  tenon::event mark;
+  mark.record(other.handle());
+  mark.synchronize();
+  CHECK(mark.is_done());
+  CHECK(other.device() == tenon::current_cuda_device());
   const tenon::stream moved(std::move(own));
   CHECK(own.handle() == nullptr);
   CHECK(moved.handle() != nullptr);

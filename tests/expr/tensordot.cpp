@@ -94,4 +94,7 @@ TEST_CASE("pairs of extents that differ are refused", "[tensordot]") {
   const tenon::tensor<float, rank<2>> a({2, 3}), b({4, 2});
   CHECK(text_of<tenon::shape_error>([&] { tenon::tensordot<1>(a, b); }) ==
         "tensordot: axes 1 and 0: extents 3 and 4 differ (operands [2, 3] and [4, 2])");
+  CHECK(text_of<tenon::shape_error>([&] {
+          tenon::dot(tenon_test::counting<float>(rank<1>(2)), tenon_test::counting<float>(rank<1>(3)));
+        }) == "dot: axes 0 and 0: extents 2 and 3 differ (operands [2] and [3])");
 }

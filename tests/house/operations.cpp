@@ -65,7 +65,7 @@ bool is_for_statements(const std::string& path) {
 }
 
 /// What statements are made with, but not by users.
-const names made_inside = {"as_node", "axes_apart", "in_memory"};
+const names made_inside = {"as_node", "as_read", "axes_apart", "in_memory"};
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 // has: ld\.global\.v4\.f32
 // has: st\.global\.v4\.f32
 // has: shfl\.sync
+// has: st\.shared\.v4\.[bfu]32
+// has: ld\.shared\.v4\.[bfu]32
 // lacks: \.f64
 // registers: 64
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,7 @@
 // tests/io/print.cpp: tensors, views and expressions as text.
 // Texts of numbers of at most 8 digits are NumPy's, character by character.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/operations/complex.hpp>
 #include <tenon/io/print.hpp>
 
 #include <limits>
@@ -82,6 +83,16 @@ TEST_CASE("what is not finite has a name, zero has a sign", "[print]") {
         "[1.25  nan -inf 0.  ]");
   CHECK(text_of_values<float>({HUGE_VALF, HUGE_VALF}) == "[inf inf]");
   CHECK(text_of_values<double>({-0.0, 1}) == "[-0.  1.]");
+}
+
+TEST_CASE("complex numbers are two parts, the imaginary one signed", "[print]") {
+  using complex = std::complex<float>;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(text_of_values<complex>({{1, -2.5f}, {0, 3}, {-10.25f, 0}}) == "[  1.  -2.5j   0.  +3.j  -10.25+0.j ]");
+  CHECK(text_of_values<std::complex<double>>({{nan, infinity}, {1, -infinity}, {2, nan}}) ==
+        "[nan+infj  1.-infj  2.+nanj]");
+  CHECK(text_of_values<complex>({{1e-5f, 1e10f}, {1, -1}}) == "[1.e-05+1.e+10j 1.e+00-1.e+00j]");
+  CHECK(to_text(tenon::full(shape<>{}, complex(1, -2))) == "1.-2.j");
 }
 
 TEST_CASE("long rows are broken, large tensors show their edges", "[print]") {

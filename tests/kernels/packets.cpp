@@ -23,13 +23,14 @@ constexpr int size_for(const E&) {
 
 /// Whether a statement of floats, `left * 2 + right`, is done in packets.
 template <class Space, class Shape, class Left, class Right>
-bool is_in_packets(tenon::view<float, Shape, Space> destination, const Left& left, const Right& right) {
+bool is_in_packets(tenon::view<float, Shape, Space> destination, const Left& left, const Right& right,
+                   tenon::other_sources others = tenon::other_sources::refused) {
   const auto node = tenon::as_node(left * 2 + right);
   auto program = node.template lower<0>(tenon::identity_map<Shape::rank>());
   auto extents = destination.shape().to_array();
   tenon::strided_target<float, Shape::rank> target{destination.data(), destination.strides()};
   tenon::merge_iteration(extents, target, program);
-  return tenon::run_packet_kernel<Space>(extents, target, program);
+  return tenon::run_packet_kernel<Space>(extents, target, program, others);
 }
 
 }  // namespace
@@ -92,17 +93,51 @@ TEMPLATE_LIST_TEST_CASE("in place, a packet is read before it is written", "[pac
   CHECK(numbers_of(x) == expected);
 }
 
+TEMPLATE_LIST_TEST_CASE("a single run begins and ends anywhere", "[packets]", tenon_test::kernel_spaces) {
+  const auto x = counting<float, TestType>(rank<1>(2100)), z = counting<float, TestType>(rank<1>(2100), 7);
+  const auto steps = counting<float, TestType>(rank<1>(4200), 3);
+  for (const tenon::index from : {0, 1, 2, 3, 5}) {
+    for (const tenon::index count : {1, 2, 3, 4, 5, 9, 1030, 2050}) {
+      auto y = tenon::full<float, TestType>(rank<1>(2100), -1.0f);
+      const auto inner = tenon::slice(y, range(from, from + count));
+      const auto same = tenon::slice(x, range(from, from + count)), other = tenon::slice(z, range(2, 2 + count));
+      const auto apart = tenon::slice(steps, range(0, 2 * count, 2));
+      const auto check = [&](const auto& left, const auto& right) {
+        const auto found = numbers_of(y), expected = numbers_of(left * 2 + right);
+        for (tenon::index i = 0; i < 2100; ++i) {
+          const bool inside = i >= from && i < from + count;
+          const double wanted = inside ? expected[static_cast<std::size_t>(i - from)] : -1;
+          if (found[static_cast<std::size_t>(i)] != wanted) FAIL("element " << i << " of " << from << ", " << count);
+        }
+      };
+      CHECK(is_in_packets(inner, same, same));
+      check(same, same);
+      const bool beside = from % 4 == 2 || count <= (4 - from % 4) % 4;  // packets of both begin together, or none do
+      CHECK((is_in_packets(inner, same, other) || !beside));
+      CHECK(is_in_packets(inner, same, other, tenon::other_sources::read));
+      check(same, other);
+      CHECK(is_in_packets(inner, apart, other, tenon::other_sources::read));
+      check(apart, other);
+    }
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("what lies askew is done element by element", "[packets]", tenon_test::kernel_spaces) {
   const auto x = counting<float, TestType>(rank<1>(101)), z = counting<float, TestType>(rank<1>(100));
   tenon::tensor<float, rank<1>, TestType> y({100});
   CHECK_FALSE(is_in_packets(y.view(), tenon::slice(x, range(1, 101)), z));
   const auto wide = counting<float, TestType>(rank<1>(200));
   CHECK_FALSE(is_in_packets(y.view(), tenon::slice(wide, range(0, 200, 2)), z));
+  CHECK(is_in_packets(y.view(), tenon::slice(x, range(1, 101)), z, tenon::other_sources::read));
+  CHECK(numbers_of(y) == numbers_of(tenon::slice(x, range(1, 101)) * 2 + z));
   tenon::tensor<float, rank<2>, TestType> odd_rows({10, 7});
   const auto column = counting<float, TestType>(rank<2>(10, 1)), matrix = counting<float, TestType>(rank<2>(10, 7));
   CHECK_FALSE(is_in_packets(odd_rows.view(), matrix, column));
   tenon::tensor<float, rank<2>, TestType> even_rows({10, 4});
   CHECK_FALSE(is_in_packets(even_rows.view(), tenon::slice(matrix, range(), range(0, 4)), column));
+  auto wide_rows = tenon::full<float, TestType>(rank<2>(10, 12), -1.0f);
+  const auto inner = tenon::slice(wide_rows, range(), range(1, 8));  // its rows begin askew, and end with packets
+  CHECK_FALSE(is_in_packets(inner, matrix, column, tenon::other_sources::read));
   y = tenon::slice(x, range(1, 101)) * 2 + tenon::slice(wide, range(0, 200, 2));
   CHECK(numbers_of(y) == numbers_of(tenon::slice(x, range(1, 101)) * 2 + tenon::slice(wide, range(0, 200, 2))));
 }

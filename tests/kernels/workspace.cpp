@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/kernels/workspace.hpp>
 
+#include <tenon/device/graph.hpp>
 #include <thread>
 
 #include "support/catch.hpp"
@@ -34,6 +35,26 @@ TEMPLATE_LIST_TEST_CASE("threads have workspaces of their own", "[workspace]", t
   std::thread([&] { there = tenon::workspace<TestType>::with(64).bytes(); }).join();
   CHECK(here != nullptr);
   CHECK(there != nullptr);
+}
+
+TEMPLATE_LIST_TEST_CASE("a captured function has a workspace of its own, zeroed by each launch", "[workspace]",
+                        tenon_test::kernel_spaces) {
+  auto& usual = tenon::workspace<TestType>::with(64);
+  usual.launched();
+  unsigned* counters = nullptr;
+  const auto graph = tenon::capture<TestType>([&] {
+    auto& own = tenon::workspace<TestType>::with(64);
+    CHECK(&own != &usual);
+    counters = own.counters();
+    own.launched();
+    CHECK(&tenon::workspace<TestType>::with(32) == &own);
+  });
+  CHECK(&tenon::workspace<TestType>::with(64) == &usual);
+  std::vector<unsigned> numbers(tenon::workspace_counters, 5u);
+  TestType::copy_from_host(counters, numbers.data(), numbers.size() * sizeof(unsigned));
+  graph.launch();
+  TestType::copy_to_host(numbers.data(), counters, numbers.size() * sizeof(unsigned));
+  CHECK(numbers == std::vector<unsigned>(tenon::workspace_counters));
 }
 
 TEST_CASE("few long results are shared by blocks, by their extents alone", "[workspace]") {

@@ -1,16 +1,61 @@
 // tests/plan/explain.cpp: what a plan says of itself.
 // The whole text of typical statements, and the number of kernels against the launches of the emulated device.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/emulated.hpp>
 #include <tenon/plan/explain.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 
+namespace {
+
 using tenon::axis;
 using tenon::rank;
 using tenon::tensor;
 using tenon_test::counting;
+
+/// The launches of statements as they run: kernel, blocks, threads, shared memory, choices.
+struct launch_log final : tenon::launch_observer {
+  std::vector<std::string> lines;
+
+  void statement(const tenon::statement_facts&) override {}
+  bool begin(const tenon::launch_facts& facts) override {
+    std::string line = tenon::compose_text("launches ", facts.kernel, ": ", facts.shape->grid.x);
+    if (facts.shape->grid.y > 1) line += tenon::compose_text(" x ", facts.shape->grid.y);
+    line += tenon::compose_text(facts.shape->grid.blocks() == 1 ? " block" : " blocks", " of ", facts.shape->block,
+                                " threads");
+    if (facts.shape->shared_bytes != 0) {
+      line += tenon::compose_text(", ", tenon::describe_bytes(facts.shape->shared_bytes), " of shared memory");
+    }
+    for (int i = 0; i < facts.choice_count; ++i) {
+      line += tenon::compose_text("; ", facts.choices[i].name, " ", facts.choices[i].value);
+    }
+    lines.push_back(line);
+    return true;
+  }
+  void end() noexcept override {}
+};
+
+/// Whether `explain` says, in their order, the launches that assigning the expression to a new tensor runs.
+template <class E>
+bool explains_its_launches(const E& expression) {
+  launch_log log;
+  const std::string text = tenon::explain(expression);
+  const tenon::observer_scope scope(&log);
+  tenon::tensor<typename E::element, rank<E::shape_type::rank>, tenon::emulated> result(
+      rank<E::shape_type::rank>(expression.shape().to_array()));
+  result = expression;
+  std::size_t at = 0, found = 0;
+  for (const auto& line : log.lines) {
+    at = text.find(line + "\n", at);
+    if (at == std::string::npos) return false;
+  }
+  for (at = text.find("launches "); at != std::string::npos; at = text.find("launches ", at + 1)) ++found;
+  return found == log.lines.size() && found > 0;
+}
+
+}  // namespace
 
 TEST_CASE("softmax is one row-resident kernel", "[explain]") {
   const auto x = counting<float>(rank<2>(64, 784));
@@ -57,6 +102,36 @@ TEST_CASE("parts that are written twice are one kernel", "[explain]") {
 
 TEST_CASE("generators read nothing, views are named", "[explain]") {
   const auto text = tenon::explain(tenon::transpose(counting<double>(rank<2>(3, 2)) * 2) + tenon::arange<double>(3));
-  CHECK(text.find("float64 [2, 3] = add(view(multiply(x0, 2)), generate())") != std::string::npos);
+  CHECK(text.find("float64 [2, 3] = add(view(multiply(x0, 2)), progression())") != std::string::npos);
   CHECK(text.find("reads 48 bytes of 1 tensor, writes 48 bytes") != std::string::npos);
+  const auto noise = tenon::explain(tenon::uniform<float>(rank<1>(3), 1) * 2);
+  CHECK(noise.find("float32 [3] = multiply(uniform(), 2)") != std::string::npos);
+}
+
+TEST_CASE("on a device, launches are explained and none is run", "[explain]") {
+  const auto x = counting<float, tenon::emulated>(rank<2>(50, 40)),
+             w = counting<float, tenon::emulated>(rank<2>(40, 70));
+  const tenon::launch_counter counter;
+  const auto text = tenon::explain(tenon::matmul(x, w) * 2);
+  CHECK(counter.count() == 0);
+  CHECK(text.find("launches simt_product: ") != std::string::npos);
+  CHECK(text.find(" threads") != std::string::npos);
+  CHECK(text.find("; tile") != std::string::npos);
+  CHECK(tenon::explain(x * 2 + 1).find("launches pointwise: 1 block of 256 threads; elements of a packet 4") !=
+        std::string::npos);
+  CHECK(tenon::explain(tenon::zeros<float>(rank<1>(0)) * 2).find("launches") == std::string::npos);
+}
+
+TEST_CASE("explained launches are those that run", "[explain]") {
+  const auto x = counting<float, tenon::emulated>(rank<2>(50, 40)),
+             w = counting<float, tenon::emulated>(rank<2>(40, 70));
+  const auto flat = counting<float, tenon::emulated>(rank<1>(100'003));
+  CHECK(explains_its_launches(x * 2 + 1));
+  CHECK(explains_its_launches(tenon::transpose(x) * 2));
+  CHECK(explains_its_launches(tenon::sum(flat)));
+  CHECK(explains_its_launches(tenon::sum(x, axis<0>)));
+  CHECK(explains_its_launches(tenon::softmax(x, axis<1>)));
+  CHECK(explains_its_launches(tenon::relu(tenon::matmul(x, w)) + 1));
+  CHECK(explains_its_launches(tenon::softmax(tenon::matmul(x, w), axis<1>)));
+  CHECK(explains_its_launches(x - tenon::max(x)));
 }

@@ -1,11 +1,11 @@
 // tests/train/optimizer.cpp: optimizers against their definition and against PyTorch's steps.
-// Gradients are given, so that nothing but the optimizer is tested.
+// Gradients are given, so that nothing but the optimizer is tested, save in a captured step of a whole network.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/device/launch_count.hpp>
-#include <tenon/nn/linear.hpp>
-#include <tenon/nn/sequential.hpp>
+#include <tenon/device/graph.hpp>
+#include <tenon/tenon.hpp>
 #include <tenon/train/optimizer.hpp>
 
+#include "support/elements.hpp"
 #include "support/golden.hpp"
 #include "support/spaces.hpp"
 
@@ -86,4 +86,32 @@ TEMPLATE_LIST_TEST_CASE("a step is one kernel for each parameter", "[optimizer]"
   const auto before = tenon::launch_count().count;
   optimizer.step(net);
   CHECK(tenon::launch_count().count - before == 4);
+}
+
+TEMPLATE_LIST_TEST_CASE("a network's training step is captured whole", "[optimizer]", tenon_test::kernel_spaces) {
+  auto drawn = nn::sequential(nn::conv2d<1, 3, 3>{}, nn::relu{}, nn::flatten{}, nn::linear<3 * 4 * 4, 5>{});
+  drawn.initialise(5);
+  auto direct = drawn.template to<TestType>(), replayed = drawn.template to<TestType>();
+  using input_shape = tenon::shape<tenon::dyn, 1, 6, 6>;
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input_shape(4, 1, 6, 6), 1));
+  const auto labels = tenon_test::tensor_of<TestType, std::int64_t>(tenon::rank<1>(4), {1, 3, 0, 4});
+  tenon::tensor<float, tenon::shape<>, TestType> loss, expected;
+  const auto step_of = [&](auto& net, auto& pass, auto& optimizer, auto& result) {
+    const auto logits = pass.forward(x.view());
+    result = tenon::mean(nn::cross_entropy(logits, labels));
+    pass.backward(x.view(), nn::cross_entropy_gradient(logits, labels));
+    optimizer.step(net);
+  };
+  nn::pass<decltype(direct), input_shape, TestType> direct_pass(direct), replayed_pass(replayed);
+  tenon::train::sgd<TestType> first({.rate = 0.1f, .momentum = 0.9f}), second({.rate = 0.1f, .momentum = 0.9f});
+  step_of(direct, direct_pass, first, expected);
+  step_of(replayed, replayed_pass, second, loss);  // the velocities are there from now on
+  const auto graph = tenon::capture<TestType>([&] { step_of(replayed, replayed_pass, second, loss); });
+  for (int step = 0; step < 3; ++step) {
+    step_of(direct, direct_pass, first, expected);
+    const auto allocated = tenon::blocks_of<TestType>().added();
+    graph.launch();
+    CHECK(tenon::blocks_of<TestType>().added() == allocated);
+    CHECK(numbers_of(loss) == numbers_of(expected));
+  }
 }

@@ -38,6 +38,14 @@ TEST_CASE("operations run one by one", "[statements]") {
   CHECK(launches_of(tenon::sum(x * 2, axis<1>)) == 2);
 }
 
+TEST_CASE("explain names the macro as the reason", "[statements]") {
+  const auto x = counting<float>(rank<1>(3));
+  CHECK(tenon::explain(x * x + 1) ==
+        "2 kernels\n1. pointwise: float32 [3] = multiply(x0, x0)\n   reads 12 bytes of 1 tensor, writes 12 bytes\n"
+        "   ends here: with TENON_NO_FUSE every operation is a kernel of its own\n"
+        "2. pointwise: float32 [3] = add(result1, 1)\n   reads 12 bytes of 1 tensor, writes 12 bytes\n");
+}
+
 TEST_CASE("equal parts run once", "[statements]") {
   const auto x = counting<float, tenon::emulated>(rank<2>(3, 4));
   CHECK(launches_of((x + 1) * (x + 1)) == 2);

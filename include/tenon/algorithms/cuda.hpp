@@ -115,11 +115,12 @@ struct device_passes<cuda> {
     });
   }
 
-  static void true_places(const bool* flags, index count, index* places) {
+  template <class Flag>
+  static void true_places(const Flag& flag, index count, index* places) {
     storage<index, cuda> found(1);
     detail::run_cub("cub::DeviceSelect::Flagged", [&](void* workspace, std::size_t& bytes) {
-      return cub::DeviceSelect::Flagged(workspace, bytes, thrust::make_counting_iterator(index{0}), flags, places,
-                                        found.data(), count, current_stream());
+      return cub::DeviceSelect::Flagged(workspace, bytes, thrust::make_counting_iterator(index{0}),
+                                        detail::made_by(flag), places, found.data(), count, current_stream());
     });
   }
 

@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/lines.hpp>
-#include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/lazy_elements.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <vector>
@@ -86,14 +85,15 @@ struct own_bin {
 /// and not its upper, but for the last, which has both; elements outside, and NaN, are not counted. As in NumPy.
 /// extents   [bins], int64
 /// throws    shape_error unless there is a bin, and low < high, both finite
-/// cost      one pass, shared among threads; on a device, CUB's histogram, of fewer than 2^31 bins
+/// cost      one pass, shared among threads; on a device, CUB's histogram, of fewer than 2^31 bins, which evaluates
+///           pointwise operands as it reads them
 template <tensor_operand Operand>
 auto histogram(Operand&& operand, index bins, double low, double high) {
   if (bins < 1) throw shape_error(compose_text("histogram: ", bins, " bins, expected at least 1"));
   if (!(high - low > 0 && high - low < highest_value<double>())) {
     throw shape_error(compose_text("histogram: from ", low, " to ", high, ", expected finite ends in ascending order"));
   }
-  const auto source = in_memory("histogram", std::forward<Operand>(operand));
+  const auto source = as_read("histogram", std::forward<Operand>(operand));
   return detail::count_bins(source.elements, bins, detail::equal_bins{bins, low, high});
 }
 

@@ -7,6 +7,7 @@
 #include <tenon/device/threads.hpp>
 #include <tenon/expr/views/index_map.hpp>
 #include <tenon/plan/access.hpp>
+#include <tenon/plan/devices.hpp>
 #include <tenon/plan/split.hpp>
 #if TENON_CHECKED != 0
 #include <tenon/plan/alive.hpp>
@@ -23,7 +24,7 @@ using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>
 ///   inclusive_scan, exclusive_scan   a fold of each line, every state kept
 ///   sort_lines                       keys in ascending order within each line and positions with them, stable
 ///   sort_items                       positions in the order of a comparison, in place
-///   true_places                      the numbers for which a flag is set, ascending
+///   true_places                      the numbers for which a flag is true, ascending
 ///   count_bins                       how often each number occurs, those outside not counted
 template <class Space>
 struct device_passes {
@@ -61,6 +62,7 @@ auto in_memory(const char* algorithm, Operand&& operand) {
   if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
     const auto elements = as_node(std::forward<Operand>(operand));
     check_operand(algorithm, elements);
+    check_current_device(algorithm, elements.elements);
     return elements;
   } else {
     check_operand(algorithm, as_node(operand));

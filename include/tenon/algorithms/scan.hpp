@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/lines.hpp>
-#include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/lazy_elements.hpp>
 #include <tenon/expr/monoids.hpp>
 
 namespace tenon {
@@ -111,14 +110,15 @@ void scan_on_device(const Source& source, const Target& target, scan_options opt
 /// types     as the reduction's: sums and products of integers and bool in 64 bits, maxima and minima in the operand's
 /// accuracy  floating types are folded in double, each result rounded once; the same for any number of threads
 ///           (on a CUDA device, double sums may differ in their last bits from run to run)
-/// cost      one pass; lines are shared among threads, a single line is one thread's work; on a device, CUB's scan
+/// cost      one pass; lines are shared among threads, a single line is one thread's work; on a device, CUB's scan,
+///           which evaluates pointwise operands as it reads them
 template <class Monoid>
 struct scan_function {
   const char* name = Monoid::name;
 
   template <tensor_operand Operand, int Axis>
   auto operator()(Operand&& operand, axis_list<Axis> axes, scan_options options = {}) const {
-    const auto source = in_memory(name, std::forward<Operand>(operand));
+    const auto source = as_read(name, std::forward<Operand>(operand));
     using leaf = std::remove_cvref_t<decltype(source)>;
     using element = typename Monoid::template element<typename leaf::element>;
     constexpr int along = axis_of<leaf::shape_type::rank>(axes);

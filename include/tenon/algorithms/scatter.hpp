@@ -34,12 +34,13 @@ namespace detail {
 
 /// The elements to write, as a view.
 template <scatter_destination Destination>
-auto target_of([[maybe_unused]] const char* algorithm, Destination&& destination) {
+auto target_of(const char* algorithm, Destination&& destination) {
 #if TENON_CHECKED != 0
   check_alive(algorithm, "destination", as_node(destination).elements);
 #endif
   using type = std::remove_cvref_t<Destination>;
   algorithms_must_run<typename type::space>();
+  check_current_device(algorithm, as_node(destination).elements);
   if constexpr (is_view<type>) return destination;
   else return destination.write_view();
 }

@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/lines.hpp>
-#include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/lazy_elements.hpp>
 #include <tenon/expr/operations/comparison.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/broadcast.hpp>
@@ -55,16 +54,36 @@ storage<index, Space> true_places_on_host(const bool* values, index count) {
   return places;
 }
 
-/// The positions of the true ones among the elements of a tensor, in row-major order.
-template <class Shape, class Space>
-storage<index, Space> true_places(const tensor<bool, Shape, Space>& chosen) {
-  if constexpr (Space::host_accessible) {
-    return true_places_on_host<Space>(chosen.data(), chosen.size());
+template <class Source>
+struct flag_of_number {
+  Source source;
+  TENON_HOST_DEVICE bool operator()(index number) const { return source[number]; }
+};
+
+/// The numbers of the true ones among elements that a device reads; `condition` is the same as an expression.
+template <class Space, class Elements, class Condition>
+storage<index, Space> true_places_on_device(const Elements& elements, const Condition& condition) {
+  const index found = sum(condition);
+  storage<index, Space> places(found);
+  if (found == 0) return places;
+  const auto flags = in_order(elements);
+  device_passes<Space>::true_places(flag_of_number<std::remove_const_t<decltype(flags)>>{flags}, elements.size(),
+                                    places.data());
+  return places;
+}
+
+/// The numbers, in row-major order, of the true ones of a condition in `Space`; a pointwise one needs no memory there.
+template <class Space, class Condition>
+storage<index, Space> true_places(const Condition& condition) {
+  const auto node = as_node(condition);
+  using node_type = std::remove_const_t<decltype(node)>;
+  constexpr bool is_leaf = std::is_same_v<typename node_type::kind, leaf_kind>;
+  if constexpr (!Space::host_accessible && stage_of<node_type>() == stage::pointwise && !is_leaf) {
+    return true_places_on_device<Space>(lazy_elements<node_type>{node}, node);
   } else {
-    const index found = sum(chosen);
-    storage<index, Space> places(found);
-    if (found != 0) device_passes<Space>::true_places(chosen.data(), chosen.size(), places.data());
-    return places;
+    const tensor<bool, typename node_type::shape_type, Space> chosen(node);
+    if constexpr (Space::host_accessible) return true_places_on_host<Space>(chosen.data(), chosen.size());
+    else return true_places_on_device<Space>(chosen.view(), chosen);
   }
 }
 
@@ -133,17 +152,15 @@ auto slices_at(const View& elements, const index* places, index kept) {
 /// The elements of `operand` where `mask` is true, in row-major order; both are broadcast together.
 /// extents   [number of true elements of the mask]
 /// throws    shape_error when run-time extents do not broadcast
-/// cost      one pass over the mask, evaluated first, and one over the chosen elements
+/// cost      one pass over the mask, evaluated first, and one over the chosen elements; on a device two over the mask,
+///           which, if pointwise, is evaluated as it is read
 template <tensor_operand Operand, tensor_operand Mask>
 auto masked_select(Operand&& operand, Mask&& mask) {
   mask_must_be_bool<Mask>();
-  const auto source = in_memory("masked_select", std::forward<Operand>(operand));
+  const auto source = as_read("masked_select", std::forward<Operand>(operand));
   const auto extents = broadcast_extents<masked_select_operation>(source.shape(), mask.shape());
-  using shape = std::remove_const_t<decltype(extents)>;
-  using space = algorithm_space<Operand>;
   check_operand("masked_select", as_node(mask));
-  const tensor<bool, shape, space> chosen(broadcast_to(as_node(std::forward<Mask>(mask)), extents));
-  const auto places = detail::true_places(chosen);
+  const auto places = detail::true_places<algorithm_space<Operand>>(broadcast_to(as_node(mask), extents));
   return detail::elements_at(broadcast_to(source.elements, extents), places.data(), places.count());
 }
 
@@ -176,9 +193,8 @@ auto nonzero(Operand&& operand) {
   using space = algorithm_space<Operand>;
   algorithms_must_run<space>();
   check_operand("nonzero", as_node(operand));
-  const tensor<bool, typename node::shape_type, space> chosen(
-      not_equal(std::forward<Operand>(operand), typename node::element(0)));
-  const auto places = detail::true_places(chosen);
+  const auto chosen = not_equal(as_node(std::forward<Operand>(operand)), typename node::element(0));
+  const auto places = detail::true_places<space>(chosen);
   const index count = places.count();
   tensor<index, shape<rank, dyn>, space> result(shape<rank, dyn>(array<index, 2>{{rank, count}}));
   for_each_number<space>(count, line_grain,
@@ -190,16 +206,15 @@ namespace detail {
 
 /// The true places of a condition along what has `extent` elements.
 template <class Space, class Condition>
-storage<index, Space> chosen_places(Condition&& condition, const std::string& along, index extent) {
+storage<index, Space> chosen_places(const Condition& condition, const std::string& along, index extent) {
   mask_must_be_bool<Condition>();
   static_assert(node_of<Condition>::shape_type::rank == 1, "tenon: the condition of compress has one axis");
   check_operand("compress", as_node(condition));
-  const tensor<bool, tenon::rank<1>, Space> chosen(as_node(std::forward<Condition>(condition)));
-  if (chosen.size() > extent) {
-    throw shape_error(
-        compose_text("compress: ", along, ": a condition of ", chosen.size(), " elements, expected at most ", extent));
+  if (condition.shape().count() > extent) {
+    throw shape_error(compose_text("compress: ", along, ": a condition of ", condition.shape().count(),
+                                   " elements, expected at most ", extent));
   }
-  return true_places(chosen);
+  return true_places<Space>(condition);
 }
 
 }  // namespace detail
@@ -209,21 +224,20 @@ storage<index, Space> chosen_places(Condition&& condition, const std::string& al
 /// throws    shape_error when the condition is longer than the axis
 template <tensor_operand Operand, tensor_operand Condition, int Axis>
 auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
-  const auto source = in_memory("compress", std::forward<Operand>(operand));
+  const auto source = as_read("compress", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
-  const auto places = detail::chosen_places<space>(std::forward<Condition>(condition), compose_text("axis ", along),
-                                                   source.shape().extent(along));
+  const auto places =
+      detail::chosen_places<space>(condition, compose_text("axis ", along), source.shape().extent(along));
   return detail::slices_at<along>(source.elements, places.data(), places.count());
 }
 
 /// The elements, counted in row-major order, where `condition` is true.
 template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
-  const auto source = in_memory("compress", std::forward<Operand>(operand));
+  const auto source = as_read("compress", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
-  const auto places =
-      detail::chosen_places<space>(std::forward<Condition>(condition), "operand", source.shape().count());
+  const auto places = detail::chosen_places<space>(condition, "operand", source.shape().count());
   return detail::elements_at(source.elements, places.data(), places.count());
 }
 

@@ -5,8 +5,7 @@
 #pragma once
 
 #include <algorithm>
-#include <tenon/algorithms/lines.hpp>
-#include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/lazy_elements.hpp>
 #include <tenon/algorithms/order.hpp>
 
 namespace tenon {
@@ -172,7 +171,7 @@ void order_lines(const Source& source, int axis, const Order& order, const Outpu
 /// The values or the positions of the elements in order.
 template <class Part, class Operand, int Axis>
 auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_options options) {
-  const auto source = in_memory(name, std::forward<Operand>(operand));
+  const auto source = as_read(name, std::forward<Operand>(operand));
   using leaf = std::remove_cvref_t<decltype(source)>;
   using value_type = compute_type<typename leaf::element>;
   constexpr bool is_value = std::is_same_v<Part, entry_value>;
@@ -212,7 +211,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// cost      O(n + count log count) for each line; on a device that of sort
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
-  const auto source = in_memory("topk", std::forward<Operand>(operand));
+  const auto source = as_read("topk", std::forward<Operand>(operand));
   using leaf = std::remove_cvref_t<decltype(source)>;
   using entry = located<compute_type<typename leaf::element>>;
   constexpr int along = axis_of<leaf::shape_type::rank>(axes);

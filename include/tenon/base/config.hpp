@@ -20,6 +20,14 @@
 #define TENON_INLINE inline
 #endif
 
+/// Unrolls the loop that follows `count` times, so that arrays it walks over are registers; nvcc does not know how.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define TENON_PRAGMA(text) _Pragma(#text)
+#define TENON_UNROLL(count) TENON_PRAGMA(GCC unroll count)
+#else
+#define TENON_UNROLL(count)
+#endif
+
 /// TENON_CHECKED: indices of element accesses, views of freed storage and the promise of noalias() are checked at run
 /// time. It must be the same in a whole program.
 #if !defined(TENON_CHECKED)
@@ -34,6 +42,16 @@
 /// TENON_NO_FUSE: every operation becomes a kernel of its own, to compare with. It must be the same in a whole program.
 #if !defined(TENON_NO_FUSE)
 #define TENON_NO_FUSE 0
+#endif
+
+/// TENON_NVTX: in profilers, each CUDA launch is a range of the domain "tenon", named as its kernel. It is 1 where nvcc
+/// finds the toolkit's NVTX headers, and costs next to nothing while no profiler is attached.
+#if !defined(TENON_NVTX)
+#if defined(__CUDACC__) && __has_include(<nvtx3/nvToolsExt.h>)
+#define TENON_NVTX 1
+#else
+#define TENON_NVTX 0
+#endif
 #endif
 
 namespace tenon {

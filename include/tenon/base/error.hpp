@@ -37,6 +37,15 @@ struct file_error : error {  ///< a file that is missing, truncated or not what 
 struct cuda_error : error {  ///< a failed CUDA call
   using error::error;
 };
+struct out_of_memory : error {  ///< memory of a device, or page-locked memory, that there is too little of
+  using error::error;
+};
+struct device_error : error {  ///< operands on different devices, or a device that is absent
+  using error::error;
+};
+struct capture_error : error {  ///< what a captured function cannot do
+  using error::error;
+};
 
 namespace detail {
 

@@ -21,24 +21,33 @@ struct accumulator_slot {
   }
 };
 
-/// A run of accumulators along a row; `origin` is the position of the first.
-template <class Accumulator>
+/// A run of accumulators along a row, as the values that they are to the statement; `origin` is the position of the
+/// first.
+template <class Value, class Accumulator>
 struct accumulator_run {
   const Accumulator* accumulators;
   index origin;
 
   template <int>
-  TENON_HOST_DEVICE TENON_INLINE Accumulator value(index i) const {
-    return accumulators[i - origin];
+  TENON_HOST_DEVICE TENON_INLINE Value value(index i) const {
+    return static_cast<Value>(accumulators[i - origin]);
   }
   template <int, int Width, class Access>
   TENON_INLINE auto pack(index i, Access access) const {
-    return load_wanted<Accumulator, Width>(accumulators + (i - origin), access);
+    return simd::convert<Accumulator, Value>(load_wanted<Accumulator, Width>(accumulators + (i - origin), access));
   }
 };
 
-/// Where results go and what is done to them first; `map` unfolds rows and columns into the result's axes.
-template <class Target, class Program, int Rank, class Axes>
+/// Rows of results in memory, `pitch` elements apart.
+template <class T>
+struct result_rows {
+  T* data;
+  index pitch;
+};
+
+/// Where results go and what is done to them first; `map` unfolds rows and columns into the result's axes. `Value` is
+/// what an accumulator is to the statement.
+template <class Value, class Target, class Program, int Rank, class Axes>
 struct contraction_epilogue {
   Target target;
   folded_matrix<Program, Rank, Axes> map;
@@ -64,12 +73,66 @@ struct contraction_epilogue {
       const index origin = position[Rank - 1];
       position[Rank - 1] = 0;
       write_run<reading::strided>(target_run{target.at(position), target.step()}, {{origin, origin + length}},
-                                  map.program.at(position), accumulator_run<Accumulator>{accumulators, origin});
+                                  map.program.at(position), accumulator_run<Value, Accumulator>{accumulators, origin});
       column += length, accumulators += length, count -= length;
     }
   }
+  /// Stores the results of `extents` rows and columns, rows of accumulators lying `pitch` apart.
+  template <class Accumulator>
+  void store_tile(index row, index column, const array<index, 2>& extents, const Accumulator* accumulators,
+                  index pitch) const {
+    for (index i = 0; i < extents[0]; ++i, accumulators += pitch) {
+      if (!store_adjacent(row + i, column, extents[1], accumulators))
+        store_run(row + i, column, extents[1], accumulators);
+    }
+  }
+  /// Where `count` accumulators of each row from `row` on may be written as they are; nowhere if something is done to
+  /// them or they would not lie side by side.
+  template <class Accumulator>
+  result_rows<Accumulator> plain_rows(index row, index column, index count) const {
+    using element = std::remove_cvref_t<decltype(*target.data)>;
+    constexpr bool same_bits =
+        std::is_same_v<element, Accumulator> ||
+        (is_integer<element> && is_integer<Accumulator> && sizeof(element) == sizeof(Accumulator));
+    if constexpr (same_bits && std::is_same_v<Program, slot_source<0, element>> && Axes::rows.size() <= 1 &&
+                  Axes::columns[Axes::columns.size() - 1] == Rank - 1) {
+      if (target.step() == 1 && map.run_from(column) >= count) {
+        constexpr int row_axis = Axes::rows.size() == 0 ? 0 : Axes::rows[0];
+        return {reinterpret_cast<Accumulator*>(target.at(map.position(row, column))), target.stride[row_axis]};
+      }
+    }
+    return {nullptr, 0};
+  }
   TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, Rank>& batch) const {
     return {target, map.at_batch(batch)};
+  }
+
+ private:
+  /// As `store_run`, in place and at once, where everything lies side by side; false where it does not.
+  template <class Accumulator>
+  TENON_INLINE bool store_adjacent(index row, index column, index count, const Accumulator* accumulators) const {
+    using element = std::remove_cvref_t<decltype(*target.data)>;
+    using cursor_type = decltype(map.program.at(map.batch));
+    constexpr int width = write_width<element, cursor_type>;
+    if constexpr (width == 1 || Axes::columns[Axes::columns.size() - 1] != Rank - 1) {
+      return false;
+    } else {
+      constexpr bool takes_rest = simd::has_partial_packs && takes_partial<cursor_type>;
+      if (target.step() != 1 || map.run_from(column) < count || (!takes_rest && count % width != 0)) return false;
+      const auto position = map.position(row, column);
+      const auto cursor = map.program.at(position);
+      if (!cursor.is_adjacent()) return false;
+      element* const to = target.at(position);
+      const accumulator_run<Value, Accumulator> slots{accumulators, 0};
+      index i = 0;
+      for (; i + width <= count; i += width) {
+        simd::store<width>(to + i, cursor.template pack<width>(i, whole_access<reading::adjacent>{}, slots));
+      }
+      if constexpr (takes_rest) {
+        if (i < count) write_rest<reading::adjacent>(to, i, count, cursor, slots);
+      }
+      return true;
+    }
   }
 };
 
@@ -81,7 +144,8 @@ auto make_epilogue(Target target, const E& node) {
   auto program = node.template lower<0>(identity_map<rank>());
   auto extents = node.shape().to_array();
   merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
-  return contraction_epilogue<Target, decltype(program), rank, result_axes>{target, {program, extents, {}}};
+  using value = compute_type<typename Product::element>;
+  return contraction_epilogue<value, Target, decltype(program), rank, result_axes>{target, {program, extents, {}}};
 }
 
 /// The contraction within a statement of the form `contract`.

@@ -1,10 +1,12 @@
 // tenon/contraction/pack.hpp: operands of the host product in the order in which its inner loop reads them.
-// A panel holds, for each k, a few neighbouring rows or columns, padded with zeros; prologues are evaluated on the way.
+// A panel holds, for each unit of k, a few neighbouring rows or columns; prologues are evaluated on the way.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/matrix.hpp>
+#include <algorithm>
+#include <tenon/contraction/host_arithmetic.hpp>
+#include <tenon/device/simd_transpose.hpp>
 #include <tenon/plan/write.hpp>
 
 namespace tenon {
@@ -17,19 +19,8 @@ struct matrix_part {
 
 namespace detail {
 
-/// Calls `visit(cursor, origin, offset, length)` for the runs of one row; the cursor's `origin` is where a run begins.
-template <class Matrix, class Visit>
-TENON_INLINE void for_each_run(const Matrix& matrix, index row, index column, index count, Visit&& visit) {
-  constexpr int rank = decltype(matrix.extents)::size();
-  for (index offset = 0; offset < count;) {
-    const index rest = count - offset, run = matrix.run_from(column + offset), length = run < rest ? run : rest;
-    auto position = matrix.position(row, column + offset);
-    const index origin = position[rank - 1];
-    position[rank - 1] = 0;
-    visit(matrix.program.at(position), origin, offset, length);
-    offset += length;
-  }
-}
+constexpr index round_up(index count, index unit) { return (count + unit - 1) / unit * unit; }
+constexpr index least(index left, index right) { return left < right ? left : right; }
 
 /// Values `first` to `first + count` - 1 of a cursor, side by side from `to` on.
 template <class T, class Cursor>
@@ -37,64 +28,21 @@ TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to
   write_run<reading::strided>(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
-/// Whether the columns of a folded matrix run along the last axis of its program.
-template <class Matrix>
-inline constexpr bool runs_along_last = false;
-template <class Program, int Rank, class Axes>
-inline constexpr bool runs_along_last<folded_matrix<Program, Rank, Axes>> =
-    Axes::columns[Axes::columns.size() - 1] == Rank - 1;
-
-}  // namespace detail
-
-/// Rows of the left operand: `to[k * Height + i]` is row i.
-template <int Height, class T, class Matrix>
-void pack_left(const Matrix& matrix, const matrix_part& part, T* to) {
-  static_assert(detail::runs_along_last<Matrix>);
-  for (index i = 0; i < Height; ++i) {
-    if (i >= part.rows) {
-      for (index k = 0; k < part.columns; ++k) to[k * Height + i] = T(0);
-      continue;
-    }
-    detail::for_each_run(matrix, part.row + i, part.column, part.columns,
-                         [&](const auto& cursor, index origin, index offset, index length) {
-                           T* from_here = to + offset * Height + i;
-                           for (index j = 0; j < length; ++j) {
-                             from_here[j * Height] = static_cast<T>(cursor.value(origin + j, no_slots{}));
-                           }
-                         });
-  }
-}
-
-/// Columns of the right operand: `to[k * Width + j]` is column j.
-template <int Width, class T, class Program, int Rank, class Axes>
-void pack_right(const folded_matrix<Program, Rank, Axes>& matrix, const matrix_part& part, T* to) {
-  for (index k = 0; k < part.rows; ++k, to += Width) {
-    detail::for_each_run(matrix, part.row + k, part.column, part.columns,
-                         [&](const auto& cursor, index origin, index offset, index length) {
-                           detail::copy_run(cursor, origin, length, to + offset);
-                         });
-    for (index j = part.columns; j < Width; ++j) to[j] = T(0);
-  }
-}
-
-namespace detail {
-
-/// `count` values of one row of patches, for windows q, q + 1, ... of window row p; `step` elements apart in `to`.
+/// `count` values of one row of patches, for windows q, q + 1, ... of window row p.
 template <class T, class Program>
 TENON_INLINE void copy_patch_run(const patch_matrix<Program>& patches, const array<index, 4>& tap, index p, index q,
-                                 const array<index, 2>& count_and_step, T* to) {
+                                 index count, T* to) {
   const auto [n, c, r, s] = tap.values;
-  const index count = count_and_step[0], step = count_and_step[1];
   const index y = patches.coordinate(0, p, r);
   if (y < 0) {
-    for (index j = 0; j < count; ++j) to[j * step] = T(0);
+    for (index j = 0; j < count; ++j) to[j] = T(0);
     return;
   }
   const auto cursor = patches.program.at(array<index, 4>{{n, c, y, 0}});
   if (patches.geometry.stride[1] != 1 || patches.geometry.image_step[1] != 1) {
     for (index j = 0; j < count; ++j) {
       const index x = patches.coordinate(1, q + j, s);
-      to[j * step] = x < 0 ? T(0) : static_cast<T>(cursor.value(x, no_slots{}));
+      to[j] = x < 0 ? T(0) : static_cast<T>(cursor.value(x, no_slots{}));
     }
     return;
   }
@@ -102,50 +50,241 @@ TENON_INLINE void copy_patch_run(const patch_matrix<Program>& patches, const arr
   const index inside = first < 0 ? (-first < count ? -first : count) : 0;
   const index beyond = patches.image[3] - first < count ? patches.image[3] - first : count;
   index j = 0;
-  for (; j < inside; ++j) to[j * step] = T(0);
-  if (step == 1 && j < beyond) {
-    copy_run(cursor, first + j, beyond - j, to + j);
-    j = beyond;
-  }
-  for (; j < beyond; ++j) to[j * step] = static_cast<T>(cursor.value(first + j, no_slots{}));
-  for (; j < count; ++j) to[j * step] = T(0);
+  for (; j < inside; ++j) to[j] = T(0);
+  if (j < beyond) copy_run(cursor, first + j, beyond - j, to + j), j = beyond;
+  for (; j < count; ++j) to[j] = T(0);
 }
 
-/// The values of row (c, r, s) for `count` windows from number `window` on, `step` elements apart in `to`.
+/// The values of row (c, r, s) for `count` windows from number `window` on.
 template <class T, class Program>
-TENON_INLINE void copy_patch_row(const patch_matrix<Program>& patches, index row, index window, index count, index step,
-                                 T* to) {
+TENON_INLINE void copy_patch_row(const patch_matrix<Program>& patches, index row, index window, index count, T* to) {
   const index s = row % patches.kernel[1], r = row / patches.kernel[1] % patches.kernel[0];
   const index c = row / (patches.kernel[1] * patches.kernel[0]);
   index q = window % patches.output[1], p = window / patches.output[1] % patches.output[0];
   index n = window / (patches.output[1] * patches.output[0]);
   while (count > 0) {
     const index rest = patches.output[1] - q, length = rest < count ? rest : count;
-    copy_patch_run(patches, {{n, c, r, s}}, p, q, {{length, step}}, to);
-    count -= length, to += length * step, q = 0;
+    copy_patch_run(patches, {{n, c, r, s}}, p, q, length, to);
+    count -= length, to += length, q = 0;
     if (++p == patches.output[0]) p = 0, ++n;
+  }
+}
+
+/// `count` elements of a row from `column` on, side by side from `to` on.
+template <class T, class Program, int Rank, class Axes>
+void copy_row(const folded_matrix<Program, Rank, Axes>& matrix, index row, index column, index count, T* to) {
+  if constexpr (std::is_same_v<memory_element_of<folded_matrix<Program, Rank, Axes>>, T>) {
+    const auto memory = memory_of(matrix);
+    if (memory.data != nullptr && memory.column_step == 1) {
+      std::memcpy(to, memory.at(row, column), static_cast<std::size_t>(count) * sizeof(T));
+      return;
+    }
+  }
+  while (count > 0) {
+    const index length = least(matrix.run_from(column), count);
+    auto position = matrix.position(row, column);
+    const index origin = position[Rank - 1];
+    position[Rank - 1] = 0;
+    copy_run(matrix.program.at(position), origin, length, to);
+    column += length, to += length, count -= length;
+  }
+}
+template <class T, class Program>
+void copy_row(const patch_matrix<Program>& patches, index row, index column, index count, T* to) {
+  copy_patch_row(patches, row, column, count, to);
+}
+
+/// The same of a column.
+template <class T, class Program>
+void copy_column(const transposed_matrix<patch_matrix<Program>>& patches, index column, index row, index count, T* to) {
+  copy_patch_row(patches.matrix, column, row, count, to);
+}
+template <class T, class U, int Rank, class Axes>
+void copy_column(const folded_matrix<strided_source<U, Rank>, Rank, Axes>& matrix, index column, index row, index count,
+                 T* to) {
+  const U* from = memory_of(matrix).at(row, column);
+  if constexpr (std::is_same_v<T, U>) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+  } else {
+    copy_run(typename strided_source<U, Rank>::cursor{from, 1}, 0, count, to);
+  }
+}
+
+/// Whether the elements of a column lie side by side, and those of a row do not.
+template <class Matrix>
+bool runs_along_columns(const Matrix& matrix) {
+  if constexpr (!std::is_void_v<memory_element_of<Matrix>>) {
+    const auto memory = memory_of(matrix);
+    return memory.data != nullptr && memory.row_step == 1 && memory.column_step != 1;
+  }
+  return false;
+}
+template <class Program>
+bool runs_along_columns(const transposed_matrix<patch_matrix<Program>>&) {
+  return true;
+}
+
+/// `columns` columns of `length` elements as panels of `width`, in units. Column j is written side by side from element
+/// `first` on by `fill(j, first, count, elements)`; what is beyond is 0.
+template <class Element, class Unit, class Fill>
+void pack_filled(index columns, index length, index width, Unit* to, const Fill& fill) {
+  constexpr index group = sizeof(Unit) / sizeof(Element), block = 64, most = 3 * simd::native_width<Unit>;
+  Unit units[most * block];
+  for (index first = 0; first < length; first += block * group) {
+    const index count = least(block * group, length - first), steps = (count + group - 1) / group;
+    if (columns < width || count < steps * group) std::fill(units, units + width * block, Unit(0));
+    for (index j = 0; j < columns; ++j) fill(j, first, count, reinterpret_cast<Element*>(units + j * block));
+    simd::copy_matrix(to + first / group * width, units, {steps, width, 1, block, width});
+  }
+}
+
+/// The unsigned integer of half as many bits.
+template <class Unit>
+using half_bits = std::conditional_t<sizeof(Unit) == 4, std::uint16_t, std::uint8_t>;
+
+/// Lanes of units from rows of elements, `step` apart: an element of each row, the first row's in the lowest bits. Two
+/// and two are joined, as compilers widen well to the double only.
+template <class Unit, int Lanes, class Element>
+TENON_INLINE simd::pack<Unit, Lanes> join_lanes(const Element* rows, index step) {
+  simd::pack<Unit, Lanes> result;
+  if constexpr (sizeof(Unit) == sizeof(Element)) {
+    std::memcpy(&result, rows, sizeof(result));
+  } else {
+    constexpr index half = sizeof(Unit) / sizeof(Element) / 2;
+    using wide = simd::pack<Unit, Lanes>;
+    const auto low = join_lanes<half_bits<Unit>, Lanes>(rows, step);
+    const auto high = join_lanes<half_bits<Unit>, Lanes>(rows + half * step, step);
+    result = __builtin_convertvector(low, wide) | __builtin_convertvector(high, wide) << (4 * sizeof(Unit));
+  }
+  return result;
+}
+
+/// Rows of `width` elements, one for each element of a unit and `step` apart, as one row of units.
+template <class Element, class Unit>
+TENON_INLINE void join_rows(const Element* rows, index step, index width, Unit* to) {
+  constexpr int lanes = simd::native_width<Unit>;
+  for (index j = 0; j < width; j += lanes) simd::store<lanes>(to + j, join_lanes<Unit, lanes>(rows + j, step));
+}
+
+/// Rows of `width` elements in memory, `step` apart, as `count` rows of units. Rows to come are asked for: hardware
+/// does not look ahead from one to the next.
+template <class Element, class Unit>
+void join_all_rows(const Element* from, index step, index width, index count, Unit* to) {
+  constexpr index line = 64 / sizeof(Element), group = sizeof(Unit) / sizeof(Element), ahead = 16;
+  for (index k = 0; k < count; ++k, from += group * step, to += width) {
+    for (index i = 0; i < group; ++i) {
+      for (index j = 0; j < width; j += line) __builtin_prefetch(from + (ahead + i) * step + j);
+    }
+    join_rows(from, step, width, to);
+  }
+}
+
+/// The first columns of rows of numbers in memory, 0 in the others.
+template <class T>
+void copy_narrow_rows(const T* from, index step, const matrix_part& part, index width, T* to) {
+  constexpr int lanes = simd::native_width<T>;
+  for (index k = 0; k < part.rows; ++k, from += step, to += width) {
+    for (index j = 0; j < width; j += lanes) {
+      const index count = part.columns - j;
+      simd::store<lanes>(to + j, count > 0 ? simd::load_part<T, lanes>(from + j, count) : simd::pack<T, lanes>{});
+    }
+  }
+}
+
+/// Rows of the right operand one unit of k after another.
+template <class Products, class Matrix>
+void pack_rows(const Matrix& matrix, const matrix_part& part, index width, typename Products::unit* to) {
+  using element = typename Products::right_element;
+  constexpr index group = Products::group, most = 3 * Products::lanes;
+  index k = 0;
+  if constexpr (std::is_same_v<memory_element_of<Matrix>, element>) {
+    const auto memory = memory_of(matrix);
+    if (memory.data != nullptr && memory.column_step == 1) {
+      const element* from = memory.at(part.row, part.column);
+      if (part.columns == width) {
+        join_all_rows(from, memory.row_step, width, part.rows / group, to);
+        k = part.rows / group * group;
+      } else if constexpr (group == 1) {
+        return copy_narrow_rows(from, memory.row_step, part, width, to);
+      }
+    }
+  }
+  for (; k < part.rows; k += group) {
+    element rows[group][most] = {};
+    for (index i = 0; i < least(group, part.rows - k); ++i) {
+      copy_row(matrix, part.row + k + i, part.column, part.columns, rows[i]);
+    }
+    join_rows(rows[0], most, width, to + k / group * width);
+  }
+}
+
+/// What the sums of a tile begin with: -128 times the sums of the `steps` rows of a packed panel of bytes, behind them.
+template <class Products>
+void append_shift(typename Products::unit* panel, index width, index steps) {
+  using unit = typename Products::unit;
+  constexpr int lanes = Products::lanes;
+  for (index j = 0; j < width; j += lanes) {
+    simd::pack<unit, lanes> sums{}, others{};  // two chains, as each waits for its last addition
+    for (index k = 0; k < steps; k += 2) {
+      sums = Products::add(sums, 0x01010101u, simd::load<unit, lanes>(panel + k * width + j));
+      if (k + 1 < steps)
+        others = Products::add(others, 0x01010101u, simd::load<unit, lanes>(panel + (k + 1) * width + j));
+    }
+    simd::store<lanes>(panel + steps * width + j, (sums + others) * -128u);
   }
 }
 
 }  // namespace detail
 
-/// Patches as the right operand: k is (c, r, s), columns are windows.
-template <int Width, class T, class Program>
-void pack_right(const patch_matrix<Program>& patches, const matrix_part& part, T* to) {
-  for (index k = 0; k < part.rows; ++k, to += Width) {
-    detail::copy_patch_row(patches, part.row + k, part.column, part.columns, 1, to);
-    for (index j = part.columns; j < Width; ++j) to[j] = T(0);
+/// Rows of the left operand, in units of several k: unit k of row i is `to[i * pitch + k]`, 0 beyond the part in
+/// `lines` rows.
+template <class Products, class Matrix>
+void pack_left(const Matrix& matrix, const matrix_part& part, index lines, typename Products::unit* to, index pitch) {
+  using element = typename Products::left_element;
+  using unit = typename Products::unit;
+  const index steps = (part.columns + Products::group - 1) / Products::group;
+  if constexpr (std::is_same_v<memory_element_of<Matrix>, unit>) {
+    if (const auto memory = memory_of(matrix); memory.data != nullptr && memory.row_step == 1 && part.rows == lines) {
+      return simd::copy_matrix(to, memory.at(part.row, part.column),
+                               {part.rows, part.columns, 1, memory.column_step, pitch});
+    }
+  }
+  for (index i = 0; i < lines; ++i, to += pitch) {
+    if (i >= part.rows || steps * Products::group != part.columns) std::fill(to, to + steps, unit(0));
+    if (i >= part.rows) continue;
+    detail::copy_row(matrix, part.row + i, part.column, part.columns, reinterpret_cast<element*>(to));
+    if constexpr (Products::shifts_left) {
+      constexpr int lanes = simd::native_width<unit>;
+      for (index k = 0; k < steps; k += lanes) {
+        simd::store_part<lanes>(to + k, simd::load_part<unit, lanes>(to + k, steps - k) ^ 0x80808080u, steps - k);
+      }
+    }
   }
 }
 
-/// Patches as the right operand of a weight's gradient: k is the window, columns are (c, r, s).
-template <int Width, class T, class Program>
-void pack_right(const transposed_matrix<patch_matrix<Program>>& transposed, const matrix_part& part, T* to) {
-  for (index j = 0; j < part.columns; ++j) {
-    detail::copy_patch_row(transposed.matrix, part.column + j, part.row, part.rows, Width, to + j);
+/// How many units a packed panel of `Width` columns of the right operand holds behind each other.
+template <class Products>
+constexpr index right_panel_rows(index steps) {
+  return steps + (Products::shifts_left ? 1 : 0);
+}
+
+/// Columns of the right operand: `to[k * width + j]` is unit k of column j, 0 beyond the part; row `steps` is what sums
+/// begin with, where the left operand is shifted. The width is that of one to three vectors.
+template <class Products, class Matrix>
+void pack_right(const Matrix& matrix, const matrix_part& part, index width, typename Products::unit* to) {
+  using element = typename Products::right_element;
+  if (detail::runs_along_columns(matrix)) {
+    if constexpr (requires(element* elements) { detail::copy_column(matrix, 0, 0, 0, elements); }) {
+      const auto fill = [&](index column, index first, index count, element* elements) {
+        detail::copy_column(matrix, part.column + column, part.row + first, count, elements);
+      };
+      detail::pack_filled<element>(part.columns, part.rows, width, to, fill);
+    }
+  } else if constexpr (requires(element* elements) { detail::copy_row(matrix, 0, 0, 0, elements); }) {
+    detail::pack_rows<Products>(matrix, part, width, to);
   }
-  for (index j = part.columns; j < Width; ++j) {
-    for (index k = 0; k < part.rows; ++k) to[k * Width + j] = T(0);
+  if constexpr (Products::shifts_left) {
+    detail::append_shift<Products>(to, width, (part.rows + Products::group - 1) / Products::group);
   }
 }
 

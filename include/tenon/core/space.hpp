@@ -41,6 +41,43 @@ struct host {
   static void copy_to_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
 };
 
+namespace detail {
+
+template <class Space>
+struct statement_space_of {
+  using type = Space;
+};
+template <class Space>
+  requires requires { typename Space::statement_space; }
+struct statement_space_of<Space> {
+  using type = typename Space::statement_space;
+};
+
+/// Copies bytes between spaces. Where the device copies by itself, from or to page-locked memory, it returns at once.
+template <class Target, class Source>
+void copy_between_spaces(void* target, const void* source, std::size_t bytes) {
+  constexpr bool is_locked = requires { Target::is_page_locked; } || requires { Source::is_page_locked; };
+  if constexpr (std::is_same_v<Target, Source>) {
+    Source::copy(target, source, bytes);
+  } else if constexpr (is_locked && requires { Target::start_copy_from_host(target, source, bytes); }) {
+    Target::start_copy_from_host(target, source, bytes);
+  } else if constexpr (is_locked && requires { Source::start_copy_to_host(target, source, bytes); }) {
+    Source::start_copy_to_host(target, source, bytes);
+  } else if constexpr (Source::host_accessible) {
+    Target::copy_from_host(target, source, bytes);
+  } else {
+    static_assert(Target::host_accessible || must_hold<Target, Source>,
+                  "tenon: between two devices a tensor is copied by way of the host");
+    Source::copy_to_host(target, source, bytes);
+  }
+}
+
+}  // namespace detail
+
+/// The space whose statements take elements of `Space`: most often itself. `pinned` names the host's.
+template <class Space>
+using statement_space = typename detail::statement_space_of<Space>::type;
+
 /// The space of numbers and generators: it fits any other.
 struct any_space {};
 

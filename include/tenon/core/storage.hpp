@@ -57,6 +57,9 @@ class storage {
 
   static void release(void* memory, std::size_t bytes) {
 #if TENON_CHECKED != 0
+    if constexpr (requires { Space::is_capturing(); }) {
+      if (Space::is_capturing()) return Space::deallocate(memory, bytes);  // a graph keeps it for longer
+    }
     if constexpr (Space::host_accessible) return freed_blocks::of_process().keep(memory, bytes, Space::deallocate);
 #endif
     Space::deallocate(memory, bytes);

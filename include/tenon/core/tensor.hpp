@@ -24,7 +24,7 @@ class tensor {
  public:
   using element = T;
   using shape_type = Shape;
-  using space = Space;
+  using space = statement_space<Space>;  ///< that of its views
   static constexpr int rank = Shape::rank;
 
   tensor() : tensor(Shape{}) {}
@@ -56,9 +56,12 @@ class tensor {
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
-  tensor(const tenon::view<U, OtherShape, Space>& other) : tensor(Shape(other.shape())) {
+  tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
     *this = other;
   }
+  template <class U, class OtherShape>
+    requires(!std::is_same_v<tenon::tensor<U, OtherShape, Space>, tensor>)
+  tensor(const tenon::tensor<U, OtherShape, Space>& other) : tensor(other.view()) {}
   tensor(const tensor&) = default;
   tensor(tensor&& other) noexcept : shape_(std::exchange(other.shape_, Shape{})), storage_(std::move(other.storage_)) {}
   tensor& operator=(const tensor& other) {
@@ -68,7 +71,7 @@ class tensor {
     return *this;
   }
   tensor& operator=(tensor&& other) {
-    check_extents(other.shape_);
+    check_extents(other.shape_, "assign");
     std::swap(shape_, other.shape_);
     storage_ = std::move(other.storage_);
     return *this;
@@ -78,11 +81,11 @@ class tensor {
   tensor& operator=(const Expression& expression) {
     using source = typename assigned<Expression>::shape_type;
     constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
-    constexpr bool has_space = spaces_agree<Space, typename assigned<Expression>::space>;
+    constexpr bool has_space = spaces_agree<space, typename assigned<Expression>::space>;
     static_assert(has_rank || must_hold<Shape, source>, "tenon: the destination has fewer axes than the expression");
     static_assert(has_extents || must_hold<Shape, source>,
                   "tenon: the extents of destination and expression must be equal");
-    static_assert(has_space || must_hold<Space, typename assigned<Expression>::space>,
+    static_assert(has_space || must_hold<space, typename assigned<Expression>::space>,
                   "tenon: the operands of one statement must lie in one memory space; copy one of them first, "
                   "x.to<Space>()");
     if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
@@ -94,14 +97,14 @@ class tensor {
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }
   index size() const { return shape_.count(); }
-  T* data() { return storage_.data(); }
-  const T* data() const { return storage_.data(); }
+  T* data() { return await_copies(), storage_.data(); }
+  const T* data() const { return await_copies(), storage_.data(); }
   /// True for a tensor that takes the extents of its first assignment.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
 
-  tenon::view<const T, Shape, Space> view() const { return {data(), shape_}; }
-  tenon::view<T, Shape, Space> view() { return {data(), shape_}; }
-  tenon::view<T, Shape, Space> write_view() { return {data(), shape_}; }
+  tenon::view<const T, Shape, space> view() const { return {data(), shape_}; }
+  tenon::view<T, Shape, space> view() { return {data(), shape_}; }
+  tenon::view<T, Shape, space> write_view() { return {data(), shape_}; }
 
   template <std::convertible_to<index>... Indices>
   T& operator()(Indices... indices) {
@@ -119,38 +122,48 @@ class tensor {
     return view().at(indices...);
   }
 
-  /// A copy in another memory space.
+  /// A copy in another memory space, or on the current device of the same one.
   template <memory_space Other>
   tensor<T, Shape, Other> to() const {
     tensor<T, Shape, Other> result(shape_);
-    copy_between_spaces<Other>(result.data());
+    detail::copy_between_spaces<Other, Space>(result.data(), data(), storage_.bytes());
     return result;
+  }
+  /// Takes the elements of a tensor of equal extents in any space or on any device; an empty one takes its extents too.
+  /// throws    shape_error
+  /// cost      no allocation; between a device and page-locked memory the host does not wait
+  template <class OtherShape, memory_space Other>
+  tensor& copy_from(const tensor<T, OtherShape, Other>& source) {
+    static_assert(OtherShape::rank == rank || must_hold<Shape, OtherShape>,
+                  "tenon: copy_from takes a tensor of the same rank");
+    take_extents(Shape(source.shape()), "copy_from");
+    detail::copy_between_spaces<Space, Other>(data(), source.data(), storage_.bytes());
+    return *this;
   }
 
   /// Takes `shape` when this tensor is still empty, or has been moved from; otherwise the extents must be equal.
-  void take_extents(const Shape& shape) {
-    check_extents(shape);
+  void take_extents(const Shape& shape, const char* operation = "assign") {
+    check_extents(shape, operation);
     if (storage_.count() != shape.count()) storage_ = storage<T, Space>(shape.count());
     shape_ = shape;
   }
 
+  /// Becomes a tensor without elements, as before its first assignment.
+  void give_up_elements() {
+    storage_ = storage<T, Space>();
+    shape_ = Shape{};
+  }
+
  private:
-  void check_extents(const Shape& shape) const {
+  void check_extents(const Shape& shape, const char* operation) const {
     if (!(shape == shape_) && !is_empty()) {
-      throw shape_error(compose_text("assign: extents ", shape.to_array(), " given, expected ", shape_.to_array(),
+      throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ", shape_.to_array(),
                                      " of the destination"));
     }
   }
-  template <memory_space Other>
-  void copy_between_spaces(T* target) const {
-    if constexpr (std::is_same_v<Other, Space>) {
-      Space::copy(target, data(), storage_.bytes());
-    } else if constexpr (Space::host_accessible) {
-      Other::copy_from_host(target, data(), storage_.bytes());
-    } else {
-      static_assert(Other::host_accessible, "tenon: between two devices a tensor is copied by way of the host");
-      Space::copy_to_host(target, data(), storage_.bytes());
-    }
+  /// Elements of page-locked memory are there once the copies under way are done.
+  void await_copies() const {
+    if constexpr (requires { Space::await(storage_.data()); }) Space::await(storage_.data());
   }
 
   Shape shape_{};

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/cuda_grid.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #include <tenon/device/instruction_text.hpp>
 #include <tenon/device/primitives.hpp>
@@ -343,6 +344,7 @@ class cuda_device {
     }
   }
   __device__ __forceinline__ void fence() { __threadfence(); }
+  __device__ __forceinline__ void sync_grid(unsigned* barrier) { detail::meet_grid(barrier); }
 
   template <class Fragment>
   __device__ __forceinline__ void fill(Fragment& held, typename Fragment::storage value) {

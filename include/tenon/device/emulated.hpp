@@ -5,44 +5,12 @@
 #pragma once
 
 #include <cstring>
-#include <new>
+#include <tenon/device/emulated_grid.hpp>
+#include <tenon/device/emulated_memory.hpp>
 #include <tenon/device/fragment.hpp>
 #include <tenon/device/launch.hpp>
-#include <tenon/device/schedule.hpp>
 
 namespace tenon {
-
-/// Memory of the emulated device: the host's, aligned as a GPU's is.
-struct emulated {
-  static constexpr const char* name = "emulated";
-  static constexpr bool host_accessible = true;
-  static constexpr std::size_t alignment = 256;
-
-  static void* allocate(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{alignment}); }
-  static void deallocate(void* memory, std::size_t) noexcept { ::operator delete(memory, std::align_val_t{alignment}); }
-  static void copy(void* target, const void* source, std::size_t bytes) {
-    if (bytes != 0) std::memmove(target, source, bytes);
-  }
-  static void copy_from_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
-  static void copy_to_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
-};
-
-/// The options of the calling thread's launches on `emulated`.
-inline emulation_options current_emulation() { return detail::thread_emulation(); }
-
-/// Sets the options of the calling thread's launches on `emulated` while it lives.
-class emulation_scope {
- public:
-  explicit emulation_scope(emulation_options options) : outer_(current_emulation()) {
-    detail::thread_emulation() = options;
-  }
-  emulation_scope(const emulation_scope&) = delete;
-  emulation_scope& operator=(const emulation_scope&) = delete;
-  ~emulation_scope() { detail::thread_emulation() = outer_; }
-
- private:
-  emulation_options outer_;
-};
 
 /// The device object of emulated kernels.
 /// throws    race_error, barrier_error, index_error where the kernel breaks a rule
@@ -64,6 +32,8 @@ class emulated_device {
 
   /// Waits for every thread of the block and orders all their memory accesses.
   TENON_HOST_DEVICE void sync(source_position caller = {}) { self_.services->sync(self_, caller); }
+  /// Waits for every thread of the grid and orders all their memory accesses.
+  TENON_HOST_DEVICE void sync_grid(unsigned*, source_position caller = {}) { self_.services->sync_grid(self_, caller); }
   /// Waits for every lane of the warp and orders their memory accesses.
   TENON_HOST_DEVICE void sync_warp(source_position caller = {}) {
     self_.services->meet_warp(self_, {"sync_warp", true, nullptr}, caller);
@@ -247,6 +217,7 @@ bool replace_word(void* target, void* seen, const void* wanted) {
 inline const thread_services* host_thread_services() {
   static constexpr thread_services services{
       .sync = [](emulated_thread& self, source_position caller) { self.schedule->meet_block(self, caller); },
+      .sync_grid = [](emulated_thread& self, source_position caller) { self.schedule->meet_grid(self, caller); },
       .meet_warp = [](emulated_thread& self, const warp_request& request,
                       source_position caller) { self.schedule->meet_warp(self, request, caller); },
       .queue_copy =
@@ -271,45 +242,25 @@ inline const thread_services* host_thread_services() {
   return &services;
 }
 
-/// An order of `count` blocks: multiples of a step without a common divisor.
-class block_order {
- public:
-  block_order(index count, shuffler random) : count_(count) {
-    at_ = static_cast<index>(random.below(static_cast<std::uint64_t>(count)));
-    do {
-      step_ = 1 + static_cast<index>(random.below(static_cast<std::uint64_t>(count)));
-    } while (common_divisor(step_, count) != 1);
-  }
-  index next() { return at_ = (at_ + step_) % count_; }
-
- private:
-  static index common_divisor(index left, index right) {
-    return right == 0 ? left : common_divisor(right, left % right);
-  }
-
-  index count_, at_, step_;
-};
-
 template <>
 struct launcher<emulated> {
   template <class Kernel>
   static void run(const launch_shape& shape, const Kernel& kernel) {
+    run_or_record([=] { run_now(shape, kernel); });
+  }
+  template <class Kernel>
+  static void run_now(const launch_shape& shape, const Kernel& kernel) {
     constexpr auto body = [](const void* kernel_in_block, emulated_thread& thread) {
       emulated_device device(thread);
       (*static_cast<const Kernel*>(kernel_in_block))(device);
     };
-    run_grid(shape, {body, &kernel, kernel_name<Kernel>()});
+    const emulated_body whole{body, &kernel, kernel_name<Kernel>()};
+    if constexpr (is_cooperative_kernel<Kernel>()) run_blocks_together(shape, whole);
+    else run_blocks_apart(shape, whole);
   }
-
-  static void run_grid(const launch_shape& shape, const emulated_body& body) {
-    const emulation_options options = current_emulation();
-    block_schedule schedule(shape, body, options);
-    const auto x = static_cast<index>(shape.grid.x), y = static_cast<index>(shape.grid.y);
-    block_order order(shape.grid.blocks(), shuffler(options.seed));
-    for (index i = 0; i < shape.grid.blocks(); ++i) {
-      const index at = order.next();
-      schedule.run_block({static_cast<int>(at % x), static_cast<int>(at / x % y), static_cast<int>(at / (x * y))});
-    }
+  template <class Kernel>
+  static int cooperative_blocks(int, int) {
+    return current_emulation().resident_blocks;
   }
 };
 

@@ -15,6 +15,7 @@ namespace tenon {
 struct emulation_options {
   std::uint64_t seed = 1;    ///< shuffles the order of blocks and threads and the map of fragments
   bool record_races = true;  ///< finds accesses to shared memory that lack a barrier
+  int resident_blocks = 6;   ///< of a cooperative kernel; a real device has room for hundreds
 };
 
 /// The threads of a block do not meet where they must.
@@ -85,6 +86,7 @@ enum class thread_state { unstarted, ready, at_barrier, at_warp_operation, finis
 /// Services of the host for a thread; called through pointers, since code for both sides may not name host functions.
 struct thread_services {
   void (*sync)(emulated_thread&, source_position);
+  void (*sync_grid)(emulated_thread&, source_position);
   void (*meet_warp)(emulated_thread&, const warp_request&, source_position);
   void (*queue_copy)(emulated_thread&, const pending_copy&);
   void (*commit_copies)(emulated_thread&);

@@ -5,9 +5,13 @@
 #pragma once
 
 #include <tenon/base/error.hpp>
+#include <tenon/device/captured.hpp>
 #include <tenon/device/cuda.hpp>
+#include <tenon/device/launch_clock.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/device/primitives.hpp>
+#include <tenon/device/profiler_range.hpp>
+#include <tenon/device/recent_launches.hpp>
 
 namespace tenon {
 
@@ -46,11 +50,53 @@ inline void check_launch_shape(const char* kernel, const launch_shape& shape, in
   }
 }
 
+/// A kernel's choices, read from those of these members that it has: all that an explanation knows of kernels.
+template <class Kernel>
+void read_choices(const Kernel& kernel, launch_facts& facts) {
+  const auto add = [&facts](const char* name, std::int64_t value) {
+    facts.choices[facts.choice_count++] = {name, value};
+  };
+  if constexpr (requires { kernel.tile; }) add("tile", kernel.tile);
+  if constexpr (requires { kernel.side; }) add("side of a tile", kernel.side);
+  if constexpr (requires { kernel.tile_rows; }) add("rows of a tile", kernel.tile_rows);
+  if constexpr (requires { kernel.tile_columns; }) add("columns of a tile", kernel.tile_columns);
+  if constexpr (requires { kernel.depth_tile; }) add("depth of a tile", kernel.depth_tile);
+  if constexpr (requires { kernel.stages; }) add("stages", kernel.stages);
+  if constexpr (requires { kernel.packet; }) add("elements of a packet", kernel.packet);
+  if constexpr (requires { kernel.packets; }) add("packets of a thread", kernel.packets);
+  if constexpr (requires { kernel.team; }) add("threads of a team", kernel.team);
+  if constexpr (requires { kernel.parts; }) add("blocks of a result", kernel.parts);
+}
+
+/// How the space of a launch tells time; null where by the host's clock.
+template <class Space>
+const launch_clock* clock_of_launches() {
+  if constexpr (requires { launcher<Space>::clock(); }) return launcher<Space>::clock();
+  else return nullptr;
+}
+
+/// Counts a launch, and describes it to the thread's observer where there is one.
+template <class Space, class Kernel>
+counted_launch count_kernel(const launch_shape& shape, const Kernel& kernel) {
+  if (current_launch_observer() == nullptr) return counted_launch(kernel_name<Kernel>());
+  launch_facts facts{.kernel = kernel_name<Kernel>(), .shape = &shape, .clock = clock_of_launches<Space>()};
+  read_choices(kernel, facts);
+  return counted_launch(facts);
+}
+
 }  // namespace detail
+
+/// How many blocks of a cooperative kernel `Space` runs at a time.
+template <class Space, class Kernel>
+int cooperative_blocks(int block, int shared_bytes) {
+  static_assert(is_cooperative_kernel<Kernel>(), "tenon: only cooperative kernels ask for their resident blocks");
+  return detail::launcher<Space>::template cooperative_blocks<Kernel>(block, shared_bytes);
+}
 
 /// Runs `kernel` on `Space`: a trivially copyable struct whose `operator()(Device&) const` is the code of one thread.
 /// It may name itself (`name`), its largest block (`max_threads`, 256 if not said) and how many blocks share a
-/// multiprocessor (`min_blocks`, 1 if not said).
+/// multiprocessor (`min_blocks`, 1 if not said). Its choices, members of the names that detail::read_choices knows, are
+/// told to whoever observes the launch.
 /// throws    shape_error for a shape that no device takes, cuda_error, and on emulated what its rules find
 /// cost      one launch; none where the grid is empty
 template <class Space, class Kernel>
@@ -60,8 +106,11 @@ void launch(const launch_shape& shape, const Kernel& kernel) {
   static_assert(kernel_max_threads<Kernel>() <= max_block_threads, "tenon: a block has at most 1024 threads");
   detail::check_launch_shape(kernel_name<Kernel>(), shape, kernel_max_threads<Kernel>());
   if (shape.grid.blocks() == 0) return;
-  count_launch(kernel_name<Kernel>());
+  const counted_launch counted = detail::count_kernel<Space>(shape, kernel);
+  if (!counted.runs()) return;
   detail::launcher<Space>::run(shape, kernel);
+  if (captured_work* const work = thread_capture<Space>()) ++work->kernels;
+  remember_launch(kernel_name<Kernel>());
 }
 
 #if defined(__CUDACC__)
@@ -90,6 +139,7 @@ inline void allow_shared_bytes(const void* entry, int bytes, const char* kernel)
 
 template <>
 struct launcher<cuda> {
+  static const launch_clock* clock() { return &cuda_launch_clock(); }
   template <class Kernel>
   static void run(const launch_shape& shape, const Kernel& kernel) {
     constexpr int max_threads = kernel_max_threads<Kernel>();
@@ -98,12 +148,38 @@ struct launcher<cuda> {
     if (shape.shared_bytes > shared_bytes_without_asking) {
       allow_shared_bytes(reinterpret_cast<const void*>(entry), shape.shared_bytes, kernel_name<Kernel>());
     }
+    const profiler_range range(kernel_name<Kernel>());
     const dim3 grid(static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
                     static_cast<unsigned>(shape.grid.z));
-    run_kernel<max_threads, min_blocks, Kernel>
-        <<<grid, static_cast<unsigned>(shape.block), static_cast<std::size_t>(shape.shared_bytes), current_stream()>>>(
-            kernel);
-    check_cuda("launch", cudaGetLastError(), kernel_name<Kernel>());
+    const auto block = static_cast<unsigned>(shape.block);
+    const auto shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
+    if constexpr (is_cooperative_kernel<Kernel>()) {
+      void* arguments[] = {const_cast<Kernel*>(&kernel)};
+      check_cuda("cudaLaunchCooperativeKernel",
+                 cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(entry), grid, block, arguments, shared_bytes,
+                                             current_stream()),
+                 kernel_name<Kernel>());
+    } else {
+      run_kernel<max_threads, min_blocks, Kernel><<<grid, block, shared_bytes, current_stream()>>>(kernel);
+      check_cuda("launch", cudaGetLastError(), kernel_name<Kernel>());
+    }
+  }
+  /// The latest answer is kept, so that a statement in a loop asks the driver once.
+  template <class Kernel>
+  static int cooperative_blocks(int block, int shared_bytes) {
+    thread_local int known_device = -1, known_block = 0, known_bytes = 0, known_blocks = 0;
+    const int device = current_cuda_device();
+    if (device != known_device || block != known_block || shared_bytes != known_bytes) {
+      int each = 0;
+      check_cuda("cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+                 cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                     &each, &run_kernel<kernel_max_threads<Kernel>(), kernel_min_blocks<Kernel>(), Kernel>, block,
+                     static_cast<std::size_t>(shared_bytes)),
+                 kernel_name<Kernel>());
+      known_device = device, known_block = block, known_bytes = shared_bytes;
+      known_blocks = each * properties_of(device).multiprocessors;
+    }
+    return known_blocks;
   }
 };
 

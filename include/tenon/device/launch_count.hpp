@@ -1,4 +1,4 @@
-// tenon/device/launch_count.hpp: how many kernels or loops a thread has started.
+// tenon/device/launch_count.hpp: how many kernels or loops a thread has started, and who is told of each.
 // Fusion is promised in numbers of launches, so every executor counts here, on the host as on a device.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
@@ -8,6 +8,53 @@
 
 namespace tenon {
 
+class statement_text;
+struct launch_shape;
+struct launch_clock;
+
+/// What a kernel chose for a launch: `value` elements, threads or blocks, as `name` says.
+struct launch_choice {
+  const char* name;
+  std::int64_t value;
+};
+
+inline constexpr int max_launch_choices = 10;  // as many as a kernel may name
+
+/// A launch, as an observer is told of it.
+struct launch_facts {
+  const char* kernel;                              ///< what it names itself
+  const launch_shape* shape = nullptr;             ///< null for a loop of the host
+  const launch_clock* clock = nullptr;             ///< how its space tells time; null where that is the host's clock
+  launch_choice choices[max_launch_choices] = {};  ///< the first `choice_count` are set
+  int choice_count = 0;
+};
+
+/// A statement, as an observer is told of it.
+struct statement_facts {
+  const char* dtype;  ///< of the elements that it writes
+  const std::int64_t* extents;
+  int rank;
+  std::int64_t bytes_read;  ///< of distinct tensors
+  std::int64_t bytes_written;
+  void (*tell)(statement_text& to);  ///< puts it into words
+};
+
+/// Is told of the statements and launches of a thread.
+class launch_observer {
+ public:
+  launch_observer() = default;
+  launch_observer(const launch_observer&) = delete;
+  launch_observer& operator=(const launch_observer&) = delete;
+  virtual ~launch_observer() = default;
+
+  /// The next launch evaluates a statement.
+  virtual void statement(const statement_facts& facts) = 0;
+  /// A launch begins; it does not run where this returns false.
+  virtual bool begin(const launch_facts& facts) = 0;
+  /// The launch that began last is under way on a device, or done on the host.
+  virtual void end() noexcept = 0;
+};
+
 /// What the calling thread has started so far.
 struct launch_tally {
   std::int64_t count;     ///< kernels and loops
@@ -16,22 +63,85 @@ struct launch_tally {
 
 namespace detail {
 
-inline launch_tally& thread_launches() {
-  thread_local launch_tally tally{0, ""};
-  return tally;
+struct observed_launches {
+  launch_tally tally;
+  launch_observer* observer;
+};
+
+inline observed_launches& thread_launches() {
+  thread_local observed_launches launches{{0, ""}, nullptr};
+  return launches;
 }
 
 }  // namespace detail
 
-/// Counts one kernel or loop of the calling thread; `kind` must outlive the thread (a literal).
+/// Who is told of the calling thread's launches; null where nobody is.
+inline launch_observer* current_launch_observer() { return detail::thread_launches().observer; }
+
+/// Makes `observer` the calling thread's while it lives.
+class observer_scope {
+ public:
+  explicit observer_scope(launch_observer* observer) : outer_(current_launch_observer()) {
+    detail::thread_launches().observer = observer;
+  }
+  observer_scope(const observer_scope&) = delete;
+  observer_scope& operator=(const observer_scope&) = delete;
+  ~observer_scope() { detail::thread_launches().observer = outer_; }
+  launch_observer* outer() const { return outer_; }
+
+ private:
+  launch_observer* outer_;
+};
+
+/// One kernel or loop of the calling thread, counted as it begins; it lives as long as what it counts.
+/// `kind` must outlive the thread (a literal).
+class counted_launch {
+ public:
+  explicit counted_launch(const char* kind) {
+    auto& [tally, observer] = detail::thread_launches();
+    if (observer != nullptr) [[unlikely]]
+      tell_begin(kind);
+    count(tally, kind);
+  }
+  explicit counted_launch(const launch_facts& facts) {
+    auto& [tally, observer] = detail::thread_launches();
+    if (observer != nullptr) [[unlikely]]
+      runs_ = tell_begin(facts);
+    if (runs_) count(tally, facts.kernel);
+  }
+  counted_launch(const counted_launch&) = delete;
+  counted_launch& operator=(const counted_launch&) = delete;
+  ~counted_launch() {
+    if (current_launch_observer() != nullptr) [[unlikely]]
+      tell_end();
+  }
+
+  /// False where the observer wants to know of it only.
+  bool runs() const { return runs_; }
+
+ private:
+  static void count(launch_tally& tally, const char* kind) {
+    ++tally.count;
+    tally.last_kind = kind;
+  }
+  [[gnu::noinline, gnu::cold]] static bool tell_begin(const launch_facts& facts) {
+    return current_launch_observer()->begin(facts);
+  }
+  [[gnu::noinline, gnu::cold]] static void tell_begin(const char* kind) { tell_begin(launch_facts{.kernel = kind}); }
+  [[gnu::noinline, gnu::cold]] static void tell_end() noexcept { current_launch_observer()->end(); }
+
+  bool runs_ = true;
+};
+
+/// Counts one that nobody observes and that is over soon.
 inline void count_launch(const char* kind) {
-  launch_tally& tally = detail::thread_launches();
+  launch_tally& tally = detail::thread_launches().tally;
   ++tally.count;
   tally.last_kind = kind;
 }
 
 /// Kernels and loops that the calling thread has started so far.
-inline launch_tally launch_count() { return detail::thread_launches(); }
+inline launch_tally launch_count() { return detail::thread_launches().tally; }
 
 /// Counts the launches of the calling thread from its construction on.
 class launch_counter {

@@ -118,7 +118,8 @@ concept shared_view = requires(const Array& shared, typename Array::value_type v
 };
 
 /// The device object of a kernel: positions, barriers, lanes, shared memory, asynchronous copies and atomics.
-/// Blocks have one axis. Lane operations need all 32 lanes of a warp; barriers need every thread of the block.
+/// Blocks have one axis. Lane operations need all 32 lanes of a warp; barriers need every thread of the block, those of
+/// the grid every thread of every block and a word that was zero before its first use.
 template <class Device>
 concept kernel_device = requires(Device& device, float value, bool flag, float* global) {
   { device.thread() } -> std::same_as<int>;
@@ -128,6 +129,7 @@ concept kernel_device = requires(Device& device, float value, bool flag, float* 
   { device.lane() } -> std::same_as<int>;
   { device.warp() } -> std::same_as<int>;
   device.sync();
+  device.sync_grid(static_cast<unsigned*>(nullptr));
   device.sync_warp();
   { device.shuffle(value, 0) } -> std::same_as<float>;
   { device.shuffle_xor(value, 1) } -> std::same_as<float>;
@@ -159,6 +161,17 @@ constexpr int kernel_max_threads() {
     return Kernel::max_threads;
   } else {
     return 256;
+  }
+}
+
+/// Whether the blocks of `Kernel` wait for each other by `sync_grid`: its member `is_cooperative`. All of its blocks
+/// are then alive together, so a launch has at most `cooperative_blocks`.
+template <class Kernel>
+constexpr bool is_cooperative_kernel() {
+  if constexpr (requires { Kernel::is_cooperative; }) {
+    return Kernel::is_cooperative;
+  } else {
+    return false;
   }
 }
 

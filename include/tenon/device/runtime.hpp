@@ -9,15 +9,40 @@
 #if defined(__CUDACC__)
 #include <cuda_runtime_api.h>
 
+#include <tenon/device/recent_launches.hpp>
 #include <vector>
 
 namespace tenon {
 
-/// Throws cuda_error where `code` is one; `call` and `kernel` are for its text.
+namespace detail {
+
+/// Whether a code tells of a kernel that failed while it ran: then later calls return it, and every one after them.
+constexpr bool is_failure_of_kernel(cudaError_t code) {
+  switch (code) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace detail
+
+/// Throws cuda_error where `code` is one; `call` and `kernel` are for its text. Where an earlier kernel failed while it
+/// ran, the text names the kernels that this thread had started by then, and their statements.
 inline void check_cuda(const char* call, cudaError_t code, const char* kernel = "") {
   if (code == cudaSuccess) return;
   throw cuda_error(compose_text(call, ": ", *kernel != 0 ? compose_text("kernel ", kernel, ": ") : std::string(),
-                                cudaGetErrorName(code), " (", static_cast<int>(code), "), ", cudaGetErrorString(code)));
+                                cudaGetErrorName(code), " (", static_cast<int>(code), "), ", cudaGetErrorString(code),
+                                detail::is_failure_of_kernel(code) ? suspects_of_failure() : std::string()));
 }
 
 /// How many CUDA devices this process can use; 0 where there is no driver.
@@ -53,6 +78,17 @@ inline int cuda_attribute(cudaDeviceAttr attribute, int device) {
   return value;
 }
 
+/// Lets the devices that are able to reach the pool's memory copy from and to it by themselves.
+inline void admit_peers(cudaMemPool_t pool, int device) {
+  for (int peer = 0; peer < cuda_device_count(); ++peer) {
+    int is_able = 0;
+    if (peer != device) check_cuda("cudaDeviceCanAccessPeer", cudaDeviceCanAccessPeer(&is_able, peer, device));
+    if (is_able == 0) continue;
+    const cudaMemAccessDesc access{{cudaMemLocationTypeDevice, peer}, cudaMemAccessFlagsProtReadWrite};
+    check_cuda("cudaMemPoolSetAccess", cudaMemPoolSetAccess(pool, &access, 1));
+  }
+}
+
 /// Keeps what the pool of `device` holds, so that a steady state allocates nothing from the driver.
 inline bool prepare_pool(int device) {
   if (cuda_attribute(cudaDevAttrMemoryPoolsSupported, device) == 0) return false;
@@ -60,6 +96,10 @@ inline bool prepare_pool(int device) {
   check_cuda("cudaDeviceGetDefaultMemPool", cudaDeviceGetDefaultMemPool(&pool, device));
   unsigned long long keep = ~0ull;
   check_cuda("cudaMemPoolSetAttribute", cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  int may_wait = 0;  // memory comes from the driver rather than at the price of one stream waiting for another
+  check_cuda("cudaMemPoolSetAttribute",
+             cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
+  admit_peers(pool, device);
   return true;
 }
 
@@ -73,10 +113,19 @@ inline cuda_properties read_properties(int device) {
           .has_memory_pools = prepare_pool(device)};
 }
 
-inline std::vector<cuda_properties> read_all_properties() {
-  std::vector<cuda_properties> found;
-  for (int device = 0; device < cuda_device_count(); ++device) found.push_back(read_properties(device));
-  return found;
+inline const std::vector<cuda_properties>& all_properties() {
+  static const std::vector<cuda_properties> properties = [] {
+    std::vector<cuda_properties> found;
+    for (int device = 0; device < cuda_device_count(); ++device) found.push_back(read_properties(device));
+    return found;
+  }();
+  return properties;
+}
+
+/// What is said where an allocation fails.
+inline std::string out_of_memory_text(std::size_t bytes, int device, std::size_t free, std::size_t total) {
+  return compose_text("allocate: ", bytes, " bytes on device ", device, " of cuda: ", free, " of its ", total,
+                      " bytes are free");
 }
 
 }  // namespace detail
@@ -84,7 +133,7 @@ inline std::vector<cuda_properties> read_all_properties() {
 /// The properties of `device`, read once for the process.
 /// throws    cuda_error when there is no such device
 inline const cuda_properties& properties_of(int device) {
-  static const std::vector<cuda_properties> found = detail::read_all_properties();
+  const std::vector<cuda_properties>& found = detail::all_properties();
   if (device < 0 || static_cast<std::size_t>(device) >= found.size()) {
     throw cuda_error(compose_text("properties_of: device ", device, ", expected one of ", found.size(), " devices"));
   }

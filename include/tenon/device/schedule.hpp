@@ -20,6 +20,12 @@ struct emulated_body {
   const char* name;
 };
 
+/// Where the blocks of a grid meet that are alive together.
+struct grid_meeting {
+  char gates[2] = {};  // addresses for ThreadSanitizer
+  int phase = 0;
+};
+
 /// All that a block needs; reused from block to block.
 struct block_schedule {
   block_schedule(const launch_shape& shape, const emulated_body& body, const emulation_options& options);
@@ -29,9 +35,21 @@ struct block_schedule {
 
   /// Runs one block to its end; throws what a thread threw, or barrier_error.
   void run_block(grid_position position);
+  /// The same in steps, for blocks that are alive together: the first, one after another until false, the last.
+  void start_block(grid_position position, grid_meeting* grid);
+  bool step();
+  void end_block();
+  void abandon_block();  ///< where another block has failed
 
-  /// Waits with the others of the block, or of the warp.
+  /// Whether all threads wait for the other blocks; and lets them go on.
+  bool waits_for_grid() const { return waits_for_grid_; }
+  void release_from_grid();
+  bool has_failed() const { return failure_ != nullptr; }
+  source_position waits_at() const { return leader_->waits_at; }
+
+  /// Waits with the others of the block, of the grid, or of the warp.
   void meet_block(emulated_thread& self, source_position caller);
+  void meet_grid(emulated_thread& self, source_position caller);
   void meet_warp(emulated_thread& self, const warp_request& request, source_position caller);
   [[noreturn]] void refuse(const emulated_thread& self, const std::string& problem) const;
 
@@ -47,10 +65,9 @@ struct block_schedule {
  private:
   void announce(emulated_thread& self, const emulated_thread& leader, const char* operation, source_position caller);
   void suspend(emulated_thread& self);
+  void meet_at(void* gate, emulated_thread& self, bool of_grid, source_position caller);
   void release_block();
   void release_warp(emulated_warp& warp, bool orders_memory);
-  void start_block(grid_position at);
-  bool step();
   void run_threads();
   void run_thread(emulated_thread& thread);
   void unwind();
@@ -69,7 +86,8 @@ struct block_schedule {
   int started_ = 0, finished_ = 0, arrived_ = 0, phase_ = 0;
   emulated_thread* leader_ = nullptr;         // the first that arrived at the block's barrier
   char gates_[2] = {}, begin_ = 0, end_ = 0;  // addresses for ThreadSanitizer
-  bool unwinding_ = false;
+  grid_meeting* grid_ = nullptr;
+  bool waits_for_grid_ = false, unwinding_ = false;
   std::exception_ptr failure_;
 };
 
@@ -108,20 +126,16 @@ inline block_schedule::~block_schedule() {
 }
 
 inline void block_schedule::run_block(grid_position at) {
-  start_block(at);
-  release_to(&begin_);
+  start_block(at, nullptr);
   while (step()) continue;
-  acquire_from(&end_);
-  if (failure_) {
-    unwind();
-    acquire_from(&end_);
-    std::rethrow_exception(std::exchange(failure_, nullptr));
-  }
+  end_block();
 }
 
-inline void block_schedule::start_block(grid_position at) {
+inline void block_schedule::start_block(grid_position at, grid_meeting* grid) {
   position = at;
+  grid_ = grid;
   started_ = finished_ = arrived_ = phase_ = 0;
+  waits_for_grid_ = false;
   ready_.clear();
   idle_.insert(idle_.end(), resting_.begin(), resting_.end());
   resting_.clear();
@@ -135,6 +149,19 @@ inline void block_schedule::start_block(grid_position at) {
     thread.copies.clear();
     thread.copy_groups.clear();
   }
+  release_to(&begin_);
+}
+
+inline void block_schedule::end_block() {
+  acquire_from(&end_);
+  if (!failure_) return;
+  abandon_block();
+  std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+inline void block_schedule::abandon_block() {
+  unwind();
+  acquire_from(&end_);
 }
 
 /// Every barrier of the block begins a new time, in which the warps count their own barriers.
@@ -143,10 +170,10 @@ inline void block_schedule::advance_time() {
   for (emulated_warp& warp : warps) warp.now = epoch_ << block_time_shift;
 }
 
-/// Lets one fiber go on; false when the block is done or has failed.
+/// Lets one fiber go on; false when the block is done, has failed or waits for others.
 inline bool block_schedule::step() {
   const unobserved quiet;
-  if (failure_ || finished_ == shape.block) return false;
+  if (failure_ || finished_ == shape.block || waits_for_grid_) return false;
   const bool may_start = started_ < shape.block;
   if (may_start && (ready_.empty() || (random.bits() & 1) != 0)) {
     fiber* fresh = idle_.empty() ? fiber_pool::of_thread().take() : idle_.back();
@@ -192,7 +219,7 @@ inline void block_schedule::run_threads() {
     const unobserved quiet;
     thread->state = thread_state::finished;
     ++finished_;
-    another = !thread_sanitized && !failure_ && ready_.empty() && started_ < shape.block;
+    another = !thread_sanitized && !failure_ && !unwinding_ && ready_.empty() && started_ < shape.block;
   }
 }
 
@@ -237,16 +264,38 @@ inline void block_schedule::meet_block(emulated_thread& self, source_position ca
     const unobserved quiet;
     gate = &gates_[phase_];
   }
+  meet_at(gate, self, false, caller);
+}
+
+inline void block_schedule::meet_grid(emulated_thread& self, source_position caller) {
+  void* gate = nullptr;
+  {
+    const unobserved quiet;
+    if (grid_ == nullptr) refuse(self, "sync_grid: the blocks are not alive together, expected is_cooperative");
+    gate = &grid_->gates[grid_->phase];
+  }
+  meet_at(gate, self, true, caller);
+}
+
+inline void block_schedule::meet_at(void* gate, emulated_thread& self, bool of_grid, source_position caller) {
   release_to(gate);
   {
     const unobserved quiet;
     if (arrived_ == 0) leader_ = &self;
-    announce(self, *leader_, "sync", caller);
+    announce(self, *leader_, of_grid ? "sync_grid" : "sync", caller);
     self.state = thread_state::at_barrier;
-    if (++arrived_ == shape.block) release_block();
+    const bool complete = ++arrived_ == shape.block;
+    if (complete && !of_grid) release_block();
+    waits_for_grid_ = complete && of_grid;
     suspend(self);
   }
   acquire_from(gate);
+}
+
+inline void block_schedule::release_from_grid() {
+  const unobserved quiet;
+  waits_for_grid_ = false;
+  release_block();
 }
 
 inline void block_schedule::meet_warp(emulated_thread& self, const warp_request& request, source_position caller) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <tenon/base/array.hpp>
 #include <tenon/base/dtype.hpp>
+#include <tenon/device/simd_short.hpp>
 
 namespace tenon::simd {
 
@@ -125,11 +126,8 @@ TENON_INLINE pack<T, Width> load(const U* from) {
     pack<T, Width> result;
     std::memcpy(&result, from, sizeof(result));
     return result;
-  } else if constexpr (std::is_same_v<U, bfloat16> && std::is_same_v<T, float> && Width > 1) {
-    pack<std::uint16_t, Width> bits;
-    std::memcpy(&bits, from, sizeof(bits));
-    using wide = pack<std::uint32_t, Width>;
-    return as_bits<pack<float, Width>>(__builtin_convertvector(bits, wide) << 16);
+  } else if constexpr (std::is_same_v<T, float> && converts_short_floats<U, Width>) {
+    return as_bits<pack<T, Width>>(load_short_floats<Width>(from));
   } else {
     return generate<T, Width>([from](index lane) { return static_cast<T>(from[lane]); });
   }
@@ -155,6 +153,8 @@ TENON_INLINE void store(U* to, const V& lanes) {
     *to = static_cast<U>(lanes);
   } else if constexpr (std::is_same_v<lane_of<V>, U>) {
     std::memcpy(to, &lanes, sizeof(lanes));
+  } else if constexpr (std::is_same_v<lane_of<V>, float> && converts_short_floats<U, Width>) {
+    store_short_floats<Width>(to, lanes);
   } else {
     for (int lane = 0; lane < Width; ++lane) to[lane] = static_cast<U>(lanes[lane]);
   }

@@ -38,6 +38,7 @@ TENON_HOST_DEVICE inline double multiply_add(double x, double y, double z) { ret
 /// first + step * offset.
 template <dtype T>
 struct affine_generator {
+  static constexpr const char* name = "progression";
   using element = T;
   compute_type<T> first, step;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
@@ -58,6 +59,7 @@ struct linear_scale {
 /// A linear scale as elements of type T.
 template <dtype T>
 struct linspace_generator {
+  static constexpr const char* name = "linspace";
   using element = T;
   linear_scale scale;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
@@ -68,6 +70,7 @@ struct linspace_generator {
 /// `base` to the powers of a linear scale.
 template <dtype T>
 struct logspace_generator {
+  static constexpr const char* name = "logspace";
   using element = T;
   linear_scale scale;
   double base;
@@ -79,6 +82,7 @@ struct logspace_generator {
 /// 1 where the offset is 0.
 template <dtype T>
 struct origin_generator {
+  static constexpr const char* name = "eye";
   using element = T;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const { return compute_type<T>(offset == 0 ? 1 : 0); }
 };
@@ -86,6 +90,7 @@ struct origin_generator {
 /// The same number at every position.
 template <dtype T>
 struct constant_generator {
+  static constexpr const char* name = "constants";
   using element = T;
   compute_type<T> number;
   TENON_HOST_DEVICE compute_type<T> operator()(index) const { return number; }

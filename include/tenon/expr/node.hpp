@@ -107,18 +107,18 @@ struct scalar {
 };
 
 template <dtype T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<T, Shape, Space> as_node(const tensor<T, Shape, Space>& operand) {
+TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(const tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<T, Shape, Space> as_node(tensor<T, Shape, Space>& operand) {
+TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
 auto as_node(tensor<T, Shape, Space>&& operand) {
   shared_tensor<tensor<T, Shape, Space>> owner(std::move(operand));
-  const view<const T, Shape, Space> elements = owner.get().view();
-  return leaf<T, Shape, Space, shared_tensor<tensor<T, Shape, Space>>>{elements, owner};
+  const view<const T, Shape, statement_space<Space>> elements = owner.get().view();
+  return leaf<T, Shape, statement_space<Space>, shared_tensor<tensor<T, Shape, Space>>>{elements, owner};
 }
 template <class T, shape_type Shape, memory_space Space>
 TENON_INLINE leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <tenon/base/array.hpp>
+#include <tenon/base/tuple.hpp>
 #include <type_traits>
 
 namespace tenon {
@@ -18,12 +20,23 @@ struct alignas(sizeof(T) * Size) packet {
   T elements[Size];
 };
 
+namespace detail {
+/// Ends a program that uses an address askew, as a device does.
+template <class Packet>
+TENON_HOST_DEVICE TENON_INLINE void check_packet_address([[maybe_unused]] const void* address) {
+#if !defined(__CUDA_ARCH__)
+  if (reinterpret_cast<std::uintptr_t>(address) % sizeof(Packet) != 0) __builtin_trap();
+#endif
+}
+}  // namespace detail
+
 /// One access of a device; the address is a multiple of the packet's size.
 template <int Size, class T>
 TENON_HOST_DEVICE TENON_INLINE packet<T, Size> load_packet(const T* from) {
 #if defined(__CUDA_ARCH__)
   return *reinterpret_cast<const packet<T, Size>*>(from);
 #else
+  detail::check_packet_address<packet<T, Size>>(from);
   packet<T, Size> result;
   for (int k = 0; k < Size; ++k) result.elements[k] = from[k];
   return result;
@@ -34,6 +47,7 @@ TENON_HOST_DEVICE TENON_INLINE void store_packet(T* to, const packet<T, Size>& l
 #if defined(__CUDA_ARCH__)
   *reinterpret_cast<packet<T, Size>*>(to) = lanes;
 #else
+  detail::check_packet_address<packet<T, Size>>(to);
   for (int k = 0; k < Size; ++k) to[k] = lanes.elements[k];
 #endif
 }
@@ -41,17 +55,54 @@ TENON_HOST_DEVICE TENON_INLINE void store_packet(T* to, const packet<T, Size>& l
 /// What a cursor that reads no memory fetches.
 struct nothing_fetched {};
 
-/// What a cursor reads of memory for its positions 0 to `Size` - 1, before anything is computed of it.
-template <int Size, class Cursor>
-TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor) {
-  if constexpr (requires { cursor.template fetch<Size>(); }) return cursor.template fetch<Size>();
+/// Reads elements that lie side by side, or one that is the same for the whole row, where they are.
+struct direct_reader {
+  template <int Size, class T>
+  TENON_HOST_DEVICE TENON_INLINE packet<T, Size> read(const T* data, index stride) const {
+    if (stride != 0) return load_packet<Size>(data);
+    packet<T, Size> result;
+    for (int k = 0; k < Size; ++k) result.elements[k] = *data;
+    return result;
+  }
+};
+
+/// What a cursor reads of memory for its positions 0 to `Size` - 1, before anything is computed of it. It calls
+/// `reader.read<Size>(data, stride)` for each of its sources in memory, in the order of `visit`.
+template <int Size, class Cursor, class Reader>
+TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor, Reader& reader) {
+  if constexpr (requires { cursor.template fetch<Size>(reader); }) return cursor.template fetch<Size>(reader);
   else return nothing_fetched{};
 }
+template <int Size, class Cursor>
+TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor) {
+  direct_reader reader;
+  return fetch<Size>(cursor, reader);
+}
+
 /// The value at position k of what was fetched.
 template <class Cursor, class Fetched>
 TENON_HOST_DEVICE TENON_INLINE auto value_from(const Cursor& cursor, const Fetched& fetched, index k) {
   if constexpr (std::is_same_v<Fetched, nothing_fetched>) return cursor.value(k, no_slots{});
   else return cursor.value_from(fetched, k);
+}
+
+namespace detail {
+template <class Parts, class Use, int... I>
+TENON_HOST_DEVICE TENON_INLINE void for_each_part(const Parts& parts, Use& use, std::integer_sequence<int, I...>) {
+  (for_each_packet(get<I>(parts), use), ...);
+}
+}  // namespace detail
+
+/// Calls `use(packet)` for the packets of what was fetched, in the order in which they were read.
+template <class Use>
+TENON_HOST_DEVICE TENON_INLINE void for_each_packet(nothing_fetched, Use&) {}
+template <class T, int Size, class Use>
+TENON_HOST_DEVICE TENON_INLINE void for_each_packet(const packet<T, Size>& fetched, Use& use) {
+  use(fetched);
+}
+template <class... Parts, class Use>
+TENON_HOST_DEVICE TENON_INLINE void for_each_packet(const tuple<Parts...>& fetched, Use& use) {
+  detail::for_each_part(fetched, use, std::make_integer_sequence<int, static_cast<int>(sizeof...(Parts))>{});
 }
 
 /// Writes the values of what was fetched.

@@ -71,13 +71,9 @@ struct strided_source {
       }
     }
     TENON_INLINE void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
-    /// Of elements that lie side by side, or of one that is the same for the whole row.
-    template <int Size>
-    TENON_HOST_DEVICE TENON_INLINE packet<T, Size> fetch() const {
-      if (stride != 0) return load_packet<Size>(data);
-      packet<T, Size> result;
-      for (int k = 0; k < Size; ++k) result.elements[k] = *data;
-      return result;
+    template <int Size, class Reader>
+    TENON_HOST_DEVICE TENON_INLINE packet<T, Size> fetch(Reader& reader) const {
+      return reader.template read<Size>(data, stride);
     }
     template <int Size>
     TENON_HOST_DEVICE TENON_INLINE value_type value_from(const packet<T, Size>& fetched, index k) const {
@@ -299,9 +295,9 @@ struct operation_program {
     void visit(Visitor& visitor) {
       apply_tuple([&](auto&... cursor) { (tenon::visit_elements(cursor, visitor), ...); }, cursors);
     }
-    template <int Size>
-    TENON_HOST_DEVICE TENON_INLINE auto fetch() const {
-      return fetch_each<Size>(positions{});
+    template <int Size, class Reader>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch(Reader& reader) const {
+      return fetch_each<Size>(reader, positions{});
     }
     template <class Fetched>
     TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
@@ -309,9 +305,11 @@ struct operation_program {
     }
 
    private:
-    template <int Size, int... I>
-    TENON_HOST_DEVICE TENON_INLINE auto fetch_each(std::integer_sequence<int, I...>) const {
-      return make_tuple_of(tenon::fetch<Size>(get<I>(cursors))...);
+    template <int Size, class Reader, int... I>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch_each([[maybe_unused]] Reader& reader,
+                                                   std::integer_sequence<int, I...>) const {
+      return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
+          {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
     }
     template <class Fetched, int... I>
     TENON_HOST_DEVICE TENON_INLINE Result value_from_each(const Fetched& fetched, index k,

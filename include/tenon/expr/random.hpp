@@ -12,6 +12,7 @@ namespace tenon {
 /// Uniform in [low, high).
 template <dtype T>
 struct uniform_generator {
+  static constexpr const char* name = "uniform";
   using element = T;
   std::uint64_t seed;
   float low, high;
@@ -69,6 +70,7 @@ TENON_HOST_DEVICE inline std::uint64_t below_from_bits(std::uint32_t high, std::
 /// Normal around `centre`, with a standard deviation.
 template <dtype T>
 struct normal_generator {
+  static constexpr const char* name = "normal";
   using element = T;
   std::uint64_t seed;
   float centre, deviation;
@@ -83,6 +85,7 @@ struct normal_generator {
 /// 1 where 32 random bits are below the threshold.
 template <dtype T>
 struct bernoulli_generator {
+  static constexpr const char* name = "bernoulli";
   using element = T;
   std::uint64_t seed, threshold;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
@@ -94,6 +97,7 @@ struct bernoulli_generator {
 /// Integers in [low, low + range).
 template <dtype T>
 struct integer_generator {
+  static constexpr const char* name = "randint";
   using element = T;
   std::uint64_t seed;
   index low;
@@ -109,6 +113,7 @@ struct integer_generator {
 /// A permutation of [0, count): a Feistel network over the next power of 4, walked until it is back inside.
 template <dtype T>
 struct permutation_generator {
+  static constexpr const char* name = "permutation";
   using element = T;
   static constexpr int rounds = 8;
   std::uint64_t seed, count;

@@ -27,9 +27,9 @@ struct tensordot_letters {
 };
 
 template <class Left, class Right>
-void check_paired_extents(const Left& left, int left_axis, const Right& right, int right_axis) {
+void check_paired_extents(const char* operation, const Left& left, int left_axis, const Right& right, int right_axis) {
   if (left.extent(left_axis) == right.extent(right_axis)) return;
-  throw shape_error(compose_text("tensordot: axes ", left_axis, " and ", right_axis, ": extents ",
+  throw shape_error(compose_text(operation, ": axes ", left_axis, " and ", right_axis, ": extents ",
                                  left.extent(left_axis), " and ", right.extent(right_axis), " differ (operands ",
                                  left.to_array(), " and ", right.to_array(), ")"));
 }
@@ -57,7 +57,7 @@ auto tensordot(LeftOperand&& left_operand, RightOperand&& right_operand, axis_li
     constexpr int left_rank = Left::shape_type::rank, right_rank = Right::shape_type::rank;
     static_assert(detail::axes_differ<left_rank, LeftAxes...>() && detail::axes_differ<right_rank, RightAxes...>(),
                   "tenon: tensordot pairs an axis once");
-    (detail::check_paired_extents(left.shape(), normalise_axis(LeftAxes, left_rank), right.shape(),
+    (detail::check_paired_extents("tensordot", left.shape(), normalise_axis(LeftAxes, left_rank), right.shape(),
                                   normalise_axis(RightAxes, right_rank)),
      ...);
     constexpr int rank = left_rank + right_rank - 2 * paired;
@@ -81,6 +81,7 @@ template <tensor_operand Left, tensor_operand Right>
 auto dot(Left&& left, Right&& right) {
   static_assert(node_of<Left>::shape_type::rank == 1 && node_of<Right>::shape_type::rank == 1,
                 "tenon: dot takes two vectors");
+  detail::check_paired_extents("dot", left.shape(), 0, right.shape(), 0);
   return tensordot<1>(std::forward<Left>(left), std::forward<Right>(right));
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/host/tiles.hpp>
+#include <tenon/plan/describe.hpp>
 #include <tenon/plan/joint.hpp>
 
 namespace tenon {
@@ -83,7 +84,7 @@ class listed_statement {
   void write_element() const {
     void* to[targets_type::size()];
     for (int k = 0; k < targets_type::size(); ++k) to[k] = targets_[k].start;
-    count_launch("pointwise");
+    const counted_launch counted("pointwise");
     row::write(&cursor_, to, 1, false);
   }
 
@@ -108,6 +109,22 @@ void run_pointwise_host(const array<index, Rank>& extents, const Target& target,
 }
 
 namespace detail {
+
+/// Says to the calling thread's observer, where there is one, that the next launch is this statement.
+template <int Rank>
+void announce_listed(const any_statement<Rank>& statement, const char* dtype, void (*tell)(statement_text&)) {
+  launch_observer* const observer = current_launch_observer();
+  if (observer == nullptr) return;
+  distinct_bytes read, written;
+  for (int k = 0; k < statement.source_count; ++k) {
+    const auto& source = statement.sources[k];
+    read.visit(strided_block<Rank>{source.start, statement.extents, source.stride, source.size(), source.copies}, true);
+  }
+  const auto& target = statement.targets[0];
+  const auto start = reinterpret_cast<std::uintptr_t>(target.start);
+  written.visit(strided_block<Rank>{start, statement.extents, target.stride, target.copies->size, target.copies}, true);
+  observer->statement({dtype, statement.extents.begin(), Rank, read.total(), written.total(), tell});
+}
 
 /// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.
 template <class T, int Rank>
@@ -136,8 +153,10 @@ template <class T, int Rank>
 /// keep its own in registers.
 template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(array<index, Rank> extents, strided_target<T, Rank> target,
-                                          array<index, Rank> own, Program program, bool may_alias) {
+                                          array<index, Rank> own, Program program, bool may_alias,
+                                          void (*tell)(statement_text&)) {
   detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
+  announce_listed(*statement, dtype_name<T>(), tell);
   detail::run_listed(*statement, target, extents, may_alias);
 }
 

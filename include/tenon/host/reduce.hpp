@@ -168,7 +168,7 @@ TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
   const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
     return lower_reduction<FirstSlot>(reduction, node.shape().to_array(), detail::folds_along_kept(reduction));
   });
-  count_launch("reduce");
+  const counted_launch counted("reduce");
   run_result_blocks<E::shape_type::rank>(target, node, folds);
 }
 

@@ -135,7 +135,7 @@ void run_rows_host(const Target& target, const E& node) {
   const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
     return lower_reduction<FirstSlot>(reduction, extents, side_by_side);
   });
-  count_launch("rows");
+  const counted_launch counted("rows");
   if (side_by_side) {
     run_result_blocks<RowAxis>(target, node, folds);
   } else {

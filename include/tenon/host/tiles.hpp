@@ -370,7 +370,7 @@ class tile_writer {
 /// Runs a statement, its tiles shared among threads.
 template <int Rank>
 void run_tiles(any_statement<Rank>& statement) {
-  count_launch("pointwise");
+  const counted_launch counted("pointwise");
   simplify(statement);
   const tile_grid<Rank> grid(statement);
   const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);

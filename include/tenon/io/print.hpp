@@ -106,8 +106,8 @@ inline std::vector<std::string> align_right(std::vector<std::string> texts) {
   return texts;
 }
 
-/// Numbers with their points below each other.
-inline std::vector<std::string> align_numbers(const std::vector<decimal>& numbers) {
+/// Numbers with their points below each other, `plus` before those that are not negative.
+inline std::vector<std::string> align_numbers(const std::vector<decimal>& numbers, const char* plus = "") {
   const bool exponents = needs_exponents(numbers);
   std::size_t places = 0;
   for (const auto& each : numbers) {
@@ -118,19 +118,39 @@ inline std::vector<std::string> align_numbers(const std::vector<decimal>& number
   for (const auto& each : numbers) {
     std::string after = each.name.empty() ? exponents ? each.digits.substr(1) : fraction(each) : "";
     after.append(places - after.size(), exponents ? '0' : ' ');
-    if (!each.name.empty()) texts.push_back(each.name);
-    else if (!exponents) texts.push_back(whole_part(each) + "." + after);
+    const std::string sign = (each.name.empty() ? each.negative() : each.name[0] == '-') ? "" : plus;
+    if (!each.name.empty()) texts.push_back(sign + each.name);
+    else if (!exponents) texts.push_back(sign + whole_part(each) + "." + after);
     else
-      texts.push_back((each.negative() ? "-" : "") + each.digits.substr(0, 1) + "." + after +
+      texts.push_back(sign + (each.negative() ? "-" : "") + each.digits.substr(0, 1) + "." + after +
                       exponent_text(each.point - 1));
   }
   return align_right(std::move(texts));
 }
 
+/// Complex numbers: both parts aligned, the imaginary one signed, as 1.5+2.j.
+template <class T>
+std::vector<std::string> complex_texts(const std::vector<T>& elements, int precision) {
+  std::vector<decimal> real, imaginary;
+  for (const T& each : elements) {
+    real.push_back(shortest_decimal(each.real(), precision));
+    imaginary.push_back(shortest_decimal(each.imag(), precision));
+  }
+  std::vector<std::string> texts = align_numbers(real);
+  const std::vector<std::string> behind = align_numbers(imaginary, "+");
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t last = behind[i].find_last_not_of(' ') + 1;
+    texts[i] += behind[i].substr(0, last) + "j" + behind[i].substr(last);
+  }
+  return texts;
+}
+
 /// The texts of elements, all of the same length.
 template <dtype T>
 std::vector<std::string> element_texts(const std::vector<T>& elements, int precision) {
-  if constexpr (is_floating<T>) {
+  if constexpr (is_complex<T>) {
+    return complex_texts(elements, precision);
+  } else if constexpr (is_floating<T>) {
     std::vector<decimal> numbers;
     for (const T each : elements) numbers.push_back(shortest_decimal(each, precision));
     return align_numbers(numbers);

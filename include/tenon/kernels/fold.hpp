@@ -59,14 +59,14 @@ struct direction_check {
 
 }  // namespace detail
 
-/// A reduction whose values are found by their number, or by that of their packet.
-template <class Fold>
+/// A reduction whose values are found by their number, or by that of their packet of `Size`.
+template <class Fold, int Size>
 struct kernel_fold {
   using monoid = typename Fold::monoid;
   using state = typename Fold::state;
   using value_type = typename Fold::value_type;
   using program_type = decltype(Fold::program);
-  static constexpr int rank = Fold::rank, size = packet_size<char, program_type>;
+  static constexpr int rank = Fold::rank, size = Size;
 
   program_type program;
   result_positions<rank> starts;
@@ -88,15 +88,16 @@ struct kernel_fold {
     for (state& each : result.lane) each = monoid::template identity<state>();
     return result;
   }
-  /// Adds unit number `i` of the result whose values start at `start`.
-  template <class Slots>
-  TENON_HOST_DEVICE void add(lanes& partial, const array<index, rank>& start, index i, const Slots& slots) const {
+  /// Adds unit number `i` of the result whose values start at `start`; `reader` reads its packet.
+  template <class Slots, class Reader = direct_reader>
+  TENON_HOST_DEVICE void add(lanes& partial, const array<index, rank>& start, index i, const Slots& slots,
+                             Reader reader = {}) const {
     auto position = units[i];
     if (in_packets) position[rank == 0 ? 0 : rank - 1] *= size;
     for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
     const auto cursor = settle(program.at(position), slots);
     if (in_packets) {
-      const auto fetched = fetch<size>(cursor);
+      const auto fetched = fetch<size>(cursor, reader);
       for (int k = 0; k < size; ++k) add_value(partial.lane[k], value_from(cursor, fetched, k), i * size + k);
     } else {
       add_value(partial.lane[0], cursor.value(0, slots), i);
@@ -151,14 +152,38 @@ struct kernel_fold {
   }
 };
 
-/// The reductions of a statement of `extents` as kernels fold them; their results are numbered in `result_extents`.
+/// What a reduction leaves of a result that `parts` blocks have folded, combined in order in each thread of a block.
+template <class Device, class Fold, class State>
+TENON_HOST_DEVICE typename Fold::value_type finish_parts(Device& device, const Fold& fold, const State* left,
+                                                         int parts) {
+  auto partial = fold.none();
+  for (int part = device.thread(); part < parts; part += kernel_block) {
+    partial.lane[0] = Fold::monoid::combine(partial.lane[0], left[part]);
+  }
+  return fold.finish(fold.combined(device, kernel_block, partial));
+}
+
+/// The packets of a reduction's program by itself.
+template <class Fold>
+inline constexpr int fold_packet = packet_size<char, decltype(Fold::program)>;
+
+/// The reductions of a statement of `extents` in program form, in the order of their slots.
+template <class E, int ResultRank>
+auto lower_folds(const E& node, const array<index, ResultRank>& extents) {
+  return lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
+    return lower_reduction<FirstSlot>(reduction, extents, false);
+  });
+}
+
+/// The same as kernels fold them; results are numbered in `result_extents`.
 template <class E, int ResultRank>
 auto lower_kernel_folds(const E& node, const array<index, ResultRank>& extents,
                         const array<index, ResultRank>& result_extents) {
-  return lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    const auto fold = lower_reduction<FirstSlot>(reduction, extents, false);
-    return kernel_fold<std::remove_cvref_t<decltype(fold)>>(fold, result_extents);
-  });
+  return apply_tuple(
+      [&]<class... Folds>(const Folds&... fold) {
+        return make_tuple_of(kernel_fold<Folds, fold_packet<Folds>>(fold, result_extents)...);
+      },
+      lower_folds(node, extents));
 }
 
 /// Places in a workspace for the states of these reductions.

@@ -23,14 +23,39 @@ inline constexpr int packets_of_thread = [] {
   return sources <= 1 ? 4 : sources <= 3 ? 2 : 1;
 }();
 
+/// How a kernel reads each source of a program in memory, by its number; at most as many as a mask has bits.
+struct source_readings {
+  static constexpr int capacity = 32;
+  std::uint32_t across = 0;      // along the last axis but one, by way of shared memory
+  std::uint32_t in_packets = 0;  // side by side and aligned, along whichever axis it is read
+
+  TENON_HOST_DEVICE bool is_across(int source) const { return (across >> source & 1u) != 0; }
+  TENON_HOST_DEVICE bool is_in_packets(int source) const { return (in_packets >> source & 1u) != 0; }
+};
+
+/// Reads packets of what lies in them, and single elements of everything else.
+struct mixed_reader {
+  source_readings readings;
+  int source = 0;
+
+  template <int Size, class T>
+  TENON_HOST_DEVICE TENON_INLINE packet<T, Size> read(const T* data, index stride) {
+    if (readings.is_in_packets(source++)) return direct_reader{}.template read<Size>(data, stride);
+    packet<T, Size> result;
+    for (int k = 0; k < Size; ++k) result.elements[k] = data[k * stride];
+    return result;
+  }
+};
+
 /// Evaluates a program over rows of packets into elements that lie side by side.
 template <int Rank, int Size, class T, class Program>
 struct packet_kernel {
   static constexpr const char* name = "pointwise";
   static constexpr int min_blocks = resident_blocks;
-  static constexpr int packets = packets_of_thread<Program>;
+  static constexpr int packet = Size, packets = packets_of_thread<Program>;
   numbered_positions<Rank> positions;  // of packets
-  int rest;                            // elements behind the last packet
+  int head, rest;                      // elements before the first packet and behind the last one
+  source_readings readings;
   strided_target<T, Rank> target;
   Program program;
 
@@ -43,7 +68,9 @@ struct packet_kernel {
     } else {
       write<false, packets>(first, threads);
     }
-    if (device.block().x == 0 && device.thread() < rest) write_element(positions.count() * Size + device.thread());
+    if (device.block().x == 0 && device.thread() < head + rest) {
+      write_element(device.thread() + (device.thread() < head ? 0 : positions.count() * Size));
+    }
   }
 
  private:
@@ -53,9 +80,10 @@ struct packet_kernel {
     if constexpr (Count > 0) {
       if (!Whole && number >= positions.count()) return;
       auto position = positions.narrow(static_cast<std::uint64_t>(number));
-      position[Rank - 1] *= Size;
+      position[Rank - 1] = position[Rank - 1] * Size + head;
       const auto cursor = program.at(position);
-      const auto fetched = fetch<Size>(cursor);
+      mixed_reader reader{readings};
+      const auto fetched = fetch<Size>(cursor, reader);
       write<Whole, Count - 1>(number + step, step);
       write_packet<Size>(target.at(position), cursor, fetched);
     }
@@ -86,38 +114,87 @@ struct packet_check {
 
 }  // namespace detail
 
-/// Whether packets of a statement, of all rows of `extents`, lie whole and aligned; rows hold whole packets.
-template <int Rank, class Target, class Program>
+/// Whether packets of `Size` of a statement, of all rows of `extents`, lie whole and aligned; rows hold whole packets.
+template <int Size, int Rank, class Target, class Program>
 bool lies_in_packets(const array<index, Rank>&, const Target&, const Program&) {
   return false;
 }
-template <int Rank, class T, class Program>
+template <int Size, int Rank, class T, class Program>
 bool lies_in_packets(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program) {
-  detail::packet_check<Rank, packet_size<T, Program>> check{extents};
+  detail::packet_check<Rank, Size> check{extents};
   program.visit(check);
   target.visit(check);
   return check.fits && target.step() == 1;
 }
 
-/// Runs a statement over merged axes in packets; returns false, and has done nothing, where they do not fit: they never
-/// do where there are several destinations.
+/// Whether sources of a statement that do not lie in packets are refused or read one element at a time.
+enum class other_sources { refused, read };
+
+namespace detail {
+
+/// Which sources lie in packets of `Size` from element `head` of each row on.
+template <int Rank, int Size>
+struct mixed_choice {
+  const array<index, Rank>& extents;
+  index head;
+  source_readings readings{};
+  bool all_in_packets = true;
+  int source = 0;
+
+  template <class T>
+  void operator()(const array<index, Rank>& stride, const T* data) {
+    packet_check<Rank, Size> check{extents};
+    check(stride, data + head * stride[Rank - 1]);
+    all_in_packets = all_in_packets && check.fits;
+    if (check.fits) readings.in_packets |= 1u << source;
+    ++source;
+  }
+  void operator()(const array<index, Rank>&, index) {}
+};
+
+/// Elements before the first of `data` that is aligned to a packet.
+template <int Size, class T>
+index elements_before_packet(const T* data) {
+  const auto askew = static_cast<index>(reinterpret_cast<std::uintptr_t>(data) % (sizeof(T) * Size) / sizeof(T));
+  return askew == 0 ? 0 : Size - askew;
+}
+
+}  // namespace detail
+
+/// Runs a statement over merged axes in packets; returns false, and has done nothing, where its destination does not
+/// lie in them, which several never do, or where its sources do not and are refused. A single run may begin and end
+/// anywhere.
 template <class Space, int Rank, class Target, class Program>
-bool run_packet_kernel(const array<index, Rank>&, const Target&, const Program&) {
+bool run_packet_kernel(const array<index, Rank>&, const Target&, const Program&, other_sources) {
   return false;
 }
 template <class Space, int Rank, class T, class Program>
-bool run_packet_kernel(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program) {
+bool run_packet_kernel(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program,
+                       other_sources others) {
   constexpr int size = packet_size<T, Program>;
-  if constexpr (Rank == 0 || size == 1 || !visits_all_reads<Program>) {
+  if constexpr (Rank == 0 || size == 1 || !visits_all_reads<Program> ||
+                source_count<Program> > source_readings::capacity) {
     return false;
   } else {
-    const index columns = extents[Rank - 1], rest = columns % size;
-    if (rest != 0 && count_between(extents, 0, Rank - 1) != 1) return false;
-    if (!lies_in_packets(extents, target, program)) return false;
+    const bool is_one_run = count_between(extents, 0, Rank - 1) == 1;
+    const index columns = extents[Rank - 1], askew = detail::elements_before_packet<size>(target.data);
+    const index head = askew < columns ? askew : columns, rest = (columns - head) % size;
+    if (target.step() != 1 || (!is_one_run && (head != 0 || rest != 0))) return false;
+    detail::packet_check<Rank, size> written{extents};
+    written(target.stride, target.data + head);
+    detail::mixed_choice<Rank, size> choice{extents, head};
+    program.visit(choice);
+    const bool fits = written.fits && (choice.all_in_packets || others == other_sources::read);
+    if (!fits && columns - head >= size) return false;
     auto packets = extents;
-    packets[Rank - 1] = columns / size;
+    packets[Rank - 1] = (columns - head) / size;
     using kernel_type = packet_kernel<Rank, size, T, Program>;
-    const kernel_type kernel{numbered_positions<Rank>(packets), static_cast<int>(rest), target, program};
+    const kernel_type kernel{numbered_positions<Rank>(packets),
+                             static_cast<int>(head),
+                             static_cast<int>(rest),
+                             choice.readings,
+                             target,
+                             program};
     const index tile = index{kernel_block} * kernel_type::packets;
     const index packets_count = kernel.positions.count(), blocks = (packets_count + tile - 1) / tile;
     if (packets_count >= dividend_limit) return false;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/kernels/packets.hpp>
+#include <tenon/kernels/transposed.hpp>
 
 namespace tenon {
 
@@ -31,8 +32,11 @@ struct pointwise_kernel {
 /// Evaluates a program over `extents` into its target, in one launch.
 template <class Space, int Rank, class Target, class Program>
 void run_pointwise_kernel(array<index, Rank> extents, Target target, Program program) {
+  turn_to_target(extents, target, program);
   merge_iteration(extents, target, program);
-  if (run_packet_kernel<Space>(extents, target, program)) return;
+  if (run_packet_kernel<Space>(extents, target, program, other_sources::refused)) return;
+  if (run_transposed_kernel<Space>(extents, target, program)) return;
+  if (run_packet_kernel<Space>(extents, target, program, other_sources::read)) return;
   const pointwise_kernel<Rank, Target, Program> kernel{numbered_positions<Rank>(extents), target, program};
   launch<Space>(launch_shape{.grid = {blocks_for(kernel.positions.count())}, .block = kernel_block}, kernel);
 }

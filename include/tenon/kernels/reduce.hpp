@@ -64,7 +64,7 @@ struct reduce_kernel {
     (leave_state<I>(device, get<I>(partial), result * parts + part), ...);
     if (!is_last_block(device, counters + result, parts)) return;
     Slots slots{};
-    (finish_parts<I>(device, result, slots), ...);
+    (set_slot<I>(device, result, slots), ...);
     if (device.thread() == 0) store(result, slots);
   }
   template <int I, class Device, class Lanes>
@@ -74,15 +74,9 @@ struct reduce_kernel {
     if (device.thread() == 0) get<I>(states)[place] = total;
   }
   template <int I, class Device>
-  TENON_HOST_DEVICE void finish_parts(Device& device, index result, Slots& slots) const {
+  TENON_HOST_DEVICE void set_slot(Device& device, index result, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    const auto& fold = get<I>(folds);
-    auto partial = fold.none();
-    for (int part = device.thread(); part < parts; part += team) {
-      partial.lane[0] =
-          std::remove_cvref_t<decltype(fold)>::monoid::combine(partial.lane[0], get<I>(states)[result * parts + part]);
-    }
-    get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
+    get<I>(slots.results) = finish_parts(device, get<I>(folds), get<I>(states) + result * parts, parts);
   }
   template <int I, class Lanes, class Position>
   TENON_HOST_DEVICE void add_unit(Lanes& partial, const Position& start, index i) const {

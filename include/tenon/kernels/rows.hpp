@@ -4,73 +4,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/kernels/kept_rows.hpp>
+#include <tenon/kernels/long_rows.hpp>
 #include <tenon/kernels/reduce.hpp>
 
 namespace tenon {
 
-/// Elements of the packets in which rows are written; 1 where they are written one by one.
-template <class Target, class Program>
-inline constexpr int row_packet = 1;
-template <class T, int Rank, class Program>
-inline constexpr int row_packet<strided_target<T, Rank>, Program> =
-    visits_all_reads<Program> ? packet_size<T, Program> : 1;
-
-/// One team per row; rows are the axes from `RowAxis` on.
-template <int Rank, class Target, class Program, class Folds, class Slots>
+/// One team per row; rows are the axes from `RowAxis` on. Packets of all programs are of one size, so that a thread
+/// meets the same elements in each.
+template <int Rank, int Size, class Target, class Program, class Folds, class Slots>
 struct rows_kernel {
   static constexpr const char* name = "rows";
   static constexpr int min_blocks = resident_blocks;
-  numbered_positions<Rank> rows;     // their starts
-  numbered_positions<Rank> columns;  // from the start of a row; of packets where they fit
-  Target target;
-  Program program;
+  numbered_positions<Rank> rows;  // their starts
+  row_writer<Rank, Size, Target, Program> writer;
   Folds folds;
   array<int, Folds::count> first_equal;
+  array<int, Folds::count + 1> first_source;  // of each reduction and of the program, as `kept` numbers them
+  kept_sources kept;
   int team;
-  bool in_packets;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
-    const index teams = device.block_size() / team;
+    const int teams = device.block_size() / team;
+    const auto memory =
+        device.template shared<unsigned char>(teams * kept.bytes).part(device.thread() / team * kept.bytes, kept.bytes);
     for (index row = device.block().x * teams + device.thread() / team; row < rows.count();
          row += device.grid_size().x * teams) {
       Slots slots{};
-      fold_all(device, row, slots, std::make_integer_sequence<int, Folds::count>{});
+      fold_all(device, memory, row, slots, std::make_integer_sequence<int, Folds::count>{});
       if (team == warp_size) device.sync_warp();  // in place, no lane writes what another has yet to read
       const auto start = rows[row];
-      for (index i = device.thread() % team; i < columns.count(); i += team) {
-        write_unit(start, i, slots);
+      for (index i = device.thread() % team; i < writer.units.count(); i += team) {
+        writer.write(start, i, slots, kept_row_reader<Device>{kept, memory, i, first_source[Folds::count]});
       }
     }
   }
 
  private:
-  static constexpr int size = row_packet<Target, Program>;
-
-  TENON_HOST_DEVICE void write_unit(const array<index, Rank>& start, index i, const Slots& slots) const {
-    auto position = columns[i];
-    if (in_packets) position[Rank - 1] *= size;
-    for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
-    const auto cursor = settle(program.at(position), slots);
-    if constexpr (size > 1) {
-      if (in_packets) return write_packet<size>(target.at(position), cursor, fetch<size>(cursor));
-    }
-    target.store(position, cursor.value(0, slots));
+  template <class Device, class Memory, int... I>
+  TENON_HOST_DEVICE void fold_all(Device& device, const Memory& memory, index row, Slots& slots,
+                                  std::integer_sequence<int, I...>) const {
+    (fold_one<I>(device, memory, row, slots), ...);
   }
-  template <class Device, int... I>
-  TENON_HOST_DEVICE void fold_all(Device& device, index row, Slots& slots, std::integer_sequence<int, I...>) const {
-    (fold_one<I>(device, row, slots), ...);
-  }
-  template <int I, class Device>
-  TENON_HOST_DEVICE void fold_one(Device& device, index row, Slots& slots) const {
+  template <int I, class Device, class Memory>
+  TENON_HOST_DEVICE void fold_one(Device& device, const Memory& memory, index row, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
     const auto& fold = get<I>(folds);
     auto partial = fold.none();
     const auto start = fold.starts[row];
-    for (index i = device.thread() % team; i < fold.units.count(); i += team) fold.add(partial, start, i, slots);
+    for (index i = device.thread() % team; i < fold.units.count(); i += team) {
+      fold.add(partial, start, i, slots, kept_row_reader<Device>{kept, memory, i, first_source[I]});
+    }
     get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
   }
 };
+
+namespace detail {
+
+/// Adds the sources of each reduction to a list, and keeps the numbers of their first.
+template <int Rank, class List, class Folds, int Count>
+void list_fold_sources(List& list, Folds& folds, const array<index, Rank>& row_extents, array<int, Count>& first) {
+  for_each_index<Folds::count>([&](auto i) {
+    auto& fold = get<i.value>(folds);
+    first[i.value] = list.add(fold.program, fold.in_result, row_extents);
+  });
+}
+
+/// Whether each reduction goes over rows of `count` elements side by side, in packets.
+template <class... Folds>
+bool folds_whole_rows(const tuple<Folds...>& folds, index count) {
+  return apply_tuple(
+      [&](const auto&... fold) {
+        return ((fold.in_packets && fold.count == count && fold.units.last_extent() * Folds::size == count) && ...);
+      },
+      folds);
+}
+
+/// Which axis of the rows each axis of a statement is: itself before `RowAxis`, none from there on.
+template <int Rank, int RowAxis>
+constexpr array<int, Rank> axes_of_rows() {
+  array<int, Rank> result{};
+  for (int axis = 0; axis < Rank; ++axis) result[axis] = axis < RowAxis ? axis : -1;
+  return result;
+}
+
+}  // namespace detail
 
 /// Evaluates a statement of the form `rows` into `target`, in one launch.
 template <class Space, int RowAxis, class Target, class E>
@@ -85,23 +104,54 @@ void run_rows_kernel(Target target, const E& node) {
     (axis < RowAxis ? column_extents : row_extents)[axis] = 1;
     if (axis >= RowAxis) fold_extents[axis] = 1;
   }
-  const auto folds = lower_kernel_folds(node, result_extents, fold_extents);
+  auto lowered = lower_folds(node, result_extents);
+  constexpr int size = common_row_packet<Target, decltype(program)>(static_cast<decltype(&lowered)>(nullptr));
+  const auto folds =
+      apply_tuple([&]<class... Folds>(
+                      const Folds&... fold) { return make_tuple_of(kernel_fold<Folds, size>(fold, fold_extents)...); },
+                  lowered);
+  using program_type = decltype(program);
+  using folds_type = std::remove_const_t<decltype(folds)>;
   using slots = decltype(slots_of(folds));
-  const int size = row_packet<Target, decltype(program)>;
-  const bool in_packets = size > 1 && column_extents[rank - 1] % size == 0 && lies_in_packets(extents, target, program);
+  const index row_elements = count_between(column_extents, 0, rank);
+  const bool is_one_run = column_extents[rank - 1] == row_elements;
+  const bool in_packets =
+      size > 1 && column_extents[rank - 1] % size == 0 && lies_in_packets<size>(extents, target, program);
   if (in_packets) column_extents[rank - 1] /= size;
-  const rows_kernel<rank, Target, decltype(program), std::remove_const_t<decltype(folds)>, slots> kernel{
-      numbered_positions<rank>(row_extents),
-      numbered_positions<rank>(column_extents),
-      target,
-      program,
-      folds,
-      first_equal_reductions(node),
-      fold_team(most_values(folds)),
-      in_packets};
-  launch<Space>(launch_shape{.grid = {blocks_for(kernel.rows.count() * kernel.team)},
+  const numbered_positions<rank> rows(row_extents);
+  const row_writer<rank, size, Target, program_type> writer{numbered_positions<rank>(column_extents), target, program,
+                                                            in_packets};
+  const auto first_equal = first_equal_reductions(node);
+
+  const int parts = rows.count() > few_rows ? 1 : parts_of_result(rows.count(), most_units(folds), kernel_block);
+  if (parts > 1) {
+    using places = decltype(state_places_of<Space>(folds));
+    const index items = rows.count() * parts;
+    const auto left = places::take(items);
+    using kernel_type = long_rows_kernel<rank, size, Target, program_type, folds_type, slots, decltype(left.values)>;
+    const kernel_type kernel{rows, writer, folds, first_equal, parts, left.own->grid_barrier(), left.values};
+    const index room = cooperative_blocks<Space, kernel_type>(kernel_block, block_reduce_bytes);
+    launch<Space>(launch_shape{.grid = {static_cast<int>(items < room ? items : room)},
+                               .block = kernel_block,
+                               .shared_bytes = block_reduce_bytes},
+                  kernel);
+    return left.launched();
+  }
+
+  const int team = fold_team(most_values(folds)), teams = kernel_block / team;
+  array<int, folds_type::count + 1> first_source{};
+  kept_sources kept;
+  if (in_packets && is_one_run && detail::folds_whole_rows(folds, row_elements)) {
+    row_source_list<rank> sources;
+    detail::list_fold_sources(sources, lowered, result_extents, first_source);
+    first_source[folds_type::count] = sources.add(program, detail::axes_of_rows<rank, RowAxis>(), result_extents);
+    kept = sources.kept(row_elements, teams);
+  }
+  const rows_kernel<rank, size, Target, program_type, folds_type, slots> kernel{
+      rows, writer, folds, first_equal, first_source, kept, team};
+  launch<Space>(launch_shape{.grid = {blocks_for(rows.count() * team)},
                              .block = kernel_block,
-                             .shared_bytes = block_reduce_bytes},
+                             .shared_bytes = block_reduce_bytes + shared_bytes_of<unsigned char>(teams * kept.bytes)},
                 kernel);
 }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <tenon/base/tuple.hpp>
+#include <tenon/device/captured.hpp>
 #include <tenon/device/collective.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #include <vector>
@@ -13,27 +14,6 @@
 namespace tenon {
 
 inline constexpr int workspace_counters = 1024;
-
-namespace detail {
-
-/// What kernels of a space that run in order have in common.
-struct kernel_order {
-  const void* stream = nullptr;
-  int device = 0;
-  bool operator==(const kernel_order&) const = default;
-};
-template <class Space>
-struct current_order {
-  static kernel_order get() { return {}; }
-};
-#if defined(__CUDACC__)
-template <>
-struct current_order<cuda> {
-  static kernel_order get() { return {current_stream(), current_cuda_device()}; }
-};
-#endif
-
-}  // namespace detail
 
 /// Counters, which are 0 when a kernel starts, and bytes of `Space` behind them. Kernels that end set them to 0 again;
 /// after one that did not, `with` does.
@@ -45,14 +25,19 @@ class workspace {
   workspace& operator=(const workspace&) = delete;
   ~workspace() { release(); }
 
-  /// That of the calling thread and its current stream, with room for `bytes`.
+  /// That of the calling thread and its current stream, or of the function that it captures, with room for `bytes`.
   static workspace& with(std::size_t bytes) {
     struct entry {
-      detail::kernel_order order;
+      stream_id order;
       std::unique_ptr<workspace> own;
     };
+    if (captured_work* const work = thread_capture<Space>()) {
+      if (work->workspace == nullptr) work->workspace = std::make_shared<workspace>();
+      auto& captured = static_cast<workspace*>(work->workspace.get())->reserve(bytes);
+      return work->used.push_back(captured.memory_), captured;
+    }
     thread_local std::vector<entry> entries;
-    const auto order = detail::current_order<Space>::get();
+    const stream_id order = space_devices<Space>::stream();
     for (const auto& each : entries) {
       if (each.order == order) return each.own->reserve(bytes);
     }
@@ -62,10 +47,13 @@ class workspace {
   /// Says that the kernel which was last given this has been launched.
   void launched() { is_clean_ = true; }
   unsigned* counters() const { return static_cast<unsigned*>(memory_); }
+  /// The word by which the blocks of a cooperative kernel wait for each other.
+  unsigned* grid_barrier() const { return counters() + workspace_counters; }
   std::byte* bytes() const { return static_cast<std::byte*>(memory_) + counter_bytes; }
 
  private:
-  static constexpr std::size_t counter_bytes = workspace_counters * sizeof(unsigned);
+  static constexpr int words = workspace_counters + 8;  // with the barrier, and aligned
+  static constexpr std::size_t counter_bytes = words * sizeof(unsigned);
 
   workspace& reserve(std::size_t bytes) {
     if (memory_ == nullptr || bytes > size_) {
@@ -74,10 +62,7 @@ class workspace {
       size_ = bytes;
       is_clean_ = false;
     }
-    if (!is_clean_) {
-      const std::vector<unsigned> zeros(workspace_counters);
-      Space::copy_from_host(memory_, zeros.data(), counter_bytes);
-    }
+    if (!is_clean_) Space::set_zero(memory_, counter_bytes);
     is_clean_ = false;
     return *this;
   }

@@ -119,11 +119,13 @@ void merge_iteration(array<index, Rank>& extents, Target& target, Program& progr
   });
 }
 
+// The loops below ask for axis >= 0 too: g++ does not know that `first` is never negative, and warns.
+
 /// The position numbered `number` in row-major order of the axes `first` to `last` - 1; the others stay.
 template <int Rank>
 TENON_HOST_DEVICE constexpr void set_position(array<index, Rank>& position, const array<index, Rank>& extents,
                                               int first, int last, index number) {
-  for (int axis = last - 1; axis >= first; --axis) {
+  for (int axis = last - 1; axis >= 0 && axis >= first; --axis) {
     const index extent = extents[axis];
     if (extent == 1) {
       position[axis] = 0;
@@ -138,7 +140,7 @@ TENON_HOST_DEVICE constexpr void set_position(array<index, Rank>& position, cons
 template <int Rank>
 TENON_HOST_DEVICE constexpr void advance_position(array<index, Rank>& position, const array<index, Rank>& extents,
                                                   int first, int last) {
-  for (int axis = last - 1; axis >= first; --axis) {
+  for (int axis = last - 1; axis >= 0 && axis >= first; --axis) {
     if (++position[axis] < extents[axis]) return;
     position[axis] = 0;
   }
@@ -148,7 +150,7 @@ TENON_HOST_DEVICE constexpr void advance_position(array<index, Rank>& position, 
 template <int Rank>
 TENON_HOST_DEVICE constexpr index count_between(const array<index, Rank>& extents, int first, int last) {
   index product = 1;
-  for (int axis = first; axis < last; ++axis) product *= extents[axis];
+  for (int axis = last - 1; axis >= 0 && axis >= first; --axis) product *= extents[axis];
   return product;
 }
 

@@ -1,108 +1,45 @@
 // tenon/plan/explain.hpp: a statement's plan as text.
-// Walks the same splits as the evaluator and evaluates nothing: what a kernel leaves for later ones has a number only.
-// Floor 3: may include base, core, expr, plan.
+// Walks the same splits as the evaluator and evaluates nothing; on a device its launches are noted in place of run.
+// Floor 3: may include base, core, device, expr, plan.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/assign.hpp>
+#include <tenon/device/primitives.hpp>
+#include <tenon/plan/describe.hpp>
 #include <tenon/plan/split.hpp>
-#include <vector>
 
 namespace tenon {
 
 namespace detail {
 
-/// Stands for the elements that a kernel will have written.
-struct kernel_result {
-  int kernel;
-};
-
-/// What a kernel reads: tensors, told apart by address and called x0, x1, ... in the order of their first mention, and
-/// results of earlier kernels.
-class operand_names {
+/// Notes launches in place of running them.
+class launch_notes final : public launch_observer {
  public:
-  template <class Leaf>
-  std::string name(const Leaf& node) {
-    const index bytes = node.shape().count() * static_cast<index>(sizeof(typename Leaf::element));
-    if constexpr (requires { node.owner.kernel; }) return mention("result", nullptr, node.owner.kernel, bytes);
-    else return mention("x", node.elements.data(), 0, bytes);
+  void statement(const statement_facts&) override {}
+  bool begin(const launch_facts& facts) override {
+    if (facts.shape == nullptr) return true;
+    const launch_shape& shape = *facts.shape;
+    lines_ +=
+        compose_text("   launches ", facts.kernel, ": ", describe_grid(shape.grid), " of ", shape.block, " threads");
+    if (shape.shared_bytes != 0) lines_ += compose_text(", ", describe_bytes(shape.shared_bytes), " of shared memory");
+    for (int i = 0; i < facts.choice_count; ++i) {
+      lines_ += compose_text("; ", facts.choices[i].name, " ", facts.choices[i].value);
+    }
+    lines_ += "\n";
+    return false;
   }
-  std::size_t count() const { return operands_.size(); }
-  index bytes() const {
-    index total = 0;
-    for (const auto& each : operands_) total += each.bytes;
-    return total;
-  }
+  void end() noexcept override {}
+  const std::string& lines() const { return lines_; }
 
  private:
-  struct operand {
-    const void* data;
-    int kernel, number;
-    index bytes;
-  };
-  std::string mention(const char* prefix, const void* data, int kernel, index bytes) {
-    int tensors = 0;
-    for (auto& each : operands_) {
-      if (each.data == data && each.kernel == kernel) {
-        each.bytes = each.bytes < bytes ? bytes : each.bytes;
-        return compose_text(prefix, each.number);
-      }
-      tensors += each.kernel == 0 ? 1 : 0;
-    }
-    operands_.push_back({data, kernel, kernel == 0 ? tensors : kernel, bytes});
-    return compose_text(prefix, operands_.back().number);
+  static std::string describe_grid(const grid_extent& grid) {
+    if (grid.y == 1 && grid.z == 1) return compose_text(grid.x, grid.x == 1 ? " block" : " blocks");
+    return compose_text(grid.x, " x ", grid.y, grid.z == 1 ? "" : compose_text(" x ", grid.z), " blocks");
   }
-  std::vector<operand> operands_;
+
+  std::string lines_;
 };
-
-template <class Element, class Shape>
-std::string describe_elements(const Shape& extents) {
-  return compose_text(dtype_name<Element>(), " ", extents.to_array());
-}
-
-inline std::string describe_bytes(index bytes) {
-  const char* const units[] = {" bytes", " kB", " MB", " GB", " TB"};
-  int unit = 0;
-  index divisor = 1;
-  while (unit < 4 && bytes / divisor >= 10'000) ++unit, divisor *= 1000;
-  return compose_text((bytes + divisor / 2) / divisor, units[unit]);
-}
-
-inline std::string describe_number(double value) {
-  char text[32];
-  __builtin_snprintf(text, sizeof(text), "%g", value);
-  return text;
-}
-
-template <class E>
-std::string describe_axes(const E&) {
-  constexpr int rank = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>::shape_type::rank;
-  if constexpr (std::is_same_v<typename E::axes, all_axes>) {
-    return "";
-  } else {
-    constexpr auto reduced = reduced_axes<rank>(typename E::axes{});
-    std::string text;
-    for (int axis = 0; axis < rank; ++axis) {
-      if (reduced[axis]) text += compose_text(text.empty() ? ", axis<" : ", ", axis);
-    }
-    return text + ">";
-  }
-}
-
-/// An expression as the user's functions would be written, operands by name.
-template <class E>
-std::string describe_node(const E& node, operand_names& operands) {
-  if constexpr (is_scalar_node<E>) {
-    return describe_number(static_cast<double>(node.value));
-  } else if constexpr (std::is_same_v<typename E::kind, leaf_kind>) {
-    return operands.name(node);
-  } else {
-    std::string text;
-    for_each_index<decltype(E::operands)::count>(
-        [&](auto i) { text += (i.value == 0 ? "" : ", ") + describe_node(get<i.value>(node.operands), operands); });
-    if constexpr (is_reduction<E>) text += describe_axes(node);
-    return compose_text(operation_name<E>, "(", text, ")");
-  }
-}
 
 template <class E>
 constexpr const char* describe_stage() {
@@ -123,7 +60,9 @@ constexpr const char* describe_stage() {
 /// Why `Part` ends a kernel within a longer statement.
 template <class Part>
 constexpr const char* describe_boundary() {
-  if constexpr (is_contraction<Part>) {
+  if constexpr (!fuses_operations) {
+    return "with TENON_NO_FUSE every operation is a kernel of its own";
+  } else if constexpr (is_contraction<Part>) {
     return "a kernel holds one contraction, and pointwise operations around it";
   } else if constexpr (!is_reduction<Part>) {
     return "a contraction reads its operands many times";
@@ -154,19 +93,36 @@ class explanation {
     using shape = typename Part::shape_type;
     using space = concrete_space<typename Part::space>;
     add(part, describe_boundary<Part>());
-    const view<const typename Part::element, shape, space> elements(nullptr, part.shape());
+    const view<const typename Part::element, shape, space> elements(address_of_result<typename Part::element>(),
+                                                                    part.shape());
     return leaf<typename Part::element, shape, space, kernel_result>{elements, {kernels_}};
   }
   template <class E>
   void add_kernel(const E& node, const char* boundary) {
-    operand_names operands;
-    const std::string computes = describe_node(node, operands);
-    const index written = node.shape().count() * static_cast<index>(sizeof(typename E::element));
-    lines_ += compose_text(++kernels_, ". ", describe_stage<E>(), ": ",
-                           describe_elements<typename E::element>(node.shape()), " = ", computes, "\n   reads ");
-    lines_ += compose_text(describe_bytes(operands.bytes()), " of ", operands.count(),
-                           operands.count() == 1 ? " tensor" : " tensors", ", writes ", describe_bytes(written), "\n");
+    statement_text statement;
+    const auto extents = node.shape().to_array();
+    statement.result(dtype_name<typename E::element>(), extents.begin(), extents.size(), sizeof(typename E::element));
+    tell_node(node, statement);
+    lines_ += compose_text(++kernels_, ". ", describe_stage<E>(), ": ", statement.text(), "\n   reads ");
+    lines_ += compose_text(describe_bytes(statement.bytes_read()), " of ", statement.tensors_read(),
+                           statement.tensors_read() == 1 ? " tensor" : " tensors", ", writes ",
+                           describe_bytes(statement.bytes_written()), "\n");
+    if constexpr (!std::is_same_v<concrete_space<typename E::space>, host>) add_launches(node);
     if (boundary != nullptr) lines_ += compose_text("   ends here: ", boundary, "\n");
+  }
+  /// What assigning `node` to a new tensor launches.
+  template <class E>
+  void add_launches(const E& node) {
+    using destination = view<typename E::element, typename E::shape_type, typename E::space>;
+    launch_notes notes;
+    const observer_scope noting(&notes);
+    assigner<destination, E>::assign(destination(address_of_result<typename E::element>(), node.shape()), node);
+    lines_ += notes.lines();
+  }
+  /// An address for what kernel number `kernels_` writes: aligned as a new tensor's, and where no tensor lies.
+  template <class T>
+  T* address_of_result() const {
+    return reinterpret_cast<T*>((std::uintptr_t{1} << 62) + (static_cast<std::uintptr_t>(kernels_) << 48));
   }
 
   std::string lines_;
@@ -176,7 +132,9 @@ class explanation {
 }  // namespace detail
 
 /// What a statement of this expression will run: its kernels in order, what is fused into each, the bytes of distinct
-/// tensors that it reads and writes, and why a kernel ends before the statement does. Evaluates nothing.
+/// tensors that it reads and writes, and why a kernel ends before the statement does. For tensors of a device, also
+/// what is launched when the result is a new tensor: grid, threads, shared memory, and what the kernel chose (tiles,
+/// elements of a packet, blocks that share a result). Evaluates nothing; temporary memory of kernels may be allocated.
 /// example   tests/plan/explain.cpp "softmax is one row-resident kernel"
 template <tensor_operand Operand>
 std::string explain(Operand&& operand) {

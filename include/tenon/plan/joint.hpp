@@ -36,12 +36,8 @@ struct joint_program {
           cursors);
     }
     template <class Slots>
-    TENON_INLINE auto settled(const Slots& slots) const {
-      return apply_tuple(
-          [&](const auto&... cursor) {
-            return cursor_of<decltype(settle(cursor, slots))...>{make_tuple_of(settle(cursor, slots)...)};
-          },
-          cursors);
+    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
+      return settle_all(slots, positions{});
     }
 
     template <class Visitor>
@@ -50,6 +46,10 @@ struct joint_program {
     }
 
    private:
+    template <class Slots, int... I>
+    TENON_HOST_DEVICE TENON_INLINE auto settle_all(const Slots& slots, std::integer_sequence<int, I...>) const {
+      return cursor_of<decltype(settle(get<I>(cursors), slots))...>{make_tuple_of(settle(get<I>(cursors), slots)...)};
+    }
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE auto values_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {
       return make_tuple_of(get<I>(cursors).value(i, slots)...);

@@ -24,7 +24,7 @@ inline constexpr const char* operation_name = [] {
   if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
   else if constexpr (is_reduction<E>) return E::monoid::name;
   else if constexpr (is_contraction<E>) return "contract";
-  else if constexpr (std::is_same_v<typename E::kind, generator_kind>) return "generate";
+  else if constexpr (requires(const E& node) { node.generator; }) return decltype(E::generator)::name;
   else return "view";
 }();
 

@@ -11,6 +11,7 @@ namespace tenon {
 
 /// Whether the offset is at most a limit.
 struct at_most_generator {
+  static constexpr const char* name = "triangle";
   using element = bool;
   index limit;
   TENON_HOST_DEVICE bool operator()(index offset) const { return offset <= limit; }

@@ -1,0 +1,109 @@
+// benchmarks/cuda/g04_rows.cu: G4, statements that keep a row: softmax and layer norm, with a residual too.
+// Beside cuDNN's softmax where it is found; bytes count one read and one write of every operand of the row.
+// SPDX-License-Identifier: Apache-2.0
+#include "timing.hpp"
+
+#if __has_include(<cudnn.h>) && defined(BENCHMARKS_CUDNN)
+#include <cudnn.h>
+#endif
+
+namespace {
+
+namespace tn = tenon;
+inline constexpr tn::index elements = tn::index{1} << 28;  // of every case: rows times columns
+
+template <class T>
+using matrix = tn::tensor<T, tn::rank<2>, tn::cuda>;
+
+template <class T>
+double bound_of() {
+  return std::is_same_v<T, float> ? 1e-5 : 1e-2;
+}
+
+#if defined(CUDNN_MAJOR)
+class cudnn_softmax {
+ public:
+  template <class T>
+  explicit cudnn_softmax(const matrix<T>& x) {
+    check(cudnnCreate(&handle_));
+    check(cudnnSetStream(handle_, tn::current_stream()));
+    check(cudnnCreateTensorDescriptor(&extents_));
+    check(cudnnSetTensor4dDescriptor(
+        extents_, CUDNN_TENSOR_NCHW, std::is_same_v<T, float> ? CUDNN_DATA_FLOAT : CUDNN_DATA_BFLOAT16,
+        static_cast<int>(x.shape().extent(0)), static_cast<int>(x.shape().extent(1)), 1, 1));
+  }
+  cudnn_softmax(const cudnn_softmax&) = delete;
+  cudnn_softmax& operator=(const cudnn_softmax&) = delete;
+  ~cudnn_softmax() {
+    cudnnDestroyTensorDescriptor(extents_);
+    cudnnDestroy(handle_);
+  }
+  void run(const void* x, void* y) const {
+    const float one = 1, none = 0;
+    check(cudnnSoftmaxForward(handle_, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL, &one, extents_, x, &none,
+                              extents_, y));
+  }
+
+ private:
+  static void check(cudnnStatus_t status) {
+    if (status != CUDNN_STATUS_SUCCESS) timing::session::fail(cudnnGetErrorString(status));
+  }
+
+  cudnnHandle_t handle_{};
+  cudnnTensorDescriptor_t extents_{};
+};
+#endif
+
+template <class T>
+void compare_softmax(timing::session& session, const std::string& type, tn::index columns) {
+  const auto x = timing::random_tensor<T>(tn::rank<2>(elements / columns, columns), 1);
+  matrix<T> y(x.shape()), peer_y(x.shape());
+  const timing::measure by{.bytes = 2.0 * sizeof(T) * static_cast<double>(elements), .bound = bound_of<T>()};
+  const timing::device_copy copy(by.bytes);
+  std::vector<timing::contender> contenders{
+      {"tenon", [&](int) { y = tn::softmax(x, tn::axis<-1>); }, timing::elements_of(y)}};
+#if defined(CUDNN_MAJOR)
+  const cudnn_softmax cudnn(x);
+  contenders.push_back({"cudnn", [&](int) { cudnn.run(x.data(), peer_y.data()); }, timing::elements_of(peer_y)});
+#endif
+  contenders.push_back(copy.as_limit());
+  session.compare(tn::compose_text("G4a/softmax_", type, "_", columns), by, contenders);
+}
+
+template <class T>
+void compare_norms(timing::session& session, const std::string& type, tn::index columns) {
+  const tn::rank<2> extents(elements / columns, columns);
+  const auto x = timing::random_tensor<T>(extents, 1), residual = timing::random_tensor<T>(extents, 2);
+  const auto weight = timing::random_tensor<T>(tn::rank<1>(columns), 3),
+             bias = timing::random_tensor<T>(tn::rank<1>(columns), 4);
+  matrix<T> y(extents), sum(extents);
+  const double once = sizeof(T) * static_cast<double>(elements);
+  const timing::device_copy copy(2 * once), longer_copy(4 * once);
+  session.compare(tn::compose_text("G4b/layer_norm_", type, "_", columns), {.bytes = 2 * once, .bound = bound_of<T>()},
+                  {{"tenon", [&](int) { y = tn::layer_norm(x, tn::axis<-1>, weight, bias); }, timing::elements_of(y)},
+                   copy.as_limit()});
+  session.compare(tn::compose_text("G4b/residual_layer_norm_", type, "_", columns),
+                  {.bytes = 4 * once, .bound = bound_of<T>()},
+                  {{"tenon",
+                    [&](int) {
+                      tn::evaluate(tn::assign(sum, x + residual),
+                                   tn::assign(y, tn::layer_norm(x + residual, tn::axis<-1>, weight, bias)));
+                    },
+                    timing::elements_of(y)},
+                   longer_copy.as_limit()});
+}
+
+void cases(timing::session& session) {
+  for (const tn::index columns : {256, 1024, 4096, 8192, 32768, 131072}) {
+    compare_softmax<float>(session, "float", columns);
+    compare_softmax<tn::bfloat16>(session, "bfloat16", columns);
+  }
+  for (const tn::index columns : {1024, 8192}) {
+    compare_norms<float>(session, "float", columns);
+    compare_norms<tn::bfloat16>(session, "bfloat16", columns);
+  }
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) { return timing::run_cases(argument_count, arguments, &cases); }

@@ -1,0 +1,140 @@
+// benchmarks/cuda/g05_gemm.cu: G5, products of matrices: tensor cores for bfloat16 and half, floats in full precision.
+// Beside cuBLAS on the same problem: large, odd, skinny, deep and batched; and with bias, GELU and residual fused.
+// SPDX-License-Identifier: Apache-2.0
+#include <cublas_v2.h>
+
+#include "timing.hpp"
+
+namespace {
+
+namespace tn = tenon;
+template <class T>
+using matrix = tn::tensor<T, tn::rank<2>, tn::cuda>;
+
+/// cuBLAS, which stores columns side by side: C = A B of row-major matrices is C^T = B^T A^T of its own.
+class cublas {
+ public:
+  cublas() { check(cublasCreate(&handle_)), check(cublasSetStream(handle_, tn::current_stream())); }
+  cublas(const cublas&) = delete;
+  cublas& operator=(const cublas&) = delete;
+  ~cublas() { cublasDestroy(handle_); }
+
+  template <class T>
+  void multiply(const T* a, const T* b, T* c, tn::index rows, tn::index columns, tn::index depth) const {
+    multiply_batch(a, b, c, {1, rows, columns, depth});
+  }
+  struct extents {
+    tn::index batches, rows, columns, depth;
+  };
+  template <class T>
+  void multiply_batch(const T* a, const T* b, T* c, const extents& of) const {
+    const float one = 1, none = 0;
+    const auto type = type_of<T>();
+    check(cublasGemmStridedBatchedEx(
+        handle_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(of.columns), static_cast<int>(of.rows),
+        static_cast<int>(of.depth), &one, b, type, static_cast<int>(of.columns), of.columns * of.depth, a, type,
+        static_cast<int>(of.depth), of.rows * of.depth, &none, c, type, static_cast<int>(of.columns),
+        of.rows * of.columns, static_cast<int>(of.batches), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  }
+
+ private:
+  template <class T>
+  static cudaDataType type_of() {
+    return std::is_same_v<T, float> ? CUDA_R_32F : std::is_same_v<T, tn::half> ? CUDA_R_16F : CUDA_R_16BF;
+  }
+  static void check(cublasStatus_t status) {
+    if (status != CUBLAS_STATUS_SUCCESS) timing::session::fail(cublasGetStatusString(status));
+  }
+
+  cublasHandle_t handle_{};
+};
+
+/// Rounding of results, and of sums whose order differs.
+template <class T>
+double bound_of(tn::index depth) {
+  const double sums = 1e-6 * std::sqrt(static_cast<double>(depth)) * 8;
+  return sums + (std::is_same_v<T, float> ? 0 : std::is_same_v<T, tn::half> ? 2e-3 : 1.6e-2);
+}
+
+struct problem {
+  tn::index rows, columns, depth;
+  std::string text() const { return tn::compose_text(rows, "x", columns, "x", depth); }
+  double operations() const { return 2.0 * static_cast<double>(rows) * static_cast<double>(columns * depth); }
+};
+
+template <class T>
+void compare_product(timing::session& session, const std::string& row, const problem& of, const cublas& peer) {
+  const std::size_t bytes =
+      sizeof(T) * static_cast<std::size_t>(of.rows * of.depth + of.depth * of.columns + of.rows * of.columns);
+  std::vector<matrix<T>> a, b, c, peer_c;
+  const int slots = timing::slots_for(bytes);
+  for (int slot = 0; slot < slots; ++slot) {
+    a.push_back(timing::random_tensor<T>(tn::rank<2>(of.rows, of.depth), 2 * slot + 1));
+    b.push_back(timing::random_tensor<T>(tn::rank<2>(of.depth, of.columns), 2 * slot + 2));
+    c.emplace_back(tn::rank<2>(of.rows, of.columns));
+    peer_c.emplace_back(tn::rank<2>(of.rows, of.columns));
+  }
+  const auto with_tenon = [&](int slot) {
+    const auto at = static_cast<std::size_t>(slot);
+    c[at] = tn::matmul(a[at], b[at]);
+  };
+  const auto with_cublas = [&](int slot) {
+    const auto at = static_cast<std::size_t>(slot);
+    peer.multiply(a[at].data(), b[at].data(), peer_c[at].data(), of.rows, of.columns, of.depth);
+  };
+  session.compare(
+      tn::compose_text(row, "_", tn::dtype_name<T>(), "/", of.text()),
+      {.operations = of.operations(), .bound = bound_of<T>(of.depth), .slots = slots},
+      {{"tenon", with_tenon, timing::elements_of(c[0])}, {"cublas", with_cublas, timing::elements_of(peer_c[0])}});
+}
+
+/// C = gelu(A B + bias) + residual in one kernel, beside a product and a pointwise kernel; and the bare product of the
+/// same extents beside cuBLAS.
+void compare_epilogue(timing::session& session, const problem& of, const cublas& peer) {
+  using element = tn::bfloat16;
+  const auto a = timing::random_tensor<element>(tn::rank<2>(of.rows, of.depth), 1);
+  const auto b = timing::random_tensor<element>(tn::rank<2>(of.depth, of.columns), 2);
+  const auto bias = timing::random_tensor<element>(tn::rank<1>(of.columns), 3);
+  const auto residual = timing::random_tensor<element>(tn::rank<2>(of.rows, of.columns), 4);
+  matrix<element> c(residual.shape()), product(residual.shape()), peer_c(residual.shape());
+  const auto apart = [&](int) {
+    product = tn::matmul(a, b);
+    peer_c = tn::gelu(product + bias) + residual;
+  };
+  session.compare("G5f_bfloat16/bias_gelu_residual_" + of.text(),
+                  {.operations = of.operations(), .bound = 2 * bound_of<element>(of.depth)},
+                  {{"tenon", [&](int) { c = tn::gelu(tn::matmul(a, b) + bias) + residual; }, timing::elements_of(c)},
+                   {"apart", apart, timing::elements_of(peer_c)}});
+  compare_product<element>(session, "G5f", of, peer);
+}
+
+void compare_batches(timing::session& session, const cublas& peer) {
+  using element = tn::bfloat16;
+  const cublas::extents of{4096, 64, 64, 64};
+  const tn::rank<3> extents(of.batches, of.rows, of.columns);
+  const auto a = timing::random_tensor<element>(extents, 1), b = timing::random_tensor<element>(extents, 2);
+  tn::tensor<element, tn::rank<3>, tn::cuda> c(extents), peer_c(extents);
+  session.compare("G5i_bfloat16/4096_of_64x64x64",
+                  {.operations = 2.0 * 4096 * 64 * 64 * 64, .bound = bound_of<element>(64)},
+                  {{"tenon", [&](int) { c = tn::matmul(a, b); }, timing::elements_of(c)},
+                   {"cublas", [&](int) { peer.multiply_batch(a.data(), b.data(), peer_c.data(), of); },
+                    timing::elements_of(peer_c)}});
+}
+
+void cases(timing::session& session) {
+  const cublas peer;
+  for (const tn::index n : {8192, 4096, 2048, 1024}) {
+    compare_product<tn::bfloat16>(session, "G5a", {n, n, n}, peer);
+    compare_product<tn::half>(session, "G5b", {n, n, n}, peer);
+  }
+  compare_product<float>(session, "G5e", {8192, 8192, 8192}, peer);
+  compare_epilogue(session, {8192, 8192, 1024}, peer);
+  compare_product<tn::bfloat16>(session, "G5g", {8191, 8190, 8189}, peer);
+  for (const tn::index rows : {1, 4, 16}) compare_product<tn::bfloat16>(session, "G5h", {rows, 8192, 8192}, peer);
+  compare_product<tn::bfloat16>(session, "G5i", {256, 256, 65536}, peer);
+  compare_batches(session, peer);
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) { return timing::run_cases(argument_count, arguments, &cases); }

@@ -1,0 +1,113 @@
+// tenon/contraction/host_arithmetic.hpp: how the host product multiplies and adds.
+// One number a lane, or two bfloat16, or four bytes: all that the rest of the product knows of it is this.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/matrix_memory.hpp>
+#include <tenon/device/simd_dot.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+
+namespace tenon {
+
+/// Products of numbers of type T, added in T. `unit` is what a lane of an operand holds, `group` how many `element`s
+/// that is.
+template <class T>
+struct number_products {
+  using left_element = T;
+  using right_element = T;
+  using unit = T;
+  using sum = T;
+  static constexpr int group = 1, lanes = simd::native_width<T>;
+  static constexpr bool shifts_left = false;
+  using pack = simd::pack<T, lanes>;
+
+  static TENON_INLINE pack add(pack sums, T left, pack right) { return sums + left * right; }
+};
+
+/// Products of bfloat16, added in float, two at a time; numbers below the normal range count as 0.
+struct bfloat16_products {
+  using left_element = bfloat16;
+  using right_element = bfloat16;
+  using unit = std::uint32_t;
+  using sum = float;
+  static constexpr int group = 2, lanes = simd::native_width<float>;
+  static constexpr bool shifts_left = false;
+  using pack = simd::pack<float, lanes>;
+  using units = simd::pack<unit, lanes>;
+
+  static TENON_INLINE pack add(pack sums, unit left, units right) { return simd::add_bfloat16_dot(sums, left, right); }
+};
+
+/// Products of bytes, added modulo 2^32, four at a time. The instruction wants unsigned bytes on the left: 128 is added
+/// to signed ones, and 128 times the sums of the right operand's columns is what the sums begin below zero.
+template <class Left>
+struct byte_products {
+  using left_element = Left;
+  using right_element = std::int8_t;
+  using unit = std::uint32_t;
+  using sum = std::uint32_t;
+  static constexpr int group = 4, lanes = simd::native_width<std::uint32_t>;
+  static constexpr bool shifts_left = std::is_signed_v<Left>;
+  using pack = simd::pack<sum, lanes>;
+
+  static TENON_INLINE pack add(pack sums, unit left, pack right) { return simd::add_byte_dot(sums, left, right); }
+};
+
+namespace detail {
+
+/// A program without casts to wider integers: `of` gives the program of what they are made of.
+template <class Program>
+struct before_casts {
+  using type = Program;
+  static const Program& of(const Program& program) { return program; }
+};
+template <class T, class Computes, class Program>
+  requires is_integer<T> && is_integer<typename Program::value_type> && (sizeof(typename Program::value_type) == 1)
+struct before_casts<operation_program<cast_op<T>, T, Computes, Program>> {
+  using type = Program;
+  static const Program& of(const operation_program<cast_op<T>, T, Computes, Program>& program) {
+    return get<0>(program.programs);
+  }
+};
+
+template <class Program, int Rank, class Axes>
+auto without_casts(const folded_matrix<Program, Rank, Axes>& matrix) {
+  using bare = before_casts<Program>;
+  return folded_matrix<typename bare::type, Rank, Axes>{bare::of(matrix.program), matrix.extents, matrix.batch};
+}
+template <class Matrix>
+const Matrix& without_casts(const Matrix& matrix) {
+  return matrix;
+}
+
+template <class T>
+inline constexpr bool is_byte = std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>;
+
+/// How matrices whose products are elements of type T are multiplied.
+template <class T, class Left, class Right>
+constexpr auto choose_products() {
+  using left = memory_element_of<decltype(without_casts(std::declval<const Left&>()))>;
+  using right = memory_element_of<decltype(without_casts(std::declval<const Right&>()))>;
+  if constexpr (std::is_same_v<left, bfloat16> && std::is_same_v<right, bfloat16> && simd::has_bfloat16_dot) {
+    return bfloat16_products{};
+  } else if constexpr (is_integer<T> && sizeof(T) <= 4) {
+    if constexpr (is_byte<left> && std::is_same_v<right, std::int8_t> && simd::has_byte_dot) {
+      return byte_products<left>{};
+    } else {
+      return number_products<std::uint32_t>{};  // no result of at most 32 bits depends on higher ones
+    }
+  } else if constexpr (is_integer<T>) {
+    return number_products<std::uint64_t>{};
+  } else {
+    return number_products<compute_type<T>>{};
+  }
+}
+
+}  // namespace detail
+
+/// The arithmetic of a product of two matrices whose elements are of type T.
+template <class T, class Left, class Right>
+using host_products = decltype(detail::choose_products<T, Left, Right>());
+
+}  // namespace tenon

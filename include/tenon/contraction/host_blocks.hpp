@@ -1,0 +1,111 @@
+// tenon/contraction/host_blocks.hpp: how a product of the host is cut into blocks.
+// Blocks of both operands are packed once for all threads, or read where they lie, as sizes and caches suggest.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/host_tile.hpp>
+#include <tenon/contraction/pack.hpp>
+#include <tenon/device/caches.hpp>
+#include <vector>
+
+namespace tenon {
+
+/// Rows and columns of a product that are one piece of work, and how many products each result sums.
+struct product_part {
+  index row, rows, column, columns, depth;
+};
+
+/// How large the blocks are. That of k alone changes the order of additions: it follows from the extents; the others
+/// follow the caches.
+template <class Products>
+struct product_blocks {
+  using tile = host_tile<Products>;
+  using unit = typename Products::unit;
+  static constexpr index unit_bytes = sizeof(unit);
+  static constexpr index most_steps = 4096 / unit_bytes, most_columns = 1008, most_rows = 1024;
+  static_assert(most_columns % tile::width == 0 && most_rows % tile::height == 0);
+
+  /// Elements of k in a block: as few blocks as may be, as equal as may be.
+  static constexpr index depth(index whole) {
+    const index most = most_steps * Products::group, blocks = (whole + most - 1) / most;
+    return blocks == 0 ? 1 : detail::round_up((whole + blocks - 1) / blocks, Products::group);
+  }
+  /// Rows that are multiplied with one panel of columns after another: half of the second cache.
+  static index rows(index steps) {
+    const index fit = caches().second / 2 / (steps * unit_bytes + 1) / tile::height * tile::height;
+    return fit < tile::height ? tile::height : detail::least(fit, 512 / tile::height * tile::height);
+  }
+  /// Whether a left operand in memory is read where it lies: along rows always, along columns where it stays in the
+  /// second cache, as it is read from one page after another.
+  static bool reads_in_place(const matrix_memory<unit>& left, const product_part& part) {
+    if (left.data == nullptr) return false;
+    return left.column_step == 1 || part.rows * part.depth * unit_bytes <= caches().second / 2;
+  }
+  /// Whether panels of a right operand in memory are copied by the first tile that reads them, not packed beforehand:
+  /// where this happens once, or where the operand is in the second cache anyway.
+  static bool copies_on_reading(const matrix_memory<unit>& right, const product_part& part, index steps) {
+    if (right.data == nullptr || right.column_step != 1) return false;
+    return part.rows <= rows(steps) || part.columns * part.depth * unit_bytes <= caches().second;
+  }
+};
+
+/// A block of an operand. Lines are rows on the left, columns on the right: those before `first_packed` are read where
+/// they lie, the others are packed.
+template <class Unit>
+struct operand_block {
+  const Unit* data = nullptr;
+  index line_step = 0, step = 1;  // from line to line, and from unit to unit of k
+  Unit* packed = nullptr;
+  index first_packed = 0, packed_line_step = 0;
+
+  bool is_packed(index line) const { return line >= first_packed; }
+  Unit* packed_at(index line) const { return packed + (line - first_packed) * packed_line_step; }
+  const Unit* at(index line) const { return is_packed(line) ? packed_at(line) : data + line * line_step; }
+};
+
+/// `count` columns in panels as wide as a tile, but for the last one, or the last two where one of them would have a
+/// single vector.
+template <class Products>
+struct column_panels {
+  using tile = host_tile<Products>;
+  index count, panels, last, before_last;  // columns, panels, and the widths of the last two
+
+  constexpr explicit column_panels(index columns)
+      : count(columns), panels((columns + tile::width - 1) / tile::width), last(0), before_last(tile::width) {
+    last = detail::round_up(columns - (panels - 1) * tile::width, tile::lanes);
+    if (last == tile::lanes && panels > 1) last = before_last = 2 * tile::lanes;
+  }
+  constexpr index first_column(index panel) const {
+    return panel * tile::width - (panel + 1 == panels ? tile::width - before_last : 0);
+  }
+  constexpr index width(index panel) const {
+    return panel + 1 == panels ? last : panel + 2 == panels ? before_last : tile::width;
+  }
+  constexpr index padded() const { return first_column(panels - 1) + last; }
+};
+
+namespace detail {
+
+/// A block that a thread keeps for its products; it only grows.
+template <class T, int Purpose>
+T* product_workspace(index count) {
+  struct alignas(64) line {
+    T elements[64 / sizeof(T)];
+  };
+  static thread_local std::vector<line> memory;
+  const auto lines = static_cast<std::size_t>(count) * sizeof(T) / sizeof(line) + 1;
+  if (memory.size() < lines) memory.resize(lines);
+  return reinterpret_cast<T*>(memory.data());
+}
+
+/// A distance of rows of `count` units that spreads them over the sets of a cache.
+template <class Unit>
+constexpr index spread_pitch(index count) {
+  constexpr index line = 64 / sizeof(Unit);
+  return (count + line - 1) / line / 2 * 2 * line + line;
+}
+
+}  // namespace detail
+
+}  // namespace tenon

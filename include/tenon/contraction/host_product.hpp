@@ -1,0 +1,185 @@
+// tenon/contraction/host_product.hpp: the blocked product of the host.
+// For each block of k both operands are prepared; then panels of columns times blocks of rows are the threads' work.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/host_blocks.hpp>
+#include <tenon/device/threads.hpp>
+
+namespace tenon {
+
+/// One product: what is multiplied and what is done with the results.
+/// cost      2 rows columns depth operations; a part of the result is at most 1024 x 1008, its packed operands at most
+///           8 MiB, and its sums are kept in memory where k takes several blocks
+/// source    Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008)
+template <class Products, class Left, class Right, class Epilogue>
+struct host_product {
+  using tile = host_tile<Products>;
+  using blocks = product_blocks<Products>;
+  using panels = column_panels<Products>;
+  using unit = typename Products::unit;
+  using sum = typename Products::sum;
+  Left left;
+  Right right;
+  Epilogue epilogue;
+
+  /// All results, part by part.
+  void run(index rows, index columns, index depth) const {
+    for (index row = 0; row < rows; row += blocks::most_rows) {
+      for (index column = 0; column < columns; column += blocks::most_columns) {
+        const index width = detail::least(blocks::most_columns, columns - column);
+        run_part({row, detail::least(blocks::most_rows, rows - row), column, width, depth}, panels(width));
+      }
+    }
+  }
+
+ private:
+  /// A block of k within a part of the results, its operands, and the sums of former blocks.
+  struct depth_block {
+    product_part part;
+    panels columns;
+    index first, count, steps;
+    bool is_first, is_last;
+    sum* sums;  // tiles one after another: those of a panel of columns, then those of the next; null for a single block
+    operand_block<unit> left, right;
+
+    sum* sums_at(index row, index panel) const {
+      const index padded_rows = detail::round_up(part.rows, tile::step);
+      return sums + columns.first_column(panel) * padded_rows + row * columns.width(panel);
+    }
+  };
+
+  void run_part(const product_part& part, const panels& columns) const {
+    const index step = blocks::depth(part.depth);
+    sum* sums = nullptr;
+    if (step < part.depth) {
+      sums = detail::product_workspace<sum, 0>(detail::round_up(part.rows, tile::step) * columns.padded());
+    }
+    for (index k = 0; k == 0 || k < part.depth; k += step) {
+      const index count = detail::least(step, part.depth - k), steps = (count + Products::group - 1) / Products::group;
+      depth_block block{part, columns, k, count, steps, k == 0, k + step >= part.depth, sums, {}, {}};
+      prepare_left(block);
+      prepare_right(block);
+      multiply(block);
+    }
+  }
+
+  void prepare_left(depth_block& block) const {
+    const auto& part = block.part;
+    auto& rows = block.left;
+    rows.packed_line_step = detail::spread_pitch<unit>(block.steps);
+    if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
+      const auto memory = memory_of(left);
+      if (blocks::reads_in_place(memory, part)) {
+        rows.data = memory.at(part.row, block.first), rows.line_step = memory.row_step, rows.step = memory.column_step;
+        rows.first_packed = part.rows % tile::step == 0 ? part.rows : part.rows / tile::height * tile::height;
+      }
+    }
+    const index lines = detail::round_up(part.rows, tile::step) - rows.first_packed;
+    if (lines == 0) return;
+    rows.packed = detail::product_workspace<unit, 1>(lines * rows.packed_line_step);
+    parallel_for(lines, 1 + packing_grain / (block.steps + 1), [&](index first, index last) {
+      const index row = rows.first_packed + first, count = last - first;
+      const index inner = row < part.rows ? detail::least(count, part.rows - row) : 0;
+      pack_left<Products>(left, {part.row + row, inner, block.first, block.count}, count, rows.packed_at(row),
+                          rows.packed_line_step);
+    });
+  }
+
+  void prepare_right(depth_block& block) const {
+    const auto& part = block.part;
+    auto& columns = block.right;
+    columns.line_step = 1, columns.packed_line_step = right_panel_rows<Products>(block.steps);
+    index first_panel = 0;
+    if constexpr (std::is_same_v<memory_element_of<Right>, unit>) {
+      const auto memory = memory_of(right);
+      if (blocks::copies_on_reading(memory, part, block.steps)) {
+        columns.data = memory.at(block.first, part.column), columns.step = memory.row_step;
+        first_panel = block.columns.panels - (block.columns.padded() == part.columns ? 0 : 1);
+        columns.first_packed =
+            first_panel == block.columns.panels ? part.columns : block.columns.first_column(first_panel);
+      }
+    }
+    const index count = block.columns.padded() - columns.first_packed;
+    if (first_panel == block.columns.panels) return;
+    columns.packed = detail::product_workspace<unit, 2>(count * columns.packed_line_step);
+    parallel_for(block.columns.panels - first_panel, 1 + packing_grain / (tile::width * block.steps + 1),
+                 [&](index first, index last) {
+                   for (index panel = first; panel < last; ++panel) pack_panel(block, first_panel + panel);
+                 });
+  }
+
+  void pack_panel(const depth_block& block, index panel) const {
+    const index column = block.columns.first_column(panel), width = block.columns.width(panel);
+    const matrix_part lines{block.first, block.count, block.part.column + column,
+                            detail::least(width, block.part.columns - column)};
+    pack_right<Products>(right, lines, width, block.right.packed_at(column));
+  }
+
+  /// Blocks of rows are lower where there would be too few pieces of work for all threads.
+  void multiply(const depth_block& block) const {
+    const auto& part = block.part;
+    const index panel_count = block.columns.panels, wanted = thread_count() == 1 ? 1 : 4 * thread_count();
+    index rows = detail::least(blocks::rows(block.steps), detail::round_up(part.rows, tile::height));
+    while (rows > 4 * tile::height && (part.rows + rows - 1) / rows * panel_count < wanted) {
+      rows = detail::round_up(rows / 2, tile::height);
+    }
+    const index row_blocks = (part.rows + rows - 1) / rows, work = block.count * tile::width * rows;
+    parallel_for(row_blocks * panel_count, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
+      for (index item = first; item < last; ++item) {
+        const index row = item / panel_count * rows;
+        run_panel(block, item % panel_count, row, detail::least(part.rows, row + rows));
+      }
+    });
+  }
+
+  /// The tiles of a panel of columns in the rows `begin` to `end` - 1. The first one copies a panel that is read where
+  /// it lies, for those that follow.
+  void run_panel(const depth_block& block, index panel, index begin, index end) const {
+    const index column = block.columns.first_column(panel), width = block.columns.width(panel);
+    const bool is_packed = block.right.is_packed(column);
+    tile_operands<Products> operands{nullptr,    block.right.at(column), 1, 0, is_packed ? width : block.right.step,
+                                     block.steps};
+    if (!is_packed && end - begin > tile::step) {
+      operands.copied = detail::product_workspace<unit, 3>(tile::width * block.steps);
+    }
+    result_rows<sum> plain{nullptr, 0};
+    if (block.is_last && block.part.columns - column >= width) {
+      plain = epilogue.template plain_rows<sum>(block.part.row, block.part.column + column, width);
+    }
+    for (index row = begin; row < end; row += tile::height) {
+      run_tile(block, panel, {row, end - row}, operands, plain);
+      if (operands.copied != nullptr) {
+        operands.right = operands.copied, operands.right_step = width, operands.copied = nullptr;
+      }
+    }
+  }
+
+  /// The tile of the first of `rows[1]` rows from `rows[0]` on.
+  TENON_INLINE void run_tile(const depth_block& block, index panel, const array<index, 2>& rows,
+                             tile_operands<Products>& operands, const result_rows<sum>& plain) const {
+    const auto& part = block.part;
+    const index row = rows[0], height = rows[1] > tile::step ? tile::height : tile::step;
+    const index inner_rows = detail::least(height, rows[1]), width = block.columns.width(panel);
+    const bool is_packed = block.left.is_packed(row);
+    operands.left = block.left.at(row);
+    operands.left_row = is_packed ? block.left.packed_line_step : block.left.line_step;
+    operands.left_step = is_packed ? 1 : block.left.step;
+    if (!block.is_first) operands.before = block.sums_at(row, panel);
+    if (!block.is_last) return multiply_tile(operands, height, width, block.sums_at(row, panel), width);
+    if (plain.data != nullptr && inner_rows == height) {
+      return multiply_tile(operands, height, width, plain.data + row * plain.pitch, plain.pitch);
+    }
+    alignas(64) sum results[tile::height * tile::width];
+    multiply_tile(operands, height, width, results, width);
+    const index column = block.columns.first_column(panel);
+    epilogue.store_tile(part.row + row, part.column + column,
+                        {{inner_rows, detail::least(width, part.columns - column)}}, results, width);
+  }
+
+  static constexpr index packing_grain = 32768, multiplying_grain = index{1} << 20;
+};
+
+}  // namespace tenon

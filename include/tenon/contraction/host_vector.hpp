@@ -1,0 +1,196 @@
+// tenon/contraction/host_vector.hpp: products of a few rows or columns with a matrix in memory.
+// Each element of the matrix is used a few times only, so it is read once, in the order in which it lies.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/host_blocks.hpp>
+#include <tenon/device/threads.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// Vectors that are multiplied at once with what is read of a matrix; fewer are padded with 0, but for a single one.
+inline constexpr int few_vectors = 4;
+/// How far ahead memory is asked for along a line.
+inline constexpr index prefetched_bytes = 1536;
+
+/// results[i][j] += sum over k of few[i][k] * matrix[k][j], for `columns` j and `depth` k. Rows of the matrix are read
+/// side by side, eight at a time. Results have room for whole packs.
+template <class T, int Few>
+void add_scaled_rows(const T* few, index few_pitch, const matrix_memory<T>& matrix, index depth, index columns,
+                     T* results, index pitch) {
+  constexpr int lanes = simd::native_width<T>, together = 8;
+  for (index first = 0; first < depth; first += together) {
+    const int count = static_cast<int>(least(together, depth - first));
+    T factors[Few][together] = {};
+    for (int i = 0; i < Few; ++i) {
+      for (int k = 0; k < count; ++k) factors[i][k] = few[i * few_pitch + first + k];
+    }
+    const auto add = [&](index j, auto rows, const auto& load) {
+      simd::pack<T, lanes> sums[Few];
+      for (int i = 0; i < Few; ++i) sums[i] = simd::load<T, lanes>(results + i * pitch + j);
+      for (int k = 0; k < rows; ++k) {
+        __builtin_prefetch(matrix.at(first + together + k, j));
+        const auto row = load(matrix.at(first + k, j));
+        TENON_UNROLL(4)
+        for (int i = 0; i < Few; ++i) sums[i] += factors[i][k] * row;
+      }
+      for (int i = 0; i < Few; ++i) simd::store<lanes>(results + i * pitch + j, sums[i]);
+    };
+    const auto whole = [](const T* from) { return simd::load<T, lanes>(from); };
+    index j = 0;
+    if (count == together) {
+      for (; j + lanes <= columns; j += lanes) add(j, std::integral_constant<int, together>{}, whole);
+    } else {
+      for (; j + lanes <= columns; j += lanes) add(j, count, whole);
+    }
+    if (j < columns) add(j, count, [&](const T* from) { return simd::load_part<T, lanes>(from, columns - j); });
+  }
+}
+
+/// results[line][i] = sum over k of few[i][k] * lines[line][k], for `Lines` lines.
+template <class T, int Few, int Lines>
+void multiply_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth, T* results) {
+  constexpr int lanes = simd::native_width<T>;
+  constexpr index prefetched = prefetched_bytes / static_cast<index>(sizeof(T));
+  using pack = simd::pack<T, lanes>;
+  pack sums[Lines][Few] = {};
+  index k = 0;
+  for (; k + lanes <= depth; k += lanes) {
+    pack few_rows[Few];
+    TENON_UNROLL(4)
+    for (int i = 0; i < Few; ++i) few_rows[i] = simd::load<T, lanes>(few + i * few_pitch + k);
+    TENON_UNROLL(4)
+    for (int line = 0; line < Lines; ++line) {
+      __builtin_prefetch(lines + line * line_step + k + prefetched);
+      const pack row = simd::load<T, lanes>(lines + line * line_step + k);
+      TENON_UNROLL(4)
+      for (int i = 0; i < Few; ++i) sums[line][i] += row * few_rows[i];
+    }
+  }
+  pack kept[Lines * Few];  // apart from the sums, which stay in registers
+  TENON_UNROLL(16)
+  for (int place = 0; place < Lines * Few; ++place) kept[place] = sums[place / Few][place % Few];
+  for (int place = 0; place < Lines * Few; ++place) {
+    T total = simd::reduce(kept[place], [](auto x, auto y) { return x + y; });
+    const T *number = few + place % Few * few_pitch, *line = lines + place / Few * line_step;
+    for (index rest = k; rest < depth; ++rest) total += number[rest] * line[rest];
+    results[place] = total;
+  }
+}
+
+template <class T, int Few>
+void multiply_all_lines(const T* few, index few_pitch, const T* lines, index line_step, index count, index depth,
+                        T* results) {
+  index line = 0;
+  for (; line + 4 <= count; line += 4) {
+    multiply_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+  }
+  for (; line < count; ++line) {
+    multiply_lines<T, Few, 1>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+  }
+}
+
+}  // namespace detail
+
+/// A product of which one operand has a few vectors and the other lies in memory.
+template <class T, class Left, class Right, class Epilogue>
+struct vector_product {
+  Left left;
+  Right right;
+  Epilogue epilogue;
+
+  /// False where there are too many rows and columns, or the matrix does not lie in a way that can be read in order.
+  bool run(index rows, index columns, index depth) const {
+    if constexpr (std::is_same_v<memory_element_of<Right>, T>) {
+      const auto matrix = memory_of(right);
+      if (rows <= detail::few_vectors && matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1)) {
+        rows == 1 ? multiply_rows<1>(matrix, rows, columns, depth)
+                  : multiply_rows<detail::few_vectors>(matrix, rows, columns, depth);
+        return true;
+      }
+    }
+    if constexpr (std::is_same_v<memory_element_of<Left>, T>) {
+      const auto matrix = memory_of(left);
+      if (columns <= detail::few_vectors && matrix.data != nullptr && matrix.column_step == 1) {
+        columns == 1 ? multiply_columns<1>(matrix, rows, columns, depth)
+                     : multiply_columns<detail::few_vectors>(matrix, rows, columns, depth);
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr index lines_together = 64;
+  static index pitch_of(index depth) { return detail::round_up(depth, 16); }
+
+  /// Few rows on the left.
+  template <int Few>
+  void multiply_rows(const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+    T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
+    pack_left<number_products<T>>(left, {0, rows, 0, depth}, Few, few, pitch_of(depth));
+    if (matrix.column_step == 1) return add_rows<Few>(few, matrix, rows, columns, depth);
+    const auto store = [&](index column, index count, const T* results) {
+      T row[lines_together];
+      for (index i = 0; i < rows; ++i) {
+        for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
+        epilogue.store_tile(i, column, {{1, count}}, row, count);
+      }
+    };
+    multiply_lines<Few>(few, matrix.data, matrix.column_step, columns, depth, store);
+  }
+
+  /// Few columns on the right.
+  template <int Few>
+  void multiply_columns(const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+    T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
+    for (index j = 0; j < Few; ++j) {
+      for (index k = 0; k < depth; ++k) {
+        few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(right.value(k, j)) : T(0);
+      }
+    }
+    const auto store = [&](index row, index count, const T* results) {
+      epilogue.store_tile(row, 0, {{count, columns}}, results, Few);
+    };
+    multiply_lines<Few>(few, matrix.data, matrix.row_step, rows, depth, store);
+  }
+
+  /// Each result is the product of two lines in memory; `store(line, count, results)` gets some of them, line by line.
+  template <int Few, class Store>
+  static void multiply_lines(const T* few, const T* lines, index line_step, index count, index depth,
+                             const Store& store) {
+    parallel_for(count, 1 + 65536 / (depth + 1), [&](index first, index last) {
+      for (index line = first; line < last; line += lines_together) {
+        T results[lines_together * Few];
+        const index together = detail::least(lines_together, last - line);
+        detail::multiply_all_lines<T, Few>(few, pitch_of(depth), lines + line * line_step, line_step, together, depth,
+                                           results);
+        store(line, together, results);
+      }
+    });
+  }
+
+  /// Rows of the matrix are added up: each thread takes columns, in blocks whose results stay in the first cache.
+  template <int Few>
+  void add_rows(const T* few, const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+    constexpr index block = 4096 / Few, unit = 64;
+    parallel_for((columns + unit - 1) / unit, 1 + 65536 / (depth * unit + 1), [&](index first, index last) {
+      const index end = detail::least(columns, last * unit);
+      T* results = detail::product_workspace<T, 5>(Few * block);
+      for (index column = first * unit; column < end; column += block) {
+        const index count = detail::least(block, end - column);
+        const index pitch = pitch_of(count);
+        std::fill(results, results + Few * pitch, T(0));
+        detail::add_scaled_rows<T, Few>(few, pitch_of(depth), {matrix.at(0, column), matrix.row_step, 1}, depth, count,
+                                        results, pitch);
+        epilogue.store_tile(0, column, {{rows, count}}, results, pitch);
+      }
+    });
+  }
+};
+
+}  // namespace tenon

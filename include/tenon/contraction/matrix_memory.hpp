@@ -1,0 +1,61 @@
+// tenon/contraction/matrix_memory.hpp: matrices whose elements lie in memory as they are.
+// The host product reads them where they are when that is faster than packing.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <tenon/contraction/matrix.hpp>
+
+namespace tenon {
+
+/// Elements in memory of which rows and columns are `row_step` and `column_step` apart.
+template <class T>
+struct matrix_memory {
+  const T* data;  // null where rows or columns run over several axes
+  index row_step, column_step;
+
+  const T* at(index row, index column) const { return data + row * row_step + column * column_step; }
+};
+
+namespace detail {
+
+template <class Matrix>
+struct memory_element {
+  using type = void;
+};
+template <class T, int Rank, class Axes>
+struct memory_element<folded_matrix<strided_source<T, Rank>, Rank, Axes>> {
+  using type = T;
+};
+
+/// The one axis of `axes` that is longer than 1, the last one where none is; -1 where several are or there is none.
+template <int Rank, int Count>
+constexpr int moving_axis(const array<index, Rank>& extents, const array<int, Count>& axes) {
+  int found = -1, moving = 0;
+  for (int place = 0; place < Count; ++place) {
+    const bool moves = extents[axes[place]] != 1;
+    if (moves || moving == 0) found = axes[place];
+    moving += moves ? 1 : 0;
+  }
+  return moving > 1 ? -1 : found;
+}
+
+}  // namespace detail
+
+/// The elements of a matrix as they lie in memory; void where they are computed.
+template <class Matrix>
+using memory_element_of = typename detail::memory_element<std::remove_cvref_t<Matrix>>::type;
+
+/// Where the elements of a matrix lie.
+template <class T, int Rank, class Axes>
+matrix_memory<T> memory_of(const folded_matrix<strided_source<T, Rank>, Rank, Axes>& matrix) {
+  constexpr auto rows = Axes::rows;
+  constexpr auto columns = Axes::columns;
+  const int row = detail::moving_axis(matrix.extents, rows), column = detail::moving_axis(matrix.extents, columns);
+  if (column < 0 || (row < 0 && rows.size() != 0)) return {nullptr, 0, 0};
+  const auto& stride = matrix.program.stride;
+  return {matrix.program.at(matrix.batch).data, row < 0 ? 0 : stride[row], stride[column]};
+}
+
+}  // namespace tenon

@@ -1,0 +1,36 @@
+// tenon/device/cuda_grid.hpp: the barrier of a grid, whose blocks are all on the device at a time.
+// One word counts the blocks that have come; the last one's turns its highest bit, which all wait for.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/config.hpp>
+#if defined(__CUDACC__)
+#include <cuda_runtime_api.h>
+
+namespace tenon::detail {
+
+/// Waits for every thread of the grid and orders their accesses to memory. Each block adds one, the first so much that
+/// the sum of all is the highest bit: the word needs no reset, whatever the number of blocks of the next launch.
+/// Source: the grid barrier of CUDA's cooperative groups counts in this way.
+__device__ __forceinline__ void meet_grid(unsigned* barrier) {
+  constexpr unsigned highest = 0x80000000u;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const bool is_first = (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
+    const unsigned others = gridDim.x * gridDim.y * gridDim.z - 1;
+    __threadfence();
+    const unsigned before = atomicAdd(barrier, is_first ? highest - others : 1u);
+    for (unsigned now = before; ((before ^ now) & highest) == 0;) {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                   : "=r"(now)
+                   : "l"(__cvta_generic_to_global(barrier))
+                   : "memory");
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+}  // namespace tenon::detail
+#endif

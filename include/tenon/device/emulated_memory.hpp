@@ -1,0 +1,124 @@
+// tenon/device/emulated_memory.hpp: the memory of emulated devices, of which there are two.
+// It lies in the host's, but keeps a GPU's books: the blocks of each device, and what a captured function would do.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <new>
+#include <tenon/device/blocks.hpp>
+#include <tenon/device/captured.hpp>
+#include <tenon/device/device_guard.hpp>
+#include <type_traits>
+
+namespace tenon {
+
+namespace detail {
+
+/// What the calling thread puts off: the steps of a captured function, in their order; null where it does at once.
+inline std::vector<std::function<void()>>*& thread_recording() {
+  thread_local std::vector<std::function<void()>>* steps = nullptr;
+  return steps;
+}
+
+/// Does `step`, or puts it off while a function is captured.
+template <class Step>
+void run_or_record(Step step) {
+  if (auto* const steps = thread_recording()) steps->emplace_back(std::move(step));
+  else step();
+}
+
+inline int& thread_emulated_device() {
+  thread_local int device = 0;
+  return device;
+}
+
+}  // namespace detail
+
+/// Memory of an emulated device: the host's, aligned as a GPU's is.
+struct emulated {
+  static constexpr const char* name = "emulated";
+  static constexpr bool host_accessible = true;
+  static constexpr std::size_t alignment = 256;
+  static constexpr int devices = 2;
+
+  static void* allocate(std::size_t bytes) {
+    if (captured_work* const work = thread_capture<emulated>()) {
+      if (void* const again = work->take(bytes)) return again;
+    }
+    void* const memory = ::operator new(bytes, std::align_val_t{alignment});
+    blocks_of<emulated>().add(memory, bytes, {nullptr, detail::thread_emulated_device()});
+    return memory;
+  }
+  static bool is_capturing() { return thread_capture<emulated>() != nullptr; }
+  static void deallocate(void* memory, std::size_t) noexcept {
+    if (captured_work* const work = thread_capture<emulated>()) {
+      return work->keep(memory, blocks_of<emulated>().bytes_at(memory));
+    }
+    blocks_of<emulated>().take(memory);
+    ::operator delete(memory, std::align_val_t{alignment});
+  }
+  static void copy(void* target, const void* source, std::size_t bytes) {
+    detail::run_or_record([=] {
+      if (bytes != 0) std::memmove(target, source, bytes);
+    });
+  }
+  static void copy_from_host(void* target, const void* source, std::size_t bytes) {
+    refuse_in_capture<emulated>("a copy from the host", "copy before, or from a tensor of the space pinned");
+    copy(target, source, bytes);
+  }
+  static void copy_to_host(void* target, const void* source, std::size_t bytes) {
+    refuse_in_capture<emulated>("a value is read on the host", "read it after the graph's launch");
+    copy(target, source, bytes);
+  }
+  /// Copies from and to page-locked memory, in the order of the device's work.
+  static void start_copy_from_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
+  static void start_copy_to_host(void* target, const void* source, std::size_t bytes) { copy(target, source, bytes); }
+  static void set_zero(void* target, std::size_t bytes) {
+    detail::run_or_record([=] { std::memset(target, 0, bytes); });
+  }
+};
+
+namespace detail {
+
+/// The steps of a captured function.
+template <>
+class graph_recording<emulated> {
+ public:
+  graph_recording() = default;
+  graph_recording(const graph_recording&) = delete;
+  graph_recording& operator=(const graph_recording&) = delete;
+  ~graph_recording() { end(); }
+
+  void begin() { thread_recording() = &steps_; }
+  void end() {
+    if (thread_recording() == &steps_) thread_recording() = nullptr;
+  }
+  void launch(const captured_work&) const {
+    for (const auto& step : steps_) step();
+  }
+
+ private:
+  std::vector<std::function<void()>> steps_;
+};
+
+}  // namespace detail
+
+template <class Space>
+  requires std::is_base_of_v<emulated, Space>
+struct space_devices<Space> {
+  static constexpr bool available = true;
+
+  static int count() { return emulated::devices; }
+  static int current() { return detail::thread_emulated_device(); }
+  static stream_id stream() { return {nullptr, current()}; }
+  static void use(int device) { detail::thread_emulated_device() = device; }
+  static int of(const void* address) { return blocks_of<emulated>().device_of(address, current()); }
+  static bool are_watched() { return true; }
+  static void note(const void* address) {
+    if (captured_work* const work = thread_capture<emulated>()) work->note_use(address, current());
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,139 @@
+// tenon/device/graph.hpp: a function's statements, captured once and started as one piece as often as wanted.
+// Capturing runs nothing; it takes down kernels and copies, with the memory that they use, and replays allocate none.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <tenon/device/captured.hpp>
+#include <tenon/device/cuda_memory.hpp>
+#include <tenon/device/launch_count.hpp>
+#include <tenon/device/recent_launches.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+#if defined(__CUDACC__)
+/// A graph of CUDA. It is captured from a stream of its own, to which the thread's kernels and copies go meanwhile.
+template <>
+class graph_recording<cuda> {
+ public:
+  graph_recording() = default;
+  graph_recording(const graph_recording&) = delete;
+  graph_recording& operator=(const graph_recording&) = delete;
+  ~graph_recording() {
+    abandon();
+    if (replayed_ != nullptr) cudaGraphExecDestroy(replayed_);
+  }
+
+  void begin() {
+    captured_ = idle_streams::of_process().take();
+    outer_ = std::exchange(thread_stream(captured_.device), handle_of(captured_));
+    check_cuda("cudaStreamBeginCapture",
+               cudaStreamBeginCapture(handle_of(captured_), cudaStreamCaptureModeThreadLocal));
+  }
+  void end() {
+    cudaGraph_t graph = nullptr;
+    const cudaError_t code = cudaStreamEndCapture(handle_of(captured_), &graph);
+    leave_stream();
+    check_cuda("cudaStreamEndCapture", code);
+    const cudaError_t made = cudaGraphInstantiateWithFlags(&replayed_, graph, 0);
+    cudaGraphDestroy(graph);
+    check_cuda("cudaGraphInstantiate", made);
+  }
+  void launch(const captured_work& work) const {
+    const cuda_device_scope on(work.outer.device);
+    const stream_id stream = space_devices<cuda>::stream();
+    follow(stream, work.outer);  // where its memory was allocated
+    check_cuda("cudaGraphLaunch", cudaGraphLaunch(replayed_, handle_of(stream)));
+    if (space_devices<cuda>::are_watched()) {
+      for (const void* address : work.used) blocks_of<cuda>().note_use(address, stream);
+    }
+    for (const void* memory : work.host_memory) mark_copy_under_way(memory);
+  }
+
+ private:
+  void leave_stream() {
+    thread_stream(captured_.device) = outer_;
+    idle_streams::of_process().put_back(std::exchange(captured_, stream_id{}));
+  }
+  void abandon() {
+    if (captured_.handle == nullptr) return;
+    cudaGraph_t graph = nullptr;
+    if (cudaStreamEndCapture(handle_of(captured_), &graph) == cudaSuccess) cudaGraphDestroy(graph);
+    cudaGetLastError();  // what made the function fail is told by its exception
+    leave_stream();
+  }
+
+  stream_id captured_{};
+  cudaStream_t outer_ = nullptr;
+  cudaGraphExec_t replayed_ = nullptr;
+};
+#endif
+
+}  // namespace detail
+
+/// The statements, and copies between tensors of `Space` and page-locked memory, of a function. Capturing calls it once
+/// and runs none of them; each launch runs all, on the memory that they named. So tensors that exist before the capture
+/// must live as long as the graph; new ones that the function frees again are the graph's.
+/// throws    capture_error where the function does what a replay would not repeat: a loop on the host, a value that is
+///           read, a copy from ordinary memory, a graph; cuda_error; what the function throws
+/// cost      a launch of the whole, and no allocation
+/// example   const tenon::graph step = tenon::capture([&] { w = w - rate * matmul(transpose(x), y); });
+///           for (int i = 0; i < steps; ++i) step.launch();
+template <class Space = cuda>
+class graph {
+ public:
+  template <class Function>
+  static graph of(Function&& function) {
+    static_assert(has_devices<Space> || must_hold<Space>,
+                  "tenon: graphs are of devices; for cuda compile this file with nvcc");
+    graph result;
+    const std::int64_t before = launch_count().count;
+    {
+      const capture_scope<Space> scope(*result.work_);
+      result.recording_->begin();
+      std::forward<Function>(function)();
+      result.recording_->end();
+    }
+    result.check_loops(launch_count().count - before);
+    auto& used = result.work_->used;
+    std::sort(used.begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    return result;
+  }
+
+  /// Starts the work again, on the current stream.
+  void launch() const {
+    refuse_in_capture<Space>("a graph is launched", "call its function instead");
+    count_launch("graph");
+    recording_->launch(*work_);
+    remember_launch("graph");
+  }
+  /// How many kernels a launch runs.
+  std::int64_t kernels() const { return work_->kernels; }
+
+ private:
+  graph() = default;
+  void check_loops(std::int64_t launches) const {
+    if (launches == work_->kernels) return;
+    throw capture_error(compose_text("capture: ", launches - work_->kernels,
+                                     " loops of the host within a captured function, which a launch would not repeat; "
+                                     "only statements on tensors of ",
+                                     Space::name, " are captured"));
+  }
+
+  static void give_back(void* memory, std::size_t bytes) noexcept { Space::deallocate(memory, bytes); }
+
+  std::unique_ptr<captured_work> work_ = std::make_unique<captured_work>(give_back, space_devices<Space>::stream());
+  std::unique_ptr<detail::graph_recording<Space>> recording_ = std::make_unique<detail::graph_recording<Space>>();
+};
+
+/// The graph of what `function` does on tensors of `Space`.
+template <class Space = cuda, class Function>
+graph<Space> capture(Function&& function) {
+  return graph<Space>::of(std::forward<Function>(function));
+}
+
+}  // namespace tenon

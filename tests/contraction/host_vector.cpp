@@ -1,0 +1,58 @@
+// tests/contraction/host_vector.cpp: products of a few rows or columns.
+// One to five of them, of matrices that lie along rows or columns, against the definition; nothing beside is read.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/contraction/host_vector.hpp>
+#include <tenon/tenon.hpp>
+
+#include "contraction/products.hpp"
+#include "support/catch.hpp"
+#include "support/guarded.hpp"
+
+using tenon::rank;
+using tenon_test::numbers_of;
+using tenon_test::product_difference;
+using tenon_test::random_matrix;
+
+TEMPLATE_TEST_CASE("a few rows or columns", "[host]", float, double) {
+  for (tenon::index few = 1; few <= 5; ++few) {
+    for (const tenon::index many : {1, 15, 16, 67, 5000}) {
+      for (const tenon::index depth : {1, 7, 8, 9, 65}) {
+        const auto rows = random_matrix<TestType>(few, depth, 1), matrix = random_matrix<TestType>(depth, many, 2);
+        const auto turned = tenon::evaluated_tensor(tenon::transpose(matrix)),
+                   columns = tenon::evaluated_tensor(tenon::transpose(rows));
+        CAPTURE(few, many, depth);
+        CHECK(product_difference<TestType>(numbers_of(tenon::matmul(rows, matrix)), rows, matrix) == "");
+        CHECK(product_difference<TestType>(numbers_of(tenon::matmul(rows, tenon::transpose(turned))), rows, matrix) ==
+              "");
+        CHECK(product_difference<TestType>(numbers_of(tenon::matmul(turned, columns)), turned, columns) == "");
+        CHECK(product_difference<TestType>(numbers_of(tenon::matmul(tenon::transpose(matrix), columns)), turned,
+                                           columns) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("vectors, and what surrounds the product", "[host]") {
+  const auto matrix = random_matrix<float>(30, 200, 1), row = random_matrix<float>(1, 30, 2);
+  const auto vector = tenon::evaluated_tensor(tenon::reshape(row, rank<1>(30)));
+  const auto expected = numbers_of(tenon::matmul(row, matrix));
+  CHECK(numbers_of(tenon::matmul(vector, matrix)) == expected);
+  CHECK(numbers_of(tenon::matmul(tenon::transpose(matrix), vector)) == expected);
+  const auto twice = numbers_of(tenon::matmul(vector * 2, matrix) * 0.5f + 1);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(static_cast<float>(twice[i]) == static_cast<float>(expected[i]) + 1.0f);
+  }
+}
+
+TEST_CASE("nothing beside a matrix is read", "[host]") {
+  for (const tenon::index columns : {1, 17, 40}) {
+    const auto row = random_matrix<float>(1, 21, 1), matrix = random_matrix<float>(21, columns, 2);
+    const tenon_test::guarded<float> memory(static_cast<std::size_t>(21 * columns));
+    std::copy(matrix.data(), matrix.data() + matrix.size(), memory.data());
+    const tenon::view<float, rank<2>> along(memory.data(), rank<2>(21, columns)),
+        across(memory.data(), rank<2>(columns, 21));
+    const auto turned = tenon::evaluated_tensor(tenon::transpose(across));
+    CHECK(product_difference<float>(numbers_of(tenon::matmul(row, along)), row, matrix) == "");
+    CHECK(product_difference<float>(numbers_of(tenon::matmul(row, tenon::transpose(across))), row, turned) == "");
+  }
+}
