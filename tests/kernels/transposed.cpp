@@ -2,11 +2,11 @@
 // Extents around tiles and packets; several axes, widths and operands; destinations that lie askew; what takes no tile.
 // SPDX-License-Identifier: Apache-2.0
 #include <numeric>
-#include <tenon/expr/operations/complex.hpp>
 #include <tenon/kernels/transposed.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
+#include "support/complex.hpp"
 #include "support/elements.hpp"
 #include "support/guarded.hpp"
 #include "support/spaces.hpp"
@@ -48,9 +48,10 @@ void check_transposed_copy(tenon::index rows, tenon::index columns) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("transposed copies of every size around tiles", "[transposed]", float, double, tenon::half,
-                   std::int8_t, std::complex<double>) {
+                   std::int8_t, tenon_test::complex<double>) {
   const tenon::index sizes[][2] = {{16, 16}, {17, 64}, {63, 65}, {64, 128}, {130, 31}, {200, 67}, {15, 40}, {0, 20}};
-  for (const auto& [rows, columns] : sizes) check_transposed_copy<TestType, tenon::emulated>(rows, columns);
+  using space = std::tuple_element_t<0, tenon_test::kernel_spaces>;
+  for (const auto& [rows, columns] : sizes) check_transposed_copy<TestType, space>(rows, columns);
 }
 
 TEMPLATE_LIST_TEST_CASE("a statement with operands both ways is one kernel", "[transposed]",

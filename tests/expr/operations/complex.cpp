@@ -1,7 +1,7 @@
 // tests/expr/operations/complex.cpp: complex numbers as elements, against the same arithmetic in a loop.
 // Parts of float and double, strided, broadcast and among real operands.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expr/operations/complex.hpp>
+#include "support/complex.hpp"
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -10,14 +10,7 @@
 
 namespace {
 
-#if defined(__CUDACC__)
-template <class Part>
-using complex = thrust::complex<Part>;
-#else
-template <class Part>
-using complex = std::complex<Part>;
-#endif
-
+using tenon_test::complex;
 using tenon_test::elements_of;
 
 template <class Part>
