@@ -4,10 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstring>
+#include <tenon/device/caches.hpp>
 #include <tenon/device/launch_clock.hpp>
 #include <tenon/device/threads.hpp>
 
@@ -23,20 +22,12 @@ inline double host_seconds(std::uint64_t first, std::uint64_t second) {
   return static_cast<double>(second - first) * 1e-9;
 }
 
-inline index host_copy_bytes() {
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-  return bytes_beyond_caches(sysconf(_SC_LEVEL3_CACHE_SIZE));
-#else
-  return bytes_beyond_caches(0);
-#endif
-}
-
 /// The best of some copies by all threads, after one that touches the memory first.
 inline double measure_host_copy() {
-  const index bytes = host_copy_bytes(), piece = 1 << 20;
+  const index bytes = bytes_beyond_caches(caches().shared), piece = 1 << 20;
   const auto count = static_cast<std::size_t>(bytes);
   const std::unique_ptr<std::byte[]> source(new std::byte[count]()), target(new std::byte[count]());
-  void* (*volatile copy)(void*, const void*, std::size_t) = std::memcpy;  // which no compiler leaves out
+  void* (*const volatile copy)(void*, const void*, std::size_t) = std::memcpy;  // which no compiler leaves out
   double best = 0;
   for (int i = 0; i <= copy_repetitions; ++i) {
     const std::uint64_t start = host_nanoseconds();

@@ -124,14 +124,16 @@ __global__ void __launch_bounds__(MaxThreads, MinBlocks) run_kernel(const __grid
 
 inline constexpr int shared_bytes_without_asking = 48 * 1024;
 
-/// Asks for a large block of shared memory. The latest question is kept: the answer rarely changes between launches.
-inline void allow_shared_bytes(const void* entry, int bytes, const char* kernel) {
+/// Asks for a large block of shared memory. Each kernel's latest question is kept: the answer rarely changes between
+/// launches. The address is part of it, as each translation unit has its own.
+template <class Kernel>
+void allow_shared_bytes(const void* entry, int bytes) {
   thread_local const void* allowed_entry = nullptr;
   thread_local int allowed_bytes = 0, allowed_device = -1;
   const int device = current_cuda_device();
   if (allowed_entry == entry && allowed_device == device && bytes <= allowed_bytes) return;
   check_cuda("cudaFuncSetAttribute", cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-             kernel);
+             kernel_name<Kernel>());
   allowed_entry = entry;
   allowed_device = device;
   allowed_bytes = bytes;
@@ -146,7 +148,7 @@ struct launcher<cuda> {
     constexpr int min_blocks = kernel_min_blocks<Kernel>();
     const auto entry = &run_kernel<max_threads, min_blocks, Kernel>;
     if (shape.shared_bytes > shared_bytes_without_asking) {
-      allow_shared_bytes(reinterpret_cast<const void*>(entry), shape.shared_bytes, kernel_name<Kernel>());
+      allow_shared_bytes<Kernel>(reinterpret_cast<const void*>(entry), shape.shared_bytes);
     }
     const profiler_range range(kernel_name<Kernel>());
     const dim3 grid(static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),

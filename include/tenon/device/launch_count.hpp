@@ -93,21 +93,26 @@ class observer_scope {
   launch_observer* outer_;
 };
 
+/// Counts one that nobody observes and that is over soon.
+inline void count_launch(const char* kind) {
+  launch_tally& tally = detail::thread_launches().tally;
+  ++tally.count;
+  tally.last_kind = kind;
+}
+
 /// One kernel or loop of the calling thread, counted as it begins; it lives as long as what it counts.
 /// `kind` must outlive the thread (a literal).
 class counted_launch {
  public:
   explicit counted_launch(const char* kind) {
-    auto& [tally, observer] = detail::thread_launches();
-    if (observer != nullptr) [[unlikely]]
+    if (current_launch_observer() != nullptr) [[unlikely]]
       tell_begin(kind);
-    count(tally, kind);
+    count_launch(kind);
   }
   explicit counted_launch(const launch_facts& facts) {
-    auto& [tally, observer] = detail::thread_launches();
-    if (observer != nullptr) [[unlikely]]
+    if (current_launch_observer() != nullptr) [[unlikely]]
       runs_ = tell_begin(facts);
-    if (runs_) count(tally, facts.kernel);
+    if (runs_) count_launch(facts.kernel);
   }
   counted_launch(const counted_launch&) = delete;
   counted_launch& operator=(const counted_launch&) = delete;
@@ -120,10 +125,6 @@ class counted_launch {
   bool runs() const { return runs_; }
 
  private:
-  static void count(launch_tally& tally, const char* kind) {
-    ++tally.count;
-    tally.last_kind = kind;
-  }
   [[gnu::noinline, gnu::cold]] static bool tell_begin(const launch_facts& facts) {
     return current_launch_observer()->begin(facts);
   }
@@ -132,13 +133,6 @@ class counted_launch {
 
   bool runs_ = true;
 };
-
-/// Counts one that nobody observes and that is over soon.
-inline void count_launch(const char* kind) {
-  launch_tally& tally = detail::thread_launches().tally;
-  ++tally.count;
-  tally.last_kind = kind;
-}
 
 /// Kernels and loops that the calling thread has started so far.
 inline launch_tally launch_count() { return detail::thread_launches().tally; }

@@ -9,7 +9,8 @@
 
 namespace tenon {
 
-inline constexpr int kept_bytes_limit = 48 * 1024;  // of a block: what needs no asking, and leaves room for four blocks
+inline constexpr int kept_bytes_limit =
+    48 * 1024;  // of a block: no device has less without asking; large ones run four such blocks
 
 /// Where the sources of the programs of a statement, numbered through all of them, are kept in shared memory.
 struct kept_sources {
@@ -20,6 +21,12 @@ struct kept_sources {
 
   TENON_HOST_DEVICE bool is_kept(int source) const { return source < capacity && place[source] >= 0; }
   TENON_HOST_DEVICE bool is_first(int source) const { return (first >> source & 1u) != 0; }
+};
+
+/// The same for `Count` reductions and the program that follows them, whose sources are numbered in this order.
+template <int Count>
+struct kept_choice : kept_sources {
+  array<int, Count + 1> first_source{};  // of each
 };
 
 /// Reads packet number `unit` of a row, from memory or from what the team keeps.

@@ -76,4 +76,21 @@ struct long_rows_kernel {
   }
 };
 
+/// Runs that kernel, `parts` parts a row, on as many blocks as `Space` has room for.
+template <class Space, class Slots, int Rank, int Size, class Target, class Program, class Folds>
+void run_long_rows_kernel(const numbered_positions<Rank>& rows, const row_writer<Rank, Size, Target, Program>& writer,
+                          const Folds& folds, const array<int, Folds::count>& first_equal, int parts) {
+  using places = decltype(state_places_of<Space>(folds));
+  const index items = rows.count() * parts;
+  const auto left = places::take(items);
+  using kernel_type = long_rows_kernel<Rank, Size, Target, Program, Folds, Slots, decltype(left.values)>;
+  const kernel_type kernel{rows, writer, folds, first_equal, parts, left.own->grid_barrier(), left.values};
+  const index room = cooperative_blocks<Space, kernel_type>(kernel_block, block_reduce_bytes);
+  launch<Space>(launch_shape{.grid = {static_cast<int>(items < room ? items : room)},
+                             .block = kernel_block,
+                             .shared_bytes = block_reduce_bytes},
+                kernel);
+  left.launched();
+}
+
 }  // namespace tenon

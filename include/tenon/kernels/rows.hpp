@@ -20,8 +20,7 @@ struct rows_kernel {
   row_writer<Rank, Size, Target, Program> writer;
   Folds folds;
   array<int, Folds::count> first_equal;
-  array<int, Folds::count + 1> first_source;  // of each reduction and of the program, as `kept` numbers them
-  kept_sources kept;
+  kept_choice<Folds::count> kept;
   int team;
 
   template <class Device>
@@ -36,7 +35,7 @@ struct rows_kernel {
       if (team == warp_size) device.sync_warp();  // in place, no lane writes what another has yet to read
       const auto start = rows[row];
       for (index i = device.thread() % team; i < writer.units.count(); i += team) {
-        writer.write(start, i, slots, kept_row_reader<Device>{kept, memory, i, first_source[Folds::count]});
+        writer.write(start, i, slots, kept_row_reader<Device>{kept, memory, i, kept.first_source[Folds::count]});
       }
     }
   }
@@ -54,22 +53,13 @@ struct rows_kernel {
     auto partial = fold.none();
     const auto start = fold.starts[row];
     for (index i = device.thread() % team; i < fold.units.count(); i += team) {
-      fold.add(partial, start, i, slots, kept_row_reader<Device>{kept, memory, i, first_source[I]});
+      fold.add(partial, start, i, slots, kept_row_reader<Device>{kept, memory, i, kept.first_source[I]});
     }
     get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
   }
 };
 
 namespace detail {
-
-/// Adds the sources of each reduction to a list, and keeps the numbers of their first.
-template <int Rank, class List, class Folds, int Count>
-void list_fold_sources(List& list, Folds& folds, const array<index, Rank>& row_extents, array<int, Count>& first) {
-  for_each_index<Folds::count>([&](auto i) {
-    auto& fold = get<i.value>(folds);
-    first[i.value] = list.add(fold.program, fold.in_result, row_extents);
-  });
-}
 
 /// Whether each reduction goes over rows of `count` elements side by side, in packets.
 template <class... Folds>
@@ -87,6 +77,20 @@ constexpr array<int, Rank> axes_of_rows() {
   array<int, Rank> result{};
   for (int axis = 0; axis < Rank; ++axis) result[axis] = axis < RowAxis ? axis : -1;
   return result;
+}
+
+/// What `teams` teams keep of rows of `elements` elements; `extents` are those of the statement before axes were merged.
+template <int RowAxis, class Folds, class Program, int Rank>
+kept_choice<Folds::count> choose_kept(Folds& folds, Program& program, const array<index, Rank>& extents, index elements,
+                                      int teams) {
+  row_source_list<Rank> sources;
+  array<int, Folds::count + 1> first{};
+  for_each_index<Folds::count>([&](auto i) {
+    auto& fold = get<i.value>(folds);
+    first[i.value] = sources.add(fold.program, fold.in_result, extents);
+  });
+  first[Folds::count] = sources.add(program, axes_of_rows<Rank, RowAxis>(), extents);
+  return {sources.kept(elements, teams), first};
 }
 
 }  // namespace detail
@@ -124,31 +128,15 @@ void run_rows_kernel(Target target, const E& node) {
   const auto first_equal = first_equal_reductions(node);
 
   const int parts = rows.count() > few_rows ? 1 : parts_of_result(rows.count(), most_units(folds), kernel_block);
-  if (parts > 1) {
-    using places = decltype(state_places_of<Space>(folds));
-    const index items = rows.count() * parts;
-    const auto left = places::take(items);
-    using kernel_type = long_rows_kernel<rank, size, Target, program_type, folds_type, slots, decltype(left.values)>;
-    const kernel_type kernel{rows, writer, folds, first_equal, parts, left.own->grid_barrier(), left.values};
-    const index room = cooperative_blocks<Space, kernel_type>(kernel_block, block_reduce_bytes);
-    launch<Space>(launch_shape{.grid = {static_cast<int>(items < room ? items : room)},
-                               .block = kernel_block,
-                               .shared_bytes = block_reduce_bytes},
-                  kernel);
-    return left.launched();
-  }
+  if (parts > 1) return run_long_rows_kernel<Space, slots>(rows, writer, folds, first_equal, parts);
 
   const int team = fold_team(most_values(folds)), teams = kernel_block / team;
-  array<int, folds_type::count + 1> first_source{};
-  kept_sources kept;
+  kept_choice<folds_type::count> kept;
   if (in_packets && is_one_run && detail::folds_whole_rows(folds, row_elements)) {
-    row_source_list<rank> sources;
-    detail::list_fold_sources(sources, lowered, result_extents, first_source);
-    first_source[folds_type::count] = sources.add(program, detail::axes_of_rows<rank, RowAxis>(), result_extents);
-    kept = sources.kept(row_elements, teams);
+    kept = detail::choose_kept<RowAxis>(lowered, program, result_extents, row_elements, teams);
   }
-  const rows_kernel<rank, size, Target, program_type, folds_type, slots> kernel{
-      rows, writer, folds, first_equal, first_source, kept, team};
+  const rows_kernel<rank, size, Target, program_type, folds_type, slots> kernel{rows,        writer, folds,
+                                                                                first_equal, kept,   team};
   launch<Space>(launch_shape{.grid = {blocks_for(rows.count() * team)},
                              .block = kernel_block,
                              .shared_bytes = block_reduce_bytes + shared_bytes_of<unsigned char>(teams * kept.bytes)},
