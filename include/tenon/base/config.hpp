@@ -13,8 +13,8 @@
 #define TENON_HOST_DEVICE
 #endif
 
-/// Forces a function of a hot loop into its caller.
-#if defined(__GNUC__)
+/// Forces a function of a hot loop into its caller. Not where nothing is optimised: copies would only be compiled longer.
+#if defined(__GNUC__) && (defined(__OPTIMIZE__) || defined(__CUDA_ARCH__))
 #define TENON_INLINE inline __attribute__((always_inline))
 #else
 #define TENON_INLINE inline
