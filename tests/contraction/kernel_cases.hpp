@@ -183,7 +183,7 @@ void check_parts() {
   const auto a = random_tensor<T>(tenon::rank<2>(40, 300), 1).template to<Space>();
   const auto b = random_tensor<T>(tenon::rank<2>(300, 72), 2).template to<Space>();
   const auto first = numbers_of(evaluated_by<Space>({1, 4}, Product{}(a, b)));
-  for (const std::uint64_t seed : {2, 3, 4}) {
+  for (const std::uint64_t seed : {2u, 3u, 4u}) {
     [[maybe_unused]] const shuffled_blocks<Space> shuffled(seed);
     CHECK(numbers_of(evaluated_by<Space>({1, 4}, Product{}(a, b))) == first);
   }
@@ -192,7 +192,8 @@ void check_parts() {
 /// Products of batches, of which one operand has fewer, and of strided operands.
 template <class Space, class T>
 void check_views() {
-  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1), b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
+  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1);
+  const auto b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
   const auto statement = [](const auto& x, const auto& y) {
     const auto every_other = tenon::slice(x, tenon::all_of, tenon::all_of, tenon::all_of, tenon::range(0, 34, 2));
     return tenon::matmul(every_other, tenon::permute(y, tenon::axis<0, 2, 1>));
