@@ -4,7 +4,7 @@
 // has: wmma\.mma\.sync\.aligned\.row\.col\.m16n16k16\.f32
 // has: st\.global\.v4\.[bu]32
 // lacks: \.f64
-// lacks: [ \t]trap;
+// lacks: [ \t]trap
 // registers: 128
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

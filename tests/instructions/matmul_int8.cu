@@ -3,7 +3,7 @@
 // has: wmma\.load\.a\.sync\.aligned\.col\.m16n16k16\.shared\.s8
 // has: wmma\.mma\.sync\.aligned\.row\.col\.m16n16k16\.s32
 // lacks: \.f64
-// lacks: [ \t]trap;
+// lacks: [ \t]trap
 // registers: 128
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

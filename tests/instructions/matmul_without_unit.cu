@@ -2,7 +2,7 @@
 // architectures: 75
 // has: ld\.shared\.v4\.[bfu]32
 // lacks: wmma
-// lacks: [ \t]trap;
+// lacks: [ \t]trap
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
