@@ -91,7 +91,8 @@ T no_number() {
 }
 
 /// How a matrix lies in memory: which of its axes is side by side, how much further apart than they are long its runs
-/// lie, and how many elements lie before the first. What lies between is no number, so that a kernel which reads it is noticed.
+/// lie, and how many elements lie before the first. What lies between is no number, so that a kernel which reads it is
+/// noticed.
 struct placing {
   bool by_columns = false;
   tenon::index gap = 0, first = 0;
