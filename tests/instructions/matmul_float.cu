@@ -3,7 +3,7 @@
 // has: ld\.shared\.v4\.[bfu]32
 // has: fma\.rn\.f32
 // has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
-// lacks: wmma
+// lacks: [ \t]wmma
 // lacks: \.f64
 // registers: 128
 // SPDX-License-Identifier: Apache-2.0

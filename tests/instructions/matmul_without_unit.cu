@@ -1,7 +1,7 @@
 // tests/instructions/matmul_without_unit.cu: threads multiply what the oldest core has no unit for; nothing traps.
 // architectures: 75
 // has: ld\.shared\.v4\.[bfu]32
-// lacks: wmma
+// lacks: [ \t]wmma
 // lacks: [ \t]trap
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
