@@ -1,4 +1,4 @@
-// tenon/contraction/select.hpp: which kernel a contraction runs on.
+// tenon/contraction/select.hpp: which kernel a contraction runs on, in which tiles, by how many blocks a tile.
 // Half and bfloat16 go to tensor cores, everything else to the kernel of full precision.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/simt.hpp>
+#include <tenon/contraction/tiled_product.hpp>
 #include <tenon/contraction/wmma.hpp>
 
 namespace tenon {
@@ -14,31 +15,103 @@ namespace tenon {
 template <class Node>
 inline constexpr bool runs_on_tensor_cores = is_short_float<typename Node::element>;
 
+/// How a product is shared among blocks.
+struct product_choice {
+  int tile;   ///< 0: large tiles, 1: small ones
+  int parts;  ///< blocks that share the depth of a tile
+};
+
+/// The extents that a choice depends on.
+struct product_size {
+  index rows, columns, depth, batches;
+
+  constexpr index tiles(int tile_rows, int tile_columns) const {
+    return (rows + tile_rows - 1) / tile_rows * ((columns + tile_columns - 1) / tile_columns) * batches;
+  }
+};
+
+/// Large tiles where they occupy every multiprocessor, else small ones; where these do not either, several blocks a
+/// tile, each of which has eight steps at least.
+template <class Tiles>
+product_choice choose_product(const product_size& size, int multiprocessors) {
+  using large = typename Tiles::large;
+  using small = typename Tiles::small;
+  constexpr index least_steps = 8;
+  if (size.tiles(large::rows, large::columns) >= multiprocessors) return {0, 1};
+  const index tiles = size.tiles(small::rows, small::columns), steps = (size.depth + small::depth - 1) / small::depth;
+  if (tiles == 0 || tiles > workspace_counters) return {1, 1};
+  const index fitting = multiprocessors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
+  return {1, parts < 1 ? 1 : static_cast<int>(parts)};
+}
+
+namespace detail {
+
+/// Launches one kernel of `Unit` for the product in `node`.
+template <class Unit, class Space, class Product, class Epilogue>
+void launch_product(const Product& product, const Epilogue& epilogue, int parts) {
+  using element = typename Unit::element;
+  using accumulator = typename Unit::accumulator;
+  const auto extents = extents_of_product(product);
+  const auto left = make_operand<element, operand_side::left>(left_matrix(product), extents.rows, extents.depth);
+  const auto right = make_operand<element, operand_side::right>(right_matrix(product), extents.depth, extents.columns);
+  using kernel_type = tiled_product_kernel<Unit, Product::shape_type::rank, std::remove_const_t<decltype(left)>,
+                                           std::remove_const_t<decltype(right)>, Epilogue>;
+  kernel_type kernel{extents, left, right, epilogue, parts, {}};
+  const index tiles = kernel.tiles();
+  const auto places = workspace_places<Space, accumulator>::take(parts == 1 ? 0 : tiles * parts * kernel.tile_size);
+  kernel.partial = {get<0>(places.values), places.counters};
+  launch<Space>(
+      launch_shape{
+          .grid = {static_cast<int>(tiles), parts}, .block = kernel.max_threads, .shared_bytes = kernel.shared_bytes},
+      kernel);
+  places.launched();
+}
+
+}  // namespace detail
+
 /// Evaluates a statement of the form `contract` into `target`, in one launch on a device.
+template <class Space, class Target, class E>
+void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+  const auto& product = contraction_of(node);
+  using product_type = std::remove_cvref_t<decltype(product)>;
+  const auto epilogue = make_kernel_epilogue<product_type>(target, node);
+  using element = typename product_type::element;
+  using tiles = product_tiles<element>;
+  if (choice.tile == 0) {
+    detail::launch_product<wmma_unit<element, typename tiles::large>, Space>(product, epilogue, choice.parts);
+  } else {
+    detail::launch_product<wmma_unit<element, typename tiles::small>, Space>(product, epilogue, choice.parts);
+  }
+}
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
   using product_type = std::remove_cvref_t<decltype(product)>;
-  constexpr int rank = product_type::shape_type::rank;
-  const auto left = left_matrix(product);
-  const auto right = right_matrix(product);
-  const auto epilogue = make_epilogue<product_type>(target, node);
-  using left_type = std::remove_const_t<decltype(left)>;
-  using right_type = std::remove_const_t<decltype(right)>;
-  using epilogue_type = std::remove_const_t<decltype(epilogue)>;
-  using kernel_type = std::conditional_t<
-      runs_on_tensor_cores<product_type>,
-      wmma_product_kernel<typename product_type::element, rank, left_type, right_type, epilogue_type>,
-      simt_product_kernel<typename product_type::accumulator, rank, left_type, right_type, epilogue_type>>;
-  const kernel_type kernel{extents_of_product(product), left, right, epilogue};
-  const auto blocks = [](index extent) {
-    return static_cast<int>((extent + kernel_type::tile - 1) / kernel_type::tile);
-  };
-  const launch_shape shape{.grid = {blocks(kernel.extents.columns), blocks(kernel.extents.rows),
-                                    static_cast<int>(kernel.extents.batch_count())},
-                           .block = kernel_type::threads,
-                           .shared_bytes = kernel_type::shared_bytes};
-  launch<Space>(shape, kernel);
+  if constexpr (runs_on_tensor_cores<product_type>) {
+    const auto extents = extents_of_product(product);
+    const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
+    using tiles = product_tiles<typename product_type::element>;
+    run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
+  } else {
+    constexpr int rank = product_type::shape_type::rank;
+    const auto left = left_matrix(product);
+    const auto right = right_matrix(product);
+    const auto epilogue = make_epilogue<product_type>(target, node);
+    using left_type = std::remove_const_t<decltype(left)>;
+    using right_type = std::remove_const_t<decltype(right)>;
+    using epilogue_type = std::remove_const_t<decltype(epilogue)>;
+    using kernel_type =
+        simt_product_kernel<typename product_type::accumulator, rank, left_type, right_type, epilogue_type>;
+    const kernel_type kernel{extents_of_product(product), left, right, epilogue};
+    const auto blocks = [](index extent) {
+      return static_cast<int>((extent + kernel_type::tile - 1) / kernel_type::tile);
+    };
+    const launch_shape shape{.grid = {blocks(kernel.extents.columns), blocks(kernel.extents.rows),
+                                      static_cast<int>(kernel.extents.batch_count())},
+                             .block = kernel_type::threads,
+                             .shared_bytes = kernel_type::shared_bytes};
+    launch<Space>(shape, kernel);
+  }
 }
 
 }  // namespace tenon

@@ -204,7 +204,8 @@ struct slot_source {
     }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-      return typename constant_source<T>::cursor{value(0, slots)};
+      if constexpr (requires { slots.template cursor<Slot, T>(); }) return slots.template cursor<Slot, T>();
+      else return typename constant_source<T>::cursor{value(0, slots)};
     }
   };
 

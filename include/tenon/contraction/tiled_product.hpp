@@ -1,0 +1,203 @@
+// tenon/contraction/tiled_product.hpp: the kernel of all tiled products.
+// Operands pass through a ring of stages in shared memory; a unit multiplies them, an epilogue finishes the results.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/operand.hpp>
+#include <tenon/device/launch.hpp>
+#include <tenon/device/workspace.hpp>
+
+namespace tenon {
+
+/// Where the blocks that share a tile leave their sums, a tile of each, for the last of them to add.
+template <class Accumulator>
+struct partial_tiles {
+  Accumulator* sums;
+  unsigned* counters;  // one a tile
+};
+
+/// C[rows, columns] = epilogue(sum over depth of left * right), a tile of results for each block, or for `parts` blocks
+/// that share the depth.
+template <class Unit, int Rank, class Left, class Right, class Epilogue>
+struct tiled_product_kernel {
+  using policy = typename Unit::policy;
+  using element = typename Unit::element;
+  using accumulator = typename Unit::accumulator;
+  static constexpr const char* name = Unit::name;
+  static constexpr int tile_rows = policy::rows, tile_columns = policy::columns, tile_size = tile_rows * tile_columns;
+  static constexpr int depth_tile = policy::depth, stages = policy::stages, max_threads = policy::threads,
+                       min_blocks = policy::blocks;
+  static constexpr int stage_elements = Unit::left_placement::elements + Unit::right_placement::elements;
+  static constexpr int strip_elements = Unit::strip_rows * Unit::strip_pitch;
+  static constexpr int shared_bytes = greatest_size(
+      {shared_bytes_of<element>(stages * stage_elements), shared_bytes_of<accumulator>(policy::warps* strip_elements)});
+
+  product_extents<Rank> extents;
+  Left left;
+  Right right;
+  Epilogue epilogue;
+  int parts;
+  partial_tiles<accumulator> partial;
+
+  /// Tiles of all batches.
+  index tiles() const { return tiles_down() * tiles_across() * extents.batch_count(); }
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    const tile_place place = place_of(device.block().x);
+    const auto batch = extents.batch_position(place.batch);
+    const auto shared = device.template shared<unsigned char>(shared_bytes);
+    typename Unit::template warp_tile<Device> sums;
+    sums.clear(device);
+    accumulate(device, shared.template as<element>(), {left.at_batch(batch), right.at_batch(batch)}, place, sums);
+    const auto strip = shared.template as<accumulator>().part(device.warp() * strip_elements, strip_elements);
+    device.sync();
+    if (parts > 1) {
+      leave_partial(device, strip, sums);
+      if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
+    }
+    finish(device, strip, epilogue.at_batch(batch), place, sums);
+  }
+
+ private:
+  static constexpr int group_rows =
+      8;  // rows of tiles that follow each other column by column, so that caches serve them
+  static constexpr int packet_size = Epilogue::packet;
+
+  struct tile_place {
+    index batch, row, column;  // of the first result
+  };
+  struct operands {
+    Left left;
+    Right right;
+  };
+  TENON_HOST_DEVICE index tiles_down() const { return (extents.rows + policy::rows - 1) / policy::rows; }
+  TENON_HOST_DEVICE index tiles_across() const { return (extents.columns + policy::columns - 1) / policy::columns; }
+
+  TENON_HOST_DEVICE tile_place place_of(index number) const {
+    const index down = tiles_down(), across = tiles_across(), in_batch = number % (down * across);
+    const index first_row = in_batch / (group_rows * across) * group_rows, in_group = in_batch % (group_rows * across);
+    const index rows = down - first_row < group_rows ? down - first_row : group_rows;
+    return {number / (down * across), (first_row + in_group % rows) * policy::rows, in_group / rows * policy::columns};
+  }
+
+  /// Adds the products of this block's share of the depth.
+  template <class Device, class Stages, class Sums>
+  TENON_HOST_DEVICE void accumulate(Device& device, const Stages& shared, const operands& source,
+                                    const tile_place& place, Sums& sums) const {
+    const index steps = (extents.depth + policy::depth - 1) / policy::depth, share = (steps + parts - 1) / parts;
+    const index first = device.block().y * share, end = first + share < steps ? first + share : steps;
+    for (int ahead = 0; ahead < stages - 1; ++ahead) {
+      if (first + ahead < end) fetch(device, shared, source, place, first + ahead, ahead);
+      device.commit_copies();
+    }
+    int stage = 0, next = stages - 1;
+    for (index step = first; step < end; ++step) {
+      device.template wait_copies<stages - 2>();
+      device.sync();
+      if (step + stages - 1 < end) fetch(device, shared, source, place, step + stages - 1, next);
+      device.commit_copies();
+      const int at = stage * stage_elements;
+      sums.multiply_add(device, shared.part(at, Unit::left_placement::elements), source.left.layout,
+                        shared.part(at + Unit::left_placement::elements, Unit::right_placement::elements),
+                        source.right.layout);
+      next = stage;
+      stage = stage + 1 == stages ? 0 : stage + 1;
+    }
+    device.template wait_copies<0>();
+  }
+  template <class Device, class Stages>
+  TENON_HOST_DEVICE void fetch(Device& device, const Stages& shared, const operands& source, const tile_place& place,
+                               index step, int stage) const {
+    constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
+    const index depth = step * policy::depth;
+    source.left.template fetch<typename Unit::left_placement, policy::threads>(
+        device, shared.part(stage * stage_elements, left_elements), {place.row, extents.rows, depth, extents.depth});
+    source.right.template fetch<typename Unit::right_placement, policy::threads>(
+        device, shared.part(stage * stage_elements + left_elements, right_elements),
+        {place.column, extents.columns, depth, extents.depth});
+  }
+
+  /// Where the sums of part `part` of this block's tile lie.
+  template <class Device>
+  TENON_HOST_DEVICE accumulator* sums_of_part(Device& device, int part) const {
+    return partial.sums + (static_cast<index>(device.block().x) * parts + part) * tile_size;
+  }
+  template <class Device, class Strip, class Sums>
+  TENON_HOST_DEVICE void leave_partial(Device& device, const Strip& strip, Sums& sums) const {
+    constexpr int size = chunk_size<accumulator>, chunks = policy::warp_columns / size;
+    accumulator* const to = sums_of_part(device, device.block().y);
+    for (int number = 0; number < Unit::strips; ++number) {
+      sums.store_strip(device, strip, number);
+      device.sync_warp();
+      for (int i = device.lane(); i < Unit::strip_rows * chunks; i += warp_size) {
+        const int row = i / chunks, column = i % chunks * size;
+        const auto values = strip.template load_vector<size>(row * Unit::strip_pitch + column);
+        packet<accumulator, size> lanes;
+        for (int k = 0; k < size; ++k) lanes.elements[k] = values[k];
+        store_packet(to + offset_in_tile(device, number, row, column), lanes);
+      }
+      device.sync_warp();
+    }
+  }
+  template <class Device>
+  TENON_HOST_DEVICE static int offset_in_tile(Device& device, int strip, int row, int column) {
+    const int tile_row = policy::row_of_warp(device.warp()) + Unit::row_of_strip(strip, row);
+    return tile_row * policy::columns + policy::column_of_warp(device.warp()) + column;
+  }
+
+  /// Runs the epilogue on the sums of this block, or on those of all parts.
+  template <class Device, class Strip, class Finish, class Sums>
+  TENON_HOST_DEVICE void finish(Device& device, const Strip& strip, const Finish& last, const tile_place& place,
+                                Sums& sums) const {
+    for (int number = 0; number < Unit::strips; ++number) {
+      if (parts > 1) gather_strip(device, strip, number);
+      else sums.store_strip(device, strip, number);
+      device.sync_warp();
+      if (last.in_packets) store_strip<packet_size>(device, strip, last, place, number);
+      else store_strip<1>(device, strip, last, place, number);
+      device.sync_warp();
+    }
+  }
+  /// The sums of all parts, added in their order.
+  template <class Device, class Strip>
+  TENON_HOST_DEVICE void gather_strip(Device& device, const Strip& strip, int number) const {
+    constexpr int columns = policy::warp_columns;
+    const accumulator* const from = sums_of_part(device, 0);
+    for (int i = device.lane(); i < Unit::strip_rows * columns; i += warp_size) {
+      const int row = i / columns, column = i % columns, at = offset_in_tile(device, number, row, column);
+      accumulator total = from[at];
+      for (int part = 1; part < parts; ++part) total += from[static_cast<index>(part) * tile_size + at];
+      strip.store(row * Unit::strip_pitch + column, total);
+    }
+  }
+  /// Stores a strip, `Size` neighbours at a time.
+  template <int Size, class Device, class Strip, class Finish>
+  TENON_HOST_DEVICE void store_strip(Device& device, const Strip& strip, const Finish& last, const tile_place& place,
+                                     int number) const {
+    constexpr int runs = policy::warp_columns / Size;
+    const index first_row = place.row + policy::row_of_warp(device.warp());
+    const index first_column = place.column + policy::column_of_warp(device.warp());
+    for (int i = device.lane(); i < Unit::strip_rows * runs; i += warp_size) {
+      const index row = first_row + Unit::row_of_strip(number, i / runs), column = first_column + i % runs * Size;
+      if (row >= extents.rows || column >= extents.columns) continue;
+      const int at = i / runs * Unit::strip_pitch + i % runs * Size;
+      if constexpr (Size == 1) last.store(row, column, strip.load(at));
+      else last.store_packet(row, column, load_run<Size>(strip, at));
+    }
+  }
+  template <int Size, class Strip>
+  TENON_HOST_DEVICE static array<accumulator, Size> load_run(const Strip& strip, int at) {
+    constexpr int size = Size < chunk_size<accumulator> ? Size : chunk_size<accumulator>;
+    array<accumulator, Size> result;
+    for (int first = 0; first < Size; first += size) {
+      const auto values = strip.template load_vector<size>(at + first);
+      for (int k = 0; k < size; ++k) result[first + k] = values[k];
+    }
+    return result;
+  }
+};
+
+}  // namespace tenon
