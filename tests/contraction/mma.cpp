@@ -39,11 +39,11 @@ struct unit_kernel {
     held.multiply_add(device, a, left_layout, b, right_layout);
     const int lane = device.lane();
     for (int down = 0; down < Unit::runs_down; ++down) {
+      const auto values = held.results(down);
       for (int across = 0; across < Unit::runs_across; ++across) {
         const int row = policy::row_of_warp(device.warp()) + Unit::row_of_run(lane, down);
         const int column = policy::column_of_warp(device.warp()) + Unit::column_of_run(lane, across);
-        const auto values = held.results(down, across);
-        for (int i = 0; i < Unit::run; ++i) sums[row * policy::columns + column + i] = values[i];
+        for (int i = 0; i < Unit::run; ++i) sums[row * policy::columns + column + i] = values[across][i];
       }
     }
   }

@@ -115,6 +115,9 @@ struct mma_unit {
     return across * (4 * run) + lane % 4 * run;
   }
 
+  /// A lane's runs in one row.
+  using lane_row = array<array<accumulator, run>, runs_across>;
+
   /// The results of a warp.
   template <class Device>
   struct warp_tile {
@@ -136,14 +139,23 @@ struct mma_unit {
         else multiply<along_lines, along_lines>(device, left, right);
       }
     }
-    /// Run `across` of row `down` of this lane: see `row_of_run` and `column_of_run`.
-    TENON_HOST_DEVICE array<accumulator, run> results(int down, int across) const {
-      array<accumulator, run> result;
-      for (int i = 0; i < run; ++i) {
-        const int block = run == 2 ? across : across * 2 + i % 2, column = run == 2 ? i : i / 2;
-        result[i] = sums[down / 2][block][down % 2 * 2 + column];
+    /// The runs of this lane's row `down`, from `First` on: registers have no number at run time.
+    template <int First = 0>
+    TENON_HOST_DEVICE lane_row results(int down) const {
+      if constexpr (First + 1 < runs_down) {
+        if (down != First) return results<First + 1>(down);
       }
-      return result;
+      lane_row row;
+      for (int i = 0; i < run * runs_across; ++i) row[i / run][i % run] = sum<First>(*this, i);
+      return row;
+    }
+    /// Adds to them.
+    template <int First = 0>
+    TENON_HOST_DEVICE void add(int down, const lane_row& row) {
+      if constexpr (First + 1 < runs_down) {
+        if (down != First) return add<First + 1>(down, row);
+      }
+      for (int i = 0; i < run * runs_across; ++i) sum<First>(*this, i) += row[i / run][i % run];
     }
 
    private:
@@ -152,6 +164,13 @@ struct mma_unit {
     static constexpr int steps = Policy::depth / lane_product_depth<Element>;
     static_assert(groups_down > 0 && groups_across > 0 && steps > 0,
                   "tenon: a warp multiplies 16 x 16 results or more");
+
+    /// Element `i` of row `Down`: in a block of 16 x 8 of its two rows, the lane's slots of one row.
+    template <int Down, class Tile>
+    TENON_HOST_DEVICE static auto& sum(Tile& tile, int i) {
+      const int block = run == 2 ? i / 2 : i / 4 * 2 + i % 2, column = run == 2 ? i % 2 : i % 4 / 2;
+      return tile.sums[Down / 2][block][Down % 2 * 2 + column];
+    }
 
     /// What one step multiplies.
     struct step_operands {

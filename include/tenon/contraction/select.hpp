@@ -7,7 +7,7 @@
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
-#include <tenon/contraction/wmma.hpp>
+#include <tenon/contraction/mma.hpp>
 
 namespace tenon {
 
@@ -78,9 +78,9 @@ void run_contraction_kernel(const Target& target, const E& node, const product_c
   using element = typename product_type::element;
   using tiles = product_tiles<element>;
   if (choice.tile == 0) {
-    detail::launch_product<wmma_unit<element, typename tiles::large>, Space>(product, epilogue, choice.parts);
+    detail::launch_product<mma_unit<element, typename tiles::large>, Space>(product, epilogue, choice.parts);
   } else {
-    detail::launch_product<wmma_unit<element, typename tiles::small>, Space>(product, epilogue, choice.parts);
+    detail::launch_product<mma_unit<element, typename tiles::small>, Space>(product, epilogue, choice.parts);
   }
 }
 template <class Space, class Target, class E>
