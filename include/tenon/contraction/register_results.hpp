@@ -46,13 +46,13 @@ struct register_results {
     }
   }
 
-  /// Runs the epilogue on the results of the tile that begins at `row` and `column`.
+  /// Runs the epilogue on the results of the tile that begins at `begin`; `inside` of its rows and columns are.
   template <class Device, class Sums, class Epilogue>
   TENON_HOST_DEVICE static void finish(Device& device, const Sums& sums, const Epilogue& last,
-                                       const array<index, 2>& begin, const array<index, 2>& end) {
+                                       const array<index, 2>& begin, const array<int, 2>& inside) {
     constexpr int size = run < Epilogue::packet ? run : Epilogue::packet;
-    if (size > 1 && last.fitting >= size) store<size>(device, sums, last, begin, end);
-    else store<1>(device, sums, last, begin, end);
+    if (size > 1 && last.fitting >= size) store<size>(device, sums, last, begin, inside);
+    else store<1>(device, sums, last, begin, inside);
   }
 
  private:
@@ -73,16 +73,17 @@ struct register_results {
   /// Stores `Size` neighbours at a time. Those of a packet are all inside the result or all outside.
   template <int Size, class Device, class Sums, class Epilogue>
   TENON_HOST_DEVICE static void store(Device& device, const Sums& sums, const Epilogue& last,
-                                      const array<index, 2>& begin, const array<index, 2>& end) {
-    const int warp = device.warp(), lane = device.lane();
+                                      const array<index, 2>& begin, const array<int, 2>& inside) {
+    const int lane = device.lane(), first_row = policy::row_of_warp(device.warp());
+    const int first_column = policy::column_of_warp(device.warp());
     for (int down = 0; down < Unit::runs_down; ++down) {
-      const index row = begin[0] + policy::row_of_warp(warp) + Unit::row_of_run(lane, down);
-      if (row >= end[0]) continue;
+      const int row = first_row + Unit::row_of_run(lane, down);
+      if (row >= inside[0]) continue;
       const auto values = sums.results(down);
       for (int across = 0; across < Unit::runs_across; ++across) {
-        const index column = begin[1] + policy::column_of_warp(warp) + Unit::column_of_run(lane, across);
+        const int column = first_column + Unit::column_of_run(lane, across);
         for (int i = 0; i < run; i += Size) {
-          if (column + i < end[1]) store_part<Size>(last, row, column + i, values[across], i);
+          if (column + i < inside[1]) store_part<Size>(last, begin[0] + row, begin[1] + column + i, values[across], i);
         }
       }
     }

@@ -138,7 +138,10 @@ struct tiled_product_kernel {
       if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
       results::gather(device, sums_of_part(device, 0), parts, tile_size, sums);
     }
-    results::finish(device, sums, last, {{place.row, place.column}}, {{extents.rows, extents.columns}});
+    const index rows = extents.rows - place.row, columns = extents.columns - place.column;
+    results::finish(device, sums, last, {{place.row, place.column}},
+                    {{rows < policy::rows ? static_cast<int>(rows) : policy::rows,
+                      columns < policy::columns ? static_cast<int>(columns) : policy::columns}});
   }
 
   /// Where the sums of part `part` of this block's tile lie.
