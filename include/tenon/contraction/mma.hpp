@@ -146,6 +146,7 @@ struct mma_unit {
         if (down != First) return results<First + 1>(down);
       }
       lane_row row;
+      TENON_UNROLLED
       for (int i = 0; i < run * runs_across; ++i) row[i / run][i % run] = sum<First>(*this, i);
       return row;
     }
@@ -155,6 +156,7 @@ struct mma_unit {
       if constexpr (First + 1 < runs_down) {
         if (down != First) return add<First + 1>(down, row);
       }
+      TENON_UNROLLED
       for (int i = 0; i < run * runs_across; ++i) sum<First>(*this, i) += row[i / run][i % run];
     }
 
@@ -182,6 +184,7 @@ struct mma_unit {
     TENON_HOST_DEVICE void multiply(Device& device, const Stage& left, const Stage& right) {
       step_operands held[2];
       load<LeftLayout, RightLayout>(device, held[0], left, right, 0);
+      TENON_UNROLLED
       for (int step = 0; step < steps; ++step) {
         if (step + 1 < steps) load<LeftLayout, RightLayout>(device, held[(step + 1) % 2], left, right, step + 1);
         multiply_step(device, held[step % 2]);
@@ -193,15 +196,19 @@ struct mma_unit {
       using left_loader = detail::line_group_loader<Element, left_placement, matrix_a, LeftLayout>;
       using right_loader = detail::line_group_loader<Element, right_placement, matrix_b, RightLayout>;
       const int row = Policy::row_of_warp(device.warp()), column = Policy::column_of_warp(device.warp());
+      TENON_UNROLLED
       for (int i = 0; i < groups_down; ++i) {
         held.left[i] = left_loader::load(device, left, row + i * detail::line_group, step);
       }
+      TENON_UNROLLED
       for (int j = 0; j < groups_across; ++j) {
         held.right[j] = right_loader::load(device, right, column + j * detail::line_group, step);
       }
     }
     TENON_HOST_DEVICE void multiply_step(Device& device, const step_operands& held) {
+      TENON_UNROLLED
       for (int i = 0; i < groups_down; ++i) {
+        TENON_UNROLLED
         for (int j = 0; j < groups_across; ++j) {
           const auto& words = held.right[j];
           device.template multiply_blocks<Element>(sums[i][2 * j], held.left[i], {{words[0], words[1]}});

@@ -26,6 +26,7 @@ struct register_results {
   TENON_HOST_DEVICE static void leave(Device& device, accumulator* to, const Sums& sums) {
     for (int down = 0; down < Unit::runs_down; ++down) {
       const auto row = sums.results(down);
+      TENON_UNROLLED
       for (int across = 0; across < Unit::runs_across; ++across) {
         store_packet(to + offset(device, down, across), as_packet(row[across]));
       }
@@ -38,6 +39,7 @@ struct register_results {
     for (int part = 0; part < parts; ++part, from += tile) {
       for (int down = 0; down < Unit::runs_down; ++down) {
         typename Unit::lane_row row;
+        TENON_UNROLLED
         for (int across = 0; across < Unit::runs_across; ++across) {
           row[across] = as_array(load_packet<run>(from + offset(device, down, across)));
         }
@@ -80,8 +82,10 @@ struct register_results {
       const int row = first_row + Unit::row_of_run(lane, down);
       if (row >= inside[0]) continue;
       const auto values = sums.results(down);
+      TENON_UNROLLED
       for (int across = 0; across < Unit::runs_across; ++across) {
         const int column = first_column + Unit::column_of_run(lane, across);
+        TENON_UNROLLED
         for (int i = 0; i < run; i += Size) {
           if (column + i < inside[1]) store_part<Size>(last, begin[0] + row, begin[1] + column + i, values[across], i);
         }
