@@ -123,6 +123,7 @@ struct noting_device {
     noted.add(first * static_cast<int>(sizeof(typename Stage::value_type)));
     return {};
   }
+  TENON_HOST_DEVICE std::uint32_t select_bytes(std::uint32_t, std::uint32_t, std::uint32_t) { return 0; }
   template <class T, int Count>
   TENON_HOST_DEVICE void round_words(tenon::lane_words<Count>&) {}
 };

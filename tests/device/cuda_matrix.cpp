@@ -81,8 +81,28 @@ void check_product() {
   });
 }
 
+struct bytes_kernel {
+  std::uint32_t* words;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    if (device.lane() != 0) return;
+    words[0] = device.select_bytes(0x33221100u, 0x77665544u, 0x6420u);
+    words[1] = device.select_bytes(0x33221100u, 0x77665544u, 0x7531u);
+    words[2] = device.select_bytes(0x33221100u, 0x77665544u, 0x0077u);
+  }
+};
+
 }  // namespace
 
+TEST_CASE("four of eight bytes", "[device]") {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
+    const device_copy<Space, std::uint32_t> words(std::vector<std::uint32_t>(3));
+    tenon::launch<Space>({.block = 32, .shared_bytes = 0}, bytes_kernel{words.data()});
+    CHECK(words.values() == std::vector<std::uint32_t>{0x66442200u, 0x77553311u, 0x00007777u});
+  });
+}
 TEST_CASE("lanes multiply half, k fastest and slowest", "[device]") {
   check_product<tenon::half, false>();
   check_product<tenon::half, true>();

@@ -54,7 +54,7 @@ struct line_group_loader {
     }
   }
   /// Pairs of bytes are transposed as elements of 16 bits, then taken apart: of eight bytes, two lines at four depths,
-  /// a lane makes two words. The blocks are depths 0, 1, 4, 5 ... and 2, 3, 6, 7 ... of each half of the step.
+  /// a lane makes two words, of the even bytes and of the odd ones. The blocks are depths 0, 1, 4, 5 ... and 2, 3, 6, 7 ... of each half of the step.
   template <class Device, class Stage>
   TENON_HOST_DEVICE static lane_words<4> load_bytes(Device& device, const Stage& from, int line, int step) {
     const int block = device.lane() / block_lines, own = device.lane() % block_lines;
@@ -63,15 +63,9 @@ struct line_group_loader {
     const auto pairs = device.template load_blocks<true>(from.template as<std::uint16_t>(), first / 2);
     lane_words<4> words;
     for (int i = 0; i < 4; ++i) {
-      words[i] = alternate_bytes(pairs[along(i) * 2], pairs[along(i) * 2 + 1], across(i));
+      words[i] = device.select_bytes(pairs[along(i) * 2], pairs[along(i) * 2 + 1], across(i) == 0 ? 0x6420u : 0x7531u);
     }
     return words;
-  }
-  /// Bytes `which` and `which` + 2 of `low`, then of `high`.
-  TENON_HOST_DEVICE static std::uint32_t alternate_bytes(std::uint32_t low, std::uint32_t high, int which) {
-    const int shift = 8 * which;
-    return (low >> shift & 0xffu) | (low >> (shift + 8) & 0xff00u) | (high >> shift & 0xffu) << 16 |
-           (high >> (shift + 16) & 0xffu) << 24;
   }
   /// Every lane reads two neighbouring lines at its two depths.
   template <class Device, class Stage>

@@ -59,7 +59,7 @@ __device__ __forceinline__ void multiply_block_words(lane_sums<T>& sums, const l
 
 }  // namespace detail
 
-/// The part of a CUDA device object that loads, rounds and multiplies blocks.
+/// The part of a CUDA device object that loads, rearranges and multiplies blocks.
 class cuda_lane_matrices {
  public:
   template <bool Transposed = false, class Array>
@@ -73,6 +73,9 @@ class cuda_lane_matrices {
       __trap();
     }
     return words;
+  }
+  __device__ __forceinline__ std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+    return __byte_perm(low, high, selector);
   }
   template <class T, int Count>
   __device__ __forceinline__ void round_words(lane_words<Count>& words) {

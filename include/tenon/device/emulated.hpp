@@ -165,6 +165,15 @@ class emulated_device {
     }
     return words;
   }
+  /// Four of the eight bytes of `low` and `high`, the first one first: hexadecimal digits of `selector` say which.
+  TENON_HOST_DEVICE std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(high) << 32 | low;
+    std::uint32_t result = 0;
+    for (int i = 0; i < 4; ++i) {
+      result |= static_cast<std::uint32_t>(bytes >> (selector >> 4 * i & 7u) * 8 & 0xffu) << 8 * i;
+    }
+    return result;
+  }
   /// Rounds elements to what a unit multiplies; those of tf32 are cut off otherwise.
   template <class T, int Count>
   TENON_HOST_DEVICE void round_words(lane_words<Count>& words) {
