@@ -23,5 +23,5 @@ TEMPLATE_LIST_TEST_CASE("integers accumulate in 64 bits", "[simt]", tenon_test::
 }
 
 TEMPLATE_LIST_TEST_CASE("double is full precision", "[simt]", tenon_test::kernel_spaces) {
-  tenon_test::compare_product<TestType, double>("simt_product", 65, 33, 40);
+  tenon_test::compare_product<TestType, double>("wmma_product", 65, 33, 40);
 }

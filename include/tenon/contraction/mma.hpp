@@ -5,11 +5,12 @@
 #pragma once
 
 #include <tenon/contraction/swizzle.hpp>
+#include <tenon/contraction/wmma.hpp>
 #include <tenon/device/lane_matrix.hpp>
 
 namespace tenon {
 
-/// Whether there is such a unit for an element type; devices have it from compute capability 8.0 on.
+/// Whether there is such a unit for an element type.
 template <class Element>
 inline constexpr bool mma_unit_exists = has_lane_products<Element>;
 
@@ -87,7 +88,7 @@ struct line_group_loader {
 
 }  // namespace detail
 
-/// The unit that multiplies tiles of Element in registers. types: half, bfloat16, tf32, int8
+/// The unit that multiplies tiles of Element in registers; fragments do where a device has none. types: half, bfloat16, tf32, int8
 template <class Element, class Policy>
 struct mma_unit {
   static constexpr const char* name = "mma_product";
@@ -96,6 +97,14 @@ struct mma_unit {
   using accumulator = fragment_accumulator<Element>;
   using left_placement = swizzled_placement<element, Policy::rows, Policy::depth>;
   using right_placement = swizzled_placement<element, Policy::columns, Policy::depth>;
+
+  // What lacks this unit lacks asynchronous copies too, so two stages are as good as more.
+  using fallback = wmma_unit<Element, tile_policy<Policy::rows, Policy::columns, Policy::depth, Policy::warp_rows,
+                                                  Policy::warp_columns, 2, Policy::blocks>>;
+  template <class Device>
+  TENON_HOST_DEVICE static constexpr bool is_available() {
+    return Device::template has_lane_products_of<Element>();
+  }
 
   // Where a lane's results lie in the tile of its warp: in runs of neighbours along a row.
   static constexpr int run = pairs_lines<element> ? 4 : 2;

@@ -1,19 +1,43 @@
 // tenon/contraction/select.hpp: which kernel a contraction runs on, in which tiles, by how many blocks a tile.
-// Half and bfloat16 go to tensor cores, everything else to the kernel of full precision.
+// The type of the operands decides about the unit; how much there is to do, about tiles and blocks.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
-#include <tenon/contraction/mma.hpp>
 
 namespace tenon {
 
-/// Elements that tensor cores multiply, accumulating in float.
+namespace detail {
+
+/// The type whose fragments matrix units multiply for a product of `Element`; void where threads multiply.
+template <class Element, class Precision>
+using fragment_operand = std::conditional_t<
+    is_short_float<Element> || std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, double>, Element,
+    std::conditional_t<std::is_same_v<Element, float> && std::is_same_v<Precision, precision::tf32>, tf32, void>>;
+
+template <class Operand, class Accumulator>
+struct units_of_operand {
+  template <class Policy>
+  using unit = std::conditional_t<mma_unit_exists<Operand>, mma_unit<Operand, Policy>, wmma_unit<Operand, Policy>>;
+  using tiles = product_tiles<Operand>;
+};
+template <class Accumulator>
+struct units_of_operand<void, Accumulator> {
+  template <class Policy>
+  using unit = simt_unit<Accumulator, Policy>;
+  using tiles = lane_tiles<Accumulator>;
+};
+
+}  // namespace detail
+
+/// The units and tiles that multiply the operands of a contraction.
 template <class Node>
-inline constexpr bool runs_on_tensor_cores = is_short_float<typename Node::element>;
+using product_units = detail::units_of_operand<detail::fragment_operand<typename Node::element, precision_of<Node>>,
+                                               typename Node::accumulator>;
 
 /// How a product is shared among blocks.
 struct product_choice {
@@ -69,49 +93,24 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
 
 }  // namespace detail
 
-/// Evaluates a statement of the form `contract` into `target`, in one launch on a device.
+/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, shared among blocks as chosen.
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
   const auto& product = contraction_of(node);
-  using product_type = std::remove_cvref_t<decltype(product)>;
-  const auto epilogue = make_kernel_epilogue<product_type>(target, node);
-  using element = typename product_type::element;
-  using tiles = product_tiles<element>;
-  if (choice.tile == 0) {
-    detail::launch_product<mma_unit<element, typename tiles::large>, Space>(product, epilogue, choice.parts);
-  } else {
-    detail::launch_product<mma_unit<element, typename tiles::small>, Space>(product, epilogue, choice.parts);
-  }
+  using units = product_units<std::remove_cvref_t<decltype(product)>>;
+  using large = typename units::template unit<typename units::tiles::large>;
+  using small = typename units::template unit<typename units::tiles::small>;
+  const auto epilogue = make_kernel_epilogue<std::remove_cvref_t<decltype(product)>>(target, node);
+  if (choice.tile == 0) detail::launch_product<large, Space>(product, epilogue, choice.parts);
+  else detail::launch_product<small, Space>(product, epilogue, choice.parts);
 }
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
-  using product_type = std::remove_cvref_t<decltype(product)>;
-  if constexpr (runs_on_tensor_cores<product_type>) {
-    const auto extents = extents_of_product(product);
-    const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
-    using tiles = product_tiles<typename product_type::element>;
-    run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
-  } else {
-    constexpr int rank = product_type::shape_type::rank;
-    const auto left = left_matrix(product);
-    const auto right = right_matrix(product);
-    const auto epilogue = make_epilogue<product_type>(target, node);
-    using left_type = std::remove_const_t<decltype(left)>;
-    using right_type = std::remove_const_t<decltype(right)>;
-    using epilogue_type = std::remove_const_t<decltype(epilogue)>;
-    using kernel_type =
-        simt_product_kernel<typename product_type::accumulator, rank, left_type, right_type, epilogue_type>;
-    const kernel_type kernel{extents_of_product(product), left, right, epilogue};
-    const auto blocks = [](index extent) {
-      return static_cast<int>((extent + kernel_type::tile - 1) / kernel_type::tile);
-    };
-    const launch_shape shape{.grid = {blocks(kernel.extents.columns), blocks(kernel.extents.rows),
-                                      static_cast<int>(kernel.extents.batch_count())},
-                             .block = kernel_type::threads,
-                             .shared_bytes = kernel_type::shared_bytes};
-    launch<Space>(shape, kernel);
-  }
+  const auto extents = extents_of_product(product);
+  const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
+  using tiles = typename product_units<std::remove_cvref_t<decltype(product)>>::tiles;
+  run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
 }
 
 }  // namespace tenon

@@ -30,7 +30,8 @@ struct tiled_product_kernel {
   static constexpr int tile_rows = policy::rows, tile_columns = policy::columns, tile_size = tile_rows * tile_columns;
   static constexpr int depth_tile = policy::depth, stages = policy::stages, max_threads = policy::threads,
                        min_blocks = policy::blocks;
-  static constexpr int stage_elements = Unit::left_placement::elements + Unit::right_placement::elements;
+  static constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
+  static constexpr int stage_elements = left_elements + right_elements;
   static constexpr int strip_elements = [] {
     if constexpr (holds_runs<Unit>) return 0;
     else return Unit::strip_rows * Unit::strip_pitch;
@@ -46,10 +47,22 @@ struct tiled_product_kernel {
   partial_tiles<accumulator> partial;
 
   /// Tiles of all batches.
-  index tiles() const { return tiles_down() * tiles_across() * extents.batch_count(); }
+  index tiles() const { return static_cast<index>(tiles_down()) * tiles_across() * extents.batch_count(); }
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
+    if constexpr (Unit::template is_available<Device>()) {
+      run(device);
+    } else {
+      using other = tiled_product_kernel<typename Unit::fallback, Rank, Left, Right, Epilogue>;
+      static_assert(other::shared_bytes <= shared_bytes, "tenon: a fallback has the shared memory of its unit");
+      other{extents, left, right, epilogue, parts, {partial.sums, partial.counters}}(device);
+    }
+  }
+
+ private:
+  template <class Device>
+  TENON_HOST_DEVICE void run(Device& device) const {
     const tile_place place = place_of(device.block().x);
     const auto batch = extents.batch_position(place.batch);
     const auto shared = device.template shared<unsigned char>(shared_bytes);
@@ -69,63 +82,65 @@ struct tiled_product_kernel {
     }
   }
 
- private:
   static constexpr int group_rows =
       8;  // rows of tiles that follow each other column by column, so that caches serve them
   static constexpr int packet_size = Epilogue::packet;
 
+  /// A batch, and the tile of it.
   struct tile_place {
-    index batch, row, column;  // of the first result
+    int batch, down, across;
+
+    TENON_HOST_DEVICE index row() const { return static_cast<index>(down) * tile_rows; }
+    TENON_HOST_DEVICE index column() const { return static_cast<index>(across) * tile_columns; }
   };
   struct operands {
     Left left;
     Right right;
   };
-  TENON_HOST_DEVICE index tiles_down() const { return (extents.rows + policy::rows - 1) / policy::rows; }
-  TENON_HOST_DEVICE index tiles_across() const { return (extents.columns + policy::columns - 1) / policy::columns; }
-
-  TENON_HOST_DEVICE tile_place place_of(index number) const {
-    const index down = tiles_down(), across = tiles_across(), in_batch = number % (down * across);
-    const index first_row = in_batch / (group_rows * across) * group_rows, in_group = in_batch % (group_rows * across);
-    const index rows = down - first_row < group_rows ? down - first_row : group_rows;
-    return {number / (down * across), (first_row + in_group % rows) * policy::rows, in_group / rows * policy::columns};
+  TENON_HOST_DEVICE int tiles_down() const { return static_cast<int>((extents.rows + tile_rows - 1) / tile_rows); }
+  TENON_HOST_DEVICE int tiles_across() const {
+    return static_cast<int>((extents.columns + tile_columns - 1) / tile_columns);
+  }
+  TENON_HOST_DEVICE tile_place place_of(int number) const {
+    const int down = tiles_down(), across = tiles_across(), in_batch = number % (down * across);
+    const int group = group_rows * across, first = in_batch / group * group_rows, in_group = in_batch % group;
+    const int rows = down - first < group_rows ? down - first : group_rows;
+    return {number / (down * across), first + in_group % rows, in_group / rows};
   }
 
   /// Adds the products of this block's share of the depth.
   template <class Device, class Stages, class Sums>
   TENON_HOST_DEVICE void accumulate(Device& device, const Stages& shared, const operands& source,
                                     const tile_place& place, Sums& sums) const {
-    const index steps = (extents.depth + policy::depth - 1) / policy::depth, share = (steps + parts - 1) / parts;
-    const index first = device.block().y * share, end = first + share < steps ? first + share : steps;
-    for (int ahead = 0; ahead < stages - 1; ++ahead) {
-      if (first + ahead < end) fetch(device, shared, source, place, first + ahead, ahead);
+    const int steps = static_cast<int>((extents.depth + policy::depth - 1) / policy::depth);
+    const int share = (steps + parts - 1) / parts, first = device.block().y * share;
+    const int end = first + share < steps ? first + share : steps;
+    constexpr int ahead = stages - 1;  // steps that are fetched before they are multiplied
+    int next = 0;                      // the stage that is fetched
+    for (int step = first - ahead; step < end; ++step) {
+      if (step >= first) {
+        device.template wait_copies<stages - 2>();
+        device.sync();
+      }
+      if (step + ahead < end) fetch(device, shared, source, place, step + ahead, next);
       device.commit_copies();
-    }
-    int stage = 0, next = stages - 1;
-    for (index step = first; step < end; ++step) {
-      device.template wait_copies<stages - 2>();
-      device.sync();
-      if (step + stages - 1 < end) fetch(device, shared, source, place, step + stages - 1, next);
-      device.commit_copies();
-      const int at = stage * stage_elements;
-      sums.multiply_add(device, shared.part(at, Unit::left_placement::elements), source.left.layout,
-                        shared.part(at + Unit::left_placement::elements, Unit::right_placement::elements),
-                        source.right.layout);
-      next = stage;
-      stage = stage + 1 == stages ? 0 : stage + 1;
+      next = next + 1 == stages ? 0 : next + 1;
+      if (step < first) continue;
+      const int at = next * stage_elements;  // the oldest stage is fetched next
+      sums.multiply_add(device, shared.part(at, left_elements), source.left.layout,
+                        shared.part(at + left_elements, right_elements), source.right.layout);
     }
     device.template wait_copies<0>();
   }
   template <class Device, class Stages>
   TENON_HOST_DEVICE void fetch(Device& device, const Stages& shared, const operands& source, const tile_place& place,
-                               index step, int stage) const {
-    constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
-    const index depth = step * policy::depth;
+                               int step, int stage) const {
+    const index depth = static_cast<index>(step) * policy::depth;
     source.left.template fetch<typename Unit::left_placement, policy::threads>(
-        device, shared.part(stage * stage_elements, left_elements), {place.row, extents.rows, depth, extents.depth});
+        device, shared.part(stage * stage_elements, left_elements), {place.row(), extents.rows, depth, extents.depth});
     source.right.template fetch<typename Unit::right_placement, policy::threads>(
         device, shared.part(stage * stage_elements + left_elements, right_elements),
-        {place.column, extents.columns, depth, extents.depth});
+        {place.column(), extents.columns, depth, extents.depth});
   }
 
   /// Adds the sums of the other parts to those that threads hold, and runs the epilogue on them.
@@ -138,8 +153,8 @@ struct tiled_product_kernel {
       if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
       results::gather(device, sums_of_part(device, 0), parts, tile_size, sums);
     }
-    const index rows = extents.rows - place.row, columns = extents.columns - place.column;
-    results::finish(device, sums, last, {{place.row, place.column}},
+    const index rows = extents.rows - place.row(), columns = extents.columns - place.column();
+    results::finish(device, sums, last, {{place.row(), place.column()}},
                     {{rows < policy::rows ? static_cast<int>(rows) : policy::rows,
                       columns < policy::columns ? static_cast<int>(columns) : policy::columns}});
   }
@@ -202,8 +217,8 @@ struct tiled_product_kernel {
   TENON_HOST_DEVICE void store_strip(Device& device, const Strip& strip, const Finish& last, const tile_place& place,
                                      int number) const {
     constexpr int runs = policy::warp_columns / Size;
-    const index first_row = place.row + policy::row_of_warp(device.warp());
-    const index first_column = place.column + policy::column_of_warp(device.warp());
+    const index first_row = place.row() + policy::row_of_warp(device.warp());
+    const index first_column = place.column() + policy::column_of_warp(device.warp());
     for (int i = device.lane(); i < Unit::strip_rows * runs; i += warp_size) {
       const index row = first_row + Unit::row_of_strip(number, i / runs), column = first_column + i % runs * Size;
       if (row >= extents.rows || column >= extents.columns) continue;

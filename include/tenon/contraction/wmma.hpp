@@ -1,17 +1,17 @@
-// tenon/contraction/wmma.hpp: a stage of a product multiplied by the matrix units, as fragments of 16 x 16 results.
+// tenon/contraction/wmma.hpp: a stage of a product multiplied by the matrix units, as fragments.
 // The map from lanes to elements of a fragment is the unit's own, so results leave through a strip of shared memory.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/tile.hpp>
+#include <tenon/contraction/simt.hpp>
 
 namespace tenon {
 
 /// Where an operand's tile lies for fragments: runs a chunk further apart than they are long, so that the rows of a
 /// fragment lie in different banks.
 template <class T, int Lines, int Depth>
-struct padded_placement {
+struct fragment_placement {
   static constexpr int lines = Lines, depth = Depth;
   static constexpr int pitch_along_depth = Depth + chunk_size<T>, pitch_along_lines = Lines + chunk_size<T>;
   static constexpr int elements =
@@ -26,16 +26,51 @@ struct padded_placement {
   }
 };
 
-/// The unit that multiplies tiles of Element by fragments.
+/// Bytes: a fragment's rows are a chunk long, and begin where fragments may if chunks of neighbouring runs are adjacent.
+template <int Lines, int Depth>
+struct fragment_placement<std::int8_t, Lines, Depth> {
+  static constexpr int lines = Lines, depth = Depth, chunk = chunk_size<std::int8_t>;
+  static constexpr int between = 2;  // chunks, which keep the banks of a line's chunks apart
+  static constexpr int elements = greatest_size({(Lines + between) * Depth, (Depth + between) * Lines});
+
+  TENON_HOST_DEVICE static constexpr int pitch(tile_layout) { return chunk; }
+  TENON_HOST_DEVICE static constexpr int offset(tile_layout layout, int run, int number) {
+    const int runs = layout == tile_layout::along_depth ? Lines : Depth;
+    return (number * (runs + between) + run) * chunk;
+  }
+};
+
+/// The extents of the fragments of an operand type.
+template <class Element>
+struct fragment_extents {
+  static constexpr int m = 16, n = 16, k = 16;
+};
+template <>
+struct fragment_extents<tf32> {
+  static constexpr int m = 16, n = 16, k = 8;
+};
+template <>
+struct fragment_extents<double> {
+  static constexpr int m = 8, n = 8, k = 4;
+};
+
+/// The unit that multiplies tiles of Element by fragments; threads do it where a device has no unit for them.
 template <class Element, class Policy>
 struct wmma_unit {
   static constexpr const char* name = "wmma_product";
   using policy = Policy;
   using element = fragment_storage<Element>;
   using accumulator = fragment_accumulator<Element>;
-  static constexpr int m = 16, n = 16, k = 16;
-  using left_placement = padded_placement<element, Policy::rows, Policy::depth>;
-  using right_placement = padded_placement<element, Policy::columns, Policy::depth>;
+  static constexpr int m = fragment_extents<Element>::m, n = fragment_extents<Element>::n,
+                       k = fragment_extents<Element>::k;
+  using left_placement = fragment_placement<element, Policy::rows, Policy::depth>;
+  using right_placement = fragment_placement<element, Policy::columns, Policy::depth>;
+
+  using fallback = lane_unit<element, accumulator, Policy, left_placement, right_placement>;
+  template <class Device>
+  TENON_HOST_DEVICE static constexpr bool is_available() {
+    return Device::template has_matrix_unit<Element>();
+  }
 
   // A warp hands over its results in strips of rows, `strip_pitch` elements apart in shared memory.
   static constexpr int strip_rows = m, strips = Policy::warp_rows / m;

@@ -62,6 +62,11 @@ __device__ __forceinline__ void multiply_block_words(lane_sums<T>& sums, const l
 /// The part of a CUDA device object that loads, rearranges and multiplies blocks.
 class cuda_lane_matrices {
  public:
+  /// Whether the device that is compiled for has these products.
+  template <class T>
+  __device__ static constexpr bool has_lane_products_of() {
+    return has_lane_products<T> && detail::target_architecture() >= detail::lane_products_since;
+  }
   template <bool Transposed = false, class Array>
   __device__ __forceinline__ lane_words<4> load_blocks(const Array& from, int first) {
     static_assert(block_load_is_legal<Transposed, typename Array::value_type>,
