@@ -24,11 +24,12 @@ std::string kernel_of() {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("16-bit elements go to tensor cores, others to full precision", "[select]",
+TEMPLATE_LIST_TEST_CASE("matrix units multiply what they have room for, threads everything else", "[select]",
                         tenon_test::kernel_spaces) {
-  CHECK(kernel_of<tenon::half, TestType>() == "wmma_product");
-  CHECK(kernel_of<tenon::bfloat16, TestType>() == "wmma_product");
+  CHECK(kernel_of<tenon::half, TestType>() == "mma_product");
+  CHECK(kernel_of<tenon::bfloat16, TestType>() == "mma_product");
+  CHECK(kernel_of<std::int8_t, TestType>() == "mma_product");
   CHECK(kernel_of<float, TestType>() == "simt_product");
-  CHECK(kernel_of<double, TestType>() == "simt_product");
+  CHECK(kernel_of<double, TestType>() == "wmma_product");
   CHECK(kernel_of<std::int32_t, TestType>() == "simt_product");
 }

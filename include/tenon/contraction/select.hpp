@@ -11,32 +11,44 @@
 
 namespace tenon {
 
-namespace detail {
-
-/// The type whose fragments matrix units multiply for a product of `Element`; void where threads multiply.
-template <class Element, class Precision>
-using fragment_operand = std::conditional_t<
-    is_short_float<Element> || std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, double>, Element,
-    std::conditional_t<std::is_same_v<Element, float> && std::is_same_v<Precision, precision::tf32>, tf32, void>>;
-
-template <class Operand, class Accumulator>
-struct units_of_operand {
+/// Units that multiply Operand in registers, those that do by fragments, and threads.
+template <class Operand>
+struct register_units {
   template <class Policy>
-  using unit = std::conditional_t<mma_unit_exists<Operand>, mma_unit<Operand, Policy>, wmma_unit<Operand, Policy>>;
+  using unit = mma_unit<Operand, Policy>;
+  using tiles = product_tiles<Operand>;
+};
+template <class Operand>
+struct fragment_units {
+  template <class Policy>
+  using unit = wmma_unit<Operand, Policy>;
   using tiles = product_tiles<Operand>;
 };
 template <class Accumulator>
-struct units_of_operand<void, Accumulator> {
+struct lane_units {
   template <class Policy>
   using unit = simt_unit<Accumulator, Policy>;
   using tiles = lane_tiles<Accumulator>;
 };
 
+namespace detail {
+
+/// The type that matrix units multiply for a product of `Element`; void where threads multiply.
+template <class Element, class Precision>
+using matrix_operand = std::conditional_t<
+    is_short_float<Element> || std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, double>, Element,
+    std::conditional_t<std::is_same_v<Element, float> && std::is_same_v<Precision, precision::tf32>, tf32, void>>;
+
+template <class Operand, class Accumulator>
+using units_of_operand =
+    std::conditional_t<std::is_void_v<Operand>, lane_units<Accumulator>,
+                       std::conditional_t<mma_unit_exists<Operand>, register_units<Operand>, fragment_units<Operand>>>;
+
 }  // namespace detail
 
 /// The units and tiles that multiply the operands of a contraction.
 template <class Node>
-using product_units = detail::units_of_operand<detail::fragment_operand<typename Node::element, precision_of<Node>>,
+using product_units = detail::units_of_operand<detail::matrix_operand<typename Node::element, precision_of<Node>>,
                                                typename Node::accumulator>;
 
 /// How a product is shared among blocks.
@@ -93,16 +105,23 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
 
 }  // namespace detail
 
-/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, shared among blocks as chosen.
-template <class Space, class Target, class E>
-void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, by one of `Units` and shared
+/// among blocks as chosen.
+template <class Space, class Units, class Target, class E>
+void run_contraction_by(const Target& target, const E& node, const product_choice& choice) {
   const auto& product = contraction_of(node);
-  using units = product_units<std::remove_cvref_t<decltype(product)>>;
-  using large = typename units::template unit<typename units::tiles::large>;
-  using small = typename units::template unit<typename units::tiles::small>;
+  using large = typename Units::template unit<typename Units::tiles::large>;
+  using small = typename Units::template unit<typename Units::tiles::small>;
   const auto epilogue = make_kernel_epilogue<std::remove_cvref_t<decltype(product)>>(target, node);
   if (choice.tile == 0) detail::launch_product<large, Space>(product, epilogue, choice.parts);
   else detail::launch_product<small, Space>(product, epilogue, choice.parts);
+}
+
+/// The same by the units of its operands.
+template <class Space, class Target, class E>
+void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+  using product = std::remove_cvref_t<decltype(contraction_of(node))>;
+  run_contraction_by<Space, product_units<product>>(target, node, choice);
 }
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
