@@ -4,6 +4,8 @@
 #   // has: <regular expression>      in the PTX text
 #   // lacks: <regular expression>
 #   // registers: <number>            of a thread, at most
+#   // since: <architecture>          older ones are not checked,
+#   // until: <architecture>          nor are newer ones
 # Variables: nvcc, include, source, architecture (such as 90a), scratch.
 # SPDX-License-Identifier: Apache-2.0
 function(expectations result name)
@@ -11,6 +13,13 @@ function(expectations result name)
   list(TRANSFORM lines REPLACE "^// ${name}: " "")
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
+
+expectations(since since)
+expectations(until until)
+string(REGEX MATCH "^[0-9]+" number "${architecture}")
+if((since AND number LESS since) OR (until AND number GREATER until))
+  return()
+endif()
 
 set(here "${source} for sm_${architecture}")
 file(REMOVE_RECURSE "${scratch}")

@@ -1,8 +1,9 @@
-// tests/instructions/matmul_half.cu: products of halves are the matrix unit's, from shared memory by its own loads.
+// tests/instructions/matmul_half.cu: where lanes cannot load blocks, fragments are loaded from shared memory by their own loads.
+// until: 75
 // has: wmma\.load\.a\.sync\.aligned\.(row|col)\.m16n16k16\.shared\.f16
 // has: wmma\.mma\.sync\.aligned
 // lacks: \.f64
-// registers: 128
+// registers: 255
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 
