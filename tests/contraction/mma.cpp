@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "contraction/kernel_cases.hpp"
 #include "device/spaces.hpp"
 #include "support/catch.hpp"
 
@@ -189,6 +190,15 @@ void check_tile_loads() {
   check_loads<Element, placement, tenon::matrix_b, tile_layout::along_lines>();
 }
 
+struct tf32_product {
+  using units = void;
+
+  template <class Left, class Right>
+  auto operator()(const Left& left, const Right& right) const {
+    return tenon::matmul<tenon::precision::tf32>(left, right);
+  }
+};
+
 using small_16 = tenon::tile_policy<64, 32, 32, 32, 16, 2>;
 
 }  // namespace
@@ -215,4 +225,40 @@ TEST_CASE("what lanes load at once lies in different banks", "[mma]") {
   check_tile_loads<tenon::tf32, 64, 32>();
   check_tile_loads<std::int8_t, 128, 64>();
   check_tile_loads<std::int8_t, 128, 128>();
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: extents around those of a tile", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_extents<TestType, tenon::half>(64, 32);
+  tenon_test::check_extents<TestType, std::int8_t>(64, 64);
+  tenon_test::check_extents<TestType, float, tf32_product>(64, 16);
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: all layouts, copied as they allow", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_layouts<TestType, tenon::half>(64);
+  tenon_test::check_layouts<TestType, std::int8_t>(64);
+  tenon_test::check_layouts<TestType, float, tf32_product>(64);
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: blocks that share a tile", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_parts<TestType, tenon::half>();
+  tenon_test::check_parts<TestType, std::int8_t>();
+  tenon_test::check_parts<TestType, float, tf32_product>();
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: batches, transposed and strided operands", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_views<TestType, tenon::half>();
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: what stands before and after the product", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_fusion<TestType, tenon::half>();
+  tenon_test::check_fusion<TestType, tenon::bfloat16>();
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: numbers that are none pass through", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_not_finite<TestType, tenon::half>();
+  tenon_test::check_not_finite<TestType, tenon::bfloat16>();
+}
+
+TEMPLATE_LIST_TEST_CASE("mma: convolution and both gradients", "[mma]", tenon_test::kernel_spaces) {
+  tenon_test::check_convolutions<TestType, tenon::half>();
 }
