@@ -31,6 +31,7 @@ inline auto random_short_floats(tenon::index rows, tenon::index columns, std::ui
 template <class T>
 inline constexpr double roundoff = std::is_same_v<T, tenon::half>       ? 0x1p-11
                                    : std::is_same_v<T, tenon::bfloat16> ? 0x1p-8
+                                   : std::is_same_v<T, double>          ? 0x1p-53
                                                                         : 0x1p-24;
 
 /// Empty when `found` is left * right, two operands on the host, up to rounding; integers wrap.
@@ -48,7 +49,8 @@ std::string product_error(const std::vector<double>& found, const std::vector<do
         sum += product, magnitude += std::fabs(product);
       }
       if constexpr (std::is_integral_v<T>) sum = static_cast<double>(static_cast<T>(static_cast<std::int64_t>(sum)));
-      const double loss = (static_cast<double>(depth) * 0x1p-23 + 0x1p-22) * magnitude + roundoff<T> * std::fabs(sum);
+      const double step = std::is_same_v<T, double> ? 0x1p-52 : 0x1p-23;
+      const double loss = (static_cast<double>(depth) + 2) * step * magnitude + roundoff<T> * std::fabs(sum);
       const double result = at(found, i * columns + j), bound = std::is_integral_v<T> ? 0 : loss;
       if (!(std::fabs(result - sum) <= bound)) {
         return tenon::compose_text("(", i, ", ", j, "): ", result, ", expected ", sum, " of [", rows, ", ", depth,
@@ -195,7 +197,8 @@ void check_parts() {
 /// Products of batches, of which one operand has fewer, and of strided operands.
 template <class Space, class T, class Units = void>
 void check_views() {
-  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1), b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
+  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1);
+  const auto b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
   const auto statement = [](const auto& x, const auto& y) {
     const auto every_other = tenon::slice(x, tenon::all_of, tenon::all_of, tenon::all_of, tenon::range(0, 34, 2));
     return tenon::matmul(every_other, tenon::permute(y, tenon::axis<0, 2, 1>));

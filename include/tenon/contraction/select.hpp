@@ -33,11 +33,32 @@ struct lane_units {
 
 namespace detail {
 
-/// The type that matrix units multiply for a product of `Element`; void where threads multiply.
-template <class Element, class Precision>
-using matrix_operand = std::conditional_t<
-    is_short_float<Element> || std::is_same_v<Element, std::int8_t> || std::is_same_v<Element, double>, Element,
-    std::conditional_t<std::is_same_v<Element, float> && std::is_same_v<Precision, precision::tf32>, tf32, void>>;
+template <class Node>
+using left_matrix_of = decltype(without_casts(left_matrix(std::declval<const Node&>())));
+template <class Node>
+using right_matrix_of = decltype(without_casts(right_matrix(std::declval<const Node&>())));
+
+/// Whether bytes are multiplied, and no more than 32 bits of the sums are kept.
+template <class Node>
+inline constexpr bool multiplies_bytes = is_integer<typename Node::element> && sizeof(typename Node::element) <= 4 &&
+                                         std::is_same_v<memory_element_of<left_matrix_of<Node>>, std::int8_t> &&
+                                         std::is_same_v<memory_element_of<right_matrix_of<Node>>, std::int8_t>;
+
+/// The type that matrix units multiply for a contraction; void where threads multiply.
+template <class Node>
+constexpr auto matrix_operand() {
+  using element = typename Node::element;
+  constexpr bool may_round = std::is_same_v<precision_of<Node>, precision::tf32>;
+  if constexpr (is_short_float<element> || std::is_same_v<element, std::int8_t> || std::is_same_v<element, double>) {
+    return std::type_identity<element>{};
+  } else if constexpr (multiplies_bytes<Node>) {
+    return std::type_identity<std::int8_t>{};
+  } else if constexpr (std::is_same_v<element, float> && may_round) {
+    return std::type_identity<tf32>{};
+  } else {
+    return std::type_identity<void>{};
+  }
+}
 
 template <class Operand, class Accumulator>
 using units_of_operand =
@@ -48,8 +69,8 @@ using units_of_operand =
 
 /// The units and tiles that multiply the operands of a contraction.
 template <class Node>
-using product_units = detail::units_of_operand<detail::matrix_operand<typename Node::element, precision_of<Node>>,
-                                               typename Node::accumulator>;
+using product_units =
+    detail::units_of_operand<typename decltype(detail::matrix_operand<Node>())::type, typename Node::accumulator>;
 
 /// How a product is shared among blocks.
 struct product_choice {
@@ -61,20 +82,27 @@ struct product_choice {
 struct product_size {
   index rows, columns, depth, batches;
 
-  constexpr index tiles(int tile_rows, int tile_columns) const {
-    return (rows + tile_rows - 1) / tile_rows * ((columns + tile_columns - 1) / tile_columns) * batches;
+  template <class Policy>
+  constexpr index tiles() const {
+    return (rows + Policy::rows - 1) / Policy::rows * ((columns + Policy::columns - 1) / Policy::columns) * batches;
+  }
+  /// Results that are computed, those outside the matrix included.
+  template <class Policy>
+  constexpr index covered() const {
+    return tiles<Policy>() * Policy::rows * Policy::columns;
   }
 };
 
-/// Large tiles where they occupy every multiprocessor, else small ones; where these do not either, several blocks a
-/// tile, each of which has eight steps at least.
+/// Large tiles where they occupy every multiprocessor and cover little more than small ones would; where small ones do
+/// not occupy every one either, several blocks a tile, each of which has eight steps at least.
 template <class Tiles>
 product_choice choose_product(const product_size& size, int multiprocessors) {
   using large = typename Tiles::large;
   using small = typename Tiles::small;
   constexpr index least_steps = 8;
-  if (size.tiles(large::rows, large::columns) >= multiprocessors) return {0, 1};
-  const index tiles = size.tiles(small::rows, small::columns), steps = (size.depth + small::depth - 1) / small::depth;
+  const bool fits = 4 * size.covered<large>() <= 5 * size.covered<small>();
+  if (fits && size.tiles<large>() >= multiprocessors) return {0, 1};
+  const index tiles = size.tiles<small>(), steps = (size.depth + small::depth - 1) / small::depth;
   if (tiles == 0 || tiles > workspace_counters) return {1, 1};
   const index fitting = multiprocessors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
   return {1, parts < 1 ? 1 : static_cast<int>(parts)};
@@ -88,8 +116,10 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
   using element = typename Unit::element;
   using accumulator = typename Unit::accumulator;
   const auto extents = extents_of_product(product);
-  const auto left = make_operand<element, operand_side::left>(left_matrix(product), extents.rows, extents.depth);
-  const auto right = make_operand<element, operand_side::right>(right_matrix(product), extents.depth, extents.columns);
+  const auto left =
+      make_operand<element, operand_side::left>(without_casts(left_matrix(product)), extents.rows, extents.depth);
+  const auto right =
+      make_operand<element, operand_side::right>(without_casts(right_matrix(product)), extents.depth, extents.columns);
   using kernel_type = tiled_product_kernel<Unit, Product::shape_type::rank, std::remove_const_t<decltype(left)>,
                                            std::remove_const_t<decltype(right)>, Epilogue>;
   kernel_type kernel{extents, left, right, epilogue, parts, {}};

@@ -35,8 +35,8 @@ inline constexpr int chunk_bytes = 16;  // what moves in one access
 template <class T>
 inline constexpr int chunk_size = chunk_bytes / static_cast<int>(sizeof(T));
 
-/// The tiles in which threads accumulate numbers of type T: large ones, and smaller ones where those would leave parts of
-/// a device idle.
+/// The tiles in which threads accumulate numbers of type T: large ones, and smaller ones where those would leave parts
+/// of a device idle.
 template <class T>
 struct lane_tiles {
   static constexpr bool is_wide = sizeof(T) > 4;

@@ -26,7 +26,8 @@ struct fragment_placement {
   }
 };
 
-/// Bytes: a fragment's rows are a chunk long, and begin where fragments may if chunks of neighbouring runs are adjacent.
+/// Bytes: the rows of a fragment are a chunk long; they are aligned as fragments must be if those of neighbouring runs
+/// are adjacent.
 template <int Lines, int Depth>
 struct fragment_placement<std::int8_t, Lines, Depth> {
   static constexpr int lines = Lines, depth = Depth, chunk = chunk_size<std::int8_t>;

@@ -238,7 +238,9 @@ auto make_contraction(const Left& left, const Right& right) {
   return node{{{{left}, {right}}}, typename node::shape_type(extents)};
 }
 
-/// A contraction of the same operands that is multiplied as precisely as `Precision` says; other nodes are as they were.
+namespace detail {
+
+/// A contraction of the same operands, multiplied as precisely as `Precision` says; other nodes as they are.
 template <class Precision, class Node>
 Node with_precision(const Node& node) {
   return node;
@@ -248,7 +250,6 @@ auto with_precision(const contraction<Left, Right, Pattern>& node) {
   return contraction<Left, Right, precise_pattern<Pattern, Precision>>{node.operands, node.extents};
 }
 
-namespace detail {
 template <class Node>
 struct precision_of_node {
   using type = precision::full;
@@ -257,6 +258,7 @@ template <class Left, class Right, class Pattern, class Precision>
 struct precision_of_node<contraction<Left, Right, precise_pattern<Pattern, Precision>>> {
   using type = Precision;
 };
+
 }  // namespace detail
 
 /// How exactly a contraction multiplies its operands.

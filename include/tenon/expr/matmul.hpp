@@ -177,7 +177,7 @@ auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
 template <class Precision, tensor_operand Left, tensor_operand Right>
   requires std::is_same_v<Precision, precision::full> || std::is_same_v<Precision, precision::tf32>
 auto matmul(Left&& left, Right&& right) {
-  return with_precision<Precision>(matmul(std::forward<Left>(left), std::forward<Right>(right)));
+  return detail::with_precision<Precision>(matmul(std::forward<Left>(left), std::forward<Right>(right)));
 }
 
 /// alpha a b + beta c, in one kernel.
