@@ -73,7 +73,7 @@ struct shuffled_blocks<tenon::emulated> : tenon::emulation_scope {
 };
 #endif
 
-/// A statement with one contraction, evaluated on Space as `choice` says, by other units than its own where `Units` are.
+/// A statement with one contraction, evaluated on Space as `choice` says; by `Units`, if any, instead of its own.
 template <class Space, class Units = void, class E>
 auto evaluated_by(const tenon::product_choice& choice, const E& node) {
   using element = typename E::element;

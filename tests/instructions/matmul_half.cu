@@ -1,4 +1,4 @@
-// tests/instructions/matmul_half.cu: where lanes cannot load blocks, fragments are loaded from shared memory by their own loads.
+// tests/instructions/matmul_half.cu: fragments of halves, where lanes cannot load blocks.
 // until: 75
 // has: wmma\.load\.a\.sync\.aligned\.(row|col)\.m16n16k16\.shared\.f16
 // has: wmma\.mma\.sync\.aligned

@@ -1,4 +1,4 @@
-// tests/instructions/mma_tf32.cu: products of floats that are rounded to tf32, which lanes transpose as they read pairs.
+// tests/instructions/mma_tf32.cu: products of floats, rounded to tf32, that lanes transpose as they read.
 // since: 80
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16
 // has: cvt\.rna\.tf32\.f32

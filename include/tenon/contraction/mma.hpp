@@ -55,7 +55,8 @@ struct line_group_loader {
     }
   }
   /// Pairs of bytes are transposed as elements of 16 bits, then taken apart: of eight bytes, two lines at four depths,
-  /// a lane makes two words, of the even bytes and of the odd ones. The blocks are depths 0, 1, 4, 5 ... and 2, 3, 6, 7 ... of each half of the step.
+  /// a lane makes two words, of the even bytes and of the odd ones. The blocks are depths 0, 1, 4, 5 ... and 2, 3, 6,
+  /// 7 ... of each half of the step.
   template <class Device, class Stage>
   TENON_HOST_DEVICE static lane_words<4> load_bytes(Device& device, const Stage& from, int line, int step) {
     const int block = device.lane() / block_lines, own = device.lane() % block_lines;
@@ -88,7 +89,8 @@ struct line_group_loader {
 
 }  // namespace detail
 
-/// The unit that multiplies tiles of Element in registers; fragments do where a device has none. types: half, bfloat16, tf32, int8
+/// The unit that multiplies tiles of Element in registers; fragments do where a device has none.
+/// types     half, bfloat16, tf32, int8
 template <class Element, class Policy>
 struct mma_unit {
   static constexpr const char* name = "mma_product";
