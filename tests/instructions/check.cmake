@@ -4,8 +4,7 @@
 #   // has: <regular expression>      in the PTX text
 #   // lacks: <regular expression>
 #   // registers: <number>            of a thread, at most
-#   // since: <architecture>          older ones are not checked,
-#   // until: <architecture>          nor are newer ones
+#   // architectures: <numbers>        of the case, where it is not for all
 # Variables: nvcc, include, source, architecture (such as 90a), scratch.
 # SPDX-License-Identifier: Apache-2.0
 function(expectations result name)
@@ -14,10 +13,8 @@ function(expectations result name)
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
 
-expectations(since since)
-expectations(until until)
-string(REGEX MATCH "^[0-9]+" number "${architecture}")
-if((since AND number LESS since) OR (until AND number GREATER until))
+expectations(architectures architectures)
+if(architectures AND NOT " ${architectures} " MATCHES " ${architecture} ")
   return()
 endif()
 

@@ -1,14 +1,15 @@
 // tests/instructions/matmul_half.cu: fragments of halves, where lanes cannot load blocks.
-// until: 75
-// has: wmma\.load\.a\.sync\.aligned\.(row|col)\.m16n16k16\.shared\.f16
-// has: wmma\.mma\.sync\.aligned
+// architectures: 75
+// has: wmma\.load\.a\.sync\.aligned\.row\.m16n16k16\.shared\.f16
+// has: wmma\.load\.a\.sync\.aligned\.col\.m16n16k16\.shared\.f16
+// has: wmma\.mma\.sync\.aligned\.row\.col\.m16n16k16\.f32
+// has: st\.global\.v4\.[bu]32
 // lacks: \.f64
+// lacks: [ \t]trap
 // registers: 255
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 
 using matrix = tenon::tensor<tenon::half, tenon::rank<2>, tenon::cuda>;
 
-void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) {
-  y = tenon::relu(tenon::matmul(x, w) + b);
-}
+void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) { y = tenon::relu(tenon::matmul(x, w) + b); }
