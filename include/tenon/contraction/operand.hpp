@@ -184,6 +184,7 @@ void choose_copies(Operand& operand, bool by_columns, index run) {
     if (memory.data == nullptr || (run != 1 && (by_columns ? memory.row_step : memory.column_step) != 1)) return;
     const index pitch = by_columns ? memory.column_step : memory.row_step;
     operand.pitch = static_cast<int>(pitch);
+    operand.data = memory.data;
     if (operand.pitch != pitch) return;
     operand.copy_bytes = common_copy_bytes(operand.matrix, run);
   }
