@@ -46,6 +46,12 @@ std::vector<double> fetched(const Operand& operand, const tenon::operand_part& p
   return tenon_test::numbers_of(found);
 }
 
+/// How a matrix lies in memory, and the bytes of the accesses that it is copied in.
+struct placed_bytes {
+  tenon::index gap, first;
+  int bytes;
+};
+
 /// A matrix over the two axes of a program.
 template <class E>
 auto matrix_of(const E& node) {
@@ -72,17 +78,18 @@ TEMPLATE_LIST_TEST_CASE("operands in memory are copied in the widest accesses th
                         tenon_test::kernel_spaces) {
   const auto matrix = tenon_test::counting<float>(rank<2>(20, 36));
   for (const bool by_columns : {false, true}) {
-    for (const auto& [gap, bytes] : {std::pair<tenon::index, int>{0, 16}, {4, 16}, {2, 8}, {1, 4}}) {
-      const tenon_test::placed_matrix<TestType, float> placed(matrix, {by_columns, gap});
+    for (const auto& [gap, first, bytes] :
+         {placed_bytes{0, 0, 16}, {4, 8, 16}, {2, 0, 8}, {4, 2, 8}, {1, 0, 4}, {0, 1, 4}}) {
+      const tenon_test::placed_matrix<TestType, float> placed(matrix, {by_columns, gap, first});
       const auto left = tenon::make_operand<float, operand_side::left>(matrix_of(placed.view()), 20, 36);
       const auto right = tenon::make_operand<float, operand_side::right>(matrix_of(placed.view()), 20, 36);
-      CAPTURE(by_columns, gap);
+      CAPTURE(by_columns, gap, first);
       CHECK(left.copy_bytes == bytes);
       CHECK(right.copy_bytes == bytes);
       CHECK((left.layout == tile_layout::along_lines) == by_columns);
       CHECK((right.layout == tile_layout::along_lines) != by_columns);
-      for (const tenon::index first : {0, 16}) {
-        const tenon::operand_part rows{first, 20, first * 2, 36}, columns{2 * first, 36, first / 2, 20};
+      for (const tenon::index start : {0, 16}) {
+        const tenon::operand_part rows{start, 20, start * 2, 36}, columns{2 * start, 36, start / 2, 20};
         CHECK(fetched<TestType>(left, rows) == expected_part(matrix, false, rows));
         CHECK(fetched<TestType>(right, columns) == expected_part(matrix, true, columns));
       }

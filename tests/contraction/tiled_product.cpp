@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/tiled_product.hpp>
 
+#include <algorithm>
+
 #include "contraction/kernel_cases.hpp"
 
 namespace {
@@ -63,16 +65,19 @@ TEMPLATE_LIST_TEST_CASE("threads multiply what a device has no unit for", "[tile
 
 TEMPLATE_LIST_TEST_CASE("results go to targets of any strides", "[tiled_product]", tenon_test::kernel_spaces) {
   const auto a = tenon_test::random_tensor<tenon::half>(rank<2>(24, 40), 1),
-             b = tenon_test::random_tensor<tenon::half>(rank<2>(40, 32), 2);
+             b = tenon_test::random_tensor<tenon::half>(rank<2>(40, 30), 2);
   const auto x = a.template to<TestType>(), y = b.template to<TestType>();
   const auto expected = numbers_of(tenon::matmul(x, y));
   for (const tenon::array<tenon::index, 2>& strides : {tenon::array<tenon::index, 2>{{1, 24}}, {{33, 1}}, {{40, 1}}}) {
     for (const tenon::index first : {0, 1}) {
       tenon::tensor<tenon::half, rank<1>, TestType> memory(rank<1>(2000));
+      memory = tenon::half(-100.0f);
       const tenon::strided_target<tenon::half, 2> target{memory.data() + first, strides};
       tenon::run_contraction_kernel<TestType>(target, tenon::matmul(x, y));
-      const tenon::view<const tenon::half, rank<2>, TestType> written(memory.data() + first, rank<2>(24, 32), strides);
+      const tenon::view<const tenon::half, rank<2>, TestType> written(memory.data() + first, rank<2>(24, 30), strides);
       CHECK(numbers_of(written) == expected);
+      const auto everything = numbers_of(memory);
+      CHECK(std::count(everything.begin(), everything.end(), -100.0) == 2000 - 24 * 30);
     }
   }
 }

@@ -20,7 +20,12 @@ struct partial_tiles {
 };
 
 /// C[rows, columns] = epilogue(sum over depth of left * right), a tile of results for each block, or for `parts` blocks
-/// that share the depth.
+/// that share the depth. A unit multiplies the stages: a type that says how they lie and how results come out,
+///   policy, element, accumulator      tiles, what a stage holds, what sums are
+///   left_placement, right_placement   `elements` of a stage, and `offset(layout, run, chunk)` of 16 bytes in it
+///   warp_tile<Device>                 the sums of a warp: `clear`, `multiply_add` of a stage, `store_strip` of rows
+///   strips, strip_rows, strip_pitch, row_of_strip(strip, row)   which rows these are, and how far apart stored
+///   is_available<Device>(), fallback  whether this device has the unit, and the unit that it takes instead
 template <class Unit, int Rank, class Left, class Right, class Epilogue>
 struct tiled_product_kernel {
   using policy = typename Unit::policy;
