@@ -73,13 +73,14 @@ struct shuffled_blocks<tenon::emulated> : tenon::emulation_scope {
 };
 #endif
 
-/// A statement with one contraction, evaluated on Space by the kernel that `choice` names.
-template <class Space, class E>
+/// A statement with one contraction, evaluated on Space as `choice` says; by `Units`, if any, instead of its own.
+template <class Space, class Units = void, class E>
 auto evaluated_by(const tenon::product_choice& choice, const E& node) {
   using element = typename E::element;
   tenon::tensor<element, typename E::shape_type, Space> result(node.shape());
   const tenon::strided_target<element, E::shape_type::rank> target{result.data(), result.view().strides()};
-  tenon::run_contraction_kernel<Space>(target, node, choice);
+  if constexpr (std::is_void_v<Units>) tenon::run_contraction_kernel<Space>(target, node, choice);
+  else tenon::run_contraction_by<Space, Units>(target, node, choice);
   return result;
 }
 
@@ -127,7 +128,10 @@ class placed_matrix {
 };
 
 /// Multiplies views: the product whose kernel is tested.
-struct plain_product {
+template <class Units = void>
+struct product_by {
+  using units = Units;
+
   template <class Left, class Right>
   auto operator()(const Left& left, const Right& right) const {
     return tenon::matmul(left, right);
@@ -135,7 +139,7 @@ struct plain_product {
 };
 
 /// One product of `choice`, of operands placed as they are told.
-template <class Space, class T, class Product = plain_product>
+template <class Space, class T, class Product = product_by<>>
 void check_product(const tenon::product_choice& choice, const tenon::array<tenon::index, 3>& extents,
                    const placing& left = {}, const placing& right = {}) {
   const tenon::index rows = extents[0], columns = extents[1], depth = extents[2];
@@ -145,13 +149,13 @@ void check_product(const tenon::product_choice& choice, const tenon::array<tenon
   };
   const auto a = make(rows, depth, 1), b = make(depth, columns, 2);
   const placed_matrix<Space, T> x(a, left), y(b, right);
-  const auto found = evaluated_by<Space>(choice, Product{}(x.view(), y.view()));
+  const auto found = evaluated_by<Space, typename Product::units>(choice, Product{}(x.view(), y.view()));
   CAPTURE(choice.tile, choice.parts, left.by_columns, left.gap, right.by_columns, right.gap);
   CHECK(product_error<T>(numbers_of(found), numbers_of(a), numbers_of(b), rows, columns, depth) == "");
 }
 
 /// Extents around those of the small tile, whose depth is `depth`: one less, as many, one more.
-template <class Space, class T, class Product = plain_product>
+template <class Space, class T, class Product = product_by<>>
 void check_extents(tenon::index tile, tenon::index depth) {
   for (const tenon::index rows : {tenon::index{1}, tile - 1, tile, tile + 1}) {
     for (const tenon::index columns : {tenon::index{1}, tile - 1, tile, tile + 1}) {
@@ -162,13 +166,14 @@ void check_extents(tenon::index tile, tenon::index depth) {
     check_product<Space, T, Product>({1, 1}, {{tile + 6, tile - 6, k}});
   }
   check_product<Space, T, Product>({0, 1}, {{2 * tile + 1, 2 * tile - 3, 2 * depth + 5}});
-  CHECK(evaluated_by<Space>({1, 1}, Product{}(random_tensor<T>(tenon::rank<2>(0, 3), 1).template to<Space>(),
-                                              random_tensor<T>(tenon::rank<2>(3, 4), 1).template to<Space>()))
+  CHECK(evaluated_by<Space, typename Product::units>(
+            {1, 1}, Product{}(random_tensor<T>(tenon::rank<2>(0, 3), 1).template to<Space>(),
+                              random_tensor<T>(tenon::rank<2>(3, 4), 1).template to<Space>()))
             .size() == 0);
 }
 
 /// All four layouts, of runs as they are copied best, and askew by one element and by two.
-template <class Space, class T, class Product = plain_product>
+template <class Space, class T, class Product = product_by<>>
 void check_layouts(tenon::index tile) {
   for (const bool left : {false, true}) {
     for (const bool right : {false, true}) {
@@ -181,7 +186,7 @@ void check_layouts(tenon::index tile) {
 }
 
 /// Blocks that share the depth of a tile find what one block finds, and the same each time.
-template <class Space, class T, class Product = plain_product>
+template <class Space, class T, class Product = product_by<>>
 void check_parts() {
   for (const int parts : {2, 3, 7}) {
     check_product<Space, T, Product>({1, parts}, {{20, 33, 200}});
@@ -190,15 +195,15 @@ void check_parts() {
   check_product<Space, T, Product>({0, 2}, {{20, 24, 130}});
   const auto a = random_tensor<T>(tenon::rank<2>(40, 300), 1).template to<Space>();
   const auto b = random_tensor<T>(tenon::rank<2>(300, 24), 2).template to<Space>();
-  const auto first = numbers_of(evaluated_by<Space>({1, 4}, Product{}(a, b)));
+  const auto first = numbers_of(evaluated_by<Space, typename Product::units>({1, 4}, Product{}(a, b)));
   for (const std::uint64_t seed : {2u, 3u, 4u}) {
     [[maybe_unused]] const shuffled_blocks<Space> shuffled(seed);
-    CHECK(numbers_of(evaluated_by<Space>({1, 4}, Product{}(a, b))) == first);
+    CHECK(numbers_of(evaluated_by<Space, typename Product::units>({1, 4}, Product{}(a, b))) == first);
   }
 }
 
 /// Products of batches, of which one operand has fewer, and of strided operands.
-template <class Space, class T>
+template <class Space, class T, class Units = void>
 void check_views() {
   const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1);
   const auto b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
@@ -209,7 +214,7 @@ void check_views() {
   const auto x = a.template to<Space>();
   const auto y = b.template to<Space>();
   for (const tenon::product_choice choice : {tenon::product_choice{1, 1}, {1, 2}}) {
-    const auto found = numbers_of(evaluated_by<Space>(choice, statement(x, y)));
+    const auto found = numbers_of(evaluated_by<Space, Units>(choice, statement(x, y)));
     for (tenon::index batch = 0; batch < 6; ++batch) {
       const tenon::range outer(batch / 3, batch / 3 + 1), inner(batch % 3, batch % 3 + 1);
       const auto left = numbers_of(tenon::slice(a, outer, inner, tenon::all_of, tenon::range(0, 34, 2)));
@@ -222,7 +227,7 @@ void check_views() {
 }
 
 /// A prologue, and an epilogue with bias, residual, activation and cast, where results lie in packets and where not.
-template <class Space, class T>
+template <class Space, class T, class Units = void>
 void check_fusion() {
   const double bound = 4 * roundoff<T> + 1e-4;
   for (const auto& [rows, columns] : {std::pair<tenon::index, tenon::index>{70, 72}, {65, 33}}) {
@@ -237,19 +242,19 @@ void check_fusion() {
     const auto row = bias.template to<Space>();
     const auto node = statement(x, y, z, row);
     for (const tenon::product_choice choice : {tenon::product_choice{0, 1}, {1, 1}, {1, 2}}) {
-      CHECK(difference(numbers_of(evaluated_by<Space>(choice, node)), expected, 20 * bound) == "");
+      CHECK(difference(numbers_of(evaluated_by<Space, Units>(choice, node)), expected, 20 * bound) == "");
     }
   }
 }
 
 /// Numbers that are none, and infinities, reach the results of their rows and columns and no others.
-template <class Space, class T>
+template <class Space, class T, class Units = void>
 void check_not_finite() {
   auto a = random_tensor<T>(tenon::rank<2>(40, 24), 1);
   const auto b = random_tensor<T>(tenon::rank<2>(24, 40), 2);
   a(3, 5) = T(std::nanf("")), a(17, 23) = T(HUGE_VALF);
   const auto found =
-      numbers_of(evaluated_by<Space>({1, 1}, tenon::matmul(a.template to<Space>(), b.template to<Space>())));
+      numbers_of(evaluated_by<Space, Units>({1, 1}, tenon::matmul(a.template to<Space>(), b.template to<Space>())));
   int finite = 0;
   for (tenon::index i = 0; i < 40 * 40; ++i) {
     const double number = found[static_cast<std::size_t>(i)];

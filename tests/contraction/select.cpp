@@ -34,15 +34,15 @@ bool is_choice(const product_size& size, int tile, int parts) {
 
 TEMPLATE_LIST_TEST_CASE("elements with matrix units go to them, others to threads", "[select]",
                         tenon_test::kernel_spaces) {
-  CHECK(kernel_of<tenon::half, TestType>() == "wmma_product");
-  CHECK(kernel_of<tenon::bfloat16, TestType>() == "wmma_product");
-  CHECK(kernel_of<std::int8_t, TestType>() == "wmma_product");
+  CHECK(kernel_of<tenon::half, TestType>() == "mma_product");
+  CHECK(kernel_of<tenon::bfloat16, TestType>() == "mma_product");
+  CHECK(kernel_of<std::int8_t, TestType>() == "mma_product");
   CHECK(kernel_of<double, TestType>() == "wmma_product");
   CHECK(kernel_of<float, TestType>() == "simt_product");
   CHECK(kernel_of<std::int32_t, TestType>() == "simt_product");
   const auto x = tenon_test::counting<float, TestType>(rank<2>(4, 4));
   tenon::evaluated_tensor(tenon::matmul<tenon::precision::tf32>(x, x));
-  CHECK(tenon::launch_count().last_kind == std::string("wmma_product"));
+  CHECK(tenon::launch_count().last_kind == std::string("mma_product"));
   tenon::evaluated_tensor(tenon::matmul<tenon::precision::full>(x, x));
   CHECK(tenon::launch_count().last_kind == std::string("simt_product"));
 }
@@ -55,7 +55,7 @@ TEMPLATE_LIST_TEST_CASE("bytes that are cast to integers are multiplied as bytes
     return tenon::evaluated_tensor(tenon::matmul(tenon::cast<int>(x), tenon::cast<int>(y)));
   };
   const auto found = statement(a.template to<TestType>(), b.template to<TestType>());
-  CHECK(tenon::launch_count().last_kind == std::string("wmma_product"));
+  CHECK(tenon::launch_count().last_kind == std::string("mma_product"));
   CHECK(tenon_test::numbers_of(found) == tenon_test::numbers_of(statement(a, b)));
 }
 

@@ -1,11 +1,12 @@
-// tests/instructions/matmul_half.cu: products of halves are the matrix unit's, from shared memory by its own loads.
+// tests/instructions/matmul_half.cu: fragments of halves, where lanes cannot load blocks.
+// architectures: 75
 // has: wmma\.load\.a\.sync\.aligned\.row\.m16n16k16\.shared\.f16
 // has: wmma\.load\.a\.sync\.aligned\.col\.m16n16k16\.shared\.f16
 // has: wmma\.mma\.sync\.aligned\.row\.col\.m16n16k16\.f32
 // has: st\.global\.v4\.[bu]32
 // lacks: \.f64
 // lacks: [ \t]trap
-// registers: 128
+// registers: 255
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

@@ -1,10 +1,11 @@
-// tests/instructions/matmul_int8.cu: products of bytes, kept as 32 bits.
+// tests/instructions/matmul_int8.cu: products of bytes, kept as 32 bits, where lanes cannot load blocks.
+// architectures: 75
 // has: wmma\.load\.a\.sync\.aligned\.row\.m16n16k16\.shared\.s8
 // has: wmma\.load\.a\.sync\.aligned\.col\.m16n16k16\.shared\.s8
 // has: wmma\.mma\.sync\.aligned\.row\.col\.m16n16k16\.s32
 // lacks: \.f64
 // lacks: [ \t]trap
-// registers: 128
+// registers: 255
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

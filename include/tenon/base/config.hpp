@@ -28,6 +28,13 @@
 #define TENON_UNROLL(count)
 #endif
 
+/// TENON_UNROLLED stands before loops of kernels over registers, which have no number at run time.
+#if defined(__CUDA_ARCH__)
+#define TENON_UNROLLED _Pragma("unroll")
+#else
+#define TENON_UNROLLED
+#endif
+
 /// TENON_CHECKED: indices of element accesses, views of freed storage and the promise of noalias() are checked at run
 /// time. It must be the same in a whole program.
 #if !defined(TENON_CHECKED)

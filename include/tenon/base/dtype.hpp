@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <tenon/base/config.hpp>
+#include <tenon/base/device_conversion.hpp>
 #include <type_traits>
 
 namespace tenon {
@@ -273,6 +274,9 @@ TENON_HOST_DEVICE constexpr To bits_as(From value) {  // std::bit_cast is host-o
 }
 
 TENON_HOST_DEVICE constexpr std::uint16_t half_bits_from_float(float value) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) return device_half_bits(value);
+#endif
   const auto bits = bits_as<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -290,6 +294,9 @@ TENON_HOST_DEVICE constexpr std::uint16_t half_bits_from_float(float value) {
 }
 
 TENON_HOST_DEVICE constexpr float float_from_half_bits(std::uint16_t bits) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) return device_float_from_half(bits);
+#endif
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
   const std::uint32_t exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
   if (exponent == 31) return bits_as<float>(sign | 0x7f800000u | (mantissa << 13));
@@ -301,6 +308,9 @@ TENON_HOST_DEVICE constexpr float float_from_half_bits(std::uint16_t bits) {
 }
 
 TENON_HOST_DEVICE constexpr std::uint16_t bfloat16_bits_from_float(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if (!__builtin_is_constant_evaluated()) return device_bfloat16_bits(value);
+#endif
   const auto bits = bits_as<std::uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x40u);  // quiet NaN
   return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);

@@ -84,7 +84,7 @@ struct contraction_epilogue {
 
   Target target;
   folded_matrix<Program, Rank, Axes> map;
-  bool in_packets = false;  // the kernel's choice: whether rows are stored in packets
+  int fitting = 1;  // the neighbours in whose packets a kernel may store: at most `packet`
 
   /// Stores one result.
   template <class Accumulator>
@@ -94,12 +94,12 @@ struct contraction_epilogue {
     const auto value = map.program.at(position).value(0, accumulator_slot<Accumulator>{accumulator});
     element = static_cast<std::remove_reference_t<decltype(element)>>(value);
   }
-  /// Stores neighbours of a row in one access; `column` is a multiple of their number.
-  template <class Accumulator>
-  TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, packet>& accumulators) const {
+  /// Stores neighbours of a row in one access; `column` is a multiple of their number, which is not above `fitting`.
+  template <class Accumulator, int Size>
+  TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, Size>& accumulators) const {
     const auto position = map.position(row, column);
-    const auto cursor = settle(map.program.at(position), accumulator_packet<Accumulator, packet>{accumulators});
-    write_packet<packet>(target.at(position), cursor, fetch<packet>(cursor));
+    const auto cursor = settle(map.program.at(position), accumulator_packet<Accumulator, Size>{accumulators});
+    write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor));
   }
   /// Stores `count` results of a row from `column` on.
   template <class Accumulator>
@@ -145,7 +145,7 @@ struct contraction_epilogue {
     return {nullptr, 0};
   }
   TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, Rank>& batch) const {
-    return {target, map.at_batch(batch), in_packets};
+    return {target, map.at_batch(batch), fitting};
   }
 
  private:
@@ -179,16 +179,17 @@ struct contraction_epilogue {
 
 namespace detail {
 
-/// Whether all results that a statement writes, and all it reads beside them, lie in packets.
+/// The most neighbours, up to `Size`, in whose packets all lies that a statement writes and reads beside its results.
 template <class Axes, int Size, int Rank, class Target, class Program>
-bool results_lie_in_packets(const array<index, Rank>& extents, Target target, Program program) {
+int fitting_packet(const array<index, Rank>& extents, Target target, Program program) {
   if constexpr (Size == 1 || Axes::columns[Axes::columns.size() - 1] != Rank - 1) {
-    return false;
+    return 1;
   } else {
     packet_check<Rank, Size> check{extents};
     target.visit(check);
     program.visit(check);
-    return check.fits && extents[Rank - 1] % Size == 0;
+    if (check.fits && extents[Rank - 1] % Size == 0) return Size;
+    return fitting_packet<Axes, Size / 2>(extents, target, program);
   }
 }
 
@@ -212,8 +213,8 @@ template <class Product, class Target, class E>
 auto make_kernel_epilogue(const Target& target, const E& node) {
   auto epilogue = make_epilogue<Product>(target, node);
   using result_axes = typename Product::result_axes;
-  epilogue.in_packets =
-      detail::results_lie_in_packets<result_axes, epilogue.packet>(epilogue.map.extents, target, epilogue.map.program);
+  epilogue.fitting =
+      detail::fitting_packet<result_axes, epilogue.packet>(epilogue.map.extents, target, epilogue.map.program);
   return epilogue;
 }
 

@@ -25,86 +25,101 @@ struct product_operand {
   Matrix matrix;
   tile_layout layout;
   int copy_bytes;  // of each asynchronous copy; 0 where elements are evaluated
-  index pitch;     // from run to run in memory, where runs are copied
+  int pitch;       // from run to run in memory, where runs are copied
+  const T* data;   // where the batch begins
 
   template <int Rank>
   TENON_HOST_DEVICE product_operand at_batch(const array<index, Rank>& position) const {
-    return {matrix.at_batch(position), layout, copy_bytes, pitch};
+    product_operand result{matrix.at_batch(position), layout, copy_bytes, pitch, nullptr};
+    if constexpr (may_copy) result.data = result.matrix.program.at(result.matrix.batch).data;
+    return result;
   }
   /// Brings a part, or starts to, into the places that `Placement` says; outside the operand there are zeros.
   template <class Placement, int Threads, class Device, class Stage>
   TENON_HOST_DEVICE void fetch(Device& device, const Stage& to, const operand_part& part) const {
-    if constexpr (may_copy) {
-      if (copy_bytes == 16) return copy<16, Placement, Threads>(device, to, part);
-      if constexpr (sizeof(T) <= 8) {
-        if (copy_bytes == 8) return copy<8, Placement, Threads>(device, to, part);
-      }
-      if constexpr (sizeof(T) <= 4) {
-        if (copy_bytes == 4) return copy<4, Placement, Threads>(device, to, part);
-      }
+    if (layout == tile_layout::along_depth) {
+      fetch_tile<Threads>(device, to, tile<Placement, tile_layout::along_depth>(part));
+    } else {
+      fetch_tile<Threads>(device, to, tile<Placement, tile_layout::along_lines>(part));
     }
-    evaluate<Placement, Threads>(device, to, part);
   }
 
  private:
   static constexpr int chunk = chunk_size<T>;
 
-  /// One chunk: its place in the tile, and the run and the position within the run where it begins in the operand.
-  struct chunk_place {
-    int run, number;
-    index from_run, from_element;
-    bool is_inside;  // the run is
+  /// A part by runs and elements of runs. The layout is known where this is compiled, and places within a tile are
+  /// small, so that finding them costs little beside the copies.
+  template <class Placement, tile_layout Layout>
+  struct tile {
+    static constexpr bool along_depth = Layout == tile_layout::along_depth;
+    static constexpr unsigned chunks_of_run = (along_depth ? Placement::depth : Placement::lines) / chunk;
+    static constexpr int chunks = Placement::lines * Placement::depth / chunk;
+    index first_run, first_element;  // of the operand
+    int run_end, element_end;        // of the tile
 
-    TENON_HOST_DEVICE bool holds(index element, index end) const { return is_inside && from_element + element < end; }
+    TENON_HOST_DEVICE explicit tile(const operand_part& part)
+        : first_run(along_depth ? part.first_line : part.first_depth),
+          first_element(along_depth ? part.first_depth : part.first_line),
+          run_end(count_before((along_depth ? part.line_end : part.depth_end) - first_run)),
+          element_end(count_before((along_depth ? part.depth_end : part.line_end) - first_element)) {}
+
+    /// Run and first element of chunk `i`, and its place in shared memory.
+    TENON_HOST_DEVICE static int run_of(int i) { return static_cast<int>(static_cast<unsigned>(i) / chunks_of_run); }
+    TENON_HOST_DEVICE static int element_of(int i) {
+      return static_cast<int>(static_cast<unsigned>(i) % chunks_of_run) * chunk;
+    }
+    TENON_HOST_DEVICE static int target_of(int i) {
+      return Placement::offset(Layout, run_of(i), element_of(i) / chunk);
+    }
+    TENON_HOST_DEVICE bool holds(int run, int element) const { return run < run_end && element < element_end; }
+
+   private:
+    TENON_HOST_DEVICE static int count_before(index count) {
+      constexpr index most = 1 << 30;
+      return static_cast<int>(count < most ? count : most);
+    }
   };
-  TENON_HOST_DEVICE bool is_along_depth() const { return layout == tile_layout::along_depth; }
-  TENON_HOST_DEVICE index element_end(const operand_part& part) const {
-    return is_along_depth() ? part.depth_end : part.line_end;
-  }
-  template <class Placement>
-  TENON_HOST_DEVICE chunk_place place_of(int i, const operand_part& part) const {
-    constexpr int chunks_along_depth = Placement::depth / chunk, chunks_along_lines = Placement::lines / chunk;
-    const bool along_depth = is_along_depth();
-    const int run = along_depth ? i / chunks_along_depth : i / chunks_along_lines;
-    const int number = along_depth ? i % chunks_along_depth : i % chunks_along_lines;
-    const index from_run = (along_depth ? part.first_line : part.first_depth) + run;
-    const index from_element = (along_depth ? part.first_depth : part.first_line) + number * chunk;
-    return {run, number, from_run, from_element, from_run < (along_depth ? part.line_end : part.depth_end)};
-  }
-  template <class Placement>
-  static constexpr int chunks_of_tile = Placement::lines * Placement::depth / chunk;
 
-  template <int Bytes, class Placement, int Threads, class Device, class Stage>
-  TENON_HOST_DEVICE void copy(Device& device, const Stage& to, const operand_part& part) const {
+  template <int Threads, class Device, class Stage, class Tile>
+  TENON_HOST_DEVICE void fetch_tile(Device& device, const Stage& to, const Tile& from) const {
+    if constexpr (may_copy) {
+      if (copy_bytes == 16) return copy<16, Threads>(device, to, from);
+      if constexpr (sizeof(T) <= 8) {
+        if (copy_bytes == 8) return copy<8, Threads>(device, to, from);
+      }
+      if constexpr (sizeof(T) <= 4) {
+        if (copy_bytes == 4) return copy<4, Threads>(device, to, from);
+      }
+    }
+    evaluate<Threads>(device, to, from);
+  }
+  template <int Bytes, int Threads, class Device, class Stage, class Tile>
+  TENON_HOST_DEVICE void copy(Device& device, const Stage& to, const Tile& from) const {
     constexpr int step = Bytes / static_cast<int>(sizeof(T));
-    const T* const data = matrix.program.at(matrix.batch).data;
-    const index end = element_end(part);
-    for (int first = 0; first < chunks_of_tile<Placement>; first += Threads) {
+    const T* const first_element = data + from.first_run * pitch + from.first_element;
+    for (int first = 0; first < Tile::chunks; first += Threads) {
       const int i = first + device.thread();
-      if (chunks_of_tile<Placement> % Threads != 0 && i >= chunks_of_tile<Placement>) return;
-      const chunk_place place = place_of<Placement>(i, part);
-      const int target = Placement::offset(layout, place.run, place.number);
-      const T* const source = data + place.from_run * pitch + place.from_element;
+      if (Tile::chunks % Threads != 0 && i >= Tile::chunks) return;
+      const int run = Tile::run_of(i), element = Tile::element_of(i), target = Tile::target_of(i);
+      const T* const source = first_element + static_cast<index>(run) * pitch + element;
       for (int j = 0; j < chunk; j += step) {
-        device.template copy_async<Bytes>(to, target + j, source + j, place.holds(j, end));
+        device.template copy_async<Bytes>(to, target + j, source + j, from.holds(run, element + j));
       }
     }
   }
-  template <class Placement, int Threads, class Device, class Stage>
-  TENON_HOST_DEVICE void evaluate(Device& device, const Stage& to, const operand_part& part) const {
-    const index end = element_end(part);
-    for (int i = device.thread(); i < chunks_of_tile<Placement>; i += Threads) {
-      const chunk_place place = place_of<Placement>(i, part);
+  template <int Threads, class Device, class Stage, class Tile>
+  TENON_HOST_DEVICE void evaluate(Device& device, const Stage& to, const Tile& from) const {
+    for (int i = device.thread(); i < Tile::chunks; i += Threads) {
+      const int run = Tile::run_of(i), element = Tile::element_of(i);
       array<T, chunk> values{};
       for (int j = 0; j < chunk; ++j) {
-        if (place.holds(j, end)) values[j] = value(place.from_run, place.from_element + j);
+        if (!from.holds(run, element + j)) continue;
+        const index at_run = from.first_run + run, at_element = from.first_element + element + j;
+        constexpr bool exchanges = Tile::along_depth == (Side == operand_side::right);
+        values[j] = static_cast<T>(exchanges ? matrix.value(at_element, at_run) : matrix.value(at_run, at_element));
       }
-      to.template store_vector<chunk>(Placement::offset(layout, place.run, place.number), values);
+      to.template store_vector<chunk>(Tile::target_of(i), values);
     }
-  }
-  TENON_HOST_DEVICE T value(index run, index element) const {
-    const bool exchanges = is_along_depth() == (Side == operand_side::right);
-    return static_cast<T>(exchanges ? matrix.value(element, run) : matrix.value(run, element));
   }
 };
 
@@ -167,7 +182,10 @@ void choose_copies(Operand& operand, bool by_columns, index run) {
   if constexpr (Operand::may_copy) {
     const auto memory = memory_of(operand.matrix);
     if (memory.data == nullptr || (run != 1 && (by_columns ? memory.row_step : memory.column_step) != 1)) return;
-    operand.pitch = by_columns ? memory.column_step : memory.row_step;
+    const index pitch = by_columns ? memory.column_step : memory.row_step;
+    operand.pitch = static_cast<int>(pitch);
+    operand.data = memory.data;
+    if (operand.pitch != pitch) return;
     operand.copy_bytes = common_copy_bytes(operand.matrix, run);
   }
 }
@@ -180,7 +198,7 @@ product_operand<T, Matrix, Side> make_operand(const Matrix& matrix, index rows, 
   const bool by_columns = detail::lies_along_rows(matrix);
   const bool along_depth = by_columns == (Side == operand_side::right);
   product_operand<T, Matrix, Side> operand{matrix, along_depth ? tile_layout::along_depth : tile_layout::along_lines, 0,
-                                           0};
+                                           0, nullptr};
   detail::choose_copies(operand, by_columns, by_columns ? rows : columns);
   return operand;
 }

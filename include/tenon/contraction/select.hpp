@@ -5,11 +5,31 @@
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
-#include <tenon/contraction/wmma.hpp>
 
 namespace tenon {
+
+/// Units that multiply Operand in registers, those that do by fragments, and threads.
+template <class Operand>
+struct register_units {
+  template <class Policy>
+  using unit = mma_unit<Operand, Policy>;
+  using tiles = product_tiles<Operand>;
+};
+template <class Operand>
+struct fragment_units {
+  template <class Policy>
+  using unit = wmma_unit<Operand, Policy>;
+  using tiles = product_tiles<Operand>;
+};
+template <class Accumulator>
+struct lane_units {
+  template <class Policy>
+  using unit = simt_unit<Accumulator, Policy>;
+  using tiles = lane_tiles<Accumulator>;
+};
 
 namespace detail {
 
@@ -24,9 +44,9 @@ inline constexpr bool multiplies_bytes = is_integer<typename Node::element> && s
                                          std::is_same_v<memory_element_of<left_matrix_of<Node>>, std::int8_t> &&
                                          std::is_same_v<memory_element_of<right_matrix_of<Node>>, std::int8_t>;
 
-/// The type whose fragments matrix units multiply for a contraction; void where threads multiply.
+/// The type that matrix units multiply for a contraction; void where threads multiply.
 template <class Node>
-constexpr auto fragment_operand() {
+constexpr auto matrix_operand() {
   using element = typename Node::element;
   constexpr bool may_round = std::is_same_v<precision_of<Node>, precision::tf32>;
   if constexpr (is_short_float<element> || std::is_same_v<element, std::int8_t> || std::is_same_v<element, double>) {
@@ -41,24 +61,16 @@ constexpr auto fragment_operand() {
 }
 
 template <class Operand, class Accumulator>
-struct units_of_operand {
-  template <class Policy>
-  using unit = wmma_unit<Operand, Policy>;
-  using tiles = product_tiles<Operand>;
-};
-template <class Accumulator>
-struct units_of_operand<void, Accumulator> {
-  template <class Policy>
-  using unit = simt_unit<Accumulator, Policy>;
-  using tiles = lane_tiles<Accumulator>;
-};
+using units_of_operand =
+    std::conditional_t<std::is_void_v<Operand>, lane_units<Accumulator>,
+                       std::conditional_t<mma_unit_exists<Operand>, register_units<Operand>, fragment_units<Operand>>>;
 
 }  // namespace detail
 
 /// The units and tiles that multiply the operands of a contraction.
 template <class Node>
 using product_units =
-    detail::units_of_operand<typename decltype(detail::fragment_operand<Node>())::type, typename Node::accumulator>;
+    detail::units_of_operand<typename decltype(detail::matrix_operand<Node>())::type, typename Node::accumulator>;
 
 /// How a product is shared among blocks.
 struct product_choice {
@@ -123,16 +135,23 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
 
 }  // namespace detail
 
-/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, shared as chosen.
-template <class Space, class Target, class E>
-void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, by one of `Units` and shared
+/// among blocks as chosen.
+template <class Space, class Units, class Target, class E>
+void run_contraction_by(const Target& target, const E& node, const product_choice& choice) {
   const auto& product = contraction_of(node);
-  using units = product_units<std::remove_cvref_t<decltype(product)>>;
-  using large = typename units::template unit<typename units::tiles::large>;
-  using small = typename units::template unit<typename units::tiles::small>;
+  using large = typename Units::template unit<typename Units::tiles::large>;
+  using small = typename Units::template unit<typename Units::tiles::small>;
   const auto epilogue = make_kernel_epilogue<std::remove_cvref_t<decltype(product)>>(target, node);
   if (choice.tile == 0) detail::launch_product<large, Space>(product, epilogue, choice.parts);
   else detail::launch_product<small, Space>(product, epilogue, choice.parts);
+}
+
+/// The same by the units of its operands.
+template <class Space, class Target, class E>
+void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+  using product = std::remove_cvref_t<decltype(contraction_of(node))>;
+  run_contraction_by<Space, product_units<product>>(target, node, choice);
 }
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {

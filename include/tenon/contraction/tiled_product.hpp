@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/operand.hpp>
+#include <tenon/contraction/register_results.hpp>
 #include <tenon/device/launch.hpp>
 #include <tenon/device/workspace.hpp>
 
@@ -36,7 +37,10 @@ struct tiled_product_kernel {
                        min_blocks = policy::blocks;
   static constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
   static constexpr int stage_elements = left_elements + right_elements;
-  static constexpr int strip_elements = Unit::strip_rows * Unit::strip_pitch;
+  static constexpr int strip_elements = [] {
+    if constexpr (holds_runs<Unit>) return 0;
+    else return Unit::strip_rows * Unit::strip_pitch;
+  }();
   static constexpr int stage_bytes = greatest_size(
       {shared_bytes_of<element>(stages * stage_elements), shared_bytes_of<accumulator>(policy::warps* strip_elements)});
   static constexpr int shared_bytes = stage_bytes + shared_bytes_of<int>(1);  // one for is_last_block
@@ -71,13 +75,17 @@ struct tiled_product_kernel {
     typename Unit::template warp_tile<Device> sums;
     sums.clear(device);
     accumulate(device, shared.template as<element>(), {left.at_batch(batch), right.at_batch(batch)}, place, sums);
-    const auto strip = shared.template as<accumulator>().part(device.warp() * strip_elements, strip_elements);
-    device.sync();
-    if (parts > 1) {
-      leave_partial(device, strip, sums);
-      if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
+    if constexpr (holds_runs<Unit>) {
+      finish_registers(device, epilogue.at_batch(batch), place, sums);
+    } else {
+      const auto strip = shared.template as<accumulator>().part(device.warp() * strip_elements, strip_elements);
+      device.sync();
+      if (parts > 1) {
+        leave_partial(device, strip, sums);
+        if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
+      }
+      finish(device, strip, epilogue.at_batch(batch), place, sums);
     }
-    finish(device, strip, epilogue.at_batch(batch), place, sums);
   }
 
   static constexpr int group_rows =
@@ -141,6 +149,22 @@ struct tiled_product_kernel {
         {place.column(), extents.columns, depth, extents.depth});
   }
 
+  /// Adds the sums of the other parts to those that threads hold, and runs the epilogue on them.
+  template <class Device, class Finish, class Sums>
+  TENON_HOST_DEVICE void finish_registers(Device& device, const Finish& last, const tile_place& place,
+                                          Sums& sums) const {
+    using results = register_results<Unit>;
+    if (parts > 1) {
+      results::leave(device, sums_of_part(device, device.block().y), sums);
+      if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
+      results::gather(device, sums_of_part(device, 0), parts, tile_size, sums);
+    }
+    const index rows = extents.rows - place.row(), columns = extents.columns - place.column();
+    results::finish(device, sums, last, {{place.row(), place.column()}},
+                    {{rows < policy::rows ? static_cast<int>(rows) : policy::rows,
+                      columns < policy::columns ? static_cast<int>(columns) : policy::columns}});
+  }
+
   /// Where the sums of part `part` of this block's tile lie.
   template <class Device>
   TENON_HOST_DEVICE accumulator* sums_of_part(Device& device, int part) const {
@@ -177,7 +201,7 @@ struct tiled_product_kernel {
       if (parts > 1) gather_strip(device, strip, number);
       else sums.store_strip(device, strip, number);
       device.sync_warp();
-      if (last.in_packets) store_strip<packet_size>(device, strip, last, place, number);
+      if (last.fitting == packet_size) store_strip<packet_size>(device, strip, last, place, number);
       else store_strip<1>(device, strip, last, place, number);
       device.sync_warp();
     }

@@ -5,9 +5,8 @@
 #pragma once
 
 #include <tenon/device/cuda_grid.hpp>
+#include <tenon/device/cuda_matrix.hpp>
 #include <tenon/device/cuda_memory.hpp>
-#include <tenon/device/instruction_text.hpp>
-#include <tenon/device/primitives.hpp>
 #if defined(__CUDACC__)
 
 namespace tenon {
@@ -18,15 +17,6 @@ namespace detail {
 __device__ __forceinline__ unsigned char* shared_bytes() {
   extern __shared__ __align__(1024) unsigned char tenon_shared_bytes[];
   return tenon_shared_bytes;
-}
-
-/// 10 * major + minor of the device that is compiled for; 0 in the host's pass.
-__device__ constexpr int target_architecture() {
-#if defined(__CUDA_ARCH__)
-  return __CUDA_ARCH__ / 10;
-#else
-  return 0;
-#endif
 }
 
 /// `value` as 32-bit words and back.
@@ -253,7 +243,7 @@ __device__ __forceinline__ void round_operand(cuda_fragment<Role, M, N, K, tf32,
 }  // namespace detail
 
 /// The device object of CUDA kernels.
-class cuda_device {
+class cuda_device : public cuda_lane_matrices {
  public:
   template <class T>
   using shared_array = cuda_shared_array<T>;

@@ -6,8 +6,8 @@
 
 #include <cstring>
 #include <tenon/device/emulated_grid.hpp>
+#include <tenon/device/emulated_matrix.hpp>
 #include <tenon/device/emulated_memory.hpp>
-#include <tenon/device/fragment.hpp>
 #include <tenon/device/launch.hpp>
 
 namespace tenon {
@@ -23,6 +23,10 @@ class emulated_device {
   template <class Element>
   TENON_HOST_DEVICE static constexpr bool has_matrix_unit() {
     return true;
+  }
+  template <class T>
+  TENON_HOST_DEVICE static constexpr bool has_lane_products_of() {
+    return has_lane_products<T>;
   }
 
   TENON_HOST_DEVICE explicit emulated_device(detail::emulated_thread& self) : self_(self) {}
@@ -152,6 +156,49 @@ class emulated_device {
       detail::multiply_lanes(lanes);
     };
     hand_in(operands{&result, &left, &right, self_.schedule->scramble}, {"multiply_add", false, complete}, caller);
+  }
+
+  /// Four blocks of `from`: lane l names by `first` where line l % 8 of block l / 8 begins, at a multiple of 16 bytes.
+  template <bool Transposed = false, class T>
+  TENON_HOST_DEVICE lane_words<4> load_blocks(const shared_array<T>& from, int first, source_position caller = {}) {
+    static_assert(block_load_is_legal<Transposed, T>, "tenon: blocks are transposed by elements of 16 bits");
+    using line = array<T, block_line_bytes / static_cast<int>(sizeof(T))>;
+    const line own = from.template load_vector<line::size()>(first, caller);
+    const int phase = hand_in(own, {"load_blocks", false, nullptr}, caller);
+    lane_words<4> words;
+    for (int block = 0; block < 4; ++block) {
+      array<line, block_lines> lines;
+      for (int i = 0; i < block_lines; ++i) lines[i] = handed_in<line>(phase, block * block_lines + i);
+      words[block] = detail::word_of_block<Transposed>(lines, lane());
+    }
+    return words;
+  }
+  /// Four of the eight bytes of `low` and `high`, the first one first: hexadecimal digits of `selector` say which.
+  TENON_HOST_DEVICE std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(high) << 32 | low;
+    std::uint32_t result = 0;
+    for (int i = 0; i < 4; ++i) {
+      result |= static_cast<std::uint32_t>(bytes >> (selector >> 4 * i & 7u) * 8 & 0xffu) << 8 * i;
+    }
+    return result;
+  }
+  /// Rounds elements to what a unit multiplies; those of tf32 are cut off otherwise.
+  template <class T, int Count>
+  TENON_HOST_DEVICE void round_words(lane_words<Count>& words) {
+    for (std::uint32_t& word : words.values) word = detail::rounded_word<T>(word);
+  }
+  /// sums += left * right
+  template <class T>
+  TENON_HOST_DEVICE void multiply_blocks(lane_sums<T>& sums, const lane_words<4>& left, const lane_words<2>& right,
+                                         source_position caller = {}) {
+    static_assert(has_lane_products<T>, "tenon: lanes multiply matrices of half, bfloat16, tf32 and int8");
+    using operands = detail::lane_product_operands<T>;
+    constexpr auto complete = [](detail::emulated_warp& warp, int phase) {
+      operands lanes[warp_size];
+      for (int i = 0; i < warp_size; ++i) __builtin_memcpy(&lanes[i], warp.slots[phase][i], sizeof(operands));
+      detail::multiply_lane_matrices(lanes);
+    };
+    hand_in(operands{&sums, &left, &right}, {"multiply_blocks", false, complete}, caller);
   }
 
  private:

@@ -65,6 +65,26 @@ struct element_text<std::int32_t> {
   static constexpr char text[] = "s32";
 };
 
+/// What instructions call a product of matrices that lanes hold by the documented layout: shape, layouts and types.
+template <class T>
+struct lane_product_text;
+template <>
+struct lane_product_text<half> {
+  static constexpr char text[] = "m16n8k16.row.col.f32.f16.f16.f32";
+};
+template <>
+struct lane_product_text<bfloat16> {
+  static constexpr char text[] = "m16n8k16.row.col.f32.bf16.bf16.f32";
+};
+template <>
+struct lane_product_text<tf32> {
+  static constexpr char text[] = "m16n8k8.row.col.f32.tf32.tf32.f32";
+};
+template <>
+struct lane_product_text<std::int8_t> {
+  static constexpr char text[] = "m16n8k32.row.col.s32.s8.s8.s32";
+};
+
 template <class Role>
 using role_text = std::conditional_t<std::is_same_v<Role, matrix_a>, text_a,
                                      std::conditional_t<std::is_same_v<Role, matrix_b>, text_b, text_c>>;

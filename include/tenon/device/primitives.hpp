@@ -119,9 +119,11 @@ concept shared_view = requires(const Array& shared, typename Array::value_type v
 
 /// The device object of a kernel: positions, barriers, lanes, shared memory, asynchronous copies and atomics.
 /// Blocks have one axis. Lane operations need all 32 lanes of a warp; barriers need every thread of the block, those of
-/// the grid every thread of every block and a word that was zero before its first use.
+/// the grid every thread of every block and a word that was zero before its first use. Blocks of matrices are lane
+/// operations too: lane_matrix.hpp says which lane holds what.
 template <class Device>
-concept kernel_device = requires(Device& device, float value, bool flag, float* global) {
+concept kernel_device = requires(Device& device, float value, bool flag, float* global, array<std::uint32_t, 2> words,
+                                 array<float, 4> sums) {
   { device.thread() } -> std::same_as<int>;
   { device.block() } -> std::same_as<grid_position>;
   { device.block_size() } -> std::same_as<int>;
@@ -142,6 +144,9 @@ concept kernel_device = requires(Device& device, float value, bool flag, float* 
   device.template wait_copies<0>();
   { device.atomic_add(global, value) } -> std::same_as<float>;
   device.fence();
+  { device.select_bytes(words[0], words[1], 0x6420u) } -> std::same_as<std::uint32_t>;
+  device.template round_words<half>(words);
+  device.template multiply_blocks<half>(sums, device.load_blocks(device.template shared<half>(1), 0), words);
 };
 
 /// The name of a kernel in error texts: its member `name` where it has one, else its type as the compiler spells it.
