@@ -1,0 +1,158 @@
+// tenon/contraction/hopper.hpp: the product of half and bfloat16 on Hopper's warpgroups.
+// One thread has tiles of the operands copied into a ring of stages, two warpgroups multiply them, and each role waits
+// for the other by barriers in shared memory alone.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/hopper_tiles.hpp>
+#include <tenon/contraction/result_strip.hpp>
+#include <tenon/device/launch.hpp>
+
+namespace tenon {
+
+/// C[rows, columns] = epilogue(sum over depth of left * right). `Left` is row_major where depth lies side by side,
+/// `Right` is where columns do; `Map` is what the device makes of a tiled_tensor.
+template <class Tile, class Element, class Left, class Right, class Map, int Rank, class Epilogue>
+struct hopper_product_kernel {
+  using product = warpgroup_product<Element, Tile::columns, Left, Right>;
+  using left_operand = hopper_operand<Tile::rows, product::left_has_rows_adjacent>;
+  using right_operand = hopper_operand<Tile::columns, product::right_has_columns_adjacent>;
+  using ring = ring_position<Tile::stages>;
+  static constexpr const char* name = "hopper_product";
+  static constexpr int max_threads = Tile::threads, stages = Tile::stages;
+  static constexpr int tile_rows = Tile::rows, tile_columns = Tile::columns, depth_tile = Tile::depth;
+  static constexpr int stage_bytes = (left_operand::size + right_operand::size) * static_cast<int>(sizeof(Element));
+  static constexpr int shared_bytes = stages * stage_bytes + 2 * shared_bytes_of<phase_barrier>(stages) +
+                                      shared_bytes_of<float>(Tile::consumer_warps * result_strip::size);
+  static constexpr int producer_registers = 40, consumer_registers = 232;
+
+  Map left, right;
+  array<bool, 2> moves;  // whether the operands differ from batch to batch
+  bool by_runs;          // whether the epilogue takes runs of results
+  product_extents<Rank> extents;
+  hopper_order order;
+  Epilogue epilogue;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    if constexpr (hopper_unit<Device>::is_available()) {
+      hopper_unit<Device> unit(device);
+      auto left_tiles = device.template shared<Element>(stages * left_operand::size);
+      auto right_tiles = device.template shared<Element>(stages * right_operand::size);
+      auto strips = device.template shared<float>(Tile::consumer_warps * result_strip::size);
+      auto full = device.template shared<phase_barrier>(stages);
+      auto empty = device.template shared<phase_barrier>(stages);
+      if (device.thread() == 0) make_barriers(unit, full, empty);
+      device.sync();
+      if (device.thread() < warpgroup_size) {
+        unit.template give_registers<producer_registers>();
+        if (device.thread() == 0) produce(device, unit, left_tiles, right_tiles, full, empty);
+      } else {
+        unit.template take_registers<consumer_registers>();
+        consume(device, unit, left_tiles, right_tiles, strips, full, empty);
+      }
+    } else {
+      hopper_unit<Device>::refuse();
+    }
+  }
+
+ private:
+  template <class Unit, class Barriers>
+  TENON_HOST_DEVICE void make_barriers(Unit& unit, const Barriers& full, const Barriers& empty) const {
+    unit.prefetch_map(left);
+    unit.prefetch_map(right);
+    for (int stage = 0; stage < stages; ++stage) {
+      unit.make_barrier(full, stage, 1);
+      unit.make_barrier(empty, stage, Tile::consumer_warps);
+    }
+    unit.show_barriers();
+  }
+  TENON_HOST_DEVICE int steps() const { return static_cast<int>((extents.depth + depth_tile - 1) / depth_tile); }
+
+  /// Has the operands of every step of every tile copied, as soon as its stage is empty.
+  template <class Device, class Unit, class Tiles, class Barriers>
+  TENON_HOST_DEVICE void produce(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
+                                 const Barriers& full, const Barriers& empty) const {
+    ring at;
+    for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
+      const hopper_place place = order.place(number);
+      for (int step = 0; step < steps(); ++step, at.advance()) {
+        unit.wait(empty, at.stage, at.parity ^ 1);
+        unit.arrive_expecting(full, at.stage, stage_bytes);
+        const int depth = step * depth_tile;
+        for (int i = 0; i < left_operand::copies; ++i) {
+          unit.copy_tile(left_tiles, at.stage * left_operand::size + i * left_operand::copy_size, left,
+                         left_operand::position(place.row, depth, i, moves[0] ? place.batch : 0), full, at.stage);
+        }
+        for (int i = 0; i < right_operand::copies; ++i) {
+          unit.copy_tile(right_tiles, at.stage * right_operand::size + i * right_operand::copy_size, right,
+                         right_operand::position(place.column, depth, i, moves[1] ? place.batch : 0), full, at.stage);
+        }
+      }
+    }
+  }
+
+  template <class Device, class Unit, class Tiles, class Strips, class Barriers>
+  TENON_HOST_DEVICE void consume(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
+                                 const Strips& strips, const Barriers& full, const Barriers& empty) const {
+    const int own_row = (device.warp() * warp_size / warpgroup_size - 1) * product_rows;
+    ring at;
+    float sums[product::sums];
+    for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
+      int previous = 0;
+      for (int step = 0; step < steps(); ++step, at.advance()) {
+        unit.wait(full, at.stage, at.parity);
+        const auto a = unit.describe(left_tiles, at.stage * left_operand::size + left_operand::first_of(own_row),
+                                     left_operand::leading_bytes, left_operand::eight_rows_bytes);
+        const auto b = unit.describe(right_tiles, at.stage * right_operand::size, right_operand::leading_bytes,
+                                     right_operand::eight_rows_bytes);
+        unit.begin_products();
+        for (int i = 0; i < depth_tile / product_depth; ++i) {
+          unit.template multiply<product>(sums, a.advanced(i * left_operand::step_bytes),
+                                          b.advanced(i * right_operand::step_bytes), step + i > 0);
+        }
+        unit.commit_products();
+        unit.template wait_products<1>();  // those of the step before
+        if (step > 0 && device.lane() == 0) unit.arrive(empty, previous);
+        previous = at.stage;
+      }
+      unit.finish_products(sums);
+      if (device.lane() == 0) unit.arrive(empty, previous);
+      store(device, strips, order.place(number), own_row, sums);
+    }
+  }
+
+  /// Stores the results of a warp, 16 rows, by way of its strip.
+  template <class Device, class Strips>
+  TENON_HOST_DEVICE void store(Device& device, const Strips& strips, const hopper_place& place, int own_row,
+                               const float (&sums)[product::sums]) const {
+    const int warp = device.warp() - warpgroup_size / warp_size;
+    const auto strip = strips.part(warp * result_strip::size, result_strip::size);
+    const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
+    const strip_writer<Device, Strips, Epilogue> writer{
+        device,       strip,
+        finish,       place.row + own_row + product::row_of(warp * warp_size, 0),
+        place.column, {{extents.rows, extents.columns}}};
+    store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
+  }
+  template <class Writer, int... Part>
+  TENON_HOST_DEVICE TENON_INLINE void store_parts(const Writer& writer, const float (&sums)[product::sums],
+                                                  std::integer_sequence<int, Part...>) const {
+    constexpr int pairs = result_strip::columns / 8 * 2;
+    (store_part(writer, sums + Part * pairs * 2, Part * result_strip::columns,
+                std::make_integer_sequence<int, pairs>{}), ...);
+  }
+  /// Every sum is named by a constant, since registers have no addresses.
+  template <class Writer, int... Pair>
+  TENON_HOST_DEVICE TENON_INLINE void store_part(const Writer& writer, const float* sums, int first_column,
+                                                 std::integer_sequence<int, Pair...>) const {
+    const int lane = writer.device.lane();
+    writer.device.sync_warp();
+    (writer.put(product::row_of(lane, Pair), product::column_of(lane, Pair), sums[2 * Pair], sums[2 * Pair + 1]), ...);
+    writer.device.sync_warp();
+    writer.store(first_column, by_runs);
+  }
+};
+
+}  // namespace tenon
