@@ -132,7 +132,7 @@ struct hopper_product_kernel {
     const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
     const strip_writer<Device, Strips, Epilogue> writer{
         device,       strip,
-        finish,       place.row + own_row + product::row_of(warp * warp_size, 0),
+        finish,       place.row + own_row + row_of_sum(warp * warp_size, 0),
         place.column, {{extents.rows, extents.columns}}};
     store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
   }
@@ -149,7 +149,7 @@ struct hopper_product_kernel {
                                                  std::integer_sequence<int, Pair...>) const {
     const int lane = writer.device.lane();
     writer.device.sync_warp();
-    (writer.put(product::row_of(lane, Pair), product::column_of(lane, Pair), sums[2 * Pair], sums[2 * Pair + 1]), ...);
+    (writer.put(row_of_sum(lane, Pair), column_of_sum(lane, Pair), sums[2 * Pair], sums[2 * Pair + 1]), ...);
     writer.device.sync_warp();
     writer.store(first_column, by_runs);
   }

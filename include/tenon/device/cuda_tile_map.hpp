@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/cuda_memory.hpp>
 #include <tenon/device/hopper.hpp>
 #include <tenon/device/runtime.hpp>
 #if defined(__CUDACC__)
@@ -86,13 +87,17 @@ class tile_map_cache {
 
 }  // namespace detail
 
-/// The map of `tensor`, whose elements are of type T.
-/// throws    cuda_error where the driver takes no such tensor
-template <class T>
-cuda_tile_map make_tile_map(std::type_identity<cuda_tile_map>, const tiled_tensor& tensor) {
-  thread_local detail::tile_map_cache<T> cache;
-  return cache.map_of(tensor);
-}
+template <>
+struct tile_maps<cuda> {
+  using map = cuda_tile_map;
+
+  template <class T>
+  static map make(const tiled_tensor& tensor) {
+    check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
+    thread_local detail::tile_map_cache<T> cache;
+    return cache.map_of(tensor);
+  }
+};
 
 }  // namespace tenon
 #endif

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/error.hpp>
 #include <tenon/device/primitives.hpp>
 
 namespace tenon {
@@ -27,7 +28,7 @@ struct phase_barrier {
 };
 
 /// A tensor of three axes in global memory, the innermost first, of which tiles are copied. Elements of a tile outside
-/// the tensor are zero; a tile has one element along the last axis and at most 128 bytes along the first.
+/// the tensor are zero; a tile has one element along the last axis and 128 bytes along the first.
 struct tiled_tensor {
   const void* data;
   array<index, 3> extents;       // in elements
@@ -73,12 +74,41 @@ struct warpgroup_product {
   static constexpr bool left_has_rows_adjacent = std::is_same_v<Left, column_major>;
   static constexpr bool right_has_columns_adjacent = std::is_same_v<Right, row_major>;
 
-  /// Row and column of the first of the two adjacent results `2 * pair` and `2 * pair + 1` of a thread.
-  TENON_HOST_DEVICE static constexpr int row_of(int thread, int pair) {
-    return thread % warpgroup_size / warp_size * 16 + thread % warp_size / 4 + pair % 2 * 8;
-  }
-  TENON_HOST_DEVICE static constexpr int column_of(int thread, int pair) { return pair / 2 * 8 + thread % 4 * 2; }
 };
+
+/// Row and column of the first of the two adjacent results `2 * pair` and `2 * pair + 1` that a thread holds of a
+/// warpgroup's product.
+TENON_HOST_DEVICE constexpr int row_of_sum(int thread, int pair) {
+  return thread % warpgroup_size / warp_size * 16 + thread % warp_size / 4 + pair % 2 * 8;
+}
+TENON_HOST_DEVICE constexpr int column_of_sum(int thread, int pair) { return pair / 2 * 8 + thread % 4 * 2; }
+
+/// Throws where no device copies tiles of such a tensor.
+inline void check_tiled_tensor(const tiled_tensor& tensor, int element_bytes) {
+  const auto refuse = [](const char* what, const auto& is, const char* expected) {
+    throw shape_error(compose_text("tiled_tensor: ", what, ": ", is, ", expected ", expected));
+  };
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % tile_copy_alignment != 0) {
+    refuse("data", "an address askew", "a multiple of 16 bytes");
+  }
+  for (const index extent : tensor.extents) {
+    if (extent < 1 || extent > index{1} << 32) refuse("extents", tensor.extents, "1 to 2^32");
+  }
+  for (const index stride : tensor.stride_bytes) {
+    if (stride < tile_copy_alignment || stride % tile_copy_alignment != 0 || stride >= index{1} << 40) {
+      refuse("strides", tensor.stride_bytes, "multiples of 16 bytes below 2^40");
+    }
+  }
+  if (tensor.tile[0] * element_bytes != swizzle_row_bytes || tensor.tile[1] < 1 ||
+      tensor.tile[1] > most_tile_extent) {
+    refuse("tile", tensor.tile, "rows of 128 bytes, 1 to 256 of them");
+  }
+}
+
+/// What `Space` makes of tiled tensors so that kernels can copy tiles of them: a type `map`, and `make<T>(tensor)` for
+/// elements of T.
+template <class Space>
+struct tile_maps;
 
 /// These operations for the kernels of a device object. Of all threads that call one with the same barrier or product,
 /// each passes the same arguments.
