@@ -11,25 +11,22 @@
 
 namespace tenon {
 
-/// C[rows, columns] = epilogue(sum over depth of left * right). `Left` is row_major where depth lies side by side,
-/// `Right` is where columns do; `Map` is what the device makes of a tiled_tensor.
-template <class Tile, class Element, class Left, class Right, class Map, int Rank, class Epilogue>
+/// C[rows, columns] = epilogue(sum over depth of left * right); `Map` is what the device makes of a tiled_tensor.
+template <class Tile, class Element, class Map, int Rank, class Epilogue>
 struct hopper_product_kernel {
-  using product = warpgroup_product<Element, Tile::columns, Left, Right>;
-  using left_operand = hopper_operand<Tile::rows, product::left_has_rows_adjacent>;
-  using right_operand = hopper_operand<Tile::columns, product::right_has_columns_adjacent>;
   using ring = ring_position<Tile::stages>;
   static constexpr const char* name = "hopper_product";
   static constexpr int max_threads = Tile::threads, stages = Tile::stages;
   static constexpr int tile_rows = Tile::rows, tile_columns = Tile::columns, depth_tile = Tile::depth;
-  static constexpr int stage_bytes = (left_operand::size + right_operand::size) * static_cast<int>(sizeof(Element));
+  static constexpr int left_size = tile_rows * depth_tile, right_size = tile_columns * depth_tile;  // of a stage
+  static constexpr int stage_bytes = (left_size + right_size) * static_cast<int>(sizeof(Element));
+  static constexpr int sums_of_thread = product_rows * tile_columns / warpgroup_size;
   static constexpr int shared_bytes = stages * stage_bytes + 2 * shared_bytes_of<phase_barrier>(stages) +
                                       shared_bytes_of<float>(Tile::consumer_warps * result_strip::size);
   static constexpr int producer_registers = 40, consumer_registers = 232;
 
-  Map left, right;
-  array<bool, 2> moves;  // whether the operands differ from batch to batch
-  bool by_runs;          // whether the epilogue takes runs of results
+  hopper_operand<Map> left, right;
+  bool by_runs;  // whether the epilogue takes runs of results
   product_extents<Rank> extents;
   hopper_order order;
   Epilogue epilogue;
@@ -38,11 +35,11 @@ struct hopper_product_kernel {
   TENON_HOST_DEVICE void operator()(Device& device) const {
     if constexpr (hopper_unit<Device>::is_available()) {
       hopper_unit<Device> unit(device);
-      auto left_tiles = device.template shared<Element>(stages * left_operand::size);
-      auto right_tiles = device.template shared<Element>(stages * right_operand::size);
-      auto strips = device.template shared<float>(Tile::consumer_warps * result_strip::size);
-      auto full = device.template shared<phase_barrier>(stages);
-      auto empty = device.template shared<phase_barrier>(stages);
+      const auto left_tiles = device.template shared<Element>(stages * left_size);
+      const auto right_tiles = device.template shared<Element>(stages * right_size);
+      const auto strips = device.template shared<float>(Tile::consumer_warps * result_strip::size);
+      const auto full = device.template shared<phase_barrier>(stages);
+      const auto empty = device.template shared<phase_barrier>(stages);
       if (device.thread() == 0) make_barriers(unit, full, empty);
       device.sync();
       if (device.thread() < warpgroup_size) {
@@ -60,8 +57,8 @@ struct hopper_product_kernel {
  private:
   template <class Unit, class Barriers>
   TENON_HOST_DEVICE void make_barriers(Unit& unit, const Barriers& full, const Barriers& empty) const {
-    unit.prefetch_map(left);
-    unit.prefetch_map(right);
+    unit.prefetch_map(left.map);
+    unit.prefetch_map(right.map);
     for (int stage = 0; stage < stages; ++stage) {
       unit.make_barrier(full, stage, 1);
       unit.make_barrier(empty, stage, Tile::consumer_warps);
@@ -80,15 +77,9 @@ struct hopper_product_kernel {
       for (int step = 0; step < steps(); ++step, at.advance()) {
         unit.wait(empty, at.stage, at.parity ^ 1);
         unit.arrive_expecting(full, at.stage, stage_bytes);
-        const int depth = step * depth_tile;
-        for (int i = 0; i < left_operand::copies; ++i) {
-          unit.copy_tile(left_tiles, at.stage * left_operand::size + i * left_operand::copy_size, left,
-                         left_operand::position(place.row, depth, i, moves[0] ? place.batch : 0), full, at.stage);
-        }
-        for (int i = 0; i < right_operand::copies; ++i) {
-          unit.copy_tile(right_tiles, at.stage * right_operand::size + i * right_operand::copy_size, right,
-                         right_operand::position(place.column, depth, i, moves[1] ? place.batch : 0), full, at.stage);
-        }
+        left.template copy<tile_rows>(unit, left_tiles, place.row, step * depth_tile, place.batch, full, at.stage);
+        right.template copy<tile_columns>(unit, right_tiles, place.column, step * depth_tile, place.batch, full,
+                                          at.stage);
       }
     }
   }
@@ -97,36 +88,57 @@ struct hopper_product_kernel {
   TENON_HOST_DEVICE void consume(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
                                  const Strips& strips, const Barriers& full, const Barriers& empty) const {
     const int own_row = (device.warp() * warp_size / warpgroup_size - 1) * product_rows;
+    const auto own_tiles = left_tiles.part(own_row * depth_tile, left_tiles.size() - own_row * depth_tile);
     ring at;
-    float sums[product::sums];
+    float sums[sums_of_thread];
     for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
-      int previous = 0;
-      for (int step = 0; step < steps(); ++step, at.advance()) {
-        unit.wait(full, at.stage, at.parity);
-        const auto a = unit.describe(left_tiles, at.stage * left_operand::size + left_operand::first_of(own_row),
-                                     left_operand::leading_bytes, left_operand::eight_rows_bytes);
-        const auto b = unit.describe(right_tiles, at.stage * right_operand::size, right_operand::leading_bytes,
-                                     right_operand::eight_rows_bytes);
-        unit.begin_products();
-        for (int i = 0; i < depth_tile / product_depth; ++i) {
-          unit.template multiply<product>(sums, a.advanced(i * left_operand::step_bytes),
-                                          b.advanced(i * right_operand::step_bytes), step + i > 0);
+      if (left.lines_are_adjacent) {
+        if (right.lines_are_adjacent) {
+          multiply<column_major, row_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+        } else {
+          multiply<column_major, column_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
         }
-        unit.commit_products();
-        unit.template wait_products<1>();  // those of the step before
-        if (step > 0 && device.lane() == 0) unit.arrive(empty, previous);
-        previous = at.stage;
+      } else if (right.lines_are_adjacent) {
+        multiply<row_major, row_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+      } else {
+        multiply<row_major, column_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
       }
-      unit.finish_products(sums);
-      if (device.lane() == 0) unit.arrive(empty, previous);
       store(device, strips, order.place(number), own_row, sums);
     }
+  }
+  /// The sums of a warpgroup's 64 rows of a tile.
+  template <class Left, class Right, class Device, class Unit, class Tiles, class Barriers>
+  TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Tiles& left_tiles,
+                                               const Tiles& right_tiles, const Barriers& full, const Barriers& empty,
+                                               ring& at, float (&results)[sums_of_thread]) const {
+    using product = warpgroup_product<Element, tile_columns, Left, Right>;
+    using left_layout = hopper_layout<product_rows, product::left_has_rows_adjacent>;
+    using right_layout = hopper_layout<tile_columns, product::right_has_columns_adjacent>;
+    float sums[sums_of_thread];
+    int previous = 0;
+    for (int step = 0; step < steps(); ++step, at.advance()) {
+      unit.wait(full, at.stage, at.parity);
+      const auto a = left_layout::describe(unit, left_tiles, at.stage * left_size);
+      const auto b = right_layout::describe(unit, right_tiles, at.stage * right_size);
+      unit.begin_products();
+      for (int i = 0; i < depth_tile / product_depth; ++i) {
+        unit.template multiply<product>(sums, a.advanced(i * left_layout::step_bytes),
+                                        b.advanced(i * right_layout::step_bytes), step + i > 0);
+      }
+      unit.commit_products();
+      unit.template wait_products<1>();  // those of the step before
+      if (step > 0 && device.lane() == 0) unit.arrive(empty, previous);
+      previous = at.stage;
+    }
+    unit.finish_products(sums);
+    if (device.lane() == 0) unit.arrive(empty, previous);
+    for (int i = 0; i < sums_of_thread; ++i) results[i] = sums[i];
   }
 
   /// Stores the results of a warp, 16 rows, by way of its strip.
   template <class Device, class Strips>
   TENON_HOST_DEVICE void store(Device& device, const Strips& strips, const hopper_place& place, int own_row,
-                               const float (&sums)[product::sums]) const {
+                               const float (&sums)[sums_of_thread]) const {
     const int warp = device.warp() - warpgroup_size / warp_size;
     const auto strip = strips.part(warp * result_strip::size, result_strip::size);
     const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
@@ -137,7 +149,7 @@ struct hopper_product_kernel {
     store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
   }
   template <class Writer, int... Part>
-  TENON_HOST_DEVICE TENON_INLINE void store_parts(const Writer& writer, const float (&sums)[product::sums],
+  TENON_HOST_DEVICE TENON_INLINE void store_parts(const Writer& writer, const float (&sums)[sums_of_thread],
                                                   std::integer_sequence<int, Part...>) const {
     constexpr int pairs = result_strip::columns / 8 * 2;
     (store_part(writer, sums + Part * pairs * 2, Part * result_strip::columns,

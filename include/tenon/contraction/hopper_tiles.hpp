@@ -22,24 +22,42 @@ struct hopper_tile {
 using wide_hopper_tile = hopper_tile<128, 256, 4>;
 using square_hopper_tile = hopper_tile<128, 128, 6>;
 
-/// How an operand of `Lines` rows (of the left) or columns (of the right) and 64 of depth lies in a stage, as swizzled
-/// rows of 64 elements: a line each, or where lines are `Adjacent` in memory, 64 lines at one depth.
+/// How `Lines` rows (of the left operand) or columns (of the right one) and 64 of depth lie in a stage, as swizzled rows
+/// of 64 elements: a line each, or where lines are `Adjacent` in memory, 64 lines at one depth.
 template <int Lines, bool Adjacent>
-struct hopper_operand {
+struct hopper_layout {
   static constexpr int width = swizzle_row_bytes / 2;  // elements of a row
-  static constexpr int size = Lines * width;
-  static constexpr int tile_rows = Adjacent ? width : Lines;
-  static constexpr int copies = Lines * width / (width * tile_rows), copy_size = width * tile_rows;
-  static constexpr int eight_rows_bytes = 8 * swizzle_row_bytes;
-  static constexpr int leading_bytes = Adjacent ? copy_size * 2 : 16;  // unused where depth is adjacent
-  static constexpr int step_bytes = Adjacent ? product_depth * swizzle_row_bytes : product_depth * 2;
+  static constexpr int copy_rows = Adjacent ? width : Lines, copies = Lines / (Adjacent ? width : Lines);
+  static constexpr int copy_size = copy_rows * width;
+  static constexpr int leading_bytes = Adjacent ? copy_size * 2 : 16;  // means nothing where depth is adjacent
+  static constexpr int step_bytes = product_depth * (Adjacent ? swizzle_row_bytes : 2);
 
-  /// The element where `line`, a multiple of 64, begins.
-  TENON_HOST_DEVICE static constexpr int first_of(int line) { return line * width; }
-  /// Where the tile of a copy begins in the tensor.
-  TENON_HOST_DEVICE static constexpr array<int, 3> position(int line, int depth, int copy, int batch) {
-    if (Adjacent) return {{line + copy * width, depth, batch}};
-    return {{depth, line, batch}};
+  template <class Unit, class Tiles>
+  TENON_HOST_DEVICE static operand_descriptor describe(Unit& unit, const Tiles& tiles, int first) {
+    return unit.describe(tiles, first, leading_bytes, 8 * swizzle_row_bytes);
+  }
+};
+
+/// An operand as tiles are copied of it.
+template <class Map>
+struct hopper_operand {
+  Map map;
+  bool lines_are_adjacent;
+  bool has_batches;  // else it is the same in all
+
+  /// Starts to copy a stage: `Lines` from `line` on and 64 of depth.
+  template <int Lines, class Unit, class Tiles, class Barriers>
+  TENON_HOST_DEVICE void copy(Unit& unit, const Tiles& to, int line, int depth, int batch, const Barriers& full,
+                              int stage) const {
+    const int first = stage * Lines * hopper_layout<Lines, true>::width, z = has_batches ? batch : 0;
+    if (lines_are_adjacent) {
+      using layout = hopper_layout<Lines, true>;
+      for (int i = 0; i < layout::copies; ++i) {
+        unit.copy_tile(to, first + i * layout::copy_size, map, {{line + i * layout::width, depth, z}}, full, stage);
+      }
+    } else {
+      unit.copy_tile(to, first, map, {{depth, line, z}}, full, stage);
+    }
   }
 };
 
