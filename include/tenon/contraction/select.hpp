@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/hopper_select.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/wmma.hpp>
 
@@ -23,6 +24,8 @@ void run_contraction_kernel(const Target& target, const E& node) {
   const auto left = left_matrix(product);
   const auto right = right_matrix(product);
   const auto epilogue = make_epilogue<product_type>(target, node);
+  using element = typename product_type::element;
+  if (try_hopper_product<Space, element>(extents_of_product(product), left, right, epilogue)) return;
   using left_type = std::remove_const_t<decltype(left)>;
   using right_type = std::remove_const_t<decltype(right)>;
   using epilogue_type = std::remove_const_t<decltype(epilogue)>;
