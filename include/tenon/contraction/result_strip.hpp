@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
+#include <tenon/device/primitives.hpp>
 
 namespace tenon {
 

@@ -89,17 +89,17 @@ class tile_copies {
     return true;
   }
   bool is_idle() const { return copies_.empty(); }
-  /// What the barrier for which `thread` waits lacks; nothing where it waits for none.
-  std::string wait_text(const emulated_thread& thread) const {
+  /// What the barriers lack for which threads wait.
+  std::string wait_text() const {
+    std::string text;
     for (const auto& [offset, at] : barriers_) {
-      for (const emulated_thread* each : at.waiting) {
-        if (each != &thread) continue;
-        return compose_text("wait at ", at_text(thread.waits_at), ": the barrier at byte ", offset, " lacks ",
-                            at.missing, " of ", at.arrivals, " arrivals and ", at.bytes_under_way,
-                            " bytes, and nothing is under way");
-      }
+      if (at.waiting.empty()) continue;
+      const emulated_thread& first = *at.waiting[0];
+      text += compose_text("; thread ", first.user.thread, " waits at ", at_text(first.waits_at),
+                           " for the barrier at byte ", offset, ", which lacks ", at.missing, " of ", at.arrivals,
+                           " arrivals and ", at.bytes_under_way, " bytes");
     }
-    return {};
+    return text;
   }
 
  private:

@@ -69,9 +69,9 @@ class hopper_work : public background_work {
     throw barrier_error(compose_text("emulated ", schedule_.body.name,
                                      ": all threads have returned, but tiles or products are under way"));
   }
-  std::string wait_text(const emulated_thread& thread) const override {
-    std::string text = copies.wait_text(thread);
-    for (const emulated_warpgroup& each : warpgroups) text += each.wait_text(thread);
+  std::string wait_text() const override {
+    std::string text = copies.wait_text();
+    for (const emulated_warpgroup& each : warpgroups) text += each.wait_text();
     return text;
   }
 

@@ -127,8 +127,8 @@ class background_work {
   virtual bool advance(shuffler& random) = 0;
   /// Checks that nothing is left when all threads have returned.
   virtual void end() const = 0;
-  /// What a thread waits for that nobody brings.
-  virtual std::string wait_text(const emulated_thread&) const = 0;
+  /// What threads wait for that nobody brings.
+  virtual std::string wait_text() const = 0;
 };
 
 }  // namespace detail

@@ -102,14 +102,11 @@ class emulated_warpgroup {
     std::erase_if(sums_, [](const sums_under_way& each) { return each.landed.all(); });
   }
   bool is_idle() const { return sums_.empty() && reads_.empty(); }
-  /// What a thread waits for; nothing where it is not here.
-  std::string wait_text(const emulated_thread& thread) const {
-    for (const emulated_thread* each : waiting_) {
-      if (each != &thread) continue;
-      return compose_text(thread.waits_in, " at ", at_text(thread.waits_at), ": ", waiting_.size(), " of ",
-                          warpgroup_size, " threads wait, expected all of a warpgroup");
-    }
-    return {};
+  /// Where its threads wait for each other, if they do.
+  std::string wait_text() const {
+    if (waiting_.empty()) return {};
+    return compose_text("; ", waiting_.size(), " of ", warpgroup_size, " threads of a warpgroup are in ",
+                        waiting_[0]->waits_in, " at ", at_text(waiting_[0]->waits_at), ", expected all of them");
   }
 
  private:

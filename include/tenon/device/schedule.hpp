@@ -74,7 +74,6 @@ struct block_schedule {
   void advance_time();
   void make_ready(int first, int count);
   [[noreturn]] void report_deadlock() const;
-  [[noreturn]] void report_absent_wake() const;
 
   std::uint64_t epoch_ = 0;
   std::vector<unsigned char> bytes_;
@@ -175,7 +174,7 @@ inline bool block_schedule::step() {
   const unobserved quiet;
   if (failure_ || finished_ == shape.block || waits_for_grid_) return false;
   const bool may_start = started_ < shape.block, is_stuck = !may_start && ready_.empty();
-  if (background && (is_stuck || (random.bits() & 1) != 0) && background->advance(random)) return true;
+  if (background && (is_stuck || (random.bits() & 7) == 0) && background->advance(random)) return true;
   if (may_start && (ready_.empty() || (random.bits() & 1) != 0)) {
     fiber* fresh = idle_.empty() ? fiber_pool::of_thread().take() : idle_.back();
     if (!idle_.empty()) idle_.pop_back();
@@ -364,19 +363,15 @@ inline void block_schedule::unwind() {
   unwinding_ = false;
 }
 
-inline void block_schedule::report_absent_wake() const {
-  std::size_t waiting = 0;
-  while (threads[waiting].state != thread_state::at_phase_barrier) ++waiting;
-  refuse(threads[waiting], background->wait_text(threads[waiting]));
-}
-
 inline void block_schedule::report_deadlock() const {
   const emulated_thread* waiting = nullptr;
   for (const emulated_thread& thread : threads) {
     const bool waits_in_warp = thread.state == thread_state::at_warp_operation;
     if (waits_in_warp || (thread.state == thread_state::at_barrier && waiting == nullptr)) waiting = &thread;
   }
-  if (waiting == nullptr) report_absent_wake();
+  if (waiting == nullptr) {
+    throw barrier_error(compose_text("emulated ", body.name, ": nobody can go on", background->wait_text()));
+  }
   const bool of_block = waiting->state == thread_state::at_barrier;
   const int first = of_block ? 0 : waiting->user.thread / warp_size * warp_size;
   const int count = of_block ? shape.block : warp_size;
