@@ -149,7 +149,8 @@ TEMPLATE_LIST_TEST_CASE("hopper: batches, and an operand that all of them share"
     }
     CHECK(wrong == 0);
   };
-  check(tenon::matmul(dx, down), [&](auto batch, auto depth, auto j) { return static_cast<double>(own(batch, depth, j)); });
+  check(tenon::matmul(dx, down),
+        [&](auto batch, auto depth, auto j) { return static_cast<double>(own(batch, depth, j)); });
   check(tenon::matmul(dx, dshared), [&](auto, auto depth, auto j) { return static_cast<double>(shared(depth, j)); });
 }
 

@@ -27,7 +27,8 @@ bool takes(const E& product) {
 }  // namespace
 
 TEST_CASE("operands in memory, in either order", "[hopper]") {
-  const auto x = tenon_test::counting<tenon::half>(rank<2>(40, 64)), w = tenon_test::counting<tenon::half>(rank<2>(64, 48));
+  const auto x = tenon_test::counting<tenon::half>(rank<2>(40, 64)),
+             w = tenon_test::counting<tenon::half>(rank<2>(64, 48));
   const auto plain = operands_of(tenon::matmul(x, w));
   CHECK(plain.left.data == x.data());
   CHECK_FALSE(plain.left.lines_are_adjacent);
@@ -64,8 +65,10 @@ TEST_CASE("batches a step apart, shared operands, and rows over several axes", "
 }
 
 TEST_CASE("what tiles cannot be copied of is left to other kernels", "[hopper]") {
-  const auto x = tenon_test::counting<tenon::half>(rank<2>(40, 64)), w = tenon_test::counting<tenon::half>(rank<2>(64, 48));
-  const auto odd = tenon_test::counting<tenon::half>(rank<2>(64, 49)), wide = tenon_test::counting<tenon::half>(rank<2>(40, 136));
+  const auto x = tenon_test::counting<tenon::half>(rank<2>(40, 64)),
+             w = tenon_test::counting<tenon::half>(rank<2>(64, 48));
+  const auto odd = tenon_test::counting<tenon::half>(rank<2>(64, 49)),
+             wide = tenon_test::counting<tenon::half>(rank<2>(40, 136));
   CHECK_FALSE(takes(tenon::matmul(x, odd)));
   CHECK_FALSE(takes(tenon::matmul(x * 2, w)));
   const auto from = [&](tenon::index first, tenon::index step) {

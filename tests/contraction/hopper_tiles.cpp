@@ -10,7 +10,8 @@
 TEST_CASE("every tile of every batch comes once, in groups of eight rows", "[hopper]") {
   for (const int row_tiles : {1, 7, 8, 9, 20}) {
     for (const int column_tiles : {1, 3}) {
-      const auto order = tenon::order_of_tiles<tenon::hopper_tile<128, 64, 2>>(row_tiles * 128 - 5, column_tiles * 64, 2);
+      const auto order =
+          tenon::order_of_tiles<tenon::hopper_tile<128, 64, 2>>(row_tiles * 128 - 5, column_tiles * 64, 2);
       CHECK(order.count == 2 * row_tiles * column_tiles);
       std::set<std::tuple<int, int, int>> seen;
       int group = 0;

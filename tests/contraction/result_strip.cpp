@@ -56,7 +56,8 @@ bool takes_runs(T* target, const tenon::array<tenon::index, 2>& stride, const E&
 }  // namespace
 
 TEST_CASE("epilogues take runs where all they read and write is aligned", "[strip]") {
-  const auto x = tenon_test::counting<tenon::half>(rank<2>(4, 16)), w = tenon_test::counting<tenon::half>(rank<2>(16, 16));
+  const auto x = tenon_test::counting<tenon::half>(rank<2>(4, 16)),
+             w = tenon_test::counting<tenon::half>(rank<2>(16, 16));
   const auto residual = tenon_test::counting<tenon::half>(rank<2>(4, 16));
   const auto wide = tenon_test::counting<tenon::half>(rank<2>(4, 20));
   const auto bias = tenon_test::counting<tenon::half>(rank<1>(17));

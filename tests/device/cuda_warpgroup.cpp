@@ -12,8 +12,7 @@ TEST_CASE("a thread holds as many sums as a statement names registers", "[device
   STATIC_REQUIRE(tenon::warpgroup_product<tenon::half, 128, row_major, row_major>::sums == 64);
   STATIC_REQUIRE(tenon::warpgroup_product<tenon::bfloat16, 256, row_major, row_major>::sums == 128);
   STATIC_REQUIRE_FALSE(tenon::warpgroup_product<tenon::half, 64, row_major, column_major>::left_has_rows_adjacent);
-  STATIC_REQUIRE_FALSE(
-      tenon::warpgroup_product<tenon::half, 64, row_major, column_major>::right_has_columns_adjacent);
+  STATIC_REQUIRE_FALSE(tenon::warpgroup_product<tenon::half, 64, row_major, column_major>::right_has_columns_adjacent);
   STATIC_REQUIRE(tenon::warpgroup_product<tenon::half, 64, column_major, row_major>::left_has_rows_adjacent);
   STATIC_REQUIRE(tenon::warpgroup_product<tenon::half, 64, column_major, row_major>::right_has_columns_adjacent);
 }

@@ -107,7 +107,8 @@ std::string text_of_run(const phase_kernel& kernel) {
 TEST_CASE("tiles land swizzled, with zeros outside the tensor", "[device]") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const tenon::emulation_scope scope({.seed = seed});
-    for (const auto& position : {tenon::array<int, 3>{{0, 0, 0}}, {{8, 4, 2}}, {{40, 10, 1}}, {{-8, -3, 0}}, {{0, 0, 3}}}) {
+    for (const auto& position :
+         {tenon::array<int, 3>{{0, 0, 0}}, {{8, 4, 2}}, {{40, 10, 1}}, {{-8, -3, 0}}, {{0, 0, 3}}}) {
       numbers data;
       run({data.map(), position, data.found.data()});
       int wrong = 0;

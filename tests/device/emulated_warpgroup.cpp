@@ -37,9 +37,7 @@ struct product_kernel {
   static int place(bool adjacent, int line, int k) {
     return adjacent ? line / 64 * 64 * depth + k * 64 + line % 64 : line * depth + k;
   }
-  int swizzled(int element) const {
-    return made == mistake::no_swizzle ? element : tenon::swizzled(2 * element) / 2;
-  }
+  int swizzled(int element) const { return made == mistake::no_swizzle ? element : tenon::swizzled(2 * element) / 2; }
 
   void operator()(emulated_device& device) const {
     tenon::hopper_unit<emulated_device> unit(device);
@@ -138,6 +136,7 @@ TEST_CASE("mistakes with products are reported", "[device]") {
   CHECK(contains(text_of<tenon::barrier_error>(mistake::no_begin), "expected one before"));
   CHECK(contains(text_of<tenon::barrier_error>(mistake::other_operand), "differ in their operands"));
   CHECK(contains(text_of<tenon::barrier_error>(mistake::no_wait), "are under way"));
-  CHECK(contains(text_of<tenon::barrier_error>(mistake::half_a_warpgroup), "64 of 128 threads of a warpgroup are in multiply"));
+  CHECK(contains(text_of<tenon::barrier_error>(mistake::half_a_warpgroup),
+                 "64 of 128 threads of a warpgroup are in multiply"));
   CHECK(contains(text_of<tenon::race_error>(mistake::early_write), "was written before all its warps waited for it"));
 }

@@ -4,6 +4,7 @@
 #   // has: <regular expression>      in the PTX text
 #   // lacks: <regular expression>
 #   // registers: <number>            of a thread, at most
+#   // architectures: <name> <name>   the only ones that it is checked for (CMakeLists.txt)
 # Variables: nvcc, include, source, architecture (such as 90a), scratch.
 # SPDX-License-Identifier: Apache-2.0
 function(expectations result name)
@@ -39,6 +40,9 @@ foreach(each IN LISTS unwanted ITEMS "[ \t](ld|st)\\.(v[248]\\.)?[bfsu][0-9]+[ \
 endforeach()
 if(report MATCHES "[^\n,]*[1-9][0-9]* bytes (stack frame|spill stores|spill loads)[^\n]*")
   message(SEND_ERROR "${here}: a kernel uses memory of a thread: ${CMAKE_MATCH_0}")
+endif()
+if(report MATCHES "[^\n]*(serialized|injected)[^\n]*")
+  message(SEND_ERROR "${here}: products wait for each other: ${CMAKE_MATCH_0}")
 endif()
 
 expectations(most registers)

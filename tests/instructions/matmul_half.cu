@@ -2,7 +2,7 @@
 // has: wmma\.load\.a\.sync\.aligned\.(row|col)\.m16n16k16\.shared\.f16
 // has: wmma\.mma\.sync\.aligned
 // lacks: \.f64
-// registers: 128
+// registers: 168
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

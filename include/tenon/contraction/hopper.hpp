@@ -1,6 +1,5 @@
 // tenon/contraction/hopper.hpp: the product of half and bfloat16 on Hopper's warpgroups.
-// One thread has tiles of the operands copied into a ring of stages, two warpgroups multiply them, and each role waits
-// for the other by barriers in shared memory alone.
+// One thread has tiles copied into a ring of stages, two warpgroups multiply them; barriers alone join these roles.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -153,7 +152,8 @@ struct hopper_product_kernel {
                                                   std::integer_sequence<int, Part...>) const {
     constexpr int pairs = result_strip::columns / 8 * 2;
     (store_part(writer, sums + Part * pairs * 2, Part * result_strip::columns,
-                std::make_integer_sequence<int, pairs>{}), ...);
+                std::make_integer_sequence<int, pairs>{}),
+     ...);
   }
   /// Every sum is named by a constant, since registers have no addresses.
   template <class Writer, int... Pair>

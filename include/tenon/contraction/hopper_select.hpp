@@ -23,8 +23,8 @@ struct hopper_memory {
   template <int TileLines>
   tiled_tensor tensor(int element_bytes) const {
     const int width = swizzle_row_bytes / element_bytes;
-    const int tile_rows = lines_are_adjacent ? hopper_layout<TileLines, true>::copy_rows
-                                             : hopper_layout<TileLines, false>::copy_rows;
+    const int tile_rows =
+        lines_are_adjacent ? hopper_layout<TileLines, true>::copy_rows : hopper_layout<TileLines, false>::copy_rows;
     return {data,
             {{lines_are_adjacent ? lines : depth, lines_are_adjacent ? depth : lines, has_batches() ? batches : 1}},
             {{pitch * element_bytes, has_batches() ? batch_step * element_bytes : tile_copy_alignment}},

@@ -22,8 +22,8 @@ struct hopper_tile {
 using wide_hopper_tile = hopper_tile<128, 256, 4>;
 using square_hopper_tile = hopper_tile<128, 128, 6>;
 
-/// How `Lines` rows (of the left operand) or columns (of the right one) and 64 of depth lie in a stage, as swizzled rows
-/// of 64 elements: a line each, or where lines are `Adjacent` in memory, 64 lines at one depth.
+/// How `Lines` rows (of the left operand) or columns (of the right one) and 64 of depth lie in a stage: as swizzled
+/// rows of 64 elements, a line each, or where lines are `Adjacent` in memory, 64 lines at one depth.
 template <int Lines, bool Adjacent>
 struct hopper_layout {
   static constexpr int width = swizzle_row_bytes / 2;  // elements of a row

@@ -41,8 +41,8 @@ constexpr int moving_axis(const array<index, Rank>& extents, const array<int, Co
   return moving > 1 ? -1 : found;
 }
 
-/// The axis of `axes` whose stride is the step from each position along all of them to the next; -1 where there is none,
-/// because outer axes do not go on where inner ones end.
+/// The axis of `axes` whose stride is the step from each position along all of them to the next; -1 where there is
+/// none, because outer axes do not go on where inner ones end.
 template <int Rank, int Count>
 constexpr int stepping_axis(const array<index, Rank>& extents, const array<index, Rank>& stride,
                             const array<int, Count>& axes) {

@@ -1,6 +1,5 @@
 // tenon/contraction/result_strip.hpp: results of a warp on their way from accumulators to memory.
-// Lanes hold accumulators by the map of the matrix unit; a strip in shared memory turns them into runs along rows, for
-// which the epilogue is evaluated in accesses of 16 bytes.
+// A strip in shared memory turns what lanes hold by the matrix unit's map into runs along rows.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -128,8 +127,7 @@ struct strip_writer {
     const int own_row = i / result_strip::columns, own_column = i % result_strip::columns;
     const index at_row = row + own_row, at_column = column + first_column + own_column;
     if (at_row >= ends[0] || at_column >= ends[1]) return;
-    epilogue.store(at_row, at_column,
-                   strip.load(result_strip::place(own_row, own_column / 4 * 4) + own_column % 4));
+    epilogue.store(at_row, at_column, strip.load(result_strip::place(own_row, own_column / 4 * 4) + own_column % 4));
   }
 };
 

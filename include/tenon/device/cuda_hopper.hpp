@@ -35,7 +35,9 @@ class hopper_unit<cuda_device> {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(at.address(i)), "r"(arrivals) : "memory");
   }
   /// Shows the barriers that this thread made to the machine that copies; a `sync` shows them to threads.
-  __device__ __forceinline__ void show_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
+  __device__ __forceinline__ void show_barriers() {
+    asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+  }
   __device__ __forceinline__ void arrive(const barriers& at, int i) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(at.address(i)) : "memory");
   }

@@ -1,6 +1,5 @@
 // tenon/device/emulated_copies.hpp: barriers of phases, and the machine of an emulated block that copies tiles.
-// Copies land in any order and at any time until their barrier's phase ends; whoever waits for bytes that nobody
-// announced, or reads before they are there, finds out.
+// Copies land in any order, at any time; who reads before they do, or waits for more than comes, finds out.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

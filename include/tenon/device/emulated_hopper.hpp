@@ -156,9 +156,7 @@ class hopper_unit<emulated_device> {
   void multiply(float (&sums)[Product::sums], operand_descriptor left, operand_descriptor right, bool adds,
                 source_position caller = {}) {
     const detail::unobserved quiet;
-    constexpr auto to_float = [](std::uint16_t bits) {
-      return static_cast<float>(Product::element::from_bits(bits));
-    };
+    constexpr auto to_float = [](std::uint16_t bits) { return static_cast<float>(Product::element::from_bits(bits)); };
     work_.warpgroup_of(self_).multiply(self_,
                                        {{left, Product::left_has_rows_adjacent, product_rows},
                                         {right, Product::right_has_columns_adjacent, Product::columns},

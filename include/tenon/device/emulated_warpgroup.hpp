@@ -180,8 +180,8 @@ class emulated_warpgroup {
   static int sums_of_thread(int columns) { return product_rows * columns / warpgroup_size; }
   static float& value(sums_under_way& sums, int thread, int i) {
     const int columns = static_cast<int>(sums.values.size()) / product_rows;
-    return sums.values[static_cast<std::size_t>(row_of_sum(thread, i / 2) * columns + column_of_sum(thread, i / 2) +
-                                                i % 2)];
+    return sums
+        .values[static_cast<std::size_t>(row_of_sum(thread, i / 2) * columns + column_of_sum(thread, i / 2) + i % 2)];
   }
   static void add_product(sums_under_way& sums, const product_request& request, const std::vector<std::uint16_t>& left,
                           const std::vector<std::uint16_t>& right) {

@@ -9,13 +9,13 @@
 
 namespace tenon {
 
-inline constexpr int warpgroup_size = 128;       // threads that multiply together
-inline constexpr int swizzle_row_bytes = 128;    // of a row of a swizzled tile
-inline constexpr int swizzle_alignment = 1024;   // of a swizzled tile in shared memory: eight rows
-inline constexpr int product_rows = 64;          // of a warpgroup's product
-inline constexpr int product_depth = 16;         // of one instruction, for elements of 16 bits
-inline constexpr int tile_copy_alignment = 16;   // bytes, of everything in global memory that tiles are copied of
-inline constexpr int most_tile_extent = 256;     // elements of a tile along an axis
+inline constexpr int warpgroup_size = 128;      // threads that multiply together
+inline constexpr int swizzle_row_bytes = 128;   // of a row of a swizzled tile
+inline constexpr int swizzle_alignment = 1024;  // of a swizzled tile in shared memory: eight rows
+inline constexpr int product_rows = 64;         // of a warpgroup's product
+inline constexpr int product_depth = 16;        // of one instruction, for elements of 16 bits
+inline constexpr int tile_copy_alignment = 16;  // bytes, of everything in global memory that tiles are copied of
+inline constexpr int most_tile_extent = 256;    // elements of a tile along an axis
 
 /// Where byte `offset` of a swizzled tile lies: the eight parts of 16 bytes of a row are exchanged by the row's number,
 /// so that a column of parts meets all banks.
@@ -73,7 +73,6 @@ struct warpgroup_product {
   static constexpr int columns = Columns, sums = product_rows * Columns / warpgroup_size;
   static constexpr bool left_has_rows_adjacent = std::is_same_v<Left, column_major>;
   static constexpr bool right_has_columns_adjacent = std::is_same_v<Right, row_major>;
-
 };
 
 /// Row and column of the first of the two adjacent results `2 * pair` and `2 * pair + 1` that a thread holds of a
@@ -99,8 +98,7 @@ inline void check_tiled_tensor(const tiled_tensor& tensor, int element_bytes) {
       refuse("strides", tensor.stride_bytes, "multiples of 16 bytes below 2^40");
     }
   }
-  if (tensor.tile[0] * element_bytes != swizzle_row_bytes || tensor.tile[1] < 1 ||
-      tensor.tile[1] > most_tile_extent) {
+  if (tensor.tile[0] * element_bytes != swizzle_row_bytes || tensor.tile[1] < 1 || tensor.tile[1] > most_tile_extent) {
     refuse("tile", tensor.tile, "rows of 128 bytes, 1 to 256 of them");
   }
 }

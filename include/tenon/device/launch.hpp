@@ -173,8 +173,8 @@ struct launcher<cuda> {
     if (device != known_device) {
       const auto entry = &run_kernel<kernel_max_threads<Kernel>(), kernel_min_blocks<Kernel>(), Kernel>;
       cudaFuncAttributes attributes{};
-      check_cuda("cudaFuncGetAttributes",
-                 cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry)), kernel_name<Kernel>());
+      check_cuda("cudaFuncGetAttributes", cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry)),
+                 kernel_name<Kernel>());
       known_device = device, known_registers = attributes.numRegs;
     }
     return known_registers;
