@@ -38,7 +38,7 @@ bool run_hopper(tenon::tensor<T, Shape, Space>& target, const Statement& stateme
   const auto operands =
       tenon::hopper_operands_of<element>(extents, tenon::left_matrix(product), tenon::right_matrix(product));
   if (operands.left.data == nullptr || operands.right.data == nullptr) return false;
-  const auto epilogue = tenon::make_epilogue<product_type>(to, statement);
+  const auto epilogue = tenon::make_kernel_epilogue<product_type>(to, statement);
   tenon::launch_hopper_product<Space, Tile, element>(extents, operands, epilogue, blocks);
   return true;
 }

@@ -1,5 +1,5 @@
-// tests/contraction/select.cpp: which kernel a product runs on.
-// Seen from the name of the launch.
+// tests/contraction/select.cpp: which kernel a product runs on, in which tiles, by how many blocks.
+// Seen from the name of the launch, and from the choice for a number of multiprocessors.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/select.hpp>
 #include <tenon/device/launch_count.hpp>
@@ -11,6 +11,7 @@
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
 
+using tenon::product_size;
 using tenon::rank;
 
 namespace {
@@ -22,13 +23,54 @@ std::string kernel_of() {
   return tenon::launch_count().last_kind;
 }
 
+using half_tiles = tenon::product_tiles<tenon::half>;
+
+bool is_choice(const product_size& size, int tile, int parts) {
+  const auto found = tenon::choose_product<half_tiles>(size, 132);
+  return found.tile == tile && found.parts == parts;
+}
+
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("16-bit elements go to tensor cores, others to full precision", "[select]",
+TEMPLATE_LIST_TEST_CASE("elements with matrix units go to them, others to threads", "[select]",
                         tenon_test::kernel_spaces) {
   CHECK(kernel_of<tenon::half, TestType>() == "wmma_product");
   CHECK(kernel_of<tenon::bfloat16, TestType>() == "wmma_product");
+  CHECK(kernel_of<std::int8_t, TestType>() == "wmma_product");
+  CHECK(kernel_of<double, TestType>() == "wmma_product");
   CHECK(kernel_of<float, TestType>() == "simt_product");
-  CHECK(kernel_of<double, TestType>() == "simt_product");
   CHECK(kernel_of<std::int32_t, TestType>() == "simt_product");
+  const auto x = tenon_test::counting<float, TestType>(rank<2>(4, 4));
+  tenon::evaluated_tensor(tenon::matmul<tenon::precision::tf32>(x, x));
+  CHECK(tenon::launch_count().last_kind == std::string("wmma_product"));
+  tenon::evaluated_tensor(tenon::matmul<tenon::precision::full>(x, x));
+  CHECK(tenon::launch_count().last_kind == std::string("simt_product"));
+}
+
+TEMPLATE_LIST_TEST_CASE("bytes that are cast to integers are multiplied as bytes", "[select]",
+                        tenon_test::kernel_spaces) {
+  const auto a = tenon_test::counting<std::int8_t>(rank<2>(3, 40), -60),
+             b = tenon_test::counting<std::int8_t>(rank<2>(40, 2), -40);
+  const auto statement = [](const auto& x, const auto& y) {
+    return tenon::evaluated_tensor(tenon::matmul(tenon::cast<int>(x), tenon::cast<int>(y)));
+  };
+  const auto found = statement(a.template to<TestType>(), b.template to<TestType>());
+  CHECK(tenon::launch_count().last_kind == std::string("wmma_product"));
+  CHECK(tenon_test::numbers_of(found) == tenon_test::numbers_of(statement(a, b)));
+}
+
+TEST_CASE("large tiles fill a device, small ones what large ones would not", "[select]") {
+  CHECK(is_choice({8192, 8192, 8192, 1}, 0, 1));
+  CHECK(is_choice({128 * 11, 128 * 12, 8192, 1}, 0, 1));
+  CHECK(is_choice({128 * 11, 128 * 12 - 128, 8192, 1}, 1, 1));
+  CHECK(is_choice({64, 64, 64, 4096}, 1, 1));
+  CHECK(is_choice({64, 64, 64, 100}, 1, 1));
+}
+
+TEST_CASE("few tiles of much depth are shared by blocks", "[select]") {
+  CHECK(is_choice({256, 256, 65536, 1}, 1, 8));       // 16 tiles
+  CHECK(is_choice({256, 256, 32 * 8 * 3, 1}, 1, 3));  // each block has eight steps
+  CHECK(is_choice({256, 256, 100, 1}, 1, 1));
+  CHECK(is_choice({1, 1, 0, 1}, 1, 1));
+  CHECK(is_choice({0, 5, 7, 1}, 1, 1));
 }

@@ -4,7 +4,7 @@
 #   // has: <regular expression>      in the PTX text
 #   // lacks: <regular expression>
 #   // registers: <number>            of a thread, at most
-#   // architectures: <name> <name>   the only ones that it is checked for (CMakeLists.txt)
+#   // architectures: <numbers>        of the case, where it is not for all
 # Variables: nvcc, include, source, architecture (such as 90a), scratch.
 # SPDX-License-Identifier: Apache-2.0
 function(expectations result name)
@@ -12,6 +12,11 @@ function(expectations result name)
   list(TRANSFORM lines REPLACE "^// ${name}: " "")
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
+
+expectations(architectures architectures)
+if(architectures AND NOT " ${architectures} " MATCHES " ${architecture} ")
+  return()
+endif()
 
 set(here "${source} for sm_${architecture}")
 file(REMOVE_RECURSE "${scratch}")

@@ -26,5 +26,8 @@ using batch = tenon::tensor<tenon::half, tenon::rank<3>, tenon::cuda>;
 
 void batched(batch& y, const batch& x, const batch& w) { y = tenon::matmul(x, w); }
 
-using kernel = tenon::hopper_product_kernel<tenon::wide_hopper_tile, tenon::half, tenon::cuda_tile_map, 2, int>;
-static_assert(kernel::shared_bytes <= tenon::max_shared_bytes);
+using maps = tenon::cuda_tile_map;
+static_assert(tenon::hopper_product_kernel<tenon::wide_hopper_tile, tenon::half, maps, 2, int>::shared_bytes <=
+              tenon::max_shared_bytes);
+static_assert(tenon::hopper_product_kernel<tenon::square_hopper_tile, tenon::half, maps, 2, int>::shared_bytes <=
+              tenon::max_shared_bytes);

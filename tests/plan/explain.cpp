@@ -116,7 +116,7 @@ TEST_CASE("on a device, launches are explained and none is run", "[explain]") {
   CHECK(counter.count() == 0);
   CHECK(text.find("launches simt_product: ") != std::string::npos);
   CHECK(text.find(" threads") != std::string::npos);
-  CHECK(text.find("; tile") != std::string::npos);
+  CHECK(text.find("; rows of a tile") != std::string::npos);
   CHECK(tenon::explain(x * 2 + 1).find("launches pointwise: 1 block of 256 threads; elements of a packet 4") !=
         std::string::npos);
   CHECK(tenon::explain(tenon::zeros<float>(rank<1>(0)) * 2).find("launches") == std::string::npos);

@@ -38,6 +38,37 @@ struct accumulator_run {
   }
 };
 
+/// A few accumulators along a row, as a kernel holds them in registers.
+template <class Accumulator, int Size>
+struct accumulator_packet {
+  array<Accumulator, Size> accumulators;
+
+  /// The accumulators as values of T.
+  template <class T>
+  struct cursor_of {
+    static constexpr int widest = simd::lane_bytes<T>;
+    array<Accumulator, Size> accumulators;
+
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots&) const {
+      return static_cast<T>(accumulators[static_cast<int>(i)]);
+    }
+  };
+  template <int, class T>
+  TENON_HOST_DEVICE TENON_INLINE cursor_of<T> cursor() const {
+    return {accumulators};
+  }
+};
+
+/// How many results of a row a kernel stores in one access: 16 bytes of them, at most eight.
+template <class Target, class Program>
+inline constexpr int result_packet = 1;
+template <class T, int Rank, class Program>
+inline constexpr int result_packet<strided_target<T, Rank>, Program> =
+    !visits_all_reads<Program> || Rank == 0 || sizeof(T) >= 16 ? 1
+    : sizeof(T) <= 2                                           ? 8
+                                                               : 16 / static_cast<int>(sizeof(T));
+
 /// Rows of results in memory, `pitch` elements apart.
 template <class T>
 struct result_rows {
@@ -49,8 +80,11 @@ struct result_rows {
 /// what an accumulator is to the statement.
 template <class Value, class Target, class Program, int Rank, class Axes>
 struct contraction_epilogue {
+  static constexpr int packet = result_packet<Target, Program>;
+
   Target target;
   folded_matrix<Program, Rank, Axes> map;
+  bool in_packets = false;  // the kernel's choice: whether rows are stored in packets
 
   /// Stores one result.
   template <class Accumulator>
@@ -59,6 +93,13 @@ struct contraction_epilogue {
     auto& element = *target.at(position);
     const auto value = map.program.at(position).value(0, accumulator_slot<Accumulator>{accumulator});
     element = static_cast<std::remove_reference_t<decltype(element)>>(value);
+  }
+  /// Stores neighbours of a row in one access; `column` is a multiple of their number.
+  template <class Accumulator>
+  TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, packet>& accumulators) const {
+    const auto position = map.position(row, column);
+    const auto cursor = settle(map.program.at(position), accumulator_packet<Accumulator, packet>{accumulators});
+    write_packet<packet>(target.at(position), cursor, fetch<packet>(cursor));
   }
   /// Stores `count` results of a row from `column` on.
   template <class Accumulator>
@@ -104,7 +145,7 @@ struct contraction_epilogue {
     return {nullptr, 0};
   }
   TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, Rank>& batch) const {
-    return {target, map.at_batch(batch)};
+    return {target, map.at_batch(batch), in_packets};
   }
 
  private:
@@ -136,6 +177,23 @@ struct contraction_epilogue {
   }
 };
 
+namespace detail {
+
+/// Whether all results that a statement writes, and all it reads beside them, lie in packets.
+template <class Axes, int Size, int Rank, class Target, class Program>
+bool results_lie_in_packets(const array<index, Rank>& extents, Target target, Program program) {
+  if constexpr (Size == 1 || Axes::columns[Axes::columns.size() - 1] != Rank - 1) {
+    return false;
+  } else {
+    packet_check<Rank, Size> check{extents};
+    target.visit(check);
+    program.visit(check);
+    return check.fits && extents[Rank - 1] % Size == 0;
+  }
+}
+
+}  // namespace detail
+
 /// Lowers what surrounds the contraction of `node` and merges the result's column axes.
 template <class Product, class Target, class E>
 auto make_epilogue(Target target, const E& node) {
@@ -145,7 +203,18 @@ auto make_epilogue(Target target, const E& node) {
   auto extents = node.shape().to_array();
   merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
   using value = compute_type<typename Product::element>;
-  return contraction_epilogue<value, Target, decltype(program), rank, result_axes>{target, {program, extents, {}}};
+  using epilogue = contraction_epilogue<value, Target, decltype(program), rank, result_axes>;
+  return epilogue{target, {program, extents, {}}};
+}
+
+/// The same as kernels store results: in packets where all lies in them.
+template <class Product, class Target, class E>
+auto make_kernel_epilogue(const Target& target, const E& node) {
+  auto epilogue = make_epilogue<Product>(target, node);
+  using result_axes = typename Product::result_axes;
+  epilogue.in_packets =
+      detail::results_lie_in_packets<result_axes, epilogue.packet>(epilogue.map.extents, target, epilogue.map.program);
+  return epilogue;
 }
 
 /// The contraction within a statement of the form `contract`.

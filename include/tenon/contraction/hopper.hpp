@@ -25,7 +25,6 @@ struct hopper_product_kernel {
   static constexpr int producer_registers = 40, consumer_registers = 232;
 
   hopper_operand<Map> left, right;
-  bool by_runs;  // whether the epilogue takes runs of results
   product_extents<Rank> extents;
   hopper_order order;
   Epilogue epilogue;
@@ -163,7 +162,7 @@ struct hopper_product_kernel {
     writer.device.sync_warp();
     (writer.put(row_of_sum(lane, Pair), column_of_sum(lane, Pair), sums[2 * Pair], sums[2 * Pair + 1]), ...);
     writer.device.sync_warp();
-    writer.store(first_column, by_runs);
+    writer.store(first_column);
   }
 };
 

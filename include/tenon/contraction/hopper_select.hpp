@@ -115,11 +115,8 @@ void launch_hopper_product(const product_extents<Rank>& extents, const hopper_op
   };
   constexpr int bytes = static_cast<int>(sizeof(Element));
   const kernel_type kernel{operand(operands.left, operands.left.template tensor<Tile::rows>(bytes)),
-                           operand(operands.right, operands.right.template tensor<Tile::columns>(bytes)),
-                           takes_runs<result_strip::run>(epilogue, extents.columns),
-                           extents,
-                           order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()),
-                           epilogue};
+                           operand(operands.right, operands.right.template tensor<Tile::columns>(bytes)), extents,
+                           order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()), epilogue};
   const launch_shape shape{.grid = {kernel.order.count < blocks ? kernel.order.count : blocks},
                            .block = Tile::threads,
                            .shared_bytes = kernel_type::shared_bytes};

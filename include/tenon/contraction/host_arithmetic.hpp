@@ -6,7 +6,6 @@
 
 #include <tenon/contraction/matrix_memory.hpp>
 #include <tenon/device/simd_dot.hpp>
-#include <tenon/expr/operations/where_cast.hpp>
 
 namespace tenon {
 
@@ -55,31 +54,6 @@ struct byte_products {
 };
 
 namespace detail {
-
-/// A program without casts to wider integers: `of` gives the program of what they are made of.
-template <class Program>
-struct before_casts {
-  using type = Program;
-  static const Program& of(const Program& program) { return program; }
-};
-template <class T, class Computes, class Program>
-  requires is_integer<T> && is_integer<typename Program::value_type> && (sizeof(typename Program::value_type) == 1)
-struct before_casts<operation_program<cast_op<T>, T, Computes, Program>> {
-  using type = Program;
-  static const Program& of(const operation_program<cast_op<T>, T, Computes, Program>& program) {
-    return get<0>(program.programs);
-  }
-};
-
-template <class Program, int Rank, class Axes>
-auto without_casts(const folded_matrix<Program, Rank, Axes>& matrix) {
-  using bare = before_casts<Program>;
-  return folded_matrix<typename bare::type, Rank, Axes>{bare::of(matrix.program), matrix.extents, matrix.batch};
-}
-template <class Matrix>
-const Matrix& without_casts(const Matrix& matrix) {
-  return matrix;
-}
 
 template <class T>
 inline constexpr bool is_byte = std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>;

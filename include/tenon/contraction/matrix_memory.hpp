@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <tenon/contraction/matrix.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
 
 namespace tenon {
 
@@ -76,4 +77,32 @@ matrix_memory<T> memory_of(const folded_matrix<strided_source<T, Rank>, Rank, Ax
   return {matrix.program.at(matrix.batch).data, row < 0 ? 0 : stride[row], stride[column]};
 }
 
+namespace detail {
+
+/// A program without casts to wider integers: `of` gives the program of what they are made of.
+template <class Program>
+struct before_casts {
+  using type = Program;
+  static const Program& of(const Program& program) { return program; }
+};
+template <class T, class Computes, class Program>
+  requires is_integer<T> && is_integer<typename Program::value_type> && (sizeof(typename Program::value_type) == 1)
+struct before_casts<operation_program<cast_op<T>, T, Computes, Program>> {
+  using type = Program;
+  static const Program& of(const operation_program<cast_op<T>, T, Computes, Program>& program) {
+    return get<0>(program.programs);
+  }
+};
+
+template <class Program, int Rank, class Axes>
+auto without_casts(const folded_matrix<Program, Rank, Axes>& matrix) {
+  using bare = before_casts<Program>;
+  return folded_matrix<typename bare::type, Rank, Axes>{bare::of(matrix.program), matrix.extents, matrix.batch};
+}
+template <class Matrix>
+const Matrix& without_casts(const Matrix& matrix) {
+  return matrix;
+}
+
+}  // namespace detail
 }  // namespace tenon

@@ -1,5 +1,5 @@
-// tenon/contraction/select.hpp: which kernel a contraction runs on.
-// Half and bfloat16 go to tensor cores, everything else to the kernel of full precision.
+// tenon/contraction/select.hpp: which kernel a contraction runs on, in which tiles, by how many blocks a tile.
+// The type of the operands decides about the unit; how much there is to do, about tiles and blocks.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,41 +7,145 @@
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/hopper_select.hpp>
 #include <tenon/contraction/simt.hpp>
+#include <tenon/contraction/tiled_product.hpp>
 #include <tenon/contraction/wmma.hpp>
 
 namespace tenon {
 
-/// Elements that tensor cores multiply, accumulating in float.
-template <class Node>
-inline constexpr bool runs_on_tensor_cores = is_short_float<typename Node::element>;
+namespace detail {
 
-/// Evaluates a statement of the form `contract` into `target`, in one launch on a device.
+template <class Node>
+using left_matrix_of = decltype(without_casts(left_matrix(std::declval<const Node&>())));
+template <class Node>
+using right_matrix_of = decltype(without_casts(right_matrix(std::declval<const Node&>())));
+
+/// Whether bytes are multiplied, and no more than 32 bits of the sums are kept.
+template <class Node>
+inline constexpr bool multiplies_bytes = is_integer<typename Node::element> && sizeof(typename Node::element) <= 4 &&
+                                         std::is_same_v<memory_element_of<left_matrix_of<Node>>, std::int8_t> &&
+                                         std::is_same_v<memory_element_of<right_matrix_of<Node>>, std::int8_t>;
+
+/// The type whose fragments matrix units multiply for a contraction; void where threads multiply.
+template <class Node>
+constexpr auto fragment_operand() {
+  using element = typename Node::element;
+  constexpr bool may_round = std::is_same_v<precision_of<Node>, precision::tf32>;
+  if constexpr (is_short_float<element> || std::is_same_v<element, std::int8_t> || std::is_same_v<element, double>) {
+    return std::type_identity<element>{};
+  } else if constexpr (multiplies_bytes<Node>) {
+    return std::type_identity<std::int8_t>{};
+  } else if constexpr (std::is_same_v<element, float> && may_round) {
+    return std::type_identity<tf32>{};
+  } else {
+    return std::type_identity<void>{};
+  }
+}
+
+template <class Operand, class Accumulator>
+struct units_of_operand {
+  template <class Policy>
+  using unit = wmma_unit<Operand, Policy>;
+  using tiles = product_tiles<Operand>;
+};
+template <class Accumulator>
+struct units_of_operand<void, Accumulator> {
+  template <class Policy>
+  using unit = simt_unit<Accumulator, Policy>;
+  using tiles = lane_tiles<Accumulator>;
+};
+
+}  // namespace detail
+
+/// The units and tiles that multiply the operands of a contraction.
+template <class Node>
+using product_units =
+    detail::units_of_operand<typename decltype(detail::fragment_operand<Node>())::type, typename Node::accumulator>;
+
+/// How a product is shared among blocks.
+struct product_choice {
+  int tile;   ///< 0: large tiles, 1: small ones
+  int parts;  ///< blocks that share the depth of a tile
+};
+
+/// The extents that a choice depends on.
+struct product_size {
+  index rows, columns, depth, batches;
+
+  template <class Policy>
+  constexpr index tiles() const {
+    return (rows + Policy::rows - 1) / Policy::rows * ((columns + Policy::columns - 1) / Policy::columns) * batches;
+  }
+  /// Results that are computed, those outside the matrix included.
+  template <class Policy>
+  constexpr index covered() const {
+    return tiles<Policy>() * Policy::rows * Policy::columns;
+  }
+};
+
+/// Large tiles where they occupy every multiprocessor and cover little more than small ones would; where small ones do
+/// not occupy every one either, several blocks a tile, each of which has eight steps at least.
+template <class Tiles>
+product_choice choose_product(const product_size& size, int multiprocessors) {
+  using large = typename Tiles::large;
+  using small = typename Tiles::small;
+  constexpr index least_steps = 8;
+  const bool fits = 4 * size.covered<large>() <= 5 * size.covered<small>();
+  if (fits && size.tiles<large>() >= multiprocessors) return {0, 1};
+  const index tiles = size.tiles<small>(), steps = (size.depth + small::depth - 1) / small::depth;
+  if (tiles == 0 || tiles > workspace_counters) return {1, 1};
+  const index fitting = multiprocessors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
+  return {1, parts < 1 ? 1 : static_cast<int>(parts)};
+}
+
+namespace detail {
+
+/// Launches one kernel of `Unit` for the product in `node`.
+template <class Unit, class Space, class Product, class Epilogue>
+void launch_product(const Product& product, const Epilogue& epilogue, int parts) {
+  using element = typename Unit::element;
+  using accumulator = typename Unit::accumulator;
+  const auto extents = extents_of_product(product);
+  const auto left =
+      make_operand<element, operand_side::left>(without_casts(left_matrix(product)), extents.rows, extents.depth);
+  const auto right =
+      make_operand<element, operand_side::right>(without_casts(right_matrix(product)), extents.depth, extents.columns);
+  using kernel_type = tiled_product_kernel<Unit, Product::shape_type::rank, std::remove_const_t<decltype(left)>,
+                                           std::remove_const_t<decltype(right)>, Epilogue>;
+  kernel_type kernel{extents, left, right, epilogue, parts, {}};
+  const index tiles = kernel.tiles();
+  const auto places = workspace_places<Space, accumulator>::take(parts == 1 ? 0 : tiles * parts * kernel.tile_size);
+  kernel.partial = {get<0>(places.values), places.counters};
+  launch<Space>(
+      launch_shape{
+          .grid = {static_cast<int>(tiles), parts}, .block = kernel.max_threads, .shared_bytes = kernel.shared_bytes},
+      kernel);
+  places.launched();
+}
+
+}  // namespace detail
+
+/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, shared as chosen.
+template <class Space, class Target, class E>
+void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+  const auto& product = contraction_of(node);
+  using units = product_units<std::remove_cvref_t<decltype(product)>>;
+  using large = typename units::template unit<typename units::tiles::large>;
+  using small = typename units::template unit<typename units::tiles::small>;
+  const auto epilogue = make_kernel_epilogue<std::remove_cvref_t<decltype(product)>>(target, node);
+  if (choice.tile == 0) detail::launch_product<large, Space>(product, epilogue, choice.parts);
+  else detail::launch_product<small, Space>(product, epilogue, choice.parts);
+}
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
+  const auto extents = extents_of_product(product);
+  const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
   using product_type = std::remove_cvref_t<decltype(product)>;
-  constexpr int rank = product_type::shape_type::rank;
-  const auto left = left_matrix(product);
-  const auto right = right_matrix(product);
-  const auto epilogue = make_epilogue<product_type>(target, node);
-  using element = typename product_type::element;
-  if (try_hopper_product<Space, element>(extents_of_product(product), left, right, epilogue)) return;
-  using left_type = std::remove_const_t<decltype(left)>;
-  using right_type = std::remove_const_t<decltype(right)>;
-  using epilogue_type = std::remove_const_t<decltype(epilogue)>;
-  using kernel_type = std::conditional_t<
-      runs_on_tensor_cores<product_type>,
-      wmma_product_kernel<typename product_type::element, rank, left_type, right_type, epilogue_type>,
-      simt_product_kernel<typename product_type::accumulator, rank, left_type, right_type, epilogue_type>>;
-  const kernel_type kernel{extents_of_product(product), left, right, epilogue};
-  const auto blocks = [](index extent) {
-    return static_cast<int>((extent + kernel_type::tile - 1) / kernel_type::tile);
-  };
-  const launch_shape shape{.grid = {blocks(kernel.extents.columns), blocks(kernel.extents.rows),
-                                    static_cast<int>(kernel.extents.batch_count())},
-                           .block = kernel_type::threads,
-                           .shared_bytes = kernel_type::shared_bytes};
-  launch<Space>(shape, kernel);
+  if (try_hopper_product<Space, typename product_type::element>(extents, left_matrix(product), right_matrix(product),
+                                                                make_kernel_epilogue<product_type>(target, node)))
+    return;
+  using tiles = typename product_units<product_type>::tiles;
+  run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
 }
 
 }  // namespace tenon

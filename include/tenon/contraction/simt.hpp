@@ -1,81 +1,137 @@
-// tenon/contraction/simt.hpp: the tiled product of full-precision elements, one thread per 4 x 4 results.
-// Tiles of both operands pass through shared memory; operands are any matrices, so prologues and patches fuse here.
+// tenon/contraction/simt.hpp: a stage of a product multiplied by threads, in full precision.
+// The 32 lanes of a warp are 8 x 4; each has a few results, in groups of up to four neighbours that it reads together.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
-#include <tenon/device/launch.hpp>
+#include <tenon/contraction/tile.hpp>
 
 namespace tenon {
 
-/// C[rows, columns] = epilogue(sum over depth of left * right), a block for each batch and 64 x 64 tile.
-template <class Accumulator, int Rank, class Left, class Right, class Epilogue>
-struct simt_product_kernel {
-  static constexpr const char* name = "simt_product";
-  static constexpr int tile = 64, depth_tile = 16, per_thread = 4, threads = 256;
-  static constexpr int shared_bytes = 2 * tile * depth_tile * static_cast<int>(sizeof(Accumulator));
+/// Where an operand's tile lies for lanes. Along the depth, chunks of the lines that the lanes of a warp read together,
+/// which are every fourth line, follow each other.
+template <class T, int Lines, int Depth>
+struct lane_placement {
+  static constexpr int lines = Lines, depth = Depth, quarter = Lines / 4 + 1;  // the chunk more keeps banks apart
+  static constexpr int elements = 4 * quarter * Depth;
 
-  product_extents<Rank> extents;
-  Left left;
-  Right right;
-  Epilogue epilogue;
+  TENON_HOST_DEVICE static constexpr int offset(tile_layout layout, int run, int chunk) {
+    if (layout == tile_layout::along_lines) return run * Lines + chunk * chunk_size<T>;
+    return ((chunk * 4 + run % 4) * quarter + run / 4) * chunk_size<T>;
+  }
+};
 
-  template <class Device>
-  TENON_HOST_DEVICE void operator()(Device& device) const {
-    auto left_tile = device.template shared<Accumulator>(tile * depth_tile);   // (k, row)
-    auto right_tile = device.template shared<Accumulator>(tile * depth_tile);  // (k, column)
-    const index first_row = static_cast<index>(device.block().y) * tile;
-    const index first_column = static_cast<index>(device.block().x) * tile;
-    const auto batch = extents.batch_position(device.block().z);
-    const auto a = left.at_batch(batch);
-    const auto b = right.at_batch(batch);
-    Accumulator sums[per_thread][per_thread] = {};
-    for (index k = 0; k < extents.depth; k += depth_tile) {
-      for (int i = device.thread(); i < tile * depth_tile; i += threads) {
-        left_tile.store(i, element(a, first_row + i % tile, extents.rows, k + i / tile, extents.depth));
-        right_tile.store(i, element(b, k + i / tile, extents.depth, first_column + i % tile, extents.columns));
+namespace detail {
+
+/// The part of a tile's `Lines` lines that one of `Lanes` lanes has.
+template <int Lines, int Lanes>
+struct lane_lines {
+  static constexpr int count = Lines / Lanes, group = count < 4 ? count : 4;
+  static_assert(count % group == 0, "tenon: lanes have whole groups of lines");
+
+  /// Line number `i` of lane `lane`.
+  TENON_HOST_DEVICE static constexpr int line(int lane, int i) {
+    return (i / group * Lanes + lane) * group + i % group;
+  }
+};
+
+/// What a lane reads of a stage at one depth; more depths at a time would not fit into registers.
+template <class T, class Number, class Lines, class Placement>
+struct lane_operand {
+  static constexpr int width = chunk_size<T> < Lines::group ? chunk_size<T> : Lines::group;
+  Number values[Lines::count];
+
+  template <class Stage>
+  TENON_HOST_DEVICE TENON_INLINE void load(const Stage& from, tile_layout layout, int first_line, int lane, int depth) {
+    if (layout == tile_layout::along_depth) {
+      for (int i = 0; i < Lines::count; ++i) {
+        values[i] = static_cast<Number>(from.load(at(layout, first_line + Lines::line(lane, i), depth)));
       }
-      device.sync();
-      accumulate(device, left_tile, right_tile, sums);
-      device.sync();
+    } else {
+      for (int i = 0; i < Lines::count; i += width) {
+        const auto read = from.template load_vector<width>(at(layout, depth, first_line + Lines::line(lane, i)));
+        for (int j = 0; j < width; ++j) values[i + j] = static_cast<Number>(read[j]);
+      }
     }
-    store(device, epilogue.at_batch(batch), first_row, first_column, sums);
   }
 
  private:
-  template <class Matrix>
-  TENON_HOST_DEVICE static Accumulator element(const Matrix& matrix, index row, index row_count, index column,
-                                               index column_count) {
-    const bool inside = row < row_count && column < column_count;
-    return inside ? static_cast<Accumulator>(matrix.value(row, column)) : Accumulator(0);
-  }
-  template <class Device, class Tile>
-  TENON_HOST_DEVICE static void accumulate(Device& device, const Tile& left_tile, const Tile& right_tile,
-                                           Accumulator (&sums)[per_thread][per_thread]) {
-    const int row = device.thread() / 16, column = device.thread() % 16;
-    for (int k = 0; k < depth_tile; ++k) {
-      Accumulator a[per_thread], b[per_thread];
-      for (int i = 0; i < per_thread; ++i) {
-        a[i] = left_tile.load(k * tile + row + 16 * i);
-        b[i] = right_tile.load(k * tile + column + 16 * i);
-      }
-      for (int i = 0; i < per_thread; ++i) {
-        for (int j = 0; j < per_thread; ++j) sums[i][j] += a[i] * b[j];
-      }
-    }
-  }
-  template <class Device>
-  TENON_HOST_DEVICE void store(Device& device, const Epilogue& finish, index first_row, index first_column,
-                               const Accumulator (&sums)[per_thread][per_thread]) const {
-    const index row = first_row + device.thread() / 16, column = first_column + device.thread() % 16;
-    for (int i = 0; i < per_thread; ++i) {
-      for (int j = 0; j < per_thread; ++j) {
-        const index y = row + 16 * i, x = column + 16 * j;
-        if (y < extents.rows && x < extents.columns) finish.store(y, x, sums[i][j]);
-      }
-    }
+  TENON_HOST_DEVICE static constexpr int at(tile_layout layout, int run, int element) {
+    return Placement::offset(layout, run, element / chunk_size<T>) + element % chunk_size<T>;
   }
 };
+
+}  // namespace detail
+
+/// The unit of elements of T that are multiplied and added as `Accumulator` by threads, wherever stages are placed.
+template <class T, class Accumulator, class Policy, class LeftPlacement, class RightPlacement>
+struct lane_unit {
+  static constexpr const char* name = "simt_product";
+  using policy = Policy;
+  using element = T;
+  using accumulator = Accumulator;
+  using left_placement = LeftPlacement;
+  using right_placement = RightPlacement;
+  template <class Device>
+  TENON_HOST_DEVICE static constexpr bool is_available() {
+    return true;
+  }
+
+  static constexpr int lanes_down = 8, lanes_across = 4;
+  using rows = detail::lane_lines<Policy::warp_rows, lanes_down>;
+  using columns = detail::lane_lines<Policy::warp_columns, lanes_across>;
+
+  // A strip is one row of each lane.
+  static constexpr int strip_rows = lanes_down, strips = rows::count;
+  static constexpr int strip_pitch = Policy::warp_columns + chunk_size<accumulator>;
+
+  TENON_HOST_DEVICE static constexpr int row_of_strip(int strip, int row) { return rows::line(row, strip); }
+
+  /// The results of a warp.
+  template <class Device>
+  struct warp_tile {
+    Accumulator sums[rows::count][columns::count];
+
+    TENON_HOST_DEVICE void clear(Device&) {
+      for (auto& row : sums) {
+        for (auto& each : row) each = Accumulator(0);
+      }
+    }
+    /// Adds the product of a stage.
+    template <class Stage>
+    TENON_HOST_DEVICE void multiply_add(Device& device, const Stage& left, tile_layout left_layout, const Stage& right,
+                                        tile_layout right_layout) {
+      detail::lane_operand<T, Accumulator, rows, LeftPlacement> a;
+      detail::lane_operand<T, Accumulator, columns, RightPlacement> b;
+      const int row = device.lane() / lanes_across, column = device.lane() % lanes_across;
+      for (int depth = 0; depth < Policy::depth; ++depth) {
+        a.load(left, left_layout, Policy::row_of_warp(device.warp()), row, depth);
+        b.load(right, right_layout, Policy::column_of_warp(device.warp()), column, depth);
+        for (int i = 0; i < rows::count; ++i) {
+          for (int j = 0; j < columns::count; ++j) sums[i][j] += a.values[i] * b.values[j];
+        }
+      }
+    }
+    /// Stores strip number `strip` of the results, from `First` on: registers have no number at run time.
+    template <int First = 0, class Strip>
+    TENON_HOST_DEVICE void store_strip(Device& device, const Strip& to, int strip) {
+      if constexpr (First < strips) {
+        if (strip != First) return store_strip<First + 1>(device, to, strip);
+        constexpr int width = chunk_size<Accumulator> < columns::group ? chunk_size<Accumulator> : columns::group;
+        const int row = device.lane() / lanes_across, column = device.lane() % lanes_across;
+        for (int j = 0; j < columns::count; j += width) {
+          array<Accumulator, width> values;
+          for (int k = 0; k < width; ++k) values[k] = sums[First][j + k];
+          to.template store_vector<width>(row * strip_pitch + columns::line(column, j), values);
+        }
+      }
+    }
+  };
+};
+
+/// The same with stages as lanes read them fastest.
+template <class Number, class Policy>
+using simt_unit = lane_unit<Number, Number, Policy, lane_placement<Number, Policy::rows, Policy::depth>,
+                            lane_placement<Number, Policy::columns, Policy::depth>>;
 
 }  // namespace tenon

@@ -1,127 +1,146 @@
-// tenon/contraction/wmma.hpp: the tiled product of half and bfloat16 on tensor cores.
-// Four warps compute a 64 x 64 tile as 16 x 16 fragments in float; operands and results pass through shared memory.
+// tenon/contraction/wmma.hpp: a stage of a product multiplied by the matrix units, as fragments.
+// The map from lanes to elements of a fragment is the unit's own, so results leave through a strip of shared memory.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
-#include <tenon/device/launch.hpp>
+#include <tenon/contraction/simt.hpp>
 
 namespace tenon {
 
-/// C[rows, columns] = epilogue(sum over depth of left * right), a block for each batch and 64 x 64 tile.
-template <class Element, int Rank, class Left, class Right, class Epilogue>
-struct wmma_product_kernel {
+/// Where an operand's tile lies for fragments: runs a chunk further apart than they are long, so that the rows of a
+/// fragment lie in different banks.
+template <class T, int Lines, int Depth>
+struct fragment_placement {
+  static constexpr int lines = Lines, depth = Depth;
+  static constexpr int pitch_along_depth = Depth + chunk_size<T>, pitch_along_lines = Lines + chunk_size<T>;
+  static constexpr int elements =
+      Lines * pitch_along_depth > Depth* pitch_along_lines ? Lines* pitch_along_depth : Depth* pitch_along_lines;
+
+  TENON_HOST_DEVICE static constexpr int pitch(tile_layout layout) {
+    return layout == tile_layout::along_depth ? pitch_along_depth : pitch_along_lines;
+  }
+  /// Where chunk `chunk` of run `run` begins.
+  TENON_HOST_DEVICE static constexpr int offset(tile_layout layout, int run, int chunk) {
+    return run * pitch(layout) + chunk * chunk_size<T>;
+  }
+};
+
+/// Bytes: the rows of a fragment are a chunk long; they are aligned as fragments must be if those of neighbouring runs
+/// are adjacent.
+template <int Lines, int Depth>
+struct fragment_placement<std::int8_t, Lines, Depth> {
+  static constexpr int lines = Lines, depth = Depth, chunk = chunk_size<std::int8_t>;
+  static constexpr int between = 2;  // chunks, which keep the banks of a line's chunks apart
+  static constexpr int elements = greatest_size({(Lines + between) * Depth, (Depth + between) * Lines});
+
+  TENON_HOST_DEVICE static constexpr int pitch(tile_layout) { return chunk; }
+  TENON_HOST_DEVICE static constexpr int offset(tile_layout layout, int run, int number) {
+    const int runs = layout == tile_layout::along_depth ? Lines : Depth;
+    return (number * (runs + between) + run) * chunk;
+  }
+};
+
+/// The extents of the fragments of an operand type.
+template <class Element>
+struct fragment_extents {
+  static constexpr int m = 16, n = 16, k = 16;
+};
+template <>
+struct fragment_extents<tf32> {
+  static constexpr int m = 16, n = 16, k = 8;
+};
+template <>
+struct fragment_extents<double> {
+  static constexpr int m = 8, n = 8, k = 4;
+};
+
+/// The unit that multiplies tiles of Element by fragments; threads do it where a device has no unit for them.
+template <class Element, class Policy>
+struct wmma_unit {
   static constexpr const char* name = "wmma_product";
-  static constexpr int tile = 64, depth_tile = 32, threads = 128, fragment_size = 16, warp_tile = 32;
-  static constexpr int max_threads = threads;
-  static constexpr int left_pitch = depth_tile + 8, right_pitch = tile + 8,
-                       result_pitch = tile + 4;  // no bank conflicts
-  static constexpr int shared_bytes = shared_bytes_of<Element>(tile * left_pitch) +
-                                      shared_bytes_of<Element>(depth_tile * right_pitch) +
-                                      shared_bytes_of<float>(tile * result_pitch);
+  using policy = Policy;
+  using element = fragment_storage<Element>;
+  using accumulator = fragment_accumulator<Element>;
+  static constexpr int m = fragment_extents<Element>::m, n = fragment_extents<Element>::n,
+                       k = fragment_extents<Element>::k;
+  using left_placement = fragment_placement<element, Policy::rows, Policy::depth>;
+  using right_placement = fragment_placement<element, Policy::columns, Policy::depth>;
 
-  product_extents<Rank> extents;
-  Left left;
-  Right right;
-  Epilogue epilogue;
-
+  using fallback = lane_unit<element, accumulator, Policy, left_placement, right_placement>;
   template <class Device>
-  TENON_HOST_DEVICE void operator()(Device& device) const {
-    auto left_tile = device.template shared<Element>(tile * left_pitch);          // (row, k)
-    auto right_tile = device.template shared<Element>(depth_tile * right_pitch);  // (k, column)
-    auto results = device.template shared<float>(tile * result_pitch);            // (row, column)
-    const index first_row = static_cast<index>(device.block().y) * tile;
-    const index first_column = static_cast<index>(device.block().x) * tile;
-    const auto batch = extents.batch_position(device.block().z);
-    warp_accumulators<Device> sums;
-    sums.clear(device);
-    for (index k = 0; k < extents.depth; k += depth_tile) {
-      load_left(device, left_tile, left.at_batch(batch), first_row, k);
-      load_right(device, right_tile, right.at_batch(batch), k, first_column);
-      device.sync();
-      sums.multiply_add(device, left_tile, right_tile);
-      device.sync();
-    }
-    sums.store(device, results);
-    device.sync();
-    finish(device, results, epilogue.at_batch(batch), first_row, first_column);
+  TENON_HOST_DEVICE static constexpr bool is_available() {
+    return Device::template has_matrix_unit<Element>();
   }
 
- private:
-  /// The 2 x 2 fragments of one warp.
-  template <class Device>
-  struct warp_accumulators {
-    using result_fragment =
-        typename Device::template fragment<accumulator, fragment_size, fragment_size, fragment_size, float>;
-    using left_fragment =
-        typename Device::template fragment<matrix_a, fragment_size, fragment_size, fragment_size, Element, row_major>;
-    using right_fragment =
-        typename Device::template fragment<matrix_b, fragment_size, fragment_size, fragment_size, Element, row_major>;
-    result_fragment sums[2][2];
+  // A warp hands over its results in strips of rows, `strip_pitch` elements apart in shared memory.
+  static constexpr int strip_rows = m, strips = Policy::warp_rows / m;
+  static constexpr int strip_pitch = Policy::warp_columns + chunk_size<accumulator>;
 
-    TENON_HOST_DEVICE static int row_of(Device& device) { return device.warp() / 2 * warp_tile; }
-    TENON_HOST_DEVICE static int column_of(Device& device) { return device.warp() % 2 * warp_tile; }
+  /// The row of the warp's tile that is row `row` of strip `strip`.
+  TENON_HOST_DEVICE static constexpr int row_of_strip(int strip, int row) { return strip * strip_rows + row; }
+
+  /// The results of a warp.
+  template <class Device>
+  struct warp_tile {
+    static constexpr int across = Policy::warp_columns / n;
+    using result = typename Device::template fragment<tenon::accumulator, m, n, k, accumulator>;
+    result sums[strips][across];
 
     TENON_HOST_DEVICE void clear(Device& device) {
       for (auto& row : sums) {
-        for (auto& each : row) device.fill(each, 0.0f);
+        for (auto& each : row) device.fill(each, accumulator(0));
       }
     }
-    template <class Tile>
-    TENON_HOST_DEVICE void multiply_add(Device& device, const Tile& left_tile, const Tile& right_tile) {
-      for (int k = 0; k < depth_tile; k += fragment_size) {
-        left_fragment a[2];
-        right_fragment b[2];
-        for (int i = 0; i < 2; ++i) {
-          const int row = row_of(device) + fragment_size * i, column = column_of(device) + fragment_size * i;
-          device.load_fragment(a[i], left_tile, row * left_pitch + k, left_pitch);
-          device.load_fragment(b[i], right_tile, k * right_pitch + column, right_pitch);
+    /// Adds the product of a stage.
+    template <class Stage>
+    TENON_HOST_DEVICE void multiply_add(Device& device, const Stage& left, tile_layout left_layout, const Stage& right,
+                                        tile_layout right_layout) {
+      if (left_layout == tile_layout::along_depth) {
+        if (right_layout == tile_layout::along_depth) multiply<row_major, column_major>(device, left, right);
+        else multiply<row_major, row_major>(device, left, right);
+      } else {
+        if (right_layout == tile_layout::along_depth) multiply<column_major, column_major>(device, left, right);
+        else multiply<column_major, row_major>(device, left, right);
+      }
+    }
+    /// Stores strip number `strip` of the results, from `First` on: registers have no number at run time.
+    template <int First = 0, class Strip>
+    TENON_HOST_DEVICE void store_strip(Device& device, const Strip& to, int strip) {
+      if constexpr (First < strips) {
+        if (strip != First) return store_strip<First + 1>(device, to, strip);
+        for (int j = 0; j < across; ++j) device.store_fragment(to, j * n, sums[First][j], strip_pitch);
+      }
+    }
+
+   private:
+    template <class LeftMajor, class RightMajor, class Stage>
+    TENON_HOST_DEVICE void multiply(Device& device, const Stage& left, const Stage& right) {
+      constexpr tile_layout left_layout =
+          std::is_same_v<LeftMajor, row_major> ? tile_layout::along_depth : tile_layout::along_lines;
+      constexpr tile_layout right_layout =
+          std::is_same_v<RightMajor, column_major> ? tile_layout::along_depth : tile_layout::along_lines;
+      const int first_row = Policy::row_of_warp(device.warp()), first_column = Policy::column_of_warp(device.warp());
+      for (int depth = 0; depth < Policy::depth; depth += k) {
+        typename Device::template fragment<matrix_b, m, n, k, Element, RightMajor> b[across];
+        for (int j = 0; j < across; ++j) {
+          load<right_placement, right_layout>(device, b[j], right, first_column + j * n, depth);
         }
-        for (int i = 0; i < 2; ++i) {
-          for (int j = 0; j < 2; ++j) device.multiply_add(sums[i][j], a[i], b[j]);
+        for (int i = 0; i < strips; ++i) {
+          typename Device::template fragment<matrix_a, m, n, k, Element, LeftMajor> a;
+          load<left_placement, left_layout>(device, a, left, first_row + i * m, depth);
+          for (int j = 0; j < across; ++j) device.multiply_add(sums[i][j], a, b[j]);
         }
       }
     }
-    template <class Tile>
-    TENON_HOST_DEVICE void store(Device& device, const Tile& results) {
-      for (int i = 0; i < 2; ++i) {
-        for (int j = 0; j < 2; ++j) {
-          const int row = row_of(device) + fragment_size * i, column = column_of(device) + fragment_size * j;
-          device.store_fragment(results, row * result_pitch + column, sums[i][j], result_pitch);
-        }
-      }
+    template <class Placement, tile_layout Layout, class Fragment, class Stage>
+    TENON_HOST_DEVICE static void load(Device& device, Fragment& to, const Stage& from, int line, int depth) {
+      constexpr bool along_depth = Layout == tile_layout::along_depth;
+      const int run = along_depth ? line : depth, element = along_depth ? depth : line;
+      device.load_fragment(to, from, Placement::offset(Layout, run, element / chunk_size<typename Fragment::storage>),
+                           Placement::pitch(Layout));
     }
   };
-
-  template <class Device, class Tile, class Matrix>
-  TENON_HOST_DEVICE void load_left(Device& device, const Tile& to, const Matrix& matrix, index first_row,
-                                   index k) const {
-    for (int i = device.thread(); i < tile * depth_tile; i += threads) {
-      const index row = first_row + i / depth_tile, column = k + i % depth_tile;
-      const bool inside = row < extents.rows && column < extents.depth;
-      to.store(i / depth_tile * left_pitch + i % depth_tile,
-               inside ? Element(matrix.value(row, column)) : Element(0.0f));
-    }
-  }
-  template <class Device, class Tile, class Matrix>
-  TENON_HOST_DEVICE void load_right(Device& device, const Tile& to, const Matrix& matrix, index k, index first) const {
-    for (int i = device.thread(); i < tile * depth_tile; i += threads) {
-      const index row = k + i / tile, column = first + i % tile;
-      const bool inside = row < extents.depth && column < extents.columns;
-      to.store(i / tile * right_pitch + i % tile, inside ? Element(matrix.value(row, column)) : Element(0.0f));
-    }
-  }
-  template <class Device, class Tile>
-  TENON_HOST_DEVICE void finish(Device& device, const Tile& results, const Epilogue& finishing, index first_row,
-                                index first_column) const {
-    for (int i = device.thread(); i < tile * tile; i += threads) {
-      const index row = first_row + i / tile, column = first_column + i % tile;
-      if (row < extents.rows && column < extents.columns) {
-        finishing.store(row, column, results.load(i / tile * result_pitch + i % tile));
-      }
-    }
-  }
 };
 
 }  // namespace tenon

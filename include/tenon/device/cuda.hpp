@@ -259,6 +259,12 @@ class cuda_device {
   using shared_array = cuda_shared_array<T>;
   template <class Role, int M, int N, int K, class T, class Layout = row_major>
   using fragment = cuda_fragment<Role, M, N, K, T, Layout>;
+  /// Whether the device that is compiled for multiplies fragments of Element.
+  template <class Element>
+  __device__ static constexpr bool has_matrix_unit() {
+    constexpr bool is_oldest = std::is_same_v<Element, half> || std::is_same_v<Element, std::int8_t>;
+    return detail::target_architecture() >= (is_oldest ? 75 : 80);
+  }
 
   __device__ __forceinline__ int thread() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ grid_position block() const {

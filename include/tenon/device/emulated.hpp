@@ -21,6 +21,10 @@ class emulated_device {
   using shared_array = tenon::shared_array<T>;
   template <class Role, int M, int N, int K, class T, class Layout = row_major>
   using fragment = emulated_fragment<Role, M, N, K, T, Layout>;
+  template <class Element>
+  TENON_HOST_DEVICE static constexpr bool has_matrix_unit() {
+    return true;
+  }
 
   TENON_HOST_DEVICE explicit emulated_device(detail::emulated_thread& self) : self_(self) {}
 

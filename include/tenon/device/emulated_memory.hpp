@@ -10,6 +10,7 @@
 #include <tenon/device/blocks.hpp>
 #include <tenon/device/captured.hpp>
 #include <tenon/device/device_guard.hpp>
+#include <tenon/device/emulated_thread.hpp>
 #include <type_traits>
 
 namespace tenon {
@@ -113,6 +114,7 @@ struct space_devices<Space> {
   static int count() { return emulated::devices; }
   static int current() { return detail::thread_emulated_device(); }
   static stream_id stream() { return {nullptr, current()}; }
+  static int multiprocessors() { return detail::thread_emulation().multiprocessors; }
   static void use(int device) { detail::thread_emulated_device() = device; }
   static int of(const void* address) { return blocks_of<emulated>().device_of(address, current()); }
   static bool are_watched() { return true; }

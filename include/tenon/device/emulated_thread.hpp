@@ -17,6 +17,7 @@ struct emulation_options {
   std::uint64_t seed = 1;    ///< shuffles the order of blocks and threads and the map of fragments
   bool record_races = true;  ///< finds accesses to shared memory that lack a barrier
   int resident_blocks = 6;   ///< of a cooperative kernel; a real device has room for hundreds
+  int multiprocessors = 4;   ///< that kernels find busy with few blocks; a real device has dozens
 };
 
 /// The threads of a block do not meet where they must.

@@ -119,6 +119,16 @@ struct contraction_pattern {
   };
 };
 
+/// How exactly the operands of a product are multiplied.
+namespace precision {
+struct full {};  ///< as their type says
+struct tf32 {};  ///< floats with 10 bits of mantissa, where matrix units multiply them so; accumulated in float
+}  // namespace precision
+
+/// A pattern whose operands may be multiplied with less precision.
+template <class Pattern, class Precision>
+struct precise_pattern : Pattern {};
+
 namespace detail {
 
 /// The static extent of a letter among the axes of a shape: 1 when no axis bears it.
@@ -227,5 +237,32 @@ auto make_contraction(const Left& left, const Right& right) {
   }
   return node{{{{left}, {right}}}, typename node::shape_type(extents)};
 }
+
+namespace detail {
+
+/// A contraction of the same operands, multiplied as precisely as `Precision` says; other nodes as they are.
+template <class Precision, class Node>
+Node with_precision(const Node& node) {
+  return node;
+}
+template <class Precision, class Left, class Right, class Pattern>
+auto with_precision(const contraction<Left, Right, Pattern>& node) {
+  return contraction<Left, Right, precise_pattern<Pattern, Precision>>{node.operands, node.extents};
+}
+
+template <class Node>
+struct precision_of_node {
+  using type = precision::full;
+};
+template <class Left, class Right, class Pattern, class Precision>
+struct precision_of_node<contraction<Left, Right, precise_pattern<Pattern, Precision>>> {
+  using type = Precision;
+};
+
+}  // namespace detail
+
+/// How exactly a contraction multiplies its operands.
+template <class Node>
+using precision_of = typename detail::precision_of_node<Node>::type;
 
 }  // namespace tenon

@@ -172,6 +172,14 @@ auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
   }
 }
 
+/// The same with operands that are multiplied as precisely as `Precision` says: `matmul<precision::tf32>(a, b)`.
+/// accuracy  of floats with precision::tf32, 2^-11 for each operand, on devices with such units; else as without
+template <class Precision, tensor_operand Left, tensor_operand Right>
+  requires std::is_same_v<Precision, precision::full> || std::is_same_v<Precision, precision::tf32>
+auto matmul(Left&& left, Right&& right) {
+  return detail::with_precision<Precision>(matmul(std::forward<Left>(left), std::forward<Right>(right)));
+}
+
 /// alpha a b + beta c, in one kernel.
 /// throws    shape_error as matmul, and when c does not broadcast
 template <dtype Alpha, tensor_operand Left, tensor_operand Right, dtype Beta, tensor_operand Addend>

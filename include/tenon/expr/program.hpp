@@ -202,18 +202,10 @@ struct slot_source {
     TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
       return slots.template pack<Slot, Width>(i, access);
     }
-    template <int Size, class Reader>
-      requires requires(Reader& reader) { reader.template slot<Slot, Size>(); }
-    TENON_HOST_DEVICE TENON_INLINE auto fetch(Reader& reader) const {
-      return reader.template slot<Slot, Size>();
-    }
-    template <class U, int Size>
-    TENON_HOST_DEVICE TENON_INLINE T value_from(const packet<U, Size>& fetched, index k) const {
-      return static_cast<T>(fetched.elements[k]);
-    }
     template <class Slots>
     TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-      return typename constant_source<T>::cursor{value(0, slots)};
+      if constexpr (requires { slots.template cursor<Slot, T>(); }) return slots.template cursor<Slot, T>();
+      else return typename constant_source<T>::cursor{value(0, slots)};
     }
   };
 

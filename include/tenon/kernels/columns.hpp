@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/workspace.hpp>
 #include <tenon/kernels/fold.hpp>
-#include <tenon/kernels/workspace.hpp>
 #include <tenon/plan/sharing.hpp>
 
 namespace tenon {

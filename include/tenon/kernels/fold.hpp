@@ -5,8 +5,8 @@
 #pragma once
 
 #include <tenon/device/collective.hpp>
+#include <tenon/device/workspace.hpp>
 #include <tenon/kernels/packets.hpp>
-#include <tenon/kernels/workspace.hpp>
 #include <tenon/plan/iterate.hpp>
 
 namespace tenon {

@@ -95,25 +95,6 @@ struct packet_kernel {
   }
 };
 
-namespace detail {
-
-/// Whether packets of `Size` elements lie whole and aligned in all that is visited.
-template <int Rank, int Size>
-struct packet_check {
-  const array<index, Rank>& extents;
-  bool fits = true;
-
-  template <class T>
-  void operator()(const array<index, Rank>& stride, const T* data) {
-    if (stride[Rank - 1] == 0) return;
-    fits = fits && stride[Rank - 1] == 1 && reinterpret_cast<std::uintptr_t>(data) % (sizeof(T) * Size) == 0;
-    for (int axis = 0; axis < Rank - 1; ++axis) fits = fits && (extents[axis] == 1 || stride[axis] % Size == 0);
-  }
-  void operator()(const array<index, Rank>&, index) {}
-};
-
-}  // namespace detail
-
 /// Whether packets of `Size` of a statement, of all rows of `extents`, lie whole and aligned; rows hold whole packets.
 template <int Size, int Rank, class Target, class Program>
 bool lies_in_packets(const array<index, Rank>&, const Target&, const Program&) {

@@ -1,6 +1,6 @@
-// tenon/kernels/workspace.hpp: memory in which the blocks of a kernel leave what the last of them finishes.
+// tenon/device/workspace.hpp: memory in which the blocks of a kernel leave what the last of them finishes.
 // Each thread of the program has one for each stream, so kernels that use the same run one after another.
-// Floor 4: may include base, device, kernels.
+// Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

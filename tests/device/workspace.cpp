@@ -1,6 +1,6 @@
-// tests/kernels/workspace.cpp: memory that kernels of one thread and stream share.
+// tests/device/workspace.cpp: memory that kernels of one thread and stream share.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/kernels/workspace.hpp>
+#include <tenon/device/workspace.hpp>
 
 #include <tenon/device/graph.hpp>
 #include <thread>

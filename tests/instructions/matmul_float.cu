@@ -1,0 +1,14 @@
+// tests/instructions/matmul_float.cu: products of floats by threads, which read four neighbours of shared memory at a time.
+// architectures: 80 90a 120
+// has: ld\.shared\.v4\.[bfu]32
+// has: fma\.rn\.f32
+// has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
+// lacks: wmma
+// lacks: \.f64
+// registers: 128
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
+
+using matrix = tenon::tensor<float, tenon::rank<2>, tenon::cuda>;
+
+void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) { y = tenon::relu(tenon::matmul(x, w) + b); }
