@@ -40,8 +40,8 @@ TEST_CASE("operands in memory, in either order", "[hopper]") {
   CHECK(turned.left.lines_are_adjacent);
   CHECK_FALSE(turned.right.lines_are_adjacent);
   const auto tensor = turned.left.tensor<128>(2);
-  CHECK(tensor == tenon::tiled_tensor{w.data(), {{48, 64, 1}}, {{96, 16}}, {{64, 64}}});
-  CHECK(plain.left.tensor<128>(2) == tenon::tiled_tensor{x.data(), {{64, 40, 1}}, {{128, 16}}, {{64, 128}}});
+  CHECK(tensor == tenon::tiled_tensor{w.data(), {{48, 64, 1}}, {{96, 96 * 64}}, {{64, 64}}});
+  CHECK(plain.left.tensor<128>(2) == tenon::tiled_tensor{x.data(), {{64, 40, 1}}, {{128, 128 * 40}}, {{64, 128}}});
   CHECK(takes(tenon::matmul(x, w)));
 }
 

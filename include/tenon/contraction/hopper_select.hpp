@@ -25,9 +25,10 @@ struct hopper_memory {
     const int width = swizzle_row_bytes / element_bytes;
     const int tile_rows =
         lines_are_adjacent ? hopper_layout<TileLines, true>::copy_rows : hopper_layout<TileLines, false>::copy_rows;
+    const index along = lines_are_adjacent ? lines : depth, across = lines_are_adjacent ? depth : lines;
     return {data,
-            {{lines_are_adjacent ? lines : depth, lines_are_adjacent ? depth : lines, has_batches() ? batches : 1}},
-            {{pitch * element_bytes, has_batches() ? batch_step * element_bytes : tile_copy_alignment}},
+            {{along, across, has_batches() ? batches : 1}},
+            {{pitch * element_bytes, (has_batches() ? batch_step : across * pitch) * element_bytes}},
             {{width, tile_rows}}};
   }
 };
