@@ -42,6 +42,23 @@ constexpr int moving_axis(const array<index, Rank>& extents, const array<int, Co
   return moving > 1 ? -1 : found;
 }
 
+/// The axis of `axes` whose stride is the step from each position along all of them to the next; -1 where there is
+/// none, because outer axes do not go on where inner ones end.
+template <int Rank, int Count>
+constexpr int stepping_axis(const array<index, Rank>& extents, const array<index, Rank>& stride,
+                            const array<int, Count>& axes) {
+  int found = Count == 0 ? -1 : axes[Count - 1];
+  index end = 0;
+  for (int place = Count - 1; place >= 0; --place) {
+    const int axis = axes[place];
+    if (extents[axis] == 1) continue;
+    if (end == 0) found = axis;
+    else if (stride[axis] != end) return -1;
+    end = stride[axis] * extents[axis];
+  }
+  return found;
+}
+
 }  // namespace detail
 
 /// The elements of a matrix as they lie in memory; void where they are computed.
@@ -53,9 +70,10 @@ template <class T, int Rank, class Axes>
 matrix_memory<T> memory_of(const folded_matrix<strided_source<T, Rank>, Rank, Axes>& matrix) {
   constexpr auto rows = Axes::rows;
   constexpr auto columns = Axes::columns;
-  const int row = detail::moving_axis(matrix.extents, rows), column = detail::moving_axis(matrix.extents, columns);
-  if (column < 0 || (row < 0 && rows.size() != 0)) return {nullptr, 0, 0};
   const auto& stride = matrix.program.stride;
+  const int row = detail::stepping_axis(matrix.extents, stride, rows);
+  const int column = detail::stepping_axis(matrix.extents, stride, columns);
+  if (column < 0 || (row < 0 && rows.size() != 0)) return {nullptr, 0, 0};
   return {matrix.program.at(matrix.batch).data, row < 0 ? 0 : stride[row], stride[column]};
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/hopper_select.hpp>
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
@@ -158,7 +159,11 @@ void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
   const auto extents = extents_of_product(product);
   const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
-  using tiles = typename product_units<std::remove_cvref_t<decltype(product)>>::tiles;
+  using product_type = std::remove_cvref_t<decltype(product)>;
+  if (try_hopper_product<Space, typename product_type::element>(extents, left_matrix(product), right_matrix(product),
+                                                                make_kernel_epilogue<product_type>(target, node)))
+    return;
+  using tiles = typename product_units<product_type>::tiles;
   run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
 }
 

@@ -8,6 +8,8 @@
 #include <tenon/device/emulated_grid.hpp>
 #include <tenon/device/emulated_matrix.hpp>
 #include <tenon/device/emulated_memory.hpp>
+#include <tenon/device/fragment.hpp>
+#include <tenon/device/hopper.hpp>
 #include <tenon/device/launch.hpp>
 
 namespace tenon {
@@ -202,6 +204,9 @@ class emulated_device {
   }
 
  private:
+  template <class>
+  friend class hopper_unit;  // its operations on this device
+
   /// A copy under way counts as a write from its start on.
   template <class T>
   TENON_HOST_DEVICE void reserve_copy(const shared_array<T>& target, index first, int count, source_position caller) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <tenon/device/shared_memory.hpp>
 #include <utility>
 #include <vector>
@@ -82,7 +83,7 @@ struct pending_copy {
   unsigned char values[16];
 };
 
-enum class thread_state { unstarted, ready, at_barrier, at_warp_operation, finished };
+enum class thread_state { unstarted, ready, at_barrier, at_warp_operation, at_phase_barrier, finished };
 
 /// Services of the host for a thread; called through pointers, since code for both sides may not name host functions.
 struct thread_services {
@@ -110,6 +111,25 @@ struct emulated_thread {
   std::vector<pending_copy> copies{};
   std::vector<int> copy_groups{};  // sizes of the committed groups, oldest first
   int uncommitted = 0;
+};
+
+/// What a launch runs in each thread.
+struct emulated_body {
+  void (*run)(const void* kernel, emulated_thread&);
+  const void* kernel;
+  const char* name;
+};
+
+/// What goes on in a block beside its threads: work that the machine does by itself, such as copies of tiles.
+class background_work {
+ public:
+  virtual ~background_work() = default;
+  /// Does a part of the work; false where there is none.
+  virtual bool advance(shuffler& random) = 0;
+  /// Checks that nothing is left when all threads have returned.
+  virtual void end() const = 0;
+  /// What threads wait for that nobody brings.
+  virtual std::string wait_text() const = 0;
 };
 
 }  // namespace detail

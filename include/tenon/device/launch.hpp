@@ -166,6 +166,21 @@ struct launcher<cuda> {
       check_cuda("launch", cudaGetLastError(), kernel_name<Kernel>());
     }
   }
+  static const cuda_properties& properties() { return properties_of(current_cuda_device()); }
+  /// Registers of a thread, in the code that was made for the current device.
+  template <class Kernel>
+  static int registers_of() {
+    thread_local int known_device = -1, known_registers = 0;
+    const int device = current_cuda_device();
+    if (device != known_device) {
+      const auto entry = &run_kernel<kernel_max_threads<Kernel>(), kernel_min_blocks<Kernel>(), Kernel>;
+      cudaFuncAttributes attributes{};
+      check_cuda("cudaFuncGetAttributes", cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry)),
+                 kernel_name<Kernel>());
+      known_device = device, known_registers = attributes.numRegs;
+    }
+    return known_registers;
+  }
   /// The latest answer is kept, so that a statement in a loop asks the driver once.
   template <class Kernel>
   static int cooperative_blocks(int block, int shared_bytes) {

@@ -6,19 +6,13 @@
 
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <tenon/device/emulated_thread.hpp>
 #include <tenon/device/fiber.hpp>
 
 namespace tenon {
 
 namespace detail {
-
-/// What a launch runs in each thread.
-struct emulated_body {
-  void (*run)(const void* kernel, emulated_thread&);
-  const void* kernel;
-  const char* name;
-};
 
 /// Where the blocks of a grid meet that are alive together.
 struct grid_meeting {
@@ -51,6 +45,9 @@ struct block_schedule {
   void meet_block(emulated_thread& self, source_position caller);
   void meet_grid(emulated_thread& self, source_position caller);
   void meet_warp(emulated_thread& self, const warp_request& request, source_position caller);
+  /// Waits until another thread, or the work beside them, wakes this one.
+  void wait_for_wake(emulated_thread& self, const char* operation, source_position caller);
+  void wake(const emulated_thread& thread) { make_ready(thread.user.thread, 1); }
   [[noreturn]] void refuse(const emulated_thread& self, const std::string& problem) const;
 
   launch_shape shape;
@@ -61,6 +58,7 @@ struct block_schedule {
   shared_arena arena{};
   std::vector<emulated_thread> threads;
   std::vector<emulated_warp> warps;
+  std::unique_ptr<background_work> background;  // of the running block, where its threads began any
 
  private:
   void announce(emulated_thread& self, const emulated_thread& leader, const char* operation, source_position caller);
@@ -134,6 +132,7 @@ inline void block_schedule::run_block(grid_position at) {
 inline void block_schedule::start_block(grid_position at, grid_meeting* grid) {
   position = at;
   grid_ = grid;
+  background.reset();
   started_ = finished_ = arrived_ = phase_ = 0;
   waits_for_grid_ = false;
   ready_.clear();
@@ -154,7 +153,7 @@ inline void block_schedule::start_block(grid_position at, grid_meeting* grid) {
 
 inline void block_schedule::end_block() {
   acquire_from(&end_);
-  if (!failure_) return;
+  if (!failure_) return background == nullptr ? void() : background->end();
   abandon_block();
   std::rethrow_exception(std::exchange(failure_, nullptr));
 }
@@ -174,7 +173,8 @@ inline void block_schedule::advance_time() {
 inline bool block_schedule::step() {
   const unobserved quiet;
   if (failure_ || finished_ == shape.block || waits_for_grid_) return false;
-  const bool may_start = started_ < shape.block;
+  const bool may_start = started_ < shape.block, is_stuck = !may_start && ready_.empty();
+  if (background && (is_stuck || (random.bits() & 7) == 0) && background->advance(random)) return true;
   if (may_start && (ready_.empty() || (random.bits() & 1) != 0)) {
     fiber* fresh = idle_.empty() ? fiber_pool::of_thread().take() : idle_.back();
     if (!idle_.empty()) idle_.pop_back();
@@ -323,6 +323,13 @@ inline void block_schedule::meet_warp(emulated_thread& self, const warp_request&
   if (request.orders_memory) acquire_from(gate);
 }
 
+inline void block_schedule::wait_for_wake(emulated_thread& self, const char* operation, source_position caller) {
+  self.waits_in = operation;
+  self.waits_at = caller;
+  self.state = thread_state::at_phase_barrier;
+  suspend(self);
+}
+
 inline void block_schedule::make_ready(int first, int count) {
   const auto begin_of_new = ready_.size();
   for (int i = first; i < first + count; ++i) {
@@ -361,6 +368,9 @@ inline void block_schedule::report_deadlock() const {
   for (const emulated_thread& thread : threads) {
     const bool waits_in_warp = thread.state == thread_state::at_warp_operation;
     if (waits_in_warp || (thread.state == thread_state::at_barrier && waiting == nullptr)) waiting = &thread;
+  }
+  if (waiting == nullptr) {
+    throw barrier_error(compose_text("emulated ", body.name, ": nobody can go on", background->wait_text()));
   }
   const bool of_block = waiting->state == thread_state::at_barrier;
   const int first = of_block ? 0 : waiting->user.thread / warp_size * warp_size;

@@ -1,0 +1,169 @@
+// tenon/contraction/hopper.hpp: the product of half and bfloat16 on Hopper's warpgroups.
+// One thread has tiles copied into a ring of stages, two warpgroups multiply them; barriers alone join these roles.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/hopper_tiles.hpp>
+#include <tenon/contraction/result_strip.hpp>
+#include <tenon/device/launch.hpp>
+
+namespace tenon {
+
+/// C[rows, columns] = epilogue(sum over depth of left * right); `Map` is what the device makes of a tiled_tensor.
+template <class Tile, class Element, class Map, int Rank, class Epilogue>
+struct hopper_product_kernel {
+  using ring = ring_position<Tile::stages>;
+  static constexpr const char* name = "hopper_product";
+  static constexpr int max_threads = Tile::threads, stages = Tile::stages;
+  static constexpr int tile_rows = Tile::rows, tile_columns = Tile::columns, depth_tile = Tile::depth;
+  static constexpr int left_size = tile_rows * depth_tile, right_size = tile_columns * depth_tile;  // of a stage
+  static constexpr int stage_bytes = (left_size + right_size) * static_cast<int>(sizeof(Element));
+  static constexpr int sums_of_thread = product_rows * tile_columns / warpgroup_size;
+  static constexpr int shared_bytes = stages * stage_bytes + 2 * shared_bytes_of<phase_barrier>(stages) +
+                                      shared_bytes_of<float>(Tile::consumer_warps * result_strip::size);
+  static constexpr int producer_registers = 40, consumer_registers = 232;
+
+  hopper_operand<Map> left, right;
+  product_extents<Rank> extents;
+  hopper_order order;
+  Epilogue epilogue;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    if constexpr (hopper_unit<Device>::is_available()) {
+      hopper_unit<Device> unit(device);
+      const auto left_tiles = device.template shared<Element>(stages * left_size);
+      const auto right_tiles = device.template shared<Element>(stages * right_size);
+      const auto strips = device.template shared<float>(Tile::consumer_warps * result_strip::size);
+      const auto full = device.template shared<phase_barrier>(stages);
+      const auto empty = device.template shared<phase_barrier>(stages);
+      if (device.thread() == 0) make_barriers(unit, full, empty);
+      device.sync();
+      if (device.thread() < warpgroup_size) {
+        unit.template give_registers<producer_registers>();
+        if (device.thread() == 0) produce(device, unit, left_tiles, right_tiles, full, empty);
+      } else {
+        unit.template take_registers<consumer_registers>();
+        consume(device, unit, left_tiles, right_tiles, strips, full, empty);
+      }
+    } else {
+      hopper_unit<Device>::refuse();
+    }
+  }
+
+ private:
+  template <class Unit, class Barriers>
+  TENON_HOST_DEVICE void make_barriers(Unit& unit, const Barriers& full, const Barriers& empty) const {
+    unit.prefetch_map(left.map);
+    unit.prefetch_map(right.map);
+    for (int stage = 0; stage < stages; ++stage) {
+      unit.make_barrier(full, stage, 1);
+      unit.make_barrier(empty, stage, Tile::consumer_warps);
+    }
+    unit.show_barriers();
+  }
+  TENON_HOST_DEVICE int steps() const { return static_cast<int>((extents.depth + depth_tile - 1) / depth_tile); }
+
+  /// Has the operands of every step of every tile copied, as soon as its stage is empty.
+  template <class Device, class Unit, class Tiles, class Barriers>
+  TENON_HOST_DEVICE void produce(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
+                                 const Barriers& full, const Barriers& empty) const {
+    ring at;
+    for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
+      const hopper_place place = order.place(number);
+      for (int step = 0; step < steps(); ++step, at.advance()) {
+        unit.wait(empty, at.stage, at.parity ^ 1);
+        unit.arrive_expecting(full, at.stage, stage_bytes);
+        left.template copy<tile_rows>(unit, left_tiles, place.row, step * depth_tile, place.batch, full, at.stage);
+        right.template copy<tile_columns>(unit, right_tiles, place.column, step * depth_tile, place.batch, full,
+                                          at.stage);
+      }
+    }
+  }
+
+  template <class Device, class Unit, class Tiles, class Strips, class Barriers>
+  TENON_HOST_DEVICE void consume(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
+                                 const Strips& strips, const Barriers& full, const Barriers& empty) const {
+    const int own_row = (device.warp() * warp_size / warpgroup_size - 1) * product_rows;
+    const auto own_tiles = left_tiles.part(own_row * depth_tile, left_tiles.size() - own_row * depth_tile);
+    ring at;
+    float sums[sums_of_thread];
+    for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
+      if (left.lines_are_adjacent) {
+        if (right.lines_are_adjacent) {
+          multiply<column_major, row_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+        } else {
+          multiply<column_major, column_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+        }
+      } else if (right.lines_are_adjacent) {
+        multiply<row_major, row_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+      } else {
+        multiply<row_major, column_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+      }
+      store(device, strips, order.place(number), own_row, sums);
+    }
+  }
+  /// The sums of a warpgroup's 64 rows of a tile.
+  template <class Left, class Right, class Device, class Unit, class Tiles, class Barriers>
+  TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Tiles& left_tiles,
+                                               const Tiles& right_tiles, const Barriers& full, const Barriers& empty,
+                                               ring& at, float (&results)[sums_of_thread]) const {
+    using product = warpgroup_product<Element, tile_columns, Left, Right>;
+    using left_layout = hopper_layout<product_rows, product::left_has_rows_adjacent>;
+    using right_layout = hopper_layout<tile_columns, product::right_has_columns_adjacent>;
+    float sums[sums_of_thread];
+    int previous = 0;
+    for (int step = 0; step < steps(); ++step, at.advance()) {
+      unit.wait(full, at.stage, at.parity);
+      const auto a = left_layout::describe(unit, left_tiles, at.stage * left_size);
+      const auto b = right_layout::describe(unit, right_tiles, at.stage * right_size);
+      unit.begin_products();
+      for (int i = 0; i < depth_tile / product_depth; ++i) {
+        unit.template multiply<product>(sums, a.advanced(i * left_layout::step_bytes),
+                                        b.advanced(i * right_layout::step_bytes), step + i > 0);
+      }
+      unit.commit_products();
+      unit.template wait_products<1>();  // those of the step before
+      if (step > 0 && device.lane() == 0) unit.arrive(empty, previous);
+      previous = at.stage;
+    }
+    unit.finish_products(sums);
+    if (device.lane() == 0) unit.arrive(empty, previous);
+    for (int i = 0; i < sums_of_thread; ++i) results[i] = sums[i];
+  }
+
+  /// Stores the results of a warp, 16 rows, by way of its strip.
+  template <class Device, class Strips>
+  TENON_HOST_DEVICE void store(Device& device, const Strips& strips, const hopper_place& place, int own_row,
+                               const float (&sums)[sums_of_thread]) const {
+    const int warp = device.warp() - warpgroup_size / warp_size;
+    const auto strip = strips.part(warp * result_strip::size, result_strip::size);
+    const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
+    const strip_writer<Device, Strips, Epilogue> writer{
+        device,       strip,
+        finish,       place.row + own_row + row_of_sum(warp * warp_size, 0),
+        place.column, {{extents.rows, extents.columns}}};
+    store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
+  }
+  template <class Writer, int... Part>
+  TENON_HOST_DEVICE TENON_INLINE void store_parts(const Writer& writer, const float (&sums)[sums_of_thread],
+                                                  std::integer_sequence<int, Part...>) const {
+    constexpr int pairs = result_strip::columns / 8 * 2;
+    (store_part(writer, sums + Part * pairs * 2, Part * result_strip::columns,
+                std::make_integer_sequence<int, pairs>{}),
+     ...);
+  }
+  /// Every sum is named by a constant, since registers have no addresses.
+  template <class Writer, int... Pair>
+  TENON_HOST_DEVICE TENON_INLINE void store_part(const Writer& writer, const float* sums, int first_column,
+                                                 std::integer_sequence<int, Pair...>) const {
+    const int lane = writer.device.lane();
+    writer.device.sync_warp();
+    (writer.put(row_of_sum(lane, Pair), column_of_sum(lane, Pair), sums[2 * Pair], sums[2 * Pair + 1]), ...);
+    writer.device.sync_warp();
+    writer.store(first_column);
+  }
+};
+
+}  // namespace tenon

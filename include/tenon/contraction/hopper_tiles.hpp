@@ -1,0 +1,102 @@
+// tenon/contraction/hopper_tiles.hpp: how Hopper's product is cut into tiles, and which block computes which.
+// A block computes one tile after another; its copies run ahead into the next while results of the last are stored.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/hopper.hpp>
+
+namespace tenon {
+
+/// A block computes Rows x Columns results, each of its consumer warpgroups 64 rows of them, in steps of 64 products;
+/// shared memory holds the operands of `Stages` steps.
+template <int Rows, int Columns, int Stages>
+struct hopper_tile {
+  static_assert(Rows % product_rows == 0, "tenon: warpgroups compute 64 rows");
+  static constexpr int rows = Rows, columns = Columns, stages = Stages, depth = 64;
+  static constexpr int consumers = Rows / product_rows;
+  static constexpr int threads = (1 + consumers) * warpgroup_size;
+  static constexpr int consumer_warps = consumers * warpgroup_size / warp_size;
+};
+
+using wide_hopper_tile = hopper_tile<128, 256, 4>;
+using square_hopper_tile = hopper_tile<128, 128, 6>;
+
+/// How `Lines` rows (of the left operand) or columns (of the right one) and 64 of depth lie in a stage: as swizzled
+/// rows of 64 elements, a line each, or where lines are `Adjacent` in memory, 64 lines at one depth.
+template <int Lines, bool Adjacent>
+struct hopper_layout {
+  static constexpr int width = swizzle_row_bytes / 2;  // elements of a row
+  static constexpr int copy_rows = Adjacent ? width : Lines, copies = Lines / (Adjacent ? width : Lines);
+  static constexpr int copy_size = copy_rows * width;
+  static constexpr int leading_bytes = Adjacent ? copy_size * 2 : 16;  // means nothing where depth is adjacent
+  static constexpr int step_bytes = product_depth * (Adjacent ? swizzle_row_bytes : 2);
+
+  template <class Unit, class Tiles>
+  TENON_HOST_DEVICE static operand_descriptor describe(Unit& unit, const Tiles& tiles, int first) {
+    return unit.describe(tiles, first, leading_bytes, 8 * swizzle_row_bytes);
+  }
+};
+
+/// An operand as tiles are copied of it.
+template <class Map>
+struct hopper_operand {
+  Map map;
+  bool lines_are_adjacent;
+  bool has_batches;  // else it is the same in all
+
+  /// Starts to copy a stage: `Lines` from `line` on and 64 of depth.
+  template <int Lines, class Unit, class Tiles, class Barriers>
+  TENON_HOST_DEVICE void copy(Unit& unit, const Tiles& to, int line, int depth, int batch, const Barriers& full,
+                              int stage) const {
+    const int first = stage * Lines * hopper_layout<Lines, true>::width, z = has_batches ? batch : 0;
+    if (lines_are_adjacent) {
+      using layout = hopper_layout<Lines, true>;
+      for (int i = 0; i < layout::copies; ++i) {
+        unit.copy_tile(to, first + i * layout::copy_size, map, {{line + i * layout::width, depth, z}}, full, stage);
+      }
+    } else {
+      unit.copy_tile(to, first, map, {{depth, line, z}}, full, stage);
+    }
+  }
+};
+
+/// A tile of the result.
+struct hopper_place {
+  int batch, row, column;  // in elements
+};
+
+/// The tiles of all batches in the order in which blocks take them: in groups of rows, along which tiles share their
+/// columns' operand in the cache.
+struct hopper_order {
+  static constexpr int group = 8;
+  int tile_rows, tile_columns, row_tiles, column_tiles, count;
+
+  TENON_HOST_DEVICE constexpr hopper_place place(int number) const {
+    const int tiles = row_tiles * column_tiles, batch = number / tiles, within = number % tiles;
+    const int first_row = within / (group * column_tiles) * group;
+    const int rows = row_tiles - first_row < group ? row_tiles - first_row : group;
+    const int of_group = within - first_row * column_tiles;
+    return {batch, (first_row + of_group % rows) * tile_rows, of_group / rows * tile_columns};
+  }
+};
+
+/// The order of tiles of a product.
+template <class Tile>
+constexpr hopper_order order_of_tiles(index rows, index columns, index batches) {
+  const index down = (rows + Tile::rows - 1) / Tile::rows, across = (columns + Tile::columns - 1) / Tile::columns;
+  return {Tile::rows, Tile::columns, static_cast<int>(down), static_cast<int>(across),
+          static_cast<int>(down * across * batches)};
+}
+
+/// A stage of the ring, and the parity of the phase in which it is used.
+template <int Stages>
+struct ring_position {
+  int stage = 0, parity = 0;
+
+  TENON_HOST_DEVICE void advance() {
+    if (++stage == Stages) stage = 0, parity ^= 1;
+  }
+};
+
+}  // namespace tenon

@@ -1,0 +1,116 @@
+// tenon/device/hopper.hpp: what a multiprocessor of Hopper (sm_90a) offers beyond the primitives of every device.
+// Tiles that a machine of its own copies, barriers that count phases, and products of four warps at a time.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/base/error.hpp>
+#include <tenon/device/primitives.hpp>
+
+namespace tenon {
+
+inline constexpr int warpgroup_size = 128;      // threads that multiply together
+inline constexpr int swizzle_row_bytes = 128;   // of a row of a swizzled tile
+inline constexpr int swizzle_alignment = 1024;  // of a swizzled tile in shared memory: eight rows
+inline constexpr int product_rows = 64;         // of a warpgroup's product
+inline constexpr int product_depth = 16;        // of one instruction, for elements of 16 bits
+inline constexpr int tile_copy_alignment = 16;  // bytes, of everything in global memory that tiles are copied of
+inline constexpr int most_tile_extent = 256;    // elements of a tile along an axis
+
+/// Where byte `offset` of a swizzled tile lies: the eight parts of 16 bytes of a row are exchanged by the row's number,
+/// so that a column of parts meets all banks.
+TENON_HOST_DEVICE constexpr int swizzled(int offset) { return offset ^ ((offset >> 3) & 0x70); }
+
+/// A barrier in shared memory whose phase ends when as many threads as it was made for have arrived and all bytes that
+/// they announced have landed. A phase is known by its parity; before the first, one of parity 1 has ended.
+struct phase_barrier {
+  std::uint64_t state;
+};
+
+/// A tensor of three axes in global memory, the innermost first, of which tiles are copied. Elements of a tile outside
+/// the tensor are zero; a tile has one element along the last axis and 128 bytes along the first.
+struct tiled_tensor {
+  const void* data;
+  array<index, 3> extents;       // in elements
+  array<index, 2> stride_bytes;  // of the second and the third axis
+  array<int, 2> tile;            // extents of a tile along the first two axes
+
+  friend bool operator==(const tiled_tensor&, const tiled_tensor&) = default;
+};
+
+/// How the instruction finds an operand of a product in swizzled tiles: the word that it takes. Operands that have
+/// their depth along the rows of a tile have `stride_bytes` from eight rows to the next; of others this is from eight
+/// of depth to the next, and `leading_bytes` from 64 rows or columns to the next.
+struct operand_descriptor {
+  std::uint64_t bits;
+
+  static TENON_HOST_DEVICE constexpr operand_descriptor of(unsigned address, int leading_bytes, int stride_bytes) {
+    constexpr std::uint64_t swizzle_of_128_bytes = std::uint64_t{1} << 62;
+    return {swizzle_of_128_bytes | field(address) | field(static_cast<unsigned>(leading_bytes)) << 16 |
+            field(static_cast<unsigned>(stride_bytes)) << 32};
+  }
+  TENON_HOST_DEVICE constexpr operand_descriptor advanced(int bytes) const {
+    return {bits + static_cast<std::uint64_t>(bytes / 16)};
+  }
+  TENON_HOST_DEVICE constexpr int address() const { return bytes_at(0); }
+  TENON_HOST_DEVICE constexpr int leading_bytes() const { return bytes_at(16); }
+  TENON_HOST_DEVICE constexpr int stride_bytes() const { return bytes_at(32); }
+  TENON_HOST_DEVICE constexpr int swizzle() const { return static_cast<int>(bits >> 62); }
+
+ private:
+  static constexpr unsigned field_mask = 0x3fff;
+  static TENON_HOST_DEVICE constexpr std::uint64_t field(unsigned bytes) { return bytes / 16 & field_mask; }
+  TENON_HOST_DEVICE constexpr int bytes_at(int bit) const { return static_cast<int>(bits >> bit & field_mask) * 16; }
+};
+
+/// Elements and columns of the products of a warpgroup, 64 x `Columns` x 16 in float. `Left` is row_major where depth
+/// lies side by side, `Right` is where columns do.
+template <class Element, int Columns, class Left, class Right>
+struct warpgroup_product {
+  static_assert(is_short_float<Element>, "tenon: warpgroups multiply half and bfloat16");
+  static_assert(Columns == 64 || Columns == 128 || Columns == 256, "tenon: products have 64, 128 or 256 columns");
+  using element = Element;
+  static constexpr int columns = Columns, sums = product_rows * Columns / warpgroup_size;
+  static constexpr bool left_has_rows_adjacent = std::is_same_v<Left, column_major>;
+  static constexpr bool right_has_columns_adjacent = std::is_same_v<Right, row_major>;
+};
+
+/// Row and column of the first of the two adjacent results `2 * pair` and `2 * pair + 1` that a thread holds of a
+/// warpgroup's product.
+TENON_HOST_DEVICE constexpr int row_of_sum(int thread, int pair) {
+  return thread % warpgroup_size / warp_size * 16 + thread % warp_size / 4 + pair % 2 * 8;
+}
+TENON_HOST_DEVICE constexpr int column_of_sum(int thread, int pair) { return pair / 2 * 8 + thread % 4 * 2; }
+
+/// Throws where no device copies tiles of such a tensor.
+inline void check_tiled_tensor(const tiled_tensor& tensor, int element_bytes) {
+  const auto refuse = [](const char* what, const auto& is, const char* expected) {
+    throw shape_error(compose_text("tiled_tensor: ", what, ": ", is, ", expected ", expected));
+  };
+  if (reinterpret_cast<std::uintptr_t>(tensor.data) % tile_copy_alignment != 0) {
+    refuse("data", "an address askew", "a multiple of 16 bytes");
+  }
+  for (const index extent : tensor.extents) {
+    if (extent < 1 || extent > index{1} << 32) refuse("extents", tensor.extents, "1 to 2^32");
+  }
+  for (const index stride : tensor.stride_bytes) {
+    if (stride < tile_copy_alignment || stride % tile_copy_alignment != 0 || stride >= index{1} << 40) {
+      refuse("strides", tensor.stride_bytes, "multiples of 16 bytes below 2^40");
+    }
+  }
+  if (tensor.tile[0] * element_bytes != swizzle_row_bytes || tensor.tile[1] < 1 || tensor.tile[1] > most_tile_extent) {
+    refuse("tile", tensor.tile, "rows of 128 bytes, 1 to 256 of them");
+  }
+}
+
+/// What `Space` makes of tiled tensors so that kernels can copy tiles of them: a type `map`, and `make<T>(tensor)` for
+/// elements of T.
+template <class Space>
+struct tile_maps;
+
+/// These operations for the kernels of a device object. Of all threads that call one with the same barrier or product,
+/// each passes the same arguments.
+template <class Device>
+class hopper_unit;
+
+}  // namespace tenon

@@ -1,0 +1,181 @@
+// tests/contraction/hopper.cpp: the product on Hopper's warpgroups.
+// Tiles are small where nothing depends on their size; the two that devices use have a case each.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/contraction/hopper.hpp>
+
+#include "contraction/hopper_cases.hpp"
+
+using tenon::rank;
+
+namespace {
+
+using namespace tenon_test;
+using small_tile = tenon::hopper_tile<128, 64, 3>;
+
+enum class order { rows, columns };
+
+/// [m, k] x [k, n] with operands stored in either order, on `blocks` blocks.
+template <class Space, class Tile, class T>
+std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, order right, int blocks) {
+  if (!has_hopper<Space>()) return "";
+  const auto a = hopper_numbers<T>(rank<2>(m, k), 1), b = hopper_numbers<T>(rank<2>(k, n), 2);
+  const auto x = a.template to<Space>(), w = b.template to<Space>();
+  const auto x_columns = tenon::evaluated_tensor(tenon::transpose(a)).template to<Space>();
+  const auto w_columns = tenon::evaluated_tensor(tenon::transpose(b)).template to<Space>();
+  tenon::tensor<T, rank<2>, Space> y(rank<2>(m, n));
+  const auto run = [&](const auto& product) {
+    CAPTURE(m, n, k, left == order::rows, right == order::rows);
+    REQUIRE(run_hopper<Tile>(y, product, blocks));
+  };
+  if (left == order::rows && right == order::rows) run(tenon::matmul(x, w));
+  if (left == order::rows && right == order::columns) run(tenon::matmul(x, tenon::transpose(w_columns)));
+  if (left == order::columns && right == order::rows) run(tenon::matmul(tenon::transpose(x_columns), w));
+  if (left == order::columns && right == order::columns) {
+    run(tenon::matmul(tenon::transpose(x_columns), tenon::transpose(w_columns)));
+  }
+  const auto found = numbers_of(y);
+  for (tenon::index i = 0; i < m; ++i) {
+    for (tenon::index j = 0; j < n; ++j) {
+      exact_sum exact;
+      for (tenon::index depth = 0; depth < k; ++depth) {
+        exact.add(static_cast<double>(a(i, depth)), static_cast<double>(b(depth, j)));
+      }
+      const double is = found[static_cast<std::size_t>(i * n + j)];
+      if (!(std::fabs(is - exact.sum) <= hopper_bound<T>(k, exact.magnitude, exact.sum))) {
+        return tenon::compose_text("(", i, ", ", j, "): ", is, ", expected ", exact.sum);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("hopper: one tile and one step", "[hopper]", kernel_spaces) {
+  for (const order left : {order::rows, order::columns}) {
+    for (const order right : {order::rows, order::columns}) {
+      CHECK(compare<TestType, small_tile, tenon::half>(128, 64, 64, left, right, 1) == "");
+      CHECK(compare<TestType, small_tile, tenon::bfloat16>(128, 64, 64, left, right, 1) == "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: ragged edges, more steps than stages, several tiles of a block", "[hopper]",
+                        kernel_spaces) {
+  for (const order left : {order::rows, order::columns}) {
+    for (const order right : {order::rows, order::columns}) {
+      for (const int blocks : {1, 3}) {
+        CHECK(compare<TestType, small_tile, tenon::half>(200, 136, 264, left, right, blocks) == "");
+      }
+      CHECK(compare<TestType, small_tile, tenon::bfloat16>(8, 8, 8, left, right, 1) == "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: extents that no packet divides, where strides allow", "[hopper]", kernel_spaces) {
+  CHECK(compare<TestType, small_tile, tenon::half>(131, 67, 72, order::rows, order::columns, 2) == "");
+  CHECK(compare<TestType, small_tile, tenon::half>(136, 72, 61, order::columns, order::rows, 2) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: the tiles of devices", "[hopper]", kernel_spaces) {
+  CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::bfloat16>(136, 520, 264, order::rows, order::rows, 2) == "");
+  CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::half>(128, 256, 64, order::columns, order::columns, 1) == "");
+  CHECK(compare<TestType, tenon::square_hopper_tile, tenon::half>(136, 264, 400, order::rows, order::rows, 2) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: more tile rows than a group", "[hopper]", kernel_spaces) {
+  CHECK(compare<TestType, tenon::hopper_tile<64, 64, 2>, tenon::half>(640, 192, 64, order::rows, order::rows, 3) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: bias, residual and activation in the epilogue", "[hopper]", kernel_spaces) {
+  if (!has_hopper<TestType>()) return;
+  constexpr tenon::index m = 144, k = 80;
+  for (const tenon::index n : {tenon::index{128}, tenon::index{72}, tenon::index{65}}) {
+    const auto x = hopper_numbers<tenon::bfloat16>(rank<2>(m, k), 1);
+    const auto w = hopper_numbers<tenon::bfloat16>(rank<2>(n, k), 2);
+    const auto bias = hopper_numbers<tenon::bfloat16>(rank<1>(n), 3);
+    const auto scale = hopper_numbers<float>(rank<2>(m, 1), 4);
+    const auto residual = hopper_numbers<tenon::bfloat16>(rank<2>(m, n), 5);
+    const auto dx = x.template to<TestType>(), dw = w.template to<TestType>(), dr = residual.template to<TestType>();
+    const auto db = bias.template to<TestType>();
+    const auto ds = scale.template to<TestType>();
+    tenon::tensor<float, rank<2>, TestType> y(rank<2>(m, n));
+    REQUIRE(run_hopper<small_tile>(y, tenon::relu(tenon::matmul(dx, tenon::transpose(dw)) * ds + db) + dr, 2));
+    const auto found = numbers_of(y);
+    std::string wrong;
+    for (tenon::index i = 0; i < m; ++i) {
+      for (tenon::index j = 0; j < n; ++j) {
+        exact_sum exact;
+        for (tenon::index depth = 0; depth < k; ++depth) {
+          exact.add(static_cast<double>(x(i, depth)), static_cast<double>(w(j, depth)));
+        }
+        const double scaled = exact.sum * static_cast<double>(scale(i, 0)) + static_cast<double>(bias(j));
+        const double expected = (scaled > 0 ? scaled : 0) + static_cast<double>(residual(i, j));
+        const double is = found[static_cast<std::size_t>(i * n + j)];
+        // the product itself is rounded to bfloat16 where the statement says so, never wider than that
+        const double allowed = hopper_bound<tenon::bfloat16>(k, exact.magnitude, std::fabs(expected) + 2);
+        if (!(std::fabs(is - expected) <= allowed)) wrong = tenon::compose_text(i, ", ", j, ": ", is, " ", expected);
+      }
+    }
+    CAPTURE(n);
+    CHECK(wrong == "");
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: batches, and an operand that all of them share", "[hopper]", kernel_spaces) {
+  if (!has_hopper<TestType>()) return;
+  constexpr tenon::index batches = 3, m = 72, n = 80, k = 72;
+  const auto x = hopper_numbers<tenon::half>(rank<3>(batches, m, k), 1);
+  const auto own = hopper_numbers<tenon::half>(rank<3>(batches, k, n), 2);
+  const auto shared = hopper_numbers<tenon::half>(rank<2>(k, n), 3);
+  const auto dx = x.template to<TestType>(), down = own.template to<TestType>();
+  const auto dshared = shared.template to<TestType>();
+  const auto check = [&](const auto& statement, const auto& element) {
+    tenon::tensor<tenon::half, rank<3>, TestType> y(rank<3>(batches, m, n));
+    REQUIRE(run_hopper<small_tile>(y, statement, 2));
+    const auto found = numbers_of(y);
+    std::size_t wrong = 0;
+    for (tenon::index batch = 0; batch < batches; ++batch) {
+      for (tenon::index i = 0; i < m; ++i) {
+        for (tenon::index j = 0; j < n; ++j) {
+          exact_sum exact;
+          for (tenon::index depth = 0; depth < k; ++depth) {
+            exact.add(static_cast<double>(x(batch, i, depth)), element(batch, depth, j));
+          }
+          const double is = found[static_cast<std::size_t>((batch * m + i) * n + j)];
+          if (!(std::fabs(is - exact.sum) <= hopper_bound<tenon::half>(k, exact.magnitude, exact.sum))) ++wrong;
+        }
+      }
+    }
+    CHECK(wrong == 0);
+  };
+  check(tenon::matmul(dx, down),
+        [&](auto batch, auto depth, auto j) { return static_cast<double>(own(batch, depth, j)); });
+  check(tenon::matmul(dx, dshared), [&](auto, auto depth, auto j) { return static_cast<double>(shared(depth, j)); });
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: what is no number stays in its row, infinity too", "[hopper]", kernel_spaces) {
+  if (!has_hopper<TestType>()) return;
+  auto x = hopper_numbers<tenon::half>(rank<2>(128, 64), 1);
+  x(5, 3) = tenon::half(std::numeric_limits<float>::quiet_NaN());
+  x(77, 60) = tenon::half(std::numeric_limits<float>::infinity());
+  const auto w = tenon::evaluated_tensor(tenon::uniform<tenon::half>(rank<2>(64, 64), 2, 0.5f, 1.0f));
+  const auto dx = x.template to<TestType>(), dw = w.template to<TestType>();
+  tenon::tensor<tenon::half, rank<2>, TestType> y(rank<2>(128, 64));
+  REQUIRE(run_hopper<small_tile>(y, tenon::matmul(dx, dw), 1));
+  const auto found = numbers_of(y);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::size_t row = i / 64;
+    const bool fits = row == 5 ? std::isnan(found[i]) : row == 77 ? std::isinf(found[i]) : std::isfinite(found[i]);
+    wrong += fits ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("hopper: any order of threads, and of tiles that land", "[hopper]", kernel_spaces) {
+  for (const std::uint64_t seed : {2u, 3u, 4u, 5u}) {
+    const tenon::emulation_scope scope({.seed = seed});
+    CHECK(compare<TestType, small_tile, tenon::half>(136, 72, 264, order::rows, order::rows, 2) == "");
+  }
+}

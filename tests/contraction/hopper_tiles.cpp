@@ -1,0 +1,62 @@
+// tests/contraction/hopper_tiles.cpp: the order of tiles, and the ring of stages.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/contraction/hopper_tiles.hpp>
+
+#include <set>
+#include <tuple>
+
+#include "support/catch.hpp"
+
+TEST_CASE("every tile of every batch comes once, in groups of eight rows", "[hopper]") {
+  for (const int row_tiles : {1, 7, 8, 9, 20}) {
+    for (const int column_tiles : {1, 3}) {
+      const auto order =
+          tenon::order_of_tiles<tenon::hopper_tile<128, 64, 2>>(row_tiles * 128 - 5, column_tiles * 64, 2);
+      CHECK(order.count == 2 * row_tiles * column_tiles);
+      std::set<std::tuple<int, int, int>> seen;
+      int group = 0;
+      for (int number = 0; number < order.count; ++number) {
+        const auto place = order.place(number);
+        CHECK(place.row % 128 == 0);
+        CHECK(place.column % 64 == 0);
+        CHECK(place.row < row_tiles * 128);
+        CHECK(place.column < column_tiles * 64);
+        const int of = place.batch * row_tiles + place.row / 128 / 8;
+        CHECK(of >= group);
+        group = of;
+        seen.insert({place.batch, place.row, place.column});
+      }
+      CHECK(seen.size() == static_cast<std::size_t>(order.count));
+    }
+  }
+}
+
+TEST_CASE("neighbours in the order share their columns", "[hopper]") {
+  const auto order = tenon::order_of_tiles<tenon::wide_hopper_tile>(128 * 16, 256 * 4, 1);
+  for (int number = 0; number < 8; ++number) {
+    CHECK(order.place(number).column == 0);
+    CHECK(order.place(number).row == number * 128);
+  }
+  CHECK(order.place(8).column == 256);
+  CHECK(order.place(32).row == 8 * 128);
+}
+
+TEST_CASE("the parity of a stage changes each time round the ring", "[hopper]") {
+  tenon::ring_position<3> at;
+  for (int step = 0; step < 14; ++step, at.advance()) {
+    CHECK(at.stage == step % 3);
+    CHECK(at.parity == step / 3 % 2);
+  }
+}
+
+TEST_CASE("operands in a stage", "[hopper]") {
+  using depth_adjacent = tenon::hopper_layout<256, false>;
+  using lines_adjacent = tenon::hopper_layout<256, true>;
+  CHECK(depth_adjacent::copies == 1);
+  CHECK(depth_adjacent::copy_rows == 256);
+  CHECK(depth_adjacent::step_bytes == 32);
+  CHECK(lines_adjacent::copies == 4);
+  CHECK(lines_adjacent::copy_rows == 64);
+  CHECK(lines_adjacent::leading_bytes == 8192);
+  CHECK(lines_adjacent::step_bytes == 2048);
+}
