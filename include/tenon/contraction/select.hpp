@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
@@ -38,35 +39,6 @@ struct units_of_operand<void, Accumulator> {
 template <class Node>
 using product_units = detail::units_of_operand<detail::fragment_operand<typename Node::element, precision_of<Node>>,
                                                typename Node::accumulator>;
-
-/// How a product is shared among blocks.
-struct product_choice {
-  int tile;   ///< 0: large tiles, 1: small ones
-  int parts;  ///< blocks that share the depth of a tile
-};
-
-/// The extents that a choice depends on.
-struct product_size {
-  index rows, columns, depth, batches;
-
-  constexpr index tiles(int tile_rows, int tile_columns) const {
-    return (rows + tile_rows - 1) / tile_rows * ((columns + tile_columns - 1) / tile_columns) * batches;
-  }
-};
-
-/// Large tiles where they occupy every multiprocessor, else small ones; where these do not either, several blocks a
-/// tile, each of which has eight steps at least.
-template <class Tiles>
-product_choice choose_product(const product_size& size, int multiprocessors) {
-  using large = typename Tiles::large;
-  using small = typename Tiles::small;
-  constexpr index least_steps = 8;
-  if (size.tiles(large::rows, large::columns) >= multiprocessors) return {0, 1};
-  const index tiles = size.tiles(small::rows, small::columns), steps = (size.depth + small::depth - 1) / small::depth;
-  if (tiles == 0 || tiles > workspace_counters) return {1, 1};
-  const index fitting = multiprocessors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
-  return {1, parts < 1 ? 1 : static_cast<int>(parts)};
-}
 
 namespace detail {
 
@@ -107,10 +79,16 @@ void run_contraction_kernel(const Target& target, const E& node, const product_c
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
+  using product_type = std::remove_cvref_t<decltype(product)>;
+  using tiles = typename product_units<product_type>::tiles;
+  using unit = typename product_units<product_type>::template unit<typename tiles::large>;
   const auto extents = extents_of_product(product);
-  const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
-  using tiles = typename product_units<std::remove_cvref_t<decltype(product)>>::tiles;
-  run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
+  const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
+                        space_devices<Space>::architecture(),
+                        space_devices<Space>::multiprocessors(),
+                        unit::name,
+                        dtype_name<typename product_type::element>()};
+  run_contraction_kernel<Space>(target, node, choose_product(key, extents_of_tiles<tiles>()));
 }
 
 }  // namespace tenon
