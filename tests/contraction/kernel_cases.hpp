@@ -1,8 +1,11 @@
 // tests/contraction/kernel_cases.hpp: what every product kernel must get right.
-// The host's products, which are checked against the definition, are the reference.
+// Products are compared with sums of doubles, of the same rounded operands; the bound is that of accumulation in float.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <string>
+#include <tenon/contraction/select.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/tenon.hpp>
 
@@ -12,61 +15,250 @@
 
 namespace tenon_test {
 
-template <class T>
-inline constexpr double product_bound = std::is_same_v<T, float> ? 1e-5 : 1e-2;
-
-/// Values in [-1, 1).
+/// Numbers of (-1, 1), or small whole ones where T has no others.
 template <class T, class Shape>
 auto random_tensor(const Shape& shape, std::uint64_t seed) {
-  return tenon::evaluated_tensor(tenon::uniform<T>(shape, seed, -1.0f, 1.0f));
+  const float most = tenon::is_floating<T> ? 1.0f : 100.0f;
+  return tenon::evaluated_tensor(tenon::cast<T>(tenon::uniform<float>(shape, seed, -most, most)));
 }
 
-/// A product with prologue, residual and activation on the host and by the kernel that names itself `kernel`.
+/// Numbers that 10 bits of mantissa hold, so that matrix units multiply them exactly.
+inline auto random_short_floats(tenon::index rows, tenon::index columns, std::uint64_t seed) {
+  return tenon::evaluated_tensor(tenon::cast<float>(random_tensor<tenon::half>(tenon::rank<2>(rows, columns), seed)));
+}
+
+/// What a result of type T may lose when it is rounded.
+template <class T>
+inline constexpr double roundoff = std::is_same_v<T, tenon::half>       ? 0x1p-11
+                                   : std::is_same_v<T, tenon::bfloat16> ? 0x1p-8
+                                                                        : 0x1p-24;
+
+/// Empty when `found` is left * right, two operands on the host, up to rounding; integers wrap.
+template <class T>
+std::string product_error(const std::vector<double>& found, const std::vector<double>& left,
+                          const std::vector<double>& right, tenon::index rows, tenon::index columns,
+                          tenon::index depth) {
+  const auto at = [](const std::vector<double>& matrix, tenon::index i) { return matrix[static_cast<std::size_t>(i)]; };
+  if (static_cast<tenon::index>(found.size()) != rows * columns) return "another number of results";
+  for (tenon::index i = 0; i < rows; ++i) {
+    for (tenon::index j = 0; j < columns; ++j) {
+      double sum = 0, magnitude = 0;
+      for (tenon::index k = 0; k < depth; ++k) {
+        const double product = at(left, i * depth + k) * at(right, k * columns + j);
+        sum += product, magnitude += std::fabs(product);
+      }
+      if constexpr (std::is_integral_v<T>) sum = static_cast<double>(static_cast<T>(static_cast<std::int64_t>(sum)));
+      const double loss = (static_cast<double>(depth) * 0x1p-23 + 0x1p-22) * magnitude + roundoff<T> * std::fabs(sum);
+      const double result = at(found, i * columns + j), bound = std::is_integral_v<T> ? 0 : loss;
+      if (!(std::fabs(result - sum) <= bound)) {
+        return tenon::compose_text("(", i, ", ", j, "): ", result, ", expected ", sum, " of [", rows, ", ", depth,
+                                   "] x [", depth, ", ", columns, "]");
+      }
+    }
+  }
+  return "";
+}
+
+/// Runs blocks and threads of emulated kernels in another order; a device has its own.
+template <class Space>
+struct shuffled_blocks {
+  explicit shuffled_blocks(std::uint64_t) {}
+};
+#if !defined(__CUDACC__)
+template <>
+struct shuffled_blocks<tenon::emulated> : tenon::emulation_scope {
+  explicit shuffled_blocks(std::uint64_t seed) : emulation_scope({.seed = seed}) {}
+};
+#endif
+
+/// A statement with one contraction, evaluated on Space by the kernel that `choice` names.
+template <class Space, class E>
+auto evaluated_by(const tenon::product_choice& choice, const E& node) {
+  using element = typename E::element;
+  tenon::tensor<element, typename E::shape_type, Space> result(node.shape());
+  const tenon::strided_target<element, E::shape_type::rank> target{result.data(), result.view().strides()};
+  tenon::run_contraction_kernel<Space>(target, node, choice);
+  return result;
+}
+
+/// How a matrix lies in memory: which of its axes is side by side, and how much further apart than they are long its
+/// runs lie. What lies between is no number, so that a kernel which reads it is noticed.
+struct placing {
+  bool by_columns = false;
+  tenon::index gap = 0;
+};
+
+/// `matrix` in memory of Space.
 template <class Space, class T>
-void compare_product(const std::string& kernel, tenon::index m, tenon::index n, tenon::index k) {
-  const auto a = random_tensor<T>(tenon::rank<2>(m, k), 1), b = random_tensor<T>(tenon::rank<2>(k, n), 2),
-             residual = random_tensor<T>(tenon::rank<2>(m, n), 3);
-  const auto statement = [](const auto& x, const auto& y, const auto& z) {
-    return tenon::evaluated_tensor(tenon::relu(tenon::matmul(x * 2, y) + z));
+class placed_matrix {
+ public:
+  placed_matrix(const tenon::tensor<T, tenon::rank<2>>& matrix, const placing& how) {
+    const tenon::index rows = matrix.extent(0), columns = matrix.extent(1);
+    const tenon::index runs = how.by_columns ? columns : rows, pitch = (how.by_columns ? rows : columns) + how.gap;
+    tenon::tensor<T, tenon::rank<1>> memory(tenon::rank<1>(runs * pitch + how.gap));
+    for (tenon::index i = 0; i < memory.size(); ++i) memory.data()[i] = T(std::nanf(""));
+    strides_ = how.by_columns ? strides{{1, pitch}} : strides{{pitch, 1}};
+    for (tenon::index i = 0; i < rows * columns; ++i) {
+      const tenon::index row = i / columns, column = i % columns;
+      memory.data()[how.gap + row * strides_[0] + column * strides_[1]] = matrix(row, column);
+    }
+    memory_ = memory.template to<Space>();
+    first_ = how.gap, extents_ = {{rows, columns}};
+  }
+  auto view() const {
+    return tenon::view<const T, tenon::rank<2>, Space>(memory_.data() + first_, tenon::rank<2>(extents_), strides_);
+  }
+
+ private:
+  using strides = tenon::array<tenon::index, 2>;
+  tenon::tensor<T, tenon::rank<1>, Space> memory_;
+  tenon::index first_ = 0;
+  strides strides_{}, extents_{};
+};
+
+/// Multiplies views: the product whose kernel is tested.
+struct plain_product {
+  template <class Left, class Right>
+  auto operator()(const Left& left, const Right& right) const {
+    return tenon::matmul(left, right);
+  }
+};
+
+/// One product of `choice`, of operands placed as they are told.
+template <class Space, class T, class Product = plain_product>
+void check_product(const tenon::product_choice& choice, const tenon::array<tenon::index, 3>& extents,
+                   const placing& left = {}, const placing& right = {}) {
+  const tenon::index rows = extents[0], columns = extents[1], depth = extents[2];
+  const auto make = [](tenon::index m, tenon::index n, std::uint64_t seed) {
+    if constexpr (std::is_same_v<T, float>) return random_short_floats(m, n, seed);
+    else return random_tensor<T>(tenon::rank<2>(m, n), seed);
   };
-  const tenon::launch_counter counter;
-  const auto found = statement(a.template to<Space>(), b.template to<Space>(), residual.template to<Space>());
-  CAPTURE(m, n, k);
-  if (m * n != 0) CHECK(counter.last_kind() == kernel);
-  CHECK(difference(numbers_of(found), numbers_of(statement(a, b, residual)), product_bound<T>) == "");
+  const auto a = make(rows, depth, 1), b = make(depth, columns, 2);
+  const placed_matrix<Space, T> x(a, left), y(b, right);
+  const auto found = evaluated_by<Space>(choice, Product{}(x.view(), y.view()));
+  CAPTURE(choice.tile, choice.parts, left.by_columns, left.gap, right.by_columns, right.gap);
+  CHECK(product_error<T>(numbers_of(found), numbers_of(a), numbers_of(b), rows, columns, depth) == "");
 }
 
-/// Tiles that are full, ragged and empty.
-template <class Space, class T>
-void compare_tiles(const std::string& kernel) {
-  const tenon::index sizes[][3] = {{1, 1, 1},     {64, 64, 32}, {65, 63, 33}, {3, 130, 17},
-                                   {130, 2, 100}, {5, 4, 0},    {0, 4, 5}};
-  for (const auto& [m, n, k] : sizes) compare_product<Space, T>(kernel, m, n, k);
+/// Extents around those of the small tile, whose depth is `depth`: one less, as many, one more.
+template <class Space, class T, class Product = plain_product>
+void check_extents(tenon::index tile, tenon::index depth) {
+  for (const tenon::index rows : {tenon::index{1}, tile - 1, tile, tile + 1}) {
+    for (const tenon::index columns : {tenon::index{1}, tile - 1, tile, tile + 1}) {
+      check_product<Space, T, Product>({1, 1}, {{rows, columns, depth + (rows + columns) % 3 - 1}});
+    }
+  }
+  for (const tenon::index k : {tenon::index{0}, tenon::index{1}, depth - 1, depth, depth + 1, 5 * depth + 3}) {
+    check_product<Space, T, Product>({1, 1}, {{tile + 6, tile - 6, k}});
+  }
+  check_product<Space, T, Product>({0, 1}, {{2 * tile + 1, 2 * tile - 3, 2 * depth + 5}});
+  CHECK(evaluated_by<Space>({1, 1}, Product{}(random_tensor<T>(tenon::rank<2>(0, 3), 1).template to<Space>(),
+                                              random_tensor<T>(tenon::rank<2>(3, 4), 1).template to<Space>()))
+            .size() == 0);
 }
 
-/// Batches, a transposed and a strided operand.
+/// All four layouts, of runs as they are copied best, and askew by one element and by two.
+template <class Space, class T, class Product = plain_product>
+void check_layouts(tenon::index tile) {
+  for (const bool left : {false, true}) {
+    for (const bool right : {false, true}) {
+      for (const tenon::index gap : {0, 1, 2, 16}) {
+        check_product<Space, T, Product>({1, 1}, {{tile, tile + 16, 80}}, {left, gap}, {right, gap});
+      }
+      check_product<Space, T, Product>({0, 1}, {{2 * tile + 8, tile, 48}}, {left, 0}, {right, 0});
+    }
+  }
+}
+
+/// Blocks that share the depth of a tile find what one block finds, and the same each time.
+template <class Space, class T, class Product = plain_product>
+void check_parts() {
+  for (const int parts : {2, 3, 7}) {
+    check_product<Space, T, Product>({1, parts}, {{70, 33, 200}});
+    check_product<Space, T, Product>({1, parts}, {{5, 8, 3}});
+  }
+  check_product<Space, T, Product>({0, 2}, {{20, 24, 130}});
+  const auto a = random_tensor<T>(tenon::rank<2>(40, 300), 1).template to<Space>();
+  const auto b = random_tensor<T>(tenon::rank<2>(300, 72), 2).template to<Space>();
+  const auto first = numbers_of(evaluated_by<Space>({1, 4}, Product{}(a, b)));
+  for (const std::uint64_t seed : {2, 3, 4}) {
+    [[maybe_unused]] const shuffled_blocks<Space> shuffled(seed);
+    CHECK(numbers_of(evaluated_by<Space>({1, 4}, Product{}(a, b))) == first);
+  }
+}
+
+/// Products of batches, of which one operand has fewer, and of strided operands.
 template <class Space, class T>
-void compare_views() {
-  const auto a = random_tensor<T>(tenon::rank<3>(3, 20, 34), 1);
-  const auto b = random_tensor<T>(tenon::rank<2>(30, 17), 2);
+void check_views() {
+  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1), b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
   const auto statement = [](const auto& x, const auto& y) {
-    const auto every_other = tenon::slice(x, tenon::all_of, tenon::all_of, tenon::range(0, 34, 2));
-    return tenon::evaluated_tensor(tenon::matmul(every_other, tenon::transpose(y)));
+    const auto every_other = tenon::slice(x, tenon::all_of, tenon::all_of, tenon::all_of, tenon::range(0, 34, 2));
+    return tenon::matmul(every_other, tenon::permute(y, tenon::axis<0, 2, 1>));
   };
-  const auto found = statement(a.template to<Space>(), b.template to<Space>());
-  CHECK(difference(numbers_of(found), numbers_of(statement(a, b)), product_bound<T>) == "");
+  const auto x = a.template to<Space>();
+  const auto y = b.template to<Space>();
+  for (const tenon::product_choice choice : {tenon::product_choice{1, 1}, {1, 2}}) {
+    const auto found = numbers_of(evaluated_by<Space>(choice, statement(x, y)));
+    for (tenon::index batch = 0; batch < 6; ++batch) {
+      const tenon::range outer(batch / 3, batch / 3 + 1), inner(batch % 3, batch % 3 + 1);
+      const auto left = numbers_of(tenon::slice(a, outer, inner, tenon::all_of, tenon::range(0, 34, 2)));
+      const auto right =
+          numbers_of(tenon::permute(tenon::slice(b, inner, tenon::all_of, tenon::all_of), tenon::axis<0, 2, 1>));
+      const auto part = found.begin() + batch * 20 * 30;
+      CHECK(product_error<T>(std::vector<double>(part, part + 20 * 30), left, right, 20, 30, 17) == "");
+    }
+  }
+}
+
+/// A prologue, and an epilogue with bias, residual, activation and cast, where results lie in packets and where not.
+template <class Space, class T>
+void check_fusion() {
+  const double bound = 4 * roundoff<T> + 1e-4;
+  for (const auto& [rows, columns] : {std::pair<tenon::index, tenon::index>{70, 72}, {65, 33}}) {
+    const auto a = random_tensor<T>(tenon::rank<2>(rows, 40), 1), b = random_tensor<T>(tenon::rank<2>(40, columns), 2),
+               residual = random_tensor<T>(tenon::rank<2>(rows, columns), 3);
+    const auto bias = random_tensor<T>(tenon::rank<1>(columns), 4);
+    const auto statement = [](const auto& left, const auto& right, const auto& added, const auto& each) {
+      return tenon::cast<float>(tenon::relu(tenon::matmul(left * 2, tenon::abs(right)) + each) + added);
+    };
+    const auto expected = numbers_of(statement(a, b, residual, bias));
+    const auto x = a.template to<Space>(), y = b.template to<Space>(), z = residual.template to<Space>();
+    const auto row = bias.template to<Space>();
+    const auto node = statement(x, y, z, row);
+    for (const tenon::product_choice choice : {tenon::product_choice{0, 1}, {1, 1}, {1, 2}}) {
+      CHECK(difference(numbers_of(evaluated_by<Space>(choice, node)), expected, 20 * bound) == "");
+    }
+  }
+}
+
+/// Numbers that are none, and infinities, reach the results of their rows and columns and no others.
+template <class Space, class T>
+void check_not_finite() {
+  auto a = random_tensor<T>(tenon::rank<2>(40, 24), 1);
+  const auto b = random_tensor<T>(tenon::rank<2>(24, 40), 2);
+  a(3, 5) = T(std::nanf("")), a(17, 23) = T(HUGE_VALF);
+  const auto found =
+      numbers_of(evaluated_by<Space>({1, 1}, tenon::matmul(a.template to<Space>(), b.template to<Space>())));
+  int finite = 0;
+  for (tenon::index i = 0; i < 40 * 40; ++i) {
+    const double number = found[static_cast<std::size_t>(i)];
+    finite += std::isfinite(number) ? 1 : 0;
+    if (i / 40 == 3) CHECK(std::isnan(number));
+    if (i / 40 == 17) CHECK(std::isinf(number));
+  }
+  CHECK(finite == 38 * 40);
 }
 
 /// Convolution and its two gradients.
 template <class Space, class T>
-void compare_convolutions() {
+void check_convolutions() {
   const auto image = random_tensor<T>(tenon::rank<4>(2, 3, 9, 8), 1);
   const auto weight = random_tensor<T>(tenon::rank<4>(5, 3, 3, 3), 2);
   const auto gradient = random_tensor<T>(tenon::rank<4>(2, 5, 5, 4), 3);
   const tenon::window_geometry geometry{.stride = {{2, 2}}, .padding = {{1, 1}}};
   const auto compare = [](const auto& operation, const auto& x, const auto& y) {
     const auto found = operation(x.template to<Space>(), y.template to<Space>());
-    CHECK(difference(numbers_of(found), numbers_of(operation(x, y)), product_bound<T>) == "");
+    CHECK(difference(numbers_of(found), numbers_of(operation(x, y)), 20 * roundoff<T> + 1e-4) == "");
   };
   compare([&](const auto& x, const auto& y) { return tenon::evaluated_tensor(tenon::convolve(x, y, geometry)); }, image,
           weight);

@@ -32,8 +32,9 @@ struct tiled_product_kernel {
   static constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
   static constexpr int stage_elements = left_elements + right_elements;
   static constexpr int strip_elements = Unit::strip_rows * Unit::strip_pitch;
-  static constexpr int shared_bytes = greatest_size(
+  static constexpr int stage_bytes = greatest_size(
       {shared_bytes_of<element>(stages * stage_elements), shared_bytes_of<accumulator>(policy::warps* strip_elements)});
+  static constexpr int shared_bytes = stage_bytes + shared_bytes_of<int>(1);  // one for is_last_block
 
   product_extents<Rank> extents;
   Left left;
@@ -61,7 +62,7 @@ struct tiled_product_kernel {
   TENON_HOST_DEVICE void run(Device& device) const {
     const tile_place place = place_of(device.block().x);
     const auto batch = extents.batch_position(place.batch);
-    const auto shared = device.template shared<unsigned char>(shared_bytes);
+    const auto shared = device.template shared<unsigned char>(stage_bytes);
     typename Unit::template warp_tile<Device> sums;
     sums.clear(device);
     accumulate(device, shared.template as<element>(), {left.at_batch(batch), right.at_batch(batch)}, place, sums);
