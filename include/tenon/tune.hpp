@@ -69,7 +69,7 @@ inline constexpr const char* tuned_heading = "tenon tuned products 1";
 
 }  // namespace detail
 
-/// Evaluates `expression` with every choice of tiles, and of blocks that share a tile, for each of its products in turn.
+/// Evaluates `expression` with every choice of tiles, and of blocks that share one, for each of its products in turn.
 /// The fastest one serves later products of the same kernel, element type and extents on devices of the same
 /// architecture and count of multiprocessors. Other results may round differently: a tile shared by several blocks is
 /// added in another order. Products of the host have nothing to choose.
