@@ -11,7 +11,6 @@
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
 
-using tenon::product_size;
 using tenon::rank;
 
 namespace {
@@ -21,13 +20,6 @@ std::string kernel_of() {
   const auto x = tenon_test::counting<T, Space>(rank<2>(4, 4));
   tenon::evaluated_tensor(tenon::matmul(x, x));
   return tenon::launch_count().last_kind;
-}
-
-using half_tiles = tenon::product_tiles<tenon::half>;
-
-bool is_choice(const product_size& size, int tile, int parts) {
-  const auto found = tenon::choose_product<half_tiles>(size, 132);
-  return found.tile == tile && found.parts == parts;
 }
 
 }  // namespace
@@ -57,20 +49,4 @@ TEMPLATE_LIST_TEST_CASE("bytes that are cast to integers are multiplied as bytes
   const auto found = statement(a.template to<TestType>(), b.template to<TestType>());
   CHECK(tenon::launch_count().last_kind == std::string("mma_product"));
   CHECK(tenon_test::numbers_of(found) == tenon_test::numbers_of(statement(a, b)));
-}
-
-TEST_CASE("large tiles fill a device, small ones what large ones would not", "[select]") {
-  CHECK(is_choice({8192, 8192, 8192, 1}, 0, 1));
-  CHECK(is_choice({128 * 11, 128 * 12, 8192, 1}, 0, 1));
-  CHECK(is_choice({128 * 11, 128 * 12 - 128, 8192, 1}, 1, 1));
-  CHECK(is_choice({64, 64, 64, 4096}, 1, 1));
-  CHECK(is_choice({64, 64, 64, 100}, 1, 1));
-}
-
-TEST_CASE("few tiles of much depth are shared by blocks", "[select]") {
-  CHECK(is_choice({256, 256, 65536, 1}, 1, 8));       // 16 tiles
-  CHECK(is_choice({256, 256, 32 * 8 * 3, 1}, 1, 3));  // each block has eight steps
-  CHECK(is_choice({256, 256, 100, 1}, 1, 1));
-  CHECK(is_choice({1, 1, 0, 1}, 1, 1));
-  CHECK(is_choice({0, 5, 7, 1}, 1, 1));
 }

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/hopper_select.hpp>
 #include <tenon/contraction/mma.hpp>
@@ -73,42 +74,6 @@ template <class Node>
 using product_units =
     detail::units_of_operand<typename decltype(detail::matrix_operand<Node>())::type, typename Node::accumulator>;
 
-/// How a product is shared among blocks.
-struct product_choice {
-  int tile;   ///< 0: large tiles, 1: small ones
-  int parts;  ///< blocks that share the depth of a tile
-};
-
-/// The extents that a choice depends on.
-struct product_size {
-  index rows, columns, depth, batches;
-
-  template <class Policy>
-  constexpr index tiles() const {
-    return (rows + Policy::rows - 1) / Policy::rows * ((columns + Policy::columns - 1) / Policy::columns) * batches;
-  }
-  /// Results that are computed, those outside the matrix included.
-  template <class Policy>
-  constexpr index covered() const {
-    return tiles<Policy>() * Policy::rows * Policy::columns;
-  }
-};
-
-/// Large tiles where they occupy every multiprocessor and cover little more than small ones would; where small ones do
-/// not occupy every one either, several blocks a tile, each of which has eight steps at least.
-template <class Tiles>
-product_choice choose_product(const product_size& size, int multiprocessors) {
-  using large = typename Tiles::large;
-  using small = typename Tiles::small;
-  constexpr index least_steps = 8;
-  const bool fits = 4 * size.covered<large>() <= 5 * size.covered<small>();
-  if (fits && size.tiles<large>() >= multiprocessors) return {0, 1};
-  const index tiles = size.tiles<small>(), steps = (size.depth + small::depth - 1) / small::depth;
-  if (tiles == 0 || tiles > workspace_counters) return {1, 1};
-  const index fitting = multiprocessors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
-  return {1, parts < 1 ? 1 : static_cast<int>(parts)};
-}
-
 namespace detail {
 
 /// Launches one kernel of `Unit` for the product in `node`.
@@ -158,13 +123,18 @@ template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
   const auto extents = extents_of_product(product);
-  const product_size size{extents.rows, extents.columns, extents.depth, extents.batch_count()};
   using product_type = std::remove_cvref_t<decltype(product)>;
   if (try_hopper_product<Space, typename product_type::element>(extents, left_matrix(product), right_matrix(product),
-                                                                make_kernel_epilogue<product_type>(target, node)))
+                                                                make_kernel_epilogue<product_type>(target, node))) {
     return;
-  using tiles = typename product_units<product_type>::tiles;
-  run_contraction_kernel<Space>(target, node, choose_product<tiles>(size, space_devices<Space>::multiprocessors()));
+  }
+  using units = product_units<product_type>;
+  const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
+                        space_devices<Space>::architecture(),
+                        space_devices<Space>::multiprocessors(),
+                        units::template unit<typename units::tiles::large>::name,
+                        dtype_name<typename product_type::element>()};
+  run_contraction_kernel<Space>(target, node, choose_product(key, extents_of_tiles<typename units::tiles>()));
 }
 
 }  // namespace tenon

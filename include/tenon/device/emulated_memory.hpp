@@ -115,6 +115,7 @@ struct space_devices<Space> {
   static int current() { return detail::thread_emulated_device(); }
   static stream_id stream() { return {nullptr, current()}; }
   static int multiprocessors() { return detail::thread_emulation().multiprocessors; }
+  static int architecture() { return 0; }
   static void use(int device) { detail::thread_emulated_device() = device; }
   static int of(const void* address) { return blocks_of<emulated>().device_of(address, current()); }
   static bool are_watched() { return true; }

@@ -1,0 +1,136 @@
+// tenon/tune.hpp: measures in which tiles the products of a statement are computed fastest.
+// What was found serves every later product of the same extents on the same kind of device; files keep it.
+// Floor 6: may include base, device, contraction, io.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <tenon/contraction/choice.hpp>
+#include <tenon/device/host_clock.hpp>
+#include <tenon/device/launch.hpp>
+#include <tenon/evaluate.hpp>
+#include <tenon/io/bytes.hpp>
+
+namespace tenon {
+
+/// What `tune` found for one product.
+struct tuned_product {
+  product_key key;
+  product_choice choice;
+  double usual_seconds, seconds;  ///< of the whole statement, by the usual choice and by this one
+};
+
+namespace detail {
+
+/// The choices worth a measurement: both tiles, and powers of two of parts of at least two steps.
+inline std::vector<product_choice> product_choices(const asked_product& product) {
+  constexpr int most_parts = 64, least_steps = 2;
+  std::vector<product_choice> choices{product.usual};
+  for (const int tile : {0, 1}) {
+    for (int parts = 1; parts <= most_parts; parts *= 2) {
+      const product_choice each{tile, parts};
+      const bool is_long = parts == 1 || product.key.size.steps(product.tiles[tile]) >= least_steps * parts;
+      if (is_long && is_possible(each, product.key.size, product.tiles) && !(each == product.usual)) {
+        choices.push_back(each);
+      }
+    }
+  }
+  return choices;
+}
+
+/// The least time of some runs, after one that counts for nothing.
+template <class Space, class Run>
+double least_seconds(const Run& run) {
+  constexpr int repetitions = 5;
+  const launch_clock* const own = clock_of_launches<Space>();
+  const launch_clock& clock = own == nullptr ? host_launch_clock() : *own;
+  double least = 0;
+  for (int i = 0; i <= repetitions; ++i) {
+    const std::uint64_t start = clock.mark();
+    run();
+    const double seconds = clock.seconds(start, clock.mark());
+    least = i <= 1 || seconds < least ? seconds : least;
+  }
+  return least;
+}
+
+/// Tries choices for a product; at its end the best so far is that of the process, also where a trial failed.
+struct tuning_scope {
+  tuned_product best;
+
+  explicit tuning_scope(const asked_product& product) : best{product.key, product.usual, 0, 0} {}
+  tuning_scope(const tuning_scope&) = delete;
+  tuning_scope& operator=(const tuning_scope&) = delete;
+  ~tuning_scope() { tuned_products::of_process().set(best.key, best.choice); }
+};
+
+inline constexpr const char* tuned_heading = "tenon tuned products 1";
+
+}  // namespace detail
+
+/// Evaluates `expression` with every choice of tiles, and of blocks that share one, for each of its products in turn.
+/// The fastest one serves later products of the same kernel, element type and extents on devices of the same
+/// architecture and count of multiprocessors. Other results may round differently: a tile shared by several blocks is
+/// added in another order. Products of the host have nothing to choose.
+/// returns   a line for each product, none on the host
+/// cost      about a hundred evaluations
+/// example   tenon::tune(relu(matmul(x, w) + bias)); y = relu(matmul(x, w) + bias);
+template <tensor_operand Expression>
+std::vector<tuned_product> tune(const Expression& expression) {
+  using space = typename node_of<Expression>::space;
+  product_listener listener;
+  auto result = evaluated_tensor(expression);
+  std::vector<tuned_product> found;
+  for (const auto& product : std::vector(listener.asked)) {
+    detail::tuning_scope scope(product);
+    auto& best = scope.best;
+    for (const auto& choice : detail::product_choices(product)) {
+      tuned_products::of_process().set(product.key, choice);
+      const double seconds = detail::least_seconds<space>([&] { result = expression; });
+      if (choice == product.usual) best.usual_seconds = best.seconds = seconds;
+      if (seconds < best.seconds) best.choice = choice, best.seconds = seconds;
+    }
+    found.push_back(best);
+  }
+  return found;
+}
+
+/// Writes what `tune` has found in this process, and what was loaded, to a file of text.
+/// throws    file_error
+inline void save_tuned(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << detail::tuned_heading << '\n';
+  for (const auto& [key, choice] : tuned_products::of_process().entries()) {
+    const auto& [rows, columns, depth, batches] = key.size;
+    text << key.kernel << ' ' << key.element << ' ' << key.architecture << ' ' << key.multiprocessors << ' ' << rows
+         << ' ' << columns << ' ' << depth << ' ' << batches << ' ' << choice.tile << ' ' << choice.parts << '\n';
+  }
+  const std::string bytes = text.str();
+  const std::span<const std::uint8_t> parts[] = {{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}};
+  io::write_bytes("save_tuned", path, parts);
+}
+
+/// Adds what a file of `save_tuned` holds; it takes the place of what is known of the same products.
+/// throws    file_error, which names the line; nothing is added then
+inline void load_tuned(const std::filesystem::path& path) {
+  const auto bytes = io::read_bytes("load_tuned", path);
+  std::istringstream text(std::string(bytes.begin(), bytes.end()));
+  std::string line;
+  if (!std::getline(text, line) || line != detail::tuned_heading) {
+    io::refuse("load_tuned", path, compose_text("line 1 is not '", detail::tuned_heading, "'"));
+  }
+  std::vector<std::pair<product_key, product_choice>> entries;
+  for (int number = 2; std::getline(text, line); ++number) {
+    std::istringstream words(line);
+    auto& [key, choice] = entries.emplace_back();
+    auto& [rows, columns, depth, batches] = key.size;
+    words >> key.kernel >> key.element >> key.architecture >> key.multiprocessors >> rows >> columns >> depth >>
+        batches >> choice.tile >> choice.parts;
+    const bool is_choice = !words.fail() && (choice.tile == 0 || choice.tile == 1) && choice.parts >= 1;
+    if (!is_choice) io::refuse("load_tuned", path, compose_text("line ", number, " is no choice: '", line, "'"));
+  }
+  for (const auto& [key, choice] : entries) tuned_products::of_process().set(key, choice);
+}
+
+}  // namespace tenon
