@@ -1,4 +1,4 @@
-// benchmarks/cuda/g05_gemm.cu: G5, products of matrices: tensor cores for bfloat16 and half, floats in full precision.
+// benchmarks/cuda/g05_gemm.cu: G5, products of matrices: on tensor cores in each type, and of floats in full precision.
 // Beside cuBLAS on the same problem: large, odd, skinny, deep and batched; and with bias, GELU and residual fused.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
@@ -19,28 +19,42 @@ class cublas {
   cublas& operator=(const cublas&) = delete;
   ~cublas() { cublasDestroy(handle_); }
 
+  /// What results of elements of T are accumulated in.
   template <class T>
-  void multiply(const T* a, const T* b, T* c, tn::index rows, tn::index columns, tn::index depth) const {
-    multiply_batch(a, b, c, {1, rows, columns, depth});
+  static constexpr cublasComputeType_t usual_compute() {
+    if constexpr (std::is_same_v<T, double>) return CUBLAS_COMPUTE_64F;
+    else return std::is_same_v<T, std::int8_t> ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F;
+  }
+  template <class Result, class T>
+  void multiply(const T* a, const T* b, Result* c, tn::index rows, tn::index columns, tn::index depth,
+                cublasComputeType_t compute = usual_compute<T>()) const {
+    multiply_batch(a, b, c, {1, rows, columns, depth}, compute);
   }
   struct extents {
     tn::index batches, rows, columns, depth;
   };
-  template <class T>
-  void multiply_batch(const T* a, const T* b, T* c, const extents& of) const {
-    const float one = 1, none = 0;
-    const auto type = type_of<T>();
-    check(cublasGemmStridedBatchedEx(
-        handle_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(of.columns), static_cast<int>(of.rows),
-        static_cast<int>(of.depth), &one, b, type, static_cast<int>(of.columns), of.columns * of.depth, a, type,
-        static_cast<int>(of.depth), of.rows * of.depth, &none, c, type, static_cast<int>(of.columns),
-        of.rows * of.columns, static_cast<int>(of.batches), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  template <class Result, class T>
+  void multiply_batch(const T* a, const T* b, Result* c, const extents& of,
+                      cublasComputeType_t compute = usual_compute<T>()) const {
+    using scale =
+        std::conditional_t<std::is_same_v<Result, tn::half> || std::is_same_v<Result, tn::bfloat16>, float, Result>;
+    const scale one = 1, none = 0;
+    check(cublasGemmStridedBatchedEx(handle_, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<int>(of.columns),
+                                     static_cast<int>(of.rows), static_cast<int>(of.depth), &one, b, type_of<T>(),
+                                     static_cast<int>(of.columns), of.columns * of.depth, a, type_of<T>(),
+                                     static_cast<int>(of.depth), of.rows * of.depth, &none, c, type_of<Result>(),
+                                     static_cast<int>(of.columns), of.rows * of.columns, static_cast<int>(of.batches),
+                                     compute, CUBLAS_GEMM_DEFAULT));
   }
 
  private:
   template <class T>
   static cudaDataType type_of() {
-    return std::is_same_v<T, float> ? CUDA_R_32F : std::is_same_v<T, tn::half> ? CUDA_R_16F : CUDA_R_16BF;
+    if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
+    else if constexpr (std::is_same_v<T, double>) return CUDA_R_64F;
+    else if constexpr (std::is_same_v<T, std::int8_t>) return CUDA_R_8I;
+    else if constexpr (std::is_same_v<T, std::int32_t>) return CUDA_R_32I;
+    else return std::is_same_v<T, tn::half> ? CUDA_R_16F : CUDA_R_16BF;
   }
   static void check(cublasStatus_t status) {
     if (status != CUBLAS_STATUS_SUCCESS) timing::session::fail(cublasGetStatusString(status));
@@ -53,7 +67,7 @@ class cublas {
 template <class T>
 double bound_of(tn::index depth) {
   const double sums = 1e-6 * std::sqrt(static_cast<double>(depth)) * 8;
-  return sums + (std::is_same_v<T, float> ? 0 : std::is_same_v<T, tn::half> ? 2e-3 : 1.6e-2);
+  return sums + (sizeof(T) != 2 ? 0 : std::is_same_v<T, tn::half> ? 2e-3 : 1.6e-2);
 }
 
 struct problem {
@@ -62,29 +76,71 @@ struct problem {
   double operations() const { return 2.0 * static_cast<double>(rows) * static_cast<double>(columns * depth); }
 };
 
+/// A product of two matrices as Tenon says it, what cuBLAS shall compute in, and how much rounding operands adds to the
+/// difference of two sums, for each square root of the depth.
+struct plain_product {
+  static constexpr double rounding = 0;
+  template <class T>
+  static constexpr cublasComputeType_t compute = cublas::usual_compute<T>();
+  template <class T>
+  auto operator()(const matrix<T>& a, const matrix<T>& b) const {
+    return tn::matmul(a, b);
+  }
+};
+struct tf32_product {
+  static constexpr double rounding = 4 * 0x1p-11;
+  template <class T>
+  static constexpr cublasComputeType_t compute = CUBLAS_COMPUTE_32F_FAST_TF32;
+  auto operator()(const matrix<float>& a, const matrix<float>& b) const {
+    return tn::matmul<tn::precision::tf32>(a, b);
+  }
+};
+struct byte_product : plain_product {
+  auto operator()(const matrix<std::int8_t>& a, const matrix<std::int8_t>& b) const {
+    return tn::matmul(tn::cast<std::int32_t>(a), tn::cast<std::int32_t>(b));
+  }
+};
+
 template <class T>
-void compare_product(timing::session& session, const std::string& row, const problem& of, const cublas& peer) {
-  const std::size_t bytes =
-      sizeof(T) * static_cast<std::size_t>(of.rows * of.depth + of.depth * of.columns + of.rows * of.columns);
-  std::vector<matrix<T>> a, b, c, peer_c;
+matrix<T> random_matrix(tn::index rows, tn::index columns, std::uint64_t seed) {
+  const tn::rank<2> extents(rows, columns);
+  if constexpr (std::is_integral_v<T>) {
+    matrix<T> values(extents);
+    values = tn::cast<T>(tn::uniform<float>(extents, seed, -127.0f, 127.0f));
+    return values;
+  } else {
+    return timing::random_tensor<T>(extents, seed);
+  }
+}
+
+template <class T, class Result = T, class Product = plain_product>
+void compare_product(timing::session& session, const std::string& row, const problem& of, const cublas& peer,
+                     const Product& product = {}) {
+  const std::size_t bytes = sizeof(T) * static_cast<std::size_t>((of.rows + of.columns) * of.depth) +
+                            sizeof(Result) * static_cast<std::size_t>(of.rows * of.columns);
+  std::vector<matrix<T>> a, b;
+  std::vector<matrix<Result>> c, peer_c;
   const int slots = timing::slots_for(bytes);
   for (int slot = 0; slot < slots; ++slot) {
-    a.push_back(timing::random_tensor<T>(tn::rank<2>(of.rows, of.depth), 2 * slot + 1));
-    b.push_back(timing::random_tensor<T>(tn::rank<2>(of.depth, of.columns), 2 * slot + 2));
+    a.push_back(random_matrix<T>(of.rows, of.depth, static_cast<std::uint64_t>(2 * slot + 1)));
+    b.push_back(random_matrix<T>(of.depth, of.columns, static_cast<std::uint64_t>(2 * slot + 2)));
     c.emplace_back(tn::rank<2>(of.rows, of.columns));
     peer_c.emplace_back(tn::rank<2>(of.rows, of.columns));
   }
   const auto with_tenon = [&](int slot) {
     const auto at = static_cast<std::size_t>(slot);
-    c[at] = tn::matmul(a[at], b[at]);
+    c[at] = product(a[at], b[at]);
   };
   const auto with_cublas = [&](int slot) {
     const auto at = static_cast<std::size_t>(slot);
-    peer.multiply(a[at].data(), b[at].data(), peer_c[at].data(), of.rows, of.columns, of.depth);
+    peer.multiply(a[at].data(), b[at].data(), peer_c[at].data(), of.rows, of.columns, of.depth,
+                  Product::template compute<T>);
   };
   session.compare(
       tn::compose_text(row, "_", tn::dtype_name<T>(), "/", of.text()),
-      {.operations = of.operations(), .bound = bound_of<T>(of.depth), .slots = slots},
+      {.operations = of.operations(),
+       .bound = bound_of<T>(of.depth) + Product::rounding * std::sqrt(static_cast<double>(of.depth)),
+       .slots = slots},
       {{"tenon", with_tenon, timing::elements_of(c[0])}, {"cublas", with_cublas, timing::elements_of(peer_c[0])}});
 }
 
@@ -127,6 +183,9 @@ void cases(timing::session& session) {
     compare_product<tn::bfloat16>(session, "G5a", {n, n, n}, peer);
     compare_product<tn::half>(session, "G5b", {n, n, n}, peer);
   }
+  compare_product<float>(session, "G5c_tf32", {8192, 8192, 8192}, peer, tf32_product{});
+  compare_product<std::int8_t, std::int32_t>(session, "G5c", {8192, 8192, 8192}, peer, byte_product{});
+  compare_product<double>(session, "G5c", {4096, 4096, 4096}, peer);
   compare_product<float>(session, "G5e", {8192, 8192, 8192}, peer);
   compare_epilogue(session, {8192, 8192, 1024}, peer);
   compare_product<tn::bfloat16>(session, "G5g", {8191, 8190, 8189}, peer);
