@@ -51,7 +51,7 @@ struct copy_kernel {
     if (syncs) device.sync();
     if (device.thread() == 0) {
       unit.arrive_expecting(barrier, 0, announced);
-      unit.copy_tile(tile, first, map, position, barrier, 0);
+      unit.copy_tile(tile.part(first, rows * width - first), map, position, barrier, 0);
     }
     if (waits) unit.wait(barrier, 0, parity);
     for (int i = device.thread(); i < rows * width; i += device.block_size()) {

@@ -38,14 +38,15 @@ struct hopper_product_kernel {
       const auto strips = device.template shared<float>(Tile::consumer_warps * result_strip::size);
       const auto full = device.template shared<phase_barrier>(stages);
       const auto empty = device.template shared<phase_barrier>(stages);
-      if (device.thread() == 0) make_barriers(unit, full, empty);
+      const hopper_stages memory{left_tiles, right_tiles, full, empty};
+      if (device.thread() == 0) make_barriers(unit, memory);
       device.sync();
       if (device.thread() < warpgroup_size) {
         unit.template give_registers<producer_registers>();
-        if (device.thread() == 0) produce(device, unit, left_tiles, right_tiles, full, empty);
+        if (device.thread() == 0) produce(device, unit, memory);
       } else {
         unit.template take_registers<consumer_registers>();
-        consume(device, unit, left_tiles, right_tiles, strips, full, empty);
+        consume(device, unit, memory, strips);
       }
     } else {
       hopper_unit<Device>::refuse();
@@ -53,71 +54,68 @@ struct hopper_product_kernel {
   }
 
  private:
-  template <class Unit, class Barriers>
-  TENON_HOST_DEVICE void make_barriers(Unit& unit, const Barriers& full, const Barriers& empty) const {
+  template <class Unit, class Memory>
+  TENON_HOST_DEVICE void make_barriers(Unit& unit, const Memory& memory) const {
     unit.prefetch_map(left.map);
     unit.prefetch_map(right.map);
     for (int stage = 0; stage < stages; ++stage) {
-      unit.make_barrier(full, stage, 1);
-      unit.make_barrier(empty, stage, Tile::consumer_warps);
+      unit.make_barrier(memory.full, stage, 1);
+      unit.make_barrier(memory.empty, stage, Tile::consumer_warps);
     }
     unit.show_barriers();
   }
   TENON_HOST_DEVICE int steps() const { return static_cast<int>((extents.depth + depth_tile - 1) / depth_tile); }
 
   /// Has the operands of every step of every tile copied, as soon as its stage is empty.
-  template <class Device, class Unit, class Tiles, class Barriers>
-  TENON_HOST_DEVICE void produce(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
-                                 const Barriers& full, const Barriers& empty) const {
+  template <class Device, class Unit, class Memory>
+  TENON_HOST_DEVICE void produce(Device& device, Unit& unit, const Memory& memory) const {
     ring at;
     for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
       const hopper_place place = order.place(number);
       for (int step = 0; step < steps(); ++step, at.advance()) {
-        unit.wait(empty, at.stage, at.parity ^ 1);
-        unit.arrive_expecting(full, at.stage, stage_bytes);
-        left.template copy<tile_rows>(unit, left_tiles, place.row, step * depth_tile, place.batch, full, at.stage);
-        right.template copy<tile_columns>(unit, right_tiles, place.column, step * depth_tile, place.batch, full,
+        unit.wait(memory.empty, at.stage, at.parity ^ 1);
+        unit.arrive_expecting(memory.full, at.stage, stage_bytes);
+        const int depth = step * depth_tile;
+        left.template copy<tile_rows>(unit, {{place.row, depth, place.batch}}, memory.left, memory.full, at.stage);
+        right.template copy<tile_columns>(unit, {{place.column, depth, place.batch}}, memory.right, memory.full,
                                           at.stage);
       }
     }
   }
 
-  template <class Device, class Unit, class Tiles, class Strips, class Barriers>
-  TENON_HOST_DEVICE void consume(Device& device, Unit& unit, const Tiles& left_tiles, const Tiles& right_tiles,
-                                 const Strips& strips, const Barriers& full, const Barriers& empty) const {
-    const int own_row = (device.warp() * warp_size / warpgroup_size - 1) * product_rows;
-    const auto own_tiles = left_tiles.part(own_row * depth_tile, left_tiles.size() - own_row * depth_tile);
+  /// Multiplies and stores 64 rows of every tile.
+  template <class Device, class Unit, class Memory, class Strips>
+  TENON_HOST_DEVICE void consume(Device& device, Unit& unit, const Memory& memory, const Strips& strips) const {
+    const int own_row = (device.warp() * warp_size / warpgroup_size - 1) * product_rows, skipped = own_row * depth_tile;
+    auto own = memory;
+    own.left = memory.left.part(skipped, memory.left.size() - skipped);
     ring at;
     float sums[sums_of_thread];
     for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
       if (left.lines_are_adjacent) {
-        if (right.lines_are_adjacent) {
-          multiply<column_major, row_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
-        } else {
-          multiply<column_major, column_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
-        }
-      } else if (right.lines_are_adjacent) {
-        multiply<row_major, row_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+        if (right.lines_are_adjacent) multiply<column_major, row_major>(device, unit, own, at, sums);
+        else multiply<column_major, column_major>(device, unit, own, at, sums);
       } else {
-        multiply<row_major, column_major>(device, unit, own_tiles, right_tiles, full, empty, at, sums);
+        if (right.lines_are_adjacent) multiply<row_major, row_major>(device, unit, own, at, sums);
+        else multiply<row_major, column_major>(device, unit, own, at, sums);
       }
       store(device, strips, order.place(number), own_row, sums);
     }
   }
-  /// The sums of a warpgroup's 64 rows of a tile.
-  template <class Left, class Right, class Device, class Unit, class Tiles, class Barriers>
-  TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Tiles& left_tiles,
-                                               const Tiles& right_tiles, const Barriers& full, const Barriers& empty,
-                                               ring& at, float (&results)[sums_of_thread]) const {
+  /// The sums of one tile. They are this function's own while products are under way: registers that the four orders of
+  /// operands shared would be moved, and every product would wait for that.
+  template <class Left, class Right, class Device, class Unit, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Memory& memory, ring& at,
+                                               float (&results)[sums_of_thread]) const {
     using product = warpgroup_product<Element, tile_columns, Left, Right>;
     using left_layout = hopper_layout<product_rows, product::left_has_rows_adjacent>;
     using right_layout = hopper_layout<tile_columns, product::right_has_columns_adjacent>;
     float sums[sums_of_thread];
     int previous = 0;
     for (int step = 0; step < steps(); ++step, at.advance()) {
-      unit.wait(full, at.stage, at.parity);
-      const auto a = left_layout::describe(unit, left_tiles, at.stage * left_size);
-      const auto b = right_layout::describe(unit, right_tiles, at.stage * right_size);
+      unit.wait(memory.full, at.stage, at.parity);
+      const auto a = left_layout::describe(unit, memory.left, at.stage * left_size);
+      const auto b = right_layout::describe(unit, memory.right, at.stage * right_size);
       unit.begin_products();
       for (int i = 0; i < depth_tile / product_depth; ++i) {
         unit.template multiply<product>(sums, a.advanced(i * left_layout::step_bytes),
@@ -125,11 +123,11 @@ struct hopper_product_kernel {
       }
       unit.commit_products();
       unit.template wait_products<1>();  // those of the step before
-      if (step > 0 && device.lane() == 0) unit.arrive(empty, previous);
+      if (step > 0 && device.lane() == 0) unit.arrive(memory.empty, previous);
       previous = at.stage;
     }
     unit.finish_products(sums);
-    if (device.lane() == 0) unit.arrive(empty, previous);
+    if (device.lane() == 0) unit.arrive(memory.empty, previous);
     for (int i = 0; i < sums_of_thread; ++i) results[i] = sums[i];
   }
 

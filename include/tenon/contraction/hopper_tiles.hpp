@@ -38,6 +38,14 @@ struct hopper_layout {
   }
 };
 
+/// A block's ring of stages in shared memory: tiles of both operands, and barriers that say when a stage is full or
+/// empty.
+template <class Tiles, class Barriers>
+struct hopper_stages {
+  Tiles left, right;
+  Barriers full, empty;
+};
+
 /// An operand as tiles are copied of it.
 template <class Map>
 struct hopper_operand {
@@ -45,18 +53,20 @@ struct hopper_operand {
   bool lines_are_adjacent;
   bool has_batches;  // else it is the same in all
 
-  /// Starts to copy a stage: `Lines` from `line` on and 64 of depth.
+  /// Starts to copy `Lines` and 64 of depth into a stage; `place` is the first line, depth and batch.
   template <int Lines, class Unit, class Tiles, class Barriers>
-  TENON_HOST_DEVICE void copy(Unit& unit, const Tiles& to, int line, int depth, int batch, const Barriers& full,
+  TENON_HOST_DEVICE void copy(Unit& unit, const array<int, 3>& place, const Tiles& tiles, const Barriers& full,
                               int stage) const {
-    const int first = stage * Lines * hopper_layout<Lines, true>::width, z = has_batches ? batch : 0;
+    using adjacent = hopper_layout<Lines, true>;
+    const auto to = tiles.part(stage * Lines * adjacent::width, Lines * adjacent::width);
+    const int line = place[0], depth = place[1], batch = has_batches ? place[2] : 0;
     if (lines_are_adjacent) {
-      using layout = hopper_layout<Lines, true>;
-      for (int i = 0; i < layout::copies; ++i) {
-        unit.copy_tile(to, first + i * layout::copy_size, map, {{line + i * layout::width, depth, z}}, full, stage);
+      for (int i = 0; i < adjacent::copies; ++i) {
+        unit.copy_tile(to.part(i * adjacent::copy_size, adjacent::copy_size), map,
+                       {{line + i * adjacent::width, depth, batch}}, full, stage);
       }
     } else {
-      unit.copy_tile(to, first, map, {{depth, line, z}}, full, stage);
+      unit.copy_tile(to, map, {{depth, line, batch}}, full, stage);
     }
   }
 };

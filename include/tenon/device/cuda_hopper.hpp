@@ -53,12 +53,12 @@ class hopper_unit<cuda_device> {
   }
 
   template <class T>
-  __device__ __forceinline__ void copy_tile(const cuda_shared_array<T>& to, int first, const tile_map& from,
+  __device__ __forceinline__ void copy_tile(const cuda_shared_array<T>& to, const tile_map& from,
                                             const array<int, 3>& position, const barriers& at, int i) {
     asm volatile(
         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
         :
-        : "r"(to.address(first)), "l"(&from), "r"(position[0]), "r"(position[1]), "r"(position[2]), "r"(at.address(i))
+        : "r"(to.address(0)), "l"(&from), "r"(position[0]), "r"(position[1]), "r"(position[2]), "r"(at.address(i))
         : "memory");
   }
   __device__ __forceinline__ void prefetch_map(const tile_map& map) {

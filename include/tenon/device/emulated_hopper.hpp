@@ -123,12 +123,11 @@ class hopper_unit<emulated_device> {
 
   /// Starts to copy the tile at `position` of a tensor; the barrier learns of its bytes when they are there.
   template <class T>
-  void copy_tile(const shared_array<T>& to, int first, const tile_map& from, const array<int, 3>& position,
-                 const barriers& at, int i, source_position caller = {}) {
+  void copy_tile(const shared_array<T>& to, const tile_map& from, const array<int, 3>& position, const barriers& at,
+                 int i, source_position caller = {}) {
     const detail::unobserved quiet;
-    const detail::emulated_tile_copy copy{&from.tensor, from.element_bytes, position, to.offset_of(first),
-                                          at.offset_of(i)};
-    if (copy.bytes() > (to.size() - first) * static_cast<int>(sizeof(T))) {
+    const detail::emulated_tile_copy copy{&from.tensor, from.element_bytes, position, to.offset_of(0), at.offset_of(i)};
+    if (copy.bytes() > to.size() * static_cast<int>(sizeof(T))) {
       self_.schedule->refuse(self_, compose_text("copy_tile at ", detail::at_text(caller), ": beyond the array"));
     }
     work_.copies.copy_tile(self_, copy, caller);
