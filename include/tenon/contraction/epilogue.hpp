@@ -103,7 +103,8 @@ struct contraction_epilogue {
     }
     return {nullptr, 0};
   }
-  TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, Rank>& batch) const {
+  template <int ResultRank>
+  TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, ResultRank>& batch) const {
     return {target, map.at_batch(batch)};
   }
 
@@ -136,18 +137,6 @@ struct contraction_epilogue {
   }
 };
 
-/// Lowers what surrounds the contraction of `node` and merges the result's column axes.
-template <class Product, class Target, class E>
-auto make_epilogue(Target target, const E& node) {
-  constexpr int rank = E::shape_type::rank;
-  using result_axes = typename Product::result_axes;
-  auto program = node.template lower<0>(identity_map<rank>());
-  auto extents = node.shape().to_array();
-  merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
-  using value = compute_type<typename Product::element>;
-  return contraction_epilogue<value, Target, decltype(program), rank, result_axes>{target, {program, extents, {}}};
-}
-
 /// The contraction within a statement of the form `contract`.
 template <class E>
 const auto& contraction_of(const E& node) {
@@ -156,6 +145,33 @@ const auto& contraction_of(const E& node) {
   } else {
     return contraction_of(get<detail::operand_to_split<E>()>(node.operands));
   }
+}
+
+namespace detail {
+
+/// A target seen through a map of its axes.
+template <class T, int Rank, int Outer>
+strided_target<T, Outer> mapped_target(const strided_target<T, Rank>& target, const axis_map<Rank, Outer>& map) {
+  strided_target<T, Outer> result{target.data + map.offset(target.stride), map.strides(target.stride)};
+  result.streaming = target.streaming;
+  return result;
+}
+
+}  // namespace detail
+
+/// Lowers what surrounds the contraction of `node` and merges the result's column axes.
+template <class Product, class T, int Rank, class E>
+auto make_epilogue(const strided_target<T, Rank>& whole, const E& node) {
+  const auto& product = contraction_of(node);
+  const auto map = result_map(product);
+  auto target = detail::mapped_target(whole, map);
+  auto program = node.template lower<0>(map);
+  auto extents = result_extents(product);
+  using result_axes = typename Product::result_axes;
+  merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
+  using value = compute_type<typename Product::element>;
+  return contraction_epilogue<value, decltype(target), decltype(program), extents.size(), result_axes>{
+      target, {program, extents, {}}};
 }
 
 }  // namespace tenon
