@@ -38,6 +38,9 @@ struct accumulator_run {
   }
 };
 
+/// Results that are so long a run go past the caches where the destination is large.
+inline constexpr index streamed_run = 512;
+
 /// Rows of results in memory, `pitch` elements apart.
 template <class T>
 struct result_rows {
@@ -72,8 +75,10 @@ struct contraction_epilogue {
       auto position = map.position(row, column);
       const index origin = position[Rank - 1];
       position[Rank - 1] = 0;
-      write_run<reading::strided>(target_run{target.at(position), target.step()}, {{origin, origin + length}},
-                                  map.program.at(position), accumulator_run<Value, Accumulator>{accumulators, origin});
+      const bool streaming = target.streaming && length >= streamed_run;
+      write_run<reading::strided>(target_run{target.at(position), target.step(), streaming},
+                                  {{origin, origin + length}}, map.program.at(position),
+                                  accumulator_run<Value, Accumulator>{accumulators, origin});
       column += length, accumulators += length, count -= length;
     }
   }

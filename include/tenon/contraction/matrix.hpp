@@ -117,6 +117,21 @@ folded_matrix<Program, Rank, Axes> merged_matrix(Program program, array<index, R
   return {program, extents, {}};
 }
 
+/// Merges axes of which windows are single elements into the last one as far as memory allows: then a product with
+/// patches is one of plain matrices.
+template <int Rank, class Visit>
+void merge_plain_axes(patch_geometry<Rank>& patches, Visit&& visit) {
+  constexpr int last = Rank - 1;
+  stride_list<Rank + 3> strides;
+  visit(strides);
+  if (strides.count > stride_list<Rank + 3>::capacity || !patches.is_plain(last)) return;
+  for (int axis = last - 1; axis >= 0 && patches.is_plain(axis); --axis) {
+    if (!strides.merge(3 + axis, 3 + last, patches.image[last])) return;
+    patches.image[last] *= patches.image[axis], patches.image[axis] = 1;
+    patches.output[last] *= patches.output[axis], patches.output[axis] = 1;
+  }
+}
+
 /// The right operand of a contraction, batch 0.
 template <class Node>
 auto right_matrix(const Node& node) {

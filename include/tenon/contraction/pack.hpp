@@ -28,26 +28,46 @@ TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to
   write_run<reading::strided>(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
+/// `count` adjacent elements.
+template <class T>
+TENON_INLINE void copy_elements(const T* from, index count, T* to) {
+  constexpr int lanes = simd::native_width<T>;
+  index j = 0;
+  for (; j + lanes <= count; j += lanes) simd::store<lanes>(to + j, simd::load<T, lanes>(from + j));
+  if (j < count) simd::store_part<lanes>(to + j, simd::load_part<T, lanes>(from + j, count - j), count - j);
+}
+
 /// `count` values that a tap along the last axis sees, for windows `window`, `window` + 1, ...; `cursor` runs along the
 /// axis.
 template <class T, int Rank, class Cursor>
 TENON_INLINE void copy_patch_run(const patch_geometry<Rank>& geometry, const Cursor& cursor, index tap, index window,
                                  index count, T* to) {
   constexpr int axis = Rank - 1;
-  if (geometry.stride[axis] != 1 || geometry.image_step[axis] != 1) {
+  const index step = geometry.stride[axis];
+  if (geometry.image_step[axis] != 1) {
     for (index j = 0; j < count; ++j) {
       const index place = geometry.place(axis, window + j, tap);
       to[j] = place < 0 ? T(0) : static_cast<T>(cursor.value(place, no_slots{}));
     }
     return;
   }
-  const index first = window + tap * geometry.dilation[axis] - geometry.padding[axis];  // what the first window sees
-  const index inside = first < 0 ? least(-first, count) : 0;
-  const index beyond = least(geometry.image[axis] - first, count);
-  index j = 0;
-  for (; j < inside; ++j) to[j] = T(0);
-  if (j < beyond) copy_run(cursor, first + j, beyond - j, to + j), j = beyond;
-  for (; j < count; ++j) to[j] = T(0);
+  const index first = window * step + tap * geometry.dilation[axis] - geometry.padding[axis];  // what the first sees
+  const index before = least(first < 0 ? (step - 1 - first) / step : 0, count);
+  const index end = first >= geometry.image[axis] ? 0 : (geometry.image[axis] - first + step - 1) / step;
+  const index beyond = std::max(least(end, count), before);
+  std::fill(to, to + before, T(0));
+  using memory_cursor = typename strided_source<T, Rank + 3>::cursor;
+  if (step == 1) {
+    if constexpr (std::is_same_v<Cursor, memory_cursor>) {
+      if (cursor.stride == 1) copy_elements(cursor.data + first + before, beyond - before, to + before);
+      else copy_run(cursor, first + before, beyond - before, to + before);
+    } else if (before < beyond) {
+      copy_run(cursor, first + before, beyond - before, to + before);
+    }
+  } else {
+    for (index j = before; j < beyond; ++j) to[j] = static_cast<T>(cursor.value(first + j * step, no_slots{}));
+  }
+  std::fill(to + beyond, to + count, T(0));
 }
 
 /// The values of row (c, r, s) for `count` windows from number `column` on.

@@ -56,6 +56,11 @@ struct patch_geometry {
     const index found = step == 1 ? spread : spread / step;
     return found < image[axis] && found * step == spread ? found : -1;
   }
+  /// Whether the windows along an axis are the elements of the image.
+  constexpr bool is_plain(int axis) const {
+    return kernel[axis] == 1 && stride[axis] == 1 && padding[axis] == 0 && image_step[axis] == 1 &&
+           output[axis] == image[axis];
+  }
   TENON_HOST_DEVICE constexpr index taps() const { return product(kernel); }
   TENON_HOST_DEVICE constexpr index windows() const { return product(output); }
 
