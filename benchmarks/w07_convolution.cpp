@@ -1,6 +1,6 @@
 // benchmarks/w07_convolution.cpp: W7, convolutions of eight images with bias and ReLU.
-// Tenon and oneDNN, that one in plain layouts as Tenon and in its own, on the same data. Operations per second count two
-// for each product of the definition.
+// Tenon and oneDNN, in plain layouts and in its own, on the same data; operations per second count two for each product
+// of the definition.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_vector.hpp>
@@ -46,6 +47,8 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     if (product.run(extents.rows, extents.columns, extents.depth)) return;
   }
   if constexpr (products::group == 1 && is_patch_matrix<Right>) {
+    const depthwise_product<unit, Left, Right, Epilogue> planes{left, right, epilogue};
+    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
     const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
     product.run(extents.rows, extents.columns, extents.depth);
   } else {

@@ -28,13 +28,32 @@ TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to
   write_run<reading::strided>(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
+/// How many elements ahead an image is asked for: hardware does not look beyond a page.
+template <class T>
+inline constexpr index elements_ahead = 4096 / static_cast<index>(sizeof(T));
+
 /// `count` adjacent elements.
 template <class T>
 TENON_INLINE void copy_elements(const T* from, index count, T* to) {
   constexpr int lanes = simd::native_width<T>;
   index j = 0;
-  for (; j + lanes <= count; j += lanes) simd::store<lanes>(to + j, simd::load<T, lanes>(from + j));
+  for (; j + lanes <= count; j += lanes) {
+    __builtin_prefetch(from + j + elements_ahead<T>);
+    simd::store<lanes>(to + j, simd::load<T, lanes>(from + j));
+  }
   if (j < count) simd::store_part<lanes>(to + j, simd::load_part<T, lanes>(from + j, count - j), count - j);
+}
+
+template <class T>
+TENON_INLINE void fill_zeros(T* to, index count) {
+  constexpr int lanes = simd::native_width<T>;
+  for (index j = 0; j < count; j += lanes) simd::store_part<lanes>(to + j, simd::pack<T, lanes>{}, count - j);
+}
+
+/// How many of the places `from`, `from` + step, ... lie before `place`.
+constexpr index steps_until(index from, index place, index step) {
+  if (place <= from) return 0;
+  return step == 1 ? place - from : (place - from + step - 1) / step;
 }
 
 /// `count` values that a tap along the last axis sees, for windows `window`, `window` + 1, ...; `cursor` runs along the
@@ -52,22 +71,20 @@ TENON_INLINE void copy_patch_run(const patch_geometry<Rank>& geometry, const Cur
     return;
   }
   const index first = window * step + tap * geometry.dilation[axis] - geometry.padding[axis];  // what the first sees
-  const index before = least(first < 0 ? (step - 1 - first) / step : 0, count);
-  const index end = first >= geometry.image[axis] ? 0 : (geometry.image[axis] - first + step - 1) / step;
-  const index beyond = std::max(least(end, count), before);
-  std::fill(to, to + before, T(0));
+  const index before = least(steps_until(first, 0, step), count);
+  const index beyond = std::max(least(steps_until(first, geometry.image[axis], step), count), before);
+  fill_zeros(to, before);
   using memory_cursor = typename strided_source<T, Rank + 3>::cursor;
-  if (step == 1) {
-    if constexpr (std::is_same_v<Cursor, memory_cursor>) {
-      if (cursor.stride == 1) copy_elements(cursor.data + first + before, beyond - before, to + before);
-      else copy_run(cursor, first + before, beyond - before, to + before);
-    } else if (before < beyond) {
-      copy_run(cursor, first + before, beyond - before, to + before);
-    }
+  if constexpr (std::is_same_v<Cursor, memory_cursor>) {
+    const memory_cursor seen{cursor.data + (first + before * step) * cursor.stride, step * cursor.stride};
+    if (seen.stride == 1) copy_elements(seen.data, beyond - before, to + before);
+    else copy_run(seen, 0, beyond - before, to + before);
+  } else if (step == 1) {
+    if (before < beyond) copy_run(cursor, first + before, beyond - before, to + before);
   } else {
     for (index j = before; j < beyond; ++j) to[j] = static_cast<T>(cursor.value(first + j * step, no_slots{}));
   }
-  std::fill(to + beyond, to + count, T(0));
+  fill_zeros(to + beyond, count - beyond);
 }
 
 /// The values of row (c, r, s) for `count` windows from number `column` on.

@@ -116,14 +116,11 @@ class window_lines {
     constexpr int last = Rank - 1;
     const index needed = columns() + column_.reach();
     const index span = geometry_.image[last] == 0 ? 0 : (geometry_.image[last] - 1) * geometry_.image_step[last] + 1;
-    const auto positions_before = [&](index from, index place) {  // of a line that begins at `from`
-      return place <= from ? 0 : detail::least(needed, (place - from + column_.stride - 1) / column_.stride);
-    };
     index pitch = columns(), shared = needed;
     for (index phase = 0; phase < column_.phases(); ++phase) {
       const index from = phase * column_.dilation - column_.shift(phase) * column_.stride - geometry_.padding[last];
-      shared = detail::least(shared, positions_before(from, 0));
-      pitch = std::max(pitch, positions_before(from, span));
+      shared = detail::least(shared, detail::steps_until(from, 0, column_.stride));
+      pitch = std::max(pitch, detail::least(needed, detail::steps_until(from, span, column_.stride)));
     }
     return std::max(pitch, needed - shared);
   }
