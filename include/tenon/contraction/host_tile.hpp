@@ -23,7 +23,7 @@ struct host_tile {
 };
 
 /// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`; row k on the right
-/// begins at `right[k * right_step]`, or where rows are listed at `right[right_offsets[k]]`, and then `listed_ahead` more
+/// begins at `right[k * right_step]`, or where rows are listed at `right[right_offsets[k]]`, and `listed_ahead` more
 /// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. A tile of
 /// full height writes the right operand's rows side by side to `copied`, unless that is null.
 template <class Products>
