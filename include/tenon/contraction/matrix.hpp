@@ -136,14 +136,12 @@ void merge_plain_axes(patch_geometry<Rank>& patches, Visit&& visit) {
 template <class Node>
 auto right_matrix(const Node& node) {
   if constexpr (requires { node.lower_image(); }) {
-    const auto program = node.lower_image();
-    using patches =
-        patch_matrix<std::remove_const_t<decltype(program)>, Node::spatial_axes, Node::result_axes::result_batches[0]>;
-    if constexpr (Node::patches_transposed) {
-      return transposed_matrix<patches>{{program, node.patches()}};
-    } else {
-      return patches{program, node.patches()};
-    }
+    auto program = node.lower_image();
+    auto geometry = node.patches();
+    merge_plain_axes(geometry, [&](auto&& visitor) { program.visit(visitor); });
+    using patches = patch_matrix<decltype(program), Node::spatial_axes, Node::result_axes::result_batches[0]>;
+    if constexpr (Node::patches_transposed) return transposed_matrix<patches>{{program, geometry}};
+    else return patches{program, geometry};
   } else {
     return merged_matrix<typename Node::right_axes>(node.lower_right(), node.right_extents());
   }
