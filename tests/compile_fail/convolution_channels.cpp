@@ -1,4 +1,4 @@
-// expect: tenon: image and weight of a convolution must have equal channels
+// expect: tenon: the channels of a convolution's image must be a multiple of its weight's
 // expect: left_extent<3
 // expect: right_extent<4
 // tests/compile_fail/convolution_channels.cpp: an image with other channels than the weight.

@@ -27,6 +27,7 @@ device_tables all_devices() {
   add_view(devices);
   add_cast(devices);
   add_matmul(devices);
+  add_convolution(devices);
   add_generator(devices);
   return devices;
 }

@@ -108,6 +108,7 @@ void add_scan(device_tables&);
 void add_indexing(device_tables&);
 void add_view(device_tables&);
 void add_matmul(device_tables&);
+void add_convolution(device_tables&);
 void add_generator(device_tables&);
 
 }  // namespace conformance

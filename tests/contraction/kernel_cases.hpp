@@ -271,7 +271,7 @@ void check_convolutions() {
   const auto image = random_tensor<T>(tenon::rank<4>(2, 3, 9, 8), 1);
   const auto weight = random_tensor<T>(tenon::rank<4>(5, 3, 3, 3), 2);
   const auto gradient = random_tensor<T>(tenon::rank<4>(2, 5, 5, 4), 3);
-  const tenon::window_geometry geometry{.stride = {{2, 2}}, .padding = {{1, 1}}};
+  const tenon::window_geometry<2> geometry{.stride = {{2, 2}}, .padding = {{1, 1}}};
   const auto compare = [](const auto& operation, const auto& x, const auto& y) {
     const auto found = operation(x.template to<Space>(), y.template to<Space>());
     CHECK(difference(numbers_of(found), numbers_of(operation(x, y)), 20 * roundoff<T> + 1e-4) == "");

@@ -49,6 +49,34 @@ TEST_CASE("patches are the image under its windows, zero outside", "[matrix]") {
   }
 }
 
+TEST_CASE("windows of single elements are the columns of a plain matrix, as far as memory allows", "[matrix]") {
+  using extents = tenon::array<tenon::index, 2>;
+  const auto image = counting<float>(rank<4>(2, 3, 4, 5), 1), weight = counting<float>(rank<4>(2, 3, 1, 1));
+  const auto outputs_of = [&](const auto& x, const tenon::window_geometry<2>& geometry) {
+    const auto node = tenon::convolve(x, weight, geometry);
+    const auto patches = tenon::right_matrix(node);
+    const auto values = tenon::evaluated_tensor(x);
+    bool all_right = true;
+    if (geometry == tenon::window_geometry<2>{}) {
+      const tenon::index plane = x.shape().extent(2) * x.shape().extent(3);
+      for (tenon::index row = 0; row < 3; ++row) {
+        for (tenon::index i = 0; i < 2 * plane; ++i) {
+          all_right = all_right && patches.value(row, i) == values.data()[(i / plane * 3 + row) * plane + i % plane];
+        }
+      }
+    }
+    CHECK(all_right);
+    return patches.geometry.output;
+  };
+  CHECK(outputs_of(image, {}) == extents{{1, 20}});
+  CHECK(outputs_of(image * 2, {}) == extents{{1, 20}});
+  CHECK(outputs_of(tenon::slice(image, tenon::all_of, tenon::all_of, tenon::all_of, tenon::range(1, 4)), {}) ==
+        extents{{4, 3}});
+  CHECK(outputs_of(image, {.stride = {{2, 1}}}) == extents{{2, 5}});
+  CHECK(outputs_of(image, {.stride = {{1, 2}}}) == extents{{4, 3}});
+  CHECK(outputs_of(image, {.padding = {{1, 0}}}) == extents{{6, 5}});
+}
+
 TEST_CASE("extents of products and their batches", "[matrix]") {
   const auto a = counting<float>(rank<3>(5, 2, 3));
   const auto b = counting<float>(rank<3>(5, 3, 4));

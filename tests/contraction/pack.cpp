@@ -60,10 +60,8 @@ TEST_CASE("panels of plain, transposed, sliced and computed operands", "[pack]")
   check(tenon::matmul(a * 2 + 1, tenon::slice(b, tenon::range(tenon::open_end, tenon::open_end, -1)) - 3));
 }
 
-TEST_CASE("panels of patches with strides, padding and wide kernels", "[pack]") {
-  const auto image = counting<float>(rank<4>(3, 2, 9, 11), 1);
-  const auto check = [&](const auto& weight, const tenon::window_geometry& geometry) {
-    const auto node = tenon::convolve(image, weight, geometry);
+TEST_CASE("panels of patches with strides, padding, dilation and wide kernels", "[pack]") {
+  const auto check_node = [](const auto& node) {
     const auto patches = tenon::right_matrix(node);
     const auto extents = tenon::extents_of_product(node);
     const tenon::index columns = extents.columns < width ? extents.columns : width;
@@ -74,12 +72,22 @@ TEST_CASE("panels of patches with strides, padding and wide kernels", "[pack]") 
     CHECK(packs_right<width>(transposed, {0, extents.columns, 0, taps}));
     CHECK(packs_right<width>(transposed, {2, extents.columns - 2, 1, taps - 1}));
   };
+  const auto image = counting<float>(rank<4>(3, 2, 9, 11), 1);
+  const auto check = [&](const auto& weight, const tenon::window_geometry<2>& geometry) {
+    check_node(tenon::convolve(image, weight, geometry));
+  };
   const auto three = counting<float>(rank<4>(1, 2, 3, 3)), wide = counting<float>(rank<4>(1, 2, 2, 9));
   check(three, {});
   check(three, {.padding = {{1, 1}}});
   check(three, {.stride = {{2, 3}}, .padding = {{2, 1}}});
+  check(three, {.padding = {{2, 2}}, .dilation = {{2, 3}}});
   check(wide, {.padding = {{0, 8}}});
-  check(three, {.padding = {{2, 2}}, .image_step = {{2, 2}}});
+  check(counting<float>(rank<4>(2, 1, 3, 3)), {.groups = 2});
+  const auto pair = counting<float>(rank<4>(2, 3, 3, 3));
+  check_node(tenon::convolve_image_gradient(image, pair, {{19, 23}}, {.stride = {{2, 2}}}));
+  check_node(tenon::convolve(counting<float>(rank<3>(2, 3, 17)), counting<float>(rank<3>(2, 3, 3))));
+  check_node(tenon::convolve(counting<float>(rank<5>(2, 2, 4, 3, 5)), counting<float>(rank<5>(1, 2, 2, 2, 3)),
+                             {.stride = {{2, 1, 1}}, .padding = {{1, 0, 1}}}));
 }
 
 TEST_CASE("bytes are packed four to a unit, and their sums are kept", "[pack]") {

@@ -58,3 +58,22 @@ TEMPLATE_TEST_CASE("elements are gathered at any stride", "[simd]", float, doubl
     for (int lane = 0; lane < 3 && lane < width; ++lane) CHECK(part[lane] == static_cast<value>(40 + lane * stride));
   }
 }
+
+TEMPLATE_TEST_CASE("lanes outside of a row are zero and not read", "[simd]", float, double, std::int8_t) {
+  constexpr int width = simd::native_width<TestType>;
+  for (const tenon::index extent : {1, 3, width, width + 5}) {
+    const tenon_test::guarded<TestType> row(extent);
+    for (tenon::index i = 0; i < extent; ++i) row.data()[i] = static_cast<TestType>(i + 1);
+    for (tenon::index first = -width - 1; first <= extent + 1; ++first) {
+      const auto lanes = simd::inside_lanes<TestType, width>(first, extent).load(row.data());
+      bool all_right = true;
+      for (int lane = 0; lane < width; ++lane) {
+        const tenon::index place = first + lane;
+        const bool is_inside = place >= 0 && place < extent;
+        all_right = all_right && lanes[lane] == static_cast<TestType>(is_inside ? place + 1 : 0);
+      }
+      CAPTURE(extent, first);
+      CHECK(all_right);
+    }
+  }
+}

@@ -69,6 +69,9 @@ inline constexpr int result_packet<strided_target<T, Rank>, Program> =
     : sizeof(T) <= 2                                           ? 8
                                                                : 16 / static_cast<int>(sizeof(T));
 
+/// Results that are so long a run go past the caches where the destination is large.
+inline constexpr index streamed_run = 512;
+
 /// Rows of results in memory, `pitch` elements apart.
 template <class T>
 struct result_rows {
@@ -113,8 +116,10 @@ struct contraction_epilogue {
       auto position = map.position(row, column);
       const index origin = position[Rank - 1];
       position[Rank - 1] = 0;
-      write_run<reading::strided>(target_run{target.at(position), target.step()}, {{origin, origin + length}},
-                                  map.program.at(position), accumulator_run<Value, Accumulator>{accumulators, origin});
+      const bool streaming = target.streaming && length >= streamed_run;
+      write_run<reading::strided>(target_run{target.at(position), target.step(), streaming},
+                                  {{origin, origin + length}}, map.program.at(position),
+                                  accumulator_run<Value, Accumulator>{accumulators, origin});
       column += length, accumulators += length, count -= length;
     }
   }
@@ -144,7 +149,8 @@ struct contraction_epilogue {
     }
     return {nullptr, 0};
   }
-  TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, Rank>& batch) const {
+  template <int ResultRank>
+  TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, ResultRank>& batch) const {
     return {target, map.at_batch(batch), fitting};
   }
 
@@ -177,6 +183,43 @@ struct contraction_epilogue {
   }
 };
 
+/// The contraction within a statement of the form `contract`.
+template <class E>
+const auto& contraction_of(const E& node) {
+  if constexpr (is_contraction<E>) {
+    return node;
+  } else {
+    return contraction_of(get<detail::operand_to_split<E>()>(node.operands));
+  }
+}
+
+namespace detail {
+
+/// A target seen through a map of its axes.
+template <class T, int Rank, int Outer>
+strided_target<T, Outer> mapped_target(const strided_target<T, Rank>& target, const axis_map<Rank, Outer>& map) {
+  strided_target<T, Outer> result{target.data + map.offset(target.stride), map.strides(target.stride)};
+  result.streaming = target.streaming;
+  return result;
+}
+
+}  // namespace detail
+
+/// Lowers what surrounds the contraction of `node` and merges the result's column axes.
+template <class Product, class T, int Rank, class E>
+auto make_epilogue(const strided_target<T, Rank>& whole, const E& node) {
+  const auto& product = contraction_of(node);
+  const auto map = result_map(product);
+  auto target = detail::mapped_target(whole, map);
+  auto program = node.template lower<0>(map);
+  auto extents = result_extents(product);
+  using result_axes = typename Product::result_axes;
+  merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
+  using value = compute_type<typename Product::element>;
+  return contraction_epilogue<value, decltype(target), decltype(program), extents.size(), result_axes>{
+      target, {program, extents, {}}};
+}
+
 namespace detail {
 
 /// The most neighbours, up to `Size`, in whose packets all lies that a statement writes and reads beside its results.
@@ -195,37 +238,14 @@ int fitting_packet(const array<index, Rank>& extents, Target target, Program pro
 
 }  // namespace detail
 
-/// Lowers what surrounds the contraction of `node` and merges the result's column axes.
-template <class Product, class Target, class E>
-auto make_epilogue(Target target, const E& node) {
-  constexpr int rank = E::shape_type::rank;
-  using result_axes = typename Product::result_axes;
-  auto program = node.template lower<0>(identity_map<rank>());
-  auto extents = node.shape().to_array();
-  merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
-  using value = compute_type<typename Product::element>;
-  using epilogue = contraction_epilogue<value, Target, decltype(program), rank, result_axes>;
-  return epilogue{target, {program, extents, {}}};
-}
-
 /// The same as kernels store results: in packets where all lies in them.
 template <class Product, class Target, class E>
 auto make_kernel_epilogue(const Target& target, const E& node) {
   auto epilogue = make_epilogue<Product>(target, node);
   using result_axes = typename Product::result_axes;
   epilogue.fitting =
-      detail::fitting_packet<result_axes, epilogue.packet>(epilogue.map.extents, target, epilogue.map.program);
+      detail::fitting_packet<result_axes, epilogue.packet>(epilogue.map.extents, epilogue.target, epilogue.map.program);
   return epilogue;
-}
-
-/// The contraction within a statement of the form `contract`.
-template <class E>
-const auto& contraction_of(const E& node) {
-  if constexpr (is_contraction<E>) {
-    return node;
-  } else {
-    return contraction_of(get<detail::operand_to_split<E>()>(node.operands));
-  }
 }
 
 }  // namespace tenon

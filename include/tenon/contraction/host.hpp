@@ -4,9 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_vector.hpp>
+#include <tenon/contraction/host_windows.hpp>
 #include <tenon/device/launch_count.hpp>
 
 namespace tenon {
@@ -44,8 +46,15 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     const vector_product<unit, Left, Right, Epilogue> product{left, right, epilogue};
     if (product.run(extents.rows, extents.columns, extents.depth)) return;
   }
-  const host_product<products, Left, Right, Epilogue> product{left, right, epilogue};
-  product.run(extents.rows, extents.columns, extents.depth);
+  if constexpr (products::group == 1 && is_patch_matrix<Right>) {
+    const depthwise_product<unit, Left, Right, Epilogue> planes{left, right, epilogue};
+    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
+    const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
+    product.run(extents.rows, extents.columns, extents.depth);
+  } else {
+    const host_product<products, Left, Right, Epilogue> product{left, right, epilogue};
+    product.run(extents.rows, extents.columns, extents.depth);
+  }
 }
 
 }  // namespace detail

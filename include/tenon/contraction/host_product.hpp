@@ -167,7 +167,7 @@ struct host_product {
     operands.left = block.left.at(row);
     operands.left_row = is_packed ? block.left.packed_line_step : block.left.line_step;
     operands.left_step = is_packed ? 1 : block.left.step;
-    if (!block.is_first) operands.before = block.sums_at(row, panel);
+    if (!block.is_first) operands.before = block.sums_at(row, panel), operands.before_pitch = width;
     if (!block.is_last) return multiply_tile(operands, height, width, block.sums_at(row, panel), width);
     if (plain.data != nullptr && inner_rows == height) {
       return multiply_tile(operands, height, width, plain.data + row * plain.pitch, plain.pitch);

@@ -22,9 +22,10 @@ struct host_tile {
   static constexpr int height = has_many_registers ? 8 : 4, step = height / 2;
 };
 
-/// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`, row k on the right
-/// begins at `right[k * right_step]`. `before` holds the sums of former blocks of k, as wide as the tile, or is null. A
-/// tile of full height writes the right operand's rows side by side to `copied`, unless that is null.
+/// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`; row k on the right
+/// begins at `right[k * right_step]`, or where rows are listed at `right[right_offsets[k]]`, and `listed_ahead` more
+/// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. A tile of
+/// full height writes the right operand's rows side by side to `copied`, unless that is null.
 template <class Products>
 struct tile_operands {
   using unit = typename Products::unit;
@@ -33,15 +34,21 @@ struct tile_operands {
   index left_row, left_step, right_step, steps;
   const sum* before = nullptr;
   unit* copied = nullptr;
+  const index* right_offsets = nullptr;
+  index before_pitch = 0;
 };
 
 namespace detail {
 
-inline constexpr index prefetched_rows = 32;
+/// How far ahead memory is asked for, as hardware does not look ahead from row to row.
+inline constexpr index prefetched_rows = 32, listed_ahead = 8;
+
+/// How a tile finds the rows of its right operand: at equal steps, at the same and copying them, or by a list.
+enum class right_rows { stepping, copied, listed };
 
 /// Sums of a tile into rows `pitch` apart. Where the left operand is shifted, the sums of row `steps` of the right
 /// operand come first.
-template <class Products, int Height, int Vectors, bool Copies = false>
+template <class Products, int Height, int Vectors, right_rows Rows = right_rows::stepping>
 [[gnu::noinline]] void multiply_tile(const tile_operands<Products>& operands, typename Products::sum* to, index pitch) {
   using sum = typename Products::sum;
   using unit = typename Products::unit;
@@ -57,16 +64,22 @@ template <class Products, int Height, int Vectors, bool Copies = false>
       }
     }
   }
-  for (index k = 0; k < operands.steps; ++k, left += left_step, right += right_step) {
+  for (index k = 0; k < operands.steps; ++k, left += left_step) {
     simd::pack<unit, lanes> row[Vectors];
-    if constexpr (Copies) {  // hardware does not look ahead from row to row
+    if constexpr (Rows == right_rows::listed) {
+      right = operands.right + operands.right_offsets[k];
+      const unit* later = operands.right + operands.right_offsets[k + listed_ahead];
+      TENON_UNROLL(3)
+      for (int j = 0; j < Vectors; ++j) __builtin_prefetch(later + j * lanes);
+    }
+    if constexpr (Rows == right_rows::copied) {
       TENON_UNROLL(3)
       for (int j = 0; j < Vectors; ++j) __builtin_prefetch(right + prefetched_rows * right_step + j * lanes);
     }
     TENON_UNROLL(3)
     for (int j = 0; j < Vectors; ++j) {
       row[j] = simd::load<unit, lanes>(right + j * lanes);
-      if constexpr (Copies) simd::store<lanes>(copied + (k * Vectors + j) * lanes, row[j]);
+      if constexpr (Rows == right_rows::copied) simd::store<lanes>(copied + (k * Vectors + j) * lanes, row[j]);
     }
     TENON_UNROLL(8)
     for (int i = 0; i < Height; ++i) {
@@ -74,13 +87,14 @@ template <class Products, int Height, int Vectors, bool Copies = false>
       TENON_UNROLL(3)
       for (int j = 0; j < Vectors; ++j) sums[i][j] = Products::add(sums[i][j], number, row[j]);
     }
+    if constexpr (Rows != right_rows::listed) right += right_step;
   }
   const sum* before = operands.before;
   TENON_UNROLL(8)
   for (int i = 0; i < Height; ++i, to += pitch) {
     TENON_UNROLL(3)
     for (int j = 0; j < Vectors; ++j) {
-      if (before != nullptr) sums[i][j] += simd::load<sum, lanes>(before + (i * Vectors + j) * lanes);
+      if (before != nullptr) sums[i][j] += simd::load<sum, lanes>(before + i * operands.before_pitch + j * lanes);
       simd::store<lanes>(to + j * lanes, sums[i][j]);
     }
   }
@@ -95,13 +109,15 @@ void multiply_tile(const tile_operands<Products>& operands, index height, index 
                    index pitch) {
   using tile = host_tile<Products>;
   using function = void (*)(const tile_operands<Products>&, typename Products::sum*, index);
+  constexpr auto copied = detail::right_rows::copied;
   static constexpr function functions[3][3] = {
       {detail::multiply_tile<Products, tile::step, 1>, detail::multiply_tile<Products, tile::step, 2>,
        detail::multiply_tile<Products, tile::step, 3>},
       {detail::multiply_tile<Products, tile::height, 1>, detail::multiply_tile<Products, tile::height, 2>,
        detail::multiply_tile<Products, tile::height, 3>},
-      {detail::multiply_tile<Products, tile::height, 1, true>, detail::multiply_tile<Products, tile::height, 2, true>,
-       detail::multiply_tile<Products, tile::height, 3, true>}};
+      {detail::multiply_tile<Products, tile::height, 1, copied>,
+       detail::multiply_tile<Products, tile::height, 2, copied>,
+       detail::multiply_tile<Products, tile::height, 3, copied>}};
   functions[operands.copied != nullptr ? 2 : height / tile::height][width / tile::lanes - 1](operands, to, pitch);
 }
 

@@ -71,32 +71,30 @@ void merge_columns(array<index, Rank>& extents, Visit&& visit) {
   }
 }
 
-/// The patches of an image [n, c, h, w] as a matrix: row (c, r, s), column (n, p, q); zero outside the image.
-template <class Program>
+/// The patches of images [groups, n, c, h, w] as a matrix: row (c, r, s), column (n, p, q); zero outside the image. Any
+/// number of axes may follow the channels. Axis `GroupAxis` of a product's batches numbers the groups.
+template <class Program, int Rank, int GroupAxis>
 struct patch_matrix {
   using value_type = typename Program::value_type;
   Program program;
-  array<index, 4> image;
-  array<index, 2> kernel;
-  array<index, 2> output;
-  window_geometry geometry;
+  patch_geometry<Rank> geometry;
+  index group = 0;
 
-  /// The row or column of the image that tap `tap` of window `window` sees, or -1.
-  TENON_HOST_DEVICE index coordinate(int axis, index window, index tap) const {
-    const index spread = window * geometry.stride[axis] + tap - geometry.padding[axis];
-    if (spread < 0) return -1;
-    const index step = geometry.image_step[axis];
-    const index place = step == 1 ? spread : spread / step;
-    return place < image[2 + axis] && place * step == spread ? place : -1;
-  }
   TENON_HOST_DEVICE value_type value(index row, index column) const {
-    const index s = row % kernel[1], r = row / kernel[1] % kernel[0], c = row / (kernel[1] * kernel[0]);
-    const index q = column % output[1], p = column / output[1] % output[0], n = column / (output[1] * output[0]);
-    const index y = coordinate(0, p, r), x = coordinate(1, q, s);
-    if (y < 0 || x < 0) return value_type(0);
-    return program.at(array<index, 4>{{n, c, y, x}}).value(0, no_slots{});
+    array<index, Rank + 3> position{};
+    for (int axis = Rank - 1; axis >= 0; --axis) {
+      const index place = geometry.place(axis, column % geometry.output[axis], row % geometry.kernel[axis]);
+      if (place < 0) return value_type(0);
+      position[3 + axis] = place;
+      row /= geometry.kernel[axis], column /= geometry.output[axis];
+    }
+    position[0] = group, position[1] = column, position[2] = row;
+    return program.at(position).value(0, no_slots{});
   }
-  TENON_HOST_DEVICE patch_matrix at_batch(const array<index, 4>&) const { return *this; }
+  template <int ResultRank>
+  TENON_HOST_DEVICE patch_matrix at_batch(const array<index, ResultRank>& position) const {
+    return {program, geometry, position[GroupAxis]};
+  }
 };
 
 /// A matrix with rows and columns exchanged.
@@ -106,7 +104,10 @@ struct transposed_matrix {
   Matrix matrix;
 
   TENON_HOST_DEVICE value_type value(index row, index column) const { return matrix.value(column, row); }
-  TENON_HOST_DEVICE transposed_matrix at_batch(const array<index, 4>& other) const { return {matrix.at_batch(other)}; }
+  template <int ResultRank>
+  TENON_HOST_DEVICE transposed_matrix at_batch(const array<index, ResultRank>& position) const {
+    return {matrix.at_batch(position)};
+  }
 };
 
 /// A program over `extents` as the matrix of batch 0, its column axes merged.
@@ -116,18 +117,31 @@ folded_matrix<Program, Rank, Axes> merged_matrix(Program program, array<index, R
   return {program, extents, {}};
 }
 
+/// Merges axes of which windows are single elements into the last one as far as memory allows: then a product with
+/// patches is one of plain matrices.
+template <int Rank, class Visit>
+void merge_plain_axes(patch_geometry<Rank>& patches, Visit&& visit) {
+  constexpr int last = Rank - 1;
+  stride_list<Rank + 3> strides;
+  visit(strides);
+  if (strides.count > stride_list<Rank + 3>::capacity || !patches.is_plain(last)) return;
+  for (int axis = last - 1; axis >= 0 && patches.is_plain(axis); --axis) {
+    if (!strides.merge(3 + axis, 3 + last, patches.image[last])) return;
+    patches.image[last] *= patches.image[axis], patches.image[axis] = 1;
+    patches.output[last] *= patches.output[axis], patches.output[axis] = 1;
+  }
+}
+
 /// The right operand of a contraction, batch 0.
 template <class Node>
 auto right_matrix(const Node& node) {
   if constexpr (requires { node.lower_image(); }) {
     auto program = node.lower_image();
-    const patch_matrix<decltype(program)> patches{program, node.image_extents(), node.kernel(), node.output(),
-                                                  node.geometry};
-    if constexpr (Node::patches_transposed) {
-      return transposed_matrix<patch_matrix<decltype(program)>>{patches};
-    } else {
-      return patches;
-    }
+    auto geometry = node.patches();
+    merge_plain_axes(geometry, [&](auto&& visitor) { program.visit(visitor); });
+    using patches = patch_matrix<decltype(program), Node::spatial_axes, Node::result_axes::result_batches[0]>;
+    if constexpr (Node::patches_transposed) return transposed_matrix<patches>{{program, geometry}};
+    else return patches{program, geometry};
   } else {
     return merged_matrix<typename Node::right_axes>(node.lower_right(), node.right_extents());
   }
@@ -139,12 +153,16 @@ auto left_matrix(const Node& node) {
   return merged_matrix<typename Node::left_axes>(node.lower_left(), node.left_extents());
 }
 
-/// The extents of the axes `Axes::batches`, 1 for every other axis.
-template <class Axes, int Rank>
-constexpr array<index, Rank> batch_extents(const array<index, Rank>& extents) {
-  auto result = filled_array<Rank>(index{1});
-  for (const int axis : Axes::batches) result[axis] = extents[axis];
-  return result;
+/// Where the axes of a product lie among those of the statement; groups of channels are an axis of their own.
+template <class Product>
+auto result_map(const Product& product) {
+  if constexpr (requires { product.result_map(); }) return product.result_map();
+  else return identity_map<Product::shape_type::rank>();
+}
+template <class Product>
+auto result_extents(const Product& product) {
+  if constexpr (requires { product.result_extents(); }) return product.result_extents();
+  else return product.shape().to_array();
 }
 
 /// Product of the extents of `axes`.
@@ -173,10 +191,13 @@ struct product_extents {
 template <class Node>
 auto extents_of_product(const Node& node) {
   using result_axes = typename Node::result_axes;
-  const auto extents = node.shape().to_array();
+  const auto extents = result_extents(node);
+  constexpr auto batches = result_axes::batches;
+  constexpr auto numbered = result_axes::result_batches;
+  auto counts = filled_array<Node::shape_type::rank>(index{1});
+  for (int place = 0; place < batches.size(); ++place) counts[numbered[place]] = extents[batches[place]];
   return product_extents<Node::shape_type::rank>{extent_over(result_axes::rows, extents),
-                                                 extent_over(result_axes::columns, extents), node.depth(),
-                                                 batch_extents<result_axes>(extents)};
+                                                 extent_over(result_axes::columns, extents), node.depth(), counts};
 }
 
 }  // namespace tenon

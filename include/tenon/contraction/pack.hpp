@@ -28,45 +28,93 @@ TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to
   write_run<reading::strided>(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
-/// `count` values of one row of patches, for windows q, q + 1, ... of window row p.
-template <class T, class Program>
-TENON_INLINE void copy_patch_run(const patch_matrix<Program>& patches, const array<index, 4>& tap, index p, index q,
-                                 index count, T* to) {
-  const auto [n, c, r, s] = tap.values;
-  const index y = patches.coordinate(0, p, r);
-  if (y < 0) {
-    for (index j = 0; j < count; ++j) to[j] = T(0);
-    return;
+/// How many elements ahead an image is asked for: hardware does not look beyond a page.
+template <class T>
+inline constexpr index elements_ahead = 4096 / static_cast<index>(sizeof(T));
+
+/// `count` adjacent elements.
+template <class T>
+TENON_INLINE void copy_elements(const T* from, index count, T* to) {
+  constexpr int lanes = simd::native_width<T>;
+  index j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    __builtin_prefetch(from + j + elements_ahead<T>);
+    simd::store<lanes>(to + j, simd::load<T, lanes>(from + j));
   }
-  const auto cursor = patches.program.at(array<index, 4>{{n, c, y, 0}});
-  if (patches.geometry.stride[1] != 1 || patches.geometry.image_step[1] != 1) {
+  if (j < count) simd::store_part<lanes>(to + j, simd::load_part<T, lanes>(from + j, count - j), count - j);
+}
+
+template <class T>
+TENON_INLINE void fill_zeros(T* to, index count) {
+  constexpr int lanes = simd::native_width<T>;
+  for (index j = 0; j < count; j += lanes) simd::store_part<lanes>(to + j, simd::pack<T, lanes>{}, count - j);
+}
+
+/// How many of the places `from`, `from` + step, ... lie before `place`.
+constexpr index steps_until(index from, index place, index step) {
+  if (place <= from) return 0;
+  return step == 1 ? place - from : (place - from + step - 1) / step;
+}
+
+/// `count` values that a tap along the last axis sees, for windows `window`, `window` + 1, ...; `cursor` runs along the
+/// axis.
+template <class T, int Rank, class Cursor>
+TENON_INLINE void copy_patch_run(const patch_geometry<Rank>& geometry, const Cursor& cursor, index tap, index window,
+                                 index count, T* to) {
+  constexpr int axis = Rank - 1;
+  const index step = geometry.stride[axis];
+  if (geometry.image_step[axis] != 1) {
     for (index j = 0; j < count; ++j) {
-      const index x = patches.coordinate(1, q + j, s);
-      to[j] = x < 0 ? T(0) : static_cast<T>(cursor.value(x, no_slots{}));
+      const index place = geometry.place(axis, window + j, tap);
+      to[j] = place < 0 ? T(0) : static_cast<T>(cursor.value(place, no_slots{}));
     }
     return;
   }
-  const index first = q + s - patches.geometry.padding[1];  // the column of the image that window q sees
-  const index inside = first < 0 ? (-first < count ? -first : count) : 0;
-  const index beyond = patches.image[3] - first < count ? patches.image[3] - first : count;
-  index j = 0;
-  for (; j < inside; ++j) to[j] = T(0);
-  if (j < beyond) copy_run(cursor, first + j, beyond - j, to + j), j = beyond;
-  for (; j < count; ++j) to[j] = T(0);
+  const index first = window * step + tap * geometry.dilation[axis] - geometry.padding[axis];  // what the first sees
+  const index before = least(steps_until(first, 0, step), count);
+  const index beyond = std::max(least(steps_until(first, geometry.image[axis], step), count), before);
+  fill_zeros(to, before);
+  using memory_cursor = typename strided_source<T, Rank + 3>::cursor;
+  if constexpr (std::is_same_v<Cursor, memory_cursor>) {
+    const memory_cursor seen{cursor.data + (first + before * step) * cursor.stride, step * cursor.stride};
+    if (seen.stride == 1) copy_elements(seen.data, beyond - before, to + before);
+    else copy_run(seen, 0, beyond - before, to + before);
+  } else if (step == 1) {
+    if (before < beyond) copy_run(cursor, first + before, beyond - before, to + before);
+  } else {
+    for (index j = before; j < beyond; ++j) to[j] = static_cast<T>(cursor.value(first + j * step, no_slots{}));
+  }
+  fill_zeros(to + beyond, count - beyond);
 }
 
-/// The values of row (c, r, s) for `count` windows from number `window` on.
-template <class T, class Program>
-TENON_INLINE void copy_patch_row(const patch_matrix<Program>& patches, index row, index window, index count, T* to) {
-  const index s = row % patches.kernel[1], r = row / patches.kernel[1] % patches.kernel[0];
-  const index c = row / (patches.kernel[1] * patches.kernel[0]);
-  index q = window % patches.output[1], p = window / patches.output[1] % patches.output[0];
-  index n = window / (patches.output[1] * patches.output[0]);
+/// The values of row (c, r, s) for `count` windows from number `column` on.
+template <class T, class Program, int Rank, int GroupAxis>
+TENON_INLINE void copy_patch_row(const patch_matrix<Program, Rank, GroupAxis>& patches, index row, index column,
+                                 index count, T* to) {
+  const auto& geometry = patches.geometry;
+  array<index, Rank> tap{}, window{};
+  for (int axis = Rank - 1; axis >= 0; --axis) {
+    tap[axis] = row % geometry.kernel[axis], row /= geometry.kernel[axis];
+    window[axis] = column % geometry.output[axis], column /= geometry.output[axis];
+  }
+  array<index, Rank + 3> position{};
+  position[0] = patches.group, position[1] = column, position[2] = row;
   while (count > 0) {
-    const index rest = patches.output[1] - q, length = rest < count ? rest : count;
-    copy_patch_run(patches, {{n, c, r, s}}, p, q, length, to);
-    count -= length, to += length, q = 0;
-    if (++p == patches.output[0]) p = 0, ++n;
+    const index length = least(geometry.output[Rank - 1] - window[Rank - 1], count);
+    bool inside = true;
+    for (int axis = 0; axis < Rank - 1; ++axis) {
+      position[3 + axis] = geometry.place(axis, window[axis], tap[axis]);
+      inside = inside && position[3 + axis] >= 0;
+    }
+    if (inside) {
+      copy_patch_run(geometry, patches.program.at(position), tap[Rank - 1], window[Rank - 1], length, to);
+    } else {
+      std::fill(to, to + length, T(0));
+    }
+    count -= length, to += length, window[Rank - 1] = 0;
+    int axis = Rank - 2;
+    for (; axis >= 0 && ++window[axis] == geometry.output[axis]; --axis) window[axis] = 0;
+    if (axis < 0) ++position[1];
   }
 }
 
@@ -89,14 +137,15 @@ void copy_row(const folded_matrix<Program, Rank, Axes>& matrix, index row, index
     column += length, to += length, count -= length;
   }
 }
-template <class T, class Program>
-void copy_row(const patch_matrix<Program>& patches, index row, index column, index count, T* to) {
+template <class T, class Program, int Rank, int GroupAxis>
+void copy_row(const patch_matrix<Program, Rank, GroupAxis>& patches, index row, index column, index count, T* to) {
   copy_patch_row(patches, row, column, count, to);
 }
 
 /// The same of a column.
-template <class T, class Program>
-void copy_column(const transposed_matrix<patch_matrix<Program>>& patches, index column, index row, index count, T* to) {
+template <class T, class Program, int Rank, int GroupAxis>
+void copy_column(const transposed_matrix<patch_matrix<Program, Rank, GroupAxis>>& patches, index column, index row,
+                 index count, T* to) {
   copy_patch_row(patches.matrix, column, row, count, to);
 }
 template <class T, class U, int Rank, class Axes>
@@ -119,8 +168,8 @@ bool runs_along_columns(const Matrix& matrix) {
   }
   return false;
 }
-template <class Program>
-bool runs_along_columns(const transposed_matrix<patch_matrix<Program>>&) {
+template <class Program, int Rank, int GroupAxis>
+bool runs_along_columns(const transposed_matrix<patch_matrix<Program, Rank, GroupAxis>>&) {
   return true;
 }
 

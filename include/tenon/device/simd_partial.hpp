@@ -60,6 +60,15 @@ template <class T, int Width, class U>
   return load<T, Width>(elements);
 }
 
+template <class T, int Width>
+[[gnu::noinline]] pack<T, Width> load_inside_one_by_one(const T* row, index first, index extent) {
+  T elements[Width] = {};
+  for (index lane = 0; lane < Width; ++lane) {
+    if (first + lane >= 0 && first + lane < extent) elements[lane] = row[first + lane];
+  }
+  return load<T, Width>(elements);
+}
+
 template <int Width, class U, class V>
 [[gnu::noinline]] void store_one_by_one(U* to, V lanes, index count) {
   U elements[Width];
@@ -85,6 +94,32 @@ TENON_INLINE pack<T, Width> load_part(const U* from, index count) {
 #endif
   return count >= Width ? load<T, Width>(from) : detail::load_one_by_one<T, Width>(from, count);
 }
+
+/// Which lanes of a pack that begins at element `first` lie within rows of `extent` elements.
+template <class T, int Width>
+class inside_lanes {
+ public:
+  TENON_INLINE inside_lanes(index first, index extent) : first_(first), extent_(extent) {
+    if constexpr (detail::moves_lanes<T, pack<T, Width>>) {
+      const unsigned before = first < 0 ? detail::first_lanes<Width>(-first) : 0;
+      mask_ = extent <= first ? 0 : detail::first_lanes<Width>(extent - first) & ~before;
+    }
+  }
+  /// The elements of a row; 0 in lanes outside.
+  TENON_INLINE pack<T, Width> load(const T* row) const {
+#if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+    if constexpr (detail::moves_lanes<T, pack<T, Width>>) {
+      return detail::load_lanes<pack<T, Width>>(row + first_, mask_);
+    }
+#endif
+    if (first_ >= 0 && first_ + Width <= extent_) return simd::load<T, Width>(row + first_);
+    return detail::load_inside_one_by_one<T, Width>(row, first_, extent_);
+  }
+
+ private:
+  index first_, extent_;
+  unsigned mask_ = 0;
+};
 
 /// Writes the first `count` lanes, all of a greater count, to adjacent elements, converted to U.
 template <int Width, class U, class V>

@@ -73,7 +73,7 @@ struct conv2d {
   }
 
  private:
-  window_geometry geometry() const {
+  window_geometry<2> geometry() const {
     return {.stride = {{options.stride, options.stride}}, .padding = {{options.padding, options.padding}}};
   }
   constexpr index output_extent(index extent) const {

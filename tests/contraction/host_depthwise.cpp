@@ -1,0 +1,73 @@
+// tests/contraction/host_depthwise.cpp: convolutions of single channels with 3 x 3 windows.
+// Against sums over all products in double; what the loop does not serve must come out right another way.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/contraction/host_depthwise.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/convolution.hpp"
+#include "support/elements.hpp"
+#include "support/threads.hpp"
+
+namespace {
+
+using tenon::rank;
+using tenon_test::numbers_of;
+using problem = tenon_test::convolution_problem<2>;
+
+template <class T>
+void compare(const problem& p) {
+  CAPTURE(tenon::compose_text(p.image, p.weight, p.geometry.padding, p.geometry.extra_padding, p.geometry.groups));
+  const auto make = [](const tenon::array<tenon::index, 4>& extents, std::uint64_t seed) {
+    return tenon::evaluated_tensor(tenon::cast<T>(tenon::uniform<float>(rank<4>(extents), seed, -3.0f, 3.0f)));
+  };
+  const auto image = make(p.image, 1), weight = make(p.weight, 2);
+  const auto x = numbers_of(image), w = numbers_of(weight);
+  std::vector<double> expected(static_cast<std::size_t>(rank<4>(p.result()).count()));
+  p.for_each_product([&](auto at, auto pixel, auto tap) { expected[at] += x[pixel] * w[tap]; });
+  CHECK(tenon_test::difference(numbers_of(tenon::convolve(image, weight, p.geometry)), expected, 1e-5) == "");
+  const auto last = tenon::evaluated_tensor(tenon::permute(image, tenon::axis<0, 2, 3, 1>));
+  const auto turned = tenon::permute(last, tenon::axis<0, 3, 1, 2>);
+  CHECK(tenon_test::difference(numbers_of(tenon::convolve(turned, weight, p.geometry)), expected, 1e-5) == "");
+  const auto scaled = numbers_of(tenon::convolve(image * 1, weight, p.geometry));
+  CHECK(tenon_test::difference(scaled, expected, 1e-5) == "");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("windows of single channels, of every width and padding", "[host_depthwise]", float, double,
+                   std::int32_t) {
+  for (const tenon::index width : {3, 4, 15, 16, 17, 18, 28, 33, 65}) {
+    for (const tenon::index padding : {0, 1, 2, 4}) {
+      compare<TestType>({{{2, 3, 5, width}}, {{3, 1, 3, 3}}, {.padding = {{1, padding}}, .groups = 3}});
+    }
+  }
+}
+
+TEST_CASE("single channels with several results, uneven padding and other windows", "[host_depthwise]") {
+  compare<float>({{{2, 3, 6, 7}}, {{9, 1, 3, 3}}, {.padding = {{2, 1}}, .extra_padding = {{-1, 2}}, .groups = 3}});
+  compare<float>({{{2, 1, 1, 1}}, {{4, 1, 3, 3}}, {.padding = {{3, 3}}}});
+  compare<float>({{{1, 2, 130, 40}}, {{2, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 2}});
+  compare<float>({{{1, 1, 4, 2100}}, {{1, 1, 3, 3}}, {.padding = {{1, 1}}}});
+  compare<float>({{{2, 3, 9, 8}}, {{3, 1, 3, 3}}, {.stride = {{2, 1}}, .groups = 3}});
+  compare<float>({{{2, 3, 9, 8}}, {{3, 1, 3, 3}}, {.dilation = {{1, 2}}, .groups = 3}});
+  compare<float>({{{2, 3, 9, 12}}, {{3, 1, 1, 9}}, {.groups = 3}});
+  compare<float>({{{2, 3, 12, 8}}, {{3, 1, 9, 1}}, {.groups = 3}});
+}
+
+TEST_CASE("gradients of single channels turn their windows around", "[host_depthwise]") {
+  const problem p{{{2, 3, 6, 7}}, {{3, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 3}};
+  const auto gradient = tenon_test::counting<double>(rank<4>(p.result()), 1),
+             weight = tenon_test::counting<double>(rank<4>(p.weight), 1);
+  const auto g = numbers_of(gradient), w = numbers_of(weight);
+  std::vector<double> expected(g.size());
+  p.for_each_product([&](auto at, auto pixel, auto tap) { expected[pixel] += g[at] * w[tap]; });
+  CHECK(numbers_of(tenon::convolve_image_gradient(gradient, weight, {{6, 7}}, p.geometry)) == expected);
+}
+
+TEST_CASE("threads do not change windows of single channels", "[host_depthwise]") {
+  const auto image = tenon_test::counting<float>(rank<4>(2, 4, 150, 40), -3, 0.001),
+             weight = tenon_test::counting<float>(rank<4>(4, 1, 3, 3), -1, 0.1);
+  CHECK(tenon_test::is_same_on_any_threads(
+      [&] { return numbers_of(tenon::convolve(image, weight, {.padding = {{1, 1}}, .groups = 4})); }));
+}
