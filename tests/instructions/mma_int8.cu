@@ -1,5 +1,5 @@
 // tests/instructions/mma_int8.cu: products of bytes, which are rearranged where pairs of them were transposed.
-// architectures: 80 90a 120
+// architectures: 80
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared\.b16
 // has: prmt\.b32

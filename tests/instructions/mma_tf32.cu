@@ -1,5 +1,5 @@
 // tests/instructions/mma_tf32.cu: products of floats, rounded to tf32, that lanes transpose as they read.
-// architectures: 80 90a 120
+// architectures: 80
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16
 // has: cvt\.rna\.tf32\.f32
 // has: ld\.shared\.v2\.[bfu]32

@@ -52,7 +52,7 @@ index batch_step_of(const Matrix& matrix, const product_extents<Rank>& extents) 
 }
 
 /// Whether tiles can be copied of elements of `bytes`; an extent of 1 needs no step.
-constexpr bool takes_tiles(const void* data, index pitch, index batch_step, int bytes) {
+inline bool takes_tiles(const void* data, index pitch, index batch_step, int bytes) {
   const auto fits = [bytes](index step) {
     return step >= 0 && step * bytes % tile_copy_alignment == 0 && step < (index{1} << 40) / bytes;
   };
