@@ -44,7 +44,7 @@ struct strip_writer {
   TENON_HOST_DEVICE TENON_INLINE void store(index first_column) const {
     const bool is_whole =
         row + result_strip::rows <= ends[0] && column + first_column + result_strip::columns <= ends[1];
-    if (epilogue.in_packets && is_whole) {
+    if (epilogue.fitting == packet_size && is_whole) {
       for (int i = device.lane(); i < packets * warp_size; i += at_once * warp_size) {
         store_packets<at_once>(i, first_column);
       }

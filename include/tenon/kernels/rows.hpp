@@ -79,7 +79,7 @@ constexpr array<int, Rank> axes_of_rows() {
   return result;
 }
 
-/// What `teams` teams keep of rows of `elements` elements; `extents` are those of the statement before axes were merged.
+/// What `teams` teams keep of rows of `elements` elements; `extents` are those of the statement, no axes merged.
 template <int RowAxis, class Folds, class Program, int Rank>
 kept_choice<Folds::count> choose_kept(Folds& folds, Program& program, const array<index, Rank>& extents, index elements,
                                       int teams) {
