@@ -44,13 +44,12 @@ struct lane_tiles {
   using small = std::conditional_t<is_wide, tile_policy<32, 32, 8, 16, 16, 4>, tile_policy<64, 64, 8, 32, 32, 4>>;
 };
 
-/// The tiles in which matrix units multiply operands of type T. Warps of a large one have 64 x 64 results: with fewer,
-/// they read shared memory as fast as it goes before the units are busy.
+/// The tiles in which matrix units multiply operands of type T.
 template <class T>
 struct product_tiles;
 template <>
 struct product_tiles<half> {
-  using large = tile_policy<128, 128, 32, 64, 64, 3>;
+  using large = tile_policy<128, 128, 32, 64, 32, 3>;
   using small = tile_policy<64, 64, 32, 32, 32, 4>;
 };
 template <>
