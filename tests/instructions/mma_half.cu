@@ -12,6 +12,4 @@
 
 using matrix = tenon::tensor<tenon::half, tenon::rank<2>, tenon::cuda>;
 
-void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) {
-  y = tenon::relu(tenon::matmul(x, w) + b);
-}
+void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) { y = tenon::relu(tenon::matmul(x, w) + b); }

@@ -13,7 +13,7 @@
 #define TENON_HOST_DEVICE
 #endif
 
-/// Forces a function of a hot loop into its caller; not where nothing is optimised, where copies only cost compile time.
+/// Forces a function of a hot loop into its caller. Unoptimised code has no copies: they would only cost compile time.
 #if defined(__GNUC__) && (defined(__OPTIMIZE__) || defined(__CUDA_ARCH__))
 #define TENON_INLINE inline __attribute__((always_inline))
 #else
