@@ -1,4 +1,4 @@
-// tests/instructions/matmul_float.cu: products of floats by threads, which read four neighbours in shared memory at once.
+// tests/instructions/matmul_float.cu: products of floats by threads that read four neighbours of shared memory at once.
 // architectures: 80 90a 120
 // has: ld\.shared\.v4\.[bfu]32
 // has: fma\.rn\.f32
