@@ -62,10 +62,13 @@ TEMPLATE_TEST_CASE("elements are gathered at any stride", "[simd]", float, doubl
 TEMPLATE_TEST_CASE("lanes outside of a row are zero and not read", "[simd]", float, double, std::int8_t) {
   constexpr int width = simd::native_width<TestType>;
   for (const tenon::index extent : {1, 3, width, width + 5}) {
-    const tenon_test::guarded<TestType> row(extent);
-    for (tenon::index i = 0; i < extent; ++i) row.data()[i] = static_cast<TestType>(i + 1);
+    constexpr tenon::index before = width + 1;
+    const tenon_test::guarded<TestType> memory(before + extent);
+    for (tenon::index i = 0; i < before + extent; ++i)
+      memory.data()[i] = static_cast<TestType>(i < before ? 99 : i - before + 1);
+    const TestType* const row = memory.data() + before;
     for (tenon::index first = -width - 1; first <= extent + 1; ++first) {
-      const auto lanes = simd::inside_lanes<TestType, width>(first, extent).load(row.data());
+      const auto lanes = simd::inside_lanes<TestType, width>(first, extent).load(row);
       bool all_right = true;
       for (int lane = 0; lane < width; ++lane) {
         const tenon::index place = first + lane;
