@@ -150,6 +150,30 @@ def row_statements():
             measure(f"G4b/layer_norm_{name}_{columns}", norm, make, 2 * once, 2 * once)
             measure(f"G4b/residual_layer_norm_{name}_{columns}", residual_norm, make_with_residual, 4 * once, 4 * once)
 
+            def make_for_gradients():
+                x, weight, bias = make()
+                _, mean, scale = torch.native_layer_norm(x, (columns,), weight, bias, 1e-5)
+                return torch.randn_like(x), x, mean, scale, weight, bias
+
+            def norm_gradients(gradient, x, mean, scale, weight, bias):
+                return torch.ops.aten.native_layer_norm_backward(
+                    gradient, x, (columns,), mean, scale, weight, bias, (True, True, True))  # fmt: skip
+
+            measure(f"G4c/layer_norm_gradients_{name}_{columns}", norm_gradients, make_for_gradients, 3 * once,
+                    3 * once)  # fmt: skip
+    rows_of, classes = 8192, 50304
+
+    def cross_entropy(logits, labels):
+        losses = torch.nn.functional.cross_entropy(logits.float(), labels, reduction="none")
+        gradient = torch.softmax(logits, -1)
+        gradient[torch.arange(rows_of, device="cuda"), labels] -= 1
+        return losses, gradient / rows_of
+
+    size = 2 * 2 * rows_of * classes
+    measure(f"G4d/cross_entropy_bfloat16_{classes}", cross_entropy,
+            lambda: (normal(rows_of, classes, dtype=torch.bfloat16),
+                     torch.randint(classes, (rows_of,), device="cuda")), size, size)  # fmt: skip
+
 
 def products():
     half, bfloat16 = torch.float16, torch.bfloat16

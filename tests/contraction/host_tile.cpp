@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("tiles of every height and width", "[host]", float, double, s
         std::vector<TestType> results(static_cast<std::size_t>(height * pitch), TestType(99));
         std::vector<TestType> copied(static_cast<std::size_t>(steps * width));
         tenon::tile_operands<products> operands{left.data(), right.data(), row_gap, 1, row_pitch, steps};
-        if (has_before) operands.before = before.data();
+        if (has_before) operands.before = before.data(), operands.before_pitch = width;
         if (height == tile::height) operands.copied = copied.data();
         tenon::multiply_tile(operands, height, width, results.data(), pitch);
         bool right_sums = true, right_copy = true;
