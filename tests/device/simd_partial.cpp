@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("lanes outside of a row are zero and not read", "[simd]", flo
   constexpr int width = simd::native_width<TestType>;
   for (const tenon::index extent : {1, 3, width, width + 5}) {
     constexpr tenon::index before = width + 1;
-    const tenon_test::guarded<TestType> memory(before + extent);
+    const tenon_test::guarded<TestType> memory(static_cast<std::size_t>(before + extent));
     for (tenon::index i = 0; i < before + extent; ++i)
       memory.data()[i] = static_cast<TestType>(i < before ? 99 : i - before + 1);
     const TestType* const row = memory.data() + before;
