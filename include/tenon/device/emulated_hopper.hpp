@@ -39,6 +39,7 @@ class hopper_work : public background_work {
         registers_(warpgroups.size()) {}
 
   static hopper_work& of(const emulated_thread& self) {
+    const unobserved quiet;
     block_schedule& schedule = *self.schedule;
     if (schedule.shape.block % warpgroup_size != 0) schedule.refuse(self, "hopper: expected whole warpgroups");
     if (schedule.background == nullptr) schedule.background = std::make_unique<hopper_work>(schedule);
@@ -108,7 +109,10 @@ class hopper_unit<emulated_device> {
     const detail::unobserved quiet;
     work_.copies.make_barrier(self_, at.offset_of(i), arrivals, caller);
   }
-  void show_barriers() { work_.copies.show_barriers(self_); }
+  void show_barriers() {
+    const detail::unobserved quiet;
+    work_.copies.show_barriers(self_);
+  }
   void arrive(const barriers& at, int i, source_position caller = {}) { arrive_expecting(at, i, 0, caller); }
   /// Arrives, and announces bytes that tiles bring.
   void arrive_expecting(const barriers& at, int i, int bytes, source_position caller = {}) {
@@ -149,7 +153,10 @@ class hopper_unit<emulated_device> {
     return operand_descriptor::of(static_cast<unsigned>(tile.offset_of(first)), leading_bytes, stride_bytes);
   }
   /// Before the first product after sums were touched.
-  void begin_products() { work_.warpgroup_of(self_).begin_products(self_); }
+  void begin_products() {
+    const detail::unobserved quiet;
+    work_.warpgroup_of(self_).begin_products(self_);
+  }
   /// sums = left * right, plus sums where `adds`. They are no numbers until a wait for all products.
   template <class Product>
   void multiply(float (&sums)[Product::sums], operand_descriptor left, operand_descriptor right, bool adds,
@@ -165,7 +172,10 @@ class hopper_unit<emulated_device> {
                                        caller);
   }
   /// Ends a group of products.
-  void commit_products() { work_.warpgroup_of(self_).commit_products(self_); }
+  void commit_products() {
+    const detail::unobserved quiet;
+    work_.warpgroup_of(self_).commit_products(self_);
+  }
   /// Waits until at most the `Groups` youngest groups are under way: what the others read may be written again.
   template <int Groups>
   void wait_products(source_position caller = {}) {
