@@ -3,6 +3,7 @@
 // has: st\.global\.v4\.[bu]32
 // lacks: \.f64
 // registers: 64
+// spills: 8
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

@@ -12,6 +12,7 @@
 // has: st\.global\.v4
 // lacks: \.f64
 // registers: 168
+// spills: 72
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

@@ -3,7 +3,7 @@
 // has: ld\.shared\.v4\.[bfu]32
 // lacks: [ \t]wmma
 // lacks: [ \t]trap
-// registers: 168
+// registers: 255
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

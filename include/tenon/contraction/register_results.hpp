@@ -76,8 +76,8 @@ struct register_results {
   template <int Size, class Device, class Sums, class Epilogue>
   TENON_HOST_DEVICE static void store(Device& device, const Sums& sums, const Epilogue& last,
                                       const array<index, 2>& begin, const array<int, 2>& inside) {
-    const int lane = device.lane(), first_row = policy::row_of_warp(device.warp());
-    const int first_column = policy::column_of_warp(device.warp());
+    const int thread = device.thread_anew(), lane = thread % warp_size, warp = thread / warp_size;
+    const int first_row = policy::row_of_warp(warp), first_column = policy::column_of_warp(warp);
     for (int down = 0; down < Unit::runs_down; ++down) {
       const int row = first_row + Unit::row_of_run(lane, down);
       if (row >= inside[0]) continue;

@@ -257,6 +257,11 @@ class cuda_device : public cuda_lane_matrices {
   }
 
   __device__ __forceinline__ int thread() const { return static_cast<int>(threadIdx.x); }
+  __device__ __forceinline__ int thread_anew() const {
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+  }
   __device__ __forceinline__ grid_position block() const {
     return {static_cast<int>(blockIdx.x), static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)};
   }

@@ -34,6 +34,7 @@ class emulated_device {
   TENON_HOST_DEVICE explicit emulated_device(detail::emulated_thread& self) : self_(self) {}
 
   TENON_HOST_DEVICE int thread() const { return self_.user.thread; }
+  TENON_HOST_DEVICE int thread_anew() const { return thread(); }
   TENON_HOST_DEVICE grid_position block() const { return self_.schedule->position; }
   TENON_HOST_DEVICE int block_size() const { return self_.schedule->shape.block; }
   TENON_HOST_DEVICE grid_extent grid_size() const { return self_.schedule->shape.grid; }
