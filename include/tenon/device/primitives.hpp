@@ -118,8 +118,8 @@ concept shared_view = requires(const Array& shared, typename Array::value_type v
 };
 
 /// The device object of a kernel: positions, barriers, lanes, shared memory, asynchronous copies and atomics.
-/// Blocks have one axis. `thread_anew` is read where it stands: what follows of it takes no registers between rounds of a
-/// loop. Lane operations need all 32 lanes of a warp; barriers need every thread of the block, those of
+/// Blocks have one axis. `thread_anew` is read where it stands: what follows of it takes no registers between rounds
+/// of a loop. Lane operations need all 32 lanes of a warp; barriers need every thread of the block, those of
 /// the grid every thread of every block and a word that was zero before its first use. Blocks of matrices are lane
 /// operations too: lane_matrix.hpp says which lane holds what.
 template <class Device>
