@@ -72,8 +72,8 @@ inline constexpr const char* tuned_heading = "tenon tuned products 1";
 /// Evaluates `expression` with every choice of tiles, and of blocks that share one, for each of its products in turn.
 /// The fastest one serves later products of the same kernel, element type and extents on devices of the same
 /// architecture and count of multiprocessors. Other results may round differently: a tile shared by several blocks is
-/// added in another order. Products of the host have nothing to choose.
-/// returns   a line for each product, none on the host
+/// added in another order. Products of the host, and those on Hopper's warpgroups, have nothing to choose.
+/// returns   a line for each product that has
 /// cost      about a hundred evaluations
 /// example   tenon::tune(relu(matmul(x, w) + bias)); y = relu(matmul(x, w) + bias);
 template <tensor_operand Expression>

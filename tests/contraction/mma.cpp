@@ -62,13 +62,6 @@ struct unit_kernel {
   }
 };
 
-template <class T>
-std::vector<T> whole_numbers(int count, int factor) {
-  std::vector<T> values;
-  for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(static_cast<float>(i * factor % 19 - 9)));
-  return values;
-}
-
 template <class Space, class Element, class Policy>
 void check_unit(tile_layout left_layout, tile_layout right_layout) {
   using unit = tenon::mma_unit<Element, Policy>;

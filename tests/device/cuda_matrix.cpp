@@ -48,14 +48,6 @@ struct block_product_kernel {
   }
 };
 
-/// Small whole numbers, which every type multiplies and adds exactly.
-template <class T>
-std::vector<T> whole_numbers(int count, int factor) {
-  std::vector<T> values;
-  for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(static_cast<float>(i * factor % 17 - 8)));
-  return values;
-}
-
 template <class T, bool Transposed>
 void check_product() {
   on_each_space([](auto space) {

@@ -34,6 +34,14 @@ class device_copy {
   T* data_;
 };
 
+/// Small whole numbers, which every type multiplies and adds exactly.
+template <class T>
+std::vector<T> whole_numbers(int count, int factor) {
+  std::vector<T> values;
+  for (int i = 0; i < count; ++i) values.push_back(static_cast<T>(static_cast<float>(i * factor % 17 - 8)));
+  return values;
+}
+
 /// Calls `body(Space{})` for each space.
 template <class Body>
 void on_each_space(Body body) {

@@ -3,7 +3,6 @@
 // has: st\.global\.v4\.[bu]32
 // lacks: \.f64
 // registers: 64
-// spills: 8
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 

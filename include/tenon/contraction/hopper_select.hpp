@@ -149,25 +149,32 @@ int hopper_processors() {
 
 }  // namespace detail
 
-/// Computes a product in one launch on Hopper's warpgroups; returns false, and has done nothing, where it cannot.
-template <class Space, class Element, int Rank, class Left, class Right, class Epilogue>
-bool try_hopper_product(const product_extents<Rank>& extents, const Left& left, const Right& right,
-                        const Epilogue& epilogue) {
-  constexpr bool lies_in_memory = is_short_float<Element> && std::is_same_v<memory_element_of<Left>, Element> &&
-                                  std::is_same_v<memory_element_of<Right>, Element>;
+/// Evaluates a statement in one launch on Hopper's warpgroups; returns false, and has done nothing, where it cannot.
+template <class Space, class Target, class E>
+bool try_hopper_product(const Target& target, const E& node) {
+  using product_type = std::remove_cvref_t<decltype(contraction_of(node))>;
+  using element = typename product_type::element;
+  using left_type = decltype(left_matrix(contraction_of(node)));
+  using right_type = decltype(right_matrix(contraction_of(node)));
+  constexpr bool lies_in_memory = is_short_float<element> && std::is_same_v<memory_element_of<left_type>, element> &&
+                                  std::is_same_v<memory_element_of<right_type>, element>;
   if constexpr (lies_in_memory && detail::has_processors<Space>) {
-    using probe = hopper_product_kernel<wide_hopper_tile, Element, typename tile_maps<Space>::map, Rank, Epilogue>;
-    const auto operands = hopper_operands_of<Element>(extents, left, right);
+    const auto& product = contraction_of(node);
+    const auto extents = extents_of_product(product);
+    const auto operands = hopper_operands_of<element>(extents, left_matrix(product), right_matrix(product));
     if (!hopper_takes(extents, operands)) return false;
+    const auto epilogue = make_kernel_epilogue<product_type>(target, node);
+    using probe = hopper_product_kernel<wide_hopper_tile, element, typename tile_maps<Space>::map,
+                                        product_type::shape_type::rank, std::remove_const_t<decltype(epilogue)>>;
     const int processors = detail::hopper_processors<Space, probe>();
     if (processors == 0) return false;
     const auto tiles_of = [&](auto tile) {
       return order_of_tiles<decltype(tile)>(extents.rows, extents.columns, extents.batch_count()).count;
     };
     if (prefers_wide_tiles(tiles_of(wide_hopper_tile{}), tiles_of(square_hopper_tile{}), processors)) {
-      launch_hopper_product<Space, wide_hopper_tile, Element>(extents, operands, epilogue, processors);
+      launch_hopper_product<Space, wide_hopper_tile, element>(extents, operands, epilogue, processors);
     } else {
-      launch_hopper_product<Space, square_hopper_tile, Element>(extents, operands, epilogue, processors);
+      launch_hopper_product<Space, square_hopper_tile, element>(extents, operands, epilogue, processors);
     }
     return true;
   } else {

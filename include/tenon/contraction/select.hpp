@@ -121,14 +121,10 @@ void run_contraction_kernel(const Target& target, const E& node, const product_c
 }
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
-  const auto& product = contraction_of(node);
-  const auto extents = extents_of_product(product);
-  using product_type = std::remove_cvref_t<decltype(product)>;
-  if (try_hopper_product<Space, typename product_type::element>(extents, left_matrix(product), right_matrix(product),
-                                                                make_kernel_epilogue<product_type>(target, node))) {
-    return;
-  }
+  if (try_hopper_product<Space>(target, node)) return;
+  using product_type = std::remove_cvref_t<decltype(contraction_of(node))>;
   using units = product_units<product_type>;
+  const auto extents = extents_of_product(contraction_of(node));
   const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
                         space_devices<Space>::architecture(),
                         space_devices<Space>::multiprocessors(),

@@ -36,7 +36,7 @@ template <class T>
 inline constexpr int chunk_size = chunk_bytes / static_cast<int>(sizeof(T));
 
 /// The tiles in which threads accumulate numbers of type T: large ones, and smaller ones where those would leave parts
-/// of a device idle.
+/// of a device idle. Two blocks of the largest would spill registers.
 template <class T>
 struct lane_tiles {
   static constexpr bool is_wide = sizeof(T) > 4;

@@ -91,8 +91,9 @@ struct transposed_kernel {
   static constexpr int min_blocks = resident_blocks;
   static constexpr int side = Size >= 4 ? 64 : 32;
   static constexpr int packets_per_line = side / Size;
-  static constexpr int packets = side * packets_per_line / kernel_block;          // of a thread
-  static constexpr int wanted = packets_of_thread<Program> / (Size > 4 ? 2 : 1);  // wide packets take more registers
+  static constexpr int packets = side * packets_per_line / kernel_block;  // of a thread
+  static constexpr int wanted =
+      packets_of_thread<Program, Size> / (Size > 4 ? 2 : 1);  // wide packets take more registers
   static constexpr int at_once = wanted < 1 ? 1 : wanted < packets ? wanted : packets;
   numbered_positions<Rank> tiles;
   array<index, Rank> extents;
