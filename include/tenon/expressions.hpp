@@ -45,6 +45,7 @@
 #include <tenon/expr/operations/map.hpp>
 #include <tenon/expr/operations/rounding.hpp>
 #include <tenon/expr/operations/special.hpp>
+#include <tenon/expr/operations/stop_gradient.hpp>
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>

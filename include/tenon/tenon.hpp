@@ -1,10 +1,11 @@
-// tenon/tenon.hpp: door 2: expressions and layers.
+// tenon/tenon.hpp: door 2: expressions, gradients and layers.
 // What programs that run networks include; training, data and files are behind train.hpp.
-// Floor 8: may include base, core, device, expr, plan, host, kernels, contraction, evaluate, io, nn.
+// Floor 8: may include base, core, device, expr, plan, host, kernels, contraction, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/expressions.hpp>
+#include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/linear.hpp>

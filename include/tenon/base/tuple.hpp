@@ -101,3 +101,11 @@ constexpr auto with_element(const tuple<Ts...>& values, const Replacement& repla
 }
 
 }  // namespace tenon
+
+/// `auto [first, second] = ...` of a tuple.
+template <class... Ts>
+struct std::tuple_size<tenon::tuple<Ts...>> : std::integral_constant<std::size_t, sizeof...(Ts)> {};
+template <std::size_t I, class... Ts>
+struct std::tuple_element<I, tenon::tuple<Ts...>> {
+  using type = std::remove_cvref_t<decltype(tenon::get<static_cast<int>(I)>(std::declval<tenon::tuple<Ts...>&>()))>;
+};

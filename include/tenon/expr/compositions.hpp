@@ -7,6 +7,7 @@
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/classification.hpp>
 #include <tenon/expr/operations/exponential.hpp>
+#include <tenon/expr/operations/stop_gradient.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/reshape.hpp>
@@ -20,7 +21,7 @@ namespace tenon {
 template <tensor_operand Operand, int... Axes>
 auto softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  const auto powers = exp(x - max(x, axes));
+  const auto powers = exp(x - stop_gradient(max(x, axes)));  // the maximum cancels out, and so does its gradient
   return powers * (1 / sum(powers, axes));  // a division for each row, not for each element
 }
 
@@ -29,7 +30,7 @@ auto softmax(Operand&& operand, axis_list<Axes...> axes) {
 template <tensor_operand Operand, int... Axes>
 auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  const auto centred = x - max(x, axes);
+  const auto centred = x - stop_gradient(max(x, axes));
   return centred - log(sum(exp(centred), axes));
 }
 
@@ -39,7 +40,7 @@ template <tensor_operand Operand, int... Axes>
 auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto greatest = max(x, axes);
-  const auto shift = where(isfinite(greatest), greatest, 0);
+  const auto shift = stop_gradient(where(isfinite(greatest), greatest, 0));
   return log(sum(exp(x - shift), axes)) + shift;
 }
 

@@ -28,7 +28,7 @@ auto spread_letters(const Operand& operand, std::integer_sequence<int, I...>) {
     map.step[letter] = axis < 0 ? 0 : 1;
     extents[letter] = axis < 0 ? 1 : operand.shape().extent(axis);
   }
-  return make_index_map(operand, new_shape(extents), map);
+  return make_index_map<renamed_axes<axis_of_letter(Letters{}, I)...>>(operand, new_shape(extents), map);
 }
 
 template <class Letters, int Count, class Operand>

@@ -98,6 +98,12 @@ TENON_INLINE pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... o
   }(as_node(std::forward<Operands>(operands))...);
 }
 
+/// The node of `Op` by its type, for derivatives: they name operations that stand behind them in a header.
+template <class Op, class... Operands>
+TENON_INLINE pointwise_of<Op, Operands...> apply_op(Operands&&... operands) {
+  return make_pointwise(Op{}, std::forward<Operands>(operands)...);
+}
+
 /// The callable that users see: `inline constexpr pointwise_function<exp_op> exp;`.
 template <class Op>
 struct pointwise_function {

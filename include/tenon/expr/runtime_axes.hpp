@@ -63,7 +63,7 @@ auto axes_apart(Operand&& operand, const array<bool, Rank>& set) {
     map.target[moving] = axis, map.step[moving] = 1, extents[moving] = operand.shape().extent(axis);
     map.target[still] = -1;
   }
-  return make_index_map(std::forward<Operand>(operand), rank<2 * Rank>(extents), map);
+  return make_index_map<unknown_axes>(std::forward<Operand>(operand), rank<2 * Rank>(extents), map);
 }
 
 }  // namespace tenon

@@ -10,12 +10,24 @@
 
 namespace tenon {
 
+struct abs_op;
+struct erf_op;
+struct exp_op;
+struct expm1_op;
+struct sign_op;
+struct square_op;
+struct tanh_op;
+struct where_op;
+
 /// max(x, 0); NaN stays NaN.
 struct relu_op : promoting {
   static constexpr const char* name = "relu";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::max(x, simd::constant_like<V>(0));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return apply_op<where_op>(x > 0, g, 0);
   }
 };
 inline constexpr pointwise_function<relu_op> relu;
@@ -26,6 +38,9 @@ struct relu6_op : promoting {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::min(relu_op::value(x), simd::constant_like<V>(6));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return apply_op<where_op>(x > 0 && x < 6, g, 0);
   }
 };
 inline constexpr pointwise_function<relu6_op> relu6;
@@ -39,6 +54,12 @@ struct leaky_relu_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V slope) {
     return simd::select(x > V{}, x, slope * x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return apply_op<where_op>(x > 0, g, g * z);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) {
+    return apply_op<where_op>(x > 0, 0, g * x);
+  }
 };
 inline constexpr pointwise_function_with_defaults<leaky_relu_op> leaky_relu;
 
@@ -48,6 +69,15 @@ struct threshold_op : promoting {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V limit, V otherwise) {
     return simd::select(x <= limit, otherwise, x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z, const auto&) {
+    return apply_op<where_op>(x > z, g, 0);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&, const auto&) {
+    return g * 0;
+  }
+  static auto gradient(of_operand<2>, const auto& g, const auto&, const auto& x, const auto& z, const auto&) {
+    return apply_op<where_op>(x > z, 0, g);
   }
 };
 inline constexpr pointwise_function<threshold_op> threshold;
@@ -60,6 +90,12 @@ struct elu_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V alpha) {
     return simd::select(x > V{}, x, alpha * simd::expm1(x));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return apply_op<where_op>(x > 0, g, g * (z * apply_op<exp_op>(x)));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) {
+    return apply_op<where_op>(x > 0, 0, g * apply_op<expm1_op>(x));
+  }
 };
 inline constexpr pointwise_function_with_defaults<elu_op> elu;
 
@@ -71,6 +107,12 @@ struct celu_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V alpha) {
     return simd::select(x > V{}, x, alpha * simd::expm1(x / alpha));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return apply_op<where_op>(x > 0, g, g * apply_op<exp_op>(x / z));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return apply_op<where_op>(x > 0, 0, g * (apply_op<expm1_op>(x / z) - x / z * apply_op<exp_op>(x / z)));
+  }
 };
 inline constexpr pointwise_function_with_defaults<celu_op> celu;
 
@@ -78,11 +120,13 @@ inline constexpr pointwise_function_with_defaults<celu_op> celu;
 /// source    Klambauer et al., Self-Normalizing Neural Networks, 2017
 struct selu_op : floating_result {
   static constexpr const char* name = "selu";
+  static constexpr double scale = 1.0507009873554804934193, alpha = 1.6732632423543772848170;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    const V scale = simd::constant_like<V>(1.0507009873554804934193),
-            alpha = simd::constant_like<V>(1.6732632423543772848170);
-    return scale * elu_op::value(x, alpha);
+    return simd::constant_like<V>(scale) * elu_op::value(x, simd::constant_like<V>(alpha));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return apply_op<where_op>(x > 0, scale * g, scale * alpha * g * apply_op<exp_op>(x));
   }
 };
 inline constexpr pointwise_function<selu_op> selu;
@@ -94,6 +138,15 @@ struct sigmoid_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::constant_like<V>(1) / (simd::constant_like<V>(1) + simd::exp(-x));
   }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+    const V y = value(x);
+    return y * (simd::constant_like<V>(1) - y);
+  }
+  static auto curve(const auto& x) { return apply_op<slope_op<sigmoid_op>>(x) * (1 - 2 * apply_op<sigmoid_op>(x)); }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<slope_op<sigmoid_op>>(x);
+  }
 };
 inline constexpr pointwise_function<sigmoid_op> sigmoid;
 
@@ -104,6 +157,9 @@ struct log_sigmoid_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::min(x, simd::constant_like<V>(0)) - simd::log1p(simd::exp(-simd::abs(x)));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<sigmoid_op>(-x);
+  }
 };
 inline constexpr pointwise_function<log_sigmoid_op> log_sigmoid;
 
@@ -113,6 +169,17 @@ struct silu_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return x / (simd::constant_like<V>(1) + simd::exp(-x));
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+    const V one = simd::constant_like<V>(1), share = sigmoid_op::value(x);
+    return share * (one + x * (one - share));
+  }
+  static auto curve(const auto& x) {
+    return apply_op<slope_op<sigmoid_op>>(x) * (2 + x * (1 - 2 * apply_op<sigmoid_op>(x)));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<slope_op<silu_op>>(x);
   }
 };
 inline constexpr pointwise_function<silu_op> silu;
@@ -125,6 +192,19 @@ struct gelu_op : floating_result {
     const V doubled_share = simd::constant_like<V>(1) + simd::erf(x * simd::constant_like<V>(0.70710678118654752440));
     return simd::constant_like<V>(0.5) * x * doubled_share;
   }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+    const V half = simd::constant_like<V>(0.5), density = simd::constant_like<V>(0.39894228040143267794);
+    const V share = half + half * simd::erf(x * simd::constant_like<V>(0.70710678118654752440));
+    return share + x * (density * simd::exp(-half * x * x));
+  }
+  static auto curve(const auto& x) {
+    const auto squared = apply_op<square_op>(x);
+    return (2 - squared) * (0.39894228040143267794 * apply_op<exp_op>(-0.5 * squared));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<slope_op<gelu_op>>(x);
+  }
 };
 inline constexpr pointwise_function<gelu_op> gelu;
 
@@ -135,6 +215,17 @@ struct gelu_tanh_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     const V u = simd::constant_like<V>(0.79788456080286535588) * (x + simd::constant_like<V>(0.044715) * (x * x * x));
     return x * sigmoid_op::value(u + u);
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+    const V one = simd::constant_like<V>(1), factor = simd::constant_like<V>(0.79788456080286535588),
+            cubic = simd::constant_like<V>(0.044715), squared = x * x;
+    const V u = factor * x * (one + cubic * squared), share = sigmoid_op::value(u + u);
+    const V steepness = factor * (one + simd::constant_like<V>(3) * cubic * squared);
+    return share * (one + (x + x) * steepness * (one - share));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<slope_op<gelu_tanh_op>>(x);
   }
 };
 inline constexpr pointwise_function<gelu_tanh_op> gelu_tanh;
@@ -150,6 +241,9 @@ struct softplus_op : floating_result {
     const V curved = simd::max(y, simd::constant_like<V>(0)) + simd::log1p(simd::exp(-simd::abs(y)));
     return simd::select(y > linear_from, x, curved / beta);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z, const auto& w) {
+    return apply_op<where_op>(z * x > w, g, g * apply_op<sigmoid_op>(z * x));
+  }
 };
 inline constexpr pointwise_function_with_defaults<softplus_op> softplus;
 
@@ -162,6 +256,16 @@ struct mish_op : floating_result {
     const V n = power * (power + simd::constant_like<V>(2));
     return x * (n / (n + simd::constant_like<V>(2)));
   }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+    const V one = simd::constant_like<V>(1), two = simd::constant_like<V>(2);
+    const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
+    const V n = power * (power + two), tangent = n / (n + two);
+    return tangent + x * (one - tangent * tangent) * (power / (one + power));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<slope_op<mish_op>>(x);
+  }
 };
 inline constexpr pointwise_function<mish_op> mish;
 
@@ -171,6 +275,9 @@ struct softsign_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return x / (simd::constant_like<V>(1) + simd::abs(x));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g / apply_op<square_op>(1 + apply_op<abs_op>(x));
   }
 };
 inline constexpr pointwise_function<softsign_op> softsign;
@@ -182,6 +289,9 @@ struct hard_sigmoid_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return relu6_op::value(x + simd::constant_like<V>(3)) / simd::constant_like<V>(6);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return apply_op<where_op>(apply_op<abs_op>(x) < 3, g / 6, 0);
+  }
 };
 inline constexpr pointwise_function<hard_sigmoid_op> hard_sigmoid;
 
@@ -191,6 +301,9 @@ struct hard_swish_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return x * relu6_op::value(x + simd::constant_like<V>(3)) / simd::constant_like<V>(6);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return apply_op<where_op>(x < -3, 0, apply_op<where_op>(x <= 3, g * (x / 3 + 0.5), g));
   }
 };
 inline constexpr pointwise_function<hard_swish_op> hard_swish;
@@ -203,6 +316,15 @@ struct hard_tanh_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V low, V high) {
     return simd::min(simd::max(x, low), high);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z, const auto& w) {
+    return apply_op<where_op>(x > z && x < w, g, 0);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z, const auto&) {
+    return apply_op<where_op>(x <= z, g, 0);
+  }
+  static auto gradient(of_operand<2>, const auto& g, const auto&, const auto& x, const auto&, const auto& w) {
+    return apply_op<where_op>(x >= w, g, 0);
+  }
 };
 inline constexpr pointwise_function_with_defaults<hard_tanh_op> hard_tanh;
 
@@ -213,6 +335,9 @@ struct hard_shrink_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V limit) {
     return simd::select(simd::abs(x) <= limit, V{}, x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return apply_op<where_op>(apply_op<abs_op>(x) > z, g, 0);
   }
 };
 inline constexpr pointwise_function_with_defaults<hard_shrink_op> hard_shrink;
@@ -225,6 +350,12 @@ struct soft_shrink_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V distance) {
     return simd::select(simd::abs(x) <= distance, V{}, x - simd::select(x > V{}, distance, -distance));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return apply_op<where_op>(apply_op<abs_op>(x) > z, g, 0);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto&) {
+    return -(g * apply_op<sign_op>(y));
+  }
 };
 inline constexpr pointwise_function_with_defaults<soft_shrink_op> soft_shrink;
 
@@ -234,6 +365,9 @@ struct tanh_shrink_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return x - simd::tanh(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<square_op>(apply_op<tanh_op>(x));
   }
 };
 inline constexpr pointwise_function<tanh_shrink_op> tanh_shrink;

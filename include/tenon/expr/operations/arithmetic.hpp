@@ -10,6 +10,18 @@
 
 namespace tenon {
 
+struct sign_op;
+struct square_op;
+struct where_op;
+
+namespace detail {
+/// The gradient of one of two operands of which the result is the chosen one; where both are, half of it.
+template <class Gradient, class Tie, class Choice>
+auto half_of_ties(const Gradient& g, const Tie& tie, const Choice& chosen) {
+  return apply_op<where_op>(tie, g * 0.5, apply_op<where_op>(chosen, g, 0));
+}
+}  // namespace detail
+
 /// x + y
 struct add_op : promoting {
   static constexpr const char* name = "add";
@@ -17,6 +29,8 @@ struct add_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::unwrapped<V>(simd::wrapping(x) + simd::wrapping(y));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return g; }
 };
 inline constexpr pointwise_function<add_op> add;
 
@@ -27,6 +41,8 @@ struct subtract_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::unwrapped<V>(simd::wrapping(x) - simd::wrapping(y));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return -g; }
 };
 inline constexpr pointwise_function<subtract_op> subtract;
 
@@ -37,6 +53,8 @@ struct multiply_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::unwrapped<V>(simd::wrapping(x) * simd::wrapping(y));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z) { return g * z; }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) { return g * x; }
 };
 inline constexpr pointwise_function<multiply_op> multiply;
 
@@ -47,6 +65,8 @@ struct divide_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::quotient(x, y);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z) { return g / z; }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& z) { return -(g * y / z); }
 };
 inline constexpr pointwise_function<divide_op> divide;
 
@@ -57,6 +77,7 @@ struct negate_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::negated(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return -g; }
 };
 inline constexpr pointwise_function<negate_op> negate;
 
@@ -73,6 +94,7 @@ struct abs_op : promoting {
       return simd::abs(x);
     }
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<sign_op>(x); }
 };
 inline constexpr pointwise_function<abs_op> abs;
 
@@ -83,6 +105,7 @@ struct square_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::unwrapped<V>(simd::wrapping(x) * simd::wrapping(x));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * (2 * x); }
 };
 inline constexpr pointwise_function<square_op> square;
 
@@ -92,6 +115,12 @@ struct minimum_op : promoting {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::min(x, y);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, x < z);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, z < x);
   }
 };
 inline constexpr pointwise_function<minimum_op> minimum;
@@ -103,6 +132,12 @@ struct maximum_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::max(x, y);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, x > z);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, z > x);
+  }
 };
 inline constexpr pointwise_function<maximum_op> maximum;
 
@@ -113,6 +148,12 @@ struct fmin_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::select(x != x, y, simd::select(y < x, y, x));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, y == x);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, y == z);
+  }
 };
 inline constexpr pointwise_function<fmin_op> fmin;
 struct fmax_op : promoting {
@@ -120,6 +161,12 @@ struct fmax_op : promoting {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::select(x != x, y, simd::select(y > x, y, x));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, y == x);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
+    return detail::half_of_ties(g, x == z, y == z);
   }
 };
 inline constexpr pointwise_function<fmax_op> fmax;
@@ -130,6 +177,15 @@ struct clamp_op : promoting {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V low, V high) {
     return simd::min(simd::max(x, low), high);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&, const auto&) {
+    return apply_op<where_op>(y == x, g, 0);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z, const auto&) {
+    return apply_op<where_op>(x < z, g, 0);
+  }
+  static auto gradient(of_operand<2>, const auto& g, const auto&, const auto& x, const auto&, const auto& w) {
+    return apply_op<where_op>(x > w, g, 0);
   }
 };
 inline constexpr pointwise_function<clamp_op> clamp;
@@ -145,6 +201,13 @@ struct fma_op : promoting, lanewise<fma_op> {
       return simd::unwrapped<T>(simd::wrapping(x) * simd::wrapping(y) + simd::wrapping(z));
     }
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z, const auto&) {
+    return g * z;
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&, const auto&) {
+    return g * x;
+  }
+  static auto gradient(of_operand<2>, const auto& g, const auto&, const auto&, const auto&, const auto&) { return g; }
 };
 inline constexpr pointwise_function<fma_op> fma;
 
@@ -156,12 +219,22 @@ struct lerp_op : floating_result {
     const V one = simd::constant_like<V>(1), difference = y - x;
     return simd::select(weight < simd::constant_like<V>(0.5), x + weight * difference, y - difference * (one - weight));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&, const auto& w) {
+    return g * (1 - w);
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&, const auto& w) {
+    return g * w;
+  }
+  static auto gradient(of_operand<2>, const auto& g, const auto&, const auto& x, const auto& z, const auto&) {
+    return g * (z - x);
+  }
 };
 inline constexpr pointwise_function<lerp_op> lerp;
 
 /// -1, 0 or 1; NaN stays NaN.
 struct sign_op : promoting {
   static constexpr const char* name = "sign";
+  using flat = void;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     const V one = simd::constant_like<V>(1);
@@ -182,6 +255,10 @@ struct copysign_op : floating_result, lanewise<copysign_op> {
   TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
     return std::copysign(x, y);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) {
+    return apply_op<where_op>(x == 0, 0, g * (y / x));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return g * 0; }
 };
 inline constexpr pointwise_function<copysign_op> copysign;
 

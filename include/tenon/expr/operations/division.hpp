@@ -10,6 +10,9 @@
 
 namespace tenon {
 
+struct floor_op;
+struct trunc_op;
+
 /// What x / y, rounded towards zero, leaves: it has the sign of x, as in C.
 struct fmod_op : promoting, lanewise<fmod_op> {
   static constexpr const char* name = "fmod";
@@ -20,6 +23,10 @@ struct fmod_op : promoting, lanewise<fmod_op> {
     } else {
       return simd::rest(x, y);
     }
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return -(g * apply_op<trunc_op>(x / z));
   }
 };
 inline constexpr pointwise_function<fmod_op> fmod;
@@ -47,12 +54,17 @@ struct remainder_op : promoting, lanewise<remainder_op> {
     }
     return detail::rounds_up(left, y) ? static_cast<T>(left + y) : left;
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return -(g * apply_op<floor_op>(x / z));
+  }
 };
 inline constexpr pointwise_function<remainder_op> remainder;
 
 /// x / y rounded down; of floats divided by 0 what `divide` gives.
 struct floor_divide_op : promoting, lanewise<floor_divide_op> {
   static constexpr const char* name = "floor_divide";
+  using flat = void;
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
     const T left = fmod_op::number(x, y);

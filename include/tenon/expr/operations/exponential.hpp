@@ -11,6 +11,11 @@
 
 namespace tenon {
 
+struct log_op;
+struct pow_op;
+struct square_op;
+struct where_op;
+
 /// e to the power x.
 struct exp_op : floating_result {
   static constexpr const char* name = "exp";
@@ -18,6 +23,7 @@ struct exp_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::exp(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g * y; }
 };
 inline constexpr pointwise_function<exp_op> exp;
 
@@ -27,6 +33,9 @@ struct exp2_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::exp2(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return g * (y * 0.69314718055994530942);
   }
 };
 inline constexpr pointwise_function<exp2_op> exp2;
@@ -38,6 +47,7 @@ struct expm1_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::expm1(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g * (y + 1); }
 };
 inline constexpr pointwise_function<expm1_op> expm1;
 
@@ -48,6 +58,7 @@ struct log_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::log(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g / x; }
 };
 inline constexpr pointwise_function<log_op> log;
 
@@ -57,6 +68,9 @@ struct log2_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::log2(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g / (x * 0.69314718055994530942);
   }
 };
 inline constexpr pointwise_function<log2_op> log2;
@@ -68,6 +82,9 @@ struct log10_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::log10(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g / (x * 2.30258509299404568402);
+  }
 };
 inline constexpr pointwise_function<log10_op> log10;
 
@@ -78,6 +95,7 @@ struct log1p_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::log1p(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g / (x + 1); }
 };
 inline constexpr pointwise_function<log1p_op> log1p;
 
@@ -88,6 +106,7 @@ struct sqrt_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::sqrt(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g / (2 * y); }
 };
 inline constexpr pointwise_function<sqrt_op> sqrt;
 
@@ -98,6 +117,7 @@ struct rsqrt_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::constant_like<V>(1) / simd::sqrt(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x) { return g * (-0.5 * (y / x)); }
 };
 inline constexpr pointwise_function<rsqrt_op> rsqrt;
 
@@ -107,6 +127,9 @@ struct cbrt_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::cbrt(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return g / (3 * apply_op<square_op>(y));
   }
 };
 inline constexpr pointwise_function<cbrt_op> cbrt;
@@ -118,6 +141,9 @@ struct reciprocal_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::constant_like<V>(1) / x;
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return -(g * apply_op<square_op>(y));
+  }
 };
 inline constexpr pointwise_function<reciprocal_op> reciprocal;
 
@@ -128,6 +154,8 @@ struct hypot_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
     return simd::hypot(x, y);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) { return g * (x / y); }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& z) { return g * (z / y); }
 };
 inline constexpr pointwise_function<hypot_op> hypot;
 
@@ -155,6 +183,12 @@ struct pow_op : promoting, lanewise<pow_op> {
       factor *= factor;
     }
     return simd::unwrapped<T>(power);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * (z * apply_op<pow_op>(x, z - 1));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
+    return apply_op<where_op>(x == 0 && z >= 0, 0, g * (y * apply_op<log_op>(x)));
   }
 };
 inline constexpr pointwise_function<pow_op> pow;

@@ -10,6 +10,10 @@
 
 namespace tenon {
 
+struct cosh_op;
+struct rsqrt_op;
+struct square_op;
+
 /// Hyperbolic sine.
 struct sinh_op : floating_result {
   static constexpr const char* name = "sinh";
@@ -17,6 +21,7 @@ struct sinh_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::sinh(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<cosh_op>(x); }
 };
 inline constexpr pointwise_function<sinh_op> sinh;
 
@@ -27,6 +32,7 @@ struct cosh_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::cosh(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<sinh_op>(x); }
 };
 inline constexpr pointwise_function<cosh_op> cosh;
 
@@ -36,6 +42,9 @@ struct tanh_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::tanh(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return g * (1 - apply_op<square_op>(y));
   }
 };
 inline constexpr pointwise_function<tanh_op> tanh;
@@ -47,6 +56,9 @@ struct asinh_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::asinh(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<rsqrt_op>(apply_op<square_op>(x) + 1);
+  }
 };
 inline constexpr pointwise_function<asinh_op> asinh;
 
@@ -57,6 +69,9 @@ struct acosh_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::acosh(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<rsqrt_op>(apply_op<square_op>(x) - 1);
+  }
 };
 inline constexpr pointwise_function<acosh_op> acosh;
 
@@ -66,6 +81,9 @@ struct atanh_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::atanh(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g / (1 - apply_op<square_op>(x));
   }
 };
 inline constexpr pointwise_function<atanh_op> atanh;

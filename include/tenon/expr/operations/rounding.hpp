@@ -13,6 +13,7 @@ namespace tenon {
 /// The greatest whole number that is not above x.
 struct floor_op : promoting {
   static constexpr const char* name = "floor";
+  using flat = void;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::rounded<simd::rounding::down>(x);
@@ -23,6 +24,7 @@ inline constexpr pointwise_function<floor_op> floor;
 /// The least whole number that is not below x.
 struct ceil_op : promoting {
   static constexpr const char* name = "ceil";
+  using flat = void;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::rounded<simd::rounding::up>(x);
@@ -33,6 +35,7 @@ inline constexpr pointwise_function<ceil_op> ceil;
 /// x without its fraction.
 struct trunc_op : promoting {
   static constexpr const char* name = "trunc";
+  using flat = void;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::rounded<simd::rounding::towards_zero>(x);
@@ -43,6 +46,7 @@ inline constexpr pointwise_function<trunc_op> trunc;
 /// The nearest whole number, the even one of two as near, as in NumPy and PyTorch: 0.5 gives 0, 1.5 and 2.5 give 2.
 struct round_op : promoting {
   static constexpr const char* name = "round";
+  using flat = void;
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::rounded<simd::rounding::nearest_even>(x);
@@ -58,6 +62,7 @@ struct frac_op : promoting {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return static_cast<V>(x - trunc_op::value(x));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return g; }
 };
 inline constexpr pointwise_function<frac_op> frac;
 

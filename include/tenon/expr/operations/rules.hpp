@@ -90,6 +90,27 @@ struct boolean {
   using operand = bool;
 };
 
+/// Which operand an operation's derivative is for: `Op::gradient(of_operand<I>{}, g, y, x...)` is the gradient of
+/// operand I when g is that of the result y.
+template <int I>
+struct of_operand {};
+
+/// The derivative of an operation of one operand that says it as `Op::slope(x)`; that of the slope itself, which
+/// derivatives of higher order take, as `Op::curve(x)`.
+template <class Op>
+struct slope_op : floating_result {
+  static constexpr const char* name = "slope";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return Op::slope(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x)
+    requires requires { Op::curve(x); }
+  {
+    return g * Op::curve(x);
+  }
+};
+
 /// For an operation that is given for numbers, `Op::number(x...)`: packs are done lane by lane.
 template <class Op>
 struct lanewise {

@@ -10,12 +10,19 @@
 
 namespace tenon {
 
+struct digamma_op;
+struct exp_op;
+struct square_op;
+
 /// Error function: 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 struct erf_op : floating_result {
   static constexpr const char* name = "erf";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::erf(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * (1.12837916709551257390 * apply_op<exp_op>(-apply_op<square_op>(x)));
   }
 };
 inline constexpr pointwise_function<erf_op> erf;
@@ -27,6 +34,9 @@ struct erfc_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::erfc(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return -(g * (1.12837916709551257390 * apply_op<exp_op>(-apply_op<square_op>(x))));
+  }
 };
 inline constexpr pointwise_function<erfc_op> erfc;
 
@@ -36,6 +46,9 @@ struct gamma_op : floating_result {
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::tgamma(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x) {
+    return g * (y * apply_op<digamma_op>(x));
   }
 };
 inline constexpr pointwise_function<gamma_op> gamma;
@@ -47,6 +60,7 @@ struct lgamma_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::lgamma(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<digamma_op>(x); }
 };
 inline constexpr pointwise_function<lgamma_op> lgamma;
 

@@ -10,6 +10,10 @@
 
 namespace tenon {
 
+struct cos_op;
+struct rsqrt_op;
+struct square_op;
+
 /// Sine.
 struct sin_op : floating_result {
   static constexpr const char* name = "sin";
@@ -17,6 +21,7 @@ struct sin_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::sin(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<cos_op>(x); }
 };
 inline constexpr pointwise_function<sin_op> sin;
 
@@ -27,6 +32,7 @@ struct cos_op : floating_result {
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
     return simd::cos(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return -(g * apply_op<sin_op>(x)); }
 };
 inline constexpr pointwise_function<cos_op> cos;
 
@@ -37,6 +43,9 @@ struct tan_op : floating_result, batchwise<tan_op> {
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
     using std::tan;
     return tan(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return g * (1 + apply_op<square_op>(y));
   }
 };
 inline constexpr pointwise_function<tan_op> tan;
@@ -49,6 +58,9 @@ struct asin_op : floating_result, batchwise<asin_op> {
     using std::asin;
     return asin(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<rsqrt_op>(1 - apply_op<square_op>(x));
+  }
 };
 inline constexpr pointwise_function<asin_op> asin;
 
@@ -59,6 +71,9 @@ struct acos_op : floating_result, batchwise<acos_op> {
   TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
     using std::acos;
     return acos(x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return -(g * apply_op<rsqrt_op>(1 - apply_op<square_op>(x)));
   }
 };
 inline constexpr pointwise_function<acos_op> acos;
@@ -71,6 +86,9 @@ struct atan_op : floating_result, batchwise<atan_op> {
     using std::atan;
     return atan(x);
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g / (1 + apply_op<square_op>(x));
+  }
 };
 inline constexpr pointwise_function<atan_op> atan;
 
@@ -80,6 +98,12 @@ struct atan2_op : floating_result, lanewise<atan2_op> {
   template <class T>
   TENON_HOST_DEVICE TENON_INLINE static T number(T y, T x) {
     return std::atan2(y, x);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * (z / (apply_op<square_op>(x) + apply_op<square_op>(z)));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return -(g * (x / (apply_op<square_op>(x) + apply_op<square_op>(z))));
   }
 };
 inline constexpr pointwise_function<atan2_op> atan2;

@@ -21,6 +21,12 @@ struct where_op {
   TENON_HOST_DEVICE TENON_INLINE static V value(Mask condition, V x, V y) {
     return simd::select(condition, x, y);
   }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&, const auto&) {
+    return apply_op<where_op>(x, g, 0);
+  }
+  static auto gradient(of_operand<2>, const auto& g, const auto&, const auto& x, const auto&, const auto&) {
+    return apply_op<where_op>(x, 0, g);
+  }
 };
 inline constexpr pointwise_function<where_op> where;
 
@@ -50,6 +56,7 @@ struct cast_op {
       return simd::map_lanes<float>(rounded_to<T>{}, x);
     }
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return g; }
 };
 template <dtype T, tensor_operand Operand>
 auto cast(Operand&& operand) {

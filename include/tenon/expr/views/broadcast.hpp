@@ -25,7 +25,7 @@ auto broadcast_to(Operand&& operand, const Shape& target) {
         compose_text("broadcast_to: extents ", operand.shape().to_array(), " do not repeat to ", target.to_array()));
   }
   const auto map = broadcast_map(identity_map<Shape::rank>(), operand.shape().to_array());
-  return make_index_map(std::forward<Operand>(operand), target, map);
+  return make_index_map<repeated_axes>(std::forward<Operand>(operand), target, map);
 }
 
 namespace detail {

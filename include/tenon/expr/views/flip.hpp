@@ -23,7 +23,7 @@ auto flip(Operand&& operand, axis_list<Axes...> axes) {
     map.start[axis] = extents.extent(axis) - 1;
     map.step[axis] = -1;
   }
-  return make_index_map(std::forward<Operand>(operand), extents, map);
+  return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), extents, map);
 }
 
 }  // namespace tenon

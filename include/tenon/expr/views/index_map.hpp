@@ -8,8 +8,23 @@
 
 namespace tenon {
 
-/// `Operand` seen through an `axis_map`: no elements move.
-template <class Operand, shape_type Shape>
+/// What types know of an `axis_map`, for gradients: axis i of the result moves along axis `Targets[i]` of the operand,
+/// or along none (-1).
+template <int... Targets>
+struct moved_axes {};
+/// As moved_axes, where every axis of the operand stays whole and in order: axes change places, and those of extent 1
+/// come and go.
+template <int... Targets>
+struct renamed_axes {};
+/// One axis of the operand became two, with all elements in order.
+struct divided_axes {};
+/// Axes are aligned at the back and extents of 1 are repeated.
+struct repeated_axes {};
+/// What only the run knows.
+struct unknown_axes {};
+
+/// `Operand` seen through an `axis_map`, of which `Axes` says what types know: no elements move.
+template <class Operand, shape_type Shape, class Axes>
 struct index_map {
   using kind = index_map_kind;
   using element = typename Operand::element;
@@ -25,7 +40,7 @@ struct index_map {
   /// This node on other operands of the same extents.
   template <class Other>
   auto with_operands(const tuple<Other>& others) const {
-    return index_map<Other, Shape>{others, extents, map};
+    return index_map<Other, Shape, Axes>{others, extents, map};
   }
 
   template <int FirstSlot, int Outer>
@@ -50,7 +65,7 @@ struct index_map {
 };
 
 /// A tensor or view stays a view, so that it can be assigned to; any other operand becomes a node.
-template <class Operand, shape_type Shape, int Rank>
+template <class Axes, class Operand, shape_type Shape, int Rank>
 auto make_index_map(Operand&& operand, const Shape& shape, const axis_map<Rank, Shape::rank>& map) {
   using operand_type = std::remove_cvref_t<Operand>;
   if constexpr (detail::is_view<operand_type>) {
@@ -59,9 +74,17 @@ auto make_index_map(Operand&& operand, const Shape& shape, const axis_map<Rank, 
     return remapped_view(operand.view(), shape, map);
   } else {
     using node = node_of<Operand>;
-    return index_map<node, Shape>{{{{as_node(std::forward<Operand>(operand))}}}, shape, map};
+    return index_map<node, Shape, Axes>{{{{as_node(std::forward<Operand>(operand))}}}, shape, map};
   }
 }
+
+/// As many axes of the result as of the operand, each moving along its own.
+template <int... I>
+constexpr moved_axes<I...> list_moved_axes(std::integer_sequence<int, I...>) {
+  return {};
+}
+template <int Rank>
+using same_moved_axes = decltype(list_moved_axes(std::make_integer_sequence<int, Rank>{}));
 
 template <class T, class OldShape, class Space, shape_type Shape, int Rank>
 view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, const Shape& shape,

@@ -32,7 +32,8 @@ auto permute(Operand&& operand, axis_list<Axes...>) {
   using new_shape = shape<old_shape::static_extent(normalise_axis(Axes, rank))...>;
   const axis_map<rank, rank> map{{}, {{normalise_axis(Axes, rank)...}}, filled_array<rank>(index{1})};
   const array<index, rank> extents{{operand.shape().extent(normalise_axis(Axes, rank))...}};
-  return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
+  return make_index_map<renamed_axes<normalise_axis(Axes, rank)...>>(std::forward<Operand>(operand), new_shape(extents),
+                                                                     map);
 }
 
 /// Two axes exchanged.

@@ -133,7 +133,7 @@ auto unflatten(Operand&& operand, axis_list<Axis> axes, index outer) {
     axis_map<rank - 1, rank> map{{}, {{I - (I > split)...}}, filled_array<rank>(index{1})};
     extents[split] = outer;
     extents[split + 1] = map.step[split] = extent / outer;
-    return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
+    return make_index_map<divided_axes>(std::forward<Operand>(operand), new_shape(extents), map);
   }(std::make_integer_sequence<int, rank>{});
 }
 
@@ -154,6 +154,7 @@ struct inserted_shape<Shape, Position, std::integer_sequence<int, I...>> {
     return Shape::static_extent(axis < Position ? axis : axis - 1);
   }
   using type = shape<extent(I)...>;
+  using axes = renamed_axes<(I == Position ? -1 : I < Position ? I : I - 1)...>;
 };
 
 }  // namespace detail
@@ -174,7 +175,8 @@ auto new_axis(Operand&& operand) {
     extents[axis] = axis == position ? 1 : operand.shape().extent(source);
   }
   using new_shape = typename detail::inserted_shape<old_shape, position>::type;
-  return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
+  return make_index_map<typename detail::inserted_shape<old_shape, position>::axes>(std::forward<Operand>(operand),
+                                                                                    new_shape(extents), map);
 }
 
 namespace detail {
@@ -224,7 +226,7 @@ auto squeeze(Operand&& operand, axis_list<Axes...> axes) {
     using new_shape = shape<old_shape::static_extent(kept[I])...>;
     const new_shape extents(array<index, kept_rank>{operand.shape().extent(kept[I])...});
     const axis_map<rank, kept_rank> map{{}, kept, filled_array<kept_rank>(index{1})};
-    return make_index_map(std::forward<Operand>(operand), extents, map);
+    return make_index_map<renamed_axes<kept[I]...>>(std::forward<Operand>(operand), extents, map);
   }(std::make_integer_sequence<int, kept_rank>{});
 }
 

@@ -76,7 +76,7 @@ auto slice(Operand&& operand, Ranges... ranges) {
     map.start[axis] = part.count == 0 ? 0 : part.begin;
     map.step[axis] = parts[axis].step;
   }
-  return make_index_map(std::forward<Operand>(operand), tenon::rank<rank>(extents), map);
+  return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), tenon::rank<rank>(extents), map);
 }
 
 }  // namespace tenon

@@ -26,9 +26,10 @@ auto divisible(Operand&& operand) {
 template <int Axis, index Static, class Operand>
 auto part_of_axis(Operand&& operand, index begin, index count) {
   const auto extents = with_extent<Axis, Static>(operand.shape(), count);
-  auto map = identity_map<std::remove_cvref_t<Operand>::shape_type::rank>();
+  constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  auto map = identity_map<rank>();
   map.start[Axis] = count == 0 ? 0 : begin;
-  return make_index_map(std::forward<Operand>(operand), extents, map);
+  return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), extents, map);
 }
 
 constexpr index part_extent(index whole, index parts) { return whole == dyn ? dyn : whole / parts; }

@@ -29,7 +29,8 @@ auto windows(Operand&& operand, index step) {
     const axis_map<rank, rank + 2> map{{},
                                        {{I..., rank - 2, rank - 1, rank - 2, rank - 1}},
                                        {{(static_cast<void>(I), index{1})..., step, step, 1, 1}}};
-    return make_index_map(std::forward<Operand>(operand), new_shape(extents), map);
+    return make_index_map<moved_axes<I..., rank - 2, rank - 1, rank - 2, rank - 1>>(std::forward<Operand>(operand),
+                                                                                    new_shape(extents), map);
   }(std::make_integer_sequence<int, rank - 2>{});
 }
 
@@ -75,7 +76,8 @@ auto windows(Operand&& operand, axis_list<Axes...> axes, const index (&lengths)[
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     using new_shape = shape<(slides[I] ? dyn : old_shape::static_extent(I))..., (static_cast<void>(Axes), dyn)...>;
     const new_shape extents(detail::window_extents(operand.shape().to_array(), named, lengths, steps));
-    return make_index_map(std::forward<Operand>(operand), extents, map);
+    return make_index_map<moved_axes<I..., normalise_axis(Axes, rank)...>>(std::forward<Operand>(operand), extents,
+                                                                           map);
   }(std::make_integer_sequence<int, rank>{});
 }
 template <tensor_operand Operand, int... Axes>

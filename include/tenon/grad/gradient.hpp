@@ -1,0 +1,71 @@
+// tenon/grad/gradient.hpp: gradients as expressions.
+// An expression of variables is swept backwards when it is compiled; what comes out fuses like any expression.
+// Floor 6: may include base, core, expr, grad.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/generate.hpp>
+#include <tenon/grad/pull_back.hpp>
+
+namespace tenon {
+
+/// The leaves that a gradient is taken with respect to.
+template <class... Variables>
+struct wrt_variables {
+  tuple<Variables...> variables;
+};
+
+/// Names the variables of a gradient; `value_and_gradient` takes tensors and views too.
+template <tensor_operand... Variables>
+wrt_variables<node_of<const Variables&>...> wrt(const Variables&... variables) {
+  return {make_tuple_of(as_node(variables)...)};
+}
+
+namespace detail {
+
+template <class Variable>
+consteval void must_be_variable() {
+  static_assert(variable_of_node<Variable> >= 0 || must_hold<Variable>,
+                "tenon: gradients are taken with respect to variables: variable<0>(tensor)");
+}
+
+template <class Node, class Variable, class Seed>
+auto gradient_of_variable(const Node& node, const Variable& variable, const Seed& seed) {
+  must_be_variable<Variable>();
+  constexpr int name = variable_of_node<Variable>;
+  if constexpr (depends_on<name, Node>) {
+    return repeat_gradient(pull_back<name>(node, seed), variable.shape());
+  } else {
+    return constants(variable.shape(), typename Variable::element(0));
+  }
+}
+
+}  // namespace detail
+
+/// The gradients of variables in an expression, given that of the expression's value (a vector-Jacobian product):
+/// a tuple of expressions of the variables' extents.
+/// throws    shape_error where an operand's extent of 1, unknown to types, was repeated
+/// example   const auto [dx] = vjp(tanh(matmul(x, w)), gradient, wrt(x));
+template <tensor_operand Operand, tensor_operand Seed, class... Variables>
+auto vjp(Operand&& operand, Seed&& seed, const wrt_variables<Variables...>& named) {
+  const auto& node = as_node(std::forward<Operand>(operand));
+  const auto& start = as_node(std::forward<Seed>(seed));
+  return apply_tuple(
+      [&](const Variables&... variable) {
+        return make_tuple_of(detail::gradient_of_variable(node, variable, start)...);
+      },
+      named.variables);
+}
+
+/// The gradients of variables in an expression without axes: a tuple of expressions of the variables' extents.
+/// cost      nothing here; each is a statement like any other, and `evaluate(assign(...), ...)` may join them
+/// example   const auto w = variable<0>(weight); const auto [dw] = gradient(mean(square(matmul(x, w) - t)), wrt(w));
+template <tensor_operand Operand, class... Variables>
+auto gradient(Operand&& operand, const wrt_variables<Variables...>& named) {
+  using node = node_of<Operand>;
+  static_assert(node::shape_type::rank == 0 || must_hold<typename node::shape_type>,
+                "tenon: gradient takes an expression without axes, such as a sum; vjp takes others");
+  return vjp(std::forward<Operand>(operand), constants(shape<>{}, typename node::element(1)), named);
+}
+
+}  // namespace tenon

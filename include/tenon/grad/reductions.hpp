@@ -1,0 +1,85 @@
+// tenon/grad/reductions.hpp: gradients of reductions.
+// Each folded value gets its share of the result's gradient, which is repeated over the axes that were folded.
+// Floor 6: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/classification.hpp>
+#include <tenon/expr/operations/comparison.hpp>
+#include <tenon/expr/operations/logical.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/reduce.hpp>
+#include <tenon/expr/views/reshape.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// A reduction's result, or a gradient of it, with an axis of extent 1 for every axis that was dropped.
+template <class Axes, int Rank, int Axis = 0, class Node>
+auto with_dropped_axes(const Node& node) {
+  if constexpr (!drops_axes<Axes> || Axis == Rank || Node::shape_type::rank == 0) {
+    return node;
+  } else if constexpr (reduced_axes<Rank>(Axes{})[Axis]) {
+    return with_dropped_axes<Axes, Rank, Axis + 1>(new_axis<Axis>(node));
+  } else {
+    return with_dropped_axes<Axes, Rank, Axis + 1>(node);
+  }
+}
+
+/// The same reduction of another operand, its axes kept to repeat over the operand.
+template <class Monoid, class Axes, class Operand>
+auto reduce_like(const Operand& operand) {
+  return with_dropped_axes<Axes, Operand::shape_type::rank>(make_reduction<Monoid>(Axes{}, operand));
+}
+
+template <class Axes, class Operand, class Result, class Gradient>
+auto share_gradient(sum_monoid, const Operand&, const Result&, const Gradient& gradient) {
+  return gradient;
+}
+template <class Axes, class Operand, class Result, class Gradient>
+auto share_gradient(mean_monoid, const Operand& x, const Result&, const Gradient& gradient) {
+  const auto count =
+      static_cast<double>(folded_count(reduced_axes<Operand::shape_type::rank>(Axes{}), x.shape().to_array()));
+  return gradient * (1 / count);
+}
+/// Where one value is 0, only it has a gradient: the product of the others.
+template <class Axes, class Operand, class Result, class Gradient>
+auto share_gradient(prod_monoid, const Operand& x, const Result& product, const Gradient& gradient) {
+  const auto zeros = reduce_like<sum_monoid, Axes>(x == 0);
+  const auto others = reduce_like<prod_monoid, Axes>(where(x == 0, 1, x));
+  return gradient * where(zeros == 0, product / x, where(zeros == 1 && x == 0, others, 0));
+}
+/// Values that are greatest (or least) together share the gradient evenly.
+template <class Axes, class Operand, class Result, class Gradient>
+auto share_gradient(max_monoid, const Operand& x, const Result& chosen, const Gradient& gradient) {
+  const auto is_chosen = x == chosen || isnan(x);
+  const auto count = cast<typename Operand::element>(reduce_like<sum_monoid, Axes>(is_chosen));
+  return where(is_chosen, gradient / count, 0);
+}
+template <class Axes, class Operand, class Result, class Gradient>
+auto share_gradient(variance_monoid, const Operand& x, const Result&, const Gradient& gradient) {
+  const auto count =
+      static_cast<double>(folded_count(reduced_axes<Operand::shape_type::rank>(Axes{}), x.shape().to_array()));
+  return gradient * (x - reduce_like<mean_monoid, Axes>(x)) * (2 / count);
+}
+
+/// Whether a gradient can be shared among what `Monoid` folds.
+template <class Monoid>
+inline constexpr bool has_share =
+    std::is_same_v<Monoid, sum_monoid> || std::is_same_v<Monoid, mean_monoid> || std::is_same_v<Monoid, prod_monoid> ||
+    std::is_same_v<Monoid, max_monoid> || std::is_same_v<Monoid, min_monoid> || std::is_same_v<Monoid, variance_monoid>;
+
+}  // namespace detail
+
+/// The gradient of what a reduction folds, from the result's.
+template <int, class Monoid, class Axes, class Operand, class Gradient>
+  requires detail::has_share<Monoid> && (!std::is_same_v<Axes, second_half>)
+auto operand_gradient(const reduction<Monoid, Axes, Operand>& node, const Gradient& gradient) {
+  constexpr int rank = Operand::shape_type::rank;
+  return detail::share_gradient<Axes>(Monoid{}, node.operand(), detail::with_dropped_axes<Axes, rank>(node),
+                                      detail::with_dropped_axes<Axes, rank>(gradient));
+}
+
+}  // namespace tenon

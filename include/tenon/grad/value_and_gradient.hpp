@@ -1,0 +1,155 @@
+// tenon/grad/value_and_gradient.hpp: a value and its gradients, evaluated.
+// Of variables, types know where they stand; of plain tensors, every leaf of their type is asked whether it is them.
+// Floor 6: may include base, core, expr, plan, evaluate, grad.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/evaluate.hpp>
+#include <tenon/grad/gradient.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+template <class Node>
+constexpr int leaf_count();
+template <class... Operands>
+constexpr int leaf_count_of(std::type_identity<tuple<Operands...>>) {
+  return (0 + ... + leaf_count<Operands>());
+}
+/// How many leaves an expression has.
+template <class Node>
+constexpr int leaf_count() {
+  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) return 1;
+  else return leaf_count_of(std::type_identity<operands_of<Node>>{});
+}
+
+template <int First, int I, class... Operands>
+constexpr int first_leaf_of_operand(std::type_identity<tuple<Operands...>>) {
+  const int counts[] = {leaf_count<Operands>()...};
+  int first = First;
+  for (int before = 0; before < I; ++before) first += counts[before];
+  return first;
+}
+
+/// An expression whose leaves are variables, numbered from `First` on in the order in which they are written.
+template <int First, class Node>
+auto with_named_leaves(const Node& node) {
+  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
+    return leaf<typename Node::element, typename Node::shape_type, typename Node::space, variable_name<First>>{
+        node.elements, {}};
+  } else if constexpr (decltype(Node::operands)::count == 0) {
+    return node;
+  } else {
+    using operands = std::type_identity<operands_of<Node>>;
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return node.with_operands(
+          make_tuple_of(with_named_leaves<first_leaf_of_operand<First, I>(operands{})>(get<I>(node.operands))...));
+    }(std::make_integer_sequence<int, decltype(Node::operands)::count>{});
+  }
+}
+
+/// Calls `visitor(number, leaf)` for every leaf that `with_named_leaves` names.
+template <class Node, class Visitor>
+void visit_named_leaves(const Node& node, const Visitor& visitor) {
+  if constexpr (variable_of_node<Node> >= 0) {
+    visitor(constant<variable_of_node<Node>>{}, node);
+  } else if constexpr (decltype(Node::operands)::count != 0) {
+    apply_tuple([&](const auto&... operands) { (visit_named_leaves(operands, visitor), ...); }, node.operands);
+  }
+}
+
+template <class T, class Shape, class Space, class Owner, class OtherOwner>
+bool is_same_leaf(const leaf<T, Shape, Space, Owner>& left, const leaf<T, Shape, Space, OtherOwner>& right) {
+  return left.elements.data() == right.elements.data() && left.shape() == right.shape() &&
+         left.elements.strides() == right.elements.strides();
+}
+
+/// The gradient of a tensor in an expression with named leaves: the sum over those leaves that are the tensor.
+template <class Node, class Leaf>
+auto evaluated_gradient(const Node& node, const Leaf& sought) {
+  using element = typename Leaf::element;
+  tensor<element, typename Leaf::shape_type, typename Leaf::space> result(sought.shape());
+  bool has_any = false;
+  visit_named_leaves(node, [&]<int Name>(constant<Name>, const auto& named) {
+    using named_type = std::remove_cvref_t<decltype(named)>;
+    if constexpr (std::is_same_v<typename named_type::element, element> &&
+                  std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type> &&
+                  depends_on<Name, Node>) {
+      if (!is_same_leaf(sought, named)) return;
+      const auto share = gradient_of_variable(node, named, constants(shape<>{}, typename Node::element(1)));
+      if (has_any) result = result + share;
+      else result = share;
+      has_any = true;
+    }
+  });
+  if (!has_any) result = constants(sought.shape(), element(0));
+  return result;
+}
+
+/// Evaluates expressions into new tensors, those that fit each other in one kernel.
+template <class... Nodes>
+auto evaluate_together(const Nodes&... nodes) {
+  auto results =
+      make_tuple_of(tensor<typename Nodes::element, typename Nodes::shape_type, concrete_space<typename Nodes::space>>(
+          nodes.shape())...);
+  const auto each = make_tuple_of(&nodes...);
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    using first_node = typename type_list<Nodes...>::template at<0>;
+    constexpr bool is_joint = sizeof...(Nodes) > 1 && ((stage_of<Nodes>() == stage::pointwise) && ...) &&
+                              ((Nodes::shape_type::rank == first_node::shape_type::rank) && ...);
+    if constexpr (is_joint) {
+      if (((nodes.shape().to_array() == get<0>(each)->shape().to_array()) && ...)) {
+        return evaluate(assign(get<I>(results), nodes)...);
+      }
+    }
+    (static_cast<void>(get<I>(results) = nodes), ...);
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
+  return results;
+}
+
+template <class Node>
+consteval void value_must_be_number() {
+  static_assert(Node::shape_type::rank == 0 || must_hold<typename Node::shape_type>,
+                "tenon: gradient takes an expression without axes, such as a sum; vjp takes others");
+}
+
+}  // namespace detail
+
+/// The value of an expression without axes and its gradients: a number and a tensor for each variable or tensor named.
+/// cost      the kernels of the value and of each gradient, pointwise gradients of equal extents in one. Plain tensors
+///           take one statement to compile for every leaf of their type; variables one in all
+/// throws    shape_error where an operand's extent of 1, unknown to types, was repeated
+/// example   const auto [loss, dw, db] = value_and_gradient(mean(square(matmul(x, w) + b - t)), wrt(w, b));
+template <tensor_operand Operand, class... Leaves>
+auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named) {
+  const auto& node = as_node(std::forward<Operand>(operand));
+  using node_type = std::remove_cvref_t<decltype(node)>;
+  detail::value_must_be_number<node_type>();
+  const typename node_type::element value = node;
+  if constexpr (((detail::variable_of_node<Leaves> >= 0) && ...)) {
+    auto gradients =
+        apply_tuple([](const auto&... each) { return detail::evaluate_together(each...); }, gradient(node, named));
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return make_tuple_of(value, std::move(get<I>(gradients))...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
+  } else {
+    const auto whole = detail::with_named_leaves<0>(node);
+    return apply_tuple(
+        [&](const Leaves&... leaves) { return make_tuple_of(value, detail::evaluated_gradient(whole, leaves)...); },
+        named.variables);
+  }
+}
+
+/// The value of a function of tensors and its gradients in all of them; the function takes expressions and returns one
+/// without axes.
+/// example   const auto [loss, dw] = value_and_gradient([&](const auto& w) { return sum(square(matmul(x, w))); }, w);
+template <class Function, class... Tensors>
+  requires(sizeof...(Tensors) != 0 && (tensor_operand<Tensors> && ...) && !tensor_operand<Function>)
+auto value_and_gradient(const Function& function, const Tensors&... tensors) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return value_and_gradient(function(variable<I>(tensors)...), wrt(variable<I>(tensors)...));
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Tensors))>{});
+}
+
+}  // namespace tenon

@@ -1,0 +1,181 @@
+// tenon/grad/views.hpp: gradients of views: where an element was read, its gradient comes back.
+// Views that only rename axes are undone by the inverse; others gather, for each element, every place that read it.
+// Floor 6: may include base, core, expr, grad.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/views/concatenate.hpp>
+#include <tenon/expr/views/pad.hpp>
+#include <tenon/expr/views/roll.hpp>
+#include <tenon/expr/views/split.hpp>
+#include <tenon/grad/fit.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// The axis of a result that moves along `axis` of the operand, the `which`-th of them; -1 where there is none.
+template <int... Targets>
+constexpr int axis_moving_along(moved_axes<Targets...>, int axis, int which = 0) {
+  const array<int, static_cast<int>(sizeof...(Targets))> targets{{Targets...}};
+  for (int j = 0; j < targets.size(); ++j) {
+    if (targets[j] == axis && which-- == 0) return j;
+  }
+  return -1;
+}
+
+/// Whether axis `j` of a result is not given by a position of the operand: it repeats, or is not the first on its axis.
+template <int... Targets>
+constexpr bool is_free_axis(moved_axes<Targets...> axes, int j) {
+  const array<int, static_cast<int>(sizeof...(Targets))> targets{{Targets...}};
+  return targets[j] < 0 || axis_moving_along(axes, targets[j]) != j;
+}
+
+template <int... Targets>
+constexpr int free_axis_count(moved_axes<Targets...> axes) {
+  int count = 0;
+  for (int j = 0; j < static_cast<int>(sizeof...(Targets)); ++j) count += is_free_axis(axes, j) ? 1 : 0;
+  return count;
+}
+
+}  // namespace detail
+
+/// From positions of an operand, and of the free axes of a view of it, to positions of the view.
+template <class T, int Rank, class Axes, int ViewRank>
+struct gathering_map {
+  axis_map<Rank, ViewRank> map;
+  array<index, ViewRank> extents;
+  T outside{};
+
+  template <int Count>
+  TENON_HOST_DEVICE array<index, ViewRank> operator()(const array<index, Count>& position) const {
+    array<index, ViewRank> result{};
+    const auto rest = spread_free(position, result);
+    for (int axis = 0; axis < Rank; ++axis) {
+      const int j = detail::axis_moving_along(Axes{}, axis);
+      if (j >= 0 && map.step[j] != 0) result[j] = rest[axis] / map.step[j];
+    }
+    return result;
+  }
+  template <int Count>
+  TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
+    array<index, ViewRank> result{};
+    const auto rest = spread_free(position, result);
+    bool inside = true;
+    for (int axis = 0; axis < Rank; ++axis) {
+      const int j = detail::axis_moving_along(Axes{}, axis);
+      const index step = j < 0 ? 0 : map.step[j];
+      if (step == 0) {
+        inside = inside && rest[axis] == 0;
+      } else {
+        const index place = rest[axis] / step;
+        inside = inside && place * step == rest[axis] && place >= 0 && place < extents[j];
+      }
+    }
+    return inside;
+  }
+
+ private:
+  /// Fills the free axes of a view's position and returns what they leave of the operand's.
+  template <int Count>
+  TENON_HOST_DEVICE array<index, Rank> spread_free(const array<index, Count>& position,
+                                                   array<index, ViewRank>& result) const {
+    array<index, Rank> rest{};
+    for (int axis = 0; axis < Rank; ++axis) rest[axis] = position[axis] - map.start[axis];
+    for (int j = 0, next = Rank; j < ViewRank; ++j) {
+      if (!detail::is_free_axis(Axes{}, j)) continue;
+      result[j] = position[next++];
+      if (map.target[j] >= 0) rest[map.target[j]] -= map.step[j] * result[j];
+    }
+    return rest;
+  }
+};
+
+namespace detail {
+
+/// For each element of an operand, the sum of a view's gradient over the places that show it.
+template <class Axes, class Operand, class Map, class Gradient>
+auto gather_gradient(const Operand& operand, const Map& map, const Gradient& gradient) {
+  using operand_shape = typename Operand::shape_type;
+  using gradient_shape = typename Gradient::shape_type;
+  constexpr int rank = operand_shape::rank, view_rank = gradient_shape::rank, free = free_axis_count(Axes{});
+  using element = typename Gradient::element;
+  const gathering_map<element, rank, Axes, view_rank> gather{map, gradient.shape().to_array()};
+  array<index, rank + free> extents{};
+  for (int axis = 0; axis < rank; ++axis) extents[axis] = operand.shape().extent(axis);
+  for (int j = 0, next = rank; j < view_rank; ++j) {
+    if (is_free_axis(Axes{}, j)) extents[next++] = gradient.shape().extent(j);
+  }
+  if constexpr (free == 0) {
+    return make_remap(gather, operand.shape(), gradient);
+  } else {
+    return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
+      using gathered_shape = shape<operand_shape::static_extent(I)..., (static_cast<void>(J), dyn)...>;
+      return sum(make_remap(gather, gathered_shape(extents), gradient), drop<rank + J...>);
+    }(std::make_integer_sequence<int, rank>{}, std::make_integer_sequence<int, free>{});
+  }
+}
+
+/// The axes of an operand, each named by the axis of the view that it became; -1 for those that went.
+template <int... Targets, int... I>
+constexpr auto inverse_axes(renamed_axes<Targets...>, std::integer_sequence<int, I...>)
+    -> renamed_axes<axis_moving_along(moved_axes<Targets...>{}, I)...> {
+  return {};
+}
+
+template <int... Targets, class Operand, class Gradient>
+auto rename_back(renamed_axes<Targets...> axes, const Operand& operand, const Gradient& gradient) {
+  constexpr int rank = Operand::shape_type::rank;
+  using inverse = decltype(inverse_axes(axes, std::make_integer_sequence<int, rank>{}));
+  axis_map<Gradient::shape_type::rank, rank> map{};
+  for (int axis = 0; axis < rank; ++axis) {
+    map.target[axis] = axis_moving_along(moved_axes<Targets...>{}, axis);
+    map.step[axis] = map.target[axis] < 0 ? 0 : 1;
+  }
+  return make_index_map<inverse>(gradient, operand.shape(), map);
+}
+
+}  // namespace detail
+
+/// The gradient of the operand of a view, from the view's.
+template <int, class Operand, class Shape, int... Targets, class Gradient>
+auto operand_gradient(const index_map<Operand, Shape, renamed_axes<Targets...>>& node, const Gradient& gradient) {
+  return detail::rename_back(renamed_axes<Targets...>{}, get<0>(node.operands), gradient);
+}
+template <int, class Operand, class Shape, int... Targets, class Gradient>
+auto operand_gradient(const index_map<Operand, Shape, moved_axes<Targets...>>& node, const Gradient& gradient) {
+  return detail::gather_gradient<moved_axes<Targets...>>(get<0>(node.operands), node.map, gradient);
+}
+template <int, class Operand, class Shape, class Gradient>
+auto operand_gradient(const index_map<Operand, Shape, repeated_axes>& node, const Gradient& gradient) {
+  return fit_gradient(get<0>(node.operands), node.shape(), gradient);
+}
+template <int, class Operand, class Shape, class Gradient>
+auto operand_gradient(const index_map<Operand, Shape, divided_axes>& node, const Gradient& gradient) {
+  return reshape(gradient, get<0>(node.operands).shape());
+}
+
+template <int, int Rank, int OperandRank, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<renumber_map<Rank, OperandRank>, Shape, Operand>& node, const Gradient& gradient) {
+  return reshape(gradient, get<0>(node.operands).shape());
+}
+template <int, class T, int Rank, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<pad_constant_map<T, Rank>, Shape, Operand>& node, const Gradient& gradient) {
+  auto map = identity_map<Rank>();
+  map.start = node.map.before;
+  return make_index_map<same_moved_axes<Rank>>(gradient, get<0>(node.operands).shape(), map);
+}
+template <int, int Axis, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<roll_map<Axis>, Shape, Operand>& node, const Gradient& gradient) {
+  return roll(gradient, node.map.advance, axis<Axis>);
+}
+
+/// Of operand `I` of several behind each other: its part.
+template <int I, int Axis, class Shape, class... Operands, class Gradient>
+auto operand_gradient(const concatenation<Axis, Shape, Operands...>& node, const Gradient& gradient) {
+  index begin = 0;
+  for_each_index<I>([&](auto before) { begin += get<before.value>(node.operands).shape().extent(Axis); });
+  return narrow(gradient, axis<Axis>, begin, get<I>(node.operands).shape().extent(Axis));
+}
+
+}  // namespace tenon

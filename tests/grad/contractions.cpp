@@ -1,0 +1,54 @@
+// tests/grad/contractions.cpp: gradients of products and convolutions.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/grad/contractions.hpp>
+
+#include <tenon/expressions.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+using tenon::rank;
+using tenon_test::drawn;
+using tenon_test::gradient_difference;
+
+namespace {
+
+const auto product = [](const auto& x, const auto& y) { return tenon::matmul(x, y); };
+
+}  // namespace
+
+TEST_CASE("matrices, vectors and batches", "[contractions]") {
+  auto a = drawn(rank<2>(3, 4), 1), b = drawn(rank<2>(4, 5), 2), other = drawn(rank<2>(2, 4), 5);
+  auto x = drawn(rank<1>(4), 3);
+  auto batch = drawn(rank<3>(2, 3, 4), 4);
+  CHECK(gradient_difference(product, a, b) == "");
+  CHECK(gradient_difference(product, a, x) == "");
+  CHECK(gradient_difference(product, x, b) == "");
+  CHECK(gradient_difference(product, batch, b) == "");
+  CHECK(gradient_difference([](const auto& v, const auto& w) { return tenon::matmul(v, tenon::transpose(w)); }, a,
+                            other) == "");
+}
+
+TEST_CASE("a product within a statement", "[contractions]") {
+  auto x = drawn(rank<2>(3, 4), 1), w = drawn(rank<2>(4, 5), 2);
+  auto bias = drawn(rank<1>(5), 3);
+  const auto layer = [](const auto& v, const auto& u, const auto& b) { return tenon::tanh(tenon::matmul(v, u) + b); };
+  CHECK(gradient_difference(layer, x, w, bias) == "");
+}
+
+TEST_CASE("sums of products by letters", "[contractions]") {
+  auto a = drawn(rank<3>(2, 3, 4), 1);
+  auto b = drawn(rank<2>(4, 3), 2);
+  CHECK(gradient_difference([](const auto& x, const auto& y) { return tenon::einsum<"bij,ji->ib">(x, y); }, a, b) ==
+        "");
+}
+
+TEST_CASE("convolutions and their own gradients", "[contractions]") {
+  auto image = drawn(rank<4>(2, 4, 5, 6), 1), weight = drawn(rank<4>(6, 2, 3, 2), 2);
+  const tenon::window_geometry<2> geometry{.stride = {{2, 1}}, .padding = {{1, 0}}, .dilation = {{1, 2}}, .groups = 2};
+  CHECK(gradient_difference([&](const auto& x, const auto& w) { return tenon::convolve(x, w, geometry); }, image,
+                            weight) == "");
+  auto wide = drawn(rank<4>(4, 3, 3, 2), 3);
+  CHECK(gradient_difference([&](const auto& x, const auto& w) { return tenon::convolve_transpose(x, w, geometry); },
+                            image, wide) == "");
+}

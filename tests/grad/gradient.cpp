@@ -1,0 +1,36 @@
+// tests/grad/gradient.cpp: gradients as expressions, of first and higher order.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/grad/gradient.hpp>
+
+#include <tenon/expressions.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+using tenon::rank;
+using tenon::variable;
+using tenon::wrt;
+using tenon_test::drawn;
+using tenon_test::gradient_difference;
+
+TEST_CASE("gradients are expressions of their variables' extents", "[gradient]") {
+  const auto x = drawn(tenon::shape<3, tenon::dyn>(3, 4), 1);
+  const auto v = variable<0>(x);
+  const auto [dx] = tenon::gradient(tenon::sum(v), wrt(v));
+  STATIC_REQUIRE(std::is_same_v<decltype(dx)::shape_type, tenon::shape<3, tenon::dyn>>);
+  CHECK(tenon_test::numbers_of(2 * dx) == std::vector<double>(12, 2.0));
+}
+
+TEST_CASE("gradients of gradients", "[gradient]") {
+  auto x = drawn(rank<1>(5), 1);
+  const auto second = [](const auto& function) {
+    return [function](const auto& v) {
+      const auto named = variable<0>(v.elements);
+      const auto [dx] = tenon::gradient(tenon::sum(function(named)), wrt(named));
+      return dx;
+    };
+  };
+  CHECK(gradient_difference(second([](const auto& v) { return tenon::exp(v) * v * v; }), x) == "");
+  CHECK(gradient_difference(second(tenon::silu), x) == "");
+  CHECK(gradient_difference(second(tenon::gelu), x) == "");
+}

@@ -1,0 +1,55 @@
+// tests/grad/value_and_gradient.cpp: values with gradients, of variables, tensors and functions; launches are counted.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/grad/value_and_gradient.hpp>
+
+#include <tenon/device/emulated.hpp>
+#include <tenon/device/launch_count.hpp>
+#include <tenon/expressions.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+using tenon::rank;
+using tenon::variable;
+using tenon::wrt;
+using tenon_test::drawn;
+using tenon_test::numbers_of;
+
+TEST_CASE("a linear model with plain tensors", "[value_and_gradient]") {
+  const auto x = drawn(rank<2>(5, 3), 1), t = drawn(rank<2>(5, 2), 2);
+  auto w = drawn(rank<2>(3, 2), 3);
+  auto bias = drawn(rank<1>(2), 4);
+  const auto loss = [&] { return tenon::mean(tenon::square(tenon::matmul(x, w) + bias - t)); };
+  const auto [value, dw, db] = tenon::value_and_gradient(loss(), wrt(w, bias));
+  CHECK(value == static_cast<double>(loss()));
+  const auto evaluated = [&] { return static_cast<double>(loss()); };
+  CHECK(tenon_test::difference_from_slopes(w, dw, evaluated, 1e-6, 1e-6) == "");
+  CHECK(tenon_test::difference_from_slopes(bias, db, evaluated, 1e-6, 1e-6) == "");
+}
+
+TEST_CASE("a tensor that stands in several places has the sum of their gradients", "[value_and_gradient]") {
+  const auto x = drawn(rank<1>(4), 1), y = drawn(rank<1>(4), 2);
+  const auto [value, dx, dy] = tenon::value_and_gradient(tenon::sum(x * y + x * x), wrt(x, y));
+  CHECK(numbers_of(dx) == numbers_of(y + 2 * x));
+  CHECK(numbers_of(dy) == numbers_of(x));
+}
+
+TEST_CASE("what an expression does not hold has the gradient 0", "[value_and_gradient]") {
+  const auto x = drawn(rank<1>(4), 1), y = drawn(rank<1>(4), 2);
+  const auto [value, dy] = tenon::value_and_gradient(tenon::sum(x), wrt(y));
+  CHECK(numbers_of(dy) == std::vector<double>(4, 0.0));
+  const auto [dv] = tenon::gradient(tenon::sum(x), wrt(variable<0>(y)));
+  CHECK(numbers_of(dv) == std::vector<double>(4, 0.0));
+}
+
+TEST_CASE("gradients of a pointwise chain are one kernel, and so is its value", "[value_and_gradient]") {
+  const auto a = drawn(rank<1>(40), 1).to<tenon::emulated>(), b = drawn(rank<1>(40), 2).to<tenon::emulated>();
+  const tenon::launch_counter launches;
+  const auto [value, da, db] = tenon::value_and_gradient(
+      [](const auto& x, const auto& y) { return tenon::sum(tenon::tanh(x * y) + tenon::square(x)); }, a, b);
+  CHECK(launches.count() == 2);
+  const auto slope = 1 - tenon::square(tenon::tanh(a * b));
+  const auto found = numbers_of(da), expected = numbers_of(slope * b + 2 * a);
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::fabs(found[i] - expected[i]) < 1e-12);
+  CHECK(numbers_of(db) == numbers_of(slope * a));
+}
