@@ -111,5 +111,6 @@ void add_view(device_tables&);
 void add_matmul(device_tables&);
 void add_convolution(device_tables&);
 void add_generator(device_tables&);
+void add_recurrent(device_tables&);
 
 }  // namespace conformance

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/gate_functions.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 
 namespace tenon::nn {
@@ -15,12 +16,28 @@ struct lstm_gates {
   static constexpr int states = 2;
   static constexpr bool keeps_products = false;
 
+  template <class Functions, class Gate, class Cell>
+  static auto cell_after(Functions, const Gate& i, const Gate& f, const Gate& g, const Cell& cell) {
+    return Functions::sigmoid(f) * cell + Functions::sigmoid(i) * Functions::tanh(g);
+  }
+  template <class Functions, class Gate, class Cell>
+  static auto hidden_after(Functions, const Gate& o, const Cell& cell) {
+    return Functions::sigmoid(o) * Functions::tanh(cell);
+  }
+
   /// The state after a step, from pre-activations; one kernel.
   template <dtype T, memory_space Space>
   void forward(const recurrent_rows<T, Space>& at) const {
-    const auto kept = tenon::sigmoid(at.gate(1)) * at.previous_cell;
-    const auto cell = kept + tenon::sigmoid(at.gate(0)) * tenon::tanh(at.gate(2));
-    evaluate(assign(at.cell, cell), assign(at.hidden, tenon::sigmoid(at.gate(3)) * tenon::tanh(cell)));
+    constexpr functions_of_statements functions;
+    const auto cell = cell_after(functions, at.gate(0), at.gate(1), at.gate(2), at.previous_cell);
+    evaluate(assign(at.cell, cell), assign(at.hidden, hidden_after(functions, at.gate(3), cell)));
+  }
+  /// The same of packs: `cell` becomes the one after the step.
+  template <class Pack>
+  TENON_INLINE Pack forward(const Pack (&gates)[4], const Pack (&)[4], const Pack&, Pack& cell) const {
+    constexpr functions_of_packs functions;
+    cell = cell_after(functions, gates[0], gates[1], gates[2], cell);
+    return hidden_after(functions, gates[3], cell);
   }
 
   /// Pre-activations of all steps become activations, and `squashed` the tanh of the cells, before the way back.

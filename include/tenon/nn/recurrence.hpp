@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/host_recurrence.hpp>
 #include <tenon/nn/recurrent_parameters.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
@@ -32,12 +33,7 @@ class recurrence {
   void forward(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values) {
     prepare(weights, values);
     const auto all = rows_of_all(weights, values);
-    for (const recurrent_step& step : steps.steps()) {
-      const auto at = rows_of_step(all, values, step);
-      add_product(at.products, before(values, step), transpose(weights.weight_hh.value));
-      gates.forward(at);
-      if (weights.is_projected()) add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
-    }
+    run_steps(gates, weights, steps, values, all);
     for (const recurrent_end& end : steps.ends()) {
       rows_of(values.hidden_after, end.place, end.count) = rows_of(values.output, end.row, end.count);
       if constexpr (has_cell) {
@@ -76,6 +72,22 @@ class recurrence {
   }
   static matrix before(const flow& values, const recurrent_step& step) {
     return previous_rows(values.output, values.hidden_before, step);
+  }
+
+  void run_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                 const rows& all) {
+    if constexpr (has_host_steps<T, Space>) {
+      if (!weights.is_projected()) {
+        return run_host_steps(gates, weights.weight_hh.value.view(), steps.steps(), packed_,
+                              [&](const recurrent_step& step) { return rows_of_step(all, values, step); });
+      }
+    }
+    for (const recurrent_step& step : steps.steps()) {
+      const auto at = rows_of_step(all, values, step);
+      add_product(at.products, at.previous, transpose(weights.weight_hh.value));
+      gates.forward(at);
+      if (weights.is_projected()) add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
+    }
   }
 
   /// The products of all inputs, with what is added to them.
@@ -162,7 +174,7 @@ class recurrence {
 
   buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;
   buffer<T, rank<2>, Space> squashed_, hidden_gradient_, cell_gradient_;
-  buffer<T, rank<1>, Space> bias_;
+  buffer<T, rank<1>, Space> bias_, packed_;
 };
 
 }  // namespace tenon::nn

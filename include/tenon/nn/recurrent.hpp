@@ -32,6 +32,7 @@ template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
 class recurrent {
  public:
   static constexpr const char* name = Gates::name;
+  static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
   using space = Space;
   using element = T;
   using network_type = recurrent_network<Gates, T, Space>;

@@ -36,6 +36,7 @@ template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
 class recurrent_cell {
  public:
   static constexpr const char* name = Gates::name;
+  static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
   using space = Space;
   template <memory_space Other>
   using in_space = recurrent_cell<Gates, Input, Hidden, Other, T>;

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/gate_functions.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 
 namespace tenon::nn {
@@ -25,6 +26,12 @@ struct rnn_gates {
   void forward(const recurrent_rows<T, Space>& at) const {
     if (function == nonlinearity::relu) at.hidden = tenon::relu(at.gates);
     else at.hidden = tenon::tanh(at.gates);
+  }
+
+  /// The same of packs.
+  template <class Pack>
+  TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&) const {
+    return function == nonlinearity::relu ? functions_of_packs::relu(gates[0]) : functions_of_packs::tanh(gates[0]);
   }
 
   /// The state itself says what its gradient is.
