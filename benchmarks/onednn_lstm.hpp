@@ -43,8 +43,8 @@ class onednn_lstm {
     const auto bias = described({1, 1, 4, hidden}, tag::ldgo);
     const dnnl::lstm_forward::desc operation(
         dnnl::prop_kind::forward_inference, dnnl::rnn_direction::unidirectional_left2right, sequence, memory::desc(),
-        memory::desc(), described({1, 1, features, 4, hidden}, tag::any), described({1, 1, hidden, 4, hidden}, tag::any),
-        bias, results, memory::desc(), memory::desc());
+        memory::desc(), described({1, 1, features, 4, hidden}, tag::any),
+        described({1, 1, hidden, 4, hidden}, tag::any), bias, results, memory::desc(), memory::desc());
     const dnnl::lstm_forward::primitive_desc found(operation, engine_);
     lstm_ = dnnl::lstm_forward(found);
     const auto weight = [&](long depth, float* elements, const memory::desc& wanted) {  // plain: rows of gates

@@ -103,8 +103,8 @@ void time_it(benchmark::State& state, operands& x, auto&& run) {
     benchmark::DoNotOptimize(run());
     benchmark::ClobberMemory();
   }
-  state.counters["FLOP/s"] = benchmark::Counter(x.extents.operations() * static_cast<double>(state.iterations()),
-                                                benchmark::Counter::kIsRate);
+  state.counters["FLOP/s"] =
+      benchmark::Counter(x.extents.operations() * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
 void with_tenon(benchmark::State& state, const lstm_case& of) {

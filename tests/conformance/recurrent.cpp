@@ -63,7 +63,8 @@ array_list run_layer(const call& from, const std::vector<index>& order) {
   const bool is_bidirectional = from.attributes.text("direction", "forward") == "bidirectional";
   const array& weight = from.input(1);
   Layer layer(weight.extents.at(2), from.attributes.integer("hidden_size", 0),
-              {.bias = from.has(3), .batch_first = from.attributes.integer("layout", 0) != 0,
+              {.bias = from.has(3),
+               .batch_first = from.attributes.integer("layout", 0) != 0,
                .bidirectional = is_bidirectional});
   const auto count = static_cast<index>(order.size());
   layer.visit_parameters([&](const std::string& name, auto& parameter) {

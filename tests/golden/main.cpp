@@ -91,8 +91,8 @@ int run_command(command given) {
   const auto cases = conformance::read_case_list(given.folder);
   std::map<std::string, summary> families;
   for (const auto& entry : cases.entries) {
-    const bool is_selected = (given.family.empty() || given.family == entry.family) &&
-                             (given.name.empty() || given.name == entry.name);
+    const bool is_selected =
+        (given.family.empty() || given.family == entry.family) && (given.name.empty() || given.name == entry.name);
     const auto& allowed = cases.tolerances.at(entry.operation == "train" ? "train" : "layer");
     const conformance::tolerance_table tolerances{{"float32", allowed}};
     if (is_selected) run_case(given.folder / entry.name, device->second, tolerances, families[entry.family]);

@@ -82,7 +82,8 @@ result run_sequence(const golden_case& given) {
     found.gradients["input"] = copied<3>(gradients.sequence);
     add_states<3>(gradients, "0", found.gradients);
   };
-  if (given.inputs.contains("h_0")) with_states<3, States, space>(given.inputs, given.inputs, "h_0", "c_0", "input", forward);
+  if (given.inputs.contains("h_0"))
+    with_states<3, States, space>(given.inputs, given.inputs, "h_0", "c_0", "input", forward);
   else forward(tensor_of<float, space, 3>(given.inputs.at("input")));
   with_states<3, States, space>(given.grad_outputs, given.grad_outputs, "h_n", "c_n", "output", backward);
   add_parameter_gradients(layer, found.gradients);

@@ -12,11 +12,12 @@
 
 namespace tenon {
 
-/// Weights [Gates * units, depth] in panels. Element k of a panel is `vectors` packs: of each gate those of its units.
+/// Weights [gates * units, depth] in panels. Element k of a panel is `vectors` packs: of each gate those of its units.
 /// Of a single gate a panel has several packs of units, so that sums do not wait for each other.
 template <class T, int Gates>
 struct panel_layout {
-  static constexpr int lanes = simd::native_width<T>, packs = Gates == 1 ? 4 : 1, vectors = Gates * packs;
+  static constexpr int gates = Gates, packs = Gates == 1 ? 4 : 1, vectors = Gates * packs;
+  static constexpr int lanes = simd::native_width<T>;
   static constexpr index panel_units = lanes * packs, width = vectors * lanes;
 #if defined(__AVX512F__) || defined(__aarch64__)
   static constexpr int registers = 32;
@@ -30,7 +31,6 @@ struct panel_layout {
 
   index panels() const { return (units + panel_units - 1) / panel_units; }
   index size() const { return panels() * depth * width; }
-  const T* panel(const T* packed, index number) const { return packed + number * depth * width; }
 
   /// Units that do not exist get zeros.
   void pack(const matrix_memory<T>& weight, T* packed) const {
@@ -51,25 +51,45 @@ struct panel_layout {
   }
 };
 
+/// Rows, whose elements lie side by side, and the packed weights that they are multiplied with.
+template <class T>
+struct panel_operand {
+  const T* packed;
+  index depth;
+  const T* rows;
+  index row_step;
+};
+
+/// Products whose sums are added: first of one operand, then of the next.
+template <class T>
+struct panel_operands {
+  panel_operand<T> each[2];
+  int count;
+};
+
 namespace detail {
 
-/// sums[row] = rows[row] times the panel.
+/// sums[row] = all rows number `first + row` times their panels.
 template <class Layout, int Rows, class T>
-[[gnu::noinline]] void multiply_panel(const Layout& layout, const T* panel, const matrix_memory<T>& rows, T* sums) {
+[[gnu::noinline]] void multiply_panel(const panel_operands<T>& operands, index panel, index first, T* sums) {
   constexpr int lanes = Layout::lanes, vectors = Layout::vectors;
   simd::pack<T, lanes> totals[Rows][vectors] = {};
-  const T* row_starts[Rows];
-  for (int row = 0; row < Rows; ++row) row_starts[row] = rows.at(row, 0);
-  for (index k = 0; k < layout.depth; ++k) {
-    simd::pack<T, lanes> weights[vectors];
-    TENON_UNROLL(8)
-    for (int vector = 0; vector < vectors; ++vector) {
-      weights[vector] = simd::load<T, lanes>(panel + k * Layout::width + vector * lanes);
-    }
-    TENON_UNROLL(8)
-    for (int row = 0; row < Rows; ++row) {
+  for (int number = 0; number < operands.count; ++number) {
+    const panel_operand<T>& operand = operands.each[number];
+    const T* const from = operand.packed + panel * operand.depth * Layout::width;
+    const T* const rows = operand.rows + first * operand.row_step;
+    for (index k = 0; k < operand.depth; ++k) {
+      simd::pack<T, lanes> weights[vectors];
       TENON_UNROLL(8)
-      for (int vector = 0; vector < vectors; ++vector) totals[row][vector] += row_starts[row][k] * weights[vector];
+      for (int vector = 0; vector < vectors; ++vector) {
+        weights[vector] = simd::load<T, lanes>(from + k * Layout::width + vector * lanes);
+      }
+      TENON_UNROLL(8)
+      for (int row = 0; row < Rows; ++row) {
+        const T factor = rows[row * operand.row_step + k];
+        TENON_UNROLL(8)
+        for (int vector = 0; vector < vectors; ++vector) totals[row][vector] += factor * weights[vector];
+      }
     }
   }
   TENON_UNROLL(8)
@@ -81,37 +101,33 @@ template <class Layout, int Rows, class T>
   }
 }
 
+/// For `count` rows, `Rows` at most.
 template <class Layout, int Rows, class T>
-void multiply_panel_rows(int count, const Layout& layout, const T* panel, const matrix_memory<T>& rows, T* sums) {
-  if constexpr (Rows == 1) {
-    multiply_panel<Layout, 1>(layout, panel, rows, sums);
-  } else if (count == Rows) {
-    multiply_panel<Layout, Rows>(layout, panel, rows, sums);
-  } else {
-    multiply_panel_rows<Layout, Rows - 1>(count, layout, panel, rows, sums);
+void multiply_panel_rows(const panel_operands<T>& operands, index panel, array<index, 2> rows, T* sums) {
+  if constexpr (Rows > 1) {
+    if (rows[1] - rows[0] < Rows) return multiply_panel_rows<Layout, Rows - 1>(operands, panel, rows, sums);
   }
+  multiply_panel<Layout, Rows>(operands, panel, rows[0], sums);
 }
 
 }  // namespace detail
 
-/// Multiplies `count` rows, whose elements lie side by side, with the panels `first` to `last` - 1, and calls
-/// `finish(row, first unit, sums)` for each row and panel. From the last panel to the first where `is_reversed`: of
-/// two products in opposite order, the second finds in cache what the first read last.
+/// Multiplies `count` rows with the panels `part[0]` to `part[1] - 1`. Of each row and panel it calls first
+/// `finish.prefetch(row, first unit)`, and then `finish(row, first unit, sums)`. Goes from the last panel to the first
+/// where `is_reversed`: of two products in opposite order, the second finds in cache what the first read last.
 template <class Layout, class T, class Finish>
-void multiply_panels(const Layout& layout, const T* packed, const array<index, 2>& part, bool is_reversed,
-                     const matrix_memory<T>& rows, index count, const Finish& finish) {
+void multiply_panels(const panel_operands<T>& operands, index count, const array<index, 2>& part, bool is_reversed,
+                     const Finish& finish) {
   constexpr index most = Layout::most_rows;
   alignas(64) T sums[most * Layout::width];
   const index tiles = (count + most - 1) / most;
   for (index i = part[0]; i < part[1]; ++i) {
-    const index number = is_reversed ? part[0] + part[1] - 1 - i : i;
+    const index panel = is_reversed ? part[0] + part[1] - 1 - i : i, unit = panel * Layout::panel_units;
     for (index tile = 0; tile < tiles; ++tile) {
-      const index row = count * tile / tiles, end = count * (tile + 1) / tiles;
-      detail::multiply_panel_rows<Layout, static_cast<int>(most)>(
-          static_cast<int>(end - row), layout, layout.panel(packed, number), {rows.at(row, 0), rows.row_step, 1}, sums);
-      for (index each = row; each < end; ++each) {
-        finish(each, number * Layout::panel_units, sums + (each - row) * Layout::width);
-      }
+      const index first = count * tile / tiles, end = count * (tile + 1) / tiles;
+      for (index row = first; row < end; ++row) finish.prefetch(row, unit);
+      detail::multiply_panel_rows<Layout, static_cast<int>(most)>(operands, panel, {{first, end}}, sums);
+      for (index row = first; row < end; ++row) finish(row, unit, sums + (row - first) * Layout::width);
     }
   }
 }

@@ -44,8 +44,8 @@ struct lstm_gates {
   template <dtype T, memory_space Space>
   void activate(const recurrent_rows<T, Space>& all, const matrix_view<T, Space>& squashed) const {
     const auto i = all.gate(0), f = all.gate(1), g = all.gate(2), o = all.gate(3);
-    evaluate(assign(i, tenon::sigmoid(i)), assign(f, tenon::sigmoid(f)), assign(g, tenon::tanh(g)), assign(o, tenon::sigmoid(o)),
-             assign(squashed, tenon::tanh(all.cell)));
+    evaluate(assign(i, tenon::sigmoid(i)), assign(f, tenon::sigmoid(f)), assign(g, tenon::tanh(g)),
+             assign(o, tenon::sigmoid(o)), assign(squashed, tenon::tanh(all.cell)));
   }
 
   /// Activations become the gradients of pre-activations; one kernel.

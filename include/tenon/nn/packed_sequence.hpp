@@ -15,10 +15,10 @@ namespace tenon::nn {
 /// How sequences were packed.
 template <memory_space Space>
 struct packed_layout {
-  std::vector<index> lengths;                        ///< of the sequences as they were given
-  std::vector<index> batch_sizes;                    ///< rows of each time step, never more than of the one before
-  tensor<index, rank<1>, Space> sorted, unsorted;    ///< which sequence is k-th by length; which place has a sequence
-  std::vector<index> places;                         ///< `unsorted` on the host
+  std::vector<index> lengths;                      ///< of the sequences as they were given
+  std::vector<index> batch_sizes;                  ///< rows of each time step, never more than of the one before
+  tensor<index, rank<1>, Space> sorted, unsorted;  ///< which sequence is k-th by length; which place has a sequence
+  std::vector<index> places;                       ///< `unsorted` on the host
 };
 
 /// Rows [sum of lengths, features], a tensor or a view, and how they were packed.
@@ -32,10 +32,10 @@ struct packed_sequence {
 
 /// Options of packing and unpacking, with PyTorch's defaults.
 struct packing {
-  bool batch_first = false;     ///< padded sequences are [batch, time, features], else [time, batch, features]
-  bool enforce_sorted = true;   ///< lengths must descend
-  double padding_value = 0;     ///< what stands behind the end of a sequence
-  index total_length = 0;       ///< the least number of time steps of what is unpacked
+  bool batch_first = false;    ///< padded sequences are [batch, time, features], else [time, batch, features]
+  bool enforce_sorted = true;  ///< lengths must descend
+  double padding_value = 0;    ///< what stands behind the end of a sequence
+  index total_length = 0;      ///< the least number of time steps of what is unpacked
 };
 
 namespace detail {
@@ -109,9 +109,8 @@ auto pack_padded_sequence(const Operand& padded, const std::vector<index>& lengt
   detail::check_lengths(lengths, node.shape().extent(options.batch_first ? 0 : 1), time, options.enforce_sorted);
   const auto layout = detail::make_packed_layout<space>(lengths);
   std::vector<index> sources(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), index{0})));
-  detail::for_each_packed_row(*layout, time, options.batch_first, [&](index from, index to) {
-    sources[static_cast<std::size_t>(to)] = from;
-  });
+  detail::for_each_packed_row(*layout, time, options.batch_first,
+                              [&](index from, index to) { sources[static_cast<std::size_t>(to)] = from; });
   const index features = node.shape().extent(2);
   const auto source = detail::tensor_of_numbers<space>(sources);
   using rows_type = tensor<typename node_type::element, rank<2>, space>;
@@ -138,9 +137,8 @@ auto pad_packed_sequence(const packed_sequence<Rows>& packed, const packing& opt
   const auto batch = static_cast<index>(layout.lengths.size());
   const index time = std::max(options.total_length, static_cast<index>(layout.batch_sizes.size()));
   std::vector<index> sources(static_cast<std::size_t>(batch * time), -1);
-  detail::for_each_packed_row(layout, time, options.batch_first, [&](index to, index from) {
-    sources[static_cast<std::size_t>(to)] = from;
-  });
+  detail::for_each_packed_row(layout, time, options.batch_first,
+                              [&](index to, index from) { sources[static_cast<std::size_t>(to)] = from; });
   const index features = packed.rows.extent(1);
   const auto source = detail::tensor_of_numbers<space>(sources);
   const rank<3> extents = options.batch_first ? rank<3>(batch, time, features) : rank<3>(time, batch, features);

@@ -53,7 +53,8 @@ class recurrence {
     for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
       const auto at = rows_of_step(all, values, *step);
       const auto of_step = gradients_of_step(of_all, gradients, *step);
-      if (weights.is_projected()) add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
+      if (weights.is_projected())
+        add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
       gates.backward(at, of_step, has_cell ? rows_at(squashed, *step) : squashed);
       add_product(of_step.previous, at.products, weights.weight_hh.value);
     }
@@ -61,6 +62,7 @@ class recurrence {
   }
 
  private:
+  struct nothing {};
   static constexpr bool has_cell = Gates::states == 2;
   using rows = recurrent_rows<T, Space>;
   using row_gradients = recurrent_row_gradients<T, Space>;
@@ -77,20 +79,35 @@ class recurrence {
   void run_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
                  const rows& all) {
     if constexpr (has_host_steps<T, Space>) {
-      if (!weights.is_projected()) {
-        return run_host_steps(gates, weights.weight_hh.value.view(), steps.steps(), packed_,
-                              [&](const recurrent_step& step) { return rows_of_step(all, values, step); });
-      }
+      if (!weights.is_projected()) return run_steps_of_host(gates, weights, steps, values, all);
     }
+    multiply_inputs(weights, values);
     for (const recurrent_step& step : steps.steps()) {
       const auto at = rows_of_step(all, values, step);
       add_product(at.products, at.previous, transpose(weights.weight_hh.value));
       gates.forward(at);
-      if (weights.is_projected()) add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
+      if (weights.is_projected())
+        add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
     }
   }
 
-  /// The products of all inputs, with what is added to them.
+  void run_steps_of_host(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                         const rows& all) {
+    const host_step_operands<T> operands{.weight_ih = weights.weight_ih.value.view(),
+                                         .weight_hh = weights.weight_hh.value.view(),
+                                         .input = values.input,
+                                         .gates = all.gates,
+                                         .bias = bias_.current().data()};
+    run_host_steps(gates, operands, steps.steps(), packed_,
+                   [&](const recurrent_step& step) { return rows_of_step(all, values, step); });
+  }
+
+  /// The products of all inputs, with the biases that may be added to them.
+  void multiply_inputs(parameters& weights, const flow& values) {
+    gates_.current() = matmul(values.input, transpose(weights.weight_ih.value)) + bias_.current();
+  }
+
+  /// Room for all rows, and what is added to products.
   void prepare(parameters& weights, const flow& values) {
     const index count = values.input.extent(0), width = weights.weight_ih.value.extent(0);
     const auto gates = gates_.resize(rank<2>(count, width));
@@ -98,7 +115,6 @@ class recurrence {
     if (!weights.has_bias()) bias = 0;
     else if constexpr (Gates::keeps_products) bias = weights.bias_ih.value;
     else bias = weights.bias_ih.value + weights.bias_hh.value;
-    gates = matmul(values.input, transpose(weights.weight_ih.value)) + bias;
     if constexpr (Gates::keeps_products) {
       const auto products = products_.resize(gates.shape());
       if (weights.has_bias()) products = weights.bias_hh.value;
@@ -132,11 +148,10 @@ class recurrence {
                                const flow& gradients) {
     const rank<2> states(values.input.extent(0), gates_.current().extent(1) / Gates::count);
     const auto zeros_in = [&](auto& memory) { return memory.resize(states) = 0; };
-    const row_gradients result{
-        .previous = no_matrix<T, Space>(),
-        .previous_cell = no_matrix<T, Space>(),
-        .hidden = weights.is_projected() ? zeros_in(hidden_gradient_) : gradients.output,
-        .cell = has_cell ? zeros_in(cell_gradient_) : no_matrix<T, Space>()};
+    const row_gradients result{.previous = no_matrix<T, Space>(),
+                               .previous_cell = no_matrix<T, Space>(),
+                               .hidden = weights.is_projected() ? zeros_in(hidden_gradient_) : gradients.output,
+                               .cell = has_cell ? zeros_in(cell_gradient_) : no_matrix<T, Space>()};
     gradients.hidden_before = 0, gradients.cell_before = 0;
     for (const recurrent_end& end : steps.ends()) {
       const auto last = rows_of(gradients.output, end.row, end.count);
@@ -174,7 +189,8 @@ class recurrence {
 
   buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;
   buffer<T, rank<2>, Space> squashed_, hidden_gradient_, cell_gradient_;
-  buffer<T, rank<1>, Space> bias_, packed_;
+  buffer<T, rank<1>, Space> bias_;
+  [[no_unique_address]] std::conditional_t<has_host_steps<T, Space>, host_step_memory<T>, nothing> packed_;
 };
 
 }  // namespace tenon::nn

@@ -122,7 +122,8 @@ class recurrent {
   friend class recurrent;
   using matrix = matrix_view<T, Space>;
   template <int Rank>
-  using values_type = recurrent_values<view<const T, rank<Rank>, Space>, view<const T, rank<Rank>, Space>, Gates::states>;
+  using values_type =
+      recurrent_values<view<const T, rank<Rank>, Space>, view<const T, rank<Rank>, Space>, Gates::states>;
 
   /// Sequences that are equally long.
   template <class Shape>

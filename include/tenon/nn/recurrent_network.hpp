@@ -13,10 +13,10 @@ namespace tenon::nn {
 struct recurrent_options {
   index layers = 1;
   bool bias = true;
-  bool batch_first = false;     ///< inputs and outputs are [batch, time, features]; states are not
-  double dropout = 0;           ///< probability of a zero between layers, in training
+  bool batch_first = false;  ///< inputs and outputs are [batch, time, features]; states are not
+  double dropout = 0;        ///< probability of a zero between layers, in training
   bool bidirectional = false;
-  index projection = 0;         ///< features of an LSTM's projected state; 0: as many as hidden ones
+  index projection = 0;                        ///< features of an LSTM's projected state; 0: as many as hidden ones
   nonlinearity function = nonlinearity::tanh;  ///< of a plain recurrence
 
   constexpr index directions() const { return bidirectional ? 2 : 1; }
@@ -141,7 +141,8 @@ class recurrent_network {
     if (extents_.hidden < 1) refuse("hidden features", extents_.hidden, "at least 1");
     if (options_.layers < 1) refuse("layers", options_.layers, "at least 1");
     if (!(options_.dropout >= 0 && options_.dropout <= 1)) refuse("dropout", options_.dropout, "within [0, 1]");
-    if (Gates::states == 1 && options_.projection != 0) refuse("projection", options_.projection, "0; only lstm has one");
+    if (Gates::states == 1 && options_.projection != 0)
+      refuse("projection", options_.projection, "0; only lstm has one");
     if (options_.projection < 0 || options_.projection >= extents_.hidden) {
       refuse("projection", options_.projection, "at least 0 and below the hidden features");
     }
