@@ -12,33 +12,11 @@ namespace conformance {
 
 namespace {
 
-nlohmann::json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) throw tn::file_error(tn::compose_text("read_json: ", path.string(), ": cannot be opened"));
-  return nlohmann::json::parse(file);
-}
-
 /// The element type that a file of elements of `dtype` has.
 std::string file_descr(const std::string& dtype) {
   if (dtype == "bfloat16") return tn::io::detail::npy_descr<std::uint16_t>();
   return with_type(integer_types + type_list<float, double, tn::half, bool>{}, dtype,
                    []<class T>() { return tn::io::detail::npy_descr<T>(); });
-}
-
-/// The elements of an NPY file whose type and extents are told beside it.
-array read_array(const std::filesystem::path& folder, const nlohmann::json& told) {
-  array result{told.at("dtype"), told.at("shape").get<std::vector<index>>(), {}};
-  const std::filesystem::path path = folder / told.at("file").get<std::string>();
-  const auto bytes = tn::io::read_bytes("read_array", path);
-  const auto [begin, elements] = tn::io::detail::layout_of_npy(path, bytes);
-  const tn::io::detail::npy_header header(path,
-                                          {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
-  if (header.is_fortran_order() || header.extents() != result.extents || header.descr() != file_descr(result.dtype)) {
-    throw tn::file_error(tn::compose_text("read_array: ", path.string(), ": not what case.json says"));
-  }
-  result.bytes.resize(bytes.size() - elements);
-  std::memcpy(result.bytes.data(), bytes.data() + elements, result.bytes.size());
-  return result;
 }
 
 std::vector<std::optional<array>> read_arrays(const std::filesystem::path& folder, const nlohmann::json& told) {
@@ -65,16 +43,44 @@ array array_of_json(const nlohmann::json& tensor) {
 
 }  // namespace
 
+nlohmann::json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) throw tn::file_error(tn::compose_text("read_json: ", path.string(), ": cannot be opened"));
+  return nlohmann::json::parse(file);
+}
+
+array read_array(const std::filesystem::path& folder, const nlohmann::json& told) {
+  array result{told.at("dtype"), told.at("shape").get<std::vector<index>>(), {}};
+  const std::filesystem::path path = folder / told.at("file").get<std::string>();
+  const auto bytes = tn::io::read_bytes("read_array", path);
+  const auto [begin, elements] = tn::io::detail::layout_of_npy(path, bytes);
+  const tn::io::detail::npy_header header(path,
+                                          {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
+  if (header.is_fortran_order() || header.extents() != result.extents || header.descr() != file_descr(result.dtype)) {
+    throw tn::file_error(tn::compose_text("read_array: ", path.string(), ": not what case.json says"));
+  }
+  result.bytes.resize(bytes.size() - elements);
+  std::memcpy(result.bytes.data(), bytes.data() + elements, result.bytes.size());
+  return result;
+}
+
 attribute_table::attribute_table(const nlohmann::json& attributes)
     : values_(std::make_shared<const nlohmann::json>(attributes)) {}
-bool attribute_table::has(const char* name) const { return values_->contains(name); }
-double attribute_table::number(const char* name, double fallback) const { return values_->value(name, fallback); }
-index attribute_table::integer(const char* name, index fallback) const { return values_->value(name, fallback); }
+bool attribute_table::has(const char* name) const { return values_->contains(name) && !values_->at(name).is_null(); }
+double attribute_table::number(const char* name, double fallback) const {
+  return has(name) ? values_->at(name).get<double>() : fallback;
+}
+index attribute_table::integer(const char* name, index fallback) const {
+  return has(name) ? values_->at(name).get<index>() : fallback;
+}
+bool attribute_table::flag(const char* name, bool fallback) const {
+  return has(name) ? values_->at(name).get<bool>() : fallback;
+}
 std::string attribute_table::text(const char* name, const char* fallback) const {
-  return values_->value(name, std::string(fallback));
+  return has(name) ? values_->at(name).get<std::string>() : fallback;
 }
 std::vector<index> attribute_table::integers(const char* name) const {
-  return values_->value(name, std::vector<index>());
+  return has(name) ? values_->at(name).get<std::vector<index>>() : std::vector<index>();
 }
 std::optional<array> attribute_table::tensor(const char* name) const {
   if (!has(name)) return std::nullopt;

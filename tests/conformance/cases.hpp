@@ -28,6 +28,9 @@ struct test_case {
 };
 
 /// throws    file_error when a file is missing or says nothing sensible
+nlohmann::json read_json(const std::filesystem::path& path);
+/// The elements of an NPY file in `folder`, whose file name, type and extents are `told`.
+array read_array(const std::filesystem::path& folder, const nlohmann::json& told);
 case_list read_case_list(const std::filesystem::path& folder);
 test_case read_case(const std::filesystem::path& folder);
 

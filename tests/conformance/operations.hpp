@@ -16,13 +16,14 @@
 
 namespace conformance {
 
-/// The attributes of a case, by name; `fallback` is ONNX's default.
+/// The attributes of a case, by name; `fallback` is the default, also for null.
 class attribute_table {
  public:
   explicit attribute_table(const nlohmann::json& attributes);
   bool has(const char* name) const;
   double number(const char* name, double fallback) const;
   index integer(const char* name, index fallback) const;
+  bool flag(const char* name, bool fallback) const;
   std::string text(const char* name, const char* fallback) const;
   /// Empty where absent.
   std::vector<index> integers(const char* name) const;
@@ -110,5 +111,6 @@ void add_view(device_tables&);
 void add_matmul(device_tables&);
 void add_convolution(device_tables&);
 void add_generator(device_tables&);
+void add_recurrent(device_tables&);
 
 }  // namespace conformance

@@ -81,6 +81,38 @@ inline void run_loop(index count, index grain, const loop_body& body) {
 
 }  // namespace detail
 
+/// One of several threads that go through the same steps together.
+struct thread_team {
+  int number, count;
+
+  /// Returns when every thread of the team has got here, and sees what they wrote before.
+  void wait() const {
+#if defined(_OPENMP)
+    if (count > 1) {
+#pragma omp barrier
+    }
+#endif
+  }
+  /// The share of `count` things that is this thread's: from the first number to before the second.
+  array<index, 2> share(index things) const { return {{things * number / count, things * (number + 1) / count}}; }
+};
+
+/// Calls `body(team)` on at most `most` threads at once, each as another member of the team. `body` must not throw, for
+/// the others would wait for ever.
+template <class Body>
+void run_team(int most, Body&& body) {
+  const int available = thread_count(), threads = most < available ? most : available;
+#if defined(_OPENMP)
+  if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+    body(thread_team{omp_get_thread_num(), omp_get_num_threads()});
+    return;
+  }
+#endif
+  (void)threads;
+  body(thread_team{0, 1});
+}
+
 /// Calls `body(begin, end)` for parts that cover [0, count), each of at least `grain` but for the last. Parts run on
 /// several threads when there is more than one grain; an exception of any part reaches the caller.
 template <class Body>

@@ -1,0 +1,152 @@
+// tenon/nn/packed_sequence.hpp: sequences of different lengths without what fills up the shorter ones.
+// Rows of the first time step, then those of the second, ..., the longest sequence first in each: PyTorch's order.
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <tenon/expressions.hpp>
+#include <vector>
+
+namespace tenon::nn {
+
+/// How sequences were packed.
+template <memory_space Space>
+struct packed_layout {
+  std::vector<index> lengths;                      ///< of the sequences as they were given
+  std::vector<index> batch_sizes;                  ///< rows of each time step, never more than of the one before
+  tensor<index, rank<1>, Space> sorted, unsorted;  ///< which sequence is k-th by length; which place has a sequence
+  std::vector<index> places;                       ///< `unsorted` on the host
+};
+
+/// Rows [sum of lengths, features], a tensor or a view, and how they were packed.
+template <class Rows>
+struct packed_sequence {
+  using space = typename Rows::space;
+
+  Rows rows;
+  std::shared_ptr<const packed_layout<space>> layout;
+};
+
+/// Options of packing and unpacking, with PyTorch's defaults.
+struct packing {
+  bool batch_first = false;    ///< padded sequences are [batch, time, features], else [time, batch, features]
+  bool enforce_sorted = true;  ///< lengths must descend
+  double padding_value = 0;    ///< what stands behind the end of a sequence
+  index total_length = 0;      ///< the least number of time steps of what is unpacked
+};
+
+namespace detail {
+
+template <memory_space Space>
+tensor<index, rank<1>, Space> tensor_of_numbers(const std::vector<index>& numbers) {
+  tensor<index, rank<1>, Space> result({static_cast<index>(numbers.size())});
+  Space::copy_from_host(result.data(), numbers.data(), numbers.size() * sizeof(index));
+  return result;
+}
+
+inline void check_lengths(const std::vector<index>& lengths, index batch, index time, bool enforce_sorted) {
+  const auto refuse = [](auto... text) { throw shape_error(compose_text("pack_padded_sequence: lengths: ", text...)); };
+  const auto count = static_cast<index>(lengths.size());
+  if (count != batch) refuse(count, " of them, expected ", batch, " as sequences in the batch");
+  for (const index length : lengths) {
+    if (length < 1 || length > time) refuse(length, ", expected at least 1 and at most the ", time, " time steps");
+  }
+  if (enforce_sorted && !std::is_sorted(lengths.rbegin(), lengths.rend())) {
+    refuse("do not descend; pass {.enforce_sorted = false} to sort them");
+  }
+}
+
+template <memory_space Space>
+std::shared_ptr<const packed_layout<Space>> make_packed_layout(const std::vector<index>& lengths) {
+  auto layout = std::make_shared<packed_layout<Space>>();
+  std::vector<index> sorted(lengths.size());
+  std::iota(sorted.begin(), sorted.end(), index{0});
+  const auto length_of = [&](index sequence) { return lengths[static_cast<std::size_t>(sequence)]; };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](index a, index b) { return length_of(a) > length_of(b); });
+  layout->lengths = lengths;
+  layout->places.resize(lengths.size());
+  for (std::size_t place = 0; place < sorted.size(); ++place) {
+    layout->places[static_cast<std::size_t>(sorted[place])] = static_cast<index>(place);
+  }
+  for (index time = 0; !lengths.empty() && time < length_of(sorted[0]); ++time) {
+    layout->batch_sizes.push_back(
+        std::count_if(lengths.begin(), lengths.end(), [time](index length) { return length > time; }));
+  }
+  layout->sorted = tensor_of_numbers<Space>(sorted);
+  layout->unsorted = tensor_of_numbers<Space>(layout->places);
+  return layout;
+}
+
+/// Calls `visit(padded row, packed row)` for every row.
+template <memory_space Space, class Visit>
+void for_each_packed_row(const packed_layout<Space>& layout, index time, bool batch_first, Visit&& visit) {
+  const auto batch = static_cast<index>(layout.lengths.size());
+  for (index sequence = 0; sequence < batch; ++sequence) {
+    index first = 0;
+    for (index step = 0; step < layout.lengths[static_cast<std::size_t>(sequence)]; ++step) {
+      const index padded = batch_first ? sequence * time + step : step * batch + sequence;
+      visit(padded, first + layout.places[static_cast<std::size_t>(sequence)]);
+      first += layout.batch_sizes[static_cast<std::size_t>(step)];
+    }
+  }
+}
+
+}  // namespace detail
+
+/// The rows of padded sequences [time, batch, features] that lie within their lengths.
+/// throws    shape_error unless there is a length from 1 to time for each sequence, in descending order where enforced
+/// cost      one kernel
+template <tensor_operand Operand>
+auto pack_padded_sequence(const Operand& padded, const std::vector<index>& lengths, const packing& options = {}) {
+  const auto& node = as_node(padded);
+  using node_type = std::remove_cvref_t<decltype(node)>;
+  using space = tenon::detail::concrete_space<typename node_type::space>;
+  static_assert(node_type::shape_type::rank == 3, "tenon: padded sequences have three axes");
+  const index time = node.shape().extent(options.batch_first ? 1 : 0);
+  detail::check_lengths(lengths, node.shape().extent(options.batch_first ? 0 : 1), time, options.enforce_sorted);
+  const auto layout = detail::make_packed_layout<space>(lengths);
+  std::vector<index> sources(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), index{0})));
+  detail::for_each_packed_row(*layout, time, options.batch_first,
+                              [&](index from, index to) { sources[static_cast<std::size_t>(to)] = from; });
+  const index features = node.shape().extent(2);
+  const auto source = detail::tensor_of_numbers<space>(sources);
+  using rows_type = tensor<typename node_type::element, rank<2>, space>;
+  rows_type rows(rank<2>(source.size(), features));
+  const auto all = reshape(node, rank<2>(node.shape().extent(0) * node.shape().extent(1), features));
+  rows = take(all, trusted(source), axis<0>);
+  return packed_sequence<rows_type>{std::move(rows), layout};
+}
+
+/// Padded sequences, and their lengths.
+template <class Sequences>
+struct padded_sequence {
+  Sequences sequences;
+  std::vector<index> lengths;
+};
+
+/// The opposite of `pack_padded_sequence`; behind the end of a sequence stands `padding_value`.
+/// cost      one kernel
+template <class Rows>
+auto pad_packed_sequence(const packed_sequence<Rows>& packed, const packing& options = {}) {
+  using element = typename Rows::element;
+  using space = typename Rows::space;
+  const auto& layout = *packed.layout;
+  const auto batch = static_cast<index>(layout.lengths.size());
+  const index time = std::max(options.total_length, static_cast<index>(layout.batch_sizes.size()));
+  std::vector<index> sources(static_cast<std::size_t>(batch * time), -1);
+  detail::for_each_packed_row(layout, time, options.batch_first,
+                              [&](index to, index from) { sources[static_cast<std::size_t>(to)] = from; });
+  const index features = packed.rows.extent(1);
+  const auto source = detail::tensor_of_numbers<space>(sources);
+  const rank<3> extents = options.batch_first ? rank<3>(batch, time, features) : rank<3>(time, batch, features);
+  tensor<element, rank<3>, space> result(extents);
+  const auto taken = take(packed.rows, trusted(maximum(source, index{0})), axis<0>);
+  const auto padding = static_cast<compute_type<element>>(options.padding_value);
+  if (batch != 0) reshape(result, rank<2>(batch * time, features)) = where(new_axis<-1>(source) >= 0, taken, padding);
+  return padded_sequence<tensor<element, rank<3>, space>>{std::move(result), layout.lengths};
+}
+
+}  // namespace tenon::nn

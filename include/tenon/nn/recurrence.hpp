@@ -1,0 +1,196 @@
+// tenon/nn/recurrence.hpp: one layer of a recurrent network in one direction, forward and backward.
+// All input products of a sequence are one matrix product; a step is a product with the state and one kernel of gates.
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/host_recurrence.hpp>
+#include <tenon/nn/recurrent_parameters.hpp>
+#include <tenon/nn/recurrent_rows.hpp>
+#include <tenon/nn/recurrent_steps.hpp>
+
+namespace tenon::nn {
+
+/// What flows through a recurrence: values, or the gradients of these.
+template <dtype T, memory_space Space>
+struct recurrent_flow {
+  using matrix = matrix_view<T, Space>;
+
+  matrix input, output;               // [rows, features], [rows, state]
+  matrix hidden_before, cell_before;  // [batch, state], [batch, hidden]
+  matrix hidden_after, cell_after;
+};
+
+/// Keeps what the way back needs, in memory that further calls use again.
+template <class Gates, dtype T, memory_space Space>
+class recurrence {
+ public:
+  using matrix = matrix_view<T, Space>;
+  using parameters = recurrent_parameters<T, Space>;
+  using flow = recurrent_flow<T, Space>;
+
+  /// Fills output and the state after.
+  void forward(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values) {
+    prepare(weights, values);
+    const auto all = rows_of_all(weights, values);
+    run_steps(gates, weights, steps, values, all);
+    for (const recurrent_end& end : steps.ends()) {
+      rows_of(values.hidden_after, end.place, end.count) = rows_of(values.output, end.row, end.count);
+      if constexpr (has_cell) {
+        rows_of(values.cell_after, end.place, end.count) = rows_of(all.cell, end.row, end.count);
+      }
+    }
+  }
+
+  /// Leaves the gradients of the parameters and of the state before, adds that of the input, given the values of the last
+  /// forward pass and the gradients of output and state after. That of the output is added to, too.
+  void backward(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                const flow& gradients) {
+    const auto all = rows_of_all(weights, values);
+    const matrix squashed = has_cell ? squashed_.resize(all.cell.shape()) : no_matrix<T, Space>();
+    gates.activate(all, squashed);
+    const auto of_all = start_backward(weights, steps, values, gradients);
+    for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
+      const auto at = rows_of_step(all, values, *step);
+      const auto of_step = gradients_of_step(of_all, gradients, *step);
+      if (weights.is_projected())
+        add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
+      gates.backward(at, of_step, has_cell ? rows_at(squashed, *step) : squashed);
+      add_product(of_step.previous, at.products, weights.weight_hh.value);
+    }
+    leave_gradients(weights, steps, values, gradients, all);
+  }
+
+ private:
+  struct nothing {};
+  static constexpr bool has_cell = Gates::states == 2;
+  using rows = recurrent_rows<T, Space>;
+  using row_gradients = recurrent_row_gradients<T, Space>;
+
+  static matrix rows_at(const matrix& all, const recurrent_step& step) { return rows_of(all, step.row, step.count); }
+  /// The states that a step takes.
+  static matrix previous_rows(const matrix& all, const matrix& initial, const recurrent_step& step) {
+    return rows_of(step.starts ? initial : all, step.previous, step.count);
+  }
+  static matrix before(const flow& values, const recurrent_step& step) {
+    return previous_rows(values.output, values.hidden_before, step);
+  }
+
+  void run_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                 const rows& all) {
+    if constexpr (has_host_steps<T, Space>) {
+      if (!weights.is_projected()) return run_steps_of_host(gates, weights, steps, values, all);
+    }
+    multiply_inputs(weights, values);
+    for (const recurrent_step& step : steps.steps()) {
+      const auto at = rows_of_step(all, values, step);
+      add_product(at.products, at.previous, transpose(weights.weight_hh.value));
+      gates.forward(at);
+      if (weights.is_projected())
+        add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
+    }
+  }
+
+  void run_steps_of_host(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                         const rows& all) {
+    const host_step_operands<T> operands{.weight_ih = weights.weight_ih.value.view(),
+                                         .weight_hh = weights.weight_hh.value.view(),
+                                         .input = values.input,
+                                         .gates = all.gates,
+                                         .bias = bias_.current().data()};
+    run_host_steps(gates, operands, steps.steps(), packed_,
+                   [&](const recurrent_step& step) { return rows_of_step(all, values, step); });
+  }
+
+  /// The products of all inputs, with the biases that may be added to them.
+  void multiply_inputs(parameters& weights, const flow& values) {
+    gates_.current() = matmul(values.input, transpose(weights.weight_ih.value)) + bias_.current();
+  }
+
+  /// Room for all rows, and what is added to products.
+  void prepare(parameters& weights, const flow& values) {
+    const index count = values.input.extent(0), width = weights.weight_ih.value.extent(0);
+    const auto gates = gates_.resize(rank<2>(count, width));
+    const auto bias = bias_.resize(rank<1>(width));
+    if (!weights.has_bias()) bias = 0;
+    else if constexpr (Gates::keeps_products) bias = weights.bias_ih.value;
+    else bias = weights.bias_ih.value + weights.bias_hh.value;
+    if constexpr (Gates::keeps_products) {
+      const auto products = products_.resize(gates.shape());
+      if (weights.has_bias()) products = weights.bias_hh.value;
+      else products = 0;
+    }
+    const rank<2> states(count, width / Gates::count);
+    if constexpr (has_cell) cells_.resize(states);
+    if (weights.is_projected()) hidden_.resize(states), values.output = 0;
+  }
+
+  rows rows_of_all(const parameters& weights, const flow& values) {
+    const matrix gates = gates_.current();
+    return {.gates = gates,
+            .products = Gates::keeps_products ? products_.current() : gates,
+            .previous = no_matrix<T, Space>(),
+            .previous_cell = no_matrix<T, Space>(),
+            .hidden = weights.is_projected() ? hidden_.current() : values.output,
+            .cell = has_cell ? cells_.current() : no_matrix<T, Space>()};
+  }
+  static rows rows_of_step(const rows& all, const flow& values, const recurrent_step& step) {
+    return {.gates = rows_at(all.gates, step),
+            .products = rows_at(all.products, step),
+            .previous = before(values, step),
+            .previous_cell = has_cell ? previous_rows(all.cell, values.cell_before, step) : all.previous_cell,
+            .hidden = rows_at(all.hidden, step),
+            .cell = has_cell ? rows_at(all.cell, step) : all.cell};
+  }
+
+  /// Gradients of all states as far as they come from the output and from the states after.
+  row_gradients start_backward(const parameters& weights, const recurrent_steps& steps, const flow& values,
+                               const flow& gradients) {
+    const rank<2> states(values.input.extent(0), gates_.current().extent(1) / Gates::count);
+    const auto zeros_in = [&](auto& memory) { return memory.resize(states) = 0; };
+    const row_gradients result{.previous = no_matrix<T, Space>(),
+                               .previous_cell = no_matrix<T, Space>(),
+                               .hidden = weights.is_projected() ? zeros_in(hidden_gradient_) : gradients.output,
+                               .cell = has_cell ? zeros_in(cell_gradient_) : no_matrix<T, Space>()};
+    gradients.hidden_before = 0, gradients.cell_before = 0;
+    for (const recurrent_end& end : steps.ends()) {
+      const auto last = rows_of(gradients.output, end.row, end.count);
+      last = last + rows_of(gradients.hidden_after, end.place, end.count);
+      if constexpr (has_cell) {
+        rows_of(result.cell, end.row, end.count) = rows_of(gradients.cell_after, end.place, end.count);
+      }
+    }
+    return result;
+  }
+  static row_gradients gradients_of_step(const row_gradients& all, const flow& gradients, const recurrent_step& step) {
+    return {.previous = before(gradients, step),
+            .previous_cell = has_cell ? previous_rows(all.cell, gradients.cell_before, step) : all.previous_cell,
+            .hidden = rows_at(all.hidden, step),
+            .cell = has_cell ? rows_at(all.cell, step) : all.cell};
+  }
+
+  /// The gradients of parameters and input, from those of the gates.
+  static void leave_gradients(parameters& weights, const recurrent_steps& steps, const flow& values,
+                              const flow& gradients, const rows& all) {
+    const auto leave = [](auto& weight) -> matrix { return weight.gradient = 0, weight.gradient.view(); };
+    add_product(leave(weights.weight_ih), transpose(all.gates), values.input);
+    const matrix of_state = leave(weights.weight_hh);
+    for (const recurrent_step& run : steps.runs()) {
+      add_product(of_state, transpose(rows_at(all.products, run)), before(values, run));
+    }
+    if (weights.is_projected()) add_product(leave(weights.weight_hr), transpose(gradients.output), all.hidden);
+    if (weights.has_bias()) {
+      weights.bias_ih.gradient = sum(all.gates, axis<0>);
+      if constexpr (Gates::keeps_products) weights.bias_hh.gradient = sum(all.products, axis<0>);
+      else weights.bias_hh.gradient = weights.bias_ih.gradient;
+    }
+    add_product(gradients.input, all.gates, weights.weight_ih.value);
+  }
+
+  buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;
+  buffer<T, rank<2>, Space> squashed_, hidden_gradient_, cell_gradient_;
+  buffer<T, rank<1>, Space> bias_;
+  [[no_unique_address]] std::conditional_t<has_host_steps<T, Space>, host_step_memory<T>, nothing> packed_;
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,199 @@
+// tenon/nn/recurrent.hpp: recurrent layers over sequences: what rnn, lstm and gru have in common.
+// Inputs and results take the user's axes here; what is inside sees packed rows.
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/packed_sequence.hpp>
+#include <tenon/nn/recurrent_checks.hpp>
+#include <tenon/nn/recurrent_network.hpp>
+
+namespace tenon::nn {
+
+/// A sequence and the states of every layer and direction; `auto [sequence, hidden] = ...`.
+template <class Sequence, class State, int States>
+struct recurrent_values {
+  Sequence sequence;
+  State hidden;
+};
+template <class Sequence, class State>
+struct recurrent_values<Sequence, State, 2> {
+  Sequence sequence;
+  State hidden, cell;
+};
+
+/// Layers of `Gates` over sequences of `Input` features, with states of `Hidden`. Sizes that are `dyn` are arguments of
+/// the constructor; all others are checked when compiled.
+/// parameters  weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, ..., weight_ih_l1, ..., as of
+///             torch.nn.LSTM
+/// cost        a product for all inputs of a layer, then for each time step a product and a kernel; a call of the same
+///             extents as the one before allocates nothing
+template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
+class recurrent {
+ public:
+  static constexpr const char* name = Gates::name;
+  static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
+  using space = Space;
+  using element = T;
+  using network_type = recurrent_network<Gates, T, Space>;
+  template <memory_space Other>
+  using in_space = recurrent<Gates, Input, Hidden, Other, T>;
+
+  /// Whether dropout is applied; as after PyTorch's train() and eval().
+  bool training = true;
+  /// Draws dropout's zeros, together with the number of the call.
+  std::uint64_t dropout_seed = 0;
+
+  explicit recurrent(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
+    static_assert((Input != dyn && Hidden != dyn) || must_hold<constant<Input>, constant<Hidden>>,
+                  "tenon: sizes that the type does not know are given to the constructor: (input, hidden, options)");
+  }
+  /// throws    shape_error when a size contradicts the type, or is below 1
+  recurrent(index input, index hidden, const recurrent_options& options = {}) : network_(input, hidden, options) {
+    detail::check_size<recurrent>("input features", input, Input);
+    detail::check_size<recurrent>("hidden features", hidden, Hidden);
+  }
+
+  const recurrent_options& options() const { return network_.options(); }
+  /// Draws every parameter from PyTorch's default distribution.
+  void initialise(std::uint64_t seed) { network_.initialise(seed); }
+  /// Calls `visitor(name, parameter)` for every parameter.
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    network_.visit_parameters(visitor);
+  }
+  /// The layer with its parameters copied to another memory space.
+  template <memory_space Other>
+  in_space<Other> to() const {
+    in_space<Other> result(network_.extents().input, network_.extents().hidden, options());
+    result.network_ = network_.template to<Other>();
+    result.training = training, result.dropout_seed = dropout_seed;
+    return result;
+  }
+
+  /// The output of the last layer, and the state of every layer and direction after its last step; valid until the next
+  /// call. `before` are the states before the first step, zeros where there are none.
+  /// extents   input [time, batch, Input] (batch first where so chosen), or [time, Input] of one sequence; sequence
+  ///           [time, batch, directions * Hidden], states [layers * directions, batch, Hidden], likewise
+  /// throws    shape_error
+  template <tensor_operand Sequence, tensor_operand... States>
+  auto forward(const Sequence& input, const States&... before) {
+    constexpr int rank = Sequence::shape_type::rank;
+    start(input.shape());
+    const auto values = network_.values();
+    sequence_view<rank>(values.input) = input;
+    set_states<rank>(values.hidden_before, values.cell_before, before...);
+    run();
+    return results<rank>(values.output, values.hidden_after, values.cell_after);
+  }
+  /// The same of packed sequences. States are those of the sequences as they were before they were packed.
+  template <class Rows, tensor_operand... States>
+  auto forward(const packed_sequence<Rows>& input, const States&... before) {
+    start(input);
+    const auto values = network_.values();
+    values.input = input.rows;
+    set_states<3>(values.hidden_before, values.cell_before, take(before, trusted(input.layout->sorted), axis<1>)...);
+    run();
+    return packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
+  }
+  /// The gradients of input and states before, given those of the sequence and the states after (zeros where there are
+  /// none); leaves those of the parameters. Follows one forward pass; valid until the next.
+  template <tensor_operand Sequence, tensor_operand... States>
+  auto backward(const Sequence& gradient, const States&... after) {
+    constexpr int rank = Sequence::shape_type::rank;
+    const auto gradients = network_.gradients();
+    detail::assign_equal<recurrent, dyn>("gradient", sequence_view<rank>(gradients.output), gradient);
+    set_states<rank>(gradients.hidden_after, gradients.cell_after, after...);
+    network_.backward();
+    return results<rank>(gradients.input, gradients.hidden_before, gradients.cell_before);
+  }
+  template <class Rows, tensor_operand... States>
+  auto backward(const packed_sequence<Rows>& gradient, const States&... after) {
+    const auto gradients = network_.gradients();
+    const auto& order = gradient.layout->sorted;
+    detail::assign_equal<recurrent, dyn>("gradient", gradients.output, gradient.rows);
+    set_states<3>(gradients.hidden_after, gradients.cell_after, take(after, trusted(order), axis<1>)...);
+    network_.backward();
+    return packed_results(gradients.input, gradients.hidden_before, gradients.cell_before, gradient.layout);
+  }
+
+ private:
+  template <class, index, index, memory_space, dtype>
+  friend class recurrent;
+  using matrix = matrix_view<T, Space>;
+  template <int Rank>
+  using values_type =
+      recurrent_values<view<const T, rank<Rank>, Space>, view<const T, rank<Rank>, Space>, Gates::states>;
+
+  /// Sequences that are equally long.
+  template <class Shape>
+  void start(const Shape& input) {
+    static_assert(Shape::rank == 2 || Shape::rank == 3 || must_hold<constant<Shape::rank>>,
+                  "tenon: a recurrent layer takes [time, batch, features], or [time, features]");
+    detail::check_features<recurrent, Input>(input, network_.extents().input);
+    const int time_axis = Shape::rank == 3 && options().batch_first ? 1 : 0;
+    time_ = input.extent(time_axis);
+    if (time_ == 0) throw shape_error(compose_text(name, ": axis ", time_axis, ": extent 0, expected at least 1 step"));
+    batch_sizes_.assign(static_cast<std::size_t>(time_), Shape::rank == 3 ? input.extent(1 - time_axis) : 1);
+    network_.resize(batch_sizes_);
+  }
+  template <class Rows>
+  void start(const packed_sequence<Rows>& input) {
+    detail::check_features<recurrent, Input>(input.rows.shape(), network_.extents().input);
+    time_ = static_cast<index>(input.layout->batch_sizes.size());
+    network_.resize(input.layout->batch_sizes);
+  }
+  void run() { network_.forward(training, (dropout_seed << 32) + calls_++); }
+
+  /// Rows under the axes of a sequence.
+  template <int Rank>
+  view<T, rank<Rank>, Space> sequence_view(const matrix& rows) const {
+    const index features = rows.extent(1), batch = network_.batch();
+    if constexpr (Rank == 2) {
+      return rows;
+    } else if (options().batch_first) {
+      return {rows.data(), rank<3>(batch, time_, features), {{features, batch * features, 1}}};
+    } else {
+      return {rows.data(), rank<3>(time_, batch, features)};
+    }
+  }
+  template <int Rank>
+  view<T, rank<Rank>, Space> states_view(const matrix& rows) const {
+    if constexpr (Rank == 2) return rows;
+    else return {rows.data(), rank<3>(network_.parts(), network_.batch(), rows.extent(1))};
+  }
+  /// All states, or zeros where none are given.
+  template <int Rank, class... States>
+  void set_states(const matrix& hidden, const matrix& cell, const States&... states) const {
+    detail::set_states<recurrent, Gates::states, Hidden>(states_view<Rank>(hidden), states_view<Rank>(cell), states...);
+  }
+  template <int Rank>
+  values_type<Rank> results(const matrix& sequence, const matrix& hidden, const matrix& cell) const {
+    const auto states = states_view<Rank>(hidden);
+    if constexpr (Gates::states == 1) return {sequence_view<Rank>(sequence), states};
+    else return {sequence_view<Rank>(sequence), states, states_view<Rank>(cell)};
+  }
+  /// States in the order of the sequences before they were packed.
+  template <class Layout>
+  auto packed_results(const matrix& sequence, const matrix& hidden, const matrix& cell, const Layout& layout) {
+    using sequence_type = packed_sequence<view<const T, rank<2>, Space>>;
+    using result_type = recurrent_values<sequence_type, view<const T, rank<3>, Space>, Gates::states>;
+    const auto unsorted = [&](auto& memory, const matrix& rows) {
+      const auto states = states_view<3>(rows);
+      const auto result = memory.resize(states.shape());
+      result = take(states, trusted(layout->unsorted), axis<1>);
+      return result;
+    };
+    const sequence_type packed{sequence, layout};
+    if constexpr (Gates::states == 1) return result_type{packed, unsorted(unsorted_hidden_, hidden)};
+    else return result_type{packed, unsorted(unsorted_hidden_, hidden), unsorted(unsorted_cell_, cell)};
+  }
+
+  network_type network_;
+  std::vector<index> batch_sizes_;
+  index time_ = 0;
+  std::uint64_t calls_ = 0;
+  buffer<T, rank<3>, Space> unsorted_hidden_, unsorted_cell_;
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,39 @@
+// tenon/nn/recurrent_rows.hpp: what the gates of one time step read and write.
+// Rows of a recurrence's matrices; gates lie side by side, blocks of `hidden` columns in PyTorch's order.
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/matrix_parts.hpp>
+
+namespace tenon::nn {
+
+/// The rows of a step. Pre-activations of the gates are sums of the input's products and the state's; where a gate
+/// needs these apart, `products` holds the state's, elsewhere it is `gates` itself.
+template <dtype T, memory_space Space>
+struct recurrent_rows {
+  using matrix = matrix_view<T, Space>;
+
+  matrix gates, products;          // [rows, gates * hidden]
+  matrix previous, previous_cell;  // [rows, hidden]: the state before; a projected one has fewer columns
+  matrix hidden, cell;             // [rows, hidden]: the state after, not projected
+
+  matrix gate(index number) const { return block(gates, number); }
+  matrix product(index number) const { return block(products, number); }
+
+ private:
+  matrix block(const matrix& blocks, index number) const {
+    return columns_of(blocks, number * hidden.extent(1), hidden.extent(1));
+  }
+};
+
+/// The gradients of a step: given are those of the state after, those of the state before are added to.
+template <dtype T, memory_space Space>
+struct recurrent_row_gradients {
+  using matrix = matrix_view<T, Space>;
+
+  matrix previous, previous_cell;
+  matrix hidden, cell;
+};
+
+}  // namespace tenon::nn

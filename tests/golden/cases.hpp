@@ -1,0 +1,58 @@
+// tests/golden/cases.hpp: a layer's call as PyTorch made it, and the table of what can be compared with it.
+// The format is that of the folder's own README.md; each family has a file that fills in its classes for every device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "conformance/cases.hpp"
+
+namespace golden {
+
+namespace tn = tenon;
+using conformance::array;
+using conformance::array_of;
+using conformance::tensor_of;
+using tn::index;
+
+/// Tensors by their names.
+using array_table = std::map<std::string, array>;
+
+/// What PyTorch was given, and what came out.
+struct golden_case {
+  std::string name, layer;
+  conformance::attribute_table attributes;
+  array_table inputs, parameters, buffers, grad_outputs;
+  array_table outputs, buffers_after, gradients;
+};
+
+/// What came out here, to be compared with a case.
+struct result {
+  array_table outputs, buffers_after, gradients;
+};
+
+/// Thrown for a case that cannot be told here; its text says why.
+struct not_supported : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+using layer = std::function<result(const golden_case&)>;
+/// By PyTorch's names of classes.
+using layer_table = std::map<std::string, layer>;
+using device_tables = std::map<std::string, layer_table>;
+
+/// Calls `fill.operator()<Space>(table)` for the table of every device of this program.
+template <class Fill>
+void on_each_device(device_tables& devices, Fill fill) {
+#if defined(__CUDACC__)
+  fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
+#else
+  fill.template operator()<tn::host>(devices[tn::host::name]);
+  fill.template operator()<tn::emulated>(devices[tn::emulated::name]);
+#endif
+}
+
+/// throws    file_error
+golden_case read_golden_case(const std::filesystem::path& folder);
+
+void add_recurrent(device_tables&);
+
+}  // namespace golden
