@@ -7,7 +7,9 @@
 #include <tenon/expressions.hpp>
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
+#include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/conv.hpp>
+#include <tenon/nn/dropout.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/pool.hpp>

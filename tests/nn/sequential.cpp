@@ -152,3 +152,24 @@ TEST_CASE("a training of five steps gives PyTorch's losses and parameters", "[se
   CHECK(golden_difference(tenon::get<3>(net.layers).weight.value, golden.read<float, 4>("parameter_after_conv2_weight"),
                           1e-3) == "");
 }
+
+TEST_CASE("networks train with statistics and masks and are used without", "[sequential]") {
+  auto net = nn::sequential(nn::linear<3, 4>{}, nn::batch_norm<4>{}, nn::relu{}, nn::dropout(0.5));
+  nn::pass<decltype(net), tenon::shape<tenon::dyn, 3>> pass(net);
+  tenon::tensor<float, tenon::shape<tenon::dyn, 3>> x({8, 3});
+  x = tenon::uniform<float>(x.shape(), 1);
+  const auto first = tenon_test::numbers_of(pass.forward(std::as_const(x).view()));
+  CHECK(tenon_test::numbers_of(pass.forward(std::as_const(x).view())) != first);
+  CHECK(tenon::get<1>(net.layers).num_batches_tracked == 2);
+  net.eval();
+  const auto used = tenon_test::numbers_of(pass.forward(std::as_const(x).view()));
+  CHECK(tenon_test::numbers_of(pass.forward(std::as_const(x).view())) == used);
+  CHECK(tenon::get<1>(net.layers).num_batches_tracked == 2);
+  std::string names;
+  net.visit_buffers([&](const std::string& name, auto&) { names += name + " "; });
+  CHECK(names == "1.running_mean 1.running_var 1.num_batches_tracked ");
+  net.train();
+  pass.forward(std::as_const(x).view());
+  pass.backward(std::as_const(x).view(), tenon::constants(tenon::shape<>{}, 1.0f));
+  CHECK(tenon_test::numbers_of(tenon::get<1>(net.layers).bias.gradient) != std::vector<double>(4, 0.0));
+}

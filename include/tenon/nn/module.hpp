@@ -30,6 +30,13 @@ parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t s
 /// source    He and others 2015 with a = sqrt(5), as torch.nn.Linear and torch.nn.Conv2d do
 inline float default_bound(index fan_in) { return 1.0f / std::sqrt(static_cast<float>(fan_in)); }
 
+/// A row of one value for each channel, so that it repeats over [batch, channels, ...] of `Rank` axes.
+template <int Rank, class Row>
+auto over_channels(const Row& row) {
+  if constexpr (Rank <= 2) return as_node(row);
+  else return over_channels<Rank - 1>(new_axis<-1>(row));
+}
+
 /// Facts that compile-time messages carry.
 template <index Extent>
 struct input_has;

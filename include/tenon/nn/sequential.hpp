@@ -55,6 +55,25 @@ struct sequential_network {
           [&](const char* name, auto& parameter) { visitor(std::to_string(i.value) + "." + name, parameter); });
     });
   }
+  /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    for_each_index<count>([&](auto i) {
+      auto& layer = get<i.value>(layers);
+      if constexpr (requires { layer.visit_buffers([](const char*, auto&) {}); }) {
+        layer.visit_buffers(
+            [&](const char* name, auto& buffer) { visitor(std::to_string(i.value) + "." + name, buffer); });
+      }
+    });
+  }
+  /// Training or use: what dropout and batch norm do hangs on it. Networks begin in training.
+  void train(bool is_training = true) {
+    for_each_index<count>([&](auto i) {
+      auto& layer = get<i.value>(layers);
+      if constexpr (requires { layer.is_training = is_training; }) layer.is_training = is_training;
+    });
+  }
+  void eval() { train(false); }
   /// The network with its parameters copied to another memory space.
   template <memory_space Other>
   auto to() const {
@@ -82,7 +101,7 @@ namespace detail {
 template <dtype T, memory_space Space, shape_type Input, class... Layers>
 struct activation_chain {
   template <int, class Network, class View>
-  View forward(const Network&, const View& input) {
+  View forward(Network&, const View& input) {
     return input;
   }
 };
@@ -95,8 +114,9 @@ struct activation_chain<T, Space, Input, First, Rest...> {
   activation_chain<T, Space, output_shape, Rest...> rest;
 
   template <int I, class Network, class View>
-  auto forward(const Network& net, const View& input) {
-    const First& layer = get<I>(net.layers);
+  auto forward(Network& net, const View& input) {
+    First& layer = get<I>(net.layers);
+    if constexpr (requires { layer.prepare(input); }) layer.prepare(input);
     const auto current = output.resize(layer.output_shape(input.shape()));
     current = layer.forward(input);
     return rest.template forward<I + 1>(net, current);

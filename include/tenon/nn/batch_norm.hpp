@@ -1,0 +1,170 @@
+// tenon/nn/batch_norm.hpp: channels made standard over a whole batch, and over all batches when the network is used.
+// In training a first kernel takes mean and variance of the batch; the layer itself is one pointwise expression.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/norm.hpp>
+
+namespace tenon::nn {
+
+namespace detail {
+
+/// Calls `body(drop<...>)` with all axes of `Rank` but the channels', which are axis 1.
+template <int Rank, class Body>
+void without_channels(const Body& body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    body(drop<(I == 0 ? 0 : I + 1)...>);
+  }(std::make_integer_sequence<int, Rank - 1>{});
+}
+
+}  // namespace detail
+
+/// Options of batch_norm, with PyTorch's defaults.
+struct batch_norm_options {
+  float epsilon = 1e-5f;
+  float momentum = 0.1f;         // the share of a batch in the running statistics
+  bool cumulative = false;       // the share is 1 / batches so far: PyTorch's momentum=None
+  bool track_statistics = true;  // false: those of the batch serve outside training too
+};
+
+/// (x - mean) / sqrt(variance + epsilon) of each channel of [batch, Channels, ...], times weight plus bias. In training
+/// with the statistics of the batch, which move the running ones; else with these.
+/// parameters  weight, bias [Channels]; buffers running_mean, running_var, num_batches_tracked
+/// throws      shape_error in training for one value a channel
+/// source      Ioffe, Szegedy 2015: Batch normalization; PyTorch: the running variance is the unbiased one
+template <index Channels, affine Affine = affine::both, memory_space Space = host, dtype T = float>
+struct batch_norm {
+  static constexpr const char* name = "batch_norm";
+  using space = Space;
+  using row = tensor<T, shape<Channels>, Space>;
+  template <memory_space Other>
+  using in_space = batch_norm<Channels, Affine, Other, T>;
+
+  batch_norm_options options{};
+  parameter<T, shape<Channels>, Space> weight{}, bias{};
+  row running_mean{}, running_var{};
+  std::int64_t num_batches_tracked = 0;
+  bool is_training = true;
+
+  batch_norm() = default;
+  explicit batch_norm(const batch_norm_options& given) : options(given) {}
+
+  void initialise(std::uint64_t) {
+    const auto filled = [](float value) { return row(constants(shape<Channels>{}, static_cast<T>(value))); };
+    if constexpr (Affine == affine::both) {
+      weight = {filled(1), filled(0)};
+      bias = {filled(0), filled(0)};
+    }
+    running_mean = filled(0), running_var = filled(1);
+    num_batches_tracked = 0;
+  }
+  template <memory_space Other>
+  in_space<Other> to() const {
+    in_space<Other> copy(options);
+    if constexpr (Affine == affine::both) {
+      copy.weight = weight.template to<Other>();
+      copy.bias = bias.template to<Other>();
+    }
+    copy.running_mean = running_mean.template to<Other>();
+    copy.running_var = running_var.template to<Other>();
+    copy.num_batches_tracked = num_batches_tracked;
+    copy.is_training = is_training;
+    return copy;
+  }
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    if constexpr (Affine == affine::both) visitor("weight", weight), visitor("bias", bias);
+  }
+
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    visitor("running_mean", running_mean), visitor("running_var", running_var);
+    visitor("num_batches_tracked", num_batches_tracked);
+  }
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    static_assert(Input::rank >= 2, "tenon: batch_norm takes [batch, channels, ...]");
+    check_input<batch_norm, 1, Channels>(input);
+    return input;
+  }
+
+  /// Takes the statistics for the next `forward`, and moves the running ones in training.
+  /// cost      kernels over rows of channels; for statistics of a batch one more over the input
+  template <class Input>
+  void prepare(const Input& input) {
+    if (uses_running()) {
+      evaluate(assign(mean_, running_mean), assign(scale_, rsqrt(running_var + options.epsilon)));
+      return;
+    }
+    const index count = values_per_channel(input);
+    if (is_training && count < 2) {
+      throw shape_error(compose_text("batch_norm: ", count,
+                                     " values a channel, expected at least 2 in training (input ",
+                                     input.shape().to_array(), ")"));
+    }
+    detail::without_channels<Input::shape_type::rank>(
+        [&](auto axes) { evaluate(assign(mean_, mean(input, axes)), assign(variance_, variance(input, axes))); });
+    scale_ = rsqrt(variance_ + options.epsilon);
+    if (is_training && options.track_statistics) move_running(count);
+  }
+
+  template <class Input>
+  auto forward(const Input& input) const {
+    constexpr int rank = Input::shape_type::rank;
+    if constexpr (Affine == affine::none) return standard(input);
+    else return standard(input) * over_channels<rank>(weight.value) + over_channels<rank>(bias.value);
+  }
+
+  /// Leaves the gradients of weight and bias and writes that of the input.
+  /// cost      one kernel of reductions and a pointwise one
+  template <class Input, class Output, class Gradient, class Destination>
+  void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
+    constexpr int rank = Input::shape_type::rank;
+    row& sum_of_gradients = Affine == affine::none ? mean_gradient_ : bias.gradient;
+    row& sum_of_products = Affine == affine::none ? scale_gradient_ : weight.gradient;
+    detail::without_channels<rank>([&](auto axes) {
+      evaluate(assign(sum_of_gradients, sum(gradient, axes)),
+               assign(sum_of_products, sum(gradient * standard(input), axes)));
+    });
+    if constexpr (is_wanted<Destination>) {
+      const auto slope = [&] {
+        if constexpr (Affine == affine::none) return over_channels<rank>(scale_);
+        else return over_channels<rank>(scale_) * over_channels<rank>(weight.value);
+      }();
+      if (uses_running()) {
+        destination = gradient * slope;
+      } else {
+        const float share = 1 / static_cast<float>(values_per_channel(input));
+        const auto common =
+            over_channels<rank>(sum_of_gradients) + standard(input) * over_channels<rank>(sum_of_products);
+        destination = (gradient - common * share) * slope;
+      }
+    }
+  }
+
+ private:
+  row mean_{}, variance_{}, scale_{};       // of the last batch; the scale is 1 / deviation
+  row mean_gradient_{}, scale_gradient_{};  // where there is no weight and bias to hold them
+
+  bool uses_running() const { return !is_training && options.track_statistics; }
+  template <class Input>
+  static index values_per_channel(const Input& input) {
+    return input.shape().count() / Channels;
+  }
+  template <class Input>
+  auto standard(const Input& input) const {
+    constexpr int rank = Input::shape_type::rank;
+    return (as_node(input) - over_channels<rank>(mean_)) * over_channels<rank>(scale_);
+  }
+  void move_running(index count) {
+    ++num_batches_tracked;
+    const float share = options.cumulative ? 1 / static_cast<float>(num_batches_tracked) : options.momentum;
+    const float unbiased = static_cast<float>(count) / static_cast<float>(count - 1);
+    evaluate(assign(running_mean, running_mean + share * (mean_ - running_mean)),
+             assign(running_var, running_var + share * (unbiased * variance_ - running_var)));
+  }
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,64 @@
+// tenon/nn/dropout.hpp: layers that leave out elements, or whole channels, at random in training.
+// The mask is a function of a seed and the position, so the backward pass draws it again and nothing is stored.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/expression_layer.hpp>
+
+namespace tenon::nn {
+
+/// Sets elements to 0 with a probability in training and divides the others by what is left of it; `Axes` leading axes
+/// have a mask of their own, the others follow (0: every element has its own). Outside training it does nothing.
+/// throws    error when the probability is outside [0, 1]
+/// source    Srivastava and others 2014: Dropout
+template <int Axes>
+struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
+  static constexpr const char* name = "dropout";
+  double probability = 0.5;
+  std::uint64_t seed = 0;
+  bool is_training = true;
+
+  masked_dropout() = default;
+  explicit masked_dropout(double dropped, std::uint64_t first_seed = 0) : probability(dropped), seed(first_seed) {
+    if (!(dropped >= 0 && dropped <= 1)) {
+      throw error(compose_text("dropout: probability ", dropped, ", expected within [0, 1]"));
+    }
+  }
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    return input;
+  }
+  /// The next mask.
+  template <class Input>
+  void prepare(const Input&) {
+    if (is_training) ++seed;
+  }
+  template <class Input>
+  auto expression(const Input& x) const {
+    const double kept = is_training ? 1 - probability : 1;
+    const auto mask = bernoulli<bool>(mask_shape(x.shape()), seed, kept);
+    return where(mask, x * (kept > 0 ? 1 / kept : 0.0), 0);
+  }
+
+ private:
+  template <class Shape>
+  static auto mask_shape(const Shape& input) {
+    if constexpr (Axes == 0) {
+      return input;
+    } else {
+      return [&]<int... I>(std::integer_sequence<int, I...>) {
+        return shape<(I < Axes ? Shape::static_extent(I) : 1)...>(
+            array<index, Shape::rank>{{(I < Axes ? input.extent(I) : index{1})...}});
+      }(std::make_integer_sequence<int, Shape::rank>{});
+    }
+  }
+};
+
+using dropout = masked_dropout<0>;
+using dropout1d = masked_dropout<2>;  ///< whole channels of [batch, channels, ...]
+using dropout2d = masked_dropout<2>;
+using dropout3d = masked_dropout<2>;
+
+}  // namespace tenon::nn

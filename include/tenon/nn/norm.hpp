@@ -1,0 +1,182 @@
+// tenon/nn/norm.hpp: layers that make rows, groups of channels or images standard: layer, group, instance and RMS norm.
+// Each is an expression of reductions over trailing axes, one kernel forward; batch norm is in batch_norm.hpp.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/expression_layer.hpp>
+
+namespace tenon::nn {
+
+/// Whether a norm has a weight and a bias.
+enum class affine { none, weight, both };
+
+/// A weight of ones and a bias of zeros, as far as `Affine` has them: what every norm scales and shifts by.
+template <class Layer, class Shape, affine Affine, memory_space Space, dtype T>
+struct affine_layer : expression_layer<Layer> {
+  using space = Space;
+  parameter<T, Shape, Space> weight, bias;
+  float epsilon = Layer::default_epsilon;
+
+  auto parameters() const { return listed(weight, bias); }
+  auto parameters() { return listed(weight, bias); }
+  void initialise(std::uint64_t) {
+    if constexpr (Affine != affine::none) weight = filled(1);
+    if constexpr (Affine == affine::both) bias = filled(0);
+  }
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    if constexpr (Affine != affine::none) visitor("weight", weight);
+    if constexpr (Affine == affine::both) visitor("bias", bias);
+  }
+  template <memory_space Other>
+  auto to() const {
+    typename Layer::template in_space<Other> copy;
+    copy.epsilon = epsilon;
+    if constexpr (Affine != affine::none) copy.weight = weight.template to<Other>();
+    if constexpr (Affine == affine::both) copy.bias = bias.template to<Other>();
+    return copy;
+  }
+
+ private:
+  template <class Parameter>
+  static auto listed(Parameter& scale, Parameter& shift) {
+    if constexpr (Affine == affine::none) return tuple<>{};
+    else if constexpr (Affine == affine::weight) return make_tuple_of(&scale);
+    else return make_tuple_of(&scale, &shift);
+  }
+  static parameter<T, Shape, Space> filled(float value) {
+    return {tensor<T, Shape, Space>(constants(Shape{}, static_cast<T>(value))), zeros<T, Space>(Shape{})};
+  }
+};
+
+namespace detail {
+
+/// `Count` trailing axes.
+template <class Body, int... I>
+auto with_trailing_axes(const Body& body, std::integer_sequence<int, I...>) {
+  return body(axis<(-1 - I)...>);
+}
+
+/// x times weight plus bias, as far as they are given.
+template <class X>
+auto scaled(const X& x) {
+  return x;
+}
+template <class X, class Weight>
+auto scaled(const X& x, const Weight& weight) {
+  return x * weight;
+}
+template <class X, class Weight, class Bias>
+auto scaled(const X& x, const Weight& weight, const Bias& bias) {
+  return x * weight + bias;
+}
+
+template <class Layer, class Normalised, class Input>
+void check_trailing(const Input& input) {
+  static_assert(Input::rank >= Normalised::rank, "tenon: the input has fewer axes than are made standard");
+  for_each_index<Normalised::rank>([&](auto i) {
+    check_input<Layer, Input::rank - Normalised::rank + i.value, Normalised::static_extent(i.value)>(input);
+  });
+}
+
+}  // namespace detail
+
+/// Layer norm over the trailing axes of static extents `Normalised`: (x - mean) / sqrt(variance + epsilon), biased.
+/// parameters  weight, bias [Normalised]
+/// source      Ba, Kiros, Hinton 2016: Layer normalization
+template <shape_type Normalised, affine Affine = affine::both, memory_space Space = host, dtype T = float>
+struct layer_norm : affine_layer<layer_norm<Normalised, Affine, Space, T>, Normalised, Affine, Space, T> {
+  static constexpr const char* name = "layer_norm";
+  template <memory_space Other>
+  using in_space = layer_norm<Normalised, Affine, Other, T>;
+  static constexpr float default_epsilon = 1e-5f;
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    detail::check_trailing<layer_norm, Normalised>(input);
+    return input;
+  }
+  template <class Input, class... Parameters>
+  auto expression(const Input& x, const Parameters&... parameters) const {
+    return detail::with_trailing_axes(
+        [&](auto axes) { return detail::scaled(standardise(x, axes, this->epsilon), parameters...); },
+        std::make_integer_sequence<int, Normalised::rank>{});
+  }
+};
+
+/// x / sqrt(mean of squares + epsilon) over the trailing axes of static extents `Normalised`.
+/// parameters  weight [Normalised]
+/// source      Zhang, Sennrich 2019: Root mean square layer normalization; epsilon as in PyTorch: that of the type
+template <shape_type Normalised, affine Affine = affine::weight, memory_space Space = host, dtype T = float>
+struct rms_norm : affine_layer<rms_norm<Normalised, Affine, Space, T>, Normalised, Affine, Space, T> {
+  static_assert(Affine != affine::both, "tenon: rms_norm has no bias");
+  static constexpr const char* name = "rms_norm";
+  template <memory_space Other>
+  using in_space = rms_norm<Normalised, Affine, Other, T>;
+  static constexpr float default_epsilon = 0x1p-23f;
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    detail::check_trailing<rms_norm, Normalised>(input);
+    return input;
+  }
+  template <class Input, class... Parameters>
+  auto expression(const Input& x, const Parameters&... parameters) const {
+    return detail::with_trailing_axes(
+        [&](auto axes) { return detail::scaled(x * rsqrt(mean(square(x), axes) + this->epsilon), parameters...); },
+        std::make_integer_sequence<int, Normalised::rank>{});
+  }
+};
+
+/// Every group of neighbouring channels of [batch, Channels, ...] made standard with all its positions.
+/// parameters  weight, bias [Channels]
+/// source      Wu, He 2018: Group normalization
+template <index Groups, index Channels, affine Affine = affine::both, memory_space Space = host, dtype T = float>
+struct group_norm : affine_layer<group_norm<Groups, Channels, Affine, Space, T>, shape<Channels>, Affine, Space, T> {
+  static_assert(Channels % Groups == 0, "tenon: the channels of a group norm are a multiple of its groups");
+  static constexpr const char* name = "group_norm";
+  template <memory_space Other>
+  using in_space = group_norm<Groups, Channels, Affine, Other, T>;
+  static constexpr float default_epsilon = 1e-5f;
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    check_input<group_norm, 1, Channels>(input);
+    return input;
+  }
+  template <class Input, class... Parameters>
+  auto expression(const Input& x, const Parameters&... parameters) const {
+    return detail::scaled(standardise_groups(x, Groups, this->epsilon),
+                          over_channels<Input::shape_type::rank>(parameters)...);
+  }
+};
+
+/// Every channel of every image of [batch, Channels, ...] made standard.
+/// parameters  weight, bias [Channels] where `Affine` says so
+/// source      Ulyanov, Vedaldi, Lempitsky 2016: Instance normalization
+template <index Channels, affine Affine = affine::none, memory_space Space = host, dtype T = float>
+struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, shape<Channels>, Affine, Space, T> {
+  static constexpr const char* name = "instance_norm";
+  template <memory_space Other>
+  using in_space = instance_norm<Channels, Affine, Other, T>;
+  static constexpr float default_epsilon = 1e-5f;
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    static_assert(Input::rank >= 3, "tenon: instance_norm takes [batch, channels, ...]");
+    check_input<instance_norm, 1, Channels>(input);
+    return input;
+  }
+  template <class Input, class... Parameters>
+  auto expression(const Input& x, const Parameters&... parameters) const {
+    constexpr int rank = Input::shape_type::rank;
+    return detail::with_trailing_axes(
+        [&](auto axes) {
+          return detail::scaled(standardise(x, axes, this->epsilon), over_channels<rank>(parameters)...);
+        },
+        std::make_integer_sequence<int, rank - 2>{});
+  }
+};
+
+}  // namespace tenon::nn

@@ -1,0 +1,60 @@
+// tests/nn/batch_norm.cpp: statistics of batches and running ones, as PyTorch defines them.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/batch_norm.hpp>
+
+#include "nn/passes.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using nn::affine;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+TEMPLATE_LIST_TEST_CASE("running statistics follow those of batches", "[batch_norm]", tenon_test::spaces) {
+  nn::batch_norm<2, affine::both, TestType> layer;
+  layer.initialise(0);
+  const auto x = tenon_test::tensor_of<TestType, float>(rank<3>(2, 2, 2), {1, 2, 10, 20, 3, 6, 30, 40});
+  layer.prepare(x);
+  const auto y = numbers_of(layer.forward(x));
+  const double deviation = std::sqrt((4.0 + 1 + 0 + 9) / 4 + 1e-5);
+  CHECK(std::fabs(y[0] - (1 - 3) / deviation) < 1e-5);
+  CHECK(std::fabs(numbers_of(layer.running_mean)[0] - 0.1 * 3) < 1e-6);
+  CHECK(std::fabs(numbers_of(layer.running_mean)[1] - 0.1 * 25) < 1e-6);
+  CHECK(std::fabs(numbers_of(layer.running_var)[0] - (0.9 + 0.1 * 14 / 3)) < 1e-6);
+  CHECK(layer.num_batches_tracked == 1);
+
+  layer.is_training = false;
+  layer.prepare(x);
+  const double running = std::sqrt(0.9 + 0.1 * 14 / 3 + 1e-5);
+  CHECK(std::fabs(numbers_of(layer.forward(x))[0] - (1 - 0.3) / running) < 1e-5);
+  CHECK(layer.num_batches_tracked == 1);
+}
+
+TEST_CASE("without a momentum running statistics are the mean of all batches", "[batch_norm]") {
+  nn::batch_norm<1> layer({.cumulative = true});
+  layer.initialise(0);
+  for (const float centre : {1.0f, 4.0f}) {
+    tenon::tensor<float, rank<2>> x({2, 1});
+    x(0, 0) = centre - 1, x(1, 0) = centre + 1;
+    layer.prepare(x);
+  }
+  CHECK(numbers_of(layer.running_mean)[0] == 2.5);
+  CHECK(numbers_of(layer.running_var)[0] == 2);
+}
+
+TEST_CASE("gradients agree with differences, in training and outside", "[batch_norm]") {
+  using both = nn::batch_norm<3, affine::both, tenon::host, double>;
+  using none = nn::batch_norm<2, affine::none, tenon::host, double>;
+  CHECK(tenon_test::layer_difference<both>(rank<4>(2, 3, 2, 3)) == "");
+  CHECK(tenon_test::layer_difference<none>(rank<3>(3, 2, 2)) == "");
+  both used;
+  used.is_training = false;
+  CHECK(tenon_test::layer_difference<both>(rank<2>(4, 3), used) == "");
+}
+
+TEST_CASE("one value a channel has no variance to train with", "[batch_norm]") {
+  nn::batch_norm<3> layer;
+  layer.initialise(0);
+  const tenon::tensor<float, rank<2>> x({1, 3});
+  CHECK_THROWS_WITH(layer.prepare(x), "batch_norm: 1 values a channel, expected at least 2 in training (input [1, 3])");
+}

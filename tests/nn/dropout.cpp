@@ -1,0 +1,54 @@
+// tests/nn/dropout.cpp: what is dropped, what is kept, and that both passes agree on it.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/dropout.hpp>
+
+#include "nn/passes.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+TEMPLATE_LIST_TEST_CASE("elements are 0 or divided by what is kept", "[dropout]", tenon_test::spaces) {
+  nn::dropout layer(0.25);
+  const auto x = tenon_test::random_input<TestType>(rank<2>(40, 50));
+  const auto given = numbers_of(x);
+  layer.prepare(x);
+  const auto first = numbers_of(layer.forward(x));
+  int dropped = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == 0) ++dropped;
+    else CHECK(std::fabs(first[i] - given[i] / 0.75) < 1e-6);
+  }
+  CHECK(std::abs(dropped - 500) < 100);
+  layer.prepare(x);
+  CHECK(numbers_of(layer.forward(x)) != first);
+  layer.is_training = false;
+  CHECK(numbers_of(layer.forward(x)) == given);
+}
+
+TEST_CASE("whole channels are dropped", "[dropout]") {
+  nn::dropout2d layer(0.5);
+  tenon::tensor<float, rank<4>> x({3, 4, 2, 2});
+  x = 1.0f;
+  const auto y = numbers_of(layer.forward(x));
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == y[i / 4 * 4]);
+}
+
+TEST_CASE("everything or nothing", "[dropout]") {
+  tenon::tensor<float, rank<1>> x({5});
+  x = 1.0f;
+  CHECK(numbers_of(nn::dropout(1).forward(x)) == std::vector<double>(5, 0.0));
+  CHECK(numbers_of(nn::dropout(0).forward(x)) == std::vector<double>(5, 1.0));
+  CHECK_THROWS_WITH(nn::dropout(1.5), "dropout: probability 1.500000, expected within [0, 1]");
+}
+
+TEST_CASE("the gradient passes where the elements did", "[dropout]") {
+  nn::dropout layer(0.5);
+  tenon::tensor<float, rank<1>> x({64}), dx({64});
+  x = 1.0f;
+  layer.prepare(x);
+  const auto y = tenon::evaluated_tensor(layer.forward(x));
+  layer.backward(x, y, x, dx.write_view());
+  CHECK(numbers_of(dx) == numbers_of(y));
+}

@@ -1,0 +1,41 @@
+// tests/nn/norm.cpp: norms over rows, groups and images, against loops in double; backward against differences.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/norm.hpp>
+
+#include "nn/passes.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using nn::affine;
+using tenon::rank;
+using tenon::shape;
+
+TEMPLATE_LIST_TEST_CASE("layer norm makes rows standard", "[norm]", tenon_test::spaces) {
+  nn::layer_norm<shape<5>, affine::both, TestType> layer;
+  layer.initialise(0);
+  const auto x = tenon_test::random_input<TestType>(rank<2>(4, 5));
+  const auto y = tenon_test::numbers_of(layer.forward(x));
+  const auto given = tenon_test::numbers_of(x);
+  for (std::size_t row = 0; row < 4; ++row) {
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < 5; ++i) sum += given[row * 5 + i], squares += given[row * 5 + i] * given[row * 5 + i];
+    const double mean = sum / 5, deviation = std::sqrt(squares / 5 - mean * mean + 1e-5);
+    for (std::size_t i = 0; i < 5; ++i) {
+      CHECK(std::fabs(y[row * 5 + i] - (given[row * 5 + i] - mean) / deviation) < 1e-5);
+    }
+  }
+}
+
+TEST_CASE("gradients of norms agree with differences", "[norm]") {
+  CHECK(tenon_test::layer_difference<nn::layer_norm<shape<3, 4>, affine::both, tenon::host, double>>(
+            rank<3>(2, 3, 4)) == "");
+  CHECK(tenon_test::layer_difference<nn::rms_norm<shape<4>, affine::weight, tenon::host, double>>(rank<2>(3, 4)) == "");
+  CHECK(tenon_test::layer_difference<nn::group_norm<2, 4, affine::both, tenon::host, double>>(rank<3>(2, 4, 3)) == "");
+  CHECK(tenon_test::layer_difference<nn::instance_norm<2, affine::both, tenon::host, double>>(rank<4>(2, 2, 3, 2)) ==
+        "");
+}
+
+TEST_CASE("a norm refuses other extents", "[norm]") {
+  nn::layer_norm<shape<5>> layer;
+  CHECK_THROWS_WITH(layer.output_shape(rank<2>(4, 6)), Catch::Contains("layer_norm: axis 1: extent 6, expected 5"));
+}
