@@ -53,6 +53,8 @@ void on_each_device(device_tables& devices, Fill fill) {
 /// throws    file_error
 golden_case read_golden_case(const std::filesystem::path& folder);
 
+void add_activation(device_tables&);
+void add_normalization(device_tables&);
 void add_recurrent(device_tables&);
 
 }  // namespace golden

@@ -11,6 +11,8 @@ using namespace golden;
 
 device_tables all_devices() {
   device_tables devices;
+  add_activation(devices);
+  add_normalization(devices);
   add_recurrent(devices);
   return devices;
 }

@@ -31,7 +31,7 @@ TEMPLATE_LIST_TEST_CASE("running statistics follow those of batches", "[batch_no
 }
 
 TEST_CASE("without a momentum running statistics are the mean of all batches", "[batch_norm]") {
-  nn::batch_norm<1> layer({.cumulative = true});
+  nn::batch_norm<> layer(1, {.cumulative = true});
   layer.initialise(0);
   for (const float centre : {1.0f, 4.0f}) {
     tenon::tensor<float, rank<2>> x({2, 1});
@@ -49,7 +49,7 @@ TEST_CASE("gradients agree with differences, in training and outside", "[batch_n
   CHECK(tenon_test::layer_difference<none>(rank<3>(3, 2, 2)) == "");
   both used;
   used.is_training = false;
-  CHECK(tenon_test::layer_difference<both>(rank<2>(4, 3), used) == "");
+  CHECK(tenon_test::layer_difference(rank<2>(4, 3), used) == "");
 }
 
 TEST_CASE("one value a channel has no variance to train with", "[batch_norm]") {

@@ -33,7 +33,7 @@ struct batch_norm_options {
 /// parameters  weight, bias [Channels]; buffers running_mean, running_var, num_batches_tracked
 /// throws      shape_error in training for one value a channel
 /// source      Ioffe, Szegedy 2015: Batch normalization; PyTorch: the running variance is the unbiased one
-template <index Channels, affine Affine = affine::both, memory_space Space = host, dtype T = float>
+template <index Channels = dyn, affine Affine = affine::both, memory_space Space = host, dtype T = float>
 struct batch_norm {
   static constexpr const char* name = "batch_norm";
   using space = Space;
@@ -41,6 +41,7 @@ struct batch_norm {
   template <memory_space Other>
   using in_space = batch_norm<Channels, Affine, Other, T>;
 
+  shape<Channels> extents{};
   batch_norm_options options{};
   parameter<T, shape<Channels>, Space> weight{}, bias{};
   row running_mean{}, running_var{};
@@ -49,19 +50,22 @@ struct batch_norm {
 
   batch_norm() = default;
   explicit batch_norm(const batch_norm_options& given) : options(given) {}
+  explicit batch_norm(index channels, const batch_norm_options& given = {}) : extents(channels), options(given) {}
 
   void initialise(std::uint64_t) {
-    const auto filled = [](float value) { return row(constants(shape<Channels>{}, static_cast<T>(value))); };
+    const auto filled = [&](float value) { return row(constants(extents, static_cast<T>(value))); };
     if constexpr (Affine == affine::both) {
       weight = {filled(1), filled(0)};
       bias = {filled(0), filled(0)};
     }
     running_mean = filled(0), running_var = filled(1);
+    for (row* each : {&mean_, &variance_, &scale_, &mean_gradient_, &scale_gradient_}) *each = filled(0);
     num_batches_tracked = 0;
   }
   template <memory_space Other>
   in_space<Other> to() const {
     in_space<Other> copy(options);
+    copy.extents = extents;
     if constexpr (Affine == affine::both) {
       copy.weight = weight.template to<Other>();
       copy.bias = bias.template to<Other>();
@@ -84,9 +88,9 @@ struct batch_norm {
   }
 
   template <shape_type Input>
-  static constexpr Input output_shape(const Input& input) {
+  constexpr Input output_shape(const Input& input) const {
     static_assert(Input::rank >= 2, "tenon: batch_norm takes [batch, channels, ...]");
-    check_input<batch_norm, 1, Channels>(input);
+    check_input<batch_norm, 1, Channels>(input, extents.extent(0));
     return input;
   }
 
@@ -150,8 +154,8 @@ struct batch_norm {
 
   bool uses_running() const { return !is_training && options.track_statistics; }
   template <class Input>
-  static index values_per_channel(const Input& input) {
-    return input.shape().count() / Channels;
+  index values_per_channel(const Input& input) const {
+    return input.shape().count() / extents.extent(0);
   }
   template <class Input>
   auto standard(const Input& input) const {

@@ -43,7 +43,8 @@ template <class Logits, class Labels>
 auto cross_entropy_gradient(const Logits& logits, const Labels& labels) {
   detail::check_labels(logits, labels);
   const float share = 1.0f / static_cast<float>(logits.extent(0));
-  return (tenon::softmax(logits, axis<-1>) - where(detail::at_label(logits, labels), 1.0f, constants(shape<>{}, 0.0f))) *
+  return (tenon::softmax(logits, axis<-1>) -
+          where(detail::at_label(logits, labels), 1.0f, constants(shape<>{}, 0.0f))) *
          share;
 }
 

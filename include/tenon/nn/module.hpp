@@ -43,16 +43,19 @@ struct input_has;
 template <index Extent>
 struct layer_takes;
 
-/// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where the extent is static.
+/// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where both are static;
+/// `expected` is what a layer of run-time extents takes.
 /// throws    shape_error naming layer, axis and both extents
 template <class Layer, int Axis, index Taken, shape_type Input>
-constexpr auto check_input(const Input& input) {  // auto: compilers read it here, before a layer's products
+constexpr auto check_input(const Input& input,
+                           index expected = Taken) {  // auto: compilers read it here, before a layer's products
   constexpr index given = Input::static_extent(Axis);
-  static_assert(given == dyn || given == Taken || must_hold<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>,
+  static_assert(given == dyn || Taken == dyn || given == Taken ||
+                    must_hold<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>,
                 "tenon: this layer does not fit its input; the extents must be equal");
-  if (input.extent(Axis) != Taken) {
-    throw shape_error(compose_text(Layer::name, ": axis ", Axis, ": extent ", input.extent(Axis), ", expected ", Taken,
-                                   " (input ", input.to_array(), ")"));
+  if (input.extent(Axis) != expected) {
+    throw shape_error(compose_text(Layer::name, ": axis ", Axis, ": extent ", input.extent(Axis), ", expected ",
+                                   expected, " (input ", input.to_array(), ")"));
   }
 }
 

@@ -15,8 +15,12 @@ enum class affine { none, weight, both };
 template <class Layer, class Shape, affine Affine, memory_space Space, dtype T>
 struct affine_layer : expression_layer<Layer> {
   using space = Space;
+  Shape extents{};  ///< of weight and bias
   parameter<T, Shape, Space> weight, bias;
   float epsilon = Layer::default_epsilon;
+
+  affine_layer() = default;
+  explicit affine_layer(const Shape& given) : extents(given) {}
 
   auto parameters() const { return listed(weight, bias); }
   auto parameters() { return listed(weight, bias); }
@@ -32,7 +36,8 @@ struct affine_layer : expression_layer<Layer> {
   template <memory_space Other>
   auto to() const {
     typename Layer::template in_space<Other> copy;
-    copy.epsilon = epsilon;
+    copy.extents = extents, copy.epsilon = epsilon;
+    if constexpr (requires { copy.groups; }) copy.groups = static_cast<const Layer&>(*this).groups;
     if constexpr (Affine != affine::none) copy.weight = weight.template to<Other>();
     if constexpr (Affine == affine::both) copy.bias = bias.template to<Other>();
     return copy;
@@ -45,8 +50,8 @@ struct affine_layer : expression_layer<Layer> {
     else if constexpr (Affine == affine::weight) return make_tuple_of(&scale);
     else return make_tuple_of(&scale, &shift);
   }
-  static parameter<T, Shape, Space> filled(float value) {
-    return {tensor<T, Shape, Space>(constants(Shape{}, static_cast<T>(value))), zeros<T, Space>(Shape{})};
+  parameter<T, Shape, Space> filled(float value) const {
+    return {tensor<T, Shape, Space>(constants(extents, static_cast<T>(value))), zeros<T, Space>(extents)};
   }
 };
 
@@ -73,10 +78,11 @@ auto scaled(const X& x, const Weight& weight, const Bias& bias) {
 }
 
 template <class Layer, class Normalised, class Input>
-void check_trailing(const Input& input) {
+constexpr void check_trailing(const Input& input, const Normalised& extents) {
   static_assert(Input::rank >= Normalised::rank, "tenon: the input has fewer axes than are made standard");
   for_each_index<Normalised::rank>([&](auto i) {
-    check_input<Layer, Input::rank - Normalised::rank + i.value, Normalised::static_extent(i.value)>(input);
+    check_input<Layer, Input::rank - Normalised::rank + i.value, Normalised::static_extent(i.value)>(
+        input, extents.extent(i.value));
   });
 }
 
@@ -88,13 +94,14 @@ void check_trailing(const Input& input) {
 template <shape_type Normalised, affine Affine = affine::both, memory_space Space = host, dtype T = float>
 struct layer_norm : affine_layer<layer_norm<Normalised, Affine, Space, T>, Normalised, Affine, Space, T> {
   static constexpr const char* name = "layer_norm";
+  using affine_layer<layer_norm, Normalised, Affine, Space, T>::affine_layer;
   template <memory_space Other>
   using in_space = layer_norm<Normalised, Affine, Other, T>;
   static constexpr float default_epsilon = 1e-5f;
 
   template <shape_type Input>
-  static constexpr Input output_shape(const Input& input) {
-    detail::check_trailing<layer_norm, Normalised>(input);
+  constexpr Input output_shape(const Input& input) const {
+    detail::check_trailing<layer_norm>(input, this->extents);
     return input;
   }
   template <class Input, class... Parameters>
@@ -112,13 +119,14 @@ template <shape_type Normalised, affine Affine = affine::weight, memory_space Sp
 struct rms_norm : affine_layer<rms_norm<Normalised, Affine, Space, T>, Normalised, Affine, Space, T> {
   static_assert(Affine != affine::both, "tenon: rms_norm has no bias");
   static constexpr const char* name = "rms_norm";
+  using affine_layer<rms_norm, Normalised, Affine, Space, T>::affine_layer;
   template <memory_space Other>
   using in_space = rms_norm<Normalised, Affine, Other, T>;
   static constexpr float default_epsilon = 0x1p-23f;
 
   template <shape_type Input>
-  static constexpr Input output_shape(const Input& input) {
-    detail::check_trailing<rms_norm, Normalised>(input);
+  constexpr Input output_shape(const Input& input) const {
+    detail::check_trailing<rms_norm>(input, this->extents);
     return input;
   }
   template <class Input, class... Parameters>
@@ -132,22 +140,32 @@ struct rms_norm : affine_layer<rms_norm<Normalised, Affine, Space, T>, Normalise
 /// Every group of neighbouring channels of [batch, Channels, ...] made standard with all its positions.
 /// parameters  weight, bias [Channels]
 /// source      Wu, He 2018: Group normalization
-template <index Groups, index Channels, affine Affine = affine::both, memory_space Space = host, dtype T = float>
-struct group_norm : affine_layer<group_norm<Groups, Channels, Affine, Space, T>, shape<Channels>, Affine, Space, T> {
-  static_assert(Channels % Groups == 0, "tenon: the channels of a group norm are a multiple of its groups");
+template <index Channels = dyn, affine Affine = affine::both, memory_space Space = host, dtype T = float>
+struct group_norm : affine_layer<group_norm<Channels, Affine, Space, T>, shape<Channels>, Affine, Space, T> {
   static constexpr const char* name = "group_norm";
+  index groups = 1;
+
+  group_norm() = default;
+  /// throws    shape_error when the channels are no multiple of the groups
+  explicit group_norm(index group_count, index channels = Channels)
+      : affine_layer<group_norm, shape<Channels>, Affine, Space, T>(shape<Channels>(channels)), groups(group_count) {
+    if (groups < 1 || channels % groups != 0) {
+      throw shape_error(
+          compose_text("group_norm: ", channels, " channels, expected a multiple of ", groups, " groups"));
+    }
+  }
   template <memory_space Other>
-  using in_space = group_norm<Groups, Channels, Affine, Other, T>;
+  using in_space = group_norm<Channels, Affine, Other, T>;
   static constexpr float default_epsilon = 1e-5f;
 
   template <shape_type Input>
-  static constexpr Input output_shape(const Input& input) {
-    check_input<group_norm, 1, Channels>(input);
+  constexpr Input output_shape(const Input& input) const {
+    check_input<group_norm, 1, Channels>(input, this->extents.extent(0));
     return input;
   }
   template <class Input, class... Parameters>
   auto expression(const Input& x, const Parameters&... parameters) const {
-    return detail::scaled(standardise_groups(x, Groups, this->epsilon),
+    return detail::scaled(standardise_groups(x, groups, this->epsilon),
                           over_channels<Input::shape_type::rank>(parameters)...);
   }
 };
@@ -155,17 +173,20 @@ struct group_norm : affine_layer<group_norm<Groups, Channels, Affine, Space, T>,
 /// Every channel of every image of [batch, Channels, ...] made standard.
 /// parameters  weight, bias [Channels] where `Affine` says so
 /// source      Ulyanov, Vedaldi, Lempitsky 2016: Instance normalization
-template <index Channels, affine Affine = affine::none, memory_space Space = host, dtype T = float>
+template <index Channels = dyn, affine Affine = affine::none, memory_space Space = host, dtype T = float>
 struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, shape<Channels>, Affine, Space, T> {
   static constexpr const char* name = "instance_norm";
+  instance_norm() = default;
+  explicit instance_norm(index channels)
+      : affine_layer<instance_norm, shape<Channels>, Affine, Space, T>(shape<Channels>(channels)) {}
   template <memory_space Other>
   using in_space = instance_norm<Channels, Affine, Other, T>;
   static constexpr float default_epsilon = 1e-5f;
 
   template <shape_type Input>
-  static constexpr Input output_shape(const Input& input) {
+  constexpr Input output_shape(const Input& input) const {
     static_assert(Input::rank >= 3, "tenon: instance_norm takes [batch, channels, ...]");
-    check_input<instance_norm, 1, Channels>(input);
+    check_input<instance_norm, 1, Channels>(input, this->extents.extent(0));
     return input;
   }
   template <class Input, class... Parameters>
