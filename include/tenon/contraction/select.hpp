@@ -10,6 +10,7 @@
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
+#include <tenon/contraction/vector_select.hpp>
 
 namespace tenon {
 
@@ -121,9 +122,10 @@ void run_contraction_kernel(const Target& target, const E& node, const product_c
 }
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
-  if (try_hopper_product<Space>(target, node)) return;
   using product_type = std::remove_cvref_t<decltype(contraction_of(node))>;
   using units = product_units<product_type>;
+  using number = typename units::template unit<typename units::tiles::small>::accumulator;
+  if (try_vector_product<Space, number>(target, node) || try_hopper_product<Space>(target, node)) return;
   const auto extents = extents_of_product(contraction_of(node));
   const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
                         space_devices<Space>::architecture(),
