@@ -11,5 +11,5 @@ using matrix = tenon::tensor<tenon::bfloat16, tenon::rank<2>, tenon::cuda>;
 void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) {
   const auto node = tenon::relu(tenon::matmul(x, w) + b);
   const tenon::strided_target<tenon::bfloat16, 2> target{y.data(), y.view().strides()};
-  tenon::try_vector_product<tenon::cuda, float>(target, node);
+  tenon::try_vector_product<tenon::cuda, float>(target, node, tenon::contraction_of(node));
 }

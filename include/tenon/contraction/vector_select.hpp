@@ -39,8 +39,8 @@ void launch_vector_product(const product_extents<Rank>& extents, const Matrix& m
 }
 
 /// The same where the operands allow it. One vector and several, and packets and single elements, have kernels of their
-/// own: none holds registers for what the others do.
-template <class Space, class Number, bool AreRows, int Rank, class Matrix, class Few, class Epilogue>
+/// own: none holds registers for what the others do. `IsOne` says that types know of a single vector.
+template <class Space, class Number, bool AreRows, bool IsOne, int Rank, class Matrix, class Few, class Epilogue>
 bool try_vectors(const product_extents<Rank>& extents, const Matrix& matrix, const Few& few, const Epilogue& epilogue) {
   const auto lines = lines_of(matrix, line_direction::adjacent);
   const auto vectors = lines_of(few, AreRows ? line_direction::rows : line_direction::columns);
@@ -51,8 +51,11 @@ bool try_vectors(const product_extents<Rank>& extents, const Matrix& matrix, con
         extents, lines.matrix, lines.are_columns == AreRows, vectors.matrix, epilogue);
   };
   const auto launch_with = [&](auto in_packets) {
-    if ((AreRows ? extents.rows : extents.columns) == 1) launch_for(std::integral_constant<int, 1>{}, in_packets);
-    else launch_for(std::integral_constant<int, most_vectors>{}, in_packets);
+    if constexpr (!IsOne) {
+      const index count = AreRows ? extents.rows : extents.columns;
+      if (count > 1) return launch_for(std::integral_constant<int, most_vectors>{}, in_packets);
+    }
+    launch_for(std::integral_constant<int, 1>{}, in_packets);
   };
   if (lines.matrix.in_packets) launch_with(std::true_type{});
   else launch_with(std::false_type{});
@@ -61,12 +64,10 @@ bool try_vectors(const product_extents<Rank>& extents, const Matrix& matrix, con
 
 }  // namespace detail
 
-/// Evaluates a statement whose product has few rows or columns in one launch, its sums kept as `Number`; returns false,
-/// and has done nothing, where there are more or the operands do not lie for it.
-template <class Space, class Number, class Target, class E>
-bool try_vector_product(const Target& target, const E& node) {
-  const auto& product = contraction_of(node);
-  using product_type = std::remove_cvref_t<decltype(product)>;
+/// Evaluates a statement whose `product` has few rows or columns in one launch, its sums kept as `Number`; returns
+/// false, and has done nothing, where there are more or the operands do not lie for it.
+template <class Space, class Number, class Target, class E, class Product>
+bool try_vector_product(const Target& target, const E& node, const Product& product) {
   const auto left = detail::without_casts(left_matrix(product));
   const auto right = detail::without_casts(right_matrix(product));
   if constexpr (detail::is_folded_matrix<std::remove_const_t<decltype(left)>> &&
@@ -75,9 +76,12 @@ bool try_vector_product(const Target& target, const E& node) {
     if (extents.depth < least_vector_depth) return false;
     const bool are_rows = extents.rows <= extents.columns;
     if ((are_rows ? extents.rows : extents.columns) > most_vectors) return false;
-    const auto epilogue = make_kernel_epilogue<product_type>(target, node);
-    if (are_rows) return detail::try_vectors<Space, Number, true>(extents, right, left, epilogue);
-    return detail::try_vectors<Space, Number, false>(extents, left, right, epilogue);
+    const auto epilogue = make_kernel_epilogue<Product>(target, node);
+    constexpr bool is_one_row = Product::left_axes::rows.size() == 0;
+    if constexpr (!is_one_row) {
+      if (!are_rows) return detail::try_vectors<Space, Number, false, false>(extents, left, right, epilogue);
+    }
+    return detail::try_vectors<Space, Number, true, is_one_row>(extents, right, left, epilogue);
   } else {
     return false;
   }
