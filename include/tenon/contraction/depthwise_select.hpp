@@ -32,11 +32,11 @@ struct depthwise_problem {
   array<index, Rank + 3> image_extents, result_extents;
 
   index groups() const { return result_extents[1]; }
-  /// Whether all of it can be counted in 32 bits, and there is an image to read.
+  /// Whether all of it can be counted in 31 bits, and there is an image to read.
   bool is_narrow() const {
-    return count_between(image_extents, 0, Rank + 3) > 0 &&
-           count_between(image_extents, 0, Rank + 3) < dividend_limit &&
-           count_between(result_extents, 0, Rank + 3) < dividend_limit;
+    constexpr index limit = dividend_limit / 2;
+    const index seen = count_between(image_extents, 0, Rank + 3);
+    return seen > 0 && seen < limit && count_between(result_extents, 0, Rank + 3) < limit;
   }
 };
 

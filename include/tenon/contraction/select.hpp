@@ -118,13 +118,11 @@ void run_product_by(const Target& target, const E& node, const Product& product,
   else detail::launch_product<small, Space>(product, epilogue, choice.parts);
 }
 
-/// The same by the kernel that serves the product best.
+/// The same as extents and the device suggest.
 template <class Space, class Target, class E, class Product>
-void run_product(const Target& target, const E& node, const Product& product) {
-  using units = product_units<Product>;
-  using number = typename units::template unit<typename units::tiles::small>::accumulator;
-  if (try_vector_product<Space, number>(target, node, product)) return;
+void run_in_tiles(const Target& target, const E& node, const Product& product) {
   if (try_hopper_product<Space>(target, node, product)) return;
+  using units = product_units<Product>;
   const auto extents = extents_of_product(product);
   const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
                         space_devices<Space>::architecture(),
@@ -142,7 +140,8 @@ void run_contraction_kernel(const Target& target, const E& node) {
   using units = product_units<std::remove_cvref_t<decltype(product)>>;
   using number = typename units::template unit<typename units::tiles::small>::accumulator;
   if (try_depthwise<Space, number>(target, node)) return;
-  const auto run = [&](const auto& plain) { run_product<Space>(target, node, plain); };
+  if (try_vector_product<Space, number>(target, node, product)) return;
+  const auto run = [&](const auto& plain) { run_in_tiles<Space>(target, node, plain); };
   if (!with_plain_convolution(product, run)) run(product);
 }
 /// The same in tiles, shared among blocks as chosen.
