@@ -77,6 +77,20 @@ TEMPLATE_LIST_TEST_CASE("hopper: extents that no packet divides, where strides a
   CHECK(compare<TestType, small_tile, tenon::half>(136, 72, 61, order::columns, order::rows, 2) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("hopper: floats of 8 bits, whose depth lies side by side", "[hopper]", kernel_spaces) {
+  using tenon::float8_e4m3, tenon::float8_e5m2;
+  CHECK(compare<TestType, small_tile, float8_e4m3>(128, 64, 128, order::rows, order::columns, 1) == "");
+  CHECK(compare<TestType, small_tile, float8_e5m2>(200, 136, 528, order::rows, order::columns, 3) == "");
+  CHECK(compare<TestType, tenon::square_hopper_tile, float8_e4m3>(131, 259, 272, order::rows, order::columns, 2) == "");
+  const auto x = hopper_numbers<float8_e4m3>(rank<2>(64, 128), 1);
+  CHECK(tenon::hopper_memory_of<float8_e4m3>(tenon::left_matrix(tenon::matmul(x, tenon::transpose(x))), true, 64, 128,
+                                             tenon::product_extents<2>{64, 64, 128, {{1, 1}}})
+            .data == x.data());
+  CHECK(tenon::hopper_memory_of<float8_e4m3>(tenon::right_matrix(tenon::matmul(tenon::transpose(x), x)), false, 128, 64,
+                                             tenon::product_extents<2>{128, 128, 64, {{1, 1}}})
+            .data == nullptr);
+}
+
 TEMPLATE_LIST_TEST_CASE("hopper: the tiles of devices", "[hopper]", kernel_spaces) {
   CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::bfloat16>(136, 520, 264, order::rows, order::rows, 2) == "");
   CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::half>(128, 256, 64, order::columns, order::columns, 1) == "");

@@ -52,8 +52,13 @@ auto hopper_numbers(const Shape& shape, std::uint64_t seed) {
 /// What a result may be off: `magnitude` is the product of the absolute operands.
 template <class T>
 double hopper_bound(tenon::index depth, double magnitude, double result) {
-  const double rounding = std::is_same_v<T, tenon::half> ? 0x1p-11 : std::is_same_v<T, tenon::bfloat16> ? 0x1p-8 : 0;
-  return (static_cast<double>(depth) * 0x1p-23 + 0x1p-22) * magnitude + rounding * std::fabs(result) + 1e-7;
+  const double rounding = std::is_same_v<T, tenon::half>          ? 0x1p-11
+                          : std::is_same_v<T, tenon::bfloat16>    ? 0x1p-8
+                          : std::is_same_v<T, tenon::float8_e4m3> ? 0x1p-4
+                          : std::is_same_v<T, tenon::float8_e5m2> ? 0x1p-3
+                                                                  : 0;
+  const double subnormal = std::is_same_v<T, tenon::float8_e4m3> ? 0x1p-10 : 0x1p-17;
+  return (static_cast<double>(depth) * 0x1p-23 + 0x1p-22) * magnitude + rounding * std::fabs(result) + subnormal + 1e-7;
 }
 
 /// The sum and the sum of the magnitudes of what a result adds up.

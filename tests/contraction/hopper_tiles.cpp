@@ -50,8 +50,8 @@ TEST_CASE("the parity of a stage changes each time round the ring", "[hopper]") 
 }
 
 TEST_CASE("operands in a stage", "[hopper]") {
-  using depth_adjacent = tenon::hopper_layout<256, false>;
-  using lines_adjacent = tenon::hopper_layout<256, true>;
+  using depth_adjacent = tenon::hopper_layout<tenon::half, 256, false>;
+  using lines_adjacent = tenon::hopper_layout<tenon::half, 256, true>;
   CHECK(depth_adjacent::copies == 1);
   CHECK(depth_adjacent::copy_rows == 256);
   CHECK(depth_adjacent::step_bytes == 32);
@@ -59,4 +59,8 @@ TEST_CASE("operands in a stage", "[hopper]") {
   CHECK(lines_adjacent::copy_rows == 64);
   CHECK(lines_adjacent::leading_bytes == 8192);
   CHECK(lines_adjacent::step_bytes == 2048);
+  using bytes = tenon::hopper_layout<tenon::float8_e4m3, 128, false>;
+  CHECK(bytes::width == 128);
+  CHECK(bytes::copy_size == 128 * 128);
+  CHECK(bytes::step_bytes == 32);
 }

@@ -80,7 +80,7 @@ auto evaluated_by(const tenon::product_choice& choice, const E& node) {
   tenon::tensor<element, typename E::shape_type, Space> result(node.shape());
   const tenon::strided_target<element, E::shape_type::rank> target{result.data(), result.view().strides()};
   if constexpr (std::is_void_v<Units>) tenon::run_contraction_kernel<Space>(target, node, choice);
-  else tenon::run_contraction_by<Space, Units>(target, node, choice);
+  else tenon::run_product_by<Space, Units>(target, node, tenon::contraction_of(node), choice);
   return result;
 }
 

@@ -27,6 +27,11 @@ TEST_CASE("a descriptor gives back what it was made of", "[device]") {
   CHECK(descriptor.bits == ((std::uint64_t{1} << 62) | (std::uint64_t{64} << 32) | (512u << 16) | 12800u));
 }
 
+TEST_CASE("one product sums 32 bytes of depth", "[device]") {
+  STATIC_REQUIRE(tenon::product_depth<tenon::half> == 16);
+  STATIC_REQUIRE(tenon::product_depth<tenon::float8_e5m2> == 32);
+}
+
 TEST_CASE("the sums of a warpgroup are each result once", "[device]") {
   constexpr int columns = 128, pairs = tenon::product_rows * columns / tenon::warpgroup_size / 2;
   std::set<std::pair<int, int>> seen;

@@ -51,7 +51,8 @@ void check_round_trip() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("elements of every type go out and in", "[safetensors]", float, double, tenon::half, tenon::bfloat16,
-                   bool, std::int8_t, std::uint8_t, std::int16_t, std::int32_t, std::uint32_t, std::int64_t) {
+                   tenon::float8_e4m3, tenon::float8_e5m2, bool, std::int8_t, std::uint8_t, std::int16_t, std::int32_t,
+                   std::uint32_t, std::int64_t) {
   check_round_trip<TestType>();
 }
 

@@ -27,5 +27,22 @@ __device__ __forceinline__ std::uint16_t device_bfloat16_bits(float value) {
   return bits;
 }
 
+/// Between float and 8 bits, e5m2 where `IsE5m2` and else e4m3, from sm_89 on; instructions convert pairs.
+template <bool IsE5m2>
+__device__ __forceinline__ std::uint8_t device_float8_bits(float value) {
+  std::uint16_t pair;
+  if constexpr (IsE5m2) asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(value));
+  else asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(value));
+  return static_cast<std::uint8_t>(pair);
+}
+template <bool IsE5m2>
+__device__ __forceinline__ float device_float_from_float8(std::uint8_t bits) {
+  const std::uint16_t pair = bits;
+  std::uint32_t halves;
+  if constexpr (IsE5m2) asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(pair));
+  else asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(pair));
+  return device_float_from_half(static_cast<std::uint16_t>(halves));
+}
+
 }  // namespace tenon::detail
 #endif

@@ -1,5 +1,5 @@
 // tenon/base/dtype.hpp: element types, their names, promotion and accumulators.
-// half and bfloat16 are storage: arithmetic on them happens in float and is rounded once.
+// half, bfloat16 and those of 8 bits are storage: arithmetic on them happens in float and is rounded once.
 // Floor 0: may include base.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +9,7 @@
 #include <limits>
 #include <tenon/base/config.hpp>
 #include <tenon/base/device_conversion.hpp>
+#include <tenon/base/float8.hpp>
 #include <type_traits>
 
 namespace tenon {
@@ -49,7 +50,7 @@ struct bfloat16 {
 };
 
 template <class T>
-inline constexpr bool is_short_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
+inline constexpr bool is_short_float = std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || is_float8<T>;
 /// Made true for complex numbers by expr/operations/complex.hpp.
 template <class T>
 inline constexpr bool is_complex = false;
@@ -124,6 +125,8 @@ constexpr const char* dtype_name() {
   if constexpr (std::is_same_v<T, bool>) return "bool";
   if constexpr (std::is_same_v<T, half>) return "float16";
   if constexpr (std::is_same_v<T, bfloat16>) return "bfloat16";
+  if constexpr (std::is_same_v<T, float8_e4m3>) return "float8_e4m3fn";
+  if constexpr (std::is_same_v<T, float8_e5m2>) return "float8_e5m2";
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "float32" : "float64";
   if constexpr (is_complex<T>) return sizeof(T) == 8 ? "complex64" : "complex128";
   constexpr const char* names[2][4] = {{"int8", "int16", "int32", "int64"}, {"uint8", "uint16", "uint32", "uint64"}};
@@ -175,6 +178,10 @@ template <class Left, class Right>
 constexpr auto promote_floats() {
   if constexpr (std::is_same_v<Left, double> || std::is_same_v<Right, double>) {
     return double{};
+  } else if constexpr (is_float8<Left> && is_float8<Right>) {
+    return half{};  // which holds both
+  } else if constexpr (is_float8<Left> || is_float8<Right>) {
+    return std::conditional_t<is_float8<Left>, Right, Left>{};
   } else {
     return float{};  // also half with bfloat16
   }
@@ -211,7 +218,7 @@ constexpr auto promote_values() {
 
 /// The element type of an operation on `Left` and `Right`: bool < integers < floating < complex; within integers the
 /// smallest that holds both (signed with unsigned widens, at most to int64), within floating the wider (half with
-/// bfloat16: float).
+/// bfloat16: float; two of 8 bits: half).
 template <dtype Left, dtype Right>
 using promote = typename decltype(detail::promote_values<Left, Right>())::type;
 
@@ -236,11 +243,11 @@ constexpr auto promote_weakly() {
 template <dtype Element, dtype Scalar>
 using promote_scalar = typename decltype(detail::promote_weakly<Element, Scalar>())::type;
 
-/// What an element is computed in: half and bfloat16 in float, everything else in itself.
+/// What an element is computed in: short floats in float, everything else in itself.
 template <dtype T>
 using compute_type = std::conditional_t<is_short_float<T>, float, T>;
 
-/// What sums of `T` are kept in: float for half and bfloat16, 64 bits for integers and bool (as NumPy does).
+/// What sums of `T` are kept in: float for short floats, 64 bits for integers and bool (as NumPy does).
 template <dtype T>
 using sum_type = std::conditional_t<
     is_floating<T>, compute_type<T>,
@@ -249,7 +256,9 @@ using sum_type = std::conditional_t<
 /// Lowest and highest values; infinities where the type has them, so that they are identities of max and min.
 template <dtype T>
 TENON_HOST_DEVICE constexpr T lowest_value() {
-  if constexpr (is_short_float<T>) {
+  if constexpr (is_float8<T>) {
+    return T::from_bits(0x80u | (T::format::has_infinity ? T::format::infinity : T::format::highest));
+  } else if constexpr (is_short_float<T>) {
     return T(lowest_value<float>());
   } else if constexpr (std::is_floating_point_v<T>) {
     return -static_cast<T>(__builtin_huge_val());
@@ -259,7 +268,9 @@ TENON_HOST_DEVICE constexpr T lowest_value() {
 }
 template <dtype T>
 TENON_HOST_DEVICE constexpr T highest_value() {
-  if constexpr (is_floating<T>) {
+  if constexpr (is_float8<T>) {
+    return T::from_bits(lowest_value<T>().bits & 0x7fu);
+  } else if constexpr (is_floating<T>) {
     return T(-static_cast<compute_type<T>>(lowest_value<T>()));
   } else {
     return detail::integer_limits<T>::highest;

@@ -1,4 +1,4 @@
-// tenon/contraction/hopper.hpp: the product of half and bfloat16 on Hopper's warpgroups.
+// tenon/contraction/hopper.hpp: the product of short floats on Hopper's warpgroups.
 // One thread has tiles copied into a ring of stages, two warpgroups multiply them; barriers alone join these roles.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ struct hopper_product_kernel {
   using ring = ring_position<Tile::stages>;
   static constexpr const char* name = "hopper_product";
   static constexpr int max_threads = Tile::threads, stages = Tile::stages;
-  static constexpr int tile_rows = Tile::rows, tile_columns = Tile::columns, depth_tile = Tile::depth;
+  static constexpr int tile_rows = Tile::rows, tile_columns = Tile::columns, depth_tile = hopper_depth<Element>;
   static constexpr int left_size = tile_rows * depth_tile, right_size = tile_columns * depth_tile;  // of a stage
   static constexpr int stage_bytes = (left_size + right_size) * static_cast<int>(sizeof(Element));
   static constexpr int sums_of_thread = product_rows * tile_columns / warpgroup_size;
@@ -92,7 +92,9 @@ struct hopper_product_kernel {
     ring at;
     float sums[sums_of_thread];
     for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
-      if (left.lines_are_adjacent) {
+      if constexpr (is_float8<Element>) {
+        multiply_in_parts(device, unit, own, at, sums);
+      } else if (left.lines_are_adjacent) {
         if (right.lines_are_adjacent) multiply<column_major, row_major>(device, unit, own, at, sums);
         else multiply<column_major, column_major>(device, unit, own, at, sums);
       } else {
@@ -107,21 +109,10 @@ struct hopper_product_kernel {
   template <class Left, class Right, class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Memory& memory, ring& at,
                                                float (&results)[sums_of_thread]) const {
-    using product = warpgroup_product<Element, tile_columns, Left, Right>;
-    using left_layout = hopper_layout<product_rows, product::left_has_rows_adjacent>;
-    using right_layout = hopper_layout<tile_columns, product::right_has_columns_adjacent>;
     float sums[sums_of_thread];
     int previous = 0;
     for (int step = 0; step < steps(); ++step, at.advance()) {
-      unit.wait(memory.full, at.stage, at.parity);
-      const auto a = left_layout::describe(unit, memory.left, at.stage * left_size);
-      const auto b = right_layout::describe(unit, memory.right, at.stage * right_size);
-      unit.begin_products();
-      for (int i = 0; i < depth_tile / product_depth; ++i) {
-        unit.template multiply<product>(sums, a.advanced(i * left_layout::step_bytes),
-                                        b.advanced(i * right_layout::step_bytes), step + i > 0);
-      }
-      unit.commit_products();
+      begin_step<Left, Right>(unit, memory, at, sums, step > 0);
       unit.template wait_products<1>();  // those of the step before
       if (step > 0 && device.lane() == 0) unit.arrive(memory.empty, previous);
       previous = at.stage;
@@ -129,6 +120,37 @@ struct hopper_product_kernel {
     unit.finish_products(sums);
     if (device.lane() == 0) unit.arrive(memory.empty, previous);
     for (int i = 0; i < sums_of_thread; ++i) results[i] = sums[i];
+  }
+  /// The same of floats of 8 bits, which matrix units add with few bits: the sums of every step are added in float. The
+  /// other warpgroup multiplies meanwhile.
+  template <class Device, class Unit, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void multiply_in_parts(Device& device, Unit& unit, const Memory& memory, ring& at,
+                                                        float (&results)[sums_of_thread]) const {
+    for (float& each : results) each = 0;
+    for (int step = 0; step < steps(); ++step, at.advance()) {
+      float sums[sums_of_thread];
+      begin_step<row_major, column_major>(unit, memory, at, sums, false);
+      unit.finish_products(sums);
+      if (device.lane() == 0) unit.arrive(memory.empty, at.stage);
+      for (int i = 0; i < sums_of_thread; ++i) results[i] += sums[i];
+    }
+  }
+  /// Starts the products of one step as soon as its operands are there.
+  template <class Left, class Right, class Unit, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void begin_step(Unit& unit, const Memory& memory, const ring& at,
+                                                 float (&sums)[sums_of_thread], bool adds) const {
+    using product = warpgroup_product<Element, tile_columns, Left, Right>;
+    using left_layout = hopper_layout<Element, product_rows, product::left_has_rows_adjacent>;
+    using right_layout = hopper_layout<Element, tile_columns, product::right_has_columns_adjacent>;
+    unit.wait(memory.full, at.stage, at.parity);
+    const auto a = left_layout::describe(unit, memory.left, at.stage * left_size);
+    const auto b = right_layout::describe(unit, memory.right, at.stage * right_size);
+    unit.begin_products();
+    for (int i = 0; i < depth_tile / product_depth<Element>; ++i) {
+      unit.template multiply<product>(sums, a.advanced(i * left_layout::step_bytes),
+                                      b.advanced(i * right_layout::step_bytes), adds || i > 0);
+    }
+    unit.commit_products();
   }
 
   /// Stores the results of a warp, 16 rows, by way of its strip.

@@ -23,8 +23,7 @@ struct hopper_memory {
   template <int TileLines>
   tiled_tensor tensor(int element_bytes) const {
     const int width = swizzle_row_bytes / element_bytes;
-    const int tile_rows =
-        lines_are_adjacent ? hopper_layout<TileLines, true>::copy_rows : hopper_layout<TileLines, false>::copy_rows;
+    const int tile_rows = lines_are_adjacent ? width : TileLines;
     const index along = lines_are_adjacent ? lines : depth, across = lines_are_adjacent ? depth : lines;
     return {data,
             {{along, across, has_batches() ? batches : 1}},
@@ -73,7 +72,7 @@ hopper_memory hopper_memory_of(const Matrix& matrix, bool rows_are_lines, index 
     const index line_step = rows_are_lines ? memory.row_step : memory.column_step;
     const index depth_step = rows_are_lines ? memory.column_step : memory.row_step;
     const bool lines_are_adjacent = depth_step != 1;
-    if (lines_are_adjacent && line_step != 1) return {};
+    if (lines_are_adjacent && (line_step != 1 || is_float8<Element>)) return {};
     const index pitch = lines_are_adjacent ? depth_step : line_step;
     const index batch_step = detail::batch_step_of(matrix, extents);
     if (!detail::takes_tiles(memory.data, pitch, batch_step, static_cast<int>(sizeof(Element)))) return {};
@@ -149,33 +148,34 @@ int hopper_processors() {
 
 }  // namespace detail
 
-/// Evaluates a statement in one launch on Hopper's warpgroups; returns false, and has done nothing, where it cannot.
-template <class Space, class Target, class E>
-bool try_hopper_product(const Target& target, const E& node) {
-  using product_type = std::remove_cvref_t<decltype(contraction_of(node))>;
-  using element = typename product_type::element;
-  using left_type = decltype(left_matrix(contraction_of(node)));
-  using right_type = decltype(right_matrix(contraction_of(node)));
+/// Evaluates a statement with `product` in one launch on Hopper's warpgroups; returns false, and has done nothing,
+/// where it cannot.
+template <class Space, class Target, class E, class Product>
+bool try_hopper_product(const Target& target, const E& node, const Product& product) {
+  using element = typename Product::element;
+  using left_type = decltype(left_matrix(product));
+  using right_type = decltype(right_matrix(product));
   constexpr bool lies_in_memory = is_short_float<element> && std::is_same_v<memory_element_of<left_type>, element> &&
                                   std::is_same_v<memory_element_of<right_type>, element>;
   if constexpr (lies_in_memory && detail::has_processors<Space>) {
-    const auto& product = contraction_of(node);
     const auto extents = extents_of_product(product);
     const auto operands = hopper_operands_of<element>(extents, left_matrix(product), right_matrix(product));
     if (!hopper_takes(extents, operands)) return false;
-    const auto epilogue = make_kernel_epilogue<product_type>(target, node);
-    using probe = hopper_product_kernel<wide_hopper_tile, element, typename tile_maps<Space>::map,
-                                        product_type::shape_type::rank, std::remove_const_t<decltype(epilogue)>>;
+    const auto epilogue = make_kernel_epilogue<Product>(target, node);
+    using probe = hopper_product_kernel<square_hopper_tile, element, typename tile_maps<Space>::map,
+                                        Product::shape_type::rank, std::remove_const_t<decltype(epilogue)>>;
     const int processors = detail::hopper_processors<Space, probe>();
     if (processors == 0) return false;
     const auto tiles_of = [&](auto tile) {
       return order_of_tiles<decltype(tile)>(extents.rows, extents.columns, extents.batch_count()).count;
     };
-    if (prefers_wide_tiles(tiles_of(wide_hopper_tile{}), tiles_of(square_hopper_tile{}), processors)) {
-      launch_hopper_product<Space, wide_hopper_tile, element>(extents, operands, epilogue, processors);
-    } else {
-      launch_hopper_product<Space, square_hopper_tile, element>(extents, operands, epilogue, processors);
+    if constexpr (!is_float8<element>) {  // whose sums take twice the registers
+      if (prefers_wide_tiles(tiles_of(wide_hopper_tile{}), tiles_of(square_hopper_tile{}), processors)) {
+        launch_hopper_product<Space, wide_hopper_tile, element>(extents, operands, epilogue, processors);
+        return true;
+      }
     }
+    launch_hopper_product<Space, square_hopper_tile, element>(extents, operands, epilogue, processors);
     return true;
   } else {
     return false;

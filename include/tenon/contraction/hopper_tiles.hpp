@@ -8,12 +8,12 @@
 
 namespace tenon {
 
-/// A block computes Rows x Columns results, each of its consumer warpgroups 64 rows of them, in steps of 64 products;
-/// shared memory holds the operands of `Stages` steps.
+/// A block computes Rows x Columns results, each of its consumer warpgroups 64 rows of them, in steps of 128 bytes of
+/// depth; shared memory holds the operands of `Stages` steps.
 template <int Rows, int Columns, int Stages>
 struct hopper_tile {
   static_assert(Rows % product_rows == 0, "tenon: warpgroups compute 64 rows");
-  static constexpr int rows = Rows, columns = Columns, stages = Stages, depth = 64;
+  static constexpr int rows = Rows, columns = Columns, stages = Stages;
   static constexpr int consumers = Rows / product_rows;
   static constexpr int threads = (1 + consumers) * warpgroup_size;
   static constexpr int consumer_warps = consumers * warpgroup_size / warp_size;
@@ -22,15 +22,20 @@ struct hopper_tile {
 using wide_hopper_tile = hopper_tile<128, 256, 4>;
 using square_hopper_tile = hopper_tile<128, 128, 6>;
 
-/// How `Lines` rows (of the left operand) or columns (of the right one) and 64 of depth lie in a stage: as swizzled
-/// rows of 64 elements, a line each, or where lines are `Adjacent` in memory, 64 lines at one depth.
-template <int Lines, bool Adjacent>
+/// Depth of a step.
+template <class Element>
+inline constexpr int hopper_depth = swizzle_row_bytes / static_cast<int>(sizeof(Element));
+
+/// How `Lines` rows (of the left operand) or columns (of the right one) and the depth of a step lie in a stage: as
+/// swizzled rows of 128 bytes, a line each, or where lines are `Adjacent` in memory, lines at one depth.
+template <class Element, int Lines, bool Adjacent>
 struct hopper_layout {
-  static constexpr int width = swizzle_row_bytes / 2;  // elements of a row
+  static constexpr int bytes = static_cast<int>(sizeof(Element));
+  static constexpr int width = hopper_depth<Element>;  // elements of a row
   static constexpr int copy_rows = Adjacent ? width : Lines, copies = Lines / (Adjacent ? width : Lines);
   static constexpr int copy_size = copy_rows * width;
-  static constexpr int leading_bytes = Adjacent ? copy_size * 2 : 16;  // means nothing where depth is adjacent
-  static constexpr int step_bytes = product_depth * (Adjacent ? swizzle_row_bytes : 2);
+  static constexpr int leading_bytes = Adjacent ? copy_size * bytes : 16;  // means nothing where depth is adjacent
+  static constexpr int step_bytes = product_depth<Element> * (Adjacent ? swizzle_row_bytes : bytes);
 
   template <class Unit, class Tiles>
   TENON_HOST_DEVICE static operand_descriptor describe(Unit& unit, const Tiles& tiles, int first) {
@@ -53,11 +58,11 @@ struct hopper_operand {
   bool lines_are_adjacent;
   bool has_batches;  // else it is the same in all
 
-  /// Starts to copy `Lines` and 64 of depth into a stage; `place` is the first line, depth and batch.
+  /// Starts to copy `Lines` and the depth of a step into a stage; `place` is the first line, depth and batch.
   template <int Lines, class Unit, class Tiles, class Barriers>
   TENON_HOST_DEVICE void copy(Unit& unit, const array<int, 3>& place, const Tiles& tiles, const Barriers& full,
                               int stage) const {
-    using adjacent = hopper_layout<Lines, true>;
+    using adjacent = hopper_layout<typename Tiles::value_type, Lines, true>;
     const auto to = tiles.part(stage * Lines * adjacent::width, Lines * adjacent::width);
     const int line = place[0], depth = place[1], batch = has_batches ? place[2] : 0;
     if (lines_are_adjacent) {

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <tenon/contraction/choice.hpp>
+#include <tenon/contraction/depthwise_select.hpp>
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/hopper_select.hpp>
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
+#include <tenon/contraction/vector_select.hpp>
 
 namespace tenon {
 
@@ -46,12 +48,16 @@ inline constexpr bool multiplies_bytes = is_integer<typename Node::element> && s
                                          std::is_same_v<memory_element_of<left_matrix_of<Node>>, std::int8_t> &&
                                          std::is_same_v<memory_element_of<right_matrix_of<Node>>, std::int8_t>;
 
-/// The type that matrix units multiply for a contraction; void where threads multiply.
+/// The type that matrix units multiply for a contraction; void where threads multiply. half holds all that floats of 8
+/// bits do.
 template <class Node>
 constexpr auto matrix_operand() {
   using element = typename Node::element;
   constexpr bool may_round = std::is_same_v<precision_of<Node>, precision::tf32>;
-  if constexpr (is_short_float<element> || std::is_same_v<element, std::int8_t> || std::is_same_v<element, double>) {
+  if constexpr (is_float8<element>) {
+    return std::type_identity<half>{};
+  } else if constexpr (is_short_float<element> || std::is_same_v<element, std::int8_t> ||
+                       std::is_same_v<element, double>) {
     return std::type_identity<element>{};
   } else if constexpr (multiplies_bytes<Node>) {
     return std::type_identity<std::int8_t>{};
@@ -101,36 +107,48 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
 
 }  // namespace detail
 
-/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, by one of `Units` and shared
-/// among blocks as chosen.
-template <class Space, class Units, class Target, class E>
-void run_contraction_by(const Target& target, const E& node, const product_choice& choice) {
-  const auto& product = contraction_of(node);
+/// Evaluates a statement with `product` into `target`, in one launch on a device, by one of `Units` and shared among
+/// blocks as chosen.
+template <class Space, class Units, class Target, class E, class Product>
+void run_product_by(const Target& target, const E& node, const Product& product, const product_choice& choice) {
   using large = typename Units::template unit<typename Units::tiles::large>;
   using small = typename Units::template unit<typename Units::tiles::small>;
-  const auto epilogue = make_kernel_epilogue<std::remove_cvref_t<decltype(product)>>(target, node);
+  const auto epilogue = make_kernel_epilogue<Product>(target, node);
   if (choice.tile == 0) detail::launch_product<large, Space>(product, epilogue, choice.parts);
   else detail::launch_product<small, Space>(product, epilogue, choice.parts);
 }
 
-/// The same by the units of its operands.
-template <class Space, class Target, class E>
-void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
-  using product = std::remove_cvref_t<decltype(contraction_of(node))>;
-  run_contraction_by<Space, product_units<product>>(target, node, choice);
-}
-template <class Space, class Target, class E>
-void run_contraction_kernel(const Target& target, const E& node) {
-  if (try_hopper_product<Space>(target, node)) return;
-  using product_type = std::remove_cvref_t<decltype(contraction_of(node))>;
-  using units = product_units<product_type>;
-  const auto extents = extents_of_product(contraction_of(node));
+/// The same as extents and the device suggest.
+template <class Space, class Target, class E, class Product>
+void run_in_tiles(const Target& target, const E& node, const Product& product) {
+  if (try_hopper_product<Space>(target, node, product)) return;
+  using units = product_units<Product>;
+  const auto extents = extents_of_product(product);
   const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
                         space_devices<Space>::architecture(),
                         space_devices<Space>::multiprocessors(),
                         units::template unit<typename units::tiles::large>::name,
-                        dtype_name<typename product_type::element>()};
-  run_contraction_kernel<Space>(target, node, choose_product(key, extents_of_tiles<typename units::tiles>()));
+                        dtype_name<typename Product::element>()};
+  const auto choice = choose_product(key, extents_of_tiles<typename units::tiles>());
+  run_product_by<Space, units>(target, node, product, choice);
+}
+
+/// Evaluates a statement of the form `contract` into `target`, in one launch on a device.
+template <class Space, class Target, class E>
+void run_contraction_kernel(const Target& target, const E& node) {
+  const auto& product = contraction_of(node);
+  using units = product_units<std::remove_cvref_t<decltype(product)>>;
+  using number = typename units::template unit<typename units::tiles::small>::accumulator;
+  if (try_depthwise<Space, number>(target, node)) return;
+  if (try_vector_product<Space, number>(target, node, product)) return;
+  const auto run = [&](const auto& plain) { run_in_tiles<Space>(target, node, plain); };
+  if (!with_plain_convolution(product, run)) run(product);
+}
+/// The same in tiles, shared among blocks as chosen.
+template <class Space, class Target, class E>
+void run_contraction_kernel(const Target& target, const E& node, const product_choice& choice) {
+  const auto& product = contraction_of(node);
+  run_product_by<Space, product_units<std::remove_cvref_t<decltype(product)>>>(target, node, product, choice);
 }
 
 }  // namespace tenon

@@ -47,7 +47,9 @@ cuda_tile_map encode_tile_map(const tiled_tensor& tensor) {
                                 static_cast<cuuint64_t>(tensor.stride_bytes[1])};
   const cuuint32_t tile[] = {static_cast<cuuint32_t>(tensor.tile[0]), static_cast<cuuint32_t>(tensor.tile[1]), 1};
   const cuuint32_t steps[] = {1, 1, 1};
-  constexpr auto type = std::is_same_v<T, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  constexpr auto type = sizeof(T) == 1            ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                        : std::is_same_v<T, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                  : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
   const CUresult code = encode(&result.map, type, 3, const_cast<void*>(tensor.data), sizes, strides, tile, steps,
                                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);

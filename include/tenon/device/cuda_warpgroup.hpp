@@ -14,27 +14,27 @@ namespace tenon::detail {
 template <class Product>
 __device__ __forceinline__ void multiply_warpgroup(float (&d)[Product::sums], std::uint64_t left, std::uint64_t right,
                                                    int adds) {
-  using element = element_text<typename Product::element>;
-  constexpr int rows = Product::left_has_rows_adjacent ? 1 : 0, columns = Product::right_has_columns_adjacent ? 1 : 0;
+  using types = warpgroup_text<typename Product::element>;
+  using orders = warpgroup_orders<Product>;
   if constexpr (Product::columns == 64) {
     asm volatile(
         "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %34, 0;\n\t"
-        "wgmma.mma_async.sync.aligned.m64n64k16.f32.%37.%37 "
+        "wgmma.mma_async.sync.aligned.m64n64%35 "
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
-        "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, adds, 1, 1, %35, %36;\n\t}"
+        "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, adds, 1, 1%36;\n\t}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
           "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-        : "l"(left), "l"(right), "r"(adds), "n"(rows), "n"(columns), "C"(element::text));
+        : "l"(left), "l"(right), "r"(adds), "C"(types::text), "C"(orders::text));
   } else if constexpr (Product::columns == 128) {
     asm volatile(
         "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %66, 0;\n\t"
-        "wgmma.mma_async.sync.aligned.m64n128k16.f32.%69.%69 "
+        "wgmma.mma_async.sync.aligned.m64n128%67 "
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
         "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, "
         "%42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "
-        "%62, %63}, %64, %65, adds, 1, 1, %67, %68;\n\t}"
+        "%62, %63}, %64, %65, adds, 1, 1%68;\n\t}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
@@ -43,18 +43,18 @@ __device__ __forceinline__ void multiply_warpgroup(float (&d)[Product::sums], st
           "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]),
           "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]),
           "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-        : "l"(left), "l"(right), "r"(adds), "n"(rows), "n"(columns), "C"(element::text));
+        : "l"(left), "l"(right), "r"(adds), "C"(types::text), "C"(orders::text));
   } else {
     asm volatile(
         "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %130, 0;\n\t"
-        "wgmma.mma_async.sync.aligned.m64n256k16.f32.%133.%133 "
+        "wgmma.mma_async.sync.aligned.m64n256%131 "
         "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
         "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, "
         "%42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "
         "%62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "
         "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, "
         "%102, %103, %104, %105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, "
-        "%119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, adds, 1, 1, %131, %132;\n\t}"
+        "%119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, adds, 1, 1%132;\n\t}"
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]),
           "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]),
           "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]),
@@ -72,7 +72,7 @@ __device__ __forceinline__ void multiply_warpgroup(float (&d)[Product::sums], st
           "+f"(d[112]), "+f"(d[113]), "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]),
           "+f"(d[119]), "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]),
           "+f"(d[126]), "+f"(d[127])
-        : "l"(left), "l"(right), "r"(adds), "n"(rows), "n"(columns), "C"(element::text));
+        : "l"(left), "l"(right), "r"(adds), "C"(types::text), "C"(orders::text));
   }
 }
 

@@ -162,10 +162,14 @@ class hopper_unit<emulated_device> {
   void multiply(float (&sums)[Product::sums], operand_descriptor left, operand_descriptor right, bool adds,
                 source_position caller = {}) {
     const detail::unobserved quiet;
-    constexpr auto to_float = [](std::uint16_t bits) { return static_cast<float>(Product::element::from_bits(bits)); };
+    using element = typename Product::element;
+    constexpr int bytes = static_cast<int>(sizeof(element));
+    constexpr auto to_float = [](std::uint16_t bits) {
+      return static_cast<float>(element::from_bits(static_cast<decltype(element::bits)>(bits)));
+    };
     work_.warpgroup_of(self_).multiply(self_,
-                                       {{left, Product::left_has_rows_adjacent, product_rows},
-                                        {right, Product::right_has_columns_adjacent, Product::columns},
+                                       {{left, Product::left_has_rows_adjacent, product_rows, bytes},
+                                        {right, Product::right_has_columns_adjacent, Product::columns, bytes},
                                         sums,
                                         adds,
                                         to_float},

@@ -16,13 +16,15 @@ namespace tenon::detail {
 struct product_reads {
   operand_descriptor at;
   bool lines_are_adjacent;
-  int lines;
+  int lines, element_bytes;
+
+  int depth() const { return product_depth_bytes / element_bytes; }
 
   /// Where the element of a line at a depth lies: parts of 16 bytes and rows of a tile, exchanged by address.
   int offset(int line, int depth) const {
     const int along = lines_are_adjacent ? line : depth, across = lines_are_adjacent ? depth : line;
-    constexpr int row_elements = swizzle_row_bytes / 2;
-    return swizzled(at.address() + along / row_elements * at.leading_bytes() + along % row_elements * 2 +
+    const int row_elements = swizzle_row_bytes / element_bytes;
+    return swizzled(at.address() + along / row_elements * at.leading_bytes() + along % row_elements * element_bytes +
                     across / 8 * at.stride_bytes() + across % 8 * swizzle_row_bytes);
   }
 };
@@ -137,16 +139,18 @@ class emulated_warpgroup {
   std::vector<std::uint16_t> note_read(const emulated_thread& self, const product_reads& reads,
                                        source_position caller) {
     if (reads.at.swizzle() != 1) schedule_->refuse(self, "multiply: a descriptor without the swizzle of 128 bytes");
-    const int last = reads.offset(reads.lines - 1, product_depth - 1);
-    if (last + 2 > schedule_->arena.size) schedule_->refuse(self, "multiply: an operand beyond shared memory");
+    const int last = reads.offset(reads.lines - 1, reads.depth() - 1);
+    if (last + reads.element_bytes > schedule_->arena.size)
+      schedule_->refuse(self, "multiply: an operand beyond shared memory");
     reads_.push_back({threads_[0].groups, reads, read(reads), {}, caller});
     return reads_.back().seen;
   }
   std::vector<std::uint16_t> read(const product_reads& reads) const {
-    std::vector<std::uint16_t> result(static_cast<std::size_t>(reads.lines) * product_depth);
+    std::vector<std::uint16_t> result(static_cast<std::size_t>(reads.lines * reads.depth()));
     for (int line = 0, i = 0; line < reads.lines; ++line) {
-      for (int depth = 0; depth < product_depth; ++depth, ++i) {
-        std::memcpy(&result[static_cast<std::size_t>(i)], schedule_->arena.bytes + reads.offset(line, depth), 2);
+      for (int depth = 0; depth < reads.depth(); ++depth, ++i) {
+        std::memcpy(&result[static_cast<std::size_t>(i)], schedule_->arena.bytes + reads.offset(line, depth),
+                    static_cast<std::size_t>(reads.element_bytes));
       }
     }
     return result;
@@ -186,15 +190,16 @@ class emulated_warpgroup {
   static void add_product(sums_under_way& sums, const product_request& request, const std::vector<std::uint16_t>& left,
                           const std::vector<std::uint16_t>& right) {
     const auto columns = static_cast<std::size_t>(request.right.lines);
+    const auto depth = static_cast<std::size_t>(request.right.depth());
     std::vector<float> a(left.size()), b(right.size());  // b by depth, so that columns lie side by side
     for (std::size_t i = 0; i < left.size(); ++i) a[i] = request.to_float(left[i]);
     for (std::size_t i = 0; i < right.size(); ++i) {
-      b[i % product_depth * columns + i / product_depth] = request.to_float(right[i]);
+      b[i % depth * columns + i / depth] = request.to_float(right[i]);
     }
     if (!request.adds) std::fill(sums.values.begin(), sums.values.end(), 0.0f);
     for (std::size_t i = 0; i < a.size(); ++i) {
-      float* const row = sums.values.data() + i / product_depth * columns;
-      const float* const factors = b.data() + i % product_depth * columns;
+      float* const row = sums.values.data() + i / depth * columns;
+      const float* const factors = b.data() + i % depth * columns;
       for (std::size_t column = 0; column < columns; ++column) row[column] += a[i] * factors[column];
     }
   }

@@ -13,7 +13,7 @@ inline constexpr int warpgroup_size = 128;      // threads that multiply togethe
 inline constexpr int swizzle_row_bytes = 128;   // of a row of a swizzled tile
 inline constexpr int swizzle_alignment = 1024;  // of a swizzled tile in shared memory: eight rows
 inline constexpr int product_rows = 64;         // of a warpgroup's product
-inline constexpr int product_depth = 16;        // of one instruction, for elements of 16 bits
+inline constexpr int product_depth_bytes = 32;  // of one instruction
 inline constexpr int tile_copy_alignment = 16;  // bytes, of everything in global memory that tiles are copied of
 inline constexpr int most_tile_extent = 256;    // elements of a tile along an axis
 
@@ -63,16 +63,22 @@ struct operand_descriptor {
   TENON_HOST_DEVICE constexpr int bytes_at(int bit) const { return static_cast<int>(bits >> bit & field_mask) * 16; }
 };
 
-/// Elements and columns of the products of a warpgroup, 64 x `Columns` x 16 in float. `Left` is row_major where depth
-/// lies side by side, `Right` is where columns do.
+/// Depth of one instruction.
+template <class Element>
+inline constexpr int product_depth = product_depth_bytes / static_cast<int>(sizeof(Element));
+
+/// Elements and columns of the products of a warpgroup, 64 x `Columns` x `product_depth` in float. `Left` is row_major
+/// where depth lies side by side, `Right` is where columns do; of elements of 8 bits depth does in both.
 template <class Element, int Columns, class Left, class Right>
 struct warpgroup_product {
-  static_assert(is_short_float<Element>, "tenon: warpgroups multiply half and bfloat16");
+  static_assert(is_short_float<Element>, "tenon: warpgroups multiply short floats");
   static_assert(Columns == 64 || Columns == 128 || Columns == 256, "tenon: products have 64, 128 or 256 columns");
   using element = Element;
   static constexpr int columns = Columns, sums = product_rows * Columns / warpgroup_size;
   static constexpr bool left_has_rows_adjacent = std::is_same_v<Left, column_major>;
   static constexpr bool right_has_columns_adjacent = std::is_same_v<Right, row_major>;
+  static_assert(!is_float8<Element> || (!left_has_rows_adjacent && !right_has_columns_adjacent),
+                "tenon: warpgroups multiply floats of 8 bits along the depth");
 };
 
 /// Row and column of the first of the two adjacent results `2 * pair` and `2 * pair + 1` that a thread holds of a

@@ -85,6 +85,39 @@ struct lane_product_text<std::int8_t> {
   static constexpr char text[] = "m16n8k32.row.col.s32.s8.s8.s32";
 };
 
+/// What instructions call a product of a warpgroup: its depth and types.
+template <class T>
+struct warpgroup_text;
+template <>
+struct warpgroup_text<half> {
+  static constexpr char text[] = "k16.f32.f16.f16";
+};
+template <>
+struct warpgroup_text<bfloat16> {
+  static constexpr char text[] = "k16.f32.bf16.bf16";
+};
+template <>
+struct warpgroup_text<float8_e4m3> {
+  static constexpr char text[] = "k32.f32.e4m3.e4m3";
+};
+template <>
+struct warpgroup_text<float8_e5m2> {
+  static constexpr char text[] = "k32.f32.e5m2.e5m2";
+};
+
+/// Which operands of a warpgroup have lines side by side; nothing is said of those that never have.
+template <bool Rows, bool Columns>
+struct text_of_orders {
+  static constexpr char text[] = {',', ' ', Rows ? '1' : '0', ',', ' ', Columns ? '1' : '0', '\0'};
+};
+struct text_of_no_orders {
+  static constexpr char text[] = "";
+};
+template <class Product>
+using warpgroup_orders =
+    std::conditional_t<is_float8<typename Product::element>, text_of_no_orders,
+                       text_of_orders<Product::left_has_rows_adjacent, Product::right_has_columns_adjacent>>;
+
 template <class Role>
 using role_text = std::conditional_t<std::is_same_v<Role, matrix_a>, text_a,
                                      std::conditional_t<std::is_same_v<Role, matrix_b>, text_b, text_c>>;

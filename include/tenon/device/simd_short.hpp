@@ -15,9 +15,9 @@ inline constexpr bool converts_short_floats =
 #if defined(__CUDACC__)
     false;
 #elif defined(__F16C__) && defined(__AVX512F__)
-    is_short_float<U> && (Width == 8 || Width == 16);
+    is_short_float<U> && sizeof(U) == 2 && (Width == 8 || Width == 16);
 #elif defined(__F16C__)
-    is_short_float<U> && Width == 8;
+    is_short_float<U> && sizeof(U) == 2 && Width == 8;
 #else
     std::is_same_v<U, bfloat16> && (Width == 4 || Width == 8 || Width == 16);
 #endif

@@ -155,7 +155,7 @@ auto multiply_matrices(const Left& left, const Right& right) {
 /// Matrix product of the last two axes, batched and broadcast over the ones before. A vector is a row on the left, a
 /// column on the right, and its axis is gone from the result.
 /// extents   [..., m, k], [..., k, n] -> [..., m, n]
-/// types     promoted; half and bfloat16 accumulate in float, integers as if in 64 bits
+/// types     promoted; short floats accumulate in float, integers as if in 64 bits
 /// throws    shape_error when the inner extents differ or the batches do not broadcast
 /// cost      one kernel, pointwise operands and a pointwise result included
 template <tensor_operand LeftOperand, tensor_operand RightOperand>

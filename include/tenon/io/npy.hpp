@@ -19,7 +19,8 @@ namespace detail {
 /// NumPy's name of a little-endian element type.
 template <dtype T>
 std::string npy_descr() {
-  static_assert(!std::is_same_v<T, bfloat16>, "tenon: NumPy has no bfloat16; cast to float first");
+  static_assert(!std::is_same_v<T, bfloat16> && !is_float8<T>,
+                "tenon: NumPy has no bfloat16 and no floats of 8 bits; cast to float first");
   const char kind = std::is_same_v<T, bool> ? 'b' : is_floating<T> ? 'f' : std::is_unsigned_v<T> ? 'u' : 'i';
   return compose_text(sizeof(T) == 1 ? "|" : "<", std::string(1, kind), sizeof(T));
 }

@@ -22,6 +22,8 @@ constexpr const char* safetensors_dtype() {
   if constexpr (std::is_same_v<T, bool>) return "BOOL";
   if constexpr (std::is_same_v<T, half>) return "F16";
   if constexpr (std::is_same_v<T, bfloat16>) return "BF16";
+  if constexpr (std::is_same_v<T, float8_e4m3>) return "F8_E4M3";
+  if constexpr (std::is_same_v<T, float8_e5m2>) return "F8_E5M2";
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "F32" : "F64";
   constexpr const char* names[2][4] = {{"I8", "I16", "I32", "I64"}, {"U8", "U16", "U32", "U64"}};
   return names[std::is_unsigned_v<T> ? 1 : 0][std::bit_width(sizeof(T)) - 1];
@@ -36,6 +38,7 @@ bool with_safetensors_dtype(std::string_view name, Body&& body) {
   };
   attempt(std::type_identity<float>{}), attempt(std::type_identity<double>{});
   attempt(std::type_identity<half>{}), attempt(std::type_identity<bfloat16>{}), attempt(std::type_identity<bool>{});
+  attempt(std::type_identity<float8_e4m3>{}), attempt(std::type_identity<float8_e5m2>{});
   attempt(std::type_identity<std::int8_t>{}), attempt(std::type_identity<std::uint8_t>{});
   attempt(std::type_identity<std::int16_t>{}), attempt(std::type_identity<std::uint16_t>{});
   attempt(std::type_identity<std::int32_t>{}), attempt(std::type_identity<std::uint32_t>{});

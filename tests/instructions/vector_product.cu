@@ -1,0 +1,15 @@
+// tests/instructions/vector_product.cu: products of a matrix with one vector and with a few, in packets of 16 bytes.
+// has: ld\.global(\.nc)?\.(v4\.[bu]32|v2\.[bu]64|v4\.f32)
+// lacks: \.f64
+// registers: 160
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/contraction/vector_select.hpp>
+#include <tenon/expressions.hpp>
+
+using matrix = tenon::tensor<tenon::bfloat16, tenon::rank<2>, tenon::cuda>;
+
+void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) {
+  const auto node = tenon::relu(tenon::matmul(x, w) + b);
+  const tenon::strided_target<tenon::bfloat16, 2> target{y.data(), y.view().strides()};
+  tenon::try_vector_product<tenon::cuda, float>(target, node, tenon::contraction_of(node));
+}
