@@ -2,6 +2,7 @@
 # None of it reaches users of tenon::tenon.
 # SPDX-License-Identifier: Apache-2.0
 include(CheckCXXCompilerFlag)
+include(CheckLinkerFlag)
 
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_EXTENSIONS OFF)
@@ -16,6 +17,10 @@ if(TENON_SANITIZE)
   set(flags -fsanitize=${TENON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_compile_options(tenon_program INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
   target_link_options(tenon_program INTERFACE -fsanitize=${TENON_SANITIZE})
+endif()
+check_linker_flag(CXX -fuse-ld=lld TENON_HAS_LLD)  # links a room of tests in an eighth of the time of GNU ld
+if(TENON_HAS_LLD)
+  target_link_options(tenon_program INTERFACE $<$<LINK_LANGUAGE:CXX>:-fuse-ld=lld>)
 endif()
 if(TENON_NATIVE)
   check_cxx_compiler_flag(-march=native TENON_HAS_MARCH_NATIVE)

@@ -72,6 +72,12 @@ void fill_norms(layer_table& table) {
   table["BatchNorm1d"] = table["BatchNorm2d"] = table["BatchNorm3d"] = run_batch_norm_of_rank<Space>;
   table["LayerNorm"] = run_layer_norm_of_extents<Space>;
   table["GroupNorm"] = run_group_norm<Space>;
+  table["LocalResponseNorm"] = [](const golden_case& given) {
+    const auto& attributes = given.attributes;
+    return run_layer<4, Space>(given,
+                               nn::local_response_norm(attributes.integer("size", 0), attributes.number("alpha", 0),
+                                                       attributes.number("beta", 0), attributes.number("k", 0)));
+  };
   table["InstanceNorm1d"] = run_instance_norm<3, Space, affine::none>;
   table["InstanceNorm2d"] = run_instance_norm<4, Space, affine::both>;
 }

@@ -5,28 +5,44 @@
 #pragma once
 
 #include <cstring>
-#include <functional>
+#include <memory>
 #include <new>
 #include <tenon/device/blocks.hpp>
 #include <tenon/device/captured.hpp>
 #include <tenon/device/device_guard.hpp>
 #include <tenon/device/emulated_thread.hpp>
 #include <type_traits>
+#include <vector>
 
 namespace tenon {
 
 namespace detail {
 
+/// A step of a captured function. Every kernel makes one, and std::function would make some twenty functions of each.
+struct captured_step {
+  virtual ~captured_step() = default;
+  virtual void run() const = 0;
+};
+using captured_steps = std::vector<std::unique_ptr<captured_step>>;
+
+template <class Step>
+struct step_of final : captured_step {
+  explicit step_of(const Step& taken) : step(taken) {}
+  void run() const override { step(); }
+  Step step;
+};
+
 /// What the calling thread puts off: the steps of a captured function, in their order; null where it does at once.
-inline std::vector<std::function<void()>>*& thread_recording() {
-  thread_local std::vector<std::function<void()>>* steps = nullptr;
+inline captured_steps*& thread_recording() {
+  thread_local captured_steps* steps = nullptr;
   return steps;
 }
 
 /// Does `step`, or puts it off while a function is captured.
 template <class Step>
-void run_or_record(Step step) {
-  if (auto* const steps = thread_recording()) steps->emplace_back(std::move(step));
+void run_or_record(const Step& step) {
+  if (captured_steps* const steps = thread_recording())
+    steps->push_back(std::unique_ptr<captured_step>(new step_of<Step>(step)));
   else step();
 }
 
@@ -97,11 +113,11 @@ class graph_recording<emulated> {
     if (thread_recording() == &steps_) thread_recording() = nullptr;
   }
   void launch(const captured_work&) const {
-    for (const auto& step : steps_) step();
+    for (const auto& step : steps_) step->run();
   }
 
  private:
-  std::vector<std::function<void()>> steps_;
+  captured_steps steps_;
 };
 
 }  // namespace detail

@@ -200,4 +200,29 @@ struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, s
   }
 };
 
+/// x / (k + alpha / size * sum of squares of the `size` nearest channels)^beta of [batch, channels, ...].
+/// source    Krizhevsky, Sutskever, Hinton 2012; the window of an even size reaches one channel further back, as PyTorch's
+struct local_response_norm : stateless, expression_layer<local_response_norm> {
+  static constexpr const char* name = "local_response_norm";
+  index size = 5;
+  double alpha = 1e-4, beta = 0.75, k = 1;
+
+  local_response_norm() = default;
+  explicit local_response_norm(index channels, double factor = 1e-4, double exponent = 0.75, double offset = 1)
+      : size(channels), alpha(factor), beta(exponent), k(offset) {}
+
+  template <shape_type Input>
+  static constexpr Input output_shape(const Input& input) {
+    static_assert(Input::rank >= 3, "tenon: local_response_norm takes [batch, channels, ...]");
+    return input;
+  }
+  template <class Input>
+  auto expression(const Input& x) const {
+    array<padding, Input::shape_type::rank> widths{};
+    widths[1] = {size / 2, (size - 1) / 2};
+    const auto neighbours = windows(pad(square(x), widths), axis<1>, {size});
+    return x * pow(k + alpha / static_cast<double>(size) * sum(neighbours, drop<-1>), -beta);
+  }
+};
+
 }  // namespace tenon::nn
