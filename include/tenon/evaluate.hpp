@@ -157,23 +157,6 @@ template <class T, class Shape, class Space, class E>
   evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
 }
 
-/// A statement of the host or of a device, into elements over which it may repeat.
-template <aliasing Aliasing, class T, class Shape, class Space, class E>
-void evaluate_any(const view<T, Shape, Space>& destination, const E& node) {
-  if (destination.shape() == node.shape()) evaluate_whole<Aliasing>(destination, node);
-  else evaluate_repeated(destination, node);
-}
-
-/// A small product of the host, in registers where it can be. Copies are taken for the rest, so that the statement
-/// around it can keep its own in registers.
-template <aliasing Aliasing, class T, class Shape, class E>
-TENON_INLINE void evaluate_unrolled(const view<T, Shape, host>& destination, const E& node) {
-  if (destination.shape() == node.shape() && run_unrolled_product(make_target(destination), node)) return;
-  [](view<T, Shape, host> target, E copy) __attribute__((noinline)) {
-    evaluate_any<Aliasing>(target, copy);
-  }(destination, node);
-}
-
 /// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
 /// with everything side by side is done at once.
 template <aliasing Aliasing, class T, class Shape, class E>
@@ -216,10 +199,13 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     evaluate_into<Aliasing>(destination, broadcast_to(node, destination.shape()));
   } else if constexpr (runs_program<Space, E>) {
     evaluate_program<Aliasing>(destination, node);
-  } else if constexpr (std::is_same_v<Space, host> && runs_unrolled_product<T, E>) {
-    evaluate_unrolled<Aliasing>(destination, node);
+  } else if (destination.shape() == node.shape()) {
+    if constexpr (std::is_same_v<Space, host> && runs_unrolled_product<T, E>) {
+      if (run_unrolled_product(make_target(destination), node)) return;
+    }
+    evaluate_whole<Aliasing>(destination, node);
   } else {
-    evaluate_any<Aliasing>(destination, node);
+    evaluate_repeated(destination, node);
   }
 }
 

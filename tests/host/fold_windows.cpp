@@ -49,8 +49,9 @@ TEST_CASE("windows are on a line where neighbours begin a few elements apart", "
   CHECK_FALSE(is_on_line(lowered(greatest_of(x, 4))));  // elements between windows belong to none
   const tenon::tensor<float, rank<2>> weight({2, 3});
   CHECK_FALSE(is_on_line(lowered(tenon::max(windows<2, 3>(x, 1) * weight, axis<-2, -1>))));
-  CHECK_FALSE(is_on_line(lowered(greatest_of(tenon::evaluated_tensor(x), 1).with_operands(
-      tenon::make_tuple_of(tenon::as_node(windows<2, 3>(tenon::transpose(x), 1)))))));
+  CHECK_FALSE(is_on_line(
+      lowered(greatest_of(tenon::evaluated_tensor(x), 1)
+                  .with_operands(tenon::make_tuple_of(tenon::as_node(windows<2, 3>(tenon::transpose(x), 1)))))));
 }
 
 TEST_CASE("lines of rows, and the results that are folded from them", "[fold_windows]") {

@@ -18,8 +18,8 @@ namespace {
 
 /// For each window the value of `fold` over its elements, which begins with the first of them.
 template <class T, class Fold>
-std::vector<double> by_definition(const tenon::tensor<T, rank<3>>& x, const tenon::array<tenon::index, 2>& kernel, tenon::index step,
-                                  Fold fold) {
+std::vector<double> by_definition(const tenon::tensor<T, rank<3>>& x, const tenon::array<tenon::index, 2>& kernel,
+                                  tenon::index step, Fold fold) {
   std::vector<double> result;
   for (tenon::index c = 0; c < x.extent(0); ++c) {
     for (tenon::index p = 0; p + kernel[0] <= x.extent(1); p += step) {
@@ -49,8 +49,8 @@ template <int Height, int Width, class T>
 void check_windows(const tenon::tensor<T, rank<3>>& x, tenon::index step) {
   const auto slid = windows<Height, Width>(x, step);
   CAPTURE(Height, Width, step, x.extent(2));
-  CHECK(difference(numbers_of(tenon::max(slid, axis<-2, -1>)), by_definition(x, {{Height, Width}}, step, greater),
-                   0) == "");
+  CHECK(difference(numbers_of(tenon::max(slid, axis<-2, -1>)), by_definition(x, {{Height, Width}}, step, greater), 0) ==
+        "");
   CHECK(difference(numbers_of(tenon::min(slid, axis<-2, -1>)), by_definition(x, {{Height, Width}}, step, lesser), 0) ==
         "");
   auto sums = by_definition(x, {{Height, Width}}, step, added);
@@ -81,8 +81,8 @@ TEMPLATE_TEST_CASE("windows of other types", "[windows]", double, std::int64_t) 
 
 TEST_CASE("windows of halves and of integers that widen", "[windows]") {
   const auto x = image<tenon::half>(2, 9, 40);
-  CHECK(difference(numbers_of(tenon::max(windows<2, 2>(x, 2), axis<-2, -1>)),
-                   by_definition(x, {{2, 2}}, 2, greater), 0) == "");
+  CHECK(difference(numbers_of(tenon::max(windows<2, 2>(x, 2), axis<-2, -1>)), by_definition(x, {{2, 2}}, 2, greater),
+                   0) == "");
   const auto n = image<std::int32_t>(2, 9, 40);
   CHECK(difference(numbers_of(tenon::sum(windows<3, 3>(n, 2), axis<-2, -1>)), by_definition(n, {{3, 3}}, 2, added),
                    0) == "");

@@ -43,8 +43,9 @@ constexpr bool is_unrolled_product() {
     using axes = typename Product::result_axes;
     constexpr bool plain = axes::rows.size() == 1 && axes::columns.size() == 1 && axes::batches.size() == 0;
     if constexpr (!plain) return false;
-    else return std::is_same_v<decltype(std::declval<const Product&>().lower_left()), source> &&
-                std::is_same_v<decltype(std::declval<const Product&>().lower_right()), source> && axes::rows[0] == 0;
+    else
+      return std::is_same_v<decltype(std::declval<const Product&>().lower_left()), source> &&
+             std::is_same_v<decltype(std::declval<const Product&>().lower_right()), source> && axes::rows[0] == 0;
   }
 }
 
@@ -130,8 +131,8 @@ inline constexpr bool runs_unrolled_product = [] {
     } else {
       using program = decltype(std::declval<const E&>().template lower<0>(identity_map<2>()));
       using cursor = decltype(std::declval<const program&>().at(array<index, 2>{}));
-      constexpr bool is_whole = static_extents_of<product>.columns % detail::lanes_for<T>(
-                                                                         static_extents_of<product>.columns) == 0;
+      constexpr bool is_whole =
+          static_extents_of<product>.columns % detail::lanes_for<T>(static_extents_of<product>.columns) == 0;
       return visits_all_reads<program> && cursor::widest == static_cast<int>(sizeof(T)) &&
              (is_whole || (simd::has_partial_packs && takes_partial<cursor>));
     }

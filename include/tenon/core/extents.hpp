@@ -35,7 +35,7 @@ struct shape {
   static_assert(((Extents >= dyn) && ...), "tenon: an extent is at least 0, or tenon::dyn");
 
   constexpr shape() = default;
-  constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
+  TENON_INLINE constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
   template <std::convertible_to<index>... Values>
     requires(sizeof...(Values) == sizeof...(Extents) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
@@ -54,11 +54,11 @@ struct shape {
     constexpr index extents[] = {Extents..., 1};  // one more, so that rank 0 has a first
     return extents[axis];
   }
-  constexpr index extent(int axis) const {
+  TENON_INLINE constexpr index extent(int axis) const {
     return static_extent(axis) == dyn ? dynamic_[dynamic_position(axis)] : static_extent(axis);
   }
   constexpr index operator[](index axis) const { return extent(static_cast<int>(axis)); }
-  constexpr array<index, rank> to_array() const {
+  TENON_INLINE constexpr array<index, rank> to_array() const {
     array<index, rank> result{};
     for (int axis = 0; axis < rank; ++axis) result[axis] = extent(axis);
     return result;

@@ -25,8 +25,7 @@ TENON_INLINE V pick_lanes(V first, V second, std::integer_sequence<int, Lane...>
 template <int Phase, class V, int... Lane>
 TENON_INLINE V pick_from_third(V picked, V third, std::integer_sequence<int, Lane...>) {
   constexpr int width = static_cast<int>(sizeof...(Lane));
-  return __builtin_shufflevector(picked, third,
-                                 (Phase + 3 * Lane < 2 * width ? Lane : Phase + 3 * Lane - width)...);
+  return __builtin_shufflevector(picked, third, (Phase + 3 * Lane < 2 * width ? Lane : Phase + 3 * Lane - width)...);
 }
 
 }  // namespace detail

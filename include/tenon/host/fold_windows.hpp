@@ -12,7 +12,7 @@
 
 namespace tenon::detail {
 
-inline constexpr index most_taps = 64;     // of a window whose taps are unrolled
+inline constexpr index most_taps = 64;  // of a window whose taps are unrolled
 
 /// How many values the types know that a reduction folds along its axes from the first or from the last one on; 0 where
 /// they do not know.
@@ -68,8 +68,8 @@ inline constexpr bool folds_windows = [] {
   using taps = window_taps<Reduction>;
   using value = compute_type<typename Reduction::operand_element>;
   using result = compute_type<typename Reduction::element>;  // as wide: packs of results hold no more lanes
-  return !compiled_by_nvcc && sizeof(result) >= sizeof(value) && is_lanewise<typename Reduction::monoid> && taps::kept > 0 && taps::count > 1 &&
-         taps::count <= most_taps && slot_count<Reduction> == 1 &&
+  return !compiled_by_nvcc && sizeof(result) >= sizeof(value) && is_lanewise<typename Reduction::monoid> &&
+         taps::kept > 0 && taps::count > 1 && taps::count <= most_taps && slot_count<Reduction> == 1 &&
          std::is_same_v<typename Reduction::state, value> && !is_complex<value> && !std::is_same_v<value, bool>;
 }();
 

@@ -112,8 +112,8 @@ template <class Target, class E>
 bool run_windows_host(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
-  const auto folds = lower_reductions<0>(
-      node, [&](auto, const auto& reduction) { return detail::lower_windows(reduction, extents); });
+  const auto folds =
+      lower_reductions<0>(node, [&](auto, const auto& reduction) { return detail::lower_windows(reduction, extents); });
   const int along = get<0>(folds).row_axis;
   const index length = extents[along];
   const bool fits = apply_tuple(
@@ -129,7 +129,8 @@ bool run_windows_host(const Target& target, const E& node) {
   others[rank - 1] = 1;
   detail::run_window_blocks(folds, first_equal_reductions(node), others,
                             [&](const array<index, rank>& position, const array<index, 2>& part, const auto& slots) {
-                              write_run<reading::strided>(rows.run_along(position, rank - 1), part, program.at(position), slots);
+                              write_run<reading::strided>(rows.run_along(position, rank - 1), part,
+                                                          program.at(position), slots);
                             });
   return true;
 }
