@@ -1,4 +1,4 @@
-// benchmarks/w06c_static.cpp: W6c, C = A B of n x n floats whose extents types know, bare and with a fused bias and ReLU.
+// benchmarks/w06c_static.cpp: W6c, C = A B of n x n floats of static extents, bare and with a fused bias and ReLU.
 // Tenon and Eigen's fixed-size matrices on the same data; operations per second count 2 n^3.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
 // tenon/contraction/host_unrolled.hpp: statements that are one small product, without anything around the arithmetic.
-// Types know the extents; operands and results lie in rows, so that sums and what is done to them stay in registers.
+// Types know the extents and elements lie in rows: sums, and what is done to them, stay in registers.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -139,8 +139,8 @@ inline constexpr bool runs_unrolled_product = [] {
   }
 }();
 
-/// Evaluates such a statement into elements at `target`. Returns false, and has done nothing, where rows do not lie side
-/// by side, where something is read that would have been written, and where the launch is observed.
+/// Evaluates such a statement into elements at `target`. Returns false, and has done nothing, where rows do not lie
+/// side by side, where something is read that would have been written, and where the launch is observed.
 template <class T, class E>
 TENON_INLINE bool run_unrolled_product(const strided_target<T, 2>& target, const E& node) {
   const auto& product = contraction_of(node);

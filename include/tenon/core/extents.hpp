@@ -64,7 +64,7 @@ struct shape {
     return result;
   }
   /// Number of elements.
-  constexpr index count() const {
+  TENON_INLINE constexpr index count() const {
     index product = 1;
     for (int axis = 0; axis < rank; ++axis) product *= extent(axis);
     return product;
@@ -162,7 +162,7 @@ template <int... Axes>
 inline constexpr axis_list<Axes...> axis{};
 
 template <index... Left, index... Right>
-constexpr bool operator==(const shape<Left...>& left, const shape<Right...>& right) {
+TENON_INLINE constexpr bool operator==(const shape<Left...>& left, const shape<Right...>& right) {
   if constexpr (sizeof...(Left) != sizeof...(Right)) {
     return false;
   } else {

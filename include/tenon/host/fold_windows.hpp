@@ -1,6 +1,5 @@
 // tenon/host/fold_windows.hpp: reductions of small windows, neighbouring results side by side.
-// Windows of a row of results share a line: its elements are folded across the windows' rows first, as they lie in
-// memory, then every result from the few of them that are its own.
+// A row of results has a line: its elements are folded across rows as they lie, then each result from its few of them.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
