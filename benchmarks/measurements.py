@@ -5,7 +5,7 @@ import pathlib
 import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
-file_name = re.compile(r"(w\d+b?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
+file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
 library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|onednn_plain|onednn|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
@@ -16,7 +16,9 @@ titles = {
     "w05_layout": "W5: matrix + row + column, transposed copy, sum of every second row and column; 4096 x 4096 floats",
     "w06_gemm": "W6: product of n x n floats, bare and with fused bias and ReLU",
     "w06b_products": "W6b: products [m, n, k] of few rows, of a linear layer, of bfloat16 and of bytes",
+    "w06c_static": "W6c: product of n x n floats of static extents, bare and with fused bias and ReLU",
     "w07_convolution": "W7: convolutions of eight images with bias and ReLU",
+    "w07b_pools": "W7: pools of eight images of 64 x 112 x 112",
     "w10_compile_time": "W10: g++ -O2 for an include and 0, 1 or 50 statements",
     "w10_compile_time_nvcc": "W10: nvcc for an include and 0, 1 or 50 statements",
 }

@@ -200,6 +200,9 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   } else if constexpr (runs_program<Space, E>) {
     evaluate_program<Aliasing>(destination, node);
   } else if (destination.shape() == node.shape()) {
+    if constexpr (std::is_same_v<Space, host> && runs_unrolled_product<T, E>) {
+      if (run_unrolled_product(make_target(destination), node)) return;
+    }
     evaluate_whole<Aliasing>(destination, node);
   } else {
     evaluate_repeated(destination, node);

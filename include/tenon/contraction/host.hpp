@@ -7,6 +7,7 @@
 #include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_small.hpp>
+#include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/contraction/host_vector.hpp>
 #include <tenon/contraction/host_windows.hpp>
 #include <tenon/device/launch_count.hpp>

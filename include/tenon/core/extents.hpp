@@ -35,7 +35,7 @@ struct shape {
   static_assert(((Extents >= dyn) && ...), "tenon: an extent is at least 0, or tenon::dyn");
 
   constexpr shape() = default;
-  constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
+  TENON_INLINE constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
   template <std::convertible_to<index>... Values>
     requires(sizeof...(Values) == sizeof...(Extents) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
@@ -54,17 +54,17 @@ struct shape {
     constexpr index extents[] = {Extents..., 1};  // one more, so that rank 0 has a first
     return extents[axis];
   }
-  constexpr index extent(int axis) const {
+  TENON_INLINE constexpr index extent(int axis) const {
     return static_extent(axis) == dyn ? dynamic_[dynamic_position(axis)] : static_extent(axis);
   }
   constexpr index operator[](index axis) const { return extent(static_cast<int>(axis)); }
-  constexpr array<index, rank> to_array() const {
+  TENON_INLINE constexpr array<index, rank> to_array() const {
     array<index, rank> result{};
     for (int axis = 0; axis < rank; ++axis) result[axis] = extent(axis);
     return result;
   }
   /// Number of elements.
-  constexpr index count() const {
+  TENON_INLINE constexpr index count() const {
     index product = 1;
     for (int axis = 0; axis < rank; ++axis) product *= extent(axis);
     return product;
@@ -162,7 +162,7 @@ template <int... Axes>
 inline constexpr axis_list<Axes...> axis{};
 
 template <index... Left, index... Right>
-constexpr bool operator==(const shape<Left...>& left, const shape<Right...>& right) {
+TENON_INLINE constexpr bool operator==(const shape<Left...>& left, const shape<Right...>& right) {
   if constexpr (sizeof...(Left) != sizeof...(Right)) {
     return false;
   } else {

@@ -102,9 +102,9 @@ class tensor {
   /// True for a tensor that takes the extents of its first assignment.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
 
-  tenon::view<const T, Shape, space> view() const { return {data(), shape_}; }
-  tenon::view<T, Shape, space> view() { return {data(), shape_}; }
-  tenon::view<T, Shape, space> write_view() { return {data(), shape_}; }
+  TENON_INLINE tenon::view<const T, Shape, space> view() const { return {data(), shape_}; }
+  TENON_INLINE tenon::view<T, Shape, space> view() { return {data(), shape_}; }
+  TENON_INLINE tenon::view<T, Shape, space> write_view() { return {data(), shape_}; }
 
   template <std::convertible_to<index>... Indices>
   T& operator()(Indices... indices) {

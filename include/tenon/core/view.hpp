@@ -27,7 +27,8 @@ class view {
   using space = Space;
   static constexpr int rank = Shape::rank;
 
-  view(T* data, const Shape& shape) : data_(data), shape_(shape), strides_(row_major_strides(shape.to_array())) {}
+  TENON_INLINE view(T* data, const Shape& shape)
+      : data_(data), shape_(shape), strides_(row_major_strides(shape.to_array())) {}
   view(T* data, const Shape& shape, const array<index, rank>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   view(const view&) = default;

@@ -194,12 +194,12 @@ struct contraction {
     return slot_source<FirstSlot + slot_count<Left> + slot_count<Right>, compute_type<element>>{};
   }
   /// The left operand over [batches..., rows..., depth...], and the extents of these axes.
-  auto lower_left() const {
+  TENON_INLINE auto lower_left() const {
     return lower_operand<typename Pattern::left_letters>(get<0>(operands), left_axes::letters);
   }
   auto left_extents() const { return extents_of_letters(left_axes::letters); }
   /// The right operand over [batches..., depth..., columns...].
-  auto lower_right() const {
+  TENON_INLINE auto lower_right() const {
     return lower_operand<typename Pattern::right_letters>(get<1>(operands), right_axes::letters);
   }
   auto right_extents() const { return extents_of_letters(right_axes::letters); }
@@ -215,7 +215,7 @@ struct contraction {
     return result;
   }
   template <class Letters, class Operand, int Count>
-  static auto lower_operand(const Operand& operand, const array<int, Count>& letters) {
+  TENON_INLINE static auto lower_operand(const Operand& operand, const array<int, Count>& letters) {
     axis_map<Operand::shape_type::rank, Count> map{};
     for (int place = 0; place < Count; ++place) {
       const int axis = detail::axis_of_letter(Letters{}, letters[place]);
@@ -229,7 +229,7 @@ struct contraction {
 
 /// Composes a contraction of operands whose extents fit.
 template <class Pattern, class Left, class Right>
-auto make_contraction(const Left& left, const Right& right) {
+TENON_INLINE auto make_contraction(const Left& left, const Right& right) {
   using node = contraction<Left, Right, Pattern>;
   array<index, Pattern::rank> extents{};
   for (int letter = 0; letter < Pattern::rank; ++letter) {

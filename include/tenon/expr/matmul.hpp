@@ -65,7 +65,7 @@ auto sum_trailing(const Operand& operand) {
 /// The sum of products over the letters from `Rank` on: a product where there are none, a sum where every result letter
 /// is a batch, a contraction otherwise. Its columns should end with the last axis of the result.
 template <int Rank, class LeftLetters, class RightLetters, class Left, class Right>
-auto contract_letters(const Left& left, const Right& right) {
+TENON_INLINE auto contract_letters(const Left& left, const Right& right) {
   using pattern = contraction_pattern<Rank, LeftLetters, RightLetters>;
   if constexpr (pattern::depth_count == 0 || pattern::row_count + pattern::column_count == 0) {
     constexpr int letters = Rank + pattern::depth_count;
@@ -143,8 +143,11 @@ struct matmul_letters {
 };
 
 template <class Left, class Right>
-auto multiply_matrices(const Left& left, const Right& right) {
-  check_inner_extents(left.shape(), right.shape());
+TENON_INLINE auto multiply_matrices(const Left& left, const Right& right) {
+  using axes = inner_axes<typename Left::shape_type, typename Right::shape_type>;
+  if constexpr (axes::left_extent == dyn || axes::right_extent == dyn) {
+    check_inner_extents(left.shape(), right.shape());
+  }
   broadcast_extents<matmul_operation>(batch_shape(left.shape()), batch_shape(right.shape()));
   using letters = matmul_letters<Left::shape_type::rank, Right::shape_type::rank>;
   return contract_letters<letters::rank, typename letters::left, typename letters::right>(left, right);
@@ -159,7 +162,7 @@ auto multiply_matrices(const Left& left, const Right& right) {
 /// throws    shape_error when the inner extents differ or the batches do not broadcast
 /// cost      one kernel, pointwise operands and a pointwise result included
 template <tensor_operand LeftOperand, tensor_operand RightOperand>
-auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
+TENON_INLINE auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
   using left_shape = typename std::remove_cvref_t<LeftOperand>::shape_type;
   using right_shape = typename std::remove_cvref_t<RightOperand>::shape_type;
   static_assert(left_shape::rank >= 1 && right_shape::rank >= 1, "tenon: matmul takes matrices and vectors");

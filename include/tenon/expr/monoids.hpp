@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// Monoids whose state is one number and whose `combine` works on packs too.
+/// Monoids whose state is one number and whose `combine` and `finish` work on packs too.
 template <class Monoid>
 inline constexpr bool is_lanewise = requires { typename Monoid::lanewise; };
 
@@ -48,7 +48,7 @@ struct mean_monoid : sum_monoid {
   using element = std::conditional_t<is_floating<T>, T, float>;
   template <class Result, class State>
   TENON_HOST_DEVICE static Result finish(State state, index count) {
-    return static_cast<Result>(state) / converted_to<Result>(count);
+    return static_cast<Result>(state) / simd::constant_like<Result>(count);
   }
 };
 

@@ -6,7 +6,7 @@
 
 #include <tenon/host/fold.hpp>
 #include <tenon/host/pointwise.hpp>
-#include <tenon/plan/sharing.hpp>
+#include <tenon/host/windows.hpp>
 
 namespace tenon {
 
@@ -165,6 +165,9 @@ TENON_INLINE void run_result_blocks(const Target& target, const E& node, const F
 /// Evaluates a statement of the form `reduce` into `target`.
 template <class Target, class E>
 TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
+  if constexpr (reduces_windows<E>) {
+    if (run_windows_host(target, node)) return;
+  }
   const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
     return lower_reduction<FirstSlot>(reduction, node.shape().to_array(), detail::folds_along_kept(reduction));
   });

@@ -1,0 +1,171 @@
+// tenon/contraction/host_unrolled.hpp: statements that are one small product, without anything around the arithmetic.
+// Types know the extents and elements lie in rows: sums, and what is done to them, stay in registers.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/host_arithmetic.hpp>
+#include <tenon/contraction/host_small.hpp>
+#include <tenon/device/launch_count.hpp>
+#include <tenon/plan/write.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// The lanes in which rows of `columns` results are added: as many as there are, in packs of at least 16 bytes.
+template <class T>
+constexpr int lanes_for(index columns) {
+  int lanes = static_cast<int>(16 / sizeof(T));
+  while (lanes < columns && lanes < simd::native_width<T>) lanes *= 2;
+  return lanes;
+}
+
+/// A pack of sums as the statement around the product sees it.
+template <class Pack>
+struct sum_in_register {
+  Pack sum;
+
+  template <int, int, class Access>
+  TENON_INLINE Pack pack(index, Access) const {
+    return sum;
+  }
+};
+
+/// A product that may be done in registers: matrices in memory of one floating type, to results of that type.
+template <class T, class Product>
+constexpr bool is_unrolled_product() {
+  if constexpr (!std::is_floating_point_v<T> || !std::is_same_v<T, typename Product::element> ||
+                Product::shape_type::rank != 2 || !static_extents_of<Product>.are_small()) {
+    return false;
+  } else {
+    using source = strided_source<T, 2>;
+    using axes = typename Product::result_axes;
+    constexpr bool plain = axes::rows.size() == 1 && axes::columns.size() == 1 && axes::batches.size() == 0;
+    if constexpr (!plain) return false;
+    else
+      return std::is_same_v<decltype(std::declval<const Product&>().lower_left()), source> &&
+             std::is_same_v<decltype(std::declval<const Product&>().lower_right()), source> && axes::rows[0] == 0;
+  }
+}
+
+/// Whether what is visited lies beside the elements that are written, or is these elements.
+template <class T>
+struct apart_from {
+  strided_target<T, 2> target;
+  array<index, 2> extents;
+  bool holds = true;
+
+  template <class U>
+  TENON_INLINE void operator()(const array<index, 2>& stride, const U* data) {
+    if (std::is_same_v<T, U> && static_cast<const void*>(data) == target.data && stride == target.stride) return;
+    holds = holds && lies_beside(stride, data);
+  }
+  void operator()(const array<index, 2>&, index) {}
+  template <class U>
+  TENON_INLINE bool lies_beside(const array<index, 2>& stride, const U* data, const array<index, 2>& count) const {
+    const auto block = [](const void* start, const array<index, 2>& sides, const array<index, 2>& steps, index size) {
+      return addresses(strided_block<2>{reinterpret_cast<std::uintptr_t>(start), sides, steps, size});
+    };
+    return !overlap(block(target.data, extents, target.stride, sizeof(T)), block(data, count, stride, sizeof(U)));
+  }
+  template <class U>
+  TENON_INLINE bool lies_beside(const array<index, 2>& stride, const U* data) const {
+    return lies_beside(stride, data, extents);
+  }
+};
+
+inline constexpr int rows_in_registers = 8;
+
+/// `Count` rows of results from `row` on: the sums first, then what the statement makes of them.
+template <static_extents Extents, int Count, class T, class Program>
+TENON_INLINE void write_unrolled_rows(index row, const strided_source<T, 2>& left, const strided_source<T, 2>& right,
+                                      const strided_target<T, 2>& target, const Program& program) {
+  constexpr int columns = static_cast<int>(Extents.columns), lanes = lanes_for<T>(columns),
+                vectors = (columns + lanes - 1) / lanes;
+  using pack = simd::pack<T, lanes>;
+  pack sums[Count][vectors] = {};
+  const T* const left_row = left.data + row * left.stride[0];
+  TENON_UNROLL(8)
+  for (int k = 0; k < static_cast<int>(Extents.depth); ++k) {
+    TENON_UNROLL(8)
+    for (int j = 0; j < vectors; ++j) {
+      const T* const from = right.data + k * right.stride[0] + j * lanes;
+      const pack values = (j + 1) * lanes <= columns ? simd::load<T, lanes>(from)
+                                                     : simd::load_part<T, lanes>(from, columns - j * lanes);
+      TENON_UNROLL(8)
+      for (int i = 0; i < Count; ++i) sums[i][j] += left_row[i * left.stride[0] + k * left.stride[1]] * values;
+    }
+  }
+  TENON_UNROLL(8)
+  for (int i = 0; i < Count; ++i) {
+    const auto cursor = program.at(array<index, 2>{{row + i, 0}});
+    T* const to = target.data + (row + i) * target.stride[0];
+    TENON_UNROLL(8)
+    for (int j = 0; j < vectors; ++j) {
+      const sum_in_register<pack> slots{sums[i][j]};
+      if ((j + 1) * lanes <= columns) {
+        simd::store<lanes>(to + j * lanes,
+                           cursor.template pack<lanes>(j * lanes, whole_access<reading::adjacent>{}, slots));
+      } else {
+        const partial_access<reading::adjacent> rest{columns - j * lanes};
+        simd::store_part<lanes>(to + j * lanes, cursor.template pack<lanes>(j * lanes, rest, slots), rest.count);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Whether the host may run a statement into elements of type T as one unrolled product, as far as types know.
+template <class T, class E>
+inline constexpr bool runs_unrolled_product = [] {
+  if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || E::shape_type::rank != 2) {
+    return false;
+  } else if constexpr (stage_of<E>() != stage::contract) {
+    return false;
+  } else {
+    using product = std::remove_cvref_t<decltype(contraction_of(std::declval<const E&>()))>;
+    if constexpr (!detail::is_unrolled_product<T, product>()) {
+      return false;
+    } else {
+      using program = decltype(std::declval<const E&>().template lower<0>(identity_map<2>()));
+      using cursor = decltype(std::declval<const program&>().at(array<index, 2>{}));
+      constexpr bool is_whole =
+          static_extents_of<product>.columns % detail::lanes_for<T>(static_extents_of<product>.columns) == 0;
+      return visits_all_reads<program> && cursor::widest == static_cast<int>(sizeof(T)) &&
+             (is_whole || (simd::has_partial_packs && takes_partial<cursor>));
+    }
+  }
+}();
+
+/// Evaluates such a statement into elements at `target`. Returns false, and has done nothing, where rows do not lie
+/// side by side, where something is read that would have been written, and where the launch is observed.
+template <class T, class E>
+TENON_INLINE bool run_unrolled_product(const strided_target<T, 2>& target, const E& node) {
+  const auto& product = contraction_of(node);
+  constexpr static_extents extents = static_extents_of<std::remove_cvref_t<decltype(product)>>;
+  constexpr int rows = static_cast<int>(extents.rows);
+  const auto left = product.lower_left(), right = product.lower_right();
+  auto program = node.template lower<0>(identity_map<2>());
+  if (target.stride[1] != 1 || right.stride[1] != 1 || current_launch_observer() != nullptr) return false;
+  detail::apart_from<T> apart{target, {{rows, extents.columns}}};
+  program.visit(apart);
+  if (!apart.holds || !program.at(array<index, 2>{}).is_adjacent()) return false;
+  if constexpr (rows > detail::rows_in_registers) {
+    if (!apart.lies_beside(left.stride, left.data, {{rows, extents.depth}}) ||
+        !apart.lies_beside(right.stride, right.data, {{extents.depth, extents.columns}})) {
+      return false;
+    }
+  }
+  count_launch("contract");
+  constexpr int together = rows < detail::rows_in_registers ? rows : detail::rows_in_registers, rest = rows % together;
+  int row = 0;
+  for (; row + together <= rows; row += together) {
+    detail::write_unrolled_rows<extents, together>(row, left, right, target, program);
+  }
+  if constexpr (rest != 0) detail::write_unrolled_rows<extents, rest>(row, left, right, target, program);
+  return true;
+}
+
+}  // namespace tenon

@@ -1,0 +1,59 @@
+// tenon/device/simd_steps.hpp: packs of elements that lie a few steps apart.
+// Neighbouring packs are read and their lanes shuffled: what is read for one tap of a window serves the next.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd.hpp>
+
+namespace tenon::simd {
+
+/// The longest step that shuffles know.
+inline constexpr index longest_step = 4;
+
+#if !defined(__CUDACC__)
+namespace detail {
+
+/// Lanes `Phase`, `Phase` + `Step`, ... of two packs side by side; those past their end are of no account.
+template <int Step, int Phase, class V, int... Lane>
+TENON_INLINE V pick_lanes(V first, V second, std::integer_sequence<int, Lane...>) {
+  constexpr int width = static_cast<int>(sizeof...(Lane));
+  return __builtin_shufflevector(first, second, (Phase + Step * Lane) % (2 * width)...);
+}
+
+/// Lanes of `picked` as long as these lie in the first two packs of three, then those of the third.
+template <int Phase, class V, int... Lane>
+TENON_INLINE V pick_from_third(V picked, V third, std::integer_sequence<int, Lane...>) {
+  constexpr int width = static_cast<int>(sizeof...(Lane));
+  return __builtin_shufflevector(picked, third, (Phase + 3 * Lane < 2 * width ? Lane : Phase + 3 * Lane - width)...);
+}
+
+}  // namespace detail
+
+/// `from[Position]`, `from[Position + Step]`, ...: `Width` lanes of the Step x Width elements that begin at a multiple
+/// of the step, all of which are read.
+template <class T, int Width, int Step, int Position>
+TENON_INLINE pack<T, Width> load_steps(const T* from) {
+  constexpr int phase = Position % Step;
+  constexpr std::make_integer_sequence<int, Width> lanes{};
+  const T* const start = from + (Position - phase);
+  const auto at = [&](int k) __attribute__((always_inline)) { return load<T, Width>(start + k * Width); };
+  if constexpr (Width == 1) {
+    return from[Position];
+  } else if constexpr (Step == 1) {
+    return at(0);
+  } else if constexpr (Step == 2) {
+    return detail::pick_lanes<2, phase>(at(0), at(1), lanes);
+  } else if constexpr (Step == 3) {
+    const auto picked = detail::pick_lanes<3, phase>(at(0), at(1), lanes);
+    return detail::pick_from_third<phase>(picked, at(2), lanes);
+  } else {
+    static_assert(Step == longest_step);
+    const auto left = detail::pick_lanes<2, phase % 2>(at(0), at(1), lanes);
+    const auto right = detail::pick_lanes<2, phase % 2>(at(2), at(3), lanes);
+    return detail::pick_lanes<2, phase / 2>(left, right, lanes);
+  }
+}
+#endif
+
+}  // namespace tenon::simd

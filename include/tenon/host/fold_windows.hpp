@@ -1,0 +1,295 @@
+// tenon/host/fold_windows.hpp: reductions of small windows, neighbouring results side by side.
+// A row of results has a line: its elements are folded across rows as they lie, then each result from its few of them.
+// Floor 4: may include base, core, device, expr, plan, host.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <tenon/device/simd_steps.hpp>
+#include <tenon/host/fold_block.hpp>
+#include <tenon/plan/iterate.hpp>
+
+namespace tenon::detail {
+
+inline constexpr index most_taps = 64;  // of a window whose taps are unrolled
+
+/// How many values the types know that a reduction folds along its axes from the first or from the last one on; 0 where
+/// they do not know.
+template <class Reduction>
+struct window_taps {
+  using extents = typename std::remove_cvref_t<decltype(std::declval<const Reduction&>().operand())>::shape_type;
+  static constexpr int rank = extents::rank;
+  static constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+  static constexpr int line_axis = [] {
+    int last = rank - 1;
+    while (last >= 0 && !reduced[last]) --last;
+    return last;
+  }();
+  static constexpr int kept = [] {
+    int count = 0;
+    for (const bool each : reduced) count += each ? 0 : 1;
+    return count;
+  }();
+  static constexpr index count = [] {
+    index taps = 1;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      ((taps *= !reduced[I] ? 1 : extents::static_extent(I) == dyn ? 0 : extents::static_extent(I)), ...);
+    }(std::make_integer_sequence<int, rank>{});
+    return taps;
+  }();
+  static constexpr index in_line = count == 0 ? 0 : extents::static_extent(line_axis < 0 ? 0 : line_axis);
+};
+
+/// A reduction of windows: every result folds `in_line` elements of each of `rows` lines. In the order of iteration
+/// kept axes come first and the axis within a line last; results that are neighbours begin `step` elements apart on it.
+template <class Reduction, int Rank, class Program>
+struct window_fold {
+  using monoid = typename Reduction::monoid;
+  using state = typename Reduction::state;
+  using value_type = compute_type<typename Reduction::element>;
+  using cursor = decltype(std::declval<const Program&>().at(array<index, Rank>{}));
+  using taps = window_taps<Reduction>;
+  static constexpr int kept = taps::kept, in_line = static_cast<int>(taps::in_line),
+                       rows = static_cast<int>(taps::count / taps::in_line);
+  static constexpr int width = simd::width_for(cursor::widest);
+
+  Program program;
+  array<index, Rank> extents;
+  index step;
+  int row_axis;  // of the result, along which its rows lie
+
+  index row_length() const { return extents[kept - 1]; }
+};
+
+/// Whether types say that a reduction may be one of windows. A slot of another reduction has no value along a line.
+template <class Reduction>
+inline constexpr bool folds_windows = [] {
+  using taps = window_taps<Reduction>;
+  using value = compute_type<typename Reduction::operand_element>;
+  using result = compute_type<typename Reduction::element>;  // as wide: packs of results hold no more lanes
+  return !compiled_by_nvcc && sizeof(result) >= sizeof(value) && is_lanewise<typename Reduction::monoid> &&
+         taps::kept > 0 && taps::count > 1 && taps::count <= most_taps && slot_count<Reduction> == 1 &&
+         std::is_same_v<typename Reduction::state, value> && !is_complex<value> && !std::is_same_v<value, bool>;
+}();
+
+/// The step along a line from window to window that is the same for all that is visited; 0 where there is none.
+template <int Rank>
+struct common_step {
+  int windows, line;  // their axes
+  index step = 0;
+  bool exists = true;
+
+  template <class Start>
+  void operator()(const array<index, Rank>& stride, const Start&) {
+    const index along = stride[line], apart = stride[windows];
+    if (step == 0 && along != 0) step = apart / along;
+    exists = exists && apart == step * along;
+  }
+};
+
+/// Lowers a reduction of windows into a statement whose result has `result_extents`.
+template <class Reduction, int ResultRank>
+auto lower_windows(const Reduction& node, const array<index, ResultRank>& result_extents) {
+  using taps = window_taps<Reduction>;
+  constexpr int rank = taps::rank;
+  constexpr auto order = order_axes<rank>(taps::reduced, false);
+  constexpr auto in_result = axes_in_result<rank>(typename Reduction::axes{});
+  const auto own = node.operand().shape().to_array();
+  auto program = node.operand().template lower<0>(broadcast_map(ordered_map(order.axis_of), own));
+  array<index, rank> extents{};
+  for (int place = 0; place < rank; ++place) {
+    const int axis = order.axis_of[place];
+    extents[place] = in_result[axis] < 0 ? own[axis] : result_extents[in_result[axis]];
+  }
+  common_step<rank> found{order.kept - 1, rank - 1};
+  program.visit(found);
+  const int row_axis = in_result[order.axis_of[order.kept - 1]];
+  return window_fold<Reduction, rank, decltype(program)>{program, extents, found.exists ? found.step : 0, row_axis};
+}
+
+/// Whether windows are neighbours on a line that lies side by side.
+template <class Fold>
+bool is_on_line(const Fold& fold) {
+  constexpr index most = Fold::in_line < simd::longest_step ? Fold::in_line : simd::longest_step;
+  return fold.step >= 1 && fold.step <= most && fold.program.at(decltype(fold.extents){}).is_adjacent();
+}
+
+#if !defined(__CUDACC__)
+
+/// The elements `begin` to `end` - 1 of a row, on a line, or combined with what is there. Out of line: its loop has the
+/// registers to itself.
+template <class Monoid, bool Combines, class State, class Cursor>
+[[gnu::noinline]] void fold_across(const Cursor& shared_cursor, index begin, index end, State* line) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  loop_constant<Cursor> cursor = shared_cursor;
+  State* const to = numbered_from(line, begin);
+  const auto add = [&](index i, auto access) __attribute__((always_inline)) {
+    auto lanes = cursor.template pack<width>(i, access, no_slots{});
+    if constexpr (Combines) lanes = Monoid::combine(simd::load<State, width>(to + i), lanes);
+    simd::store<width>(to + i, lanes);
+  };
+  index i = begin;
+  for (index packs = (end - begin) / width; packs > 0; --packs, i += width) add(i, whole_access<reading::adjacent>{});
+  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+    if (i < end) add(i, partial_access<reading::adjacent>{end - i});
+  } else {
+    for (; i < end; ++i) {
+      const State value = cursor.value(i, no_slots{});
+      to[i] = Combines ? Monoid::combine(to[i], value) : value;
+    }
+  }
+}
+
+/// The position of a row among those of `extents`, the axes before `kept`; rows that follow one another cost little.
+template <int Rank>
+class row_position {
+ public:
+  row_position(const array<index, Rank>& extents, int kept) : extents_(extents), kept_(kept) {}
+  /// Whether the way to a row was not a step to the next.
+  bool move_to(index row) {
+    if (row == row_) return false;
+    row_ = row;
+    set_position(here_, extents_, 0, kept_, row);
+    return true;
+  }
+  void next() { ++row_, advance_position(here_, extents_, 0, kept_); }
+  const array<index, Rank>& operator*() const { return here_; }
+
+ private:
+  array<index, Rank> extents_, here_{};
+  int kept_;
+  index row_ = 0;
+};
+
+/// The rows of values that a row of results folds; they move from row to row.
+template <class Fold>
+class window_rows {
+ public:
+  explicit window_rows(const Fold& fold)
+      : fold_(fold), position_(fold.extents, Fold::kept - 1), rows_(rows_at(fold, *position_)) {
+    int source = 0;
+    auto program = fold.program;
+    program.visit([&](const auto& stride, const auto&) { steps_[source++] = stride[moving]; });
+  }
+  void move_to(index row) {
+    if (position_.move_to(row)) restart();
+  }
+  void next() {
+    const index before = (*position_)[moving];
+    position_.next();
+    if ((*position_)[moving] != before + 1) return restart();
+    for (auto& row : rows_) {
+      int source = 0;
+      const auto move = [&](auto& start, index&) __attribute__((always_inline)) { start += steps_[source++]; };
+      visit_elements(row, move);
+    }
+  }
+  const typename Fold::cursor& operator[](int row) const { return rows_[row]; }
+
+ private:
+  using position = decltype(Fold::extents);
+  using lines = array<typename Fold::cursor, Fold::rows>;
+  static constexpr int moving = Fold::kept < 2 ? 0 : Fold::kept - 2;
+
+  void restart() { std::construct_at(&rows_, rows_at(fold_, *position_)); }  // functions may be copied, not assigned
+  static lines rows_at(const Fold& fold, position here) {
+    const auto at = [&](index row) {
+      set_position(here, fold.extents, Fold::kept, position::size() - 1, row);
+      return fold.program.at(here);
+    };
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return lines{{at(I)...}};
+    }(std::make_integer_sequence<int, Fold::rows>{});
+  }
+
+  const Fold& fold_;
+  row_position<position::size()> position_;
+  array<index, source_count<decltype(Fold::program)>> steps_;
+  lines rows_;
+};
+
+/// Results of a row, which are folded from their line when they are asked for. Packs read past the end of the line,
+/// where there is room.
+template <class Fold>
+class window_results {
+ public:
+  window_results() = default;
+  window_results(const typename Fold::state* line, index step) : start_(line), step_(step) {}
+  auto value(index i) const {
+    auto total = start_[i * step_];
+    for (index tap = 1; tap < Fold::in_line; ++tap) total = monoid::combine(total, start_[i * step_ + tap]);
+    return finished(static_cast<result>(total));
+  }
+  template <int Width>
+  TENON_INLINE auto pack(index i) const {
+    return pack_of<1, Width>(start_ + i * step_);
+  }
+
+ private:
+  using monoid = typename Fold::monoid;
+  using state = typename Fold::state;
+  using result = typename Fold::value_type;
+
+  template <class V>
+  TENON_INLINE static V finished(V total) {
+    return monoid::template finish<V>(total, index{Fold::rows} * Fold::in_line);
+  }
+  template <int Step, int Width>
+  TENON_INLINE auto pack_of(const state* from) const {
+    if constexpr (Step < simd::longest_step && Step < Fold::in_line) {
+      if (step_ != Step) return pack_of<Step + 1, Width>(from);
+    }
+    auto total = simd::load_steps<state, Width, Step, 0>(from);
+    for_each_index<Fold::in_line - 1>([&](auto tap) __attribute__((always_inline)) {
+      total = monoid::combine(total, simd::load_steps<state, Width, Step, tap.value + 1>(from));
+    });
+    return finished(simd::convert<state, result>(total));
+  }
+
+  const state* start_;
+  index step_;
+};
+
+/// The lines of several rows of results, one after another.
+template <class Fold>
+class window_lines {
+ public:
+  explicit window_lines(const Fold& fold) : fold_(fold), values_(fold) {}
+  /// How many rows' lines of `count` results there is room for, at least one.
+  static index most_rows(const Fold& fold, index count) { return room / pitch_of(fold, count); }
+  /// Folds the results `part`, at most `most_of_row`, of rows.
+  void fold_rows(const array<index, 2>& rows, const array<index, 2>& part) {
+    using monoid = typename Fold::monoid;
+    first_ = part[0] * fold_.step, pitch_ = pitch_of(fold_, part[1] - part[0]);
+    const index end = first_ + length_of(fold_, part[1] - part[0]);
+    state* line = elements_;
+    values_.move_to(rows[0]);
+    for (index row = rows[0]; row < rows[1]; ++row, line += pitch_) {
+      fold_across<monoid, false>(values_[0], first_, end, line);
+      for (int k = 1; k < Fold::rows; ++k) fold_across<monoid, true>(values_[k], first_, end, line);
+      values_.next();
+    }
+  }
+  /// The results of a row, counted from the first one folded.
+  window_results<Fold> results(index row) const {
+    return {numbered_from(elements_ + row * pitch_, first_), fold_.step};
+  }
+
+ private:
+  using state = typename Fold::state;
+  static constexpr index room = 1024;  // elements: more rows, and memory would wait for what is done with them
+
+  static index length_of(const Fold& fold, index count) { return (count - 1) * fold.step + Fold::in_line; }
+  static index pitch_of(const Fold& fold, index count) {
+    return (length_of(fold, count) + line_bytes - 1) / line_bytes * line_bytes;
+  }
+
+  alignas(line_bytes) state elements_[room + simd::longest_step * line_bytes];
+  const Fold& fold_;
+  window_rows<Fold> values_;
+  index first_, pitch_;
+};
+
+#endif
+
+}  // namespace tenon::detail

@@ -1,0 +1,138 @@
+// tenon/host/windows.hpp: the loops of statements that reduce small windows: pools, averages of neighbours.
+// Lines of some rows of results are folded; the results themselves are when the statement is written, pack by pack.
+// Floor 4: may include base, core, device, expr, plan, host.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/launch_count.hpp>
+#include <tenon/device/threads.hpp>
+#include <tenon/host/fold_windows.hpp>
+#include <tenon/host/tiles.hpp>
+#include <tenon/plan/sharing.hpp>
+#include <tenon/plan/write.hpp>
+
+namespace tenon {
+
+/// The results of each reduction for a row of outputs.
+template <class... Folds>
+struct window_slots {
+  tuple<detail::window_results<Folds>...> rows;
+
+  template <int Slot>
+  auto value(index i) const {
+    return get<Slot>(rows).value(i);
+  }
+  template <int Slot, int Width, class Access>
+  TENON_INLINE auto pack(index i, Access) const {
+    return get<Slot>(rows).template pack<Width>(i);
+  }
+};
+
+namespace detail {
+
+inline constexpr index most_of_row = 128;  // results of a row that are folded from one line
+inline constexpr index shortest_row = 4;   // of results; fewer are not worth a line
+
+/// Results in blocks of whole rows, or of parts of one row.
+struct window_blocks {
+  index rows, length, rows_of_block;
+
+  index part_length() const { return length < most_of_row ? length : most_of_row; }
+  index parts() const { return (length + most_of_row - 1) / most_of_row; }
+  index count() const { return (rows + rows_of_block - 1) / rows_of_block * parts(); }
+  array<index, 2> rows_at(index block) const { return cut(block / parts(), rows_of_block, rows); }
+  array<index, 2> part_at(index block) const { return cut(block % parts(), most_of_row, length); }
+
+ private:
+  static array<index, 2> cut(index number, index size, index end) {
+    const index first = number * size;
+    return {{first, first + size < end ? first + size : end}};
+  }
+};
+
+template <int Rank>
+array<index, Rank> in_order(const array<index, Rank>& values, const array<int, Rank>& order) {
+  array<index, Rank> result{};
+  for (int place = 0; place < Rank; ++place) result[place] = values[order[place]];
+  return result;
+}
+
+/// Calls `write(position, part, slots)` for all parts of rows of results, shared among threads. Rows begin at the
+/// positions of `extents`.
+template <class... Folds, int Count, int Rank, class Write>
+void run_window_blocks(const tuple<Folds...>& folds, const array<int, Count>& first_equal,
+                       const array<index, Rank>& extents, const Write& write) {
+  const index rows = count_between(extents, 0, Rank);
+  window_blocks blocks{rows, get<0>(folds).row_length(), rows};
+  apply_tuple(
+      [&](const auto&... fold) {
+        const auto limit = [&](index most) {
+          blocks.rows_of_block = most < blocks.rows_of_block ? most : blocks.rows_of_block;
+        };
+        (limit(window_lines<Folds>::most_rows(fold, blocks.part_length())), ...);
+      },
+      folds);
+  const index taps = (1 + ... + (Folds::rows * Folds::in_line));
+  const index grain = 1 + pointwise_grain / (taps * blocks.rows_of_block * blocks.part_length());
+  parallel_for(blocks.count(), grain, [&](index first, index last) {
+    auto lines = apply_tuple(
+        [](const auto&... fold) { return tuple<window_lines<Folds>...>{{{window_lines<Folds>(fold)}...}}; }, folds);
+    window_slots<Folds...> slots;
+    row_position<Rank> position(extents, last_moving_axis(extents, Rank) + 1);
+    for (index block = first; block < last; ++block) {
+      const auto rows_here = blocks.rows_at(block), part = blocks.part_at(block);
+      for_each_index<Count>([&](auto slot) {
+        if (first_equal[slot.value] != slot.value) return;
+        get<slot.value>(lines).fold_rows(rows_here, part);
+      });
+      position.move_to(rows_here[0]);
+      for (index row = rows_here[0]; row < rows_here[1]; ++row) {
+        for_each_index<Count>([&](auto slot) {
+          if (copy_equal_slot<slot.value>(slots.rows, first_equal)) return;
+          get<slot.value>(slots.rows) = get<slot.value>(lines).results(row - rows_here[0]);
+        });
+        write(*position, part, slots);
+        position.next();
+      }
+    }
+  });
+}
+
+}  // namespace detail
+
+/// Whether all reductions of a statement may be ones of small windows, as far as types know.
+template <class E>
+inline constexpr bool reduces_windows = []<class... Reductions>(std::type_identity<tuple<const Reductions*...>>) {
+  return (detail::folds_windows<Reductions> && ...);
+}(std::type_identity<decltype(reductions_of(std::declval<const E&>()))>{});
+
+/// Evaluates a statement of reductions of small windows into `target`. Returns false, and has done nothing, where
+/// windows are no neighbours in memory.
+template <class Target, class E>
+bool run_windows_host(const Target& target, const E& node) {
+  constexpr int rank = E::shape_type::rank;
+  const auto extents = node.shape().to_array();
+  const auto folds =
+      lower_reductions<0>(node, [&](auto, const auto& reduction) { return detail::lower_windows(reduction, extents); });
+  const int along = get<0>(folds).row_axis;
+  const index length = extents[along];
+  const bool fits = apply_tuple(
+      [&](const auto&... fold) { return ((detail::is_on_line(fold) && fold.row_axis == along) && ...); }, folds);
+  if (!fits || length < detail::shortest_row) return false;
+
+  const counted_launch counted("reduce");
+  const auto order = with_axis_last<rank>(along);
+  const auto program = node.template lower<0>(ordered_map(order));
+  auto rows = target;
+  rows.visit([&](array<index, rank>& stride, const auto&) { stride = detail::in_order(stride, order); });
+  auto others = detail::in_order(extents, order);
+  others[rank - 1] = 1;
+  detail::run_window_blocks(folds, first_equal_reductions(node), others,
+                            [&](const array<index, rank>& position, const array<index, 2>& part, const auto& slots) {
+                              write_run<reading::strided>(rows.run_along(position, rank - 1), part,
+                                                          program.at(position), slots);
+                            });
+  return true;
+}
+
+}  // namespace tenon

@@ -1,0 +1,173 @@
+// tests/host/windows.cpp: statements that reduce small windows.
+// Windows of every kind that have a line in common, and some that have none, are compared with loops in double.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/host/windows.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/threads.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon::windows;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+
+namespace {
+
+/// For each window the value of `fold` over its elements, which begins with the first of them.
+template <class T, class Fold>
+std::vector<double> by_definition(const tenon::tensor<T, rank<3>>& x, const tenon::array<tenon::index, 2>& kernel,
+                                  tenon::index step, Fold fold) {
+  std::vector<double> result;
+  for (tenon::index c = 0; c < x.extent(0); ++c) {
+    for (tenon::index p = 0; p + kernel[0] <= x.extent(1); p += step) {
+      for (tenon::index q = 0; q + kernel[1] <= x.extent(2); q += step) {
+        auto total = static_cast<double>(x(c, p, q));
+        for (tenon::index tap = 1; tap < kernel[0] * kernel[1]; ++tap) {
+          total = fold(total, static_cast<double>(x(c, p + tap / kernel[1], q + tap % kernel[1])));
+        }
+        result.push_back(total);
+      }
+    }
+  }
+  return result;
+}
+
+constexpr auto greater = [](double left, double right) { return left > right || left != left ? left : right; };
+constexpr auto lesser = [](double left, double right) { return left < right || left != left ? left : right; };
+constexpr auto added = [](double left, double right) { return left + right; };
+
+template <class T>
+tenon::tensor<T, rank<3>> image(tenon::index channels, tenon::index height, tenon::index width) {
+  return tenon::evaluated_tensor(
+      tenon::cast<T>(tenon::uniform<float>(rank<3>(channels, height, width), 5, 1.0f, 100.0f)));
+}
+
+template <int Height, int Width, class T>
+void check_windows(const tenon::tensor<T, rank<3>>& x, tenon::index step) {
+  const auto slid = windows<Height, Width>(x, step);
+  CAPTURE(Height, Width, step, x.extent(2));
+  CHECK(difference(numbers_of(tenon::max(slid, axis<-2, -1>)), by_definition(x, {{Height, Width}}, step, greater), 0) ==
+        "");
+  CHECK(difference(numbers_of(tenon::min(slid, axis<-2, -1>)), by_definition(x, {{Height, Width}}, step, lesser), 0) ==
+        "");
+  auto sums = by_definition(x, {{Height, Width}}, step, added);
+  CHECK(difference(numbers_of(tenon::sum(slid, axis<-2, -1>)), sums, 1e-5) == "");
+  for (double& each : sums) each /= Height * Width;
+  CHECK(difference(numbers_of(tenon::mean(slid, axis<-2, -1>)), sums, 1e-5) == "");
+}
+
+}  // namespace
+
+TEST_CASE("windows of every size, step and row", "[windows]") {
+  for (const tenon::index width : {4, 5, 16, 33, 56, 112, 700}) {
+    const auto x = image<float>(3, 11, width);
+    for (const tenon::index step : {1, 2, 3, 4, 5}) {
+      check_windows<2, 2>(x, step);
+      check_windows<4, 4>(x, step);
+    }
+    check_windows<5, 1>(x, 1);
+    check_windows<8, 3>(x, 3);
+  }
+}
+
+TEMPLATE_TEST_CASE("windows of other types", "[windows]", double, std::int64_t) {
+  for (const tenon::index width : {5, 33, 300}) {
+    for (const tenon::index step : {1, 2, 3}) check_windows<3, 3>(image<TestType>(2, 8, width), step);
+  }
+}
+
+TEST_CASE("windows of halves and of integers that widen", "[windows]") {
+  const auto x = image<tenon::half>(2, 9, 40);
+  CHECK(difference(numbers_of(tenon::max(windows<2, 2>(x, 2), axis<-2, -1>)), by_definition(x, {{2, 2}}, 2, greater),
+                   0) == "");
+  const auto n = image<std::int32_t>(2, 9, 40);
+  CHECK(difference(numbers_of(tenon::sum(windows<3, 3>(n, 2), axis<-2, -1>)), by_definition(n, {{3, 3}}, 2, added),
+                   0) == "");
+}
+
+TEST_CASE("a NaN is the greatest and the least of its windows alone", "[windows]") {
+  auto x = image<float>(2, 8, 40);
+  x(1, 3, 17) = NAN;
+  const auto slid = windows<3, 3>(x, 1);
+  const auto greatest = tenon::evaluated_tensor(tenon::max(slid, axis<-2, -1>));
+  const auto least = tenon::evaluated_tensor(tenon::min(slid, axis<-2, -1>));
+  tenon::index wrong = 0;
+  for (tenon::index c = 0; c < 2; ++c) {
+    for (tenon::index p = 0; p < 6; ++p) {
+      for (tenon::index q = 0; q < 38; ++q) {
+        const bool holds = c == 1 && p >= 1 && p <= 3 && q >= 15 && q <= 17;
+        const float top = greatest(c, p, q, 0, 0), bottom = least(c, p, q, 0, 0);
+        wrong += (top != top) != holds || (bottom != bottom) != holds ? 1 : 0;
+      }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("what is pointwise before and behind windows is part of the loop", "[windows]") {
+  const auto x = image<float>(3, 12, 50);
+  const auto bias = tenon::evaluated_tensor(tenon::uniform<float>(rank<5>(3, 1, 1, 1, 1), 9));
+  const auto squares = tenon::evaluated_tensor(x * x);
+  tenon::tensor<float, rank<5>> y({3, 6, 25, 1, 1});
+  const tenon::launch_counter counter;
+  y = tenon::max(windows<2, 2>(x * x, 2), axis<-2, -1>) - tenon::min(windows<2, 2>(x, 2), axis<-2, -1>) * bias +
+      tenon::max(windows<2, 2>(x * x, 2), axis<-2, -1>);
+  CHECK(counter.count() == 1);
+  auto expected = by_definition(squares, {{2, 2}}, 2, greater);
+  const auto least = by_definition(x, {{2, 2}}, 2, lesser);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expected[i] = 2 * expected[i] - least[i] * static_cast<double>(bias.data()[i / 150]);
+  }
+  CHECK(difference(numbers_of(y), expected, 1e-5) == "");
+}
+
+TEST_CASE("padded windows", "[windows]") {
+  const auto x = image<float>(2, 13, 37);
+  for (const tenon::index front : {0, 1, 2, 20}) {
+    const tenon::padding around(front, 1);
+    const auto padded = tenon::pad(x, {{0, around, around}}, -INFINITY);
+    const auto copied = tenon::evaluated_tensor(padded);
+    CAPTURE(front);
+    CHECK(difference(numbers_of(tenon::max(windows<3, 3>(padded, 2), axis<-2, -1>)),
+                     by_definition(copied, {{3, 3}}, 2, greater), 0) == "");
+    const auto mirrored = tenon::pad(x, {{0, 1, {2, 3}}}, tenon::reflect);
+    CHECK(difference(numbers_of(tenon::mean(windows<2, 2>(mirrored, 1), axis<-2, -1>) * 4),
+                     by_definition(tenon::evaluated_tensor(mirrored), {{2, 2}}, 1, added), 1e-5) == "");
+  }
+}
+
+TEST_CASE("results go anywhere, and windows may lie anywhere", "[windows]") {
+  const auto x = image<float>(3, 10, 41);
+  const auto expected = by_definition(x, {{3, 3}}, 2, greater);
+  tenon::tensor<float, rank<3>> turned({20, 4, 3}), spread({3, 4, 40});
+  tenon::permute(turned, axis<2, 1, 0>) = tenon::max(windows<3, 3>(x, 2), tenon::drop<-2, -1>);
+  CHECK(difference(numbers_of(tenon::permute(turned, axis<2, 1, 0>)), expected, 0) == "");
+  auto every_other = tenon::slice(spread, tenon::range(0, 3), tenon::range(0, 4), tenon::range(0, 40, 2));
+  every_other = tenon::max(windows<3, 3>(x, 2), tenon::drop<-2, -1>);
+  CHECK(difference(numbers_of(every_other), expected, 0) == "");
+
+  tenon::tensor<float, rank<3>> channels_last({10, 41, 3});
+  channels_last = tenon::permute(x, axis<1, 2, 0>);
+  CHECK(difference(numbers_of(tenon::max(windows<3, 3>(tenon::permute(channels_last, axis<2, 0, 1>), 2), axis<-2, -1>)),
+                   expected, 0) == "");
+  const auto weight = tenon::evaluated_tensor(tenon::cast<float>(tenon::iota<int>(tenon::shape<3, 3>{})) * 0 + 1.0f);
+  CHECK(difference(numbers_of(tenon::max(windows<3, 3>(x, 2) * weight, axis<-2, -1>)), expected, 0) == "");
+  CHECK(numbers_of(tenon::sum(windows<2, 2>(tenon::iota<int>(rank<2>(3, 9)), 1), axis<-2, -1>)).back() == 84);
+  const tenon::tensor<float, rank<3>> none({0, 10, 41});
+  CHECK(numbers_of(tenon::max(windows<3, 3>(none, 2), axis<-2, -1>)).empty());
+}
+
+TEST_CASE("several outputs of windows, on any number of threads", "[windows]") {
+  const auto x = image<float>(40, 60, 300);
+  CHECK(tenon_test::is_same_on_any_threads([&] {
+    tenon::tensor<float, rank<5>> most({40, 29, 149, 1, 1}), means(most.shape());
+    tenon::evaluate(tenon::assign(most, tenon::max(windows<3, 3>(x, 2), axis<-2, -1>)),
+                    tenon::assign(means, tenon::mean(windows<3, 3>(x, 2), axis<-2, -1>)));
+    auto result = numbers_of(most);
+    for (const double each : numbers_of(means)) result.push_back(each);
+    return result;
+  }));
+}
