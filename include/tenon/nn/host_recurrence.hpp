@@ -6,7 +6,7 @@
 #pragma once
 
 #include <tenon/contraction/host_panels.hpp>
-#include <tenon/nn/gate_functions.hpp>
+#include <tenon/device/launch_count.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
@@ -125,10 +125,11 @@ struct input_sums {
 inline constexpr index rows_with_inputs = 8;
 
 /// Runs `steps`, of which `rows_of_step(step)` tells the rows: pre-activations are written and kept, and states. Weights
-/// are packed first. The results do not depend on the number of threads.
+/// are packed first. The results do not depend on the number of threads. Counts as one loop.
 template <class Gates, dtype T, class RowsOfStep>
 void run_host_steps(const Gates& gates, const host_step_operands<T>& operands, const std::vector<recurrent_step>& steps,
                     host_step_memory<T>& memory, const RowsOfStep& rows_of_step) {
+  const counted_launch counted("recurrent_steps");
   using sums = detail::finished_sums<Gates, T>;
   using layout = typename sums::layout;
   using matrix = matrix_view<T, host>;

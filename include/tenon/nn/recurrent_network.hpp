@@ -5,9 +5,11 @@
 #pragma once
 
 #include <tenon/nn/recurrence.hpp>
-#include <tenon/nn/rnn_gates.hpp>
 
 namespace tenon::nn {
+
+/// What a plain recurrence takes of its sums.
+enum class nonlinearity { tanh, relu };
 
 /// Options of recurrent layers, with PyTorch's defaults.
 struct recurrent_options {
