@@ -7,7 +7,10 @@
 #include <tenon/expressions.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/conv.hpp>
+#include <tenon/nn/gru.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
+#include <tenon/nn/lstm.hpp>
 #include <tenon/nn/pool.hpp>
+#include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>

@@ -8,11 +8,10 @@
 
 namespace {
 
-using tenon::index;
 using tenon::rank;
 
 template <class T>
-auto drawn(index rows, index columns, std::uint64_t seed) {
+auto drawn(tenon::index rows, tenon::index columns, std::uint64_t seed) {
   return tenon::tensor<T, rank<2>>(tenon::uniform<T>(rank<2>(rows, columns), seed, -1.0f, 1.0f));
 }
 
@@ -27,14 +26,14 @@ std::vector<T> packed(const tenon::panel_layout<T, Gates>& layout, const tenon::
 template <class T, class Layout>
 struct kept_sums {
   tenon::tensor<double, rank<2>>& sums;
-  index& expected;
+  tenon::index& expected;
 
-  void prefetch(index, index) const { ++expected; }
-  void operator()(index row, index first, const T* from) const {
+  void prefetch(tenon::index, tenon::index) const { ++expected; }
+  void operator()(tenon::index row, tenon::index first, const T* from) const {
     --expected;
-    const index units = sums.extent(1) / Layout::gates;
-    for (index gate = 0; gate < Layout::gates; ++gate) {
-      for (index unit = first; unit < units && unit < first + Layout::panel_units; ++unit) {
+    const tenon::index units = sums.extent(1) / Layout::gates;
+    for (tenon::index gate = 0; gate < Layout::gates; ++gate) {
+      for (tenon::index unit = first; unit < units && unit < first + Layout::panel_units; ++unit) {
         sums(row, gate * units + unit) = from[gate * Layout::panel_units + unit - first];
       }
     }
@@ -42,7 +41,7 @@ struct kept_sums {
 };
 
 template <class T, int Gates>
-void compare(index units, index depth, index more_depth, index rows) {
+void compare(tenon::index units, tenon::index depth, tenon::index more_depth, tenon::index rows) {
   CAPTURE(Gates, units, depth, more_depth, rows);
   using layout = tenon::panel_layout<T, Gates>;
   const auto weight = drawn<T>(Gates * units, depth, 1), more = drawn<T>(Gates * units, more_depth, 2);
@@ -52,10 +51,10 @@ void compare(index units, index depth, index more_depth, index rows) {
   const tenon::panel_operand<T> first{of_weight.data(), depth, x.data(), depth},
       second{of_more.data(), more_depth, y.data(), more_depth};
   tenon::tensor<double, rank<2>> one(rank<2>(rows, Gates * units)), both(rank<2>(rows, Gates * units));
-  index expected = 0;
-  const auto run = [&](int count, index begin, index end, bool is_reversed, auto& sums) {
+  tenon::index expected = 0;
+  const auto run = [&](int count, tenon::index begin, tenon::index end, bool is_reversed, auto& sums) {
     tenon::multiply_panels<layout>(tenon::panel_operands<T>{{first, second}, count}, rows,
-                                   tenon::array<index, 2>{{begin, end}}, is_reversed,
+                                   tenon::array<tenon::index, 2>{{begin, end}}, is_reversed,
                                    kept_sums<T, layout>{sums, expected});
   };
   run(1, 0, panels.panels(), false, one);
@@ -89,7 +88,7 @@ TEST_CASE("units beyond the last are packed as zeros", "[host_panels]") {
   const tenon::panel_layout<float, 4> layout{1, 2};
   const auto weight = drawn<float>(4, 2, 1);
   const auto all = packed(layout, weight);
-  for (index i = 0; i < layout.size(); ++i) {
+  for (tenon::index i = 0; i < layout.size(); ++i) {
     const bool is_unit = i % decltype(layout)::lanes == 0;
     CHECK((all[static_cast<std::size_t>(i)] != 0) == is_unit);
   }

@@ -1,6 +1,7 @@
 // tests/nn/host_recurrence.cpp: steps on the host's vectors give what statements give, on any number of threads.
 // Layers of the same weights on the host and on the emulation, which runs statements.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/emulated.hpp>
 #include <tenon/nn/host_recurrence.hpp>
 #include <tenon/nn/lstm.hpp>
 

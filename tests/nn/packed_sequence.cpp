@@ -9,7 +9,6 @@
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
-using tenon::index;
 using tenon::rank;
 using tenon_test::numbers_of;
 
@@ -18,10 +17,10 @@ TEMPLATE_LIST_TEST_CASE("sequences are packed step by step, the longest first", 
   const auto x = tenon_test::counting<float, TestType>(rank<3>(3, 2, 2));  // [time, batch, features]
   const auto packed = nn::pack_padded_sequence(x, {3, 1});
   CHECK(numbers_of(packed.rows) == std::vector<double>{0, 1, 2, 3, 4, 5, 8, 9});
-  CHECK(packed.layout->batch_sizes == std::vector<index>{2, 1, 1});
+  CHECK(packed.layout->batch_sizes == std::vector<tenon::index>{2, 1, 1});
   const auto padded = nn::pad_packed_sequence(packed, {.padding_value = -1});
   CHECK(numbers_of(padded.sequences) == std::vector<double>{0, 1, 2, 3, 4, 5, -1, -1, 8, 9, -1, -1});
-  CHECK(padded.lengths == std::vector<index>{3, 1});
+  CHECK(padded.lengths == std::vector<tenon::index>{3, 1});
 }
 
 TEMPLATE_LIST_TEST_CASE("lengths are sorted where this is allowed", "[packed_sequence]", tenon_test::spaces) {
@@ -45,7 +44,7 @@ TEMPLATE_LIST_TEST_CASE("expressions are packed, and no sequences, too", "[packe
 
 TEST_CASE("lengths that do not fit are refused", "[packed_sequence]") {
   const auto x = tenon_test::counting<float>(rank<3>(3, 2, 1));
-  const auto text = [&](const std::vector<index>& lengths) {
+  const auto text = [&](const std::vector<tenon::index>& lengths) {
     return tenon_test::text_of<tenon::shape_error>([&] { (void)nn::pack_padded_sequence(x, lengths); });
   };
   CHECK(text({3}) == "pack_padded_sequence: lengths: 1 of them, expected 2 as sequences in the batch");

@@ -9,7 +9,6 @@
 #include "support/spaces.hpp"
 
 namespace nn = tenon::nn;
-using tenon::index;
 using tenon::rank;
 using tenon_test::numbers_of;
 
@@ -28,8 +27,8 @@ struct memory {
 };
 
 template <class Space>
-memory<Space> made_memory(index rows, index batch) {
-  const auto make = [](index count, double first) {
+memory<Space> made_memory(tenon::index rows, tenon::index batch) {
+  const auto make = [](tenon::index count, double first) {
     return tenon_test::counting<double, Space>(rank<2>(count, 2), first, 0.01);
   };
   return {make(rows, 0.1), make(rows, 0), make(batch, 0.5), make(batch, 0)};

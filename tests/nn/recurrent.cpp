@@ -10,7 +10,6 @@
 
 namespace nn = tenon::nn;
 using tenon::dyn;
-using tenon::index;
 using tenon::rank;
 using tenon_test::numbers;
 using tenon_test::numbers_in;
@@ -33,7 +32,7 @@ TEMPLATE_LIST_TEST_CASE("packed sequences agree with the definition, whatever th
   layer_of<TestType> layer(3, 5, {.layers = 2, .bidirectional = true});
   const tenon_test::recurrent_reference reference{3, 5, layer.options(), 1, tenon_test::weights_of(layer)};
   const auto x = drawn<TestType>(rank<3>(4, 3, 3), 1), before = drawn<TestType>(rank<3>(4, 3, 5), 2);
-  const std::vector<index> lengths{1, 4, 2};
+  const std::vector<tenon::index> lengths{1, 4, 2};
   const auto packed = nn::pack_padded_sequence(x, lengths, {.enforce_sorted = false});
   const auto values = layer.forward(packed, before);
   const auto expected = run_reference(reference, numbers_of(x), numbers_of(before), {}, lengths, 4);
@@ -48,7 +47,7 @@ TEMPLATE_LIST_TEST_CASE("gradients of packed sequences are those of each by itse
   const auto x = drawn<TestType, double>(rank<3>(3, 2, 3), 1), before = drawn<TestType, double>(rank<3>(4, 2, 4), 2),
              of_sequence = drawn<TestType, double>(rank<3>(3, 2, 8), 3),
              of_hidden = drawn<TestType, double>(rank<3>(4, 2, 4), 4);
-  const std::vector<index> lengths{2, 3};
+  const std::vector<tenon::index> lengths{2, 3};
   const nn::packing options{.enforce_sorted = false};
   layer.forward(nn::pack_padded_sequence(x, lengths, options), before);
   const auto packed = layer.backward(nn::pack_padded_sequence(of_sequence, lengths, options), of_hidden);
@@ -57,7 +56,7 @@ TEMPLATE_LIST_TEST_CASE("gradients of packed sequences are those of each by itse
   std::map<std::string, numbers> sums;
   layer.visit_parameters(
       [&](const std::string& name, auto& parameter) { sums[name] = numbers_of(parameter.gradient); });
-  for (index n = 0; n < 2; ++n) {
+  for (tenon::index n = 0; n < 2; ++n) {
     const tenon::range steps(0, lengths[static_cast<std::size_t>(n)]);
     layer.forward(tenon::slice(x, steps, tenon::only(n)), tenon::slice(before, tenon::all_of, tenon::only(n)));
     const auto alone = layer.backward(tenon::slice(of_sequence, steps, tenon::only(n)),

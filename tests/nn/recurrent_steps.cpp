@@ -6,11 +6,10 @@
 #include "support/catch.hpp"
 
 namespace nn = tenon::nn;
-using tenon::index;
 
 namespace {
 
-using lines = std::vector<std::vector<index>>;
+using lines = std::vector<std::vector<tenon::index>>;
 
 lines steps_of(const std::vector<nn::recurrent_step>& steps) {
   lines result;

@@ -181,8 +181,8 @@ void compare_with_definition(Layer layer, int gates, tenon::index input, tenon::
   });
 }
 
-/// Compares the gradients of a layer of doubles with finite differences of sum(weights * results), for input, states and
-/// every parameter.
+/// Compares the gradients of a layer of doubles with finite differences of sum(weights * results): those of input,
+/// states and every parameter.
 template <class Layer>
 void check_gradients(Layer layer, tenon::index input, tenon::index hidden, tenon::index time, tenon::index batch) {
   using space = typename Layer::space;
