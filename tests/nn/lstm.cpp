@@ -38,3 +38,7 @@ TEMPLATE_LIST_TEST_CASE("lstm's gradients are finite differences", "[lstm]", ten
   check_gradients(layer_type(3, 5, {.layers = 2, .bidirectional = true}), 3, 5, 4, 2);
   check_gradients(layer_type(2, 4, {.bias = false, .projection = 3}), 2, 4, 3, 1);
 }
+
+TEMPLATE_LIST_TEST_CASE("a step of lstm is two kernels, and memory is kept", "[lstm]", tenon_test::kernel_spaces) {
+  tenon_test::check_cost(layer<TestType>(3, 5), 3);
+}

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <tenon/device/blocks.hpp>
+#include <tenon/device/launch_count.hpp>
 #include <tenon/nn/recurrent.hpp>
 
 #include "support/catch.hpp"
@@ -227,6 +229,34 @@ void check_gradients(Layer layer, tenon::index input, tenon::index hidden, tenon
       });
     });
   });
+}
+
+/// A time step is a product and a kernel, forward and backward, and a call of the same extents as the one before takes
+/// no memory.
+template <class Layer>
+void check_cost(Layer layer, tenon::index input) {
+  using space = typename Layer::space;
+  struct cost {
+    int forward, backward;
+    bool takes_memory;
+  };
+  const auto cost_of = [&](tenon::index time) {
+    const auto x = tenon::ones<float, space>(tenon::rank<3>(time, 2, input));
+    const tenon::tensor<float, tenon::rank<3>, space> gradient = layer.forward(x).sequence * 1;
+    layer.backward(gradient);
+    const auto taken = tenon::blocks_of<space>().added();
+    const tenon::launch_counter forward;
+    layer.forward(x);
+    const int forward_count = forward.count();
+    const tenon::launch_counter backward;
+    layer.backward(gradient);
+    return cost{forward_count, backward.count(), tenon::blocks_of<space>().added() != taken};
+  };
+  const cost shorter = cost_of(3), longer = cost_of(5);
+  CHECK(longer.forward - shorter.forward == 4);
+  CHECK(longer.backward - shorter.backward == 4);
+  CHECK(!shorter.takes_memory);
+  CHECK(!longer.takes_memory);
 }
 
 }  // namespace tenon_test

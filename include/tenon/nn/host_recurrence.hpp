@@ -127,8 +127,8 @@ struct input_sums {
 /// registers, and the weights of both are read once for many rows.
 inline constexpr index rows_with_inputs = 8;
 
-/// Runs `steps`, of which `rows_of_step(step)` tells the rows: writes pre-activations, which are kept, and states. Packs
-/// the weights first. The results do not depend on the number of threads. Counts as one loop.
+/// Runs `steps`, of which `rows_of_step(step)` tells the rows: writes pre-activations, which are kept, and states.
+/// Packs the weights first. The results do not depend on the number of threads. Counts as one loop.
 template <class Gates, dtype T, class RowsOfStep>
 void run_host_steps(const Gates& gates, const host_step_operands<T>& operands, const std::vector<recurrent_step>& steps,
                     host_step_memory<T>& memory, const RowsOfStep& rows_of_step) {
