@@ -57,7 +57,8 @@ struct gru_gates {
   void backward(const recurrent_rows<T, Space>& at, const recurrent_row_gradients<T, Space>& gradient,
                 const matrix_view<T, Space>&) const {
     const auto r = at.gate(0), z = at.gate(1), n = at.gate(2);
-    const auto of_n = gradient.hidden * (1 - z) * (1 - n * n), of_r = of_n * at.product(2) * r * (1 - r);
+    const auto of_n = gradient.hidden * (1 - z) * (1 - n * n);
+    const auto of_r = of_n * at.product(2) * r * (1 - r);
     const auto of_z = gradient.hidden * (at.previous - n) * z * (1 - z);
     const auto product_r = at.product(0), product_z = at.product(1), product_n = at.product(2);
     evaluate(assign(r, of_r), assign(z, of_z), assign(n, of_n), assign(product_r, of_r), assign(product_z, of_z),
