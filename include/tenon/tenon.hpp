@@ -10,7 +10,10 @@
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
+#include <tenon/nn/gru.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
+#include <tenon/nn/lstm.hpp>
 #include <tenon/nn/pool.hpp>
+#include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>

@@ -76,3 +76,26 @@ TEST_CASE("the number of threads can be set and left to OpenMP again", "[threads
   CHECK(tenon::thread_count() == usual);
   CHECK_THROWS_AS(tenon::set_num_threads(-1), tenon::error);
 }
+
+TEST_CASE("a team goes through its steps together", "[threads]") {
+  for (const int most : {1, 2, 5}) {
+    std::vector<int> sums(20, 0);
+    std::atomic<int> members = 0;
+    std::vector<std::atomic<int>> arrived(20);
+    std::atomic<bool> together = true;
+    tenon::run_team(most, [&](const tenon::thread_team& team) {
+      members = team.count;
+      for (std::size_t step = 0; step < 20; ++step) {
+        ++arrived[step];
+        team.wait();
+        if (arrived[step] != team.count) together = false;
+        const auto share = team.share(20);
+        for (tenon::index i = share[0]; i < share[1]; ++i) ++sums[static_cast<std::size_t>(i)];
+      }
+    });
+    CAPTURE(most);
+    CHECK(together);
+    CHECK(members <= most);
+    CHECK(sums == std::vector<int>(20, 20));
+  }
+}

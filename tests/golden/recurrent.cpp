@@ -1,5 +1,5 @@
 // tests/golden/recurrent.cpp: recurrent layers and cells.
-// States have PyTorch's names: h_0 and c_0 before the first step, h_n and c_n after the last, h_1 and c_1 after a cell's.
+// States are called h_0 and c_0 before the first step, h_n and c_n after the last, h_1 and c_1 after that of a cell.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/gru.hpp>
 #include <tenon/nn/lstm.hpp>

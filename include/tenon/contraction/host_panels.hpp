@@ -1,5 +1,5 @@
-// tenon/contraction/host_panels.hpp: products of rows with weights that many products share, as the steps of a recurrence.
-// Weights are packed once: a panel holds all that a block of hidden units needs, every gate of it, in the order of use.
+// tenon/contraction/host_panels.hpp: rows times weights that are packed once for many products.
+// A panel holds all that a block of hidden units of a recurrence needs, every gate of it, in the order of use.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -37,7 +37,7 @@ class staged_memory {
   struct alignas(line_bytes) line {
     std::byte bytes[line_bytes];
   };
-  alignas(line_bytes) std::byte near_[4096];
+  alignas(line_bytes) std::byte near_[8192];  // enough for the largest steps of networks
   std::unique_ptr<line[]> far_;
   std::byte* next_;
 };

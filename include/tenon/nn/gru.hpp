@@ -1,14 +1,70 @@
-// tenon/nn/gru.hpp: layers of gated recurrent units.
+// tenon/nn/gru.hpp: gated recurrent units: gates, layers and cells.
 // Names, shapes, the order of gates (r, z, n) and initialisation are those of torch.nn.GRU.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/gru_gates.hpp>
 #include <tenon/nn/recurrent.hpp>
 #include <tenon/nn/recurrent_cell.hpp>
 
 namespace tenon::nn {
+
+/// Gates r, z, n: n is tanh(input + r * product), the state (1 - z) * n + z * state. The bias of the state's product is
+/// within r * (...), as in cuDNN.
+/// source    Cho and others 2014
+struct gru_gates {
+  static constexpr const char* name = "gru";
+  static constexpr index count = 3;
+  static constexpr int states = 1;
+  static constexpr bool keeps_products = true;
+
+  /// The gate n, from r's pre-activation and the two parts of its own.
+  template <class Functions, class Sum, class Gate>
+  static auto candidate(Functions, const Sum& r, const Gate& input, const Gate& product) {
+    return Functions::tanh(input + Functions::sigmoid(r) * product);
+  }
+  template <class Functions, class Sum, class Candidate, class State>
+  static auto hidden_after(Functions, const Sum& z, const Candidate& n, const State& hidden) {
+    return n + Functions::sigmoid(z) * (hidden - n);
+  }
+
+  /// The state after a step, from pre-activations; one kernel.
+  template <dtype T, memory_space Space>
+  void forward(const recurrent_rows<T, Space>& at) const {
+    constexpr functions_of_statements functions;
+    const auto n = candidate(functions, at.gate(0) + at.product(0), at.gate(2), at.product(2));
+    at.hidden = hidden_after(functions, at.gate(1) + at.product(1), n, at.previous);
+  }
+  /// The same of packs.
+  template <class Pack>
+  TENON_INLINE Pack forward(const Pack (&gates)[3], const Pack (&products)[3], const Pack& previous, Pack&) const {
+    constexpr functions_of_packs functions;
+    const Pack n = candidate(functions, Pack(gates[0] + products[0]), gates[2], products[2]);
+    return hidden_after(functions, Pack(gates[1] + products[1]), n, previous);
+  }
+
+  /// Pre-activations of all steps become activations, before the way back.
+  template <dtype T, memory_space Space>
+  void activate(const recurrent_rows<T, Space>& all, const matrix_view<T, Space>&) const {
+    const auto r = all.gate(0), z = all.gate(1), n = all.gate(2);
+    const auto reset = tenon::sigmoid(r + all.product(0));
+    evaluate(assign(r, reset), assign(z, tenon::sigmoid(z + all.product(1))),
+             assign(n, tenon::tanh(n + reset * all.product(2))));
+  }
+
+  /// Activations become the gradients of pre-activations, and products those of the state's products; one kernel.
+  template <dtype T, memory_space Space>
+  void backward(const recurrent_rows<T, Space>& at, const recurrent_row_gradients<T, Space>& gradient,
+                const matrix_view<T, Space>&) const {
+    const auto r = at.gate(0), z = at.gate(1), n = at.gate(2);
+    const auto of_n = gradient.hidden * (1 - z) * (1 - n * n);
+    const auto of_r = of_n * at.product(2) * r * (1 - r);
+    const auto of_z = gradient.hidden * (at.previous - n) * z * (1 - z);
+    const auto product_r = at.product(0), product_z = at.product(1), product_n = at.product(2);
+    evaluate(assign(r, of_r), assign(z, of_z), assign(n, of_n), assign(product_r, of_r), assign(product_z, of_z),
+             assign(product_n, of_n * r), assign(gradient.previous, gradient.previous + gradient.hidden * z));
+  }
+};
 
 /// Options as of `recurrent_options`.
 /// example   nn::gru<64, 128> layer({.bidirectional = true});

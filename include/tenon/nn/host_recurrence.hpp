@@ -1,21 +1,24 @@
 // tenon/nn/host_recurrence.hpp: the steps of a recurrence on the host's vectors.
-// Each step is a product with packed weights whose sums go through the gates while they are in registers and cache; the
-// threads of a team share its hidden units and meet after each step.
+// The sums of a product go through the gates while they are in cache; threads share the hidden units of every step.
 // Floor 7: may include base, core, device, expr, plan, contraction, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/contraction/host_panels.hpp>
-#include <tenon/nn/gate_functions.hpp>
+#include <tenon/device/launch_count.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
 
 namespace tenon::nn {
 
-/// Whether steps run here.
+/// Whether layers keep packed weights; the same for every compiler of a program.
 template <class T, class Space>
-inline constexpr bool has_host_steps = std::is_same_v<Space, host> && std::is_floating_point_v<T> && !compiled_by_nvcc;
+inline constexpr bool keeps_packed_weights = std::is_same_v<Space, host> && std::is_floating_point_v<T>;
+
+/// Whether steps run here. nvcc has no vectors.
+template <class T, class Space>
+inline constexpr bool has_host_steps = keeps_packed_weights<T, Space> && !compiled_by_nvcc;
 
 namespace detail {
 
@@ -124,11 +127,12 @@ struct input_sums {
 /// registers, and the weights of both are read once for many rows.
 inline constexpr index rows_with_inputs = 8;
 
-/// Runs `steps`, of which `rows_of_step(step)` tells the rows: pre-activations are written and kept, and states. Weights
-/// are packed first. The results do not depend on the number of threads.
+/// Runs `steps`, of which `rows_of_step(step)` tells the rows: writes pre-activations, which are kept, and states.
+/// Packs the weights first. The results do not depend on the number of threads. Counts as one loop.
 template <class Gates, dtype T, class RowsOfStep>
 void run_host_steps(const Gates& gates, const host_step_operands<T>& operands, const std::vector<recurrent_step>& steps,
                     host_step_memory<T>& memory, const RowsOfStep& rows_of_step) {
+  const counted_launch counted("recurrent_steps");
   using sums = detail::finished_sums<Gates, T>;
   using layout = typename sums::layout;
   using matrix = matrix_view<T, host>;

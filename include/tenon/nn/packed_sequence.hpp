@@ -65,7 +65,9 @@ std::shared_ptr<const packed_layout<Space>> make_packed_layout(const std::vector
   std::vector<index> sorted(lengths.size());
   std::iota(sorted.begin(), sorted.end(), index{0});
   const auto length_of = [&](index sequence) { return lengths[static_cast<std::size_t>(sequence)]; };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](index a, index b) { return length_of(a) > length_of(b); });
+  std::sort(sorted.begin(), sorted.end(), [&](index a, index b) {  // equal ones stay in order
+    return length_of(a) != length_of(b) ? length_of(a) > length_of(b) : a < b;
+  });
   layout->lengths = lengths;
   layout->places.resize(lengths.size());
   for (std::size_t place = 0; place < sorted.size(); ++place) {

@@ -42,8 +42,8 @@ class recurrence {
     }
   }
 
-  /// Leaves the gradients of the parameters and of the state before, adds that of the input, given the values of the last
-  /// forward pass and the gradients of output and state after. That of the output is added to, too.
+  /// Leaves the gradients of the parameters and of the state before and adds that of the input. Given are the values of
+  /// the last forward pass and the gradients of output and state after; that of the output is added to, too.
   void backward(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
                 const flow& gradients) {
     const auto all = rows_of_all(weights, values);
@@ -190,7 +190,7 @@ class recurrence {
   buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;
   buffer<T, rank<2>, Space> squashed_, hidden_gradient_, cell_gradient_;
   buffer<T, rank<1>, Space> bias_;
-  [[no_unique_address]] std::conditional_t<has_host_steps<T, Space>, host_step_memory<T>, nothing> packed_;
+  [[no_unique_address]] std::conditional_t<keeps_packed_weights<T, Space>, host_step_memory<T>, nothing> packed_;
 };
 
 }  // namespace tenon::nn

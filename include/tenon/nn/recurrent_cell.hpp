@@ -1,4 +1,4 @@
-// tenon/nn/recurrent_cell.hpp: one step of a recurrence as a layer: what rnn_cell, lstm_cell and gru_cell have in common.
+// tenon/nn/recurrent_cell.hpp: what rnn_cell, lstm_cell and gru_cell have in common.
 // A cell is a recurrence of one time step whose parameters have no number in their names.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0

@@ -15,7 +15,7 @@ void check_size(const char* what, index given, index known) {
   throw shape_error(compose_text(Layer::name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
 }
 
-/// The last axis of an input has as many features as the layer takes: `Known` of its type, if not `dyn`, and `expected`.
+/// The last axis of an input has as many features as the layer takes: `expected`, and `Known`, unless that is `dyn`.
 template <class Layer, index Known, shape_type Input>
 void check_features(const Input& input, index expected) {
   constexpr int last = Input::rank - 1;

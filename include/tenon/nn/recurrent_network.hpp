@@ -5,9 +5,11 @@
 #pragma once
 
 #include <tenon/nn/recurrence.hpp>
-#include <tenon/nn/rnn_gates.hpp>
 
 namespace tenon::nn {
+
+/// What a plain recurrence takes of its sums.
+enum class nonlinearity { tanh, relu };
 
 /// Options of recurrent layers, with PyTorch's defaults.
 struct recurrent_options {
@@ -84,8 +86,8 @@ class recurrent_network {
   }
   index batch() const { return batch_; }
 
-  /// What goes in and comes out: input and the state before are set before `forward`, the gradients of output and of the
-  /// state after before `backward`. The rows of states are those of the first layer and direction first.
+  /// What goes in and comes out: input and the state before are set before `forward`, the gradients of output and state
+  /// after before `backward`. The rows of states are those of the first layer and direction first.
   flow values() { return flow_at_border(values_, values_.input.current(), layers_.back().output.current()); }
   flow gradients() { return flow_at_border(gradients_, gradients_.input.current(), layers_.back().gradient.current()); }
 

@@ -1,4 +1,4 @@
-// tenon/nn/recurrent_rows.hpp: what the gates of one time step read and write.
+// tenon/nn/recurrent_rows.hpp: what the gates of one time step read and write, and the functions that they are made of.
 // Rows of a recurrence's matrices; gates lie side by side, blocks of `hidden` columns in PyTorch's order.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
@@ -34,6 +34,39 @@ struct recurrent_row_gradients {
 
   matrix previous, previous_cell;
   matrix hidden, cell;
+};
+
+/// Gate arithmetic is written once for statements and for packs of lanes, with functions that are given to it: these of
+/// expressions.
+struct functions_of_statements {
+  template <class Operand>
+  static auto sigmoid(const Operand& x) {
+    return tenon::sigmoid(x);
+  }
+  template <class Operand>
+  static auto tanh(const Operand& x) {
+    return tenon::tanh(x);
+  }
+  template <class Operand>
+  static auto relu(const Operand& x) {
+    return tenon::relu(x);
+  }
+};
+
+/// The same of packs.
+struct functions_of_packs {
+  template <class Pack>
+  TENON_INLINE static Pack sigmoid(const Pack& x) {
+    return sigmoid_op::value(x);
+  }
+  template <class Pack>
+  TENON_INLINE static Pack tanh(const Pack& x) {
+    return tanh_op::value(x);
+  }
+  template <class Pack>
+  TENON_INLINE static Pack relu(const Pack& x) {
+    return relu_op::value(x);
+  }
 };
 
 }  // namespace tenon::nn

@@ -1,6 +1,5 @@
 // tenon/nn/recurrent_steps.hpp: in which order a recurrence goes over the rows of its sequences.
-// Rows are packed: those of the first time step, then those of the second, ...; each step has at most the rows of the one
-// before it, for sequences that have ended have none.
+// Rows are packed time step by time step; none has more than the one before it, as sequences end.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

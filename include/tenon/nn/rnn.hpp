@@ -1,4 +1,4 @@
-// tenon/nn/rnn.hpp: plain recurrent layers.
+// tenon/nn/rnn.hpp: plain recurrences: their gate, layers and cells.
 // Names, shapes and initialisation are those of torch.nn.RNN.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
@@ -6,9 +6,44 @@
 
 #include <tenon/nn/recurrent.hpp>
 #include <tenon/nn/recurrent_cell.hpp>
-#include <tenon/nn/rnn_gates.hpp>
 
 namespace tenon::nn {
+
+/// One gate: the state is tanh or relu of the sum of input's and state's products.
+/// source    Elman 1990
+struct rnn_gates {
+  static constexpr const char* name = "rnn";
+  static constexpr index count = 1;
+  static constexpr int states = 1;
+  static constexpr bool keeps_products = false;
+
+  nonlinearity function = nonlinearity::tanh;
+
+  /// The state after a step, from pre-activations; one kernel.
+  template <dtype T, memory_space Space>
+  void forward(const recurrent_rows<T, Space>& at) const {
+    if (function == nonlinearity::relu) at.hidden = tenon::relu(at.gates);
+    else at.hidden = tenon::tanh(at.gates);
+  }
+
+  /// The same of packs.
+  template <class Pack>
+  TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&) const {
+    return function == nonlinearity::relu ? functions_of_packs::relu(gates[0]) : functions_of_packs::tanh(gates[0]);
+  }
+
+  /// The state itself says what its gradient is.
+  template <dtype T, memory_space Space>
+  void activate(const recurrent_rows<T, Space>&, const matrix_view<T, Space>&) const {}
+
+  /// Pre-activations become their gradients; one kernel.
+  template <dtype T, memory_space Space>
+  void backward(const recurrent_rows<T, Space>& at, const recurrent_row_gradients<T, Space>& gradient,
+                const matrix_view<T, Space>&) const {
+    if (function == nonlinearity::relu) at.gates = where(at.hidden > 0, gradient.hidden, 0);
+    else at.gates = gradient.hidden * (1 - at.hidden * at.hidden);
+  }
+};
 
 /// Options as of `recurrent_options`; `function` is tanh or relu.
 /// example   nn::rnn<64, 128> layer({.function = nn::nonlinearity::relu});

@@ -1,0 +1,43 @@
+// tests/nn/gru.cpp: gru layers against their definition, forward and backward.
+// Every option, odd sizes, one sequence and none, sizes of types and of constructors.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/gru.hpp>
+
+#include "support/recurrent_cases.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon_test::check_gradients;
+using tenon_test::compare_with_definition;
+
+namespace {
+
+template <class Space, class T = float>
+using layer = nn::gru<dyn, dyn, Space, T>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("gru agrees with its definition", "[gru]", tenon_test::spaces) {
+  using layer_type = layer<TestType>;
+  compare_with_definition(layer_type(5, 7), 3, 5, 7, 6, 3);
+  compare_with_definition(layer_type(3, 33), 3, 3, 33, 2, 1);
+  compare_with_definition(layer_type(1, 1), 3, 1, 1, 1, 1);
+  compare_with_definition(layer_type(4, 16, {.bias = false}), 3, 4, 16, 3, 2);
+  compare_with_definition(layer_type(4, 17, {.layers = 2, .batch_first = true}), 3, 4, 17, 3, 11);
+  compare_with_definition(layer_type(4, 5, {.layers = 2, .bidirectional = true}), 3, 4, 5, 3, 9);
+}
+
+TEST_CASE("gru with sizes of its type agrees with its definition", "[gru]") {
+  compare_with_definition(nn::gru<5, 7>({.bidirectional = true}), 3, 5, 7, 4, 2);
+}
+
+TEMPLATE_LIST_TEST_CASE("gru's gradients are finite differences", "[gru]", tenon_test::spaces) {
+  using layer_type = layer<TestType, double>;
+  check_gradients(layer_type(3, 5, {.layers = 2, .bidirectional = true}), 3, 5, 4, 2);
+  check_gradients(layer_type(2, 4, {.bias = false}), 2, 4, 3, 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("a step of gru is two kernels, and memory is kept", "[gru]", tenon_test::kernel_spaces) {
+  tenon_test::check_cost(layer<TestType>(3, 5), 3);
+}

@@ -1,0 +1,43 @@
+// tests/nn/host_recurrence.cpp: steps on the host's vectors give what statements give, on any number of threads.
+// Layers of the same weights on the host and on the emulation, which runs statements.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/emulated.hpp>
+#include <tenon/nn/host_recurrence.hpp>
+#include <tenon/nn/lstm.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/threads.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+namespace {
+
+std::vector<double> output_of(auto& layer, tenon::index time, tenon::index batch) {
+  using space = typename std::remove_reference_t<decltype(layer)>::space;
+  const tenon::tensor<float, rank<3>, space> x = tenon::uniform<float>(rank<3>(time, batch, 20), 1, -1.0f, 1.0f);
+  return numbers_of<space>(layer.forward(x).sequence * 1);
+}
+
+}  // namespace
+
+TEST_CASE("host and statements give the same states", "[host_recurrence]") {
+  STATIC_REQUIRE(!nn::has_host_steps<float, tenon::emulated>);
+  STATIC_REQUIRE(!nn::has_host_steps<tenon::half, tenon::host>);
+  nn::lstm<> layer(20, 37);
+  auto emulated = layer.to<tenon::emulated>();
+  for (const tenon::index batch : {1, 3, 9}) {  // nine rows have their inputs multiplied within the steps
+    CAPTURE(batch);
+    CHECK(tenon_test::difference(output_of(layer, 4, batch), output_of(emulated, 4, batch), 2e-6) == "");
+  }
+}
+
+TEST_CASE("states of the host are the same on any number of threads", "[host_recurrence]") {
+  nn::lstm<> layer(20, 250);
+  for (const tenon::index batch : {1, 12}) {
+    CAPTURE(batch);
+    CHECK(tenon_test::is_same_on_any_threads([&] { return output_of(layer, 5, batch); }));
+  }
+}

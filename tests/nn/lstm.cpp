@@ -1,0 +1,44 @@
+// tests/nn/lstm.cpp: lstm layers against their definition, forward and backward.
+// Every option, odd sizes, one sequence and none, sizes of types and of constructors.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/lstm.hpp>
+
+#include "support/recurrent_cases.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon_test::check_gradients;
+using tenon_test::compare_with_definition;
+
+namespace {
+
+template <class Space, class T = float>
+using layer = nn::lstm<dyn, dyn, Space, T>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("lstm agrees with its definition", "[lstm]", tenon_test::spaces) {
+  using layer_type = layer<TestType>;
+  compare_with_definition(layer_type(5, 7), 4, 5, 7, 6, 3);
+  compare_with_definition(layer_type(3, 33), 4, 3, 33, 2, 1);
+  compare_with_definition(layer_type(1, 1), 4, 1, 1, 1, 1);
+  compare_with_definition(layer_type(4, 16, {.bias = false}), 4, 4, 16, 3, 2);
+  compare_with_definition(layer_type(4, 17, {.layers = 2, .batch_first = true}), 4, 4, 17, 3, 11);
+  compare_with_definition(layer_type(4, 5, {.layers = 2, .bidirectional = true}), 4, 4, 5, 3, 9);
+  compare_with_definition(layer_type(4, 9, {.layers = 2, .bidirectional = true, .projection = 3}), 4, 4, 9, 3, 2);
+}
+
+TEST_CASE("lstm with sizes of its type agrees with its definition", "[lstm]") {
+  compare_with_definition(nn::lstm<5, 7>({.bidirectional = true}), 4, 5, 7, 4, 2);
+}
+
+TEMPLATE_LIST_TEST_CASE("lstm's gradients are finite differences", "[lstm]", tenon_test::spaces) {
+  using layer_type = layer<TestType, double>;
+  check_gradients(layer_type(3, 5, {.layers = 2, .bidirectional = true}), 3, 5, 4, 2);
+  check_gradients(layer_type(2, 4, {.bias = false, .projection = 3}), 2, 4, 3, 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("a step of lstm is two kernels, and memory is kept", "[lstm]", tenon_test::kernel_spaces) {
+  tenon_test::check_cost(layer<TestType>(3, 5), 3);
+}

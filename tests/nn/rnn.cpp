@@ -1,0 +1,44 @@
+// tests/nn/rnn.cpp: rnn layers against their definition, forward and backward.
+// Every option, odd sizes, one sequence and none, sizes of types and of constructors.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/rnn.hpp>
+
+#include "support/recurrent_cases.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon_test::check_gradients;
+using tenon_test::compare_with_definition;
+
+namespace {
+
+template <class Space, class T = float>
+using layer = nn::rnn<dyn, dyn, Space, T>;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("rnn agrees with its definition", "[rnn]", tenon_test::spaces) {
+  using layer_type = layer<TestType>;
+  compare_with_definition(layer_type(5, 7), 1, 5, 7, 6, 3);
+  compare_with_definition(layer_type(3, 33), 1, 3, 33, 2, 1);
+  compare_with_definition(layer_type(1, 1), 1, 1, 1, 1, 1);
+  compare_with_definition(layer_type(4, 16, {.bias = false}), 1, 4, 16, 3, 2);
+  compare_with_definition(layer_type(4, 17, {.layers = 2, .batch_first = true}), 1, 4, 17, 3, 11);
+  compare_with_definition(layer_type(4, 5, {.layers = 2, .bidirectional = true}), 1, 4, 5, 3, 9);
+  compare_with_definition(layer_type(4, 9, {.function = nn::nonlinearity::relu}), 1, 4, 9, 5, 2);
+}
+
+TEST_CASE("rnn with sizes of its type agrees with its definition", "[rnn]") {
+  compare_with_definition(nn::rnn<5, 7>({.bidirectional = true}), 1, 5, 7, 4, 2);
+}
+
+TEMPLATE_LIST_TEST_CASE("rnn's gradients are finite differences", "[rnn]", tenon_test::spaces) {
+  using layer_type = layer<TestType, double>;
+  check_gradients(layer_type(3, 5, {.layers = 2, .bidirectional = true}), 3, 5, 4, 2);
+  check_gradients(layer_type(2, 4, {.function = nn::nonlinearity::relu}), 2, 4, 3, 1);
+}
+
+TEMPLATE_LIST_TEST_CASE("a step of rnn is two kernels, and memory is kept", "[rnn]", tenon_test::kernel_spaces) {
+  tenon_test::check_cost(layer<TestType>(3, 5), 3);
+}
