@@ -201,7 +201,7 @@ struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, s
 };
 
 /// x / (k + alpha / size * sum of squares of the `size` nearest channels)^beta of [batch, channels, ...].
-/// source    Krizhevsky, Sutskever, Hinton 2012; the window of an even size reaches one channel further back, as PyTorch's
+/// source    Krizhevsky, Sutskever, Hinton 2012; as in PyTorch, a window of even size reaches one channel further back
 struct local_response_norm : stateless, expression_layer<local_response_norm> {
   static constexpr const char* name = "local_response_norm";
   index size = 5;
