@@ -21,7 +21,7 @@ nn::recurrent_options options_of(const conformance::attribute_table& attributes)
           .dropout = attributes.number("dropout", 0),
           .bidirectional = attributes.flag("bidirectional", false),
           .projection = attributes.integer("proj_size", 0),
-          .function = is_relu ? nn::nonlinearity::relu : nn::nonlinearity::tanh};
+          .function = is_relu ? nn::nonlinearity::with_relu : nn::nonlinearity::with_tanh};
 }
 
 template <class Layer>

@@ -51,7 +51,7 @@ TEMPLATE_LIST_TEST_CASE("a recurrence of ones sums up its sequences", "[recurren
     auto values = made_memory<TestType>(5, 2);
     const auto x = numbers_of(values.input), first = numbers_of(values.before);
     nn::recurrence<nn::rnn_gates, double, TestType> recurrence;
-    recurrence.forward({nn::nonlinearity::relu}, weights, steps, values.flow());
+    recurrence.forward({nn::nonlinearity::with_relu}, weights, steps, values.flow());
     const auto y = numbers_of(values.output), last = numbers_of(values.after);
     for (std::size_t feature = 0; feature < 2; ++feature) {
       const auto in = [&](std::size_t row) { return x[2 * row + feature]; };
@@ -62,7 +62,7 @@ TEMPLATE_LIST_TEST_CASE("a recurrence of ones sums up its sequences", "[recurren
     }
     auto gradients = made_memory<TestType>(5, 2);
     gradients.input = 1, gradients.output = 0, gradients.after = 1;
-    recurrence.backward({nn::nonlinearity::relu}, weights, steps, values.flow(), gradients.flow());
+    recurrence.backward({nn::nonlinearity::with_relu}, weights, steps, values.flow(), gradients.flow());
     CHECK(numbers_of(gradients.input) == std::vector<double>(10, 2));  // is added to
     CHECK(numbers_of(gradients.before) == std::vector<double>(4, 1));
     CHECK(numbers_of(weights.bias_hh.gradient) == std::vector<double>{5, 5});

@@ -15,8 +15,8 @@ using tenon_test::numbers_in;
 using tenon_test::numbers_of;
 
 TEMPLATE_LIST_TEST_CASE("a cell is a layer of one step", "[recurrent_cell]", tenon_test::spaces) {
-  nn::rnn_cell<3, 5, TestType> cell({.function = nn::nonlinearity::relu});
-  nn::rnn<3, 5, TestType> layer({.function = nn::nonlinearity::relu});
+  nn::rnn_cell<3, 5, TestType> cell({.function = nn::nonlinearity::with_relu});
+  nn::rnn<3, 5, TestType> layer({.function = nn::nonlinearity::with_relu});
   cell.initialise(4), layer.initialise(4);
   const tenon::tensor<float, rank<2>, TestType> x = tenon::uniform<float>(rank<2>(2, 3), 1, -1.0f, 1.0f),
                                                 before = tenon::uniform<float>(rank<2>(2, 5), 2, -1.0f, 1.0f),

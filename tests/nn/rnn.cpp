@@ -26,7 +26,7 @@ TEMPLATE_LIST_TEST_CASE("rnn agrees with its definition", "[rnn]", tenon_test::s
   compare_with_definition(layer_type(4, 16, {.bias = false}), 1, 4, 16, 3, 2);
   compare_with_definition(layer_type(4, 17, {.layers = 2, .batch_first = true}), 1, 4, 17, 3, 11);
   compare_with_definition(layer_type(4, 5, {.layers = 2, .bidirectional = true}), 1, 4, 5, 3, 9);
-  compare_with_definition(layer_type(4, 9, {.function = nn::nonlinearity::relu}), 1, 4, 9, 5, 2);
+  compare_with_definition(layer_type(4, 9, {.function = nn::nonlinearity::with_relu}), 1, 4, 9, 5, 2);
 }
 
 TEST_CASE("rnn with sizes of its type agrees with its definition", "[rnn]") {
@@ -36,7 +36,7 @@ TEST_CASE("rnn with sizes of its type agrees with its definition", "[rnn]") {
 TEMPLATE_LIST_TEST_CASE("rnn's gradients are finite differences", "[rnn]", tenon_test::spaces) {
   using layer_type = layer<TestType, double>;
   check_gradients(layer_type(3, 5, {.layers = 2, .bidirectional = true}), 3, 5, 4, 2);
-  check_gradients(layer_type(2, 4, {.function = nn::nonlinearity::relu}), 2, 4, 3, 1);
+  check_gradients(layer_type(2, 4, {.function = nn::nonlinearity::with_relu}), 2, 4, 3, 1);
 }
 
 TEMPLATE_LIST_TEST_CASE("a step of rnn is two kernels, and memory is kept", "[rnn]", tenon_test::kernel_spaces) {

@@ -44,7 +44,7 @@ struct recurrent_reference {
       const auto of = [&](int gate) { return product("weight_hh", "bias_hh", suffix, gate * hidden + unit, before); };
       const auto at = static_cast<std::size_t>(unit);
       if (gates == 1) {
-        const bool is_relu = options.function == tenon::nn::nonlinearity::relu;
+        const bool is_relu = options.function == tenon::nn::nonlinearity::with_relu;
         after[at] = is_relu ? std::fmax(in(0) + of(0), 0) : std::tanh(in(0) + of(0));
       } else if (gates == 3) {
         const double r = sigmoid(in(0) + of(0)), z = sigmoid(in(1) + of(1)), n = std::tanh(in(2) + r * of(2));

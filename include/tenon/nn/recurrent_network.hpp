@@ -9,7 +9,7 @@
 namespace tenon::nn {
 
 /// What a plain recurrence takes of its sums.
-enum class nonlinearity { tanh, relu };
+enum class nonlinearity { with_tanh, with_relu };
 
 /// Options of recurrent layers, with PyTorch's defaults.
 struct recurrent_options {
@@ -18,8 +18,8 @@ struct recurrent_options {
   bool batch_first = false;  ///< inputs and outputs are [batch, time, features]; states are not
   double dropout = 0;        ///< probability of a zero between layers, in training
   bool bidirectional = false;
-  index projection = 0;                        ///< features of an LSTM's projected state; 0: as many as hidden ones
-  nonlinearity function = nonlinearity::tanh;  ///< of a plain recurrence
+  index projection = 0;  ///< features of an LSTM's projected state; 0: as many as hidden ones
+  nonlinearity function = nonlinearity::with_tanh;  ///< of a plain recurrence
 
   constexpr index directions() const { return bidirectional ? 2 : 1; }
 };

@@ -17,19 +17,20 @@ struct rnn_gates {
   static constexpr int states = 1;
   static constexpr bool keeps_products = false;
 
-  nonlinearity function = nonlinearity::tanh;
+  nonlinearity function = nonlinearity::with_tanh;
 
   /// The state after a step, from pre-activations; one kernel.
   template <dtype T, memory_space Space>
   void forward(const recurrent_rows<T, Space>& at) const {
-    if (function == nonlinearity::relu) at.hidden = tenon::relu(at.gates);
+    if (function == nonlinearity::with_relu) at.hidden = tenon::relu(at.gates);
     else at.hidden = tenon::tanh(at.gates);
   }
 
   /// The same of packs.
   template <class Pack>
   TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&) const {
-    return function == nonlinearity::relu ? functions_of_packs::relu(gates[0]) : functions_of_packs::tanh(gates[0]);
+    return function == nonlinearity::with_relu ? functions_of_packs::relu(gates[0])
+                                               : functions_of_packs::tanh(gates[0]);
   }
 
   /// The state itself says what its gradient is.
@@ -40,13 +41,13 @@ struct rnn_gates {
   template <dtype T, memory_space Space>
   void backward(const recurrent_rows<T, Space>& at, const recurrent_row_gradients<T, Space>& gradient,
                 const matrix_view<T, Space>&) const {
-    if (function == nonlinearity::relu) at.gates = where(at.hidden > 0, gradient.hidden, 0);
+    if (function == nonlinearity::with_relu) at.gates = where(at.hidden > 0, gradient.hidden, 0);
     else at.gates = gradient.hidden * (1 - at.hidden * at.hidden);
   }
 };
 
 /// Options as of `recurrent_options`; `function` is tanh or relu.
-/// example   nn::rnn<64, 128> layer({.function = nn::nonlinearity::relu});
+/// example   nn::rnn<64, 128> layer({.function = nn::nonlinearity::with_relu});
 ///           const auto [sequence, hidden] = layer.forward(x);
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using rnn = recurrent<rnn_gates, Input, Hidden, Space, T>;
