@@ -15,5 +15,6 @@
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
 #include <tenon/nn/pool.hpp>
+#include <tenon/nn/probability_loss.hpp>
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>

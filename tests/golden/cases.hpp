@@ -54,6 +54,7 @@ void on_each_device(device_tables& devices, Fill fill) {
 golden_case read_golden_case(const std::filesystem::path& folder);
 
 void add_activation(device_tables&);
+void add_loss(device_tables&);
 void add_normalization(device_tables&);
 void add_recurrent(device_tables&);
 

@@ -1,0 +1,68 @@
+// tenon/nn/distance_loss.hpp: losses of distances between a prediction and its target.
+// Each is an expression without axes, or one for each element: its gradient is `gradient` or `vjp` of it.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/module.hpp>
+
+namespace tenon::nn {
+
+/// What becomes of the losses of all elements or rows: PyTorch's `reduction`.
+struct to_mean {
+  static auto of(const auto& losses) { return mean(losses); }
+};
+struct to_sum {
+  static auto of(const auto& losses) { return sum(losses); }
+};
+struct unreduced {
+  static auto of(const auto& losses) { return losses; }
+};
+
+/// (x - target)^2
+/// example   mse_loss(x, t), mse_loss<to_sum>(x, t), mse_loss<unreduced>(x, t)
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto mse_loss(const X& x, const Target& target) {
+  return Reduction::of(square(x - target));
+}
+
+/// |x - target|
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto l1_loss(const X& x, const Target& target) {
+  return Reduction::of(abs(x - target));
+}
+
+/// Half the square of a distance below `delta`, and from there on straight, with slope delta.
+/// source    Huber 1964: Robust estimation of a location parameter
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto huber_loss(const X& x, const Target& target, double delta = 1) {
+  const auto distance = abs(x - target);
+  return Reduction::of(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
+}
+
+/// huber_loss / beta: of slope 1 from `beta` on. l1_loss for beta 0.
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto smooth_l1_loss(const X& x, const Target& target, double beta = 1) {
+  const auto distance = abs(x - target);
+  return Reduction::of(where(distance < beta, square(distance) * (0.5 / beta), distance - 0.5 * beta));
+}
+
+/// 1 - cosine of the angle between rows where `target` is 1, and where it is -1 the cosine above `margin`.
+/// extents   [rows, n], [rows, n], [rows]
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Y, tensor_operand Target>
+auto cosine_embedding_loss(const X& x, const Y& y, const Target& target, double margin = 0) {
+  constexpr double least = 1e-12;  // below the squares of both lengths, as in PyTorch
+  const auto lengths = (sum(square(x), axis<-1>) + least) * (sum(square(y), axis<-1>) + least);
+  const auto cosine = sum(x * y, axis<-1>) * rsqrt(lengths);
+  return Reduction::of(where(new_axis<-1>(target) == 1, 1 - cosine, maximum(cosine - margin, 0)));
+}
+
+/// How much nearer a row is to `positive` than to `negative`, below `margin`: max(d(positive) - d(negative) + margin, 0).
+/// source    Balntas and others 2016; distances of p = 2, with 1e-6 added to every difference, as PyTorch's
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative>
+auto triplet_margin_loss(const X& x, const Positive& positive, const Negative& negative, double margin = 1) {
+  const auto distance = [&](const auto& other) { return sqrt(sum(square(x - other + 1e-6), axis<-1>)); };
+  return Reduction::of(tenon::relu(distance(positive) - distance(negative) + margin));
+}
+
+}  // namespace tenon::nn

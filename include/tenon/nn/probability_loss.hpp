@@ -1,0 +1,137 @@
+// tenon/nn/probability_loss.hpp: losses of probabilities and of classes.
+// Definitions and reductions are those of PyTorch; gradients follow from the expressions.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/nn/distance_loss.hpp>
+
+namespace tenon::nn {
+
+/// -(target log(x) + (1 - target) log(1 - x)) of probabilities x; logarithms are at least -100.
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto bce_loss(const X& x, const Target& target) {
+  const auto of_one = maximum(log(x), -100);
+  const auto of_zero = maximum(log1p(-as_node(x)), -100);
+  return Reduction::of(-(target * of_one + (1 - as_node(target)) * of_zero));
+}
+
+/// bce_loss(sigmoid(x), target) without overflow on the way, with the ones weighed by `positive_weight`.
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
+auto bce_with_logits_loss(const X& x, const Target& target, const PositiveWeight& positive_weight = 1.0f) {
+  const auto of_one = 1 + (positive_weight - 1) * as_node(target);
+  return Reduction::of((1 - as_node(target)) * x + of_one * softplus(-as_node(x), 1, 1e30));
+}
+
+/// target (log(target) - x) of logarithms x of probabilities: the divergence from them, element by element. PyTorch's
+/// `batchmean` is the sum divided by the rows.
+/// source    Kullback, Leibler 1951
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto kl_div_loss(const X& x, const Target& target) {
+  return Reduction::of(where(target > 0, target * log(target), 0) - target * x);
+}
+/// The same of a target that is given as logarithms.
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+auto kl_div_log_loss(const X& x, const Target& target) {
+  return Reduction::of(exp(target) * (target - x));
+}
+
+namespace detail {
+
+/// Labels [batch, ...] beside scores [batch, classes, ...].
+template <class Scores, class Labels>
+void check_class_labels(const char* name, const Scores& scores, const Labels& labels) {
+  constexpr int rank = Scores::rank;
+  static_assert(Labels::rank == rank - 1, "tenon: labels have the axes of the scores but for that of the classes");
+  for (int axis = 0; axis < rank; ++axis) {
+    if (axis == 1) continue;
+    const index given = labels.extent(axis < 1 ? axis : axis - 1);
+    if (given == scores.extent(axis)) continue;
+    throw shape_error(compose_text(name, ": labels: axis ", axis < 1 ? axis : axis - 1, ": extent ", given,
+                                   ", expected ", scores.extent(axis), " (scores ", scores.to_array(), ", labels ",
+                                   labels.to_array(), ")"));
+  }
+}
+
+/// Whether each class is the one of its label, over [batch, classes, ...].
+template <class Scores, class Labels>
+auto is_label(const Scores& scores, const Labels& labels) {
+  constexpr int rank = Scores::shape_type::rank;
+  return over_channels<rank>(arange<std::int64_t>(scores.shape().extent(1))) == new_axis<1>(labels);
+}
+
+/// Of losses that are weighed already: for means, divided by the sum of the weights.
+template <class Reduction, class Losses, class Weights>
+auto reduce_weighed(const Losses& losses, const Weights& weights) {
+  if constexpr (std::is_same_v<Reduction, to_mean>) return sum(losses) / sum(weights);
+  else return Reduction::of(losses);
+}
+
+/// The weight of each label, 0 where it is ignored, over [batch, 1, ...].
+template <class Chosen, class Labels, class Row>
+auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t ignored, const Row& row) {
+  return sum(where(chosen && new_axis<1>(labels) != ignored, row, 0.0f), axis<1>);
+}
+
+}  // namespace detail
+
+/// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of the
+/// class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights.
+/// extents   unreduced [batch, 1, ...]
+/// throws    shape_error when there is not one label for each place
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
+auto nll_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = -100) {
+  const auto& scores = as_node(x);
+  detail::check_class_labels("nll_loss", scores.shape(), as_node(labels).shape());
+  const auto chosen = detail::is_label(scores, labels);
+  const auto weights =
+      detail::weights_of_labels(chosen, labels, ignored, over_channels<node_of<const X&>::shape_type::rank>(weight));
+  return detail::reduce_weighed<Reduction>(-(sum(where(chosen, scores, 0), axis<1>) * weights), weights);
+}
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
+auto nll_loss(const X& x, const Labels& labels, std::int64_t ignored = -100) {
+  return nll_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
+}
+
+/// nll_loss of the softmax over the classes: of logits [batch, classes, ...] and labels [batch, ...].
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
+  requires is_integer<typename node_of<const Labels&>::element>
+auto cross_entropy_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = -100) {
+  return nll_loss<Reduction>(log_softmax(x, axis<1>), labels, weight, ignored);
+}
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
+  requires is_integer<typename node_of<const Labels&>::element>
+auto cross_entropy_loss(const X& x, const Labels& labels, std::int64_t ignored = -100) {
+  return nll_loss<Reduction>(log_softmax(x, axis<1>), labels, ignored);
+}
+
+/// The same with a share `smoothing` of each label spread over all classes.
+/// source    Szegedy and others 2016: Rethinking the Inception architecture
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
+auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing, const Weight& weight,
+                                 std::int64_t ignored = -100) {
+  constexpr int rank = node_of<const X&>::shape_type::rank;
+  const auto scores = log_softmax(x, axis<1>);
+  detail::check_class_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(labels).shape());
+  const auto chosen = detail::is_label(scores, labels);
+  const auto row = over_channels<rank>(weight);
+  const auto weights = detail::weights_of_labels(chosen, labels, ignored, row);
+  const double share = smoothing / static_cast<double>(scores.shape().extent(1));
+  const auto spread = where(new_axis<1>(labels) != ignored, sum(scores * row, axis<1>), 0);
+  const auto own = sum(where(chosen, scores, 0), axis<1>) * weights;
+  return detail::reduce_weighed<Reduction>(-((1 - smoothing) * own + share * spread), weights);
+}
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
+auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing, std::int64_t ignored = -100) {
+  return smoothed_cross_entropy_loss<Reduction>(x, labels, smoothing, constants(shape<1>{}, 1.0f), ignored);
+}
+
+/// Cross entropy of logits [batch, classes, ...] with probabilities of the same extents in place of labels.
+/// extents   unreduced [batch, 1, ...]
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+  requires is_floating<typename node_of<const Target&>::element>
+auto cross_entropy_loss(const X& x, const Target& target) {
+  return Reduction::of(-sum(log_softmax(x, axis<1>) * target, axis<1>));
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,34 @@
+// tests/nn/distance_loss.cpp: values by hand, gradients against differences; tests/golden compares with PyTorch.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/distance_loss.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::drawn;
+using tenon_test::gradient_difference;
+using tenon_test::numbers_of;
+
+TEST_CASE("losses of one element at a time", "[distance_loss]") {
+  tenon::tensor<double, rank<1>> x({3}), t({3});
+  x(0) = 1, x(1) = -0.5, x(2) = 4;
+  t = 0.0;
+  CHECK(numbers_of(nn::mse_loss<nn::unreduced>(x, t)) == std::vector<double>{1, 0.25, 16});
+  CHECK(numbers_of(nn::l1_loss<nn::unreduced>(x, t)) == std::vector<double>{1, 0.5, 4});
+  CHECK(numbers_of(nn::huber_loss<nn::unreduced>(x, t, 2)) == std::vector<double>{0.5, 0.125, 6});
+  CHECK(numbers_of(nn::smooth_l1_loss<nn::unreduced>(x, t, 2)) == std::vector<double>{0.25, 0.0625, 3});
+  CHECK(numbers_of(nn::smooth_l1_loss<nn::unreduced>(x, t, 0)) == std::vector<double>{1, 0.5, 4});
+  CHECK(static_cast<double>(nn::mse_loss(x, t)) == 17.25 / 3);
+  CHECK(static_cast<double>(nn::l1_loss<nn::to_sum>(x, t)) == 5.5);
+}
+
+TEST_CASE("losses of rows and their gradients", "[distance_loss]") {
+  auto x = drawn(rank<2>(4, 3), 1), y = drawn(rank<2>(4, 3), 2), z = drawn(rank<2>(4, 3), 3);
+  tenon::tensor<std::int64_t, rank<1>> sign({4});
+  for (tenon::index i = 0; i < 4; ++i) sign(i) = i % 2 == 0 ? 1 : -1;
+  CHECK(gradient_difference([&](const auto& a, const auto& b) { return nn::cosine_embedding_loss(a, b, sign); }, x,
+                            y) == "");
+  CHECK(gradient_difference([](const auto&... rows) { return nn::triplet_margin_loss(rows...); }, x, y, z) == "");
+}

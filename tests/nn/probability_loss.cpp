@@ -1,0 +1,50 @@
+// tests/nn/probability_loss.cpp: values by hand, what is refused; tests/golden compares with PyTorch.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/probability_loss.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+#include "support/text_of.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::drawn;
+using tenon_test::numbers_of;
+
+namespace {
+
+tenon::tensor<std::int64_t, rank<1>> labels_of(const std::vector<std::int64_t>& values) {
+  tenon::tensor<std::int64_t, rank<1>> labels({static_cast<tenon::index>(values.size())});
+  std::copy(values.begin(), values.end(), labels.data());
+  return labels;
+}
+
+}  // namespace
+
+TEST_CASE("labels choose, weigh and are ignored", "[probability_loss]") {
+  const auto x = drawn(rank<2>(3, 4), 1);
+  const auto labels = labels_of({2, -100, 0});
+  const double first = -x(0, 2), third = -x(2, 0);
+  CHECK(numbers_of(nn::nll_loss<nn::unreduced>(x, labels)) == std::vector<double>{first, 0, third});
+  CHECK(std::fabs(static_cast<double>(nn::nll_loss(x, labels)) - (first + third) / 2) < 1e-12);
+  tenon::tensor<double, rank<1>> weight({4});
+  weight = tenon::arange<double>(4) + 1;
+  CHECK(std::fabs(static_cast<double>(nn::nll_loss(x, labels, weight)) - (3 * first + third) / 4) < 1e-12);
+}
+
+TEST_CASE("a label that is certain costs nothing, and infinite logits stay out", "[probability_loss]") {
+  tenon::tensor<double, rank<2>> x({2, 2});
+  x(0, 0) = 0, x(0, 1) = -std::numeric_limits<double>::infinity(), x(1, 0) = 1000, x(1, 1) = -1000;
+  CHECK(static_cast<double>(nn::cross_entropy_loss(x, labels_of({0, 0}))) == 0);
+  tenon::tensor<double, rank<1>> logits({2}), target({2});
+  logits(0) = 1000, logits(1) = -1000;
+  target(0) = 1, target(1) = 0;
+  CHECK(static_cast<double>(nn::bce_with_logits_loss(logits, target)) == 0);
+}
+
+TEST_CASE("there is one label for each place", "[probability_loss]") {
+  const auto x = drawn(rank<2>(3, 4), 1);
+  const auto labels = labels_of({0, 1});
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, labels); }) ==
+        "nll_loss: labels: axis 0: extent 2, expected 3 (scores [3, 4], labels [2])");
+}
