@@ -57,7 +57,8 @@ auto cosine_embedding_loss(const X& x, const Y& y, const Target& target, double 
   return Reduction::of(where(new_axis<-1>(target) == 1, 1 - cosine, maximum(cosine - margin, 0)));
 }
 
-/// How much nearer a row is to `positive` than to `negative`, below `margin`: max(d(positive) - d(negative) + margin, 0).
+/// How far a row is from being nearer to `positive` than to `negative` by `margin`:
+/// max(d(positive) - d(negative) + margin, 0).
 /// source    Balntas and others 2016; distances of p = 2, with 1e-6 added to every difference, as PyTorch's
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative>
 auto triplet_margin_loss(const X& x, const Positive& positive, const Negative& negative, double margin = 1) {

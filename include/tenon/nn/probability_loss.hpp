@@ -75,8 +75,8 @@ auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t 
 
 }  // namespace detail
 
-/// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of the
-/// class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights.
+/// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of
+/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights.
 /// extents   unreduced [batch, 1, ...]
 /// throws    shape_error when there is not one label for each place
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
