@@ -27,14 +27,10 @@ TEMPLATE_LIST_TEST_CASE("layer norm makes rows standard", "[norm]", tenon_test::
   }
 }
 
-TEST_CASE("gradients of norms agree with differences", "[norm]") {
-  CHECK(tenon_test::layer_difference<nn::layer_norm<shape<3, 4>, affine::both, tenon::host, double>>(
-            rank<3>(2, 3, 4)) == "");
+TEST_CASE("gradients of norms agree with differences", "[norm]") {  // those of the others: tests/golden
   CHECK(tenon_test::layer_difference<nn::rms_norm<shape<4>, affine::weight, tenon::host, double>>(rank<2>(3, 4)) == "");
   using group_norm = nn::group_norm<tenon::dyn, affine::both, tenon::host, double>;
   CHECK(tenon_test::layer_difference(rank<3>(2, 4, 3), group_norm(2, 4)) == "");
-  CHECK(tenon_test::layer_difference<nn::instance_norm<2, affine::both, tenon::host, double>>(rank<4>(2, 2, 3, 2)) ==
-        "");
 }
 
 TEST_CASE("a norm refuses other extents", "[norm]") {
