@@ -13,6 +13,14 @@
 
 namespace tenon {
 
+/// Whether all reductions of a statement may be ones of small windows, as far as types know.
+template <class E>
+inline constexpr bool reduces_windows = []<class... Reductions>(std::type_identity<tuple<const Reductions*...>>) {
+  return (detail::folds_windows<Reductions> && ...);
+}(std::type_identity<decltype(reductions_of(std::declval<const E&>()))>{});
+
+#if !defined(__CUDACC__)
+
 /// The results of each reduction for a row of outputs.
 template <class... Folds>
 struct window_slots {
@@ -100,12 +108,6 @@ void run_window_blocks(const tuple<Folds...>& folds, const array<int, Count>& fi
 
 }  // namespace detail
 
-/// Whether all reductions of a statement may be ones of small windows, as far as types know.
-template <class E>
-inline constexpr bool reduces_windows = []<class... Reductions>(std::type_identity<tuple<const Reductions*...>>) {
-  return (detail::folds_windows<Reductions> && ...);
-}(std::type_identity<decltype(reductions_of(std::declval<const E&>()))>{});
-
 /// Evaluates a statement of reductions of small windows into `target`. Returns false, and has done nothing, where
 /// windows are no neighbours in memory.
 template <class Target, class E>
@@ -134,5 +136,7 @@ bool run_windows_host(const Target& target, const E& node) {
                             });
   return true;
 }
+
+#endif
 
 }  // namespace tenon
