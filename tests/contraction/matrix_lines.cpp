@@ -22,7 +22,7 @@ auto matrix_of(const E& node) {
 struct axes_of_rows {
   static constexpr tenon::array<int, 2> rows{{0, 1}};
   static constexpr tenon::array<int, 1> columns{{2}};
-  static constexpr tenon::array<int, 0> batches{}, result_batches{};
+  [[maybe_unused]] static constexpr tenon::array<int, 0> batches{}, result_batches{};
 };
 
 /// Checks every element of the lines that are found of a matrix.

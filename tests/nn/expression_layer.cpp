@@ -11,7 +11,6 @@ namespace {
 
 /// y = x^power * weight + bias, of rows of 3.
 struct power_layer : nn::expression_layer<power_layer> {
-  static constexpr const char* name = "power";
   double power = 2;
   nn::parameter<double, tenon::shape<3>, tenon::host> weight, bias;
 
