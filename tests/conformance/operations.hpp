@@ -75,8 +75,8 @@ using operation_table = std::map<std::string, operation>;
 using device_tables = std::map<std::string, operation_table>;
 
 /// Calls `fill.operator()<Space>(table)` for the table of every device of this program.
-template <class Fill>
-void on_each_device(device_tables& devices, Fill fill) {
+template <class Table, class Fill>
+void on_each_device(std::map<std::string, Table>& devices, Fill fill) {
 #if defined(__CUDACC__)
   fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
 #else

@@ -10,6 +10,7 @@ namespace golden {
 namespace tn = tenon;
 using conformance::array;
 using conformance::array_of;
+using conformance::on_each_device;
 using conformance::tensor_of;
 using tn::index;
 
@@ -38,17 +39,6 @@ using layer = std::function<result(const golden_case&)>;
 /// By PyTorch's names of classes.
 using layer_table = std::map<std::string, layer>;
 using device_tables = std::map<std::string, layer_table>;
-
-/// Calls `fill.operator()<Space>(table)` for the table of every device of this program.
-template <class Fill>
-void on_each_device(device_tables& devices, Fill fill) {
-#if defined(__CUDACC__)
-  fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
-#else
-  fill.template operator()<tn::host>(devices[tn::host::name]);
-  fill.template operator()<tn::emulated>(devices[tn::emulated::name]);
-#endif
-}
 
 /// throws    file_error
 golden_case read_golden_case(const std::filesystem::path& folder);

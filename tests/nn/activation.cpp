@@ -48,3 +48,8 @@ TEMPLATE_LIST_TEST_CASE("flatten joins all axes but the batch", "[activation]", 
   layer.backward(x, y, y, dx.write_view());
   CHECK(numbers_of(dx) == numbers_of(x));
 }
+
+TEST_CASE("glu halves its axis", "[activation]") {
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::glu<1>::output_shape(shape<3, 8, 5>{})), shape<3, 4, 5>>);
+  CHECK(nn::glu<>::output_shape(rank<2>(3, 6)) == rank<2>(3, 3));
+}

@@ -60,3 +60,15 @@ TEST_CASE("one value a channel has no variance to train with", "[batch_norm]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { layer.prepare(x); }) ==
         "batch_norm: 1 values a channel, expected at least 2 in training (input [1, 3])");
 }
+
+TEST_CASE("a copy in another space trains on", "[batch_norm]") {
+  nn::batch_norm<> layer(2);
+  layer.initialise(0);
+  auto copy = layer.to<tenon::emulated>();
+  const auto x = tenon_test::random_input<tenon::emulated>(rank<2>(4, 2));
+  copy.prepare(x);
+  const auto y = numbers_of(copy.forward(x));
+  layer.prepare(x.to<tenon::host>());
+  const auto expected = numbers_of(layer.forward(x.to<tenon::host>()));
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::fabs(y[i] - expected[i]) < 1e-6);
+}

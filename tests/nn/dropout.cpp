@@ -54,3 +54,18 @@ TEST_CASE("the gradient passes where the elements did", "[dropout]") {
   layer.backward(x, y, x, dx.write_view());
   CHECK(numbers_of(dx) == numbers_of(y));
 }
+
+TEST_CASE("layers of one network drop other elements", "[dropout]") {
+  tenon::tensor<float, rank<1>> x({256});
+  x = 1.0f;
+  nn::dropout first, second;
+  first.initialise(6), second.initialise(7);
+  const auto mask = [&](nn::dropout& layer) {
+    layer.prepare(x);
+    return numbers_of(layer.forward(x));
+  };
+  const auto of_first = mask(first);
+  CHECK(mask(second) != of_first);
+  CHECK(mask(first) != of_first);
+  CHECK(mask(first) != mask(second));
+}

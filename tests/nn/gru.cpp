@@ -19,13 +19,7 @@ using layer = nn::gru<dyn, dyn, Space, T>;
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("gru agrees with its definition", "[gru]", tenon_test::spaces) {
-  using layer_type = layer<TestType>;
-  compare_with_definition(layer_type(5, 7), 3, 5, 7, 6, 3);
-  compare_with_definition(layer_type(3, 33), 3, 3, 33, 2, 1);
-  compare_with_definition(layer_type(1, 1), 3, 1, 1, 1, 1);
-  compare_with_definition(layer_type(4, 16, {.bias = false}), 3, 4, 16, 3, 2);
-  compare_with_definition(layer_type(4, 17, {.layers = 2, .batch_first = true}), 3, 4, 17, 3, 11);
-  compare_with_definition(layer_type(4, 5, {.layers = 2, .bidirectional = true}), 3, 4, 5, 3, 9);
+  tenon_test::compare_options<layer<TestType>>(3);
 }
 
 TEST_CASE("gru with sizes of its type agrees with its definition", "[gru]") {

@@ -20,12 +20,7 @@ using layer = nn::rnn<dyn, dyn, Space, T>;
 
 TEMPLATE_LIST_TEST_CASE("rnn agrees with its definition", "[rnn]", tenon_test::spaces) {
   using layer_type = layer<TestType>;
-  compare_with_definition(layer_type(5, 7), 1, 5, 7, 6, 3);
-  compare_with_definition(layer_type(3, 33), 1, 3, 33, 2, 1);
-  compare_with_definition(layer_type(1, 1), 1, 1, 1, 1, 1);
-  compare_with_definition(layer_type(4, 16, {.bias = false}), 1, 4, 16, 3, 2);
-  compare_with_definition(layer_type(4, 17, {.layers = 2, .batch_first = true}), 1, 4, 17, 3, 11);
-  compare_with_definition(layer_type(4, 5, {.layers = 2, .bidirectional = true}), 1, 4, 5, 3, 9);
+  tenon_test::compare_options<layer_type>(1);
   compare_with_definition(layer_type(4, 9, {.function = nn::nonlinearity::with_relu}), 1, 4, 9, 5, 2);
 }
 

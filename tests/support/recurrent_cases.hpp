@@ -259,4 +259,15 @@ void check_cost(Layer layer, tenon::index input) {
   CHECK(!longer.takes_memory);
 }
 
+/// What layers of every kind are compared for: odd sizes, one of everything, no bias, several layers, both directions.
+template <class Layer>
+void compare_options(int gates) {
+  compare_with_definition(Layer(5, 7), gates, 5, 7, 6, 3);
+  compare_with_definition(Layer(3, 33), gates, 3, 33, 2, 1);
+  compare_with_definition(Layer(1, 1), gates, 1, 1, 1, 1);
+  compare_with_definition(Layer(4, 16, {.bias = false}), gates, 4, 16, 3, 2);
+  compare_with_definition(Layer(4, 17, {.layers = 2, .batch_first = true}), gates, 4, 17, 3, 11);
+  compare_with_definition(Layer(4, 5, {.layers = 2, .bidirectional = true}), gates, 4, 5, 3, 9);
+}
+
 }  // namespace tenon_test

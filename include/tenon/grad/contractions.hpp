@@ -26,27 +26,14 @@ template <class Own, int... Letters>
 constexpr auto letters_seen_from(axis_list<Letters...>) -> axis_list<letter_seen_from<Own>(Letters)...> {
   return {};
 }
-template <int... I>
-constexpr axis_list<I...> first_letters(std::integer_sequence<int, I...>) {
-  return {};
-}
 
 /// The gradient of the operand with letters `Own` of a contraction, from the result's and the other operand.
 template <class Own, class Others, int Rank, class Gradient, class Other>
 auto contract_gradient(const Gradient& gradient, const Other& other) {
-  using result = decltype(first_letters(std::make_integer_sequence<int, Rank>{}));
+  using result = decltype(axes_from<0>(std::make_integer_sequence<int, Rank>{}));
   return contract_letters<Own::count, decltype(letters_seen_from<Own>(result{})),
                           decltype(letters_seen_from<Own>(Others{}))>(gradient, other);
 }
-
-template <class Pattern>
-struct precision_of_pattern {
-  using type = precision::full;
-};
-template <class Pattern, class Precision>
-struct precision_of_pattern<precise_pattern<Pattern, Precision>> {
-  using type = Precision;
-};
 
 }  // namespace detail
 
@@ -57,7 +44,7 @@ auto operand_gradient(const contraction<Left, Right, Pattern>& node, const Gradi
   using right = typename Pattern::right_letters;
   using own = std::conditional_t<I == 0, left, right>;
   using others = std::conditional_t<I == 0, right, left>;
-  using precision = typename detail::precision_of_pattern<Pattern>::type;
+  using precision = typename detail::precision_of_node<contraction<Left, Right, Pattern>>::type;
   return detail::with_precision<precision>(
       detail::contract_gradient<own, others, Pattern::rank>(gradient, get<1 - I>(node.operands)));
 }

@@ -29,6 +29,12 @@ consteval void must_be_variable() {
                 "tenon: gradients are taken with respect to variables: variable<0>(tensor)");
 }
 
+template <class Node>
+consteval void must_be_without_axes() {
+  static_assert(Node::shape_type::rank == 0 || must_hold<typename Node::shape_type>,
+                "tenon: gradient takes an expression without axes, such as a sum; vjp takes others");
+}
+
 template <class Node, class Variable, class Seed>
 auto gradient_of_variable(const Node& node, const Variable& variable, const Seed& seed) {
   must_be_variable<Variable>();
@@ -63,8 +69,7 @@ auto vjp(Operand&& operand, Seed&& seed, const wrt_variables<Variables...>& name
 template <tensor_operand Operand, class... Variables>
 auto gradient(Operand&& operand, const wrt_variables<Variables...>& named) {
   using node = node_of<Operand>;
-  static_assert(node::shape_type::rank == 0 || must_hold<typename node::shape_type>,
-                "tenon: gradient takes an expression without axes, such as a sum; vjp takes others");
+  detail::must_be_without_axes<node>();
   return vjp(std::forward<Operand>(operand), constants(shape<>{}, typename node::element(1)), named);
 }
 

@@ -40,8 +40,7 @@ auto share_gradient(sum_monoid, const Operand&, const Result&, const Gradient& g
 }
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(mean_monoid, const Operand& x, const Result&, const Gradient& gradient) {
-  const auto count =
-      static_cast<double>(folded_count(reduced_axes<Operand::shape_type::rank>(Axes{}), x.shape().to_array()));
+  const auto count = static_cast<double>(folded_count(Axes{}, x.shape(), "gradient"));
   return gradient * (1 / count);
 }
 /// Where one value is 0, only it has a gradient: the product of the others.
@@ -60,8 +59,7 @@ auto share_gradient(max_monoid, const Operand& x, const Result& chosen, const Gr
 }
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(variance_monoid, const Operand& x, const Result&, const Gradient& gradient) {
-  const auto count =
-      static_cast<double>(folded_count(reduced_axes<Operand::shape_type::rank>(Axes{}), x.shape().to_array()));
+  const auto count = static_cast<double>(folded_count(Axes{}, x.shape(), "gradient"));
   return gradient * (x - reduce_like<mean_monoid, Axes>(x)) * (2 / count);
 }
 

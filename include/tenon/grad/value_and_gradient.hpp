@@ -6,6 +6,7 @@
 
 #include <tenon/evaluate.hpp>
 #include <tenon/grad/gradient.hpp>
+#include <tenon/plan/sharing.hpp>
 
 namespace tenon {
 
@@ -59,12 +60,6 @@ void visit_named_leaves(const Node& node, const Visitor& visitor) {
   }
 }
 
-template <class T, class Shape, class Space, class Owner, class OtherOwner>
-bool is_same_leaf(const leaf<T, Shape, Space, Owner>& left, const leaf<T, Shape, Space, OtherOwner>& right) {
-  return left.elements.data() == right.elements.data() && left.shape() == right.shape() &&
-         left.elements.strides() == right.elements.strides();
-}
-
 /// The gradient of a tensor in an expression with named leaves: the sum over those leaves that are the tensor.
 template <class Node, class Leaf>
 auto evaluated_gradient(const Node& node, const Leaf& sought) {
@@ -76,7 +71,7 @@ auto evaluated_gradient(const Node& node, const Leaf& sought) {
     if constexpr (std::is_same_v<typename named_type::element, element> &&
                   std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type> &&
                   depends_on<Name, Node>) {
-      if (!is_same_leaf(sought, named)) return;
+      if (!equal_nodes(sought, Leaf{named.elements, sought.owner})) return;
       const auto share = gradient_of_variable(node, named, constants(shape<>{}, typename Node::element(1)));
       if (has_any) result = result + share;
       else result = share;
@@ -108,12 +103,6 @@ auto evaluate_together(const Nodes&... nodes) {
   return results;
 }
 
-template <class Node>
-consteval void value_must_be_number() {
-  static_assert(Node::shape_type::rank == 0 || must_hold<typename Node::shape_type>,
-                "tenon: gradient takes an expression without axes, such as a sum; vjp takes others");
-}
-
 }  // namespace detail
 
 /// The value of an expression without axes and its gradients: a number and a tensor for each variable or tensor named.
@@ -125,7 +114,7 @@ template <tensor_operand Operand, class... Leaves>
 auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named) {
   const auto& node = as_node(std::forward<Operand>(operand));
   using node_type = std::remove_cvref_t<decltype(node)>;
-  detail::value_must_be_number<node_type>();
+  detail::must_be_without_axes<node_type>();
   const typename node_type::element value = node;
   if constexpr (((detail::variable_of_node<Leaves> >= 0) && ...)) {
     auto gradients =

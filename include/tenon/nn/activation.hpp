@@ -117,10 +117,10 @@ struct glu : stateless, expression_layer<glu<Axis>> {
   static constexpr const char* name = "glu";
 
   template <shape_type Input>
-  static constexpr auto output_shape(const Input& input) {
+  static auto output_shape(const Input& input) {
     constexpr int halved = normalise_axis(Axis, Input::rank);
-    constexpr index known = Input::static_extent(halved);
-    return with_extent < halved, known == dyn ? dyn : known / 2 > (input, input.extent(halved) / 2);
+    constexpr index half = tenon::detail::part_extent(Input::static_extent(halved), 2);
+    return with_extent<halved, half>(input, input.extent(halved) / 2);
   }
   template <class Input>
   auto expression(const Input& x) const {

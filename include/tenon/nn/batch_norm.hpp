@@ -59,8 +59,8 @@ struct batch_norm {
       bias = {filled(0), filled(0)};
     }
     running_mean = filled(0), running_var = filled(1);
-    for (row* each : {&mean_, &variance_, &scale_, &mean_gradient_, &scale_gradient_}) *each = filled(0);
     num_batches_tracked = 0;
+    make_rows();
   }
   template <memory_space Other>
   in_space<Other> to() const {
@@ -74,6 +74,7 @@ struct batch_norm {
     copy.running_var = running_var.template to<Other>();
     copy.num_batches_tracked = num_batches_tracked;
     copy.is_training = is_training;
+    copy.make_rows();
     return copy;
   }
   template <class Visitor>
@@ -149,9 +150,17 @@ struct batch_norm {
   }
 
  private:
+  template <index, affine, memory_space, dtype>
+  friend struct batch_norm;
+
   row mean_{}, variance_{}, scale_{};       // of the last batch; the scale is 1 / deviation
   row mean_gradient_{}, scale_gradient_{};  // where there is no weight and bias to hold them
 
+  void make_rows() {
+    for (row* each : {&mean_, &variance_, &scale_, &mean_gradient_, &scale_gradient_}) {
+      *each = constants(extents, T(0));
+    }
+  }
   bool uses_running() const { return !is_training && options.track_statistics; }
   template <class Input>
   index values_per_channel(const Input& input) const {

@@ -16,7 +16,8 @@ template <int Axes>
 struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
   static constexpr const char* name = "dropout";
   double probability = 0.5;
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;  // of the layer
+  std::uint64_t step = 0;  // masks drawn so far
   bool is_training = true;
 
   masked_dropout() = default;
@@ -26,6 +27,9 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
     }
   }
 
+  /// Layers of a network draw masks of their own.
+  void initialise(std::uint64_t layer_seed) { seed = layer_seed, step = 0; }
+
   template <shape_type Input>
   static constexpr Input output_shape(const Input& input) {
     return input;
@@ -33,12 +37,13 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
   /// The next mask.
   template <class Input>
   void prepare(const Input&) {
-    if (is_training) ++seed;
+    if (is_training) ++step;
   }
   template <class Input>
   auto expression(const Input& x) const {
     const double kept = is_training ? 1 - probability : 1;
-    const auto mask = bernoulli<bool>(mask_shape(x.shape()), seed, kept);
+    const std::uint64_t mask_seed = seed * 0x9E3779B97F4A7C15u + step;  // far from those of other layers' steps
+    const auto mask = bernoulli<bool>(mask_shape(x.shape()), mask_seed, kept);
     return where(mask, x * (kept > 0 ? 1 / kept : 0.0), 0);
   }
 

@@ -37,7 +37,6 @@ struct affine_layer : expression_layer<Layer> {
   auto to() const {
     typename Layer::template in_space<Other> copy;
     copy.extents = extents, copy.epsilon = epsilon;
-    if constexpr (requires { copy.groups; }) copy.groups = static_cast<const Layer&>(*this).groups;
     if constexpr (Affine != affine::none) copy.weight = weight.template to<Other>();
     if constexpr (Affine == affine::both) copy.bias = bias.template to<Other>();
     return copy;
@@ -57,7 +56,7 @@ struct affine_layer : expression_layer<Layer> {
 
 namespace detail {
 
-/// `Count` trailing axes.
+/// Calls `body` with as many trailing axes as there are numbers I.
 template <class Body, int... I>
 auto with_trailing_axes(const Body& body, std::integer_sequence<int, I...>) {
   return body(axis<(-1 - I)...>);
@@ -88,7 +87,7 @@ constexpr void check_trailing(const Input& input, const Normalised& extents) {
 
 }  // namespace detail
 
-/// Layer norm over the trailing axes of static extents `Normalised`: (x - mean) / sqrt(variance + epsilon), biased.
+/// Layer norm over the trailing axes, of extents `Normalised`: (x - mean) / sqrt(variance + epsilon), biased.
 /// parameters  weight, bias [Normalised]
 /// source      Ba, Kiros, Hinton 2016: Layer normalization
 template <shape_type Normalised, affine Affine = affine::both, memory_space Space = host, dtype T = float>
@@ -112,7 +111,7 @@ struct layer_norm : affine_layer<layer_norm<Normalised, Affine, Space, T>, Norma
   }
 };
 
-/// x / sqrt(mean of squares + epsilon) over the trailing axes of static extents `Normalised`.
+/// x / sqrt(mean of squares + epsilon) over the trailing axes, of extents `Normalised`.
 /// parameters  weight [Normalised]
 /// source      Zhang, Sennrich 2019: Root mean square layer normalization; epsilon as in PyTorch: that of the type
 template <shape_type Normalised, affine Affine = affine::weight, memory_space Space = host, dtype T = float>
@@ -157,6 +156,12 @@ struct group_norm : affine_layer<group_norm<Channels, Affine, Space, T>, shape<C
   template <memory_space Other>
   using in_space = group_norm<Channels, Affine, Other, T>;
   static constexpr float default_epsilon = 1e-5f;
+  template <memory_space Other>
+  in_space<Other> to() const {
+    auto copy = affine_layer<group_norm, shape<Channels>, Affine, Space, T>::template to<Other>();
+    copy.groups = groups;
+    return copy;
+  }
 
   template <shape_type Input>
   constexpr Input output_shape(const Input& input) const {

@@ -20,7 +20,7 @@ auto bce_loss(const X& x, const Target& target) {
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
 auto bce_with_logits_loss(const X& x, const Target& target, const PositiveWeight& positive_weight = 1.0f) {
   const auto of_one = 1 + (positive_weight - 1) * as_node(target);
-  return Reduction::of((1 - as_node(target)) * x + of_one * softplus(-as_node(x), 1, 1e30));
+  return Reduction::of((1 - as_node(target)) * x + of_one * tenon::softplus(-as_node(x), 1, 1e30));
 }
 
 /// target (log(target) - x) of logarithms x of probabilities: the divergence from them, element by element. PyTorch's
@@ -97,12 +97,12 @@ auto nll_loss(const X& x, const Labels& labels, std::int64_t ignored = -100) {
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
   requires is_integer<typename node_of<const Labels&>::element>
 auto cross_entropy_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = -100) {
-  return nll_loss<Reduction>(log_softmax(x, axis<1>), labels, weight, ignored);
+  return nll_loss<Reduction>(tenon::log_softmax(x, axis<1>), labels, weight, ignored);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
   requires is_integer<typename node_of<const Labels&>::element>
 auto cross_entropy_loss(const X& x, const Labels& labels, std::int64_t ignored = -100) {
-  return nll_loss<Reduction>(log_softmax(x, axis<1>), labels, ignored);
+  return nll_loss<Reduction>(tenon::log_softmax(x, axis<1>), labels, ignored);
 }
 
 /// The same with a share `smoothing` of each label spread over all classes.
@@ -111,7 +111,7 @@ template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, te
 auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing, const Weight& weight,
                                  std::int64_t ignored = -100) {
   constexpr int rank = node_of<const X&>::shape_type::rank;
-  const auto scores = log_softmax(x, axis<1>);
+  const auto scores = tenon::log_softmax(x, axis<1>);
   detail::check_class_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(labels).shape());
   const auto chosen = detail::is_label(scores, labels);
   const auto row = over_channels<rank>(weight);
@@ -131,7 +131,7 @@ auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smooth
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
   requires is_floating<typename node_of<const Target&>::element>
 auto cross_entropy_loss(const X& x, const Target& target) {
-  return Reduction::of(-sum(log_softmax(x, axis<1>) * target, axis<1>));
+  return Reduction::of(-sum(tenon::log_softmax(x, axis<1>) * target, axis<1>));
 }
 
 }  // namespace tenon::nn

@@ -18,11 +18,7 @@ void check_size(const char* what, index given, index known) {
 /// The last axis of an input has as many features as the layer takes: `expected`, and `Known`, unless that is `dyn`.
 template <class Layer, index Known, shape_type Input>
 void check_features(const Input& input, index expected) {
-  constexpr int last = Input::rank - 1;
-  if constexpr (Known != dyn) check_input<Layer, last, Known>(input);
-  if (input.extent(last) == expected) return;
-  throw shape_error(compose_text(Layer::name, ": axis ", last, ": extent ", input.extent(last), ", expected ", expected,
-                                 " (input ", input.to_array(), ")"));
+  check_input<Layer, Input::rank - 1, Known>(input, expected);
 }
 
 /// Takes elements of equal extents only; `Known` is what the type knows of the last one.
