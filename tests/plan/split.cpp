@@ -50,7 +50,7 @@ TEST_CASE("a split evaluates contractions first, then reductions, innermost firs
   });
 }
 
-TEST_CASE("one value replaces all equal parts, and only the first of different ones", "[split]") {
+TEST_CASE("one value replaces all equal parts; the last of different contractions stays", "[split]") {
   int evaluations = 0;
   const auto evaluate = [&](const auto& part) {
     ++evaluations;

@@ -22,15 +22,6 @@ struct tuple_base;
 template <int... I, class... Ts>
 struct tuple_base<std::integer_sequence<int, I...>, Ts...> : tuple_element<I, Ts>... {};
 
-template <int I, class T>
-TENON_HOST_DEVICE constexpr const T& get_element(const tuple_element<I, T>& element) {
-  return element.value;
-}
-template <int I, class T>
-TENON_HOST_DEVICE constexpr T& get_element(tuple_element<I, T>& element) {
-  return element.value;
-}
-
 }  // namespace detail
 
 /// One value of each type; trivially copyable when they all are.
@@ -49,13 +40,14 @@ TENON_HOST_DEVICE constexpr tuple<Ts...> make_tuple_of(Ts... values) {
   return {{{values}...}};
 }
 
-template <int I, class... Ts>
-TENON_HOST_DEVICE constexpr const auto& get(const tuple<Ts...>& values) {
-  return detail::get_element<I>(values);
+/// The value at I of a tuple: of its part that holds it, so that all tuples with a T there share one function.
+template <int I, class T>
+TENON_HOST_DEVICE constexpr const T& get(const detail::tuple_element<I, T>& element) {
+  return element.value;
 }
-template <int I, class... Ts>
-TENON_HOST_DEVICE constexpr auto& get(tuple<Ts...>& values) {
-  return detail::get_element<I>(values);
+template <int I, class T>
+TENON_HOST_DEVICE constexpr T& get(detail::tuple_element<I, T>& element) {
+  return element.value;
 }
 
 /// `body(values...)` of a tuple; on the host only, where lambdas need no marks.

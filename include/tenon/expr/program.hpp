@@ -251,13 +251,17 @@ inline constexpr int element_bytes = [] {
 template <class Program>
 inline constexpr bool visits_all_reads = requires { requires Program::visits_all_reads; };
 
-/// An operation on the values of other programs, each converted to the type the operation computes in.
+/// An operation on the values of other programs, each converted to the type the operation computes in. `Positions` are
+/// their numbers: members fold over them in place, as functions that would deduce them were half of a statement's.
+template <class Positions, class Op, class Result, class Computes, class... Programs>
+struct numbered_operation_program;
 template <class Op, class Result, class Computes, class... Programs>
-struct operation_program {
+using operation_program =
+    numbered_operation_program<std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>, Op, Result,
+                               Computes, Programs...>;
+template <int... I, class Op, class Result, class Computes, class... Programs>
+struct numbered_operation_program<std::integer_sequence<int, I...>, Op, Result, Computes, Programs...> {
   using value_type = Result;
-  using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>;
-  template <int I>
-  using value_of_program = typename type_list<Programs...>::template at<I>::value_type;
   static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
   static constexpr int element_bytes = greatest_size({1, tenon::element_bytes<Programs>...});
   static constexpr bool visits_all_reads = (tenon::visits_all_reads<Programs> && ...);
@@ -272,64 +276,29 @@ struct operation_program {
     [[no_unique_address]] Op op;
     tuple<Cursors...> cursors;
 
-    TENON_INLINE bool is_adjacent() const { return all_adjacent(positions{}); }
-    template <class U>
-    TENON_INLINE bool reads_beside(const U* written, index count) const {
-      return all_beside(written, count, positions{});
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
-      return value_of(i, slots, positions{});
-    }
-    template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-      return pack_of<Width>(i, access, slots, positions{});
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-      return settled_of(slots, positions{});
-    }
-    TENON_INLINE void prefetch(index i) const {
-      apply_tuple([i](const auto&... cursor) { (tenon::prefetch(cursor, i), ...); }, cursors);
-    }
-    template <class Visitor>
-    void visit(Visitor& visitor) {
-      apply_tuple([&](auto&... cursor) { (tenon::visit_elements(cursor, visitor), ...); }, cursors);
-    }
-    template <int Size, class Reader>
-    TENON_HOST_DEVICE TENON_INLINE auto fetch(Reader& reader) const {
-      return fetch_each<Size>(reader, positions{});
-    }
-    template <class Fetched>
-    TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
-      return value_from_each(fetched, k, positions{});
-    }
-
-   private:
-    template <int Size, class Reader, int... I>
-    TENON_HOST_DEVICE TENON_INLINE auto fetch_each([[maybe_unused]] Reader& reader,
-                                                   std::integer_sequence<int, I...>) const {
-      return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
-          {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
-    }
-    template <class Fetched, int... I>
-    TENON_HOST_DEVICE TENON_INLINE Result value_from_each(const Fetched& fetched, index k,
-                                                          std::integer_sequence<int, I...>) const {
-      return static_cast<Result>(op.value(
-          converted_to<typename Computes::template at<I>>(tenon::value_from(get<I>(cursors), get<I>(fetched), k))...));
-    }
-    template <int... I>
-    TENON_INLINE bool all_adjacent(std::integer_sequence<int, I...>) const {
+    TENON_INLINE bool is_adjacent() const {
       return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);
     }
-    template <class U, int... I>
-    TENON_INLINE bool all_beside(const U* written, index count, std::integer_sequence<int, I...>) const {
+    template <class U>
+    TENON_INLINE bool reads_beside(const U* written, index count) const {
       return (
           tenon::reads_beside(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written, count) &&
           ...);
     }
-    template <class Slots, int... I>
-    TENON_HOST_DEVICE TENON_INLINE auto settled_of(const Slots& slots, std::integer_sequence<int, I...>) const {
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
+      return static_cast<Result>(op.value(converted_to<typename Computes::template at<I>>(
+          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
+    }
+    template <int Width, class Access, class Slots>
+    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
+      return simd::as_lanes<Result>(
+          op.value(simd::convert<typename Programs::value_type, typename Computes::template at<I>>(
+              static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
+                                                                                                        slots))...));
+    }
+    template <class Slots>
+    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
       if constexpr ((is_uniform<decltype(settle(get<I>(cursors), slots))> && ...)) {
         return typename constant_source<Result>::cursor{value(0, slots)};
       } else {
@@ -337,47 +306,37 @@ struct operation_program {
                                                                       make_tuple_of(settle(get<I>(cursors), slots)...)};
       }
     }
-    template <class Slots, int... I>
-    TENON_HOST_DEVICE TENON_INLINE Result value_of(index i, const Slots& slots,
-                                                   std::integer_sequence<int, I...>) const {
-      return static_cast<Result>(op.value(converted_to<typename Computes::template at<I>>(
-          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
+    TENON_INLINE void prefetch(index i) const {
+      (tenon::prefetch(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, i), ...);
     }
-    template <int Width, class Access, class Slots, int... I>
-    TENON_INLINE auto pack_of(index i, Access access, const Slots& slots, std::integer_sequence<int, I...>) const {
-      return simd::as_lanes<Result>(op.value(simd::convert<value_of_program<I>, typename Computes::template at<I>>(
-          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
-                                                                                                    slots))...));
+    template <class Visitor>
+    void visit(Visitor& visitor) {
+      (tenon::visit_elements(static_cast<detail::tuple_element<I, Cursors>&>(cursors).value, visitor), ...);
+    }
+    template <int Size, class Reader>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch([[maybe_unused]] Reader& reader) const {
+      return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
+          {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
+    }
+    template <class Fetched>
+    TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
+      return static_cast<Result>(op.value(
+          converted_to<typename Computes::template at<I>>(tenon::value_from(get<I>(cursors), get<I>(fetched), k))...));
     }
   };
 
   template <int Rank>
   TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
-    return cursor_at(position, positions{});
+    return cursor_of<decltype(static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position))...>{
+        op, {{{static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position)}...}}};
   }
   template <int Rank>
   TENON_INLINE bool is_flat(const array<index, Rank>& extents) const {
-    return all_flat(extents, positions{});
+    return (tenon::is_flat(static_cast<const detail::tuple_element<I, Programs>&>(programs).value, extents) && ...);
   }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
-    visit_all(visitor, positions{});
-  }
-
- private:
-  template <int Rank, int... I>
-  TENON_INLINE bool all_flat(const array<index, Rank>& extents, std::integer_sequence<int, I...>) const {
-    return (tenon::is_flat(static_cast<const detail::tuple_element<I, Programs>&>(programs).value, extents) && ...);
-  }
-  template <class Visitor, int... I>
-  constexpr void visit_all(Visitor& visitor, std::integer_sequence<int, I...>) {
     (static_cast<detail::tuple_element<I, Programs>&>(programs).value.visit(visitor), ...);
-  }
-  template <int Rank, int... I>
-  TENON_HOST_DEVICE TENON_INLINE auto cursor_at(const array<index, Rank>& position,
-                                                std::integer_sequence<int, I...>) const {
-    return cursor_of<decltype(static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position))...>{
-        op, {{{static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position)}...}}};
   }
 };
 

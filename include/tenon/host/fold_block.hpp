@@ -31,13 +31,15 @@ TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, bool i
     return cursor.template pack<width>(i + chain * width, access, slots);
   };
   decltype(at(0)) chains[Chains];
-  for_each_index<Chains>([&](auto chain) { chains[chain.value] = at(chain.value); });
+  TENON_UNROLL(8)
+  for (int chain = 0; chain < Chains; ++chain) chains[chain] = at(chain);
   for (i += step; i + step <= end; i += step) {
     if (!is_cached) {
-      for_each_index<Chains>([&](auto chain) { prefetch(cursor, i + chain.value * width + ahead); });
+      TENON_UNROLL(8)
+      for (int chain = 0; chain < Chains; ++chain) prefetch(cursor, i + chain * width + ahead);
     }
-    for_each_index<Chains>(
-        [&](auto chain) { chains[chain.value] = Monoid::combine(chains[chain.value], at(chain.value)); });
+    TENON_UNROLL(8)
+    for (int chain = 0; chain < Chains; ++chain) chains[chain] = Monoid::combine(chains[chain], at(chain));
   }
   for (int half = Chains / 2; half > 0; half /= 2) {
     for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);

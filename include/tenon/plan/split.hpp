@@ -6,6 +6,7 @@
 
 #include <tenon/plan/sharing.hpp>
 #include <tenon/plan/stages.hpp>
+#include <vector>
 
 namespace tenon {
 
@@ -68,75 +69,87 @@ constexpr int count_parts() {
   }
 }
 
-/// `node` with every part of type `Part` replaced by `value`.
-template <class Part, class E, class Value>
-auto replace_parts(const E& node, const Value& value) {
+/// Writes pointers to the parts of type `Part` of a node to `next` and on, in order.
+template <class Part, class E>
+void list_parts(const E& node, const Part**& next) {
   if constexpr (std::is_same_v<E, Part>) {
-    return value;
-  } else if constexpr (count_parts<Part, E>() == 0) {
-    return node;
-  } else {
-    return node.with_operands(apply_tuple(
-        [&](const auto&... operand) { return make_tuple_of(replace_parts<Part>(operand, value)...); }, node.operands));
-  }
-}
-
-/// `node` with its first part of type `Part` replaced by `value`.
-template <class Part, class E, class Value>
-auto replace_first_part(const E& node, const Value& value) {
-  if constexpr (std::is_same_v<E, Part>) {
-    return value;
-  } else {
-    return [&]<class... Operands>(const tuple<Operands...>& operands) {
-      constexpr int chosen = first_of({count_parts<Part, Operands>() != 0 ...});
-      return [&]<int... I>(std::integer_sequence<int, I...>) {
-        const auto replaced = [&]<int Position>(constant<Position>) {
-          if constexpr (Position == chosen) return replace_first_part<Part>(get<Position>(operands), value);
-          else return get<Position>(operands);
-        };
-        return node.with_operands(make_tuple_of(replaced(constant<I>{})...));
-      }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
-    }(node.operands);
+    *next++ = &node;
+  } else if constexpr (count_parts<Part, E>() != 0) {
+    apply_tuple([&](const auto&... operand) { (list_parts(operand, next), ...); }, node.operands);
   }
 }
 
 template <class Part, class E>
-const Part& first_part_in(const E& node) {
-  if constexpr (std::is_same_v<E, Part>) {
-    return node;
+constexpr int parts_before(int operand) {
+  return []<class... Operands>(std::type_identity<tuple<Operands...>>, int last) {
+    const int counts[] = {count_parts<Part, Operands>()...};
+    int before = 0;
+    for (int each = 0; each < last; ++each) before += counts[each];
+    return before;
+  }(std::type_identity<operands_of<E>>{}, operand);
+}
+
+/// `node` with its first `Count` parts of type `Part` replaced by the values at `next` and on.
+template <class Part, int Count, class E, class Value>
+decltype(auto) replace_parts(const E& node, const Value*& next) {
+  if constexpr (Count <= 0 || count_parts<Part, E>() == 0) {
+    return (node);
+  } else if constexpr (std::is_same_v<E, Part>) {
+    return *next++;
   } else {
-    return [&]<class... Operands>(const tuple<Operands...>& operands) -> const Part& {
-      return first_part_in<Part>(get<first_of({count_parts<Part, Operands>() != 0 ...})>(operands));
-    }(node.operands);
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      using replaced = tuple<std::remove_cvref_t<decltype(replace_parts<Part, Count - parts_before<Part, E>(I)>(
+          get<I>(node.operands), next))>...>;
+      return node.with_operands(replaced{{{replace_parts<Part, Count - parts_before<Part, E>(I)>(
+          get<I>(node.operands), next)}...}});  // in order, which arguments of a call are not
+    }(std::make_integer_sequence<int, operands_of<E>::count>{});
   }
 }
 
-/// Whether every part of the type of `part` is equal to it.
-template <class Part, class E>
-bool parts_are_equal(const E& node, const Part& part) {
-  if constexpr (std::is_same_v<E, Part>) {
-    return equal_nodes(node, part);
-  } else if constexpr (count_parts<Part, E>() == 0) {
-    return true;
-  } else {
-    return apply_tuple([&](const auto&... operand) { return (parts_are_equal(operand, part) && ...); }, node.operands);
-  }
-}
+/// Whether the last of several different parts stays: a contraction takes what is around it as its epilogue.
+template <class Part>
+inline constexpr bool last_part_stays = is_contraction<Part> && fuses_operations;
 
 }  // namespace detail
 
-/// Calls `use(rest)`, the rest being `node` with one part of it replaced by `evaluate(part)`: contractions go first,
-/// then reductions, innermost first. Where all parts of this type are equal, the one value replaces them all.
+/// Calls `use(rest)`, the rest being `node` with parts of one type replaced by their values: contractions go first, then
+/// reductions, innermost first. `evaluate(part)` is asked once for parts that are equal.
 template <class E, class Evaluate, class Use>
 void split(const E& node, const Evaluate& evaluate, const Use& use) {
   static_assert(stage_of<E>() == stage::split);
   using part_type = detail::part_of<E>;
-  const part_type& part = detail::first_part_in<part_type>(node);
-  const auto value = evaluate(part);
-  if constexpr (detail::count_parts<part_type, E>() > 1) {
-    if (detail::parts_are_equal(node, part)) return use(detail::replace_parts<part_type>(node, value));
+  constexpr int count = detail::count_parts<part_type, E>();
+  const part_type* parts[count];
+  const part_type** last = parts;
+  detail::list_parts(node, last);
+  if constexpr (count == 1) {
+    const auto value = evaluate(*parts[0]);
+    const auto* next = &value;
+    use(detail::replace_parts<part_type, 1>(node, next));
+  } else {
+    int first_equal[count], different = 0;
+    for (int k = 0; k < count; ++k) {
+      first_equal[k] = 0;
+      while (!equal_nodes(*parts[first_equal[k]], *parts[k])) ++first_equal[k];
+      different += first_equal[k] == k;
+    }
+    std::vector<std::remove_cvref_t<decltype(evaluate(*parts[0]))>> values;
+    values.reserve(count);
+    const auto evaluate_first = [&](int some) {
+      for (int k = 0; k < some; ++k) {
+        values.push_back(first_equal[k] < k ? values[static_cast<std::size_t>(first_equal[k])] : evaluate(*parts[k]));
+      }
+      return static_cast<decltype(&std::as_const(values)[0])>(values.data());
+    };
+    if constexpr (detail::last_part_stays<part_type>) {
+      if (different > 1) {
+        const auto* next = evaluate_first(count - 1);
+        return use(detail::replace_parts<part_type, count - 1>(node, next));
+      }
+    }
+    const auto* next = evaluate_first(count);
+    use(detail::replace_parts<part_type, count>(node, next));
   }
-  use(detail::replace_first_part<part_type>(node, value));
 }
 
 /// What a part becomes once it is evaluated: a tensor that the expression owns.
@@ -151,17 +164,22 @@ namespace detail {
 template <class Space>
 using concrete_space = std::conditional_t<std::is_same_v<Space, any_space>, host, Space>;
 
-/// What is left of E when its first part is evaluated.
+/// How many of its first parts E loses at a time, where they are all different, and what is left of it.
+template <class E>
+constexpr int count_first_parts() {
+  constexpr int count = count_parts<part_of<E>, E>();
+  return count > 1 && last_part_stays<part_of<E>> ? count - 1 : count;
+}
 template <class E, class Part = part_of<E>>
-using rest_of = decltype(replace_first_part<Part>(
-    std::declval<const E&>(), std::declval<const evaluated<Part, concrete_space<typename Part::space>>&>()));
+using rest_of = std::remove_cvref_t<decltype(replace_parts<Part, count_first_parts<E>()>(
+    std::declval<const E&>(), std::declval<const evaluated<Part, concrete_space<typename Part::space>>*&>()))>;
 
 }  // namespace detail
 
 template <class E>
 constexpr int count_kernels() {
   if constexpr (stage_of<E>() == stage::split) {
-    return count_kernels<detail::part_of<E>>() + count_kernels<detail::rest_of<E>>();
+    return detail::count_first_parts<E>() * count_kernels<detail::part_of<E>>() + count_kernels<detail::rest_of<E>>();
   } else {
     return 1;
   }
