@@ -12,6 +12,10 @@ namespace {
 
 namespace nn = tn::nn;
 
+constexpr const char* name_of(nn::to_mean) { return "mean"; }
+constexpr const char* name_of(nn::to_sum) { return "sum"; }
+constexpr const char* name_of(nn::unreduced) { return "none"; }
+
 /// Evaluates a loss of named inputs, and its gradients in them.
 template <class Space, int Rank, class Loss, class... Names>
 result run_loss(const golden_case& given, const Loss& loss, Names... names) {
@@ -36,32 +40,37 @@ result run_loss(const golden_case& given, const Loss& loss, Names... names) {
   }(std::make_integer_sequence<int, count>{});
 }
 
-/// Calls `run` with the case's reduction as a type.
-template <class Run>
+/// Calls `run` with the case's reduction, which must be one of these.
+template <class... Reductions, class Run>
 result with_reduction(const golden_case& given, const Run& run) {
-  const std::string reduction = given.attributes.text("reduction", "mean");
-  if (reduction == "mean") return run(nn::to_mean{});
-  if (reduction == "sum" || reduction == "batchmean") return run(nn::to_sum{});
-  return run(nn::unreduced{});
+  const std::string wanted = given.attributes.text("reduction", "mean");
+  result found;
+  const auto try_one = [&]<class Reduction>(Reduction reduction) {
+    if (wanted != name_of(reduction)) return false;
+    found = run(reduction);
+    return true;
+  };
+  if (!(try_one(Reductions{}) || ...)) throw std::runtime_error("reduction " + wanted + ": no case had it");
+  return found;
 }
 
-/// A loss of an input and a target of floats, written once for all reductions.
-template <class Space, class Function>
+/// A loss of an input and a target of floats, written once for all of these reductions.
+template <class Space, class... Reductions, class Function>
 layer of_floats(const Function& function) {
   return [=](const golden_case& given) {
     const auto target = tensor_of<float, Space, 2>(given.inputs.at("target"));
-    return with_reduction(given, [&](auto reduction) {
+    return with_reduction<Reductions...>(given, [&](auto reduction) {
       return run_loss<Space, 2>(given, [&](const auto& x) { return function(reduction, given, x, target); }, "input");
     });
   };
 }
 
 /// A loss of scores and labels.
-template <class Space, int Rank, class Function>
+template <class Space, int Rank, class... Reductions, class Function>
 result of_labels(const golden_case& given, const Function& function) {
   const auto labels = tensor_of<std::int64_t, Space, Rank - 1>(given.inputs.at("target"));
   const auto ignored = given.attributes.integer("ignore_index", -100);
-  return with_reduction(given, [&](auto reduction) {
+  return with_reduction<Reductions...>(given, [&](auto reduction) {
     return run_loss<Space, Rank>(
         given, [&](const auto& x) { return function(reduction, x, labels, ignored); }, "input");
   });
@@ -81,7 +90,7 @@ result run_bce_with_logits(const golden_case& given) {
         given, [&](const auto& x) { return tn::mean(weight * nn::bce_with_logits_loss<nn::unreduced>(x, target)); },
         "input");
   }
-  return with_reduction(given, [&]<class Reduction>(Reduction) {
+  return with_reduction<nn::to_mean, nn::to_sum, nn::unreduced>(given, [&]<class Reduction>(Reduction) {
     return run_loss<Space, 2>(
         given, [&](const auto& x) { return nn::bce_with_logits_loss<Reduction>(x, target); }, "input");
   });
@@ -91,12 +100,12 @@ template <class Space>
 result run_nll(const golden_case& given) {
   if (given.buffers.contains("weight")) {
     const auto weight = tensor_of<float, Space, 1>(given.buffers.at("weight"));
-    return of_labels<Space, 2>(
+    return of_labels<Space, 2, nn::to_sum>(
         given, [&]<class Reduction>(Reduction, const auto& x, const auto& labels, std::int64_t ignored) {
           return nn::nll_loss<Reduction>(x, labels, weight, ignored);
         });
   }
-  return of_labels<Space, 2>(
+  return of_labels<Space, 2, nn::to_mean, nn::unreduced>(
       given, [&]<class Reduction>(Reduction, const auto&... all) { return nn::nll_loss<Reduction>(all...); });
 }
 
@@ -109,7 +118,7 @@ result run_cross_entropy(const golden_case& given) {
     return run_loss<Space, 2>(given, [&](const auto& x) { return nn::cross_entropy_loss(x, target); }, "input");
   }
   if (given.inputs.at("input").rank() == 4) {
-    return of_labels<Space, 4>(given, []<class Reduction>(Reduction, const auto&... all) {
+    return of_labels<Space, 4, nn::to_mean>(given, []<class Reduction>(Reduction, const auto&... all) {
       return nn::cross_entropy_loss<Reduction>(all...);
     });
   }
@@ -128,7 +137,7 @@ result run_cross_entropy(const golden_case& given) {
     return run_loss<Space, 2>(
         given, [&](const auto& x) { return nn::smoothed_cross_entropy_loss(x, labels, smoothing); }, "input");
   }
-  return of_labels<Space, 2>(
+  return of_labels<Space, 2, nn::to_mean, nn::to_sum, nn::unreduced>(
       given, []<class Reduction>(Reduction, const auto&... all) { return nn::cross_entropy_loss<Reduction>(all...); });
 }
 
@@ -146,22 +155,26 @@ result run_kl_div(const golden_case& given) {
 
 template <class Space>
 void fill_losses(layer_table& table) {
-  table["MSELoss"] = of_floats<Space>([]<class Reduction>(Reduction, const golden_case&, const auto&... all) {
-    return nn::mse_loss<Reduction>(all...);
-  });
-  table["L1Loss"] = of_floats<Space>([]<class Reduction>(Reduction, const golden_case&, const auto&... all) {
-    return nn::l1_loss<Reduction>(all...);
-  });
-  table["HuberLoss"] = of_floats<Space>([]<class Reduction>(Reduction, const golden_case& given, const auto&... all) {
-    return nn::huber_loss<Reduction>(all..., given.attributes.number("delta", 1));
-  });
-  table["SmoothL1Loss"] =
-      of_floats<Space>([]<class Reduction>(Reduction, const golden_case& given, const auto&... all) {
+  table["MSELoss"] = of_floats<Space, nn::to_mean, nn::to_sum, nn::unreduced>(
+      []<class Reduction>(Reduction, const golden_case&, const auto&... all) {
+        return nn::mse_loss<Reduction>(all...);
+      });
+  table["L1Loss"] = of_floats<Space, nn::to_mean, nn::unreduced>(
+      []<class Reduction>(Reduction, const golden_case&, const auto&... all) {
+        return nn::l1_loss<Reduction>(all...);
+      });
+  table["HuberLoss"] = of_floats<Space, nn::to_mean, nn::unreduced>(
+      []<class Reduction>(Reduction, const golden_case& given, const auto&... all) {
+        return nn::huber_loss<Reduction>(all..., given.attributes.number("delta", 1));
+      });
+  table["SmoothL1Loss"] = of_floats<Space, nn::to_mean, nn::to_sum>(
+      []<class Reduction>(Reduction, const golden_case& given, const auto&... all) {
         return nn::smooth_l1_loss<Reduction>(all..., given.attributes.number("beta", 1));
       });
-  table["BCELoss"] = of_floats<Space>([]<class Reduction>(Reduction, const golden_case&, const auto&... all) {
-    return nn::bce_loss<Reduction>(all...);
-  });
+  table["BCELoss"] = of_floats<Space, nn::to_mean, nn::unreduced>(
+      []<class Reduction>(Reduction, const golden_case&, const auto&... all) {
+        return nn::bce_loss<Reduction>(all...);
+      });
   table["BCEWithLogitsLoss"] = run_bce_with_logits<Space>;
   table["KLDivLoss"] = run_kl_div<Space>;
   table["NLLLoss"] = run_nll<Space>;

@@ -1,0 +1,6 @@
+// examples/mnist/emulated.cpp: the emulated device, compiled beside the others.
+// Its threads are fibers of the CPU; it shows what a GPU would do, slowly.
+// SPDX-License-Identifier: Apache-2.0
+#include "training.hpp"
+
+void run_emulated(const mnist::options& options) { run<tn::emulated>(options); }
