@@ -307,8 +307,8 @@ void run_emulated_thread(const void* kernel, emulated_thread& thread) {
 
 inline void run_emulated(const launch_shape& shape, const any_kernel& kernel) {
   const auto run_thread = reinterpret_cast<void (*)(const void*, emulated_thread&)>(kernel.code);
-  const emulated_body body{run_thread, kernel.object, kernel.type.name};
-  if (kernel.type.is_cooperative) run_blocks_together(shape, body);
+  const emulated_body body{run_thread, kernel.object, kernel.facts.name};
+  if (kernel.facts.is_cooperative) run_blocks_together(shape, body);
   else run_blocks_apart(shape, body);
 }
 
@@ -316,10 +316,12 @@ inline void run_emulated(const launch_shape& shape, const any_kernel& kernel) {
 class captured_launch {
  public:
   captured_launch(const launch_shape& shape, const any_kernel& kernel)
-      : shape_(shape), kernel_(kernel), copy_((kernel.type.bytes + sizeof(aligned_bytes) - 1) / sizeof(aligned_bytes)) {
-    std::memcpy(copy_.data(), kernel.object, kernel.type.bytes);
+      : shape_(shape),
+        kernel_(kernel),
+        copy_((kernel.facts.bytes + sizeof(aligned_bytes) - 1) / sizeof(aligned_bytes)) {
+    std::memcpy(copy_.data(), kernel.object, kernel.facts.bytes);
   }
-  void operator()() const { run_emulated(shape_, {kernel_.type, copy_.data(), kernel_.code}); }
+  void operator()() const { run_emulated(shape_, {kernel_.facts, copy_.data(), kernel_.code}); }
 
  private:
   struct alignas(max_kernel_alignment) aligned_bytes {

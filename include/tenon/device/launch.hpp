@@ -34,7 +34,7 @@ template <class Space>
 concept runs_kernels = requires { &launcher<Space>::run; };
 
 /// What is known of a kernel without its type.
-struct kernel_type {
+struct kernel_facts {
   const char* name;
   int max_threads;
   bool is_cooperative;
@@ -44,7 +44,7 @@ struct kernel_type {
 
 /// A kernel of any type, and what runs a thread of it: a function of the type that its space expects.
 struct any_kernel {
-  const kernel_type& type;
+  const kernel_facts& facts;
   const void* object;
   void (*code)();
 };
@@ -91,21 +91,21 @@ const launch_clock* clock_of_launches() {
 
 /// Counts a launch, and describes it to the thread's observer where there is one.
 inline counted_launch count_kernel(const launch_shape& shape, const any_kernel& kernel, const launch_clock* clock) {
-  if (current_launch_observer() == nullptr) return counted_launch(kernel.type.name);
-  launch_facts facts{.kernel = kernel.type.name, .shape = &shape, .clock = clock};
-  kernel.type.read_choices(kernel.object, facts);
+  if (current_launch_observer() == nullptr) return counted_launch(kernel.facts.name);
+  launch_facts facts{.kernel = kernel.facts.name, .shape = &shape, .clock = clock};
+  kernel.facts.read_choices(kernel.object, facts);
   return counted_launch(facts);
 }
 
 template <class Space>
 void launch_any(const launch_shape& shape, const any_kernel& kernel) {
-  check_launch_shape(kernel.type.name, shape, kernel.type.max_threads);
+  check_launch_shape(kernel.facts.name, shape, kernel.facts.max_threads);
   if (shape.grid.blocks() == 0) return;
   const counted_launch counted = count_kernel(shape, kernel, clock_of_launches<Space>());
   if (!counted.runs()) return;
   launcher<Space>::run(shape, kernel);
   if (captured_work* const work = thread_capture<Space>()) ++work->kernels;
-  remember_launch(kernel.type.name);
+  remember_launch(kernel.facts.name);
 }
 
 }  // namespace detail
@@ -132,11 +132,11 @@ void launch(const launch_shape& shape, const Kernel& kernel) {
   static_assert(detail::runs_kernels<Space> || must_hold<Space, Kernel>,
                 "tenon: this space runs no kernels here; for cuda compile this file with nvcc, for emulated include "
                 "<tenon/device/emulated.hpp>");
-  static constexpr detail::kernel_type type{kernel_name<Kernel>(), kernel_max_threads<Kernel>(),
-                                            is_cooperative_kernel<Kernel>(), sizeof(Kernel),
-                                            &detail::read_choices<Kernel>};
+  static constexpr detail::kernel_facts facts{kernel_name<Kernel>(), kernel_max_threads<Kernel>(),
+                                              is_cooperative_kernel<Kernel>(), sizeof(Kernel),
+                                              &detail::read_choices<Kernel>};
   const auto code = reinterpret_cast<void (*)()>(detail::launcher<Space>::template code<Kernel>);
-  detail::launch_any<Space>(shape, {type, &kernel, code});
+  detail::launch_any<Space>(shape, {facts, &kernel, code});
 }
 
 #if defined(__CUDACC__)
@@ -168,7 +168,7 @@ struct launcher<cuda> {
   static const launch_clock* clock() { return &cuda_launch_clock(); }
   static void run(const launch_shape& shape, const any_kernel& kernel) {
     const auto entry = reinterpret_cast<const void*>(kernel.code);
-    const char* const name = kernel.type.name;
+    const char* const name = kernel.facts.name;
     if (shape.shared_bytes > shared_bytes_without_asking) allow_shared_bytes(entry, name, shape.shared_bytes);
     const profiler_range range(name);
     const dim3 grid(static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
@@ -176,7 +176,7 @@ struct launcher<cuda> {
     const dim3 block(static_cast<unsigned>(shape.block));
     const auto shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
     void* arguments[] = {const_cast<void*>(kernel.object)};
-    if (kernel.type.is_cooperative) {
+    if (kernel.facts.is_cooperative) {
       check_cuda("cudaLaunchCooperativeKernel",
                  cudaLaunchCooperativeKernel(entry, grid, block, arguments, shared_bytes, current_stream()), name);
     } else {
