@@ -27,6 +27,17 @@ struct position_kernel {
   }
 };
 
+/// Adds its numbers where it lies as its type asks.
+struct alignas(64) numbers_kernel {
+  int numbers[20];
+  int* out;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    if (reinterpret_cast<std::uintptr_t>(this) % 64 == 0) out[device.thread()] += numbers[device.thread()];
+  }
+};
+
 struct wide_value {
   double a;
   std::int64_t b;
@@ -269,6 +280,23 @@ TEST_CASE("emulated memory is aligned as a GPU's and copies whatever it is asked
   CHECK(back == "aabcef");
   tenon::emulated::copy(nullptr, nullptr, 0);
   tenon::emulated::deallocate(memory, 1000);
+}
+
+TEST_CASE("a captured launch has a copy of its kernel", "[device]") {
+  std::vector<int> out(20);
+  tenon::captured_work work([](void*, std::size_t) noexcept {}, {});
+  tenon::detail::graph_recording<tenon::emulated> steps;
+  steps.begin();
+  {
+    numbers_kernel kernel{{}, out.data()};
+    for (int i = 0; i < 20; ++i) kernel.numbers[i] = i + 1;
+    for (int launches = 0; launches < 3; ++launches) tenon::launch<tenon::emulated>({.block = 20}, kernel);
+    std::memset(&kernel, 0, sizeof(kernel.numbers));
+  }
+  steps.end();
+  CHECK(out == std::vector<int>(20));
+  steps.launch(work);
+  for (int i = 0; i < 20; ++i) CHECK(out[static_cast<std::size_t>(i)] == 3 * (i + 1));
 }
 
 TEST_CASE("options hold within their scope", "[device]") {

@@ -299,21 +299,48 @@ inline const thread_services* host_thread_services() {
   return &services;
 }
 
+template <class Kernel>
+void run_emulated_thread(const void* kernel, emulated_thread& thread) {
+  emulated_device device(thread);
+  (*static_cast<const Kernel*>(kernel))(device);
+}
+
+inline void run_emulated(const launch_shape& shape, const any_kernel& kernel) {
+  const auto run_thread = reinterpret_cast<void (*)(const void*, emulated_thread&)>(kernel.code);
+  const emulated_body body{run_thread, kernel.object, kernel.facts.name};
+  if (kernel.facts.is_cooperative) run_blocks_together(shape, body);
+  else run_blocks_apart(shape, body);
+}
+
+/// A launch of a captured function, with a copy of the kernel's bytes.
+class captured_launch {
+ public:
+  captured_launch(const launch_shape& shape, const any_kernel& kernel)
+      : shape_(shape),
+        kernel_(kernel),
+        copy_((kernel.facts.bytes + sizeof(aligned_bytes) - 1) / sizeof(aligned_bytes)) {
+    std::memcpy(copy_.data(), kernel.object, kernel.facts.bytes);
+  }
+  void operator()() const { run_emulated(shape_, {kernel_.facts, copy_.data(), kernel_.code}); }
+
+ private:
+  struct alignas(max_kernel_alignment) aligned_bytes {
+    std::byte bytes[max_kernel_alignment];
+  };
+
+  launch_shape shape_;
+  any_kernel kernel_;
+  std::vector<aligned_bytes> copy_;
+};
+
 template <>
 struct launcher<emulated> {
   template <class Kernel>
-  static void run(const launch_shape& shape, const Kernel& kernel) {
-    run_or_record([=] { run_now(shape, kernel); });
-  }
-  template <class Kernel>
-  static void run_now(const launch_shape& shape, const Kernel& kernel) {
-    constexpr auto body = [](const void* kernel_in_block, emulated_thread& thread) {
-      emulated_device device(thread);
-      (*static_cast<const Kernel*>(kernel_in_block))(device);
-    };
-    const emulated_body whole{body, &kernel, kernel_name<Kernel>()};
-    if constexpr (is_cooperative_kernel<Kernel>()) run_blocks_together(shape, whole);
-    else run_blocks_apart(shape, whole);
+  static constexpr auto code = &run_emulated_thread<Kernel>;
+
+  static void run(const launch_shape& shape, const any_kernel& kernel) {
+    if (thread_recording() != nullptr) record_step(captured_launch(shape, kernel));
+    else run_emulated(shape, kernel);
   }
   template <class Kernel>
   static int cooperative_blocks(int, int) {

@@ -18,7 +18,7 @@ namespace tenon {
 
 namespace detail {
 
-/// A step of a captured function. Every kernel makes one, and std::function would make some twenty functions of each.
+/// A step of a captured function; std::function would make some twenty functions of each.
 struct captured_step {
   virtual ~captured_step() = default;
   virtual void run() const = 0;
@@ -38,11 +38,15 @@ inline captured_steps*& thread_recording() {
   return steps;
 }
 
+template <class Step>
+void record_step(const Step& step) {
+  thread_recording()->push_back(std::unique_ptr<captured_step>(new step_of<Step>(step)));
+}
+
 /// Does `step`, or puts it off while a function is captured.
 template <class Step>
 void run_or_record(const Step& step) {
-  if (captured_steps* const steps = thread_recording())
-    steps->push_back(std::unique_ptr<captured_step>(new step_of<Step>(step)));
+  if (thread_recording() != nullptr) record_step(step);
   else step();
 }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <tenon/device/caches.hpp>
 #include <tenon/device/launch_clock.hpp>
 #include <tenon/device/threads.hpp>

@@ -1,9 +1,10 @@
 // tenon/device/launch.hpp: starts a kernel on the threads of a grid.
-// The only <<<>>> of the library: every launch is checked, named and counted here.
+// The only launch of the library: each is checked, named and counted here, once for kernels of all types.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <tenon/base/error.hpp>
 #include <tenon/device/captured.hpp>
 #include <tenon/device/cuda.hpp>
@@ -12,6 +13,7 @@
 #include <tenon/device/primitives.hpp>
 #include <tenon/device/profiler_range.hpp>
 #include <tenon/device/recent_launches.hpp>
+#include <utility>
 
 namespace tenon {
 
@@ -19,18 +21,32 @@ inline constexpr int max_block_threads = 1024;
 inline constexpr int max_grid_extent = 65535;            // of the axes y and z
 inline constexpr int max_shared_bytes = 227 * 1024;      // of the largest device
 inline constexpr std::size_t max_kernel_bytes = 32'760;  // what nvcc takes as arguments of a kernel
+inline constexpr std::size_t max_kernel_alignment = 64;  // that of a tensor map
 
 namespace detail {
 
-/// How a space runs a grid; a space specialises it beside its device.
+/// How a space runs a grid; a space specialises it beside its device. `code<Kernel>` points to what runs a thread, and
+/// `run(shape, kernel)` calls that, whatever the type of the kernel is.
 template <class Space>
-struct launcher {
-  template <class Kernel>
-  static void run(const launch_shape&, const Kernel&) {
-    static_assert(must_hold<Space, Kernel>,
-                  "tenon: this space runs no kernels here; for cuda compile this file with nvcc, for emulated include "
-                  "<tenon/device/emulated.hpp>");
-  }
+struct launcher {};
+
+template <class Space>
+concept runs_kernels = requires { &launcher<Space>::run; };
+
+/// What is known of a kernel without its type.
+struct kernel_facts {
+  const char* name;
+  int max_threads;
+  bool is_cooperative;
+  std::size_t bytes;
+  void (*read_choices)(const void* kernel, launch_facts& facts);
+};
+
+/// A kernel of any type, and what runs a thread of it: a function of the type that its space expects.
+struct any_kernel {
+  const kernel_facts& facts;
+  const void* object;
+  void (*code)();
 };
 
 inline void check_launch_shape(const char* kernel, const launch_shape& shape, int max_threads) {
@@ -52,20 +68,18 @@ inline void check_launch_shape(const char* kernel, const launch_shape& shape, in
 
 /// A kernel's choices, read from those of these members that it has: all that an explanation knows of kernels.
 template <class Kernel>
-void read_choices(const Kernel& kernel, launch_facts& facts) {
-  const auto add = [&facts](const char* name, std::int64_t value) {
-    facts.choices[facts.choice_count++] = {name, value};
-  };
-  if constexpr (requires { kernel.tile; }) add("tile", kernel.tile);
-  if constexpr (requires { kernel.side; }) add("side of a tile", kernel.side);
-  if constexpr (requires { kernel.tile_rows; }) add("rows of a tile", kernel.tile_rows);
-  if constexpr (requires { kernel.tile_columns; }) add("columns of a tile", kernel.tile_columns);
-  if constexpr (requires { kernel.depth_tile; }) add("depth of a tile", kernel.depth_tile);
-  if constexpr (requires { kernel.stages; }) add("stages", kernel.stages);
-  if constexpr (requires { kernel.packet; }) add("elements of a packet", kernel.packet);
-  if constexpr (requires { kernel.packets; }) add("packets of a thread", kernel.packets);
-  if constexpr (requires { kernel.team; }) add("threads of a team", kernel.team);
-  if constexpr (requires { kernel.parts; }) add("blocks of a result", kernel.parts);
+void read_choices(const void* erased, launch_facts& facts) {
+  [[maybe_unused]] const Kernel& kernel = *static_cast<const Kernel*>(erased);
+  if constexpr (requires { kernel.tile; }) facts.add_choice("tile", kernel.tile);
+  if constexpr (requires { kernel.side; }) facts.add_choice("side of a tile", kernel.side);
+  if constexpr (requires { kernel.tile_rows; }) facts.add_choice("rows of a tile", kernel.tile_rows);
+  if constexpr (requires { kernel.tile_columns; }) facts.add_choice("columns of a tile", kernel.tile_columns);
+  if constexpr (requires { kernel.depth_tile; }) facts.add_choice("depth of a tile", kernel.depth_tile);
+  if constexpr (requires { kernel.stages; }) facts.add_choice("stages", kernel.stages);
+  if constexpr (requires { kernel.packet; }) facts.add_choice("elements of a packet", kernel.packet);
+  if constexpr (requires { kernel.packets; }) facts.add_choice("packets of a thread", kernel.packets);
+  if constexpr (requires { kernel.team; }) facts.add_choice("threads of a team", kernel.team);
+  if constexpr (requires { kernel.parts; }) facts.add_choice("blocks of a result", kernel.parts);
 }
 
 /// How the space of a launch tells time; null where by the host's clock.
@@ -76,12 +90,22 @@ const launch_clock* clock_of_launches() {
 }
 
 /// Counts a launch, and describes it to the thread's observer where there is one.
-template <class Space, class Kernel>
-counted_launch count_kernel(const launch_shape& shape, const Kernel& kernel) {
-  if (current_launch_observer() == nullptr) return counted_launch(kernel_name<Kernel>());
-  launch_facts facts{.kernel = kernel_name<Kernel>(), .shape = &shape, .clock = clock_of_launches<Space>()};
-  read_choices(kernel, facts);
+inline counted_launch count_kernel(const launch_shape& shape, const any_kernel& kernel, const launch_clock* clock) {
+  if (current_launch_observer() == nullptr) return counted_launch(kernel.facts.name);
+  launch_facts facts{.kernel = kernel.facts.name, .shape = &shape, .clock = clock};
+  kernel.facts.read_choices(kernel.object, facts);
   return counted_launch(facts);
+}
+
+template <class Space>
+void launch_any(const launch_shape& shape, const any_kernel& kernel) {
+  check_launch_shape(kernel.facts.name, shape, kernel.facts.max_threads);
+  if (shape.grid.blocks() == 0) return;
+  const counted_launch counted = count_kernel(shape, kernel, clock_of_launches<Space>());
+  if (!counted.runs()) return;
+  launcher<Space>::run(shape, kernel);
+  if (captured_work* const work = thread_capture<Space>()) ++work->kernels;
+  remember_launch(kernel.facts.name);
 }
 
 }  // namespace detail
@@ -103,14 +127,16 @@ template <class Space, class Kernel>
 void launch(const launch_shape& shape, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>, "tenon: a kernel must be trivially copyable");
   static_assert(sizeof(Kernel) <= max_kernel_bytes, "tenon: the arguments of this kernel exceed 32760 bytes");
+  static_assert(alignof(Kernel) <= max_kernel_alignment, "tenon: a kernel is aligned to at most 64 bytes");
   static_assert(kernel_max_threads<Kernel>() <= max_block_threads, "tenon: a block has at most 1024 threads");
-  detail::check_launch_shape(kernel_name<Kernel>(), shape, kernel_max_threads<Kernel>());
-  if (shape.grid.blocks() == 0) return;
-  const counted_launch counted = detail::count_kernel<Space>(shape, kernel);
-  if (!counted.runs()) return;
-  detail::launcher<Space>::run(shape, kernel);
-  if (captured_work* const work = thread_capture<Space>()) ++work->kernels;
-  remember_launch(kernel_name<Kernel>());
+  static_assert(detail::runs_kernels<Space> || must_hold<Space, Kernel>,
+                "tenon: this space runs no kernels here; for cuda compile this file with nvcc, for emulated include "
+                "<tenon/device/emulated.hpp>");
+  static constexpr detail::kernel_facts facts{kernel_name<Kernel>(), kernel_max_threads<Kernel>(),
+                                              is_cooperative_kernel<Kernel>(), sizeof(Kernel),
+                                              &detail::read_choices<Kernel>};
+  const auto code = reinterpret_cast<void (*)()>(detail::launcher<Space>::template code<Kernel>);
+  detail::launch_any<Space>(shape, {facts, &kernel, code});
 }
 
 #if defined(__CUDACC__)
@@ -124,46 +150,38 @@ __global__ void __launch_bounds__(MaxThreads, MinBlocks) run_kernel(const __grid
 
 inline constexpr int shared_bytes_without_asking = 48 * 1024;
 
-/// Asks for a large block of shared memory. Each kernel's latest question is kept: the answer rarely changes between
-/// launches. The address is part of it, as each translation unit has its own.
-template <class Kernel>
-void allow_shared_bytes(const void* entry, int bytes) {
-  thread_local const void* allowed_entry = nullptr;
-  thread_local int allowed_bytes = 0, allowed_device = -1;
-  const int device = current_cuda_device();
-  if (allowed_entry == entry && allowed_device == device && bytes <= allowed_bytes) return;
+/// Asks for a large block of shared memory. What was asked for is kept, for each kernel and device.
+inline void allow_shared_bytes(const void* entry, const char* kernel, int bytes) {
+  thread_local std::map<std::pair<const void*, int>, int> allowed;
+  int& known = allowed[{entry, current_cuda_device()}];
+  if (bytes <= known) return;
   check_cuda("cudaFuncSetAttribute", cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-             kernel_name<Kernel>());
-  allowed_entry = entry;
-  allowed_device = device;
-  allowed_bytes = bytes;
+             kernel);
+  known = bytes;
 }
 
 template <>
 struct launcher<cuda> {
-  static const launch_clock* clock() { return &cuda_launch_clock(); }
   template <class Kernel>
-  static void run(const launch_shape& shape, const Kernel& kernel) {
-    constexpr int max_threads = kernel_max_threads<Kernel>();
-    constexpr int min_blocks = kernel_min_blocks<Kernel>();
-    const auto entry = &run_kernel<max_threads, min_blocks, Kernel>;
-    if (shape.shared_bytes > shared_bytes_without_asking) {
-      allow_shared_bytes<Kernel>(reinterpret_cast<const void*>(entry), shape.shared_bytes);
-    }
-    const profiler_range range(kernel_name<Kernel>());
+  static constexpr auto code = &run_kernel<kernel_max_threads<Kernel>(), kernel_min_blocks<Kernel>(), Kernel>;
+
+  static const launch_clock* clock() { return &cuda_launch_clock(); }
+  static void run(const launch_shape& shape, const any_kernel& kernel) {
+    const auto entry = reinterpret_cast<const void*>(kernel.code);
+    const char* const name = kernel.facts.name;
+    if (shape.shared_bytes > shared_bytes_without_asking) allow_shared_bytes(entry, name, shape.shared_bytes);
+    const profiler_range range(name);
     const dim3 grid(static_cast<unsigned>(shape.grid.x), static_cast<unsigned>(shape.grid.y),
                     static_cast<unsigned>(shape.grid.z));
-    const auto block = static_cast<unsigned>(shape.block);
+    const dim3 block(static_cast<unsigned>(shape.block));
     const auto shared_bytes = static_cast<std::size_t>(shape.shared_bytes);
-    if constexpr (is_cooperative_kernel<Kernel>()) {
-      void* arguments[] = {const_cast<Kernel*>(&kernel)};
+    void* arguments[] = {const_cast<void*>(kernel.object)};
+    if (kernel.facts.is_cooperative) {
       check_cuda("cudaLaunchCooperativeKernel",
-                 cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(entry), grid, block, arguments, shared_bytes,
-                                             current_stream()),
-                 kernel_name<Kernel>());
+                 cudaLaunchCooperativeKernel(entry, grid, block, arguments, shared_bytes, current_stream()), name);
     } else {
-      run_kernel<max_threads, min_blocks, Kernel><<<grid, block, shared_bytes, current_stream()>>>(kernel);
-      check_cuda("launch", cudaGetLastError(), kernel_name<Kernel>());
+      check_cuda("cudaLaunchKernel", cudaLaunchKernel(entry, grid, block, arguments, shared_bytes, current_stream()),
+                 name);
     }
   }
   static const cuda_properties& properties() { return properties_of(current_cuda_device()); }
@@ -173,10 +191,8 @@ struct launcher<cuda> {
     thread_local int known_device = -1, known_registers = 0;
     const int device = current_cuda_device();
     if (device != known_device) {
-      const auto entry = &run_kernel<kernel_max_threads<Kernel>(), kernel_min_blocks<Kernel>(), Kernel>;
       cudaFuncAttributes attributes{};
-      check_cuda("cudaFuncGetAttributes", cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(entry)),
-                 kernel_name<Kernel>());
+      check_cuda("cudaFuncGetAttributes", cudaFuncGetAttributes(&attributes, code<Kernel>), kernel_name<Kernel>());
       known_device = device, known_registers = attributes.numRegs;
     }
     return known_registers;
@@ -189,9 +205,8 @@ struct launcher<cuda> {
     if (device != known_device || block != known_block || shared_bytes != known_bytes) {
       int each = 0;
       check_cuda("cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-                 cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                     &each, &run_kernel<kernel_max_threads<Kernel>(), kernel_min_blocks<Kernel>(), Kernel>, block,
-                     static_cast<std::size_t>(shared_bytes)),
+                 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, code<Kernel>, block,
+                                                               static_cast<std::size_t>(shared_bytes)),
                  kernel_name<Kernel>());
       known_device = device, known_block = block, known_bytes = shared_bytes;
       known_blocks = each * properties_of(device).multiprocessors;

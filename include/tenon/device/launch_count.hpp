@@ -27,6 +27,8 @@ struct launch_facts {
   const launch_clock* clock = nullptr;             ///< how its space tells time; null where that is the host's clock
   launch_choice choices[max_launch_choices] = {};  ///< the first `choice_count` are set
   int choice_count = 0;
+
+  void add_choice(const char* name, std::int64_t value) { choices[choice_count++] = {name, value}; }
 };
 
 /// A statement, as an observer is told of it.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <exception>
-#include <memory>
 #include <tenon/base/array.hpp>
 #include <tenon/base/error.hpp>
 
@@ -41,9 +40,14 @@ namespace detail {
 
 /// Any loop body; what is compiled for a loop is a call through this, once for all.
 struct loop_body {
-  void* body;
-  void (*run)(void* body, index first, index last);
+  const void* body;
+  void (*run)(const void* body, index first, index last);
 };
+
+template <class Body>
+void run_body(const void* body, index first, index last) {
+  (*static_cast<const Body*>(body))(first, last);
+}
 
 /// Part `part` of `parts` of [0, count), in units of `grain`.
 inline void run_part(index count, index grain, index part, index parts, const loop_body& body) {
@@ -116,12 +120,8 @@ void run_team(int most, Body&& body) {
 /// Calls `body(begin, end)` for parts that cover [0, count), each of at least `grain` but for the last. Parts run on
 /// several threads when there is more than one grain; an exception of any part reaches the caller.
 template <class Body>
-void parallel_for(index count, index grain, Body&& body) {
-  using body_type = std::remove_reference_t<Body>;
-  const auto address = const_cast<void*>(static_cast<const void*>(std::addressof(body)));
-  detail::run_loop(count, grain, {address, [](void* erased, index first, index last) {
-                                    (*static_cast<body_type*>(erased))(first, last);
-                                  }});
+void parallel_for(index count, index grain, const Body& body) {
+  detail::run_loop(count, grain, {&body, &detail::run_body<Body>});
 }
 
 }  // namespace tenon

@@ -14,6 +14,32 @@ inline constexpr int column_group = warp_size;                        // results
 inline constexpr int column_rows = kernel_block / column_group;       // threads of each
 inline constexpr int column_bytes = kernel_block * lane_value_bytes;  // of shared memory
 
+/// The states of a column's threads combined in order, in the first of them.
+template <class Monoid, class Device, class State>
+TENON_HOST_DEVICE void combine_rows(Device& device, State& own) {
+  const int used = device.shared_used();
+  const auto shared = device.template shared<State>(kernel_block);
+  shared.store(device.thread(), own);
+  device.sync();
+  if (device.thread() < column_group) {
+    for (int row = 1; row < column_rows; ++row) {
+      own = Monoid::combine(own, shared.load(row * column_group + device.thread()));
+    }
+  }
+  device.sync();
+  device.release_shared(used);
+}
+
+/// The same of what `parts` blocks have left of a group of columns.
+template <class Monoid, class Device, class State>
+TENON_HOST_DEVICE void combine_column_parts(Device& device, const State* left, int parts, State& own) {
+  own = Monoid::template identity<State>();
+  for (int part = device.thread() / column_group; part < parts; part += column_rows) {
+    own = Monoid::combine(own, left[index{part} * column_group + device.thread() % column_group]);
+  }
+  combine_rows<Monoid>(device, own);
+}
+
 /// A block, or several, for each group of neighbouring results.
 template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct columns_kernel {
@@ -36,11 +62,14 @@ struct columns_kernel {
   }
 
  private:
+  template <int I>
+  using monoid_of = typename std::remove_cvref_t<decltype(get<I>(std::declval<const Folds&>()))>::monoid;
+
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_part(Device& device, index group, index part, std::integer_sequence<int, I...>) const {
     const int column = device.thread() % column_group, row = device.thread() / column_group;
     const index result = group * column_group + column;
-    auto partial = make_tuple_of(get<I>(folds).none()...);
+    decltype(lanes_of(folds)) partial;
     if (result < positions.count()) {
       const auto start = make_tuple_of(get<I>(folds).starts[result]...);
       const index end = rows * (part + 1) / parts;
@@ -48,11 +77,12 @@ struct columns_kernel {
         (add_row<I>(get<I>(partial), get<I>(start), i), ...);
       }
     }
-    (combine_rows<I>(device, get<I>(partial).lane[0]), ...);
+    (combine_rows<monoid_of<I>>(device, get<I>(partial).lane[0]), ...);
     if (parts > 1) {
-      if (row == 0) ((get<I>(states)[place(group, part, column)] = get<I>(partial).lane[0]), ...);
+      const index left = group * parts * column_group;
+      if (row == 0) ((get<I>(states)[left + part * column_group + column] = get<I>(partial).lane[0]), ...);
       if (!is_last_block(device, counters + group, parts)) return;
-      (add_parts<I>(device, group, get<I>(partial).lane[0]), ...);
+      (combine_column_parts<monoid_of<I>>(device, get<I>(states) + left, parts, get<I>(partial).lane[0]), ...);
     }
     if (row != 0 || result >= positions.count()) return;
     Slots slots{};
@@ -64,34 +94,6 @@ struct columns_kernel {
   TENON_HOST_DEVICE void add_row(Lanes& partial, const Position& start, index i) const {
     const auto& fold = get<I>(folds);
     if (first_equal[I] == I && i < fold.count) fold.add(partial, start, i, no_slots{});
-  }
-  TENON_HOST_DEVICE index place(index group, index part, int column) const {
-    return (group * parts + part) * column_group + column;
-  }
-  /// The states of a result's threads combined in order, in the first of them.
-  template <int I, class Device, class State>
-  TENON_HOST_DEVICE void combine_rows(Device& device, State& own) const {
-    using monoid = typename std::remove_cvref_t<decltype(get<I>(folds))>::monoid;
-    const int used = device.shared_used();
-    const auto shared = device.template shared<State>(kernel_block);
-    shared.store(device.thread(), own);
-    device.sync();
-    if (device.thread() < column_group) {
-      for (int row = 1; row < column_rows; ++row) {
-        own = monoid::combine(own, shared.load(row * column_group + device.thread()));
-      }
-    }
-    device.sync();
-    device.release_shared(used);
-  }
-  template <int I, class Device, class State>
-  TENON_HOST_DEVICE void add_parts(Device& device, index group, State& own) const {
-    using monoid = typename std::remove_cvref_t<decltype(get<I>(folds))>::monoid;
-    own = monoid::template identity<State>();
-    for (int part = device.thread() / column_group; part < parts; part += column_rows) {
-      own = monoid::combine(own, get<I>(states)[place(group, part, device.thread() % column_group)]);
-    }
-    combine_rows<I>(device, own);
   }
   template <int I, class State>
   TENON_HOST_DEVICE void set_slot(Slots& slots, const State& total) const {

@@ -31,12 +31,38 @@ constexpr int fold_team(index count) {
   return count <= detail::most_for_thread ? 1 : count <= detail::most_for_warp ? warp_size : kernel_block;
 }
 
-/// The states of a team's threads combined, in each of them.
+/// What a thread has folded: a state of each lane of its packets.
+template <class Monoid, class State, int Size>
+struct lane_states {
+  State lane[Size];
+
+  TENON_HOST_DEVICE lane_states() {
+    for (State& each : lane) each = Monoid::template identity<State>();
+  }
+  /// Adds a value to that of lane `k`; it is number `i` of its result.
+  template <class Value>
+  TENON_HOST_DEVICE void add(int k, const Value& value, index i) {
+    lane[k] = Monoid::combine(lane[k], Monoid::template lift<State>(value, i));
+  }
+  /// The states of a team's threads combined, in each of them.
+  template <class Device>
+  TENON_HOST_DEVICE State combined(Device& device, int team) const {
+    const auto combine = [](const State& left, const State& right) { return Monoid::combine(left, right); };
+    State own = lane[0];
+    for (int k = 1; k < Size; ++k) own = combine(own, lane[k]);
+    if (team == 1) return own;
+    return team == warp_size ? warp_reduce(device, own, combine) : block_reduce(device, own, combine);
+  }
+};
+
+/// The states that `parts` blocks have left of a result, combined in order, in each thread of a block.
 template <class Monoid, class Device, class State>
-TENON_HOST_DEVICE State combine_in_team(Device& device, int team, const State& partial) {
-  const auto combine = [](const State& left, const State& right) { return Monoid::combine(left, right); };
-  if (team == 1) return partial;
-  return team == warp_size ? warp_reduce(device, partial, combine) : block_reduce(device, partial, combine);
+TENON_HOST_DEVICE State combine_parts(Device& device, const State* left, int parts) {
+  lane_states<Monoid, State, 1> partial;
+  for (int part = device.thread(); part < parts; part += kernel_block) {
+    partial.lane[0] = Monoid::combine(partial.lane[0], left[part]);
+  }
+  return partial.combined(device, kernel_block);
 }
 
 namespace detail {
@@ -57,6 +83,14 @@ struct direction_check {
   void operator()(const array<index, Rank>&, index) {}
 };
 
+/// The extents of the values of a result, whose axes begin at `kept`, in packets of `size`.
+template <int Rank>
+array<index, Rank> units_of_result(array<index, Rank> extents, int kept, int size) {
+  for (int axis = 0; axis < kept; ++axis) extents[axis] = 1;
+  if constexpr (Rank > 0) extents[Rank - 1] /= size;
+  return extents;
+}
+
 }  // namespace detail
 
 /// A reduction whose values are found by their number, or by that of their packet of `Size`.
@@ -66,28 +100,25 @@ struct kernel_fold {
   using state = typename Fold::state;
   using value_type = typename Fold::value_type;
   using program_type = decltype(Fold::program);
+  using lanes = lane_states<monoid, state, Size>;
   static constexpr int rank = Fold::rank, size = Size;
 
   program_type program;
   result_positions<rank> starts;
+  bool in_packets;
+  bool across;                     // neighbouring results have neighbouring values, a result has not
   numbered_positions<rank> units;  // the values of a result, or their packets
   index count;                     // values per result
-  bool in_packets;
-  bool across;  // neighbouring results have neighbouring values, a result has not
 
   template <int ResultRank>
   kernel_fold(Fold fold, const array<index, ResultRank>& result_extents)
-      : kernel_fold(fold, result_extents, fits_packets(fold)) {}
+      : program(fold.program),
+        starts(fold.in_result, result_extents),
+        in_packets(fits_packets(fold)),
+        across(!in_packets && lies_across(fold, ResultRank - 1)),
+        units(detail::units_of_result(fold.extents, fold.kept, in_packets ? size : 1)),
+        count(fold.count) {}
 
-  /// The state of a thread: of each lane of its packets.
-  struct lanes {
-    state lane[size];
-  };
-  TENON_HOST_DEVICE static lanes none() {
-    lanes result;
-    for (state& each : result.lane) each = monoid::template identity<state>();
-    return result;
-  }
   /// Adds unit number `i` of the result whose values start at `start`; `reader` reads its packet.
   template <class Slots, class Reader = direct_reader>
   TENON_HOST_DEVICE void add(lanes& partial, const array<index, rank>& start, index i, const Slots& slots,
@@ -98,27 +129,16 @@ struct kernel_fold {
     const auto cursor = settle(program.at(position), slots);
     if (in_packets) {
       const auto fetched = fetch<size>(cursor, reader);
-      for (int k = 0; k < size; ++k) add_value(partial.lane[k], value_from(cursor, fetched, k), i * size + k);
+      for (int k = 0; k < size; ++k) partial.add(k, value_from(cursor, fetched, k), i * size + k);
     } else {
-      add_value(partial.lane[0], cursor.value(0, slots), i);
+      partial.add(0, cursor.value(0, slots), i);
     }
-  }
-  /// The states of a team's threads combined, in each of them.
-  template <class Device>
-  TENON_HOST_DEVICE state combined(Device& device, int team, const lanes& partial) const {
-    state own = partial.lane[0];
-    for (int k = 1; k < size; ++k) own = monoid::combine(own, partial.lane[k]);
-    return combine_in_team<monoid>(device, team, own);
   }
   TENON_HOST_DEVICE value_type finish(const state& total) const {
     return monoid::template finish<value_type>(total, count);
   }
 
  private:
-  template <class Value>
-  TENON_HOST_DEVICE static void add_value(state& partial, const Value& value, index i) {
-    partial = monoid::combine(partial, monoid::template lift<state>(value, i));
-  }
   static bool fits_packets(Fold& fold) {
     if constexpr (rank == 0 || size == 1 || !visits_all_reads<program_type>) {
       return false;
@@ -128,39 +148,18 @@ struct kernel_fold {
       return fold.kept < rank && check.fits && fold.run_length() % size == 0;
     }
   }
-  template <int ResultRank>
-  kernel_fold(Fold& fold, const array<index, ResultRank>& result_extents, bool fits)
-      : program(fold.program),
-        starts(fold.in_result, result_extents),
-        units(units_of(fold, fits)),
-        count(fold.count),
-        in_packets(fits),
-        across(!fits && lies_across(fold, ResultRank - 1)) {}
   static bool lies_across(Fold& fold, int last_of_result) {
     if (fold.kept == 0 || fold.kept == rank || fold.in_result[fold.kept - 1] != last_of_result) return false;
     detail::direction_check<rank> check{fold.kept};
     fold.program.visit(check);
     return check.along_results > check.along_values;
   }
-  static array<index, rank> units_of(const Fold& fold, bool fits) {
-    auto result = fold.extents;
-    for (int axis = 0; axis < rank; ++axis) result[axis] = axis < fold.kept ? 1 : result[axis];
-    if constexpr (rank > 0) {
-      if (fits) result[rank - 1] /= size;
-    }
-    return result;
-  }
 };
 
-/// What a reduction leaves of a result that `parts` blocks have folded, combined in order in each thread of a block.
-template <class Device, class Fold, class State>
-TENON_HOST_DEVICE typename Fold::value_type finish_parts(Device& device, const Fold& fold, const State* left,
-                                                         int parts) {
-  auto partial = fold.none();
-  for (int part = device.thread(); part < parts; part += kernel_block) {
-    partial.lane[0] = Fold::monoid::combine(partial.lane[0], left[part]);
-  }
-  return fold.finish(fold.combined(device, kernel_block, partial));
+/// The states of a thread for these reductions.
+template <class... Folds>
+constexpr auto lanes_of(const tuple<Folds...>&) {
+  return tuple<typename Folds::lanes...>{};
 }
 
 /// The packets of a reduction's program by itself.

@@ -49,16 +49,17 @@ struct long_rows_kernel {
   TENON_HOST_DEVICE void fold_parts(Device& device) const {
     if (first_equal[I] != I) return;
     const auto& fold = get<I>(folds);
+    using fold_type = std::remove_cvref_t<decltype(fold)>;
     for (index item = device.block().x; item < rows.count() * parts; item += device.grid_size().x) {
       Slots slots{};
       set_slots(device, item / parts, slots, std::make_integer_sequence<int, I>{});
-      auto partial = fold.none();
+      typename fold_type::lanes partial;
       const auto start = fold.starts[item / parts];
       const index units = fold.units.count(), end = units * (item % parts + 1) / parts;
       for (index i = units * (item % parts) / parts + device.thread(); i < end; i += kernel_block) {
         fold.add(partial, start, i, slots);
       }
-      const auto total = fold.combined(device, kernel_block, partial);
+      const auto total = partial.combined(device, kernel_block);
       if (device.thread() == 0) get<I>(states)[item] = total;
     }
     device.sync_grid(barrier);
@@ -72,7 +73,9 @@ struct long_rows_kernel {
   template <int I, class Device>
   TENON_HOST_DEVICE void set_slot(Device& device, index row, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    get<I>(slots.results) = finish_parts(device, get<I>(folds), get<I>(states) + row * parts, parts);
+    const auto& fold = get<I>(folds);
+    using monoid = typename std::remove_cvref_t<decltype(fold)>::monoid;
+    get<I>(slots.results) = fold.finish(combine_parts<monoid>(device, get<I>(states) + row * parts, parts));
   }
 };
 

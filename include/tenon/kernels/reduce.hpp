@@ -45,7 +45,7 @@ struct reduce_kernel {
   /// All reductions unit by unit, so that what they read in common is in cache.
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_all(Device& device, index result, Slots& slots, std::integer_sequence<int, I...>) const {
-    auto partial = make_tuple_of(get<I>(folds).none()...);
+    decltype(lanes_of(folds)) partial;
     const auto start = make_tuple_of(get<I>(folds).starts[result]...);
     for (index i = device.thread() % team; i < units; i += team) {
       (add_unit<I>(get<I>(partial), get<I>(start), i), ...);
@@ -55,7 +55,7 @@ struct reduce_kernel {
   /// A part of one result. The block that is the last to leave its states finishes the result.
   template <class Device, int... I>
   TENON_HOST_DEVICE void fold_part(Device& device, index result, index part, std::integer_sequence<int, I...>) const {
-    auto partial = make_tuple_of(get<I>(folds).none()...);
+    decltype(lanes_of(folds)) partial;
     const auto start = make_tuple_of(get<I>(folds).starts[result]...);
     const index first = units * part / parts, end = units * (part + 1) / parts;
     for (index i = first + device.thread(); i < end; i += team) {
@@ -70,13 +70,15 @@ struct reduce_kernel {
   template <int I, class Device, class Lanes>
   TENON_HOST_DEVICE void leave_state(Device& device, const Lanes& partial, index place) const {
     if (first_equal[I] != I) return;
-    const auto total = get<I>(folds).combined(device, team, partial);
+    const auto total = partial.combined(device, team);
     if (device.thread() == 0) get<I>(states)[place] = total;
   }
   template <int I, class Device>
   TENON_HOST_DEVICE void set_slot(Device& device, index result, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    get<I>(slots.results) = finish_parts(device, get<I>(folds), get<I>(states) + result * parts, parts);
+    const auto& fold = get<I>(folds);
+    using monoid = typename std::remove_cvref_t<decltype(fold)>::monoid;
+    get<I>(slots.results) = fold.finish(combine_parts<monoid>(device, get<I>(states) + result * parts, parts));
   }
   template <int I, class Lanes, class Position>
   TENON_HOST_DEVICE void add_unit(Lanes& partial, const Position& start, index i) const {
@@ -86,8 +88,7 @@ struct reduce_kernel {
   template <int I, class Device, class Lanes>
   TENON_HOST_DEVICE void finish_one(Device& device, const Lanes& partial, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
-    const auto& fold = get<I>(folds);
-    get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
+    get<I>(slots.results) = get<I>(folds).finish(partial.combined(device, team));
   }
 };
 

@@ -50,12 +50,12 @@ struct rows_kernel {
   TENON_HOST_DEVICE void fold_one(Device& device, const Memory& memory, index row, Slots& slots) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
     const auto& fold = get<I>(folds);
-    auto partial = fold.none();
+    typename std::remove_cvref_t<decltype(fold)>::lanes partial;
     const auto start = fold.starts[row];
     for (index i = device.thread() % team; i < fold.units.count(); i += team) {
       fold.add(partial, start, i, slots, kept_row_reader<Device>{kept, memory, i, kept.first_source[I]});
     }
-    get<I>(slots.results) = fold.finish(fold.combined(device, team, partial));
+    get<I>(slots.results) = fold.finish(partial.combined(device, team));
   }
 };
 
