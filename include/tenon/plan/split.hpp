@@ -112,8 +112,8 @@ inline constexpr bool last_part_stays = is_contraction<Part> && fuses_operations
 
 }  // namespace detail
 
-/// Calls `use(rest)`, the rest being `node` with parts of one type replaced by their values: contractions go first, then
-/// reductions, innermost first. `evaluate(part)` is asked once for parts that are equal.
+/// Calls `use(rest)`, the rest being `node` with parts of one type replaced by their values: contractions go first,
+/// then reductions, innermost first. `evaluate(part)` is asked once for parts that are equal.
 template <class E, class Evaluate, class Use>
 void split(const E& node, const Evaluate& evaluate, const Use& use) {
   static_assert(stage_of<E>() == stage::split);
