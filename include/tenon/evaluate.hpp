@@ -37,7 +37,8 @@ template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Spa
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
 auto evaluate_part(const E& node) {
-  [[maybe_unused]] const statement_scope<Space> scope(node);
+  const auto extents = node.shape().to_array();
+  const statement_scope<Space> scope(extents_view{extents.begin(), extents.size()}, {&node, &statement_type_of<E>});
   tensor<typename E::element, typename E::shape_type, Space> result(node.shape());
   evaluate_whole(result.write_view(), node);
   return result;
@@ -51,7 +52,6 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
 
 template <class Space, class Target, class E>
 void run_stage(const Target& target, const E& node) {
-  announce_statement(node);
   constexpr stage form = stage_of<E>();
   constexpr bool on_host = std::is_same_v<Space, host>;
   if constexpr (form == stage::pointwise) {
@@ -72,16 +72,16 @@ void run_stage(const Target& target, const E& node) {
 }
 
 /// What `node` reads of its destination; nothing where that was denied.
-template <aliasing Aliasing, class Destination, class E>
-read_check<Destination::rank> relevant_reads(const Destination& destination, const E& node) {
+template <aliasing Aliasing>
+found_reads relevant_reads(const any_block& destination, const any_node& node) {
   if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
   if constexpr (TENON_CHECKED != 0) {
-    if (overwrites_operands(destination, node)) {
-      throw storage_error(compose_text("noalias: destination ", destination.shape().to_array(),
+    if (reads_of(destination, node).elsewhere) {
+      throw storage_error(compose_text("noalias: destination ", destination.extents,
                                        ": is read at other positions than it is written; assign without noalias()"));
     }
   }
-  return {block_of(destination)};
+  return {};
 }
 
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
@@ -89,24 +89,28 @@ read_check<Destination::rank> relevant_reads(const Destination& destination, con
 template <aliasing Aliasing, class T, class Shape, class Space, class E>
 void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
   if (destination.size() == 0) return;
+  [[maybe_unused]] const any_node source{&node, &statement_type_of<E>};
+  [[maybe_unused]] const auto written = block_of(destination);
 #if TENON_CHECKED != 0
-  check_alive("assign", "destination", destination);
-  check_operands_alive(node);
+  check_alive("assign", "destination", written);
+  check_operands_alive(source);
 #endif
   if constexpr (stage_of<E>() == stage::split) {
     split(
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
         [&](const auto& rest) { evaluate_whole<Aliasing>(destination, rest); });
   } else {
-    [[maybe_unused]] const statement_scope<Space> scope(destination, node);
-    const auto found = relevant_reads<Aliasing>(destination, node);
+    const statement_scope<Space> scope(written, source);
+    const auto found = relevant_reads<Aliasing>(written, source);
     if (found.elsewhere) {
       tensor<T, Shape, Space> temporary(destination.shape());
       evaluate_whole(temporary.write_view(), node);
       return evaluate_whole(destination, as_node(temporary));
     }
     auto target = make_target(destination);
-    target.streaming = !found.reads && destination.size() * static_cast<index>(sizeof(T)) >= streaming_bytes;
+    const index bytes_written = destination.size() * written.size;
+    target.streaming = !found.any && bytes_written >= streaming_bytes;
+    announce_statement(source, any_block(written).extents, bytes_written);
     run_stage<Space>(target, node);
   }
 }
@@ -169,7 +173,8 @@ TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, cons
     const bool is_observed = current_launch_observer() != nullptr;
     if (!is_observed && run_short_host(destination.data(), extents, program)) return;
   }
-  run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled, &tell_type<E>);
+  run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled,
+                     words_of<E>::value);
 }
 
 /// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
@@ -348,10 +353,13 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   const auto extents = joint_extents<rank, count>({{each.destination.shape().to_array()...}}, row_axis);
   if (!((each.destination.shape() == each.node.shape()) && ...) || count_between(extents, 0, rank) == 0) return false;
   const node_type node{make_tuple_of(each.node...), typename node_type::shape_type(extents)};
-  const auto* const first = get<0>(make_tuple_of(&each...));
-  const statement_scope<space> scope(first->destination, first->node);
-  (scope.check(each.destination, each.node), ...);
-  if ((overwrites_joint<space>(each, node, each...) || ...)) return false;
+  const any_node source{&node, &statement_type_of<node_type>};
+  const array<joint_output<rank>, count> outputs{
+      {{block_of(each.destination), {&each.node, &statement_type_of<Nodes>}}...}};
+  const statement_scope<space> scope(outputs[0].destination, outputs[0].node);
+  for (const auto& output : outputs) scope.check(output.destination, output.node);
+  if (overwrites_operands(outputs, extents, source, std::is_same_v<space, host>)) return false;
+  announce_statement(source, {extents.begin(), rank}, count_bytes(outputs));
   run_stage<space>(
       joint_target<rank, typename Views::element...>{make_tuple_of(make_joint_target(each.destination, extents)...)},
       node);
@@ -371,8 +379,8 @@ template <class... Views, class... Nodes>
 void evaluate(const assignment<Views, Nodes>&... each) {
 #if TENON_CHECKED != 0
   const auto check = [](const auto& output) {
-    check_alive("evaluate", "destination", output.destination);
-    check_operands_alive(output.node, "evaluate");
+    check_alive("evaluate", "destination", block_of(output.destination));
+    check_operands_alive({&output.node, &statement_type_of<decltype(output.node)>}, "evaluate");
   };
   (check(each), ...);
 #endif

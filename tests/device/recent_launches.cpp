@@ -6,28 +6,16 @@
 
 #include "support/catch.hpp"
 
-namespace {
-
-struct extents {
-  static constexpr int rank = 2;
-  long long extent(int axis) const { return axis == 0 ? 3 : 4; }
-};
-struct no_extents {
-  static constexpr int rank = 0;
-  long long extent(int) const { return 0; }
-};
-
-}  // namespace
-
 TEST_CASE("the latest launches come first, with their statements", "[device]") {
   std::thread([] {
     CHECK(tenon::recent_launches() == "");
     tenon::remember_launch("scan");
+    const std::int64_t extents[] = {3, 4};
     {
-      const tenon::statement_note_scope outer("add", extents{});
+      const tenon::statement_note_scope outer("add", extents, 2);
       tenon::remember_launch("pointwise");
       {
-        const tenon::statement_note_scope part("sum", no_extents{});
+        const tenon::statement_note_scope part("sum", nullptr, 0);
         tenon::remember_launch("reduce");
       }
       tenon::remember_launch("rows");

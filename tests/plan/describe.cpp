@@ -21,7 +21,7 @@ struct listener final : tenon::launch_observer {
   void statement(const tenon::statement_facts& facts) override {
     tenon::statement_text words;
     words.result(facts.dtype, facts.extents, facts.rank, 0);
-    facts.tell(words);
+    tenon::tell_words(words, *facts.words);
     texts.push_back(words.text());
     read.push_back(facts.bytes_read);
     written.push_back(facts.bytes_written);

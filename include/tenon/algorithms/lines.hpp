@@ -49,7 +49,7 @@ consteval void spaces_must_agree() {
 template <class Node>
 void check_operand([[maybe_unused]] const char* algorithm, [[maybe_unused]] const Node& node) {
 #if TENON_CHECKED != 0
-  check_operands_alive(node, algorithm);
+  check_operands_alive({&node, &statement_type_of<Node>}, algorithm);
 #endif
 }
 

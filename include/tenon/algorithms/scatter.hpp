@@ -36,7 +36,7 @@ namespace detail {
 template <scatter_destination Destination>
 auto target_of(const char* algorithm, Destination&& destination) {
 #if TENON_CHECKED != 0
-  check_alive(algorithm, "destination", as_node(destination).elements);
+  check_alive(algorithm, "destination", block_of(as_node(destination).elements));
 #endif
   using type = std::remove_cvref_t<Destination>;
   algorithms_must_run<typename type::space>();

@@ -71,10 +71,9 @@ class freed_blocks {
 };
 
 /// throws    storage_error where elements that `operation` uses as its `role` were freed
-template <class View>
-void check_alive(const char* operation, const char* role, const View& elements) {
-  if (!freed_blocks::of_process().hold(addresses(block_of(elements)))) return;
-  throw storage_error(compose_text(operation, ": ", role, " ", elements.shape().to_array(),
+inline void check_alive(const char* operation, const char* role, const any_block& elements) {
+  if (!freed_blocks::of_process().hold(addresses(elements))) return;
+  throw storage_error(compose_text(operation, ": ", role, " ", elements.extents,
                                    ": a view of storage that was freed; keep its tensor as long as the view"));
 }
 

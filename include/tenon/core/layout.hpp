@@ -44,13 +44,33 @@ constexpr bool is_contiguous(const array<index, Rank>& extents, const array<inde
   return true;
 }
 
+/// Extents that lie elsewhere, of any number of axes.
+struct extents_view {
+  const index* first;
+  int rank;
+
+  constexpr int size() const { return rank; }
+  constexpr const index& operator[](index axis) const { return first[axis]; }
+};
+
 /// Elements of `size` bytes in memory, of which `start` is the address of the first; `type` differs between types.
+struct any_block {
+  std::uintptr_t start;
+  extents_view extents;
+  const index* strides;
+  index size;
+  const void* type;
+};
+
+/// The same, with extents and strides of its own.
 template <int Rank>
 struct strided_block {
   std::uintptr_t start;
   array<index, Rank> extents, strides;
   index size;
   const void* type = nullptr;
+
+  TENON_INLINE operator any_block() const { return {start, {extents.begin(), Rank}, strides.begin(), size, type}; }
 };
 
 namespace detail {
@@ -71,10 +91,9 @@ struct address_range {
   std::uintptr_t begin = 0, end = 0;
 };
 
-template <int Rank>
-address_range addresses(const strided_block<Rank>& block) {
+TENON_INLINE address_range addresses(const any_block& block) {
   index lowest = 0, highest = 0;
-  for (int axis = 0; axis < Rank; ++axis) {
+  for (int axis = 0; axis < block.extents.rank; ++axis) {
     if (block.extents[axis] == 0) return {};
     const index reach = (block.extents[axis] - 1) * block.strides[axis];
     (reach < 0 ? lowest : highest) += reach;

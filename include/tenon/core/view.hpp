@@ -60,7 +60,7 @@ class view {
     const auto position = position_of(indices...);
 #if TENON_CHECKED != 0
     check(position);
-    check_alive("view", "elements", *this);
+    check_alive("view", "elements", block_of(*this));
 #endif
     return data_[offset(position)];
   }

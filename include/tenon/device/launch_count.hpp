@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-class statement_text;
+struct node_words;
 struct launch_shape;
 struct launch_clock;
 
@@ -38,7 +38,7 @@ struct statement_facts {
   int rank;
   std::int64_t bytes_read;  ///< of distinct tensors
   std::int64_t bytes_written;
-  void (*tell)(statement_text& to);  ///< puts it into words
+  const node_words* words;  ///< of its expression
 };
 
 /// Is told of the statements and launches of a thread.

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <tenon/base/error.hpp>
 
@@ -53,14 +54,12 @@ inline void append_note(std::string& text, const launch_note& note) {
 /// Says which statement the launches of the calling thread belong to, while it lives.
 class statement_note_scope {
  public:
-  template <class Shape>
-  statement_note_scope(const char* operation, const Shape& shape) : outer_(detail::thread_launch_ring().statement) {
+  statement_note_scope(const char* operation, const std::int64_t* extents, int rank)
+      : outer_(detail::thread_launch_ring().statement) {
     statement_note& note = detail::thread_launch_ring().statement;
     note.operation = operation;
-    note.rank = Shape::rank;
-    for (int axis = 0; axis < Shape::rank && axis < statement_note::capacity; ++axis) {
-      note.extents[axis] = shape.extent(axis);
-    }
+    note.rank = rank;
+    for (int axis = 0; axis < rank && axis < statement_note::capacity; ++axis) note.extents[axis] = extents[axis];
   }
   statement_note_scope(const statement_note_scope&) = delete;
   statement_note_scope& operator=(const statement_note_scope&) = delete;

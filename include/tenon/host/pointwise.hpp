@@ -112,18 +112,18 @@ namespace detail {
 
 /// Says to the calling thread's observer, where there is one, that the next launch is this statement.
 template <int Rank>
-void announce_listed(const any_statement<Rank>& statement, const char* dtype, void (*tell)(statement_text&)) {
+void announce_listed(const any_statement<Rank>& statement, const char* dtype, const node_words& words) {
   launch_observer* const observer = current_launch_observer();
   if (observer == nullptr) return;
   distinct_bytes read, written;
   for (int k = 0; k < statement.source_count; ++k) {
     const auto& source = statement.sources[k];
-    read.visit(strided_block<Rank>{source.start, statement.extents, source.stride, source.size(), source.copies}, true);
+    read.add(strided_block<Rank>{source.start, statement.extents, source.stride, source.size()});
   }
   const auto& target = statement.targets[0];
   const auto start = reinterpret_cast<std::uintptr_t>(target.start);
-  written.visit(strided_block<Rank>{start, statement.extents, target.stride, target.copies->size, target.copies}, true);
-  observer->statement({dtype, statement.extents.begin(), Rank, read.total(), written.total(), tell});
+  written.add(strided_block<Rank>{start, statement.extents, target.stride, target.copies->size});
+  observer->statement({dtype, statement.extents.begin(), Rank, read.total(), written.total(), &words});
 }
 
 /// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.
@@ -135,7 +135,7 @@ template <class T, int Rank>
   const auto found = reads_of_target(statement);
   const bool repeats = !(statement.extents == extents);
   if (!repeats && !(may_alias && found.elsewhere)) {
-    statement.streaming = !found.reads && count * static_cast<index>(sizeof(T)) >= streaming_bytes;
+    statement.streaming = !found.any && count * static_cast<index>(sizeof(T)) >= streaming_bytes;
     return run_tiles(statement);
   }
   storage<T, host> temporary(own_count);
@@ -154,9 +154,9 @@ template <class T, int Rank>
 template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(array<index, Rank> extents, strided_target<T, Rank> target,
                                           array<index, Rank> own, Program program, bool may_alias,
-                                          void (*tell)(statement_text&)) {
+                                          const node_words& words) {
   detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
-  announce_listed(*statement, dtype_name<T>(), tell);
+  announce_listed(*statement, dtype_name<T>(), words);
   detail::run_listed(*statement, target, extents, may_alias);
 }
 

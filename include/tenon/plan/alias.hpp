@@ -4,84 +4,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/core/layout.hpp>
 #include <tenon/plan/meet.hpp>
-#include <tenon/plan/stages.hpp>
+#include <tenon/plan/reads.hpp>
 
 namespace tenon {
 
-/// Looks for the elements of a destination among the leaves of an expression.
-template <int Rank>
-struct read_check {
-  strided_block<Rank> target;
-  address_range written = addresses(target);
-  bool reads = false;      ///< some source lies among the elements of the destination
+/// What a statement reads of its destination.
+struct found_reads {
+  bool any = false;        ///< some source lies among the elements of the destination
   bool elsewhere = false;  ///< some is read at other positions than the one that is written
-
-  /// `in_step` when the source is read at the position that is written.
-  template <int SourceRank>
-  void visit(const strided_block<SourceRank>& source, bool in_step) {
-    if (!overlap(written, addresses(source))) return;
-    reads = true;
-    if (!in_step || !is_target(source)) elsewhere = elsewhere || share_bytes(target, source);
-  }
-
- private:
-  /// Whether the source is the destination itself, which may have more axes of extent 1 in front.
-  template <int SourceRank>
-  bool is_target(const strided_block<SourceRank>& source) const {
-    constexpr int missing = Rank - SourceRank;
-    if constexpr (missing < 0) {
-      return false;
-    } else {
-      bool result = target.start == source.start && target.type == source.type;
-      for (int axis = 0; axis < missing; ++axis) result = result && target.extents[axis] == 1;
-      for (int axis = 0; axis < SourceRank; ++axis) {
-        result = result && target.extents[axis + missing] == source.extents[axis] &&
-                 target.strides[axis + missing] == source.strides[axis];
-      }
-      return result;
-    }
-  }
 };
 
-namespace detail {
+/// Looks for the elements of a destination, which must outlive it, among those that a statement reads.
+class read_check final : public read_visitor {
+ public:
+  explicit read_check(const any_block& target) : read_visitor(addresses(target)), target_(target) {}
 
-template <class E, class Check>
-void check_reads(const E& node, Check& check, bool in_step, bool rows);
+  const found_reads& found() const { return found_; }
 
-template <class... Operands, class Check, int... I>
-void check_operands(const tuple<Operands...>& operands, Check& check, bool in_step, bool rows,
-                    std::integer_sequence<int, I...>) {
-  (check_reads(static_cast<const tuple_element<I, Operands>&>(operands).value, check, in_step, rows), ...);
-}
-
-template <class E, class Check>
-void check_reads(const E& node, Check& check, bool in_step, bool rows) {
-  using kind = typename E::kind;
-  if constexpr (std::is_same_v<kind, leaf_kind>) {
-    check.visit(block_of(node.elements), in_step);
-  } else if constexpr (decltype(E::operands)::count != 0) {
-    constexpr bool keeps_step = std::is_same_v<kind, pointwise_kind>;
-    check_operands(node.operands, check, in_step && (keeps_step || (rows && is_reduction<E>)), rows,
-                   std::make_integer_sequence<int, decltype(E::operands)::count>{});
+ private:
+  void visit(const element_read& read) override {
+    found_.any = true;
+    if (read.in_step && is_target(read.elements)) return;
+    found_.elsewhere = found_.elsewhere || share_bytes(target_, read.elements);
   }
-}
+  /// Whether the source is the destination itself, which may have more axes of extent 1 in front.
+  bool is_target(const any_block& source) const {
+    const int rank = source.extents.rank, missing = target_.extents.rank - rank;
+    bool result = missing >= 0 && target_.start == source.start && target_.type == source.type;
+    for (int axis = 0; result && axis < missing; ++axis) result = target_.extents[axis] == 1;
+    for (int axis = 0; result && axis < rank; ++axis) {
+      result = target_.extents[axis + missing] == source.extents[axis] &&
+               target_.strides[axis + missing] == source.strides[axis];
+    }
+    return result;
+  }
 
-}  // namespace detail
+  any_block target_;
+  found_reads found_;
+};
 
 /// What `node` reads of `target`.
-template <class Target, class E>
-read_check<Target::rank> reads_of(const Target& target, const E& node) {
-  read_check<Target::rank> check{block_of(target)};
-  detail::check_reads(node, check, true, stage_of<E>() == stage::rows);
-  return check;
-}
-
-/// Whether evaluating `node` straight into `target` would overwrite elements before they are read.
-template <class Target, class E>
-bool overwrites_operands(const Target& target, const E& node) {
-  return reads_of(target, node).elsewhere;
+inline found_reads reads_of(const any_block& target, const any_node& node) {
+  read_check check(target);
+  node.visit_reads(check);
+  return check.found();
 }
 
 }  // namespace tenon

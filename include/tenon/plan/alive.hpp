@@ -5,21 +5,21 @@
 #pragma once
 
 #include <tenon/core/dead_storage.hpp>
-#include <tenon/plan/stages.hpp>
+#include <tenon/plan/reads.hpp>
 
 namespace tenon {
 
-/// Views are none of the operations that texts name: `reader` is the last one above `node`, or the statement.
+namespace detail {
+class alive_check final : public read_visitor {
+  void visit(const element_read& read) override { check_alive(read.reader, "operand", read.elements); }
+};
+}  // namespace detail
+
+/// `reader` is what texts call what no operation reads.
 /// throws    storage_error where elements that `node` reads were freed
-template <class E>
-void check_operands_alive(const E& node, const char* reader = "assign") {
-  if constexpr (std::is_same_v<typename E::kind, leaf_kind>) {
-    check_alive(reader, "operand", node.elements);
-  } else {
-    constexpr bool is_view = std::is_same_v<typename E::kind, index_map_kind>;
-    for_each_index<decltype(E::operands)::count>(
-        [&](auto i) { check_operands_alive(get<i.value>(node.operands), is_view ? reader : operation_name<E>); });
-  }
+inline void check_operands_alive(const any_node& node, const char* reader = "assign") {
+  detail::alive_check check;
+  node.visit_reads(check, reader);
 }
 
 }  // namespace tenon

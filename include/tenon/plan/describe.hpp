@@ -123,13 +123,14 @@ inline index statement_text::bytes_read() const {
 }
 
 /// The bytes of blocks of elements; blocks that start at one address count as one, the largest.
-class distinct_bytes {
+class distinct_bytes final : public read_visitor {
  public:
-  template <int Rank>
-  void visit(const strided_block<Rank>& source, bool) {
-    index bytes = source.size;
-    for (int axis = 0; axis < Rank; ++axis) bytes *= source.strides[axis] == 0 ? 1 : source.extents[axis];
-    add(source.start, bytes);
+  void add(const any_block& elements) {
+    index bytes = elements.size;
+    for (int axis = 0; axis < elements.extents.rank; ++axis) {
+      bytes *= elements.strides[axis] == 0 ? 1 : elements.extents[axis];
+    }
+    add(elements.start, bytes);
   }
   index total() const {
     index bytes = 0;
@@ -138,6 +139,7 @@ class distinct_bytes {
   }
 
  private:
+  void visit(const element_read& read) override { add(read.elements); }
   struct block {
     std::uintptr_t start;
     index bytes;
@@ -154,6 +156,14 @@ class distinct_bytes {
 
   std::vector<block> blocks_;
 };
+
+/// An expression as its type alone tells it.
+inline void tell_words(statement_text& to, const node_words& words) {
+  if (words.operands == nullptr) return to.word(words.name);
+  to.open(words.name);
+  for (auto operand = words.operands; *operand != nullptr; ++operand) tell_words(to, **operand);
+  to.close();
+}
 
 namespace detail {
 
@@ -173,34 +183,6 @@ void tell_axes(statement_text& to) {
   }
 }
 
-/// Whether a node stands for several statements that run as one; each of its operands is one of them.
-template <class E>
-inline constexpr bool joins_statements = std::is_same_v<typename E::kind, pointwise_kind> && !requires { E::op; };
-
-template <class E>
-constexpr const char* name_of_node() {
-  if constexpr (joins_statements<E>) return "evaluate";
-  else return operation_name<E>;
-}
-
-/// An expression as its type alone tells it.
-template <class E>
-[[gnu::cold, gnu::noinline]] void tell_type(statement_text& to) {
-  if constexpr (is_scalar_node<E>) {
-    to.word("c");
-  } else if constexpr (std::is_same_v<typename E::kind, leaf_kind>) {
-    to.word("x");
-  } else {
-    to.open(name_of_node<E>());
-    tell_operand_types(static_cast<operands_of<E>*>(nullptr), to);
-    to.close();
-  }
-}
-template <class... Operands>
-void tell_operand_types(tuple<Operands...>*, statement_text& to) {
-  (tell_type<Operands>(to), ...);
-}
-
 /// An expression with the values of its numbers, and its tensors by name.
 template <class E>
 void tell_node(const E& node, statement_text& to) {
@@ -212,45 +194,27 @@ void tell_node(const E& node, statement_text& to) {
     if constexpr (requires { node.owner.kernel; }) to.tensor(nullptr, node.owner.kernel, bytes);
     else to.tensor(node.elements.data(), 0, bytes);
   } else {
-    to.open(name_of_node<E>());
+    to.open(operation_name<E>);
     apply_tuple([&](const auto&... operand) { (tell_node(operand, to), ...); }, node.operands);
     if constexpr (is_reduction<E>) tell_axes<E>(to);
     to.close();
   }
 }
 
-template <class E>
-index count_bytes_written(const E& node) {
-  if constexpr (joins_statements<E>) {
-    return apply_tuple([](const auto&... each) { return (index{0} + ... + count_bytes_written(each)); }, node.operands);
-  } else {
-    return node.shape().count() * static_cast<index>(sizeof(typename E::element));
-  }
-}
-
-template <class E>
-constexpr const char* name_of_elements() {
-  if constexpr (joins_statements<E>) return "tuple";
-  else return dtype_name<typename E::element>();
-}
-
-template <class E>
-[[gnu::cold, gnu::noinline]] void tell_observer(launch_observer& observer, const E& node) {
-  const auto extents = node.shape().to_array();
+[[gnu::cold, gnu::noinline]] inline void tell_observer(launch_observer& observer, const any_node& node,
+                                                       const extents_view& extents, index bytes_written) {
   distinct_bytes read;
-  check_reads(node, read, true, false);
-  observer.statement(
-      {name_of_elements<E>(), extents.begin(), extents.size(), read.total(), count_bytes_written(node), &tell_type<E>});
+  node.visit_reads(read);
+  observer.statement({node.type->dtype, extents.first, extents.rank, read.total(), bytes_written, node.type->words});
 }
 
 }  // namespace detail
 
 /// Says to the calling thread's observer, where there is one, that the next launch evaluates `node`.
 /// cost      a load where there is none
-template <class E>
-void announce_statement(const E& node) {
+inline void announce_statement(const any_node& node, const extents_view& extents, index bytes_written) {
   if (launch_observer* observer = current_launch_observer()) [[unlikely]]
-    detail::tell_observer(*observer, node);
+    detail::tell_observer(*observer, node, extents, bytes_written);
 }
 
 }  // namespace tenon

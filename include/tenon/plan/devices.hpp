@@ -6,54 +6,54 @@
 
 #include <tenon/device/device_guard.hpp>
 #include <tenon/device/recent_launches.hpp>
-#include <tenon/plan/stages.hpp>
+#include <tenon/plan/reads.hpp>
 
 namespace tenon {
 
 namespace detail {
 
-/// Calls `body(reader, elements)` for the elements that `node` reads; `reader` is what texts call the operation above.
-template <class E, class Body>
-void for_each_leaf(const E& node, const char* reader, const Body& body) {
-  if constexpr (std::is_same_v<typename E::kind, leaf_kind>) {
-    if (node.elements.data() != nullptr) body(reader, node.elements);
-  } else {
-    constexpr bool is_view = std::is_same_v<typename E::kind, index_map_kind>;
-    for_each_index<decltype(E::operands)::count>(
-        [&](auto i) { for_each_leaf(get<i.value>(node.operands), is_view ? reader : operation_name<E>, body); });
-  }
-}
-
-/// What texts call a statement of this node: its outermost operation.
-template <class E>
-inline constexpr const char* statement_name = [] {
-  if constexpr (std::is_same_v<typename E::kind, leaf_kind>) return "assign";
-  else return operation_name<E>;
-}();
-
-/// The device of the first thing that `node` reads; the current one where it reads nothing.
-template <class Space, class E>
-int device_of_operands(const E& node) {
-  int found = -1;
-  if (space_devices<Space>::are_watched()) {
-    for_each_leaf(node, "assign", [&](const char*, const auto& elements) {
-      if (found < 0) found = device_of(elements);
-    });
-  }
-  return found < 0 ? space_devices<Space>::current() : found;
+template <class Space>
+int device_of_block(const any_block& elements) {
+  return space_devices<Space>::of(reinterpret_cast<const void*>(elements.start));
 }
 
 /// Elements have to lie on the current device, which is `whose`; its current stream uses them from now on.
-template <class View>
-void check_device(const char* operation, const char* role, const View& elements, const char* whose) {
-  using devices = space_devices<typename View::space>;
-  const int expected = devices::current(), device = device_of(elements);
+template <class Space>
+void check_device(const char* operation, const char* role, const any_block& elements, const char* whose) {
+  using devices = space_devices<Space>;
+  const int expected = devices::current(), device = device_of_block<Space>(elements);
   if (device != expected) {
-    throw device_error(compose_text(operation, ": ", role, " ", elements.shape().to_array(), ": lies on device ",
-                                    device, " of ", View::space::name, ", expected device ", expected, ", ", whose));
+    throw device_error(compose_text(operation, ": ", role, " ", elements.extents, ": lies on device ", device, " of ",
+                                    Space::name, ", expected device ", expected, ", ", whose));
   }
-  devices::note(elements.data());
+  devices::note(reinterpret_cast<const void*>(elements.start));
 }
+
+/// Finds the device of the first elements that a statement reads.
+template <class Space>
+class device_finder final : public read_visitor {
+ public:
+  int found() const { return found_; }
+
+ private:
+  void visit(const element_read& read) override {
+    if (found_ < 0 && read.elements.start != 0) found_ = device_of_block<Space>(read.elements);
+  }
+  int found_ = -1;
+};
+
+/// All elements that a statement reads have to lie on the current device, its destination's.
+template <class Space>
+class device_check final : public read_visitor {
+ public:
+  static constexpr const char* expected =
+      "the destination's; copy it there first: copy_from, or to<> under a device_guard";
+
+ private:
+  void visit(const element_read& read) override {
+    if (read.elements.start != 0) check_device<Space>(read.reader, "operand", read.elements, expected);
+  }
+};
 
 }  // namespace detail
 
@@ -61,9 +61,11 @@ void check_device(const char* operation, const char* role, const View& elements,
 /// throws    device_error where `elements` lie on another one
 template <class View>
 void check_current_device([[maybe_unused]] const char* algorithm, [[maybe_unused]] const View& elements) {
-  if constexpr (has_devices<typename View::space>) {
-    if (elements.data() == nullptr || !space_devices<typename View::space>::are_watched()) return;
-    detail::check_device(algorithm, "argument", elements, "the current one; call it under a device_guard");
+  using space = typename View::space;
+  if constexpr (has_devices<space>) {
+    if (elements.data() == nullptr || !space_devices<space>::are_watched()) return;
+    detail::check_device<space>(algorithm, "argument", block_of(elements),
+                                "the current one; call it under a device_guard");
   }
 }
 
@@ -73,36 +75,38 @@ void check_current_device([[maybe_unused]] const char* algorithm, [[maybe_unused
 template <class Space>
 class statement_scope {
  public:
-  template <class... Parts>
-  explicit statement_scope(const Parts&...) {}
-  template <class View, class E>
-  void check(const View&, const E&) const {}
+  statement_scope(const extents_view&, const any_node&) {}
+  statement_scope(const any_block&, const any_node&) {}
+  void check(const any_block&, const any_node&) const {}
 };
 template <has_devices Space>
 class statement_scope<Space> {
  public:
   /// A part of a statement, which has no destination yet.
-  template <class E>
-  explicit statement_scope(const E& node)
-      : note_(detail::statement_name<E>, node.shape()), on_device_(detail::device_of_operands<Space>(node)) {}
-  template <class View, class E>
-  statement_scope(const View& destination, const E& node)
-      : note_(detail::statement_name<E>, destination.shape()), on_device_(device_of(destination)) {
+  statement_scope(const extents_view& extents, const any_node& node)
+      : note_(node.type->name, extents.first, extents.rank), on_device_(device_of_operands(node)) {}
+  statement_scope(const any_block& destination, const any_node& node)
+      : note_(node.type->name, destination.extents.first, destination.extents.rank),
+        on_device_(detail::device_of_block<Space>(destination)) {
     check(destination, node);
   }
 
   /// Looks at one more output.
-  template <class View, class E>
-  void check(const View& destination, const E& node) const {
+  void check(const any_block& destination, const any_node& node) const {
     if (!space_devices<Space>::are_watched()) return;
-    constexpr const char* expected = "the destination's; copy it there first: copy_from, or to<> under a device_guard";
-    detail::check_device("assign", "destination", destination, expected);
-    detail::for_each_leaf(node, "assign", [&](const char* reader, const auto& elements) {
-      detail::check_device(reader, "operand", elements, expected);
-    });
+    detail::device_check<Space> check_operands;
+    detail::check_device<Space>("assign", "destination", destination, check_operands.expected);
+    node.visit_reads(check_operands);
   }
 
  private:
+  /// The device of the first thing that `node` reads; the current one where it reads nothing.
+  static int device_of_operands(const any_node& node) {
+    detail::device_finder<Space> first;
+    if (space_devices<Space>::are_watched()) node.visit_reads(first);
+    return first.found() < 0 ? space_devices<Space>::current() : first.found();
+  }
+
   statement_note_scope note_;
   device_guard<Space> on_device_;
 };

@@ -251,19 +251,39 @@ constexpr bool are_joint() {
   return form == stage::pointwise || form == stage::reduce || form == stage::rows;
 }
 
-/// Whether `written` would be stored before the statement has read its elements: elsewhere than where they are stored,
-/// or, where it holds one element a row, from another expression, or by other threads of that row.
-template <class Space, class Assignment, class Node, class... All>
-bool overwrites_joint(const Assignment& written, const Node& node, const All&... all) {
-  if (written.destination.shape().to_array() == node.shape().to_array()) {
-    return overwrites_operands(written.destination, node);
+/// An output of a joint statement without its types.
+template <int Rank>
+struct joint_output {
+  strided_block<Rank> destination;
+  any_node node;
+};
+
+/// The bytes that a joint statement writes.
+template <int Rank, int Count>
+index count_bytes(const array<joint_output<Rank>, Count>& outputs) {
+  index bytes = 0;
+  for (const auto& each : outputs) bytes += count_between(each.destination.extents, 0, Rank) * each.destination.size;
+  return bytes;
+}
+
+/// Whether some output would be stored before the statement over `extents`, which is `node`, has read its elements:
+/// elsewhere than where they are stored, or, where it holds one element a row, from another output's expression, or by
+/// other threads of that row.
+template <int Rank, int Count>
+bool overwrites_operands(const array<joint_output<Rank>, Count>& outputs, const array<index, Rank>& extents,
+                         const any_node& node, bool on_host) {
+  for (const auto& written : outputs) {
+    if (written.destination.extents == extents) {
+      if (reads_of(written.destination, node).elsewhere) return true;
+      continue;
+    }
+    for (const auto& other : outputs) {
+      const auto found = reads_of(written.destination, other.node);
+      const bool is_alone = on_host && &other == &written;
+      if (is_alone ? found.elsewhere : found.any) return true;
+    }
   }
-  const auto meets = [&](const auto& other) {
-    const auto found = reads_of(written.destination, other.node);
-    const bool is_alone = std::is_same_v<Space, host> && static_cast<const void*>(&other) == &written;
-    return is_alone ? found.elsewhere : found.reads;
-  };
-  return (meets(all) || ...);
+  return false;
 }
 
 }  // namespace detail

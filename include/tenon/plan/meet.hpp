@@ -11,9 +11,9 @@ namespace tenon {
 namespace detail {
 
 /// Sums of `stride[i]` times 0 to `most[i]`, of which the greatest stride comes first.
-template <int Most>
 struct stride_sums {
-  array<index, Most> stride{}, most{};
+  static constexpr int capacity = 32;
+  array<index, capacity> stride{}, most{};
   int count = 0;
   int tries = 1000;  ///< then the answer is the safe one; nested strides take two or three an axis
 
@@ -36,14 +36,14 @@ struct stride_sums {
   /// The greatest sum of the strides from `first` on.
   index reach(int first) const {
     index total = 0;
-    for (int i = first; i < Most; ++i) total += stride[i] * most[i];  // 0 beyond `count`
+    for (int i = first; i < count; ++i) total += stride[i] * most[i];
     return total;
   }
 
   /// Whether a sum of the strides from `first` on lies in [low, high].
   bool reach_into(index low, index high, int first = 0) {
     if (high < low) return false;
-    if (first >= Most || first >= count) return low <= 0 && high >= 0;  // Most: for compilers that unroll the search
+    if (first >= count) return low <= 0 && high >= 0;
     if (high < 0 || low > reach(first)) return false;
     if (--tries < 0) return true;
     const index step = stride[first], lacking = low - reach(first + 1);
@@ -58,14 +58,14 @@ struct stride_sums {
 }  // namespace detail
 
 /// Whether an element of `left` and one of `right` have a byte in common; sure to be said where it is so, and for all
-/// but contrived strides only there.
-template <int Left, int Right>
-bool share_bytes(const strided_block<Left>& left, const strided_block<Right>& right) {
+/// but contrived strides, or more axes than there is room for, only there.
+inline bool share_bytes(const any_block& left, const any_block& right) {
   const auto left_bytes = addresses(left), right_bytes = addresses(right);
   if (!overlap(left_bytes, right_bytes)) return false;
-  detail::stride_sums<Left + Right> sums;
-  const auto append = [&sums](const auto& block) {
-    for (int axis = 0; axis < block.extents.size(); ++axis) {
+  if (left.extents.rank + right.extents.rank > detail::stride_sums::capacity) return true;
+  detail::stride_sums sums;
+  const auto append = [&sums](const any_block& block) {
+    for (int axis = 0; axis < block.extents.rank; ++axis) {
       const index step = block.strides[axis] * block.size;
       sums.add(step < 0 ? -step : step, block.extents[axis] - 1);
     }

@@ -18,10 +18,15 @@ inline constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_
 template <class E>
 inline constexpr bool is_contraction = std::is_same_v<typename E::kind, contraction_kind>;
 
+/// Whether a node stands for several statements that run as one; each of its operands is one of them.
+template <class E>
+inline constexpr bool joins_statements = std::is_same_v<typename E::kind, pointwise_kind> && !requires { E::op; };
+
 /// What texts call a node with operands.
 template <class E>
 inline constexpr const char* operation_name = [] {
-  if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
+  if constexpr (joins_statements<E>) return "evaluate";
+  else if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
   else if constexpr (is_reduction<E>) return E::monoid::name;
   else if constexpr (is_contraction<E>) return "contract";
   else if constexpr (requires(const E& node) { node.generator; }) return decltype(E::generator)::name;
