@@ -33,12 +33,13 @@ inline constexpr index short_row = 16;      // rows up to here are folded side b
 inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
 
 /// Folds the reductions of one row in order; each sees the ones before.
-template <class Slots, class Folds, class Position, int Count>
-void fold_row_slots(Slots& slots, const Folds& folds, const Position& position, const array<int, Count>& first_equal) {
-  for_each_index<Count>([&](auto slot) {
-    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
-    get<slot.value>(slots.results) = fold_result(get<slot.value>(folds), position, slots);
-  });
+template <class Slots, class Position, int... I, class... Folds>
+void fold_row_slots(Slots& slots, const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
+                    const Position& position, const array<int, sizeof...(I)>& first_equal) {
+  ((copy_equal_slot<I>(slots.results, first_equal)
+        ? void()
+        : void(get<I>(slots.results) = fold_result(get<I>(folds), position, slots_for<Folds::reads_slots>(slots)))),
+   ...);
 }
 
 /// Row by row: each reduction sees the ones before, then the row is written. `Record` is the type of recorded values;
@@ -49,7 +50,7 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
   auto program = node.template lower<0>(identity_map<rank>());
-  merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
+  merge_axes(extents, RowAxis, rank, target, program);
   const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, rank - 1);
   const index length = extents[rank - 1];
   const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds);
@@ -132,9 +133,7 @@ void run_rows_host(const Target& target, const E& node) {
   const index length = detail::longest_row<RowAxis>(node);
   const bool side_by_side =
       RowAxis > 0 && length <= detail::short_row && count_between(extents, RowAxis - 1, RowAxis) > length;
-  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, extents, side_by_side);
-  });
+  const auto folds = lower_reductions(node, extents, filled_array<reduction_pointers<E>::count>(side_by_side));
   const counted_launch counted("rows");
   if (side_by_side) {
     run_result_blocks<RowAxis>(target, node, folds);

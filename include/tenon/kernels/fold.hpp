@@ -167,15 +167,7 @@ TENON_HOST_DEVICE typename Fold::value_type finish_parts(Device& device, const F
 template <class Fold>
 inline constexpr int fold_packet = packet_size<char, decltype(Fold::program)>;
 
-/// The reductions of a statement of `extents` in program form, in the order of their slots.
-template <class E, int ResultRank>
-auto lower_folds(const E& node, const array<index, ResultRank>& extents) {
-  return lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, extents, false);
-  });
-}
-
-/// The same as kernels fold them; results are numbered in `result_extents`.
+/// The reductions of a statement of `extents` as kernels fold them, in the order of their slots; results are numbered in `result_extents`.
 template <class E, int ResultRank>
 auto lower_kernel_folds(const E& node, const array<index, ResultRank>& extents,
                         const array<index, ResultRank>& result_extents) {
@@ -183,7 +175,7 @@ auto lower_kernel_folds(const E& node, const array<index, ResultRank>& extents,
       [&]<class... Folds>(const Folds&... fold) {
         return make_tuple_of(kernel_fold<Folds, fold_packet<Folds>>(fold, result_extents)...);
       },
-      lower_folds(node, extents));
+      lower_reductions(node, extents));
 }
 
 /// Places in a workspace for the states of these reductions.
