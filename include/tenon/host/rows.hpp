@@ -44,8 +44,8 @@ void fold_row_slots(Slots& slots, const tuple_base<std::integer_sequence<int, I.
 
 /// Row by row: each reduction sees the ones before, then the row is written. `Record` is the type of recorded values;
 /// `prepare(folds, record)` gives the folds of a thread.
-template <int RowAxis, class Record, class Target, class E, class Folds, int Count, class Prepare>
-void run_long_rows(Target target, const E& node, const Folds& folds, const array<int, Count>& first_equal,
+template <int RowAxis, class Record, class Target, class E, class... Folds, int Count, class Prepare>
+void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, const array<int, Count>& first_equal,
                    const Prepare& prepare) {
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
@@ -58,11 +58,7 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
   parallel_for(rows, grain, [&](index first, index last) {
     Record record[record_size];
     const auto own_folds = prepare(folds, record);
-    auto slots = apply_tuple(
-        [&](const auto&... fold) {
-          return row_slots<Record, typename std::remove_cvref_t<decltype(fold)>::value_type...>{{}, record};
-        },
-        folds);
+    row_slots<Record, typename Folds::value_type...> slots{{}, record};
     array<index, rank> position{};
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {

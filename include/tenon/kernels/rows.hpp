@@ -62,13 +62,11 @@ struct rows_kernel {
 namespace detail {
 
 /// Whether each reduction goes over rows of `count` elements side by side, in packets.
-template <class... Folds>
-bool folds_whole_rows(const tuple<Folds...>& folds, index count) {
-  return apply_tuple(
-      [&](const auto&... fold) {
-        return ((fold.in_packets && fold.count == count && fold.units.last_extent() * Folds::size == count) && ...);
-      },
-      folds);
+template <int... I, class... Folds>
+bool folds_whole_rows(const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds, index count) {
+  return ((get<I>(folds).in_packets && get<I>(folds).count == count &&
+           get<I>(folds).units.last_extent() * Folds::size == count) &&
+          ...);
 }
 
 /// Which axis of the rows each axis of a statement is: itself before `RowAxis`, none from there on.

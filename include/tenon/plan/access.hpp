@@ -100,8 +100,8 @@ void merge_listed_axes(array<index, Rank>& extents, int first, int last, const s
 
 }  // namespace detail
 
-/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `parts`, such
-/// as targets and programs, are all that is iterated together.
+/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `parts`,
+/// targets and programs, are all that is iterated together.
 template <int Rank, class... Parts>
 void merge_axes(array<index, Rank>& extents, int first, int last, Parts&... parts) {
   if (last - first < 2) return;

@@ -100,8 +100,8 @@ struct reduction_program : reduction_space<Rank> {
 
 namespace detail {
 
-/// The space of a reduction whose axes, in `order`, are those of its result that `axes` names. Kept axes take the extents
-/// of the statement's result.
+/// The space of a reduction whose axes are iterated in `order` and are those of its result that `axes` names. Kept axes
+/// take the extents of the statement's result.
 template <int Rank, int ResultRank>
 reduction_space<Rank> space_of(const reduction_order<Rank>& order, const array<int, Rank>& axes, bool along_kept,
                                const array<index, Rank>& extents, const array<index, ResultRank>& result_extents) {
