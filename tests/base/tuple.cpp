@@ -58,12 +58,3 @@ TEST_CASE("a body is applied to all values, and may change them", "[tuple]") {
   CHECK(tenon::get<2>(values) == 6);
   CHECK(tenon::apply_tuple([](auto... each) { return sizeof...(each); }, tenon::tuple<>{}) == 0);
 }
-
-TEST_CASE("tuples are joined in order", "[tuple]") {
-  const auto all = tenon::join(tenon::make_tuple_of(1), tenon::tuple<>{}, tenon::make_tuple_of(2.0f, 'c'));
-  STATIC_REQUIRE(std::is_same_v<decltype(all), const tenon::tuple<int, float, char>>);
-  CHECK(tenon::get<0>(all) == 1);
-  CHECK(tenon::get<1>(all) == 2.0f);
-  CHECK(tenon::get<2>(all) == 'c');
-  STATIC_REQUIRE(decltype(tenon::join())::count == 0);
-}

@@ -36,18 +36,6 @@ TEST_CASE("strides are flat when each is the next one times its extent", "[curso
   CHECK(tenon::strides_are_flat<1>(tenon::array<tenon::index, 1>{{3}}, tenon::array<tenon::index, 1>{{9}}));
 }
 
-TEST_CASE("packs lie side by side when every cursor says so", "[cursor]") {
-  const auto adjacent = [](const auto&... cursors) {
-    bool result = false;
-    tenon::with_access([&](auto access) { result = decltype(access)::how == tenon::reading::adjacent; }, cursors...);
-    return result;
-  };
-  const telling_cursor beside, apart{false};
-  CHECK(adjacent(beside));
-  CHECK(adjacent(beside, beside));
-  CHECK_FALSE(adjacent(beside, apart));
-}
-
 TEST_CASE("a cursor gives part of a pack only where it says so", "[cursor]") {
   STATIC_REQUIRE(!tenon::takes_partial<telling_cursor>);
   STATIC_REQUIRE(tenon::takes_partial<tenon::strided_source<float, 1>::cursor>);

@@ -20,7 +20,7 @@ namespace {
 template <class E>
 bool is_in_columns(const E& node) {
   const auto extents = node.shape().to_array();
-  return tenon::folds_columns(tenon::lower_kernel_folds(node, extents, extents), extents);
+  return tenon::folds_columns(tenon::kernel_folds_of(tenon::lower_reductions(node, extents), extents), extents);
 }
 
 }  // namespace

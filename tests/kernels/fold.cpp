@@ -20,7 +20,7 @@ namespace {
 template <class E>
 auto only_fold(const E& node) {
   const auto extents = node.shape().to_array();
-  return tenon::get<0>(tenon::lower_kernel_folds(node, extents, extents));
+  return tenon::get<0>(tenon::kernel_folds_of(tenon::lower_reductions(node, extents), extents));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ bool is_in_packets(tenon::view<float, Shape, Space> destination, const Left& lef
   auto program = node.template lower<0>(tenon::identity_map<Shape::rank>());
   auto extents = destination.shape().to_array();
   tenon::strided_target<float, Shape::rank> target{destination.data(), destination.strides()};
-  tenon::merge_iteration(extents, target, program);
+  tenon::merge_axes(extents, 0, extents.size(), target, program);
   return tenon::run_packet_kernel<Space>(extents, target, program, others);
 }
 

@@ -18,7 +18,7 @@ int packet_of() {
   tenon::tensor<From, rank<2>> from({2, 8});
   const auto node = tenon::as_node(from - tenon::sum(from, axis<1>));
   const auto program = node.template lower<0>(tenon::identity_map<2>());
-  const auto folds = tenon::lower_folds(node, node.shape().to_array());
+  const auto folds = tenon::lower_reductions(node, node.shape().to_array());
   return tenon::common_row_packet<tenon::strided_target<To, 2>, std::remove_const_t<decltype(program)>>(&folds);
 }
 

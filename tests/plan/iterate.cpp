@@ -47,13 +47,30 @@ TEST_CASE("a lowered reduction knows its values, merged where memory allows", "[
   CHECK(dropped.start_of<2>({{10, 12}}) == tenon::array<tenon::index, 3>{{10, 12, 0}});
 }
 
+namespace {
+struct numbered_slots {
+  template <int Slot>
+  float value(tenon::index) const {
+    return Slot;
+  }
+};
+}  // namespace
+
 TEST_CASE("reductions are lowered in the order of their slots", "[iterate]") {
   const auto x = tenon_test::counting<float>(rank<2>(3, 4));
   const auto node = tenon::max(x, axis<1>) - tenon::sum(x * tenon::min(x, axis<1>), axis<1>);
-  const auto first_slots = tenon::lower_reductions<0>(
-      node, []<int FirstSlot>(tenon::constant<FirstSlot>, const auto&) { return FirstSlot; });
-  STATIC_REQUIRE(std::remove_const_t<decltype(first_slots)>::count == 3);
-  CHECK(tenon::get<0>(first_slots) == 0);
-  CHECK(tenon::get<1>(first_slots) == 1);
-  CHECK(tenon::get<2>(first_slots) == 1);
+  const auto& folded = tenon::get<1>(node.operands);
+  const auto& within = tenon::get<1>(folded.operand().operands);
+  const auto reductions = tenon::reductions_of(node);
+  CHECK(tenon::get<0>(reductions) == &tenon::get<0>(node.operands));
+  CHECK(tenon::get<1>(reductions) == &within);
+  CHECK(tenon::get<2>(reductions) == &folded);
+  const auto lowered = tenon::lower_reductions(node, node.shape().to_array());
+  using first = std::remove_cvref_t<decltype(tenon::get<0>(lowered))>;
+  using last = std::remove_cvref_t<decltype(tenon::get<2>(lowered))>;
+  STATIC_REQUIRE(std::remove_const_t<decltype(lowered)>::count == 3);
+  STATIC_REQUIRE(!first::reads_slots);
+  STATIC_REQUIRE(last::reads_slots);
+  const auto values = tenon::get<2>(lowered).program.at(tenon::array<tenon::index, 2>{{1, 2}});
+  CHECK(values.value(0, numbered_slots{}) == x(1, 2) * 1);  // slot 1, which holds the number 1
 }

@@ -54,6 +54,12 @@ TEST_CASE("each reduction finds the first that equals it", "[sharing]") {
   CHECK(tenon::first_equal_reductions(e) == tenon::array<int, 5>{{0, 1, 2, 0, 1}});
 }
 
+TEST_CASE("reductions of one type are told from those between them", "[sharing]") {
+  const auto x = tenon_test::counting<float>(rank<2>(3, 4)), y = tenon_test::counting<float>(rank<2>(3, 4));
+  const auto e = tenon::sum(x, axis<1>) + tenon::max(y, axis<1>) + tenon::sum(y, axis<1>);
+  CHECK(tenon::first_equal_reductions(e) == tenon::array<int, 3>{{0, 1, 2}});
+}
+
 TEST_CASE("a reduction that is written twice is computed once", "[sharing]") {
   const auto x = tenon_test::counting<float>(rank<1>(1000), 1);
   const auto f = counted(x);

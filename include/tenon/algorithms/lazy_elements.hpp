@@ -47,7 +47,7 @@ auto values_by_number(const Node& node, const axis_map<Rank, Rank>& map) {
   array<index, Rank> extents{};
   for (int axis = 0; axis < Rank; ++axis) extents[axis] = own[map.target[axis]];
   if constexpr (visits_all_reads<decltype(program)>) {
-    merge_axes(extents, 0, Rank, [&](auto&& visitor) { program.visit(visitor); });
+    merge_axes(extents, 0, Rank, program);
   }
   return numbered_values<typename Node::element, Rank, decltype(program)>{numbered_positions<Rank>(extents), program};
 }

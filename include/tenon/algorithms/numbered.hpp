@@ -38,13 +38,14 @@ namespace detail {
 /// With axes merged where memory allows and those of extent 1 last, so that numbers cost few divisions.
 template <class T, int Rank>
 numbered_elements<T, Rank> merged(numbered_elements<T, Rank> elements) {
-  merge_axes(elements.extents, 0, Rank, [&](auto&& visitor) { visitor(elements.strides); });
+  strided_target<T, Rank> all{elements.data, elements.strides};
+  merge_axes(elements.extents, 0, Rank, all);
   numbered_elements<T, Rank> result{elements.data, filled_array<Rank>(index{1}), {}};
   int place = 0;
   for (int axis = 0; axis < Rank; ++axis) {
     if (elements.extents[axis] == 1) continue;
     result.extents[place] = elements.extents[axis];
-    result.strides[place++] = elements.strides[axis];
+    result.strides[place++] = all.stride[axis];
   }
   return result;
 }

@@ -64,22 +64,6 @@ TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& val
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
 }
 
-/// The values of several tuples, one after another.
-constexpr tuple<> join() { return {}; }
-template <class... Ts>
-constexpr tuple<Ts...> join(const tuple<Ts...>& values) {
-  return values;
-}
-template <class... Left, class... Right, class... Rest>
-constexpr auto join(const tuple<Left...>& left, const tuple<Right...>& right, const Rest&... rest) {
-  const auto both = apply_tuple(
-      [&](const auto&... first) {
-        return apply_tuple([&](const auto&... second) { return make_tuple_of(first..., second...); }, right);
-      },
-      left);
-  return join(both, rest...);
-}
-
 /// The same values, but for the one at `Position`.
 template <int Position, class... Ts, class Replacement>
 constexpr auto with_element(const tuple<Ts...>& values, const Replacement& replacement) {

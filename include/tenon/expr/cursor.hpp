@@ -40,16 +40,6 @@ struct partial_access {
 template <class Cursor>
 inline constexpr bool takes_partial = requires { requires Cursor::takes_partial; };
 
-/// Calls `body(access)` with the access that the cursors of a loop allow, so that the question is asked once a row.
-template <class Body, class... Cursors>
-TENON_INLINE void with_access(Body&& body, const Cursors&... cursors) {
-  if ((cursors.is_adjacent() && ...)) {
-    body(whole_access<reading::adjacent>{});
-  } else {
-    body(whole_access<reading::strided>{});
-  }
-}
-
 /// A cursor with the executor's values filled in, where they are the same along a whole row: what depends on them alone
 /// is then computed once a row.
 template <class Cursor, class Slots>

@@ -13,6 +13,15 @@ namespace tenon {
 template <class Monoid>
 inline constexpr bool is_lanewise = requires { typename Monoid::lanewise; };
 
+/// `combine` of a monoid as a function object.
+template <class Monoid>
+struct combination {
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE V operator()(V left, V right) const {
+    return Monoid::combine(left, right);
+  }
+};
+
 /// Sum; integers and bool in 64 bits, half and bfloat16 in float. Empty: 0.
 struct sum_monoid {
   static constexpr const char* name = "sum";

@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <tenon/device/threads.hpp>
 #include <tenon/host/fold_columns.hpp>
-#include <vector>
 
 namespace tenon {
 
@@ -94,6 +94,13 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
+/// What a fold is told of slots: nothing when it reads none, so that all statements share its loops.
+template <bool ReadsSlots, class Slots>
+TENON_INLINE decltype(auto) slots_for([[maybe_unused]] const Slots& slots) {
+  if constexpr (ReadsSlots) return (slots);
+  else return no_slots{};
+}
+
 /// Results `part[0]` to `part[1]` - 1 along `last_axis` of the result, at `position`. Slots are seen only when they are
 /// folded side by side.
 template <class Fold, class Position, class Slots>
@@ -109,45 +116,70 @@ void fold_results(const Fold& fold, const Position& position, int last_axis, con
   }
 }
 
-/// A long full reduction in items that threads share: some whole runs each, or a part of one run. A reduction that is
+namespace detail {
+
+/// The items of one long reduction, whatever its type.
+class folded_items {
+ public:
+  /// Folds one item.
+  virtual void run(index item) = 0;
+  index count() const { return count_; }
+
+ protected:
+  index count_ = 0;
+};
+
+/// Runs the items of several reductions, each item of all of them, so that what they read in common is read once.
+template <int Count>
+void run_items(const array<folded_items*, Count>& reductions) {
+  index most = 0;
+  for (const folded_items* each : reductions) most = each->count() > most ? each->count() : most;
+  parallel_for(most, 4, [&](index first, index last) {  // fewer are done before a second thread wakes
+    for (index item = first; item < last; ++item) {
+      for (folded_items* each : reductions) {
+        if (item < each->count()) each->run(item);
+      }
+    }
+  });
+}
+
+}  // namespace detail
+
+/// A full reduction. A long one is in items that threads share: some whole runs each, or a part of one run. One that is
 /// not long has none.
 template <class Fold>
-class item_fold {
+class item_fold final : public detail::folded_items {
  public:
-  explicit item_fold(const Fold& fold) : fold_(&fold) {
+  item_fold(const Fold& fold, bool is_wanted) : fold_(&fold) {
     const index length = fold.run_length();
-    if (fold.count <= detail::item_size) return;
+    if (!is_wanted || fold.count <= detail::item_size) return;
     if (length >= detail::item_size) parts_ = (length + detail::item_size - 1) / detail::item_size;
     else runs_ = detail::item_size / length;
-    states_.resize(static_cast<std::size_t>((fold.run_count() + runs_ - 1) / runs_ * parts_));
+    count_ = (fold.run_count() + runs_ - 1) / runs_ * parts_;
+    states_ = std::make_unique_for_overwrite<state[]>(static_cast<std::size_t>(count_));
   }
-  index count() const { return static_cast<index>(states_.size()); }
-  /// Folds one item.
-  void run(index item) {
+  void run(index item) override {
     const index run = item / parts_ * runs_, begin = item % parts_ * detail::item_size;
     const index runs = fold_->run_count(), length = fold_->run_length();
     const index end = parts_ == 1 || begin + detail::item_size > length ? length : begin + detail::item_size;
-    partial_type partial;
+    cascade<typename Fold::monoid, state> partial;
     detail::fold_runs(partial, *fold_, array<index, Fold::rank>{}, {{run, run + runs_ < runs ? run + runs_ : runs}},
                       {{begin, end}}, no_slots{});
-    states_[static_cast<std::size_t>(item)].value = partial.total();
+    states_[static_cast<std::size_t>(item)] = partial.total();
   }
   /// The result, once all items are folded.
   typename Fold::value_type total() const {
-    if (states_.empty()) return fold_result(*fold_, array<index, Fold::rank>{}, no_slots{});
-    partial_type total;
-    for (const auto& each : states_) total.push(each.value);
+    if (count_ == 0) return fold_result(*fold_, array<index, Fold::rank>{}, no_slots{});
+    cascade<typename Fold::monoid, state> total;
+    for (index item = 0; item < count_; ++item) total.push(states_[static_cast<std::size_t>(item)]);
     return Fold::monoid::template finish<typename Fold::value_type>(total.total(), fold_->count);
   }
 
  private:
-  using partial_type = cascade<typename Fold::monoid, typename Fold::state>;
-  struct item_state {  // threads write neighbours, which a std::vector<bool> does not allow
-    typename Fold::state value;
-  };
+  using state = typename Fold::state;
   const Fold* fold_;
   index parts_ = 1, runs_ = 1;  // items of a run, or runs of an item
-  std::vector<item_state> states_;
+  std::unique_ptr<state[]> states_;
 };
 
 }  // namespace tenon

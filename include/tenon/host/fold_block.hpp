@@ -4,47 +4,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <tenon/expr/monoids.hpp>
 #include <tenon/host/staging.hpp>
 
 namespace tenon::detail {
 
-inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
-
-template <class Fold>
-bool is_cached(const Fold& fold) {
-  return fold.total <= beyond_caches;
-}
-
 template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes =
     is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
-/// The packs of [i, end) combined in `Chains` chains, which hide the latency of `combine`, and where they end; for at
-/// least one pack a chain. What no cache holds is asked for some pages ahead, which no hardware does.
-template <int Chains, class Monoid, class State, class Access, class Cursor, class Slots>
-TENON_INLINE State fold_chains(const Cursor& cursor, index& i, index end, bool is_cached, Access access,
-                               const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest), step = Chains * width;
+/// The packs of [i, end) combined, and where they end. Many packs are in eight chains, which hide the latency of
+/// `combine`. What no cache holds is asked for some pages ahead, which no hardware does.
+template <class Monoid, class State, class Access, class Cursor, class Slots>
+TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is_cached, Access access,
+                              const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest), count = 8, step = count * width;
   constexpr index ahead = 8192 / Cursor::widest;
-  const auto at = [&](index chain) __attribute__((always_inline)) {
-    return cursor.template pack<width>(i + chain * width, access, slots);
-  };
-  decltype(at(0)) chains[Chains];
-  TENON_UNROLL(8)
-  for (int chain = 0; chain < Chains; ++chain) chains[chain] = at(chain);
-  for (i += step; i + step <= end; i += step) {
-    if (!is_cached) {
-      TENON_UNROLL(8)
-      for (int chain = 0; chain < Chains; ++chain) prefetch(cursor, i + chain * width + ahead);
-    }
+  using pack = decltype(cursor.template pack<width>(i, access, slots));
+  State result = Monoid::template identity<State>();
+  if (i + step <= end) {
+    pack chains[count];
     TENON_UNROLL(8)
-    for (int chain = 0; chain < Chains; ++chain) chains[chain] = Monoid::combine(chains[chain], at(chain));
+    for (int chain = 0; chain < count; ++chain) {
+      chains[chain] = cursor.template pack<width>(i + chain * width, access, slots);
+    }
+    for (i += step; i + step <= end; i += step) {
+      if (!is_cached) {
+        TENON_UNROLL(8)
+        for (int chain = 0; chain < count; ++chain) prefetch(cursor, i + chain * width + ahead);
+      }
+      TENON_UNROLL(8)
+      for (int chain = 0; chain < count; ++chain) {
+        chains[chain] = Monoid::combine(chains[chain], cursor.template pack<width>(i + chain * width, access, slots));
+      }
+    }
+    for (int half = count / 2; half > 0; half /= 2) {
+      for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+    }
+    result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
   }
-  for (int half = Chains / 2; half > 0; half /= 2) {
-    for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+  if (i + width <= end) {
+    pack lanes = cursor.template pack<width>(i, access, slots);
+    for (i += width; i + width <= end; i += width) {
+      lanes = Monoid::combine(lanes, cursor.template pack<width>(i, access, slots));
+    }
+    result = Monoid::combine(result, simd::reduce(lanes, combination<Monoid>{}));
   }
-  return simd::reduce(chains[0], [](auto left, auto right) { return Monoid::combine(left, right); });
+  return result;
 }
 
 /// Whether a block is worth copies and second looks.
@@ -57,20 +64,11 @@ constexpr bool is_long_block(index count) {
 /// A block in lanes, and what is left of it one by one.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_lanes(const Cursor& cursor, index begin, index end, bool is_cached, const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  State result = Monoid::template identity<State>();
+  constexpr whole_access<reading::adjacent> adjacent;
+  constexpr whole_access<reading::strided> strided;
   index i = begin;
-  const auto add_chains = [&]<int Chains>(constant<Chains>) {
-    if (end - i < Chains * width) return;
-    with_access(
-        [&](auto access) {
-          result =
-              Monoid::combine(result, fold_chains<Chains, Monoid, State>(cursor, i, end, is_cached, access, slots));
-        },
-        cursor);
-  };
-  add_chains(constant<8>{});
-  add_chains(constant<1>{});
+  State result = cursor.is_adjacent() ? fold_packs<Monoid, State>(cursor, i, end, is_cached, adjacent, slots)
+                                      : fold_packs<Monoid, State>(cursor, i, end, is_cached, strided, slots);
   for (; i < end; ++i) {
     result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), i));
   }
@@ -115,23 +113,31 @@ State fold_moments(const Cursor& cursor, index begin, index end, bool is_cached,
   return {count, mean, fold_lanes<sum_monoid, number>(distances, begin, end, true, slots)};
 }
 
+/// Which lanes are the extreme, or a NaN.
+template <class V, class Number>
+TENON_INLINE auto are_extreme(V value, Number extreme) {
+  return (value == extreme) | (value != value);
+}
+
+/// Where the first pack of [i, end) with an extreme begins, or the packs end.
+template <class Access, class Number, class Cursor, class Slots>
+TENON_INLINE index find_pack(const Cursor& cursor, index i, index end, Number extreme, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  for (; i + width <= end; i += width) {
+    const auto found = are_extreme(cursor.template pack<width>(i, Access{}, slots), extreme);
+    if (simd::reduce(found, std::bit_or<>{}) != 0) return i;
+  }
+  return i;
+}
+
 /// The extreme of a block and where it is first; a NaN is the extreme.
 template <class Extreme, class State, class Cursor, class Slots>
 State fold_position(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   using number = decltype(State::value);
-  constexpr int width = simd::width_for(Cursor::widest);
   const number extreme = fold_lanes<Extreme, number>(cursor, begin, end, is_cached, slots);
-  const auto is_extreme = [&](auto value) { return (value == extreme) | (value != value); };
-  index i = begin;
-  with_access(
-      [&](auto access) {
-        for (; i + width <= end; i += width) {
-          const auto found = is_extreme(cursor.template pack<width>(i, access, slots));
-          if (simd::reduce(found, [](auto left, auto right) { return left | right; }) != 0) return;
-        }
-      },
-      cursor);
-  while (i < end && !is_extreme(cursor.value(i, slots))) ++i;
+  index i = cursor.is_adjacent() ? find_pack<whole_access<reading::adjacent>>(cursor, begin, end, extreme, slots)
+                                 : find_pack<whole_access<reading::strided>>(cursor, begin, end, extreme, slots);
+  while (i < end && !are_extreme(cursor.value(i, slots), extreme)) ++i;
   return {extreme, first + i};
 }
 

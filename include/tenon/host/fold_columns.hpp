@@ -12,10 +12,16 @@
 
 namespace tenon::detail {
 
-inline constexpr index lane_block = 4096;            // neighbouring results that are at most folded side by side
-inline constexpr index row_block = 64;               // rows that are added before they enter the cascade
-inline constexpr index page_bytes = 4096;            // in longer rows the hardware looks ahead by itself
-inline constexpr index least_shared_values = 65536;  // of fewer, a second thread costs more than it saves
+inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
+inline constexpr index lane_block = 4096;               // neighbouring results that are at most folded side by side
+inline constexpr index row_block = 64;                  // rows that are added before they enter the cascade
+inline constexpr index page_bytes = 4096;               // in longer rows the hardware looks ahead by itself
+inline constexpr index least_shared_values = 65536;     // of fewer, a second thread costs more than it saves
+
+template <int Rank>
+bool is_cached(const reduction_space<Rank>& space) {
+  return space.total <= beyond_caches;
+}
 
 /// Combines states of `width` results each as a balanced tree: a stack of partial results, whose upper ones are
 /// combined when they hold equally many.
@@ -80,39 +86,49 @@ class row_walk {
   array<index, Fold::rank> here_;
 };
 
-/// Adds the elements `begin` to `end` - 1 of rows, cursors in an array, from number `position` on to the states of as
-/// many results. Asks meanwhile for the elements of `later`, where there are any.
+/// Adds a pack of each of some rows.
+template <class Monoid, class State, class Cursor, int Count, class Access, class Slots>
+TENON_INLINE void add_pack(State* into, const array<Cursor, Count>& rows, index i, Access access, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  auto lanes = rows[0].template pack<width>(i, access, slots);
+  for (int row = 1; row < Count; ++row) {
+    lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
+  }
+  simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
+}
+
+/// As add_rows, in whole packs; returns where they end.
+template <class Access, class Monoid, class State, class Cursor, int Count, class Slots>
+TENON_INLINE index add_packs(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
+                             const array<index, 2>& part, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  index i = part[0];
+  for (; later != nullptr && i + width <= part[1]; i += width) {
+    for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
+    add_pack<Monoid>(states + (i - part[0]), rows, i, Access{}, slots);
+  }
+  for (; i + width <= part[1]; i += width) add_pack<Monoid>(states + (i - part[0]), rows, i, Access{}, slots);
+  return i;
+}
+
+/// Adds the elements `part` of rows, cursors in an array, from number `position` on to the states of as many results.
+/// Asks meanwhile for the elements of `later`, where there are any.
 template <class Monoid, class State, class Cursor, int Count, class Slots>
-void add_rows(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later, index begin,
-              index end, index position, const Slots& slots) {
-  index i = begin;
+void add_rows(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
+              const array<index, 2>& part, index position, const Slots& slots) {
+  index i = part[0];
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    constexpr int width = simd::width_for(Cursor::widest);
-    const auto add_pack = [&](auto access) __attribute__((always_inline)) {
-      auto lanes = rows[0].template pack<width>(i, access, slots);
-      for (int row = 1; row < Count; ++row) {
-        lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
-      }
-      State* const into = states + (i - begin);
-      simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
-    };
-    with_access(
-        [&](auto access) {
-          for (; later != nullptr && i + width <= end; i += width) {
-            for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
-            add_pack(access);
-          }
-          for (; i + width <= end; i += width) add_pack(access);
-        },
-        rows[0]);
+    i = rows[0].is_adjacent() ? add_packs<whole_access<reading::adjacent>, Monoid>(states, rows, later, part, slots)
+                              : add_packs<whole_access<reading::strided>, Monoid>(states, rows, later, part, slots);
     if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-      if (i < end) add_pack(partial_access<reading::strided>{end - i});  // further lanes are of no account
+      const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
+      if (left.count > 0) add_pack<Monoid>(states + (i - part[0]), rows, i, left, slots);
       return;
     }
   }
   for (int row = 0; row < Count; ++row) {
-    for (index k = i; k < end; ++k) {
-      State& into = states[k - begin];
+    for (index k = i; k < part[1]; ++k) {
+      State& into = states[k - part[0]];
       into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(k, slots), position + row));
     }
   }
@@ -133,24 +149,20 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   index row = rows[0];
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
-    add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part[0], part[1], row, slots);
+    add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
   for (int left = 0; row + left < rows[1]; ++left) {
     constexpr const array<cursor, 1>* none = nullptr;
-    add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part[0], part[1], row + left, slots);
+    add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part, row + left, slots);
   }
 }
 
 /// How many blocks of rows a result has, at least one, and the first and the end of these rows.
-template <class Fold>
-index row_blocks(const Fold& fold) {
-  return fold.count == 0 ? 1 : (fold.count + row_block - 1) / row_block;
-}
-template <class Fold>
-array<index, 2> rows_of(const Fold& fold, index block) {
+inline index row_blocks(index rows) { return rows == 0 ? 1 : (rows + row_block - 1) / row_block; }
+inline array<index, 2> rows_of(index rows, index block) {
   const index first = block * row_block;
-  return {{first, first + row_block < fold.count ? first + row_block : fold.count}};
+  return {{first, first + row_block < rows ? first + row_block : rows}};
 }
 
 /// The results `part`, whose blocks of rows `set_block(states, rows)` folds.
@@ -158,9 +170,9 @@ template <class Fold, class SetBlock>
 void combine_blocks(const Fold& fold, const array<index, 2>& part, typename Fold::value_type* results,
                     const SetBlock& set_block) {
   const index width = part[1] - part[0];
-  cascade_of_rows<typename Fold::monoid, typename Fold::state> partial(width, row_blocks(fold));
-  for (index block = 0; block < row_blocks(fold); ++block) {
-    set_block(partial.next(), rows_of(fold, block));
+  cascade_of_rows<typename Fold::monoid, typename Fold::state> partial(width, row_blocks(fold.count));
+  for (index block = 0; block < row_blocks(fold.count); ++block) {
+    set_block(partial.next(), rows_of(fold.count, block));
     partial.push();
   }
   const auto* const total = partial.total();
@@ -175,7 +187,7 @@ template <class Fold, class Slots>
 void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& part,
                   typename Fold::value_type* results, const Slots& slots) {
   using state = typename Fold::state;
-  const index width = part[1] - part[0], blocks = row_blocks(fold);
+  const index width = part[1] - part[0], blocks = row_blocks(fold.count);
   if (blocks == 1 || thread_count() == 1 || width * fold.count < least_shared_values) {
     return combine_blocks(fold, part, results, [&](state* states, const array<index, 2>& rows) {
       fold_rows(fold, here, rows, part, states, slots);
@@ -187,7 +199,7 @@ void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const 
   const auto states_of = [&](index block) { return reinterpret_cast<state*>(begin + block * bytes); };
   parallel_for(blocks, 1, [&](index first, index last) {
     for (index block = first; block < last; ++block) {
-      fold_rows(fold, here, rows_of(fold, block), part, states_of(block), slots);
+      fold_rows(fold, here, rows_of(fold.count, block), part, states_of(block), slots);
     }
   });
   combine_blocks(fold, part, results, [&](state* states, const array<index, 2>& rows) {

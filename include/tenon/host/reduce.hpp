@@ -41,42 +41,20 @@ bool folds_along_kept(const Reduction& node) {
   return beside > 1 && (last_kept == rank - 1 || (inner < 16 && beside > inner));
 }
 
-/// Long full reductions, item by item of all of them, so that what they read in common is read once.
-template <class Slots, class Folds, int Count>
-void set_from_items(Slots& slots, const Folds& folds, const array<int, Count>& first_equal) {
-  auto items = apply_tuple(
-      [](const auto&... fold) { return make_tuple_of(item_fold<std::remove_cvref_t<decltype(fold)>>(fold)...); },
-      folds);
-  index most = 0;
-  for_each_index<Count>([&](auto slot) {
-    const index count = get<slot.value>(items).count();
-    most = count > most ? count : most;
-  });
-  parallel_for(most, 4, [&](index first, index last) {  // fewer are done before a second thread wakes
-    for (index item = first; item < last; ++item) {
-      for_each_index<Count>([&](auto slot) {
-        auto& each = get<slot.value>(items);
-        if (first_equal[slot.value] == slot.value && item < each.count()) each.run(item);
-      });
-    }
-  });
-  for_each_index<Count>([&](auto slot) {
-    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
-    get<slot.value>(slots.results)[0] = get<slot.value>(items).total();
-  });
+template <int... I, class... Reductions>
+array<bool, sizeof...(I)> along_kept_of(
+    const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions) {
+  return {{folds_along_kept(*get<I>(reductions))...}};
 }
 
-template <class Slots, class Folds, int Count>
-void set_everything(Slots& slots, const Folds& folds, const array<int, Count>& first_equal) {
-  const bool is_long =
-      apply_tuple([](const auto&... fold) { return (false || ... || (fold.count > item_size)); }, folds);
-  if (is_long) return set_from_items(slots, folds, first_equal);
-  for_each_index<Count>([&](auto slot) {
-    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
-    const auto& fold = get<slot.value>(folds);
-    get<slot.value>(slots.results)[0] =
-        fold_result(fold, array<index, std::remove_cvref_t<decltype(fold)>::rank>{}, no_slots{});
-  });
+/// Full reductions; long ones are shared among threads.
+template <class... Values, int... I, class... Folds, int Count>
+void set_everything(block_slots<Values...>& slots, const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
+                    const array<int, Count>& first_equal) {
+  tuple<item_fold<Folds>...> items{{{item_fold<Folds>(get<I>(folds), first_equal[I] == I)}...}};
+  run_items(array<folded_items*, Count>{{&get<I>(items)...}});
+  ((copy_equal_slot<I>(slots.results, first_equal) ? void() : void(get<I>(slots.results)[0] = get<I>(items).total())),
+   ...);
 }
 
 inline constexpr index least_lane_block = 64;
@@ -89,34 +67,47 @@ inline index result_block(index length, bool along_kept) {
   return (share + least_lane_block - 1) / least_lane_block * least_lane_block;
 }
 
+/// Blocks of results along the last axis.
+struct result_blocks {
+  index length, size;
+
+  index in_row() const { return (length + size - 1) / size; }
+  array<index, 2> part(index item) const {
+    const index begin = item % in_row() * size;
+    return {{begin, begin + size < length ? begin + size : length}};
+  }
+};
+
+/// Folds the results `part` of a reduction, or copies those of its equal.
+template <int Slot, class Fold, class Slots, int Rank, int Count>
+void set_results(Slots& slots, const Fold& fold, const array<index, Rank>& position, int last_axis,
+                 const array<index, 2>& part, const array<int, Count>& first_equal) {
+  if (copy_equal_slot<Slot>(slots.results, first_equal)) return;
+  fold_results(fold, position, last_axis, part, get<Slot>(slots.results).begin(), slots_for<Fold::reads_slots>(slots));
+}
+
 /// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads. Where these are
 /// few, and little is left to do with results, threads share the rows of each block instead.
-template <class Slots, bool IsBrief, int Rank, class Write, class Folds, int Count>
-void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write, const Folds& folds,
-                const array<int, Count>& first_equal) {
+template <bool IsBrief, int Rank, class Write, int... I, class... Folds>
+void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& write,
+                const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
+                const array<int, sizeof...(I)>& first_equal) {
   auto others = extents;
   others[last_axis] = 1;
-  const auto [along_kept, values] = apply_tuple(
-      [](const auto&... fold) {
-        return std::pair((false || ... || fold.along_kept), 1 + (index{0} + ... + fold.count));
-      },
-      folds);
-  const index length = extents[last_axis], block = result_block(length, along_kept),
-              blocks = (length + block - 1) / block, items = count_between(others, 0, Rank) * blocks;
+  const bool along_kept = (false || ... || get<I>(folds).along_kept);
+  const index values = 1 + (index{0} + ... + get<I>(folds).count), length = extents[last_axis];
+  const result_blocks blocks{length, result_block(length, along_kept)};
+  const index items = count_between(others, 0, Rank) * blocks.in_row();
   const bool shares_rows = IsBrief && along_kept && items < 2 * thread_count();
-  const index grain = shares_rows ? items : 1 + pointwise_grain / (block * values);
+  const index grain = shares_rows ? items : 1 + pointwise_grain / (blocks.size * values);
   parallel_for(items, grain, [&](index first, index last) {
     array<index, Rank> position{};
-    Slots slots;
+    block_slots<typename Folds::value_type...> slots;
     for (index item = first; item < last; ++item) {
-      set_position(position, others, 0, Rank, item / blocks);
-      const index begin = item % blocks * block;
-      const array<index, 2> part{{begin, begin + block < length ? begin + block : length}};
-      slots.origin = begin;
-      for_each_index<Count>([&](auto slot) {
-        if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
-        fold_results(get<slot.value>(folds), position, last_axis, part, get<slot.value>(slots.results).begin(), slots);
-      });
+      set_position(position, others, 0, Rank, item / blocks.in_row());
+      const auto part = blocks.part(item);
+      slots.origin = part[0];
+      (set_results<I>(slots, get<I>(folds), position, last_axis, part, first_equal), ...);
       write(position, part, slots);
     }
   });
@@ -126,14 +117,15 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
 
 /// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each
 /// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
-template <int RowAxis, class Target, class E, class Folds>
-TENON_INLINE void run_result_blocks(const Target& target, const E& node, const Folds& folds) {
+template <int RowAxis, class Target, class E, class... Folds>
+TENON_INLINE void run_result_blocks(const Target& target, const E& node, const tuple<Folds...>& folds) {
   constexpr int rank = E::shape_type::rank;
+  using slots = block_slots<typename Folds::value_type...>;
   const auto extents = node.shape().to_array();
   const int last_axis = last_moving_axis(extents, RowAxis);
   const auto order = with_axis_last<rank>(last_axis);
   const auto program = node.template lower<0>(ordered_map(order));
-  const auto write = [&](array<index, rank> position, const array<index, 2>& part, const auto& results) {
+  const auto write = [&](array<index, rank> position, const array<index, 2>& part, const slots& results) {
     array<index, rank> here{};
     for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
       set_position(position, extents, RowAxis, rank, row);
@@ -144,22 +136,17 @@ TENON_INLINE void run_result_blocks(const Target& target, const E& node, const F
   auto results_extents = extents;
   for (int axis = RowAxis; axis < rank; ++axis) results_extents[axis] = 1;
   const auto first_equal = first_equal_reductions(node);
-  apply_tuple(
-      [&](const auto&... fold) {
-        using slots = block_slots<typename std::remove_cvref_t<decltype(fold)>::value_type...>;
-        if constexpr (RowAxis == rank) {
-          if (count_between(results_extents, 0, rank) == 1) {
-            slots results;
-            results.origin = 0;
-            detail::set_everything(results, folds, first_equal);
-            return write({}, {{0, 1}}, results);
-          }
-        }
-        if constexpr (rank > 0) {
-          detail::run_blocks<slots, RowAxis == rank>(results_extents, last_axis, write, folds, first_equal);
-        }
-      },
-      folds);
+  if constexpr (RowAxis == rank) {
+    if (count_between(results_extents, 0, rank) == 1) {
+      slots results;
+      results.origin = 0;
+      detail::set_everything(results, folds, first_equal);
+      return write({}, {{0, 1}}, results);
+    }
+  }
+  if constexpr (rank > 0) {
+    detail::run_blocks<RowAxis == rank>(results_extents, last_axis, write, folds, first_equal);
+  }
 }
 
 /// Evaluates a statement of the form `reduce` into `target`.
@@ -168,9 +155,7 @@ TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
   if constexpr (reduces_windows<E>) {
     if (run_windows_host(target, node)) return;
   }
-  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, node.shape().to_array(), detail::folds_along_kept(reduction));
-  });
+  const auto folds = lower_reductions(node, node.shape().to_array(), detail::along_kept_of(reductions_of(node)));
   const counted_launch counted("reduce");
   run_result_blocks<E::shape_type::rank>(target, node, folds);
 }

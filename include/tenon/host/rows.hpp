@@ -33,23 +33,24 @@ inline constexpr index short_row = 16;      // rows up to here are folded side b
 inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
 
 /// Folds the reductions of one row in order; each sees the ones before.
-template <class Slots, class Folds, class Position, int Count>
-void fold_row_slots(Slots& slots, const Folds& folds, const Position& position, const array<int, Count>& first_equal) {
-  for_each_index<Count>([&](auto slot) {
-    if (copy_equal_slot<slot.value>(slots.results, first_equal)) return;
-    get<slot.value>(slots.results) = fold_result(get<slot.value>(folds), position, slots);
-  });
+template <class Slots, class Position, int... I, class... Folds>
+void fold_row_slots(Slots& slots, const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
+                    const Position& position, const array<int, sizeof...(I)>& first_equal) {
+  ((copy_equal_slot<I>(slots.results, first_equal)
+        ? void()
+        : void(get<I>(slots.results) = fold_result(get<I>(folds), position, slots_for<Folds::reads_slots>(slots)))),
+   ...);
 }
 
 /// Row by row: each reduction sees the ones before, then the row is written. `Record` is the type of recorded values;
 /// `prepare(folds, record)` gives the folds of a thread.
-template <int RowAxis, class Record, class Target, class E, class Folds, int Count, class Prepare>
-void run_long_rows(Target target, const E& node, const Folds& folds, const array<int, Count>& first_equal,
+template <int RowAxis, class Record, class Target, class E, class... Folds, int Count, class Prepare>
+void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, const array<int, Count>& first_equal,
                    const Prepare& prepare) {
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
   auto program = node.template lower<0>(identity_map<rank>());
-  merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
+  merge_axes(extents, RowAxis, rank, target, program);
   const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, rank - 1);
   const index length = extents[rank - 1];
   const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds);
@@ -57,11 +58,7 @@ void run_long_rows(Target target, const E& node, const Folds& folds, const array
   parallel_for(rows, grain, [&](index first, index last) {
     Record record[record_size];
     const auto own_folds = prepare(folds, record);
-    auto slots = apply_tuple(
-        [&](const auto&... fold) {
-          return row_slots<Record, typename std::remove_cvref_t<decltype(fold)>::value_type...>{{}, record};
-        },
-        folds);
+    row_slots<Record, typename Folds::value_type...> slots{{}, record};
     array<index, rank> position{};
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {
@@ -132,9 +129,7 @@ void run_rows_host(const Target& target, const E& node) {
   const index length = detail::longest_row<RowAxis>(node);
   const bool side_by_side =
       RowAxis > 0 && length <= detail::short_row && count_between(extents, RowAxis - 1, RowAxis) > length;
-  const auto folds = lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, extents, side_by_side);
-  });
+  const auto folds = lower_reductions(node, extents, filled_array<reduction_pointers<E>::count>(side_by_side));
   const counted_launch counted("rows");
   if (side_by_side) {
     run_result_blocks<RowAxis>(target, node, folds);

@@ -17,7 +17,7 @@ namespace tenon {
 template <class E>
 inline constexpr bool reduces_windows = []<class... Reductions>(std::type_identity<tuple<const Reductions*...>>) {
   return (detail::folds_windows<Reductions> && ...);
-}(std::type_identity<decltype(reductions_of(std::declval<const E&>()))>{});
+}(std::type_identity<reduction_pointers<E>>{});
 
 #if !defined(__CUDACC__)
 
@@ -114,8 +114,9 @@ template <class Target, class E>
 bool run_windows_host(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
-  const auto folds =
-      lower_reductions<0>(node, [&](auto, const auto& reduction) { return detail::lower_windows(reduction, extents); });
+  const auto folds = apply_tuple(
+      [&](const auto*... reduction) { return make_tuple_of(detail::lower_windows(*reduction, extents)...); },
+      reductions_of(node));
   const int along = get<0>(folds).row_axis;
   const index length = extents[along];
   const bool fits = apply_tuple(

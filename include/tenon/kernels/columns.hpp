@@ -103,13 +103,13 @@ struct columns_kernel {
 };
 
 /// Whether neighbouring results are folded side by side: their values are neighbours in memory, and there are several.
-template <int ResultRank, class... Folds>
-bool folds_columns(const tuple<Folds...>& folds, const array<index, ResultRank>& result_extents) {
+template <int... I, class... Folds, int ResultRank>
+bool folds_columns(const detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
+                   const array<index, ResultRank>& result_extents) {
   if constexpr (ResultRank == 0) {
     return false;
   } else {
-    return result_extents[ResultRank - 1] >= column_group / 4 &&
-           apply_tuple([&](const auto&... fold) { return (fold.across && ...); }, folds);
+    return result_extents[ResultRank - 1] >= column_group / 4 && (get<I>(folds).across && ...);
   }
 }
 

@@ -166,23 +166,11 @@ constexpr auto lanes_of(const tuple<Folds...>&) {
 template <class Fold>
 inline constexpr int fold_packet = packet_size<char, decltype(Fold::program)>;
 
-/// The reductions of a statement of `extents` in program form, in the order of their slots.
-template <class E, int ResultRank>
-auto lower_folds(const E& node, const array<index, ResultRank>& extents) {
-  return lower_reductions<0>(node, [&]<int FirstSlot>(constant<FirstSlot>, const auto& reduction) {
-    return lower_reduction<FirstSlot>(reduction, extents, false);
-  });
-}
-
-/// The same as kernels fold them; results are numbered in `result_extents`.
-template <class E, int ResultRank>
-auto lower_kernel_folds(const E& node, const array<index, ResultRank>& extents,
-                        const array<index, ResultRank>& result_extents) {
-  return apply_tuple(
-      [&]<class... Folds>(const Folds&... fold) {
-        return make_tuple_of(kernel_fold<Folds, fold_packet<Folds>>(fold, result_extents)...);
-      },
-      lower_folds(node, extents));
+/// Lowered reductions as kernels fold them; results are numbered in `result_extents`.
+template <int... I, class... Folds, int ResultRank>
+auto kernel_folds_of(const detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
+                     const array<index, ResultRank>& result_extents) {
+  return make_tuple_of(kernel_fold<Folds, fold_packet<Folds>>(get<I>(folds), result_extents)...);
 }
 
 /// Places in a workspace for the states of these reductions.
@@ -198,17 +186,16 @@ constexpr auto slots_of(const tuple<Folds...>&) {
 }
 
 /// The most units, and the most values, of a result of any of these reductions.
-template <class... Folds>
-index most_units(const tuple<Folds...>& folds) {
+template <int... I, class... Folds>
+index most_units(const detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds) {
   index most = 0;
-  apply_tuple([&](const auto&... fold) { ((most = fold.units.count() > most ? fold.units.count() : most), ...); },
-              folds);
+  ((most = get<I>(folds).units.count() > most ? get<I>(folds).units.count() : most), ...);
   return most;
 }
-template <class... Folds>
-index most_values(const tuple<Folds...>& folds) {
+template <int... I, class... Folds>
+index most_values(const detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds) {
   index most = 0;
-  apply_tuple([&](const auto&... fold) { ((most = fold.count > most ? fold.count : most), ...); }, folds);
+  ((most = get<I>(folds).count > most ? get<I>(folds).count : most), ...);
   return most;
 }
 

@@ -33,7 +33,7 @@ struct pointwise_kernel {
 template <class Space, int Rank, class Target, class Program>
 void run_pointwise_kernel(array<index, Rank> extents, Target target, Program program) {
   turn_to_target(extents, target, program);
-  merge_iteration(extents, target, program);
+  merge_axes(extents, 0, Rank, target, program);
   if (run_packet_kernel<Space>(extents, target, program, other_sources::refused)) return;
   if (run_transposed_kernel<Space>(extents, target, program)) return;
   if (run_packet_kernel<Space>(extents, target, program, other_sources::read)) return;

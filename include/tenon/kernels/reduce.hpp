@@ -98,7 +98,7 @@ void run_reduce_kernel(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<rank>());
-  const auto folds = lower_kernel_folds(node, extents, extents);
+  const auto folds = kernel_folds_of(lower_reductions(node, extents), extents);
   using program_type = std::remove_const_t<decltype(program)>;
   using folds_type = std::remove_const_t<decltype(folds)>;
   using slots = decltype(slots_of(folds));

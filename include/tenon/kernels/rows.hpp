@@ -62,13 +62,11 @@ struct rows_kernel {
 namespace detail {
 
 /// Whether each reduction goes over rows of `count` elements side by side, in packets.
-template <class... Folds>
-bool folds_whole_rows(const tuple<Folds...>& folds, index count) {
-  return apply_tuple(
-      [&](const auto&... fold) {
-        return ((fold.in_packets && fold.count == count && fold.units.last_extent() * Folds::size == count) && ...);
-      },
-      folds);
+template <int... I, class... Folds>
+bool folds_whole_rows(const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds, index count) {
+  return ((get<I>(folds).in_packets && get<I>(folds).count == count &&
+           get<I>(folds).units.last_extent() * Folds::size == count) &&
+          ...);
 }
 
 /// Which axis of the rows each axis of a statement is: itself before `RowAxis`, none from there on.
@@ -102,13 +100,13 @@ void run_rows_kernel(Target target, const E& node) {
   auto extents = node.shape().to_array();
   const auto result_extents = extents;
   auto program = node.template lower<0>(identity_map<rank>());
-  merge_axes(extents, RowAxis, rank, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
+  merge_axes(extents, RowAxis, rank, target, program);
   auto row_extents = extents, column_extents = extents, fold_extents = result_extents;
   for (int axis = 0; axis < rank; ++axis) {
     (axis < RowAxis ? column_extents : row_extents)[axis] = 1;
     if (axis >= RowAxis) fold_extents[axis] = 1;
   }
-  auto lowered = lower_folds(node, result_extents);
+  auto lowered = lower_reductions(node, result_extents);
   constexpr int size = common_row_packet<Target, decltype(program)>(static_cast<decltype(&lowered)>(nullptr));
   const auto folds =
       apply_tuple([&]<class... Folds>(

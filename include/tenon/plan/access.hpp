@@ -100,23 +100,14 @@ void merge_listed_axes(array<index, Rank>& extents, int first, int last, const s
 
 }  // namespace detail
 
-/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `visit`
-/// calls its argument with the strides of everything that is iterated together.
-template <int Rank, class Visit>
-void merge_axes(array<index, Rank>& extents, int first, int last, Visit&& visit) {
+/// Merges the axes `first` to `last` - 1 of an iteration space towards the back; emptied axes get extent 1. `parts`,
+/// targets and programs, are all that is iterated together.
+template <int Rank, class... Parts>
+void merge_axes(array<index, Rank>& extents, int first, int last, Parts&... parts) {
   if (last - first < 2) return;
   stride_list<Rank> list;
-  visit(list);
+  (parts.visit(list), ...);
   if (list.count <= stride_list<Rank>::capacity) detail::merge_listed_axes(extents, first, last, list);
-}
-
-/// Merges all axes that are contiguous together in target and program.
-template <class Target, int Rank, class Program>
-void merge_iteration(array<index, Rank>& extents, Target& target, Program& program) {
-  merge_axes(extents, 0, Rank, [&](auto&& visitor) {
-    target.visit(visitor);
-    program.visit(visitor);
-  });
 }
 
 // The loops below ask for axis >= 0 too: g++ does not know that `first` is never negative, and warns.

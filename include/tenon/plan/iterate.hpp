@@ -58,17 +58,12 @@ constexpr array<int, Rank> with_axis_last(int axis) {
   return order;
 }
 
-/// A reduction in program form, for loops and kernels. Its iteration space has the kept axes first and the reduced ones
-/// last; when `along_kept`, the last kept axis comes last instead, so that neighbouring results are folded side by
-/// side.
-template <class Reduction, int Rank, class Program>
-struct reduction_program {
-  using monoid = typename Reduction::monoid;
-  using state = typename Reduction::state;
-  using value_type = compute_type<typename Reduction::element>;
+/// The iteration space of a reduction: the kept axes come first and the reduced ones last; when `along_kept`, the last
+/// kept axis comes last instead, so that neighbouring results are folded side by side.
+template <int Rank>
+struct reduction_space {
   static constexpr int rank = Rank;
 
-  Program program;
   array<index, Rank> extents;
   array<int, Rank> in_result;  // which axis of the result each iteration axis is; -1 for the reduced
   int kept;                    // kept axes in front
@@ -91,52 +86,128 @@ struct reduction_program {
   }
 };
 
-/// Lowers a reduction whose operand holds slots from `FirstSlot` on. Kept axes take the extents of the statement's
-/// result; reduced axes are merged where memory allows.
+/// A reduction in program form, for loops and kernels: what it folds and where, not which node it was, so that loops
+/// over the same values are the same functions. `ReadsSlots` says whether it folds other reductions.
+template <class Monoid, class Element, bool ReadsSlots, int Rank, class Program>
+struct reduction_program : reduction_space<Rank> {
+  using monoid = Monoid;
+  using state = typename Monoid::template state<Element>;
+  using value_type = compute_type<typename Monoid::template element<Element>>;
+  static constexpr bool reads_slots = ReadsSlots;
+
+  Program program;
+};
+
+namespace detail {
+
+/// The space of a reduction whose axes are iterated in `order` and are those of its result that `axes` names. Kept axes
+/// take the extents of the statement's result.
+template <int Rank, int ResultRank>
+reduction_space<Rank> space_of(const reduction_order<Rank>& order, const array<int, Rank>& axes, bool along_kept,
+                               const array<index, Rank>& extents, const array<index, ResultRank>& result_extents) {
+  reduction_space<Rank> space{{}, {}, order.kept, along_kept, 1, 1};
+  for (int place = 0; place < Rank; ++place) {
+    const int axis = order.axis_of[place];
+    const bool is_own = axes[axis] < 0 || ResultRank == 0;
+    space.in_result[place] = axes[axis];
+    space.extents[place] = is_own ? extents[axis] : result_extents[axes[axis]];
+    space.count *= axes[axis] < 0 ? extents[axis] : 1;
+    space.total *= space.extents[place];
+  }
+  return space;
+}
+
+}  // namespace detail
+
+/// Lowers a reduction whose operand holds slots from `FirstSlot` on; reduced axes are merged where memory allows.
 template <int FirstSlot, class Reduction, int ResultRank>
 TENON_INLINE auto lower_reduction(const Reduction& node, const array<index, ResultRank>& result_extents,
                                   bool along_kept) {
-  using operand = std::remove_cvref_t<decltype(node.operand())>;
-  constexpr int rank = operand::shape_type::rank;
+  constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
-  const auto order = order_axes<rank>(reduced, along_kept);
-  const auto operand_extents = node.operand().shape().to_array();
-  auto program = node.operand().template lower<FirstSlot>(broadcast_map(ordered_map(order.axis_of), operand_extents));
   constexpr auto axes = axes_in_result<rank>(typename Reduction::axes{});
-  array<index, rank> extents{};
-  array<int, rank> in_result{};
-  for (int place = 0; place < rank; ++place) {
-    const int axis = order.axis_of[place];
-    in_result[place] = axes[axis];
-    extents[place] = axes[axis] < 0 || ResultRank == 0 ? operand_extents[axis] : result_extents[axes[axis]];
-  }
-  merge_axes(extents, order.kept, along_kept ? rank - 1 : rank, [&](auto&& visitor) { program.visit(visitor); });
-  return reduction_program<Reduction, rank, decltype(program)>{program,
-                                                               extents,
-                                                               in_result,
-                                                               order.kept,
-                                                               along_kept,
-                                                               folded_count(reduced, operand_extents),
-                                                               count_between(extents, 0, rank)};
+  const auto extents = node.operand().shape().to_array();
+  const auto order = order_axes<rank>(reduced, along_kept);
+  const auto program = node.operand().template lower<FirstSlot>(broadcast_map(ordered_map(order.axis_of), extents));
+  reduction_program<typename Reduction::monoid, typename Reduction::operand_element, (slot_count<Reduction> > 1), rank,
+                    std::remove_const_t<decltype(program)>>
+      result{detail::space_of(order, axes, along_kept, extents, result_extents), program};
+  merge_axes(result.extents, order.kept, along_kept ? rank - 1 : rank, result.program);
+  return result;
 }
 
 namespace detail {
-template <int FirstSlot, class... Operands, class Lower, int... I>
-TENON_INLINE auto lower_below(const tuple<Operands...>& operands, const Lower& lower_one,
-                              std::integer_sequence<int, I...>);
+
+/// All types of some tuples, one after another.
+template <class... Tuples>
+struct joined {
+  using type = tuple<>;
+};
+template <class... Ts>
+struct joined<tuple<Ts...>> {
+  using type = tuple<Ts...>;
+};
+template <class... Left, class... Right, class... Rest>
+struct joined<tuple<Left...>, tuple<Right...>, Rest...> : joined<tuple<Left..., Right...>, Rest...> {};
+
+template <class E, class Operands = operands_of<E>>
+struct pointers_to_reductions;
+template <class E, class... Operands>
+struct pointers_to_reductions<E, tuple<Operands...>>
+    : joined<typename pointers_to_reductions<Operands>::type...,
+             std::conditional_t<std::is_same_v<typename E::kind, reduction_kind>, tuple<const E*>, tuple<>>> {};
+
+template <int... I, class... Operands>
+void find_reductions_of(const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands, const void**& next);
+
+/// Writes the places of an expression's reductions from `next` on, in post order.
+template <class E>
+void find_reductions(const E& node, const void**& next) {
+  constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_kind>;
+  if constexpr (slot_count<E> > (is_reduction ? 1 : 0)) find_reductions_of(node.operands, next);
+  if constexpr (is_reduction) *next++ = &node;
+}
+template <int... I, class... Operands>
+void find_reductions_of(const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands, const void**& next) {
+  (find_reductions(static_cast<const tuple_element<I, Operands>&>(operands).value, next), ...);
 }
 
-/// Calls `lower_one(constant<first slot of its operand>, reduction)` for each reduction of an expression in post order,
-/// the order of their slots, and returns the results as a tuple.
-template <int FirstSlot, class E, class Lower>
-TENON_INLINE auto lower_reductions(const E& node, const Lower& lower_one) {
-  using positions = std::make_integer_sequence<int, decltype(E::operands)::count>;
-  const auto below = detail::lower_below<FirstSlot>(node.operands, lower_one, positions{});
-  if constexpr (std::is_same_v<typename E::kind, reduction_kind>) {
-    return join(below, make_tuple_of(lower_one(constant<FirstSlot>{}, node)));
-  } else {
-    return below;
-  }
+template <int... I, class... Pointers>
+void set_pointers(tuple_base<std::integer_sequence<int, I...>, Pointers...>& pointers, const void* const* found) {
+  ((static_cast<tuple_element<I, Pointers>&>(pointers).value = static_cast<Pointers>(found[I])), ...);
+}
+
+}  // namespace detail
+
+/// A tuple of pointers to the reductions of an expression.
+template <class E>
+using reduction_pointers = typename detail::pointers_to_reductions<E>::type;
+
+/// Pointers to the reductions of an expression in post order, the order of their slots.
+template <class E>
+reduction_pointers<E> reductions_of(const E& node) {
+  const void* found[slot_count<E> + 1];
+  const void** next = found;
+  detail::find_reductions(node, next);
+  reduction_pointers<E> result;
+  detail::set_pointers(result, found);
+  return result;
+}
+
+namespace detail {
+template <int Rank, int... I, class... Reductions>
+auto lower_all(const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions,
+               const array<index, Rank>& extents, const array<bool, sizeof...(I)>& along_kept) {
+  return make_tuple_of(lower_reduction<I + 1 - slot_count<Reductions>>(*get<I>(reductions), extents, along_kept[I])...);
+}
+}  // namespace detail
+
+/// Lowers the reductions of a statement whose result has `extents`, in the order of their slots. It holds no
+/// contractions.
+template <class E, int Rank>
+auto lower_reductions(const E& node, const array<index, Rank>& extents,
+                      const array<bool, reduction_pointers<E>::count>& along_kept = {}) {
+  return detail::lower_all(reductions_of(node), extents, along_kept);
 }
 
 namespace detail {
@@ -148,12 +219,6 @@ constexpr int first_slot_of() {
   int slot = FirstSlot;
   for (int before = 0; before < Position; ++before) slot += counts[before];
   return slot;
-}
-
-template <int FirstSlot, class... Operands, class Lower, int... I>
-auto lower_below(const tuple<Operands...>& operands, [[maybe_unused]] const Lower& lower_one,
-                 std::integer_sequence<int, I...>) {
-  return join(lower_reductions<first_slot_of<FirstSlot, I, Operands...>()>(get<I>(operands), lower_one)...);
 }
 
 }  // namespace detail

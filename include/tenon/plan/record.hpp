@@ -92,10 +92,10 @@ struct recording_program {
 };
 
 /// The same fold, recording its values.
-template <class Reduction, int Rank, class Program>
-auto recording(const reduction_program<Reduction, Rank, Program>& fold, typename Program::value_type* record) {
-  return reduction_program<Reduction, Rank, recording_program<Program>>{
-      {fold.program, record}, fold.extents, fold.in_result, fold.kept, fold.along_kept, fold.count, fold.total};
+template <class Monoid, class Element, bool ReadsSlots, int Rank, class Program>
+auto recording(const reduction_program<Monoid, Element, ReadsSlots, Rank, Program>& fold,
+               typename Program::value_type* record) {
+  return reduction_program<Monoid, Element, ReadsSlots, Rank, recording_program<Program>>{fold, {fold.program, record}};
 }
 
 namespace detail {
@@ -171,6 +171,6 @@ inline constexpr int slot_to_record<E, tuple<const Reductions*...>> = [] {
 
 /// The last reduction of E that folds costly values which E also reads itself; -1 when there is none.
 template <class E>
-inline constexpr int recorded_slot = detail::slot_to_record<E, decltype(reductions_of(std::declval<const E&>()))>;
+inline constexpr int recorded_slot = detail::slot_to_record<E, reduction_pointers<E>>;
 
 }  // namespace tenon

@@ -59,29 +59,67 @@ bool equal_nodes(const E& left, const E& right) {
   return all_equal;
 }
 
-/// Pointers to the reductions of an expression, in the order of their slots.
+namespace detail {
+
 template <class E>
-auto reductions_of(const E& node) {
-  return lower_reductions<0>(node, [](auto, const auto& reduction) { return &reduction; });
+bool equal_listed(const void* left, const void* right) {
+  return equal_nodes(*static_cast<const E*>(left), *static_cast<const E*>(right));
 }
+
+/// Nodes of which each is the first of its type or comes after that.
+template <int Count>
+struct listed_nodes {
+  const void* node[Count];
+  int first_of_type[Count];
+  bool (*are_equal[Count])(const void*, const void*);  // null for the only one of its type
+
+  array<int, Count> first_equal() const {
+    array<int, Count> first{};
+    for (int later = 0; later < Count; ++later) {
+      int earlier = first_of_type[later];
+      while (earlier < later &&
+             (first_of_type[earlier] != first_of_type[later] || !are_equal[later](node[earlier], node[later]))) {
+        ++earlier;
+      }
+      first[later] = earlier;
+    }
+    return first;
+  }
+};
+
+/// The number of the first of `Es` that is E, and how many are.
+template <class E, class... Es>
+inline constexpr int first_place = [] {
+  int place = 0;
+  (void)((std::is_same_v<E, Es> || (++place, false)) || ...);
+  return place;
+}();
+template <class E, class... Es>
+inline constexpr int places = (0 + ... + (std::is_same_v<E, Es> ? 1 : 0));
+
+template <class E, int Places>
+constexpr auto comparison_of() {
+  bool (*result)(const void*, const void*) = nullptr;
+  if constexpr (Places > 1) result = equal_listed<E>;
+  return result;
+}
+
+template <int... I, class... Reductions>
+array<int, sizeof...(I)> first_equal_of(
+    const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions) {
+  return listed_nodes<sizeof...(I)>{{get<I>(reductions)...},
+                                    {first_place<Reductions, Reductions...>...},
+                                    {comparison_of<Reductions, places<Reductions, Reductions...>>()...}}
+      .first_equal();
+}
+
+}  // namespace detail
 
 /// For each reduction of an expression, in the order of their slots, the first one that is equal to it.
 template <class E>
-auto first_equal_reductions(const E& node) {
-  const auto reductions = reductions_of(node);
-  constexpr int count = decltype(reductions)::count;
-  array<int, count> first{};
-  for_each_index<count>([&](auto later) {
-    first[later.value] = later.value;
-    for_each_index<later.value>([&](auto earlier) {
-      const auto* left = get<earlier.value>(reductions);
-      const auto* right = get<later.value>(reductions);
-      if constexpr (std::is_same_v<decltype(left), decltype(right)>) {
-        if (first[later.value] == later.value && equal_nodes(*left, *right)) first[later.value] = earlier.value;
-      }
-    });
-  });
-  return first;
+array<int, reduction_pointers<E>::count> first_equal_reductions([[maybe_unused]] const E& node) {
+  if constexpr (reduction_pointers<E>::count < 2) return {};
+  else return detail::first_equal_of(reductions_of(node));
 }
 
 namespace detail {
@@ -107,8 +145,10 @@ TENON_HOST_DEVICE constexpr bool copy_slot_among(Values& values, const array<int
 
 /// Gives slot `Slot` the value of the earlier slot that equals it; false when it is the first of its kind.
 template <int Slot, class Values, int Count>
-TENON_HOST_DEVICE constexpr bool copy_equal_slot(Values& values, const array<int, Count>& first) {
-  return detail::copy_slot_among<Slot>(values, first, std::make_integer_sequence<int, Slot>{});
+TENON_HOST_DEVICE constexpr bool copy_equal_slot([[maybe_unused]] Values& values,
+                                                 [[maybe_unused]] const array<int, Count>& first) {
+  if constexpr (Slot == 0) return false;
+  else return detail::copy_slot_among<Slot>(values, first, std::make_integer_sequence<int, Slot>{});
 }
 
 }  // namespace tenon
