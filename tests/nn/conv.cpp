@@ -68,7 +68,7 @@ TEST_CASE("the shape of a convolution's output is known when input and options a
   using strided_layer = nn::conv2d<3, 8, 3, strided>;
   STATIC_REQUIRE(std::is_same_v<decltype(std::declval<strided_layer>().output_shape(shape<tenon::dyn, 3, 9, 8>{})),
                                 shape<tenon::dyn, 8, 5, 4>>);
-  const nn::conv2d<3, 8, 3> at_run_time{{.padding = 1}};
+  const nn::conv2d<3, 8, 3, nn::at_run_time<2>> at_run_time({.padding = 1});
   CHECK(at_run_time.output_shape(rank<4>(2, 3, 9, 8)) == rank<4>(2, 8, 9, 8));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)at_run_time.output_shape(rank<4>(2, 4, 9, 8)); }) ==
         "conv2d: axis 1: extent 4, expected 3 (input [2, 4, 9, 8])");

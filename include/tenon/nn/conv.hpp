@@ -1,89 +1,211 @@
-// tenon/nn/conv.hpp: convolution layers.
-// Names, shapes and initialisation are those of torch.nn.Conv2d.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// tenon/nn/conv.hpp: convolution layers along one, two or three axes, and transposed ones.
+// Names, options, shapes and initialisation are those of torch.nn.Conv1d to torch.nn.ConvTranspose3d.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/expression_layer.hpp>
+#include <tenon/nn/per_axis.hpp>
 
 namespace tenon::nn {
 
-/// Options of conv2d, with PyTorch's defaults.
-struct conv2d_options {
-  index stride = 1;
-  index padding = 0;
+/// The padding of stride 1 that keeps the extents; where it is odd, the one more is behind, as in PyTorch.
+inline constexpr index same = -2;
+
+/// Options of convolution layers along `Rank` axes, with PyTorch's names and defaults.
+template <int Rank>
+struct conv_options {
+  per_axis<Rank> stride = 1;
+  per_axis<Rank> padding = 0;  // zeros on both sides, or `same`
+  per_axis<Rank> dilation = 1;
+  index groups = 1;
+  bool bias = true;
+  per_axis<Rank> output_padding = 0;  // of transposed layers: how many elements more behind
 };
+using conv1d_options = conv_options<1>;
+using conv2d_options = conv_options<2>;
+using conv3d_options = conv_options<3>;
 
-/// The options are given to the constructor, so the type does not know the extents of its output.
-inline constexpr conv2d_options at_run_time{.stride = dyn, .padding = dyn};
+/// As a template argument: the options are given to the constructor, so that the type knows less of extents.
+template <int Rank>
+inline constexpr conv_options<Rank> at_run_time{.stride = dyn};
 
-/// Cross-correlation of images [batch, In, h, w] with `Out` square kernels.
-/// parameters  weight [Out, In, Kernel, Kernel], bias [Out]
-/// extents     [batch, Out, p, q], p = (h + 2 padding - Kernel) / stride + 1; static when h, w and `Options` are
-/// throws      shape_error when the input has other channels (at compile time where static) or is too small
-template <index In, index Out, index Kernel, conv2d_options Options = at_run_time, memory_space Space = host,
-          dtype T = float>
-struct conv2d {
-  static constexpr const char* name = "conv2d";
-  static constexpr bool is_static = Options.stride != dyn;
+namespace detail {
+template <int Rank>
+constexpr array<index, Rank + 2> image_extents(index channels) {
+  array<index, Rank + 2> extents = filled_array<Rank + 2>(dyn);
+  extents[1] = channels;
+  return extents;
+}
+}  // namespace detail
+
+/// Cross-correlation of images [batch, In, ...] with `Out` kernels, or its transpose, which upsamples. `In`, `Out` and
+/// `Kernel` are template arguments, checked at compile time, or `dyn` and given to the constructor.
+/// parameters  weight [Out, In / groups, Kernel...], transposed [In, Out / groups, Kernel...]; bias [Out] if any
+/// extents     [batch, Out, ...]: (extent + 2 padding - dilation (Kernel - 1) - 1) / stride + 1, transposed
+///             (extent - 1) stride - 2 padding + dilation (Kernel - 1) + output_padding + 1; static where all is
+/// throws      shape_error when the input has other channels (at compile time where static) or is too small, and when
+///             options contradict each other or the type
+template <int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel, conv_options<Rank> Options,
+          memory_space Space, dtype T>
+struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kernel, Options, Space, T>> {
+  static constexpr bool is_static = Options.stride[0] != dyn;
+  static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
+                "tenon: only transposed convolutions have output padding");
+  static_assert(!is_static || ((In == dyn || In % Options.groups == 0) && (Out == dyn || Out % Options.groups == 0)),
+                "tenon: the groups of a convolution must divide its channels");
+  static constexpr const char* names[2][3] = {{"conv1d", "conv2d", "conv3d"},
+                                              {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}};
+  static constexpr const char* name = names[Transposed][Rank - 1];
+  static constexpr auto known_weight = [] {
+    constexpr index first = Transposed ? In : Out, second = Transposed ? Out : In;
+    array<index, Rank + 2> known{{first, is_static && second != dyn ? second / Options.groups : dyn}};
+    for (int axis = 0; axis < Rank; ++axis) known[2 + axis] = Kernel[axis];
+    return known;
+  }();
   using space = Space;
-  using input_shape = shape<dyn, In, dyn, dyn>;
-  using weight_shape = shape<Out, In, Kernel, Kernel>;
+  using input_shape = shape_of<detail::image_extents<Rank>(In)>;
+  using weight_shape = shape_of<known_weight>;
   template <memory_space Other>
-  using in_space = conv2d<In, Out, Kernel, Options, Other, T>;
+  using in_space = conv_layer<Rank, Transposed, In, Out, Kernel, Options, Other, T>;
 
-  conv2d_options options = is_static ? Options : conv2d_options{};
-  parameter<T, weight_shape, Space> weight{};
-  parameter<T, shape<Out>, Space> bias{};
+  index in_channels = In, out_channels = Out;
+  per_axis<Rank> kernel = Kernel;
+  conv_options<Rank> options = is_static ? Options : conv_options<Rank>{.bias = Options.bias};
+  parameter<T, weight_shape, Space> weight;
+  parameter<T, shape<Out>, Space> bias;
+
+  conv_layer() { check_options(); }
+  explicit conv_layer(const conv_options<Rank>& given)
+    requires(!is_static)
+      : options(given) {
+    check_options();
+  }
+  conv_layer(index in, index out, const per_axis<Rank>& window,
+             const conv_options<Rank>& given = is_static ? Options : conv_options<Rank>{.bias = Options.bias})
+      : in_channels(in), out_channels(out), kernel(window), options(given) {
+    check_options();
+  }
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
-    check_rank<conv2d, 4, Input>();
-    check_input<conv2d, 1, In>(input);
-    return shape<Input::static_extent(0), Out, static_output<Input>(2), static_output<Input>(3)>(
-        input.extent(0), Out, output_extent(input.extent(2)), output_extent(input.extent(3)));
+    check_rank<conv_layer, Rank + 2, Input>();
+    check_input<conv_layer, 1, In>(input, in_channels);
+    array<index, Rank + 2> extents{{input.extent(0), out_channels}};
+    for (int axis = 0; axis < Rank; ++axis) {
+      extents[2 + axis] = output_extent(input.extent(2 + axis), kernel, options, axis);
+    }
+    return shape_of<known_output<Input>()>(extents);
   }
 
   void initialise(std::uint64_t seed) {
-    const float bound = default_bound(In * Kernel * Kernel);
-    weight = uniform_parameter<T, Space>(weight_shape{}, 2 * seed, bound);
-    bias = uniform_parameter<T, Space>(shape<Out>{}, 2 * seed + 1, bound);
+    const index groups = options.groups, first = Transposed ? in_channels : out_channels;
+    array<index, Rank + 2> extents{{first, (Transposed ? out_channels : in_channels) / groups}};
+    index fan_in = extents[1];
+    for (int axis = 0; axis < Rank; ++axis) extents[2 + axis] = kernel[axis], fan_in *= kernel[axis];
+    weight = uniform_parameter<T, Space>(weight_shape(extents), 2 * seed, default_bound(fan_in));
+    if constexpr (Options.bias) {
+      bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
+    }
   }
   template <memory_space Other>
   in_space<Other> to() const {
-    return {options, weight.template to<Other>(), bias.template to<Other>()};
+    in_space<Other> copy(in_channels, out_channels, kernel, options);
+    copy.weight = weight.template to<Other>();
+    if constexpr (Options.bias) copy.bias = bias.template to<Other>();
+    return copy;
   }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    visitor("weight", weight), visitor("bias", bias);
+    visitor("weight", weight);
+    if constexpr (Options.bias) visitor("bias", bias);
   }
+  auto parameters() const { return listed(weight, bias); }
+  auto parameters() { return listed(weight, bias); }
 
-  template <class Input>
-  auto forward(const Input& input) const {
-    return convolve(input, weight.value, geometry()) + reshape(bias.value, shape<1, Out, 1, 1>{});
-  }
-  template <class Input, class Output, class Gradient, class Destination>
-  void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
-    weight.gradient = convolve_weight_gradient(gradient, input, {{Kernel, Kernel}}, geometry());
-    reshape(bias.gradient, shape<1, Out, 1, 1>{}) = sum(gradient, axis<0, 2, 3>);
-    const array<index, 2> extents{{input.extent(2), input.extent(3)}};
-    if constexpr (is_wanted<Destination>) {
-      destination = convolve_image_gradient(gradient, weight.value, extents, geometry());
-    }
+  template <class Input, class Weight, class... Bias>
+  auto expression(const Input& x, const Weight& kernels, const Bias&... biases) const {
+    return (product(x, kernels) + ... + over_channels<Rank + 2>(biases));
   }
 
  private:
-  window_geometry<2> geometry() const {
-    return {.stride = {{options.stride, options.stride}}, .padding = {{options.padding, options.padding}}};
+  template <class Parameter, class BiasParameter>
+  static auto listed(Parameter& kernels, BiasParameter& biases) {
+    if constexpr (Options.bias) return make_tuple_of(&kernels, &biases);
+    else return make_tuple_of(&kernels);
   }
-  constexpr index output_extent(index extent) const {
-    return window_count(extent, Kernel, options.stride, options.padding);
+  template <class Input, class Weight>
+  auto product(const Input& x, const Weight& kernels) const {
+    if constexpr (Transposed) {
+      array<index, Rank> more{};
+      for (int axis = 0; axis < Rank; ++axis) more[axis] = options.output_padding[axis];
+      return convolve_transpose(x, kernels, geometry(), more);
+    } else {
+      return convolve(x, kernels, geometry());
+    }
+  }
+  window_geometry<Rank> geometry() const {
+    window_geometry<Rank> result{.groups = options.groups};
+    for (int axis = 0; axis < Rank; ++axis) {
+      const index reach = options.dilation[axis] * (kernel[axis] - 1);
+      const bool keeps = options.padding[axis] == same;
+      result.stride[axis] = options.stride[axis];
+      result.dilation[axis] = options.dilation[axis];
+      result.padding[axis] = keeps ? reach / 2 : options.padding[axis];
+      result.extra_padding[axis] = keeps ? reach % 2 : 0;
+    }
+    return result;
+  }
+  static constexpr index output_extent(index extent, const per_axis<Rank>& window, const conv_options<Rank>& given,
+                                       int axis) {
+    const index stride = given.stride[axis], dilation = given.dilation[axis], padding = given.padding[axis];
+    if (Transposed) {
+      return (extent - 1) * stride - 2 * padding + dilation * (window[axis] - 1) + given.output_padding[axis] + 1;
+    }
+    return padding == same ? extent : window_count(extent, window[axis], stride, padding, dilation);
   }
   template <class Input>
-  static constexpr index static_output(int axis) {
-    if (!is_static || Input::static_extent(axis) == dyn) return dyn;
-    return window_count(Input::static_extent(axis), Kernel, Options.stride, Options.padding);
+  static constexpr array<index, Rank + 2> known_output() {
+    array<index, Rank + 2> known{{Input::static_extent(0), Out}};
+    for (int axis = 0; axis < Rank; ++axis) {
+      const index extent = Input::static_extent(2 + axis);
+      const bool is_known = is_static && Kernel[axis] != dyn && extent != dyn;
+      known[2 + axis] = is_known ? output_extent(extent, Kernel, Options, axis) : dyn;
+    }
+    return known;
+  }
+  void check_options() const {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (options.padding[axis] == same && (Transposed || options.stride[axis] != 1)) {
+        throw shape_error(compose_text(name, ": axis ", 2 + axis, ": padding `same` and stride ", options.stride[axis],
+                                       Transposed ? ", which a transposed convolution does not have" : ", expected 1"));
+      }
+    }
+    if (options.bias != Options.bias) {
+      throw shape_error(compose_text(name,
+                                     ": options.bias: it is a matter of the type; write it in the template "
+                                     "argument: {.stride = dyn, .bias = false}"));
+    }
   }
 };
+
+template <index In, index Out, per_axis<1> Kernel, conv_options<1> Options = {}, memory_space Space = host,
+          dtype T = float>
+using conv1d = conv_layer<1, false, In, Out, Kernel, Options, Space, T>;
+template <index In, index Out, per_axis<2> Kernel, conv_options<2> Options = {}, memory_space Space = host,
+          dtype T = float>
+using conv2d = conv_layer<2, false, In, Out, Kernel, Options, Space, T>;
+template <index In, index Out, per_axis<3> Kernel, conv_options<3> Options = {}, memory_space Space = host,
+          dtype T = float>
+using conv3d = conv_layer<3, false, In, Out, Kernel, Options, Space, T>;
+template <index In, index Out, per_axis<1> Kernel, conv_options<1> Options = {}, memory_space Space = host,
+          dtype T = float>
+using conv_transpose1d = conv_layer<1, true, In, Out, Kernel, Options, Space, T>;
+template <index In, index Out, per_axis<2> Kernel, conv_options<2> Options = {}, memory_space Space = host,
+          dtype T = float>
+using conv_transpose2d = conv_layer<2, true, In, Out, Kernel, Options, Space, T>;
+template <index In, index Out, per_axis<3> Kernel, conv_options<3> Options = {}, memory_space Space = host,
+          dtype T = float>
+using conv_transpose3d = conv_layer<3, true, In, Out, Kernel, Options, Space, T>;
 
 }  // namespace tenon::nn

@@ -1,0 +1,43 @@
+// tenon/nn/per_axis.hpp: options of layers that move windows: one number for each axis, or one for all.
+// They are template arguments as well as values at run time.
+// Floor 7: may include base, core, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/core/extents.hpp>
+
+namespace tenon::nn {
+
+/// A number for each of `Rank` axes; one alone is that of all: `.stride = 2`, `.stride = {2, 1}`.
+template <int Rank>
+struct per_axis {
+  index values[Rank]{};
+
+  constexpr per_axis(index all) {
+    for (index& value : values) value = all;
+  }
+  template <std::convertible_to<index>... Values>
+    requires(sizeof...(Values) == Rank && Rank > 1)
+  constexpr per_axis(Values... each) : values{static_cast<index>(each)...} {}
+  /// The same, as nvcc writes a template argument for its host compiler.
+  constexpr per_axis(const index (&each)[Rank])
+    requires(Rank > 1)
+  {
+    for (int axis = 0; axis < Rank; ++axis) values[axis] = each[axis];
+  }
+
+  constexpr index operator[](index axis) const { return values[axis]; }
+  bool operator==(const per_axis&) const = default;
+};
+
+/// The shape whose static extents are those of an array.
+template <auto Extents>
+struct shape_with {
+  template <int... Axes>
+  static shape<Extents[Axes]...> of(std::integer_sequence<int, Axes...>);
+  using type = decltype(of(std::make_integer_sequence<int, Extents.size()>{}));
+};
+template <auto Extents>
+using shape_of = typename shape_with<Extents>::type;
+
+}  // namespace tenon::nn
