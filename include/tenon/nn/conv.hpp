@@ -12,6 +12,9 @@ namespace tenon::nn {
 /// The padding of stride 1 that keeps the extents; where it is odd, the one more is behind, as in PyTorch.
 inline constexpr index same = -2;
 
+/// What lies beside an image: zeros, or elements of its own as `pad` takes them.
+enum class border { zeros, reflect, replicate, circular };
+
 /// Options of convolution layers along `Rank` axes, with PyTorch's names and defaults.
 template <int Rank>
 struct conv_options {
@@ -20,6 +23,7 @@ struct conv_options {
   per_axis<Rank> dilation = 1;
   index groups = 1;
   bool bias = true;
+  border padding_mode = border::zeros;
   per_axis<Rank> output_padding = 0;  // of transposed layers: how many elements more behind
 };
 using conv1d_options = conv_options<1>;
@@ -52,6 +56,8 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
   static constexpr bool is_static = Options.stride[0] != dyn;
   static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
                 "tenon: only transposed convolutions have output padding");
+  static_assert(!Transposed || Options.padding_mode == border::zeros,
+                "tenon: transposed convolutions have no padding but zeros");
   static_assert(!is_static || ((In == dyn || In % Options.groups == 0) && (Out == dyn || Out % Options.groups == 0)),
                 "tenon: the groups of a convolution must divide its channels");
   static constexpr const char* names[2][3] = {{"conv1d", "conv2d", "conv3d"},
@@ -71,7 +77,7 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
 
   index in_channels = In, out_channels = Out;
   per_axis<Rank> kernel = Kernel;
-  conv_options<Rank> options = is_static ? Options : conv_options<Rank>{.bias = Options.bias};
+  conv_options<Rank> options = is_static ? Options : of_type();
   parameter<T, weight_shape, Space> weight;
   parameter<T, shape<Out>, Space> bias;
 
@@ -82,7 +88,7 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
     check_options();
   }
   conv_layer(index in, index out, const per_axis<Rank>& window,
-             const conv_options<Rank>& given = is_static ? Options : conv_options<Rank>{.bias = Options.bias})
+             const conv_options<Rank>& given = is_static ? Options : of_type())
       : in_channels(in), out_channels(out), kernel(window), options(given) {
     check_options();
   }
@@ -140,10 +146,26 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
       array<index, Rank> more{};
       for (int axis = 0; axis < Rank; ++axis) more[axis] = options.output_padding[axis];
       return convolve_transpose(x, kernels, geometry(), more);
-    } else {
+    } else if constexpr (Options.padding_mode == border::zeros) {
       return convolve(x, kernels, geometry());
+    } else {
+      const auto inside = geometry();
+      auto beside = inside;
+      array<padding, Rank + 2> widths{};
+      for (int axis = 0; axis < Rank; ++axis) {
+        widths[2 + axis] = {inside.padding[axis], inside.padding[axis] + inside.extra_padding[axis]};
+        beside.padding[axis] = beside.extra_padding[axis] = 0;
+      }
+      return convolve(pad(x, widths, padding_rule()), kernels, beside);
     }
   }
+  static constexpr auto padding_rule() {
+    if constexpr (Options.padding_mode == border::reflect) return reflect;
+    else if constexpr (Options.padding_mode == border::replicate) return replicate;
+    else return circular;
+  }
+  /// PyTorch's defaults, but for what the type says.
+  static constexpr conv_options<Rank> of_type() { return {.bias = Options.bias, .padding_mode = Options.padding_mode}; }
   window_geometry<Rank> geometry() const {
     window_geometry<Rank> result{.groups = options.groups};
     for (int axis = 0; axis < Rank; ++axis) {
