@@ -76,6 +76,7 @@ index attribute_table::integer(const char* name, index fallback) const {
 bool attribute_table::flag(const char* name, bool fallback) const {
   return has(name) ? values_->at(name).get<bool>() : fallback;
 }
+bool attribute_table::is_text(const char* name) const { return has(name) && values_->at(name).is_string(); }
 std::string attribute_table::text(const char* name, const char* fallback) const {
   return has(name) ? values_->at(name).get<std::string>() : fallback;
 }

@@ -21,6 +21,7 @@ class attribute_table {
  public:
   explicit attribute_table(const nlohmann::json& attributes);
   bool has(const char* name) const;
+  bool is_text(const char* name) const;
   double number(const char* name, double fallback) const;
   index integer(const char* name, index fallback) const;
   bool flag(const char* name, bool fallback) const;

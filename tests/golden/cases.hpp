@@ -44,6 +44,7 @@ using device_tables = std::map<std::string, layer_table>;
 golden_case read_golden_case(const std::filesystem::path& folder);
 
 void add_activation(device_tables&);
+void add_convolution(device_tables&);
 void add_loss(device_tables&);
 void add_normalization(device_tables&);
 void add_recurrent(device_tables&);

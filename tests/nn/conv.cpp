@@ -16,6 +16,7 @@ using tenon_test::numbers_of;
 namespace {
 
 constexpr nn::conv2d_options strided{.stride = 2, .padding = 1};
+constexpr nn::conv2d_options grouped{.stride = {2, 1}, .padding = {0, 1}, .groups = 2};
 
 /// Compares outputs and all gradients of a layer with a case of PyTorch's.
 template <class Space, class Layer>
@@ -68,8 +69,53 @@ TEST_CASE("the shape of a convolution's output is known when input and options a
   using strided_layer = nn::conv2d<3, 8, 3, strided>;
   STATIC_REQUIRE(std::is_same_v<decltype(std::declval<strided_layer>().output_shape(shape<tenon::dyn, 3, 9, 8>{})),
                                 shape<tenon::dyn, 8, 5, 4>>);
-  const nn::conv2d<3, 8, 3, nn::at_run_time<2>> at_run_time({.padding = 1});
+  const nn::conv2d<3, 8, 3, nn::conv2d_at_run_time> at_run_time({.padding = 1});
   CHECK(at_run_time.output_shape(rank<4>(2, 3, 9, 8)) == rank<4>(2, 8, 9, 8));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)at_run_time.output_shape(rank<4>(2, 4, 9, 8)); }) ==
         "conv2d: axis 1: extent 4, expected 3 (input [2, 4, 9, 8])");
+}
+
+TEST_CASE("shapes of transposed, rectangular and same-sized convolutions are known too", "[conv]") {
+  constexpr nn::conv2d_options doubling{.stride = 2, .padding = 1, .output_padding = {1, 0}};
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::conv_transpose2d<4, 6, 3, doubling>().output_shape(shape<2, 4, 5, 6>{})),
+                                shape<2, 6, 10, 11>>);
+  constexpr nn::conv1d_options keeping{.padding = nn::same, .dilation = 3};
+  STATIC_REQUIRE(
+      std::is_same_v<decltype(nn::conv1d<4, 6, 4, keeping>().output_shape(shape<2, 4, 17>{})), shape<2, 6, 17>>);
+  STATIC_REQUIRE(
+      std::is_same_v<decltype(nn::conv3d<1, 2, nn::per_axis<3>(1, 2, 3)>().output_shape(shape<2, 1, 4, 4, 4>{})),
+                     shape<2, 2, 4, 3, 2>>);
+  STATIC_REQUIRE(std::is_same_v<nn::conv2d<4, 6, 3, nn::conv2d_options{.groups = 2}>::weight_shape, shape<6, 2, 3, 3>>);
+}
+
+TEMPLATE_LIST_TEST_CASE("sizes given at run time make the same layer", "[conv]", tenon_test::spaces) {
+  nn::conv2d<4, 6, nn::per_axis<2>(2, 3), grouped> known;
+  nn::conv2d<tenon::dyn, tenon::dyn, tenon::dyn, nn::conv2d_at_run_time> given(4, 6, {2, 3}, grouped);
+  known.initialise(7), given.initialise(7);
+  const auto left = known.template to<TestType>();
+  const auto right = given.template to<TestType>();
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(rank<4>(2, 4, 5, 6), 1, -1.0f, 1.0f));
+  CHECK(right.output_shape(x.shape()) == rank<4>(2, 6, 2, 6));
+  CHECK(numbers_of(left.forward(x)) == numbers_of(right.forward(x)));
+}
+
+TEST_CASE("options that contradict each other or the type are refused", "[conv]") {
+  using run_time = nn::conv2d<3, 8, 3, nn::conv2d_at_run_time>;
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { run_time({.stride = {1, 2}, .padding = nn::same}); }) ==
+        "conv2d: axis 3: padding `same` and stride 2, expected 1");
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { run_time({.bias = false}); }) ==
+        "conv2d: options: bias and padding_mode are the type's; write them in the template argument, as in {.stride = "
+        "dyn, .bias = false}");
+  nn::conv1d<tenon::dyn, 2, 3> channels(4, 2, 3);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)channels.output_shape(rank<3>(1, 5, 9)); }) ==
+        "conv1d: axis 1: extent 5, expected 4 (input [1, 5, 9])");
+}
+
+TEST_CASE("borders are those of pad", "[conv]") {
+  constexpr nn::conv1d_options circular{.padding = 1, .bias = false, .padding_mode = nn::border::circular};
+  nn::conv1d<1, 1, 3, circular> layer;
+  layer.initialise(0);
+  layer.weight.value = 1.0f;
+  const tenon::tensor<float, rank<3>> x = tenon::reshape(tenon::iota<float>(shape<4>{}), rank<3>(1, 1, 4));
+  CHECK(numbers_of(layer.forward(x)) == std::vector<double>{4, 3, 6, 5});
 }

@@ -30,9 +30,11 @@ using conv1d_options = conv_options<1>;
 using conv2d_options = conv_options<2>;
 using conv3d_options = conv_options<3>;
 
-/// As a template argument: the options are given to the constructor, so that the type knows less of extents.
-template <int Rank>
-inline constexpr conv_options<Rank> at_run_time{.stride = dyn};
+/// As a template argument: stride, padding, dilation and groups are given to the constructor, so that the type knows
+/// less of extents.
+inline constexpr conv1d_options conv1d_at_run_time{.stride = dyn};
+inline constexpr conv2d_options conv2d_at_run_time{.stride = dyn};
+inline constexpr conv3d_options conv3d_at_run_time{.stride = dyn};
 
 namespace detail {
 template <int Rank>
@@ -203,30 +205,30 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
                                        Transposed ? ", which a transposed convolution does not have" : ", expected 1"));
       }
     }
-    if (options.bias != Options.bias) {
+    if (options.bias != Options.bias || options.padding_mode != Options.padding_mode) {
       throw shape_error(compose_text(name,
-                                     ": options.bias: it is a matter of the type; write it in the template "
-                                     "argument: {.stride = dyn, .bias = false}"));
+                                     ": options: bias and padding_mode are the type's; write them in the template "
+                                     "argument, as in {.stride = dyn, .bias = false}"));
     }
   }
 };
 
-template <index In, index Out, per_axis<1> Kernel, conv_options<1> Options = {}, memory_space Space = host,
+template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
 using conv1d = conv_layer<1, false, In, Out, Kernel, Options, Space, T>;
-template <index In, index Out, per_axis<2> Kernel, conv_options<2> Options = {}, memory_space Space = host,
+template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
 using conv2d = conv_layer<2, false, In, Out, Kernel, Options, Space, T>;
-template <index In, index Out, per_axis<3> Kernel, conv_options<3> Options = {}, memory_space Space = host,
+template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
 using conv3d = conv_layer<3, false, In, Out, Kernel, Options, Space, T>;
-template <index In, index Out, per_axis<1> Kernel, conv_options<1> Options = {}, memory_space Space = host,
+template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
 using conv_transpose1d = conv_layer<1, true, In, Out, Kernel, Options, Space, T>;
-template <index In, index Out, per_axis<2> Kernel, conv_options<2> Options = {}, memory_space Space = host,
+template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
 using conv_transpose2d = conv_layer<2, true, In, Out, Kernel, Options, Space, T>;
-template <index In, index Out, per_axis<3> Kernel, conv_options<3> Options = {}, memory_space Space = host,
+template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
 using conv_transpose3d = conv_layer<3, true, In, Out, Kernel, Options, Space, T>;
 
