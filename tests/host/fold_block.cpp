@@ -95,3 +95,15 @@ TEST_CASE("the first NaN is the extreme, and of equal values the first", "[fold]
     CHECK(static_cast<std::int64_t>(tenon::argmin(x)) == static_cast<std::int64_t>(at));
   }
 }
+
+TEST_CASE("the greatest and the least of truth values", "[fold]") {
+  for (const tenon::index length : lengths) {
+    const auto place = tenon::iota<std::int64_t>(rank<1>(length));
+    const tenon::tensor<bool, rank<1>> last = place == length - 1;
+    const tenon::tensor<bool, rank<1>> others = place != length - 1;
+    CAPTURE(length);
+    CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::max(last))) == std::vector<double>{1});
+    CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::min(others))) == std::vector<double>{0});
+    CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::min(last || others))) == std::vector<double>{1});
+  }
+}

@@ -42,14 +42,14 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
     for (int half = count / 2; half > 0; half /= 2) {
       for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
     }
-    result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
+    result = Monoid::combine(result, static_cast<State>(simd::reduce(chains[0], combination<Monoid>{})));
   }
   if (i + width <= end) {
     pack lanes = cursor.template pack<width>(i, access, slots);
     for (i += width; i + width <= end; i += width) {
       lanes = Monoid::combine(lanes, cursor.template pack<width>(i, access, slots));
     }
-    result = Monoid::combine(result, simd::reduce(lanes, combination<Monoid>{}));
+    result = Monoid::combine(result, static_cast<State>(simd::reduce(lanes, combination<Monoid>{})));
   }
   return result;
 }
