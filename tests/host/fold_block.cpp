@@ -105,5 +105,8 @@ TEST_CASE("the greatest and the least of truth values", "[fold]") {
     CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::max(last))) == std::vector<double>{1});
     CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::min(others))) == std::vector<double>{0});
     CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::min(last || others))) == std::vector<double>{1});
+    const auto rows = [&](const auto& row) { return tenon::broadcast_to(row, rank<2>(3, length)); };
+    const auto columns = tenon::evaluated_tensor(tenon::max(tenon::evaluated_tensor(rows(last)), tenon::axis<0>));
+    CHECK(tenon_test::numbers_of(columns) == tenon_test::numbers_of(last));
   }
 }

@@ -10,9 +10,10 @@
 
 namespace tenon::detail {
 
+/// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>
-inline constexpr bool folds_in_lanes =
-    is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+inline constexpr bool folds_in_lanes = is_lanewise<Monoid> && !std::is_same_v<State, bool> &&
+                                       std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// The packs of [i, end) combined, and where they end. Many packs are in eight chains, which hide the latency of
 /// `combine`. What no cache holds is asked for some pages ahead, which no hardware does.
@@ -42,14 +43,14 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
     for (int half = count / 2; half > 0; half /= 2) {
       for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
     }
-    result = Monoid::combine(result, static_cast<State>(simd::reduce(chains[0], combination<Monoid>{})));
+    result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
   }
   if (i + width <= end) {
     pack lanes = cursor.template pack<width>(i, access, slots);
     for (i += width; i + width <= end; i += width) {
       lanes = Monoid::combine(lanes, cursor.template pack<width>(i, access, slots));
     }
-    result = Monoid::combine(result, static_cast<State>(simd::reduce(lanes, combination<Monoid>{})));
+    result = Monoid::combine(result, simd::reduce(lanes, combination<Monoid>{}));
   }
   return result;
 }
