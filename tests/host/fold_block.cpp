@@ -95,3 +95,18 @@ TEST_CASE("the first NaN is the extreme, and of equal values the first", "[fold]
     CHECK(static_cast<std::int64_t>(tenon::argmin(x)) == static_cast<std::int64_t>(at));
   }
 }
+
+TEST_CASE("the greatest and the least of truth values", "[fold]") {
+  for (const tenon::index length : lengths) {
+    const auto place = tenon::iota<std::int64_t>(rank<1>(length));
+    const tenon::tensor<bool, rank<1>> last = place == length - 1;
+    const tenon::tensor<bool, rank<1>> others = place != length - 1;
+    CAPTURE(length);
+    CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::max(last))) == std::vector<double>{1});
+    CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::min(others))) == std::vector<double>{0});
+    CHECK(tenon_test::numbers_of(tenon::evaluated_tensor(tenon::min(last || others))) == std::vector<double>{1});
+    const auto rows = [&](const auto& row) { return tenon::broadcast_to(row, rank<2>(3, length)); };
+    const auto columns = tenon::evaluated_tensor(tenon::max(tenon::evaluated_tensor(rows(last)), tenon::axis<0>));
+    CHECK(tenon_test::numbers_of(columns) == tenon_test::numbers_of(last));
+  }
+}

@@ -10,9 +10,10 @@
 
 namespace tenon::detail {
 
+/// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>
-inline constexpr bool folds_in_lanes =
-    is_lanewise<Monoid> && std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+inline constexpr bool folds_in_lanes = is_lanewise<Monoid> && !std::is_same_v<State, bool> &&
+                                       std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// The packs of [i, end) combined, and where they end. Many packs are in eight chains, which hide the latency of
 /// `combine`. What no cache holds is asked for some pages ahead, which no hardware does.
