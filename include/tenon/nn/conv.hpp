@@ -37,12 +37,37 @@ inline constexpr conv2d_options conv2d_at_run_time{.stride = dyn};
 inline constexpr conv3d_options conv3d_at_run_time{.stride = dyn};
 
 namespace detail {
+
+/// What types know of the extents of images with `Channels` channels, of a layer's weight, and of its output.
+template <index Channels>
+struct image_extents {
+  static constexpr index at(int axis) { return axis == 1 ? Channels : dyn; }
+};
 template <int Rank>
-constexpr array<index, Rank + 2> image_extents(index channels) {
-  array<index, Rank + 2> extents = filled_array<Rank + 2>(dyn);
-  extents[1] = channels;
-  return extents;
+constexpr index weight_extent(bool transposed, index in, index out, const per_axis<Rank>& kernel,
+                              const conv_options<Rank>& options, int axis) {
+  if (axis > 1) return axis - 2 < Rank ? kernel[axis - 2] : 1;
+  if (axis == 0) return transposed ? in : out;
+  const index second = transposed ? out : in;
+  return options.stride[0] != dyn && second != dyn ? second / options.groups : dyn;
 }
+template <int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel, conv_options<Rank> Options>
+struct weight_extents {
+  static constexpr index at(int axis) { return weight_extent<Rank>(Transposed, In, Out, Kernel, Options, axis); }
+};
+template <class Layer, class Input>
+struct output_extents {
+  static constexpr index at(int axis) { return Layer::template known_output<Input>(axis); }
+};
+
+/// Named without the options, as nvcc loses arguments that are classes from the types of members.
+template <shape_type WeightShape, index Out, memory_space Space, dtype T>
+struct conv_parameters {
+  using weight_shape = WeightShape;
+  parameter<T, WeightShape, Space> weight;
+  parameter<T, shape<Out>, Space> bias;
+};
+
 }  // namespace detail
 
 /// Cross-correlation of images [batch, In, ...] with `Out` kernels, or its transpose, which upsamples. `In`, `Out` and
@@ -54,7 +79,10 @@ constexpr array<index, Rank + 2> image_extents(index channels) {
 ///             options contradict each other or the type
 template <int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel, conv_options<Rank> Options,
           memory_space Space, dtype T>
-struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kernel, Options, Space, T>> {
+struct conv_layer
+    : expression_layer<conv_layer<Rank, Transposed, In, Out, Kernel, Options, Space, T>>,
+      detail::conv_parameters<shape_of<detail::weight_extents<Rank, Transposed, In, Out, Kernel, Options>, Rank + 2>,
+                              Out, Space, T> {
   static constexpr bool is_static = Options.stride[0] != dyn;
   static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
                 "tenon: only transposed convolutions have output padding");
@@ -65,23 +93,14 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
   static constexpr const char* names[2][3] = {{"conv1d", "conv2d", "conv3d"},
                                               {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}};
   static constexpr const char* name = names[Transposed][Rank - 1];
-  static constexpr auto known_weight = [] {
-    constexpr index first = Transposed ? In : Out, second = Transposed ? Out : In;
-    array<index, Rank + 2> known{{first, is_static && second != dyn ? second / Options.groups : dyn}};
-    for (int axis = 0; axis < Rank; ++axis) known[2 + axis] = Kernel[axis];
-    return known;
-  }();
   using space = Space;
-  using input_shape = shape_of<detail::image_extents<Rank>(In)>;
-  using weight_shape = shape_of<known_weight>;
+  using input_shape = shape_of<detail::image_extents<In>, Rank + 2>;
   template <memory_space Other>
   using in_space = conv_layer<Rank, Transposed, In, Out, Kernel, Options, Other, T>;
 
   index in_channels = In, out_channels = Out;
   per_axis<Rank> kernel = Kernel;
   conv_options<Rank> options = is_static ? Options : of_type();
-  parameter<T, weight_shape, Space> weight;
-  parameter<T, shape<Out>, Space> bias;
 
   conv_layer() { check_options(); }
   explicit conv_layer(const conv_options<Rank>& given)
@@ -103,7 +122,7 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
     for (int axis = 0; axis < Rank; ++axis) {
       extents[2 + axis] = output_extent(input.extent(2 + axis), kernel, options, axis);
     }
-    return shape_of<known_output<Input>()>(extents);
+    return shape_of<detail::output_extents<conv_layer, Input>, Rank + 2>(extents);
   }
 
   void initialise(std::uint64_t seed) {
@@ -111,25 +130,35 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
     array<index, Rank + 2> extents{{first, (Transposed ? out_channels : in_channels) / groups}};
     index fan_in = extents[1];
     for (int axis = 0; axis < Rank; ++axis) extents[2 + axis] = kernel[axis], fan_in *= kernel[axis];
-    weight = uniform_parameter<T, Space>(weight_shape(extents), 2 * seed, default_bound(fan_in));
+    this->weight =
+        uniform_parameter<T, Space>(typename conv_layer::weight_shape(extents), 2 * seed, default_bound(fan_in));
     if constexpr (Options.bias) {
-      bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
+      this->bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
     }
   }
   template <memory_space Other>
   in_space<Other> to() const {
     in_space<Other> copy(in_channels, out_channels, kernel, options);
-    copy.weight = weight.template to<Other>();
-    if constexpr (Options.bias) copy.bias = bias.template to<Other>();
+    copy.weight = this->weight.template to<Other>();
+    if constexpr (Options.bias) copy.bias = this->bias.template to<Other>();
     return copy;
   }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    visitor("weight", weight);
-    if constexpr (Options.bias) visitor("bias", bias);
+    visitor("weight", this->weight);
+    if constexpr (Options.bias) visitor("bias", this->bias);
   }
-  auto parameters() const { return listed(weight, bias); }
-  auto parameters() { return listed(weight, bias); }
+  auto parameters() const { return listed(this->weight, this->bias); }
+  auto parameters() { return listed(this->weight, this->bias); }
+
+  /// What the type knows of the extents of its output for inputs of a shape.
+  template <class Input>
+  static constexpr index known_output(int axis) {
+    if (axis < 2) return axis == 0 ? Input::static_extent(0) : Out;
+    const index extent = Input::static_extent(axis);
+    const bool is_known = is_static && Kernel[axis - 2] != dyn && extent != dyn;
+    return is_known ? output_extent(extent, Kernel, Options, axis - 2) : dyn;
+  }
 
   template <class Input, class Weight, class... Bias>
   auto expression(const Input& x, const Weight& kernels, const Bias&... biases) const {
@@ -187,16 +216,6 @@ struct conv_layer : expression_layer<conv_layer<Rank, Transposed, In, Out, Kerne
       return (extent - 1) * stride - 2 * padding + dilation * (window[axis] - 1) + given.output_padding[axis] + 1;
     }
     return padding == same ? extent : window_count(extent, window[axis], stride, padding, dilation);
-  }
-  template <class Input>
-  static constexpr array<index, Rank + 2> known_output() {
-    array<index, Rank + 2> known{{Input::static_extent(0), Out}};
-    for (int axis = 0; axis < Rank; ++axis) {
-      const index extent = Input::static_extent(2 + axis);
-      const bool is_known = is_static && Kernel[axis] != dyn && extent != dyn;
-      known[2 + axis] = is_known ? output_extent(extent, Kernel, Options, axis) : dyn;
-    }
-    return known;
   }
   void check_options() const {
     for (int axis = 0; axis < Rank; ++axis) {

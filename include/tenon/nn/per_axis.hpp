@@ -30,14 +30,17 @@ struct per_axis {
   bool operator==(const per_axis&) const = default;
 };
 
-/// The shape whose static extents are those of an array.
-template <auto Extents>
-struct shape_with {
-  template <int... Axes>
-  static shape<Extents[Axes]...> of(std::integer_sequence<int, Axes...>);
-  using type = decltype(of(std::make_integer_sequence<int, Extents.size()>{}));
+namespace detail {
+template <class Extents, class Axes>
+struct shape_with;
+template <class Extents, int... Axes>
+struct shape_with<Extents, std::integer_sequence<int, Axes...>> {
+  using type = shape<Extents::at(Axes)...>;
 };
-template <auto Extents>
-using shape_of = typename shape_with<Extents>::type;
+}  // namespace detail
+
+/// The shape of `Rank` axes whose static extents are `Extents::at(axis)`.
+template <class Extents, int Rank>
+using shape_of = typename detail::shape_with<Extents, std::make_integer_sequence<int, Rank>>::type;
 
 }  // namespace tenon::nn
