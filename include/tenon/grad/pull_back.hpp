@@ -6,6 +6,7 @@
 
 #include <tenon/grad/contractions.hpp>
 #include <tenon/grad/reductions.hpp>
+#include <tenon/grad/repetition.hpp>
 #include <tenon/grad/variable.hpp>
 #include <tenon/grad/views.hpp>
 
