@@ -38,33 +38,26 @@ inline constexpr conv3d_options conv3d_at_run_time{.stride = dyn};
 
 namespace detail {
 
-/// What types know of the extents of images with `Channels` channels, of a layer's weight, and of its output.
+/// What types know of the extents of images with `Channels` channels, and of a layer's output.
 template <index Channels>
 struct image_extents {
   static constexpr index at(int axis) { return axis == 1 ? Channels : dyn; }
-};
-template <int Rank>
-constexpr index weight_extent(bool transposed, index in, index out, const per_axis<Rank>& kernel,
-                              const conv_options<Rank>& options, int axis) {
-  if (axis > 1) return axis - 2 < Rank ? kernel[axis - 2] : 1;
-  if (axis == 0) return transposed ? in : out;
-  const index second = transposed ? out : in;
-  return options.stride[0] != dyn && second != dyn ? second / options.groups : dyn;
-}
-template <int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel, conv_options<Rank> Options>
-struct weight_extents {
-  static constexpr index at(int axis) { return weight_extent<Rank>(Transposed, In, Out, Kernel, Options, axis); }
 };
 template <class Layer, class Input>
 struct output_extents {
   static constexpr index at(int axis) { return Layer::template known_output<Input>(axis); }
 };
 
-/// Named without the options, as nvcc loses arguments that are classes from the types of members.
-template <shape_type WeightShape, index Out, memory_space Space, dtype T>
-struct conv_parameters {
-  using weight_shape = WeightShape;
-  parameter<T, WeightShape, Space> weight;
+template <class Axes, bool Transposed, index In, index Out, auto Kernel, auto Options, memory_space Space, dtype T>
+struct conv_parameters;
+/// The shape is written with `Axes` in place: to get it from another template, nvcc would have to name the options.
+template <int... Axes, bool Transposed, index In, index Out, auto Kernel, auto Options, memory_space Space, dtype T>
+struct conv_parameters<std::integer_sequence<int, Axes...>, Transposed, In, Out, Kernel, Options, Space, T> {
+  static constexpr index seen = Transposed ? Out : In;  // channels
+  using weight_shape =
+      shape<Transposed ? In : Out, Options.stride.values[0] == dyn || seen == dyn ? dyn : seen / Options.groups,
+            Kernel.values[Axes]...>;
+  parameter<T, weight_shape, Space> weight;
   parameter<T, shape<Out>, Space> bias;
 };
 
@@ -81,8 +74,7 @@ template <int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel,
           memory_space Space, dtype T>
 struct conv_layer
     : expression_layer<conv_layer<Rank, Transposed, In, Out, Kernel, Options, Space, T>>,
-      detail::conv_parameters<shape_of<detail::weight_extents<Rank, Transposed, In, Out, Kernel, Options>, Rank + 2>,
-                              Out, Space, T> {
+      detail::conv_parameters<std::make_integer_sequence<int, Rank>, Transposed, In, Out, Kernel, Options, Space, T> {
   static constexpr bool is_static = Options.stride[0] != dyn;
   static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
                 "tenon: only transposed convolutions have output padding");
