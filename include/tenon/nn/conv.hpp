@@ -63,6 +63,8 @@ struct conv_parameters<std::integer_sequence<int, Axes...>, Transposed, In, Out,
 
 }  // namespace detail
 
+/// Base of convolution layers, and what they have in common; layers are structs of their own, as nvcc loses template
+/// arguments that are classes when an alias hands them on.
 /// Cross-correlation of images [batch, In, ...] with `Out` kernels, or its transpose, which upsamples. `In`, `Out` and
 /// `Kernel` are template arguments, checked at compile time, or `dyn` and given to the constructor.
 /// parameters  weight [Out, In / groups, Kernel...], transposed [In, Out / groups, Kernel...]; bias [Out] if any
@@ -70,10 +72,10 @@ struct conv_parameters<std::integer_sequence<int, Axes...>, Transposed, In, Out,
 ///             (extent - 1) stride - 2 padding + dilation (Kernel - 1) + output_padding + 1; static where all is
 /// throws      shape_error when the input has other channels (at compile time where static) or is too small, and when
 ///             options contradict each other or the type
-template <int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel, conv_options<Rank> Options,
-          memory_space Space, dtype T>
+template <class Layer, int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel,
+          conv_options<Rank> Options, memory_space Space, dtype T>
 struct conv_layer
-    : expression_layer<conv_layer<Rank, Transposed, In, Out, Kernel, Options, Space, T>>,
+    : expression_layer<Layer>,
       detail::conv_parameters<std::make_integer_sequence<int, Rank>, Transposed, In, Out, Kernel, Options, Space, T> {
   static constexpr bool is_static = Options.stride[0] != dyn;
   static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
@@ -82,14 +84,8 @@ struct conv_layer
                 "tenon: transposed convolutions have no padding but zeros");
   static_assert(!is_static || ((In == dyn || In % Options.groups == 0) && (Out == dyn || Out % Options.groups == 0)),
                 "tenon: the groups of a convolution must divide its channels");
-  static constexpr const char* names[2][3] = {{"conv1d", "conv2d", "conv3d"},
-                                              {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}};
-  static constexpr const char* name = names[Transposed][Rank - 1];
   using space = Space;
   using input_shape = shape_of<detail::image_extents<In>, Rank + 2>;
-  template <memory_space Other>
-  using in_space = conv_layer<Rank, Transposed, In, Out, Kernel, Options, Other, T>;
-
   index in_channels = In, out_channels = Out;
   per_axis<Rank> kernel = Kernel;
   conv_options<Rank> options = is_static ? Options : of_type();
@@ -108,8 +104,8 @@ struct conv_layer
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
-    check_rank<conv_layer, Rank + 2, Input>();
-    check_input<conv_layer, 1, In>(input, in_channels);
+    check_rank<Layer, Rank + 2, Input>();
+    check_input<Layer, 1, In>(input, in_channels);
     array<index, Rank + 2> extents{{input.extent(0), out_channels}};
     for (int axis = 0; axis < Rank; ++axis) {
       extents[2 + axis] = output_extent(input.extent(2 + axis), kernel, options, axis);
@@ -129,8 +125,8 @@ struct conv_layer
     }
   }
   template <memory_space Other>
-  in_space<Other> to() const {
-    in_space<Other> copy(in_channels, out_channels, kernel, options);
+  auto to() const {
+    typename Layer::template in_space<Other> copy(in_channels, out_channels, kernel, options);
     copy.weight = this->weight.template to<Other>();
     if constexpr (Options.bias) copy.bias = this->bias.template to<Other>();
     return copy;
@@ -212,12 +208,13 @@ struct conv_layer
   void check_options() const {
     for (int axis = 0; axis < Rank; ++axis) {
       if (options.padding[axis] == same && (Transposed || options.stride[axis] != 1)) {
-        throw shape_error(compose_text(name, ": axis ", 2 + axis, ": padding `same` and stride ", options.stride[axis],
+        throw shape_error(compose_text(Layer::name, ": axis ", 2 + axis, ": padding `same` and stride ",
+                                       options.stride[axis],
                                        Transposed ? ", which a transposed convolution does not have" : ", expected 1"));
       }
     }
     if (options.bias != Options.bias || options.padding_mode != Options.padding_mode) {
-      throw shape_error(compose_text(name,
+      throw shape_error(compose_text(Layer::name,
                                      ": options: bias and padding_mode are the type's; write them in the template "
                                      "argument, as in {.stride = dyn, .bias = false}"));
     }
@@ -226,21 +223,54 @@ struct conv_layer
 
 template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
-using conv1d = conv_layer<1, false, In, Out, Kernel, Options, Space, T>;
+struct conv1d : conv_layer<conv1d<In, Out, Kernel, Options, Space, T>, 1, false, In, Out, Kernel, Options, Space, T> {
+  static constexpr const char* name = "conv1d";
+  template <memory_space Other>
+  using in_space = conv1d<In, Out, Kernel, Options, Other, T>;
+  using conv_layer<conv1d, 1, false, In, Out, Kernel, Options, Space, T>::conv_layer;
+};
 template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
-using conv2d = conv_layer<2, false, In, Out, Kernel, Options, Space, T>;
+struct conv2d : conv_layer<conv2d<In, Out, Kernel, Options, Space, T>, 2, false, In, Out, Kernel, Options, Space, T> {
+  static constexpr const char* name = "conv2d";
+  template <memory_space Other>
+  using in_space = conv2d<In, Out, Kernel, Options, Other, T>;
+  using conv_layer<conv2d, 2, false, In, Out, Kernel, Options, Space, T>::conv_layer;
+};
 template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
-using conv3d = conv_layer<3, false, In, Out, Kernel, Options, Space, T>;
+struct conv3d : conv_layer<conv3d<In, Out, Kernel, Options, Space, T>, 3, false, In, Out, Kernel, Options, Space, T> {
+  static constexpr const char* name = "conv3d";
+  template <memory_space Other>
+  using in_space = conv3d<In, Out, Kernel, Options, Other, T>;
+  using conv_layer<conv3d, 3, false, In, Out, Kernel, Options, Space, T>::conv_layer;
+};
 template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
-using conv_transpose1d = conv_layer<1, true, In, Out, Kernel, Options, Space, T>;
+struct conv_transpose1d
+    : conv_layer<conv_transpose1d<In, Out, Kernel, Options, Space, T>, 1, true, In, Out, Kernel, Options, Space, T> {
+  static constexpr const char* name = "conv_transpose1d";
+  template <memory_space Other>
+  using in_space = conv_transpose1d<In, Out, Kernel, Options, Other, T>;
+  using conv_layer<conv_transpose1d, 1, true, In, Out, Kernel, Options, Space, T>::conv_layer;
+};
 template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
-using conv_transpose2d = conv_layer<2, true, In, Out, Kernel, Options, Space, T>;
+struct conv_transpose2d
+    : conv_layer<conv_transpose2d<In, Out, Kernel, Options, Space, T>, 2, true, In, Out, Kernel, Options, Space, T> {
+  static constexpr const char* name = "conv_transpose2d";
+  template <memory_space Other>
+  using in_space = conv_transpose2d<In, Out, Kernel, Options, Other, T>;
+  using conv_layer<conv_transpose2d, 2, true, In, Out, Kernel, Options, Space, T>::conv_layer;
+};
 template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
-using conv_transpose3d = conv_layer<3, true, In, Out, Kernel, Options, Space, T>;
+struct conv_transpose3d
+    : conv_layer<conv_transpose3d<In, Out, Kernel, Options, Space, T>, 3, true, In, Out, Kernel, Options, Space, T> {
+  static constexpr const char* name = "conv_transpose3d";
+  template <memory_space Other>
+  using in_space = conv_transpose3d<In, Out, Kernel, Options, Other, T>;
+  using conv_layer<conv_transpose3d, 3, true, In, Out, Kernel, Options, Space, T>::conv_layer;
+};
 
 }  // namespace tenon::nn
