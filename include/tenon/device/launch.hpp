@@ -18,9 +18,9 @@
 namespace tenon {
 
 inline constexpr int max_block_threads = 1024;
-inline constexpr int max_grid_extent = 65535;            // of the axes y and z
-inline constexpr int max_shared_bytes = 227 * 1024;      // of the largest device
-inline constexpr std::size_t max_kernel_bytes = 32'760;  // what nvcc takes as arguments of a kernel
+inline constexpr int max_grid_extent = 65535;             // of the axes y and z
+inline constexpr int max_shared_bytes = 227 * 1024;       // of the largest device
+inline constexpr std::size_t max_kernel_bytes = 32'760;   // what nvcc takes as arguments of a kernel
 inline constexpr std::size_t max_kernel_alignment = 128;  // that of a tensor map
 
 namespace detail {
