@@ -69,4 +69,10 @@ TEST_CASE("one value replaces all equal parts; the last of different contraction
     for (const double value : tenon_test::numbers_of(rest)) CHECK(value == 0);
   });
   CHECK(evaluations == 2);
+  const auto last_is_second = tenon::matmul(y, y) + tenon::matmul(x, y) * tenon::matmul(x, y);
+  tenon::split(last_is_second, evaluate, [&](const auto& rest) {
+    CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::pointwise);
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(last_is_second));
+  });
+  CHECK(evaluations == 4);
 }
