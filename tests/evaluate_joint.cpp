@@ -24,9 +24,9 @@ using tenon_test::text_of;
 using numbers = std::vector<double>;
 
 template <class Space, class T = float>
-using matrix = tenon::tensor<T, rank<2>, Space>;
+using matrix_of = tenon::tensor<T, rank<2>, Space>;
 template <class Space, class T = float>
-using vector = tenon::tensor<T, rank<1>, Space>;
+using vector_of = tenon::tensor<T, rank<1>, Space>;
 
 /// Numbers around 0 in `count` lines of `length`: of the rows of a matrix, or of its columns.
 struct lines {
@@ -81,7 +81,7 @@ struct lines {
 };
 
 template <class Space>
-matrix<Space> random_matrix(tenon::index rows, tenon::index columns) {
+matrix_of<Space> random_matrix(tenon::index rows, tenon::index columns) {
   return tenon::evaluated_tensor<Space>(tenon::uniform<float>(rank<2>(rows, columns), 11, -4.0f, 4.0f));
 }
 template <class Matrix>
@@ -99,9 +99,9 @@ TEMPLATE_LIST_TEST_CASE("reductions of columns are one pass", "[evaluate_joint]"
   for (const auto& extents : {rank<2>(1, 1), rank<2>(7, 13), rank<2>(300, 3), rank<2>(33, 700), rank<2>(1030, 65)}) {
     const auto x = random_matrix<TestType>(extents.extent(0), extents.extent(1));
     const auto expected = columns_of(x);
-    vector<TestType> means({x.extent(1)});
-    vector<TestType, double> deviations({x.extent(1)});
-    matrix<TestType, std::int64_t> places({1, x.extent(1)});
+    vector_of<TestType> means({x.extent(1)});
+    vector_of<TestType, double> deviations({x.extent(1)});
+    matrix_of<TestType, std::int64_t> places({1, x.extent(1)});
     const tenon::launch_counter counter;
     evaluate(assign(means, tenon::mean(x, axis<0>)), assign(deviations, tenon::sqrt(tenon::variance(x, axis<0>))),
              assign(places, tenon::argmax(x, axis<0>)));
@@ -119,7 +119,7 @@ TEMPLATE_LIST_TEST_CASE("reductions of rows and of everything are one pass", "[e
   for (const auto& extents : {rank<2>(1, 1), rank<2>(13, 7), rank<2>(3, 300), rank<2>(67, 33), rank<2>(5, 40001)}) {
     const auto x = random_matrix<TestType>(extents.extent(0), extents.extent(1));
     const auto expected = rows_of(x);
-    vector<TestType> means({x.extent(0)}), variances({x.extent(0)}), storage({2 * x.extent(0)});
+    vector_of<TestType> means({x.extent(0)}), variances({x.extent(0)}), storage({2 * x.extent(0)});
     const auto every_other = tenon::slice(storage, range(0, 2 * x.extent(0), 2));
     const tenon::launch_counter counter;
     evaluate(assign(means, tenon::mean(x, axis<1>)), assign(variances, tenon::variance(x, axis<1>)));
@@ -145,9 +145,9 @@ TEMPLATE_LIST_TEST_CASE("rows and one number a row are one pass", "[evaluate_joi
        {rank<2>(1, 1), rank<2>(70, 3), rank<2>(5, 33), rank<2>(3, 300), rank<2>(2, 5001), rank<2>(17, 2048)}) {
     const tenon::index rows = extents.extent(0), columns = extents.extent(1);
     const auto x = random_matrix<TestType>(rows, columns);
-    matrix<TestType> shares({rows, columns}), across({columns, rows});
-    matrix<TestType, tenon::half> halves({rows, columns});
-    vector<TestType> logs({rows}), storage({3 * rows});
+    matrix_of<TestType> shares({rows, columns}), across({columns, rows});
+    matrix_of<TestType, tenon::half> halves({rows, columns});
+    vector_of<TestType> logs({rows}), storage({3 * rows});
     storage = -1;
     const auto every_third = tenon::slice(storage, range(0, 3 * rows, 3));
     const tenon::launch_counter counter;
@@ -172,7 +172,7 @@ TEMPLATE_LIST_TEST_CASE("rows and one number a row are one pass", "[evaluate_joi
 TEMPLATE_LIST_TEST_CASE("rows of several axes are joined too", "[evaluate_joint]", tenon_test::spaces) {
   const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(rank<3>(4, 5, 7), 3, -1.0f, 1.0f));
   tenon::tensor<float, rank<3>, TestType> centred({4, 5, 7}), turned({7, 5, 4});
-  vector<TestType> means({4});
+  vector_of<TestType> means({4});
   const auto across = tenon::permute(turned.write_view(), axis<2, 1, 0>);
   const tenon::launch_counter counter;
   evaluate(assign(centred, x - tenon::mean(x, axis<1, 2>)), assign(means, tenon::mean(x, axis<1, 2>)),
@@ -212,7 +212,7 @@ TEMPLATE_LIST_TEST_CASE("in place outputs need no temporary, those read elsewher
                         tenon_test::spaces) {
   auto x = random_matrix<TestType>(9, 40);
   const auto before = rows_of(x);
-  matrix<TestType> scale({9, 1});
+  matrix_of<TestType> scale({9, 1});
   const auto launches = [](const auto&... all) {
     const tenon::launch_counter counter;
     evaluate(all...);
@@ -228,7 +228,7 @@ TEMPLATE_LIST_TEST_CASE("in place outputs need no temporary, those read elsewher
   CHECK(tenon_test::is_close(numbers_of(x)[1], 2 * before.values[1], 1e-6));
 
   auto running = counting<float, TestType>(rank<1>(40));
-  vector<TestType> variances({40});
+  vector_of<TestType> variances({40});
   const auto y = random_matrix<TestType>(9, 40);
   CHECK(launches(assign(running, running * 0.75f + tenon::mean(y, axis<0>)),
                  assign(variances, tenon::variance(y, axis<0>))) == 1);
@@ -245,8 +245,8 @@ TEMPLATE_LIST_TEST_CASE("in place outputs need no temporary, those read elsewher
 
 TEMPLATE_LIST_TEST_CASE("joined statements without elements", "[evaluate_joint]", tenon_test::spaces) {
   const auto none = random_matrix<TestType>(5, 0);
-  vector<TestType> sums({5}), means({5});
-  matrix<TestType> doubled({5, 0});
+  vector_of<TestType> sums({5}), means({5});
+  matrix_of<TestType> doubled({5, 0});
   evaluate(assign(sums, tenon::sum(none, axis<1>)), assign(means, tenon::mean(none, axis<1>)));
   CHECK(numbers_of(sums) == numbers(5, 0.0));
   CHECK(std::isnan(numbers_of(means)[4]));
@@ -254,8 +254,8 @@ TEMPLATE_LIST_TEST_CASE("joined statements without elements", "[evaluate_joint]"
   evaluate(assign(sums, tenon::sum(none, axis<1>)), assign(doubled, none * 2));
   CHECK(numbers_of(sums) == numbers(5, 0.0));
   const auto no_rows = random_matrix<TestType>(0, 5);
-  vector<TestType> nothing({0});
-  matrix<TestType> shares({0, 5});
+  vector_of<TestType> nothing({0});
+  matrix_of<TestType> shares({0, 5});
   evaluate(assign(shares, tenon::softmax(no_rows, axis<1>)), assign(nothing, tenon::logsumexp(no_rows, axis<1>)));
   CHECK(numbers_of(nothing).empty());
 }
@@ -263,7 +263,7 @@ TEMPLATE_LIST_TEST_CASE("joined statements without elements", "[evaluate_joint]"
 TEMPLATE_LIST_TEST_CASE("joined expressions repeat over their destinations", "[evaluate_joint]", tenon_test::spaces) {
   const auto row = counting<float, TestType>(rank<1>(5));
   const auto x = counting<float, TestType>(rank<2>(3, 5));
-  matrix<TestType> repeated({3, 5}), doubled({3, 5}), sums({3, 5});
+  matrix_of<TestType> repeated({3, 5}), doubled({3, 5}), sums({3, 5});
   evaluate(assign(repeated, row + 1), assign(doubled, x * 2));
   CHECK(numbers_of(repeated) == numbers{1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5});
   CHECK(numbers_of(doubled)[14] == 28);

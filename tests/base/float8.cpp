@@ -32,7 +32,7 @@ struct format<float8_e5m2> {
 
 /// The value that a bit pattern means, from the tables of the specification.
 template <class T>
-double meaning(unsigned bits) {
+double meaning_of_byte(unsigned bits) {
   constexpr int mantissa_bits = format<T>::mantissa;
   const unsigned magnitude = bits & 0x7f, mantissa = magnitude & ((1u << mantissa_bits) - 1),
                  exponent = magnitude >> mantissa_bits;
@@ -45,7 +45,7 @@ double meaning(unsigned bits) {
 
 /// `value` rounded to nearest even by the definition, a whole number of quanta of its binade, and saturated.
 template <class T>
-double rounded(double value) {
+double saturated(double value) {
   if (value == 0 || std::isnan(value)) return value;
   if (std::isinf(value)) return std::copysign(format<T>::greatest, value);
   const int exponent = std::max(std::ilogb(value), format<T>::least);
@@ -59,8 +59,8 @@ bool is_same(double actual, double expected) {
   return actual == expected && std::signbit(actual) == std::signbit(expected);
 }
 template <class T>
-bool rounds_right(float value) {
-  return is_same(static_cast<float>(T(value)), rounded<T>(static_cast<double>(value)));
+bool saturates_right(float value) {
+  return is_same(static_cast<float>(T(value)), saturated<T>(static_cast<double>(value)));
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ bool rounds_right(float value) {
 TEMPLATE_TEST_CASE("all values of 8 bits, there and back", "[float8]", float8_e4m3, float8_e5m2) {
   for (unsigned bits = 0; bits < 256; ++bits) {
     const auto number = TestType::from_bits(static_cast<std::uint8_t>(bits));
-    const double expected = meaning<TestType>(bits);
+    const double expected = meaning_of_byte<TestType>(bits);
     CHECK(is_same(static_cast<float>(number), expected));
     if (std::isfinite(expected)) CHECK(TestType(static_cast<float>(number)).bits == bits);
     if (std::isnan(expected)) CHECK(TestType(static_cast<float>(number)).bits == 0x7f);
@@ -78,18 +78,18 @@ TEMPLATE_TEST_CASE("all values of 8 bits, there and back", "[float8]", float8_e4
 
 TEMPLATE_TEST_CASE("rounding to 8 bits is to nearest even, and saturates", "[float8]", float8_e4m3, float8_e5m2) {
   for (unsigned bits = 0; bits < 0x7e; ++bits) {
-    const double low = meaning<TestType>(bits), high = meaning<TestType>(bits + 1);
+    const double low = meaning_of_byte<TestType>(bits), high = meaning_of_byte<TestType>(bits + 1);
     if (!std::isfinite(high)) continue;
     const auto tie = static_cast<float>((low + high) / 2);
     for (const float value : {tie, std::nextafter(tie, 0.0f), std::nextafter(tie, HUGE_VALF)}) {
-      CHECK(rounds_right<TestType>(value));
-      CHECK(rounds_right<TestType>(-value));
+      CHECK(saturates_right<TestType>(value));
+      CHECK(saturates_right<TestType>(-value));
     }
   }
   int wrong = 0;
   for (std::uint32_t high = 0; high < 0x10000; ++high) {
     for (const std::uint32_t low : {0u, 1u, 0x8000u, 0xffffu}) {
-      wrong += rounds_right<TestType>(__builtin_bit_cast(float, high << 16 | low)) ? 0 : 1;
+      wrong += saturates_right<TestType>(__builtin_bit_cast(float, high << 16 | low)) ? 0 : 1;
     }
   }
   CHECK(wrong == 0);
@@ -120,10 +120,10 @@ TEMPLATE_LIST_TEST_CASE("statements on elements of 8 bits", "[float8]", tenon_te
     const auto back = tenon::evaluated_tensor(tenon::cast<T>(tenon::cast<float>(x))).template to<tenon::host>();
     const auto scaled = tenon::evaluated_tensor(x * 3 + 0.125f).template to<tenon::host>();
     for (unsigned bits = 0; bits < 256; ++bits) {
-      const double number = meaning<T>(bits);
+      const double number = meaning_of_byte<T>(bits);
       CHECK(is_same(wide[bits], number));
-      CHECK(is_same(static_cast<float>(back.data()[bits]), rounded<T>(number)));
-      CHECK(is_same(static_cast<float>(scaled.data()[bits]), rounded<T>(number * 3 + 0.125)));
+      CHECK(is_same(static_cast<float>(back.data()[bits]), saturated<T>(number)));
+      CHECK(is_same(static_cast<float>(scaled.data()[bits]), saturated<T>(number * 3 + 0.125)));
     }
   };
   check(std::type_identity<float8_e4m3>{});

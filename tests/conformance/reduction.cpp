@@ -44,7 +44,7 @@ operation reduction(type_list<Types...>, Function function, empty_value of_nothi
 inline constexpr type_list<float, double, tn::half> real_types;
 inline constexpr auto folded_types = real_types + type_list<std::int32_t, std::int64_t>{};
 inline constexpr auto found_types = real_types + type_list<std::int32_t, std::int64_t, std::int8_t, std::uint8_t>{};
-inline constexpr auto ordered_types = found_types + type_list<bool>{};
+inline constexpr auto comparable_types = found_types + type_list<bool>{};
 
 /// The position of an extreme along one axis: the first one, or the last, which is the first from behind.
 template <class Space, class Function>
@@ -73,8 +73,8 @@ void add_reduction(device_tables& devices) {
     add("ReduceSum", folded_types, [](const auto& x) { return tn::sum(x, named); });
     add("ReduceMean", folded_types, [](const auto& x) { return tn::mean(x, named); });
     add("ReduceProd", folded_types, [](const auto& x) { return tn::prod(x, named); });
-    add("ReduceMax", ordered_types, [](const auto& x) { return tn::max(x, named); }, empty_value::least);
-    add("ReduceMin", ordered_types, [](const auto& x) { return tn::min(x, named); }, empty_value::greatest);
+    add("ReduceMax", comparable_types, [](const auto& x) { return tn::max(x, named); }, empty_value::least);
+    add("ReduceMin", comparable_types, [](const auto& x) { return tn::min(x, named); }, empty_value::greatest);
     add("ReduceL1", folded_types, [](const auto& x) { return tn::sum(tn::abs(x), named); });
     add("ReduceL2", real_types, [](const auto& x) { return tn::sqrt(tn::sum(tn::square(x), named)); });
     add("ReduceSumSquare", folded_types, [](const auto& x) { return tn::sum(tn::square(x), named); });

@@ -11,7 +11,7 @@ namespace {
 using tenon::rank;
 using tenon_test::numbers_of;
 template <int Rank>
-using problem = tenon_test::convolution_problem<Rank>;
+using problem_of = tenon_test::convolution_problem<Rank>;
 
 /// The axes of [n, ..., c] in the order of [n, c, ...].
 template <int... I>
@@ -25,7 +25,7 @@ constexpr auto channels_last(std::integer_sequence<int, I...>) {
 
 /// An operation that adds to the result of a convolution, into results of either layout.
 template <class T, class Space, int Rank>
-void check(const problem<Rank>& p, double bound = 1e-5) {
+void check_depthwise(const problem_of<Rank>& p, double bound = 1e-5) {
   CAPTURE(tenon::compose_text(p.image, p.weight, p.geometry.stride, p.geometry.dilation, p.geometry.groups));
   constexpr auto axes = std::make_integer_sequence<int, Rank>{};
   const auto image = tenon_test::random_tensor<T>(rank<Rank + 2>(p.image), 1),
@@ -50,25 +50,26 @@ void check(const problem<Rank>& p, double bound = 1e-5) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("single channels, in planes and side by side", "[depthwise]", tenon_test::kernel_spaces) {
-  check<float, TestType, 2>({{{2, 8, 7, 9}}, {{8, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 8}});
-  check<float, TestType, 2>(
+  check_depthwise<float, TestType, 2>({{{2, 8, 7, 9}}, {{8, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 8}});
+  check_depthwise<float, TestType, 2>(
       {{{1, 12, 6, 5}}, {{12, 1, 3, 2}}, {.stride = {{2, 1}}, .dilation = {{1, 2}}, .groups = 12}});
-  check<float, TestType, 2>({{{2, 5, 4, 6}}, {{5, 1, 1, 3}}, {.padding = {{0, 2}}, .groups = 5}});
-  check<tenon::bfloat16, TestType, 2>({{{1, 272, 3, 4}}, {{272, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 272}}, 0.01);
-  check<double, TestType, 2>({{{2, 4, 5, 3}}, {{4, 1, 5, 5}}, {.padding = {{2, 2}}, .groups = 4}});
-  check<float, TestType, 1>({{{2, 4, 19}}, {{4, 1, 3}}, {.padding = {{1}}, .groups = 4}});
-  check<float, TestType, 3>(
+  check_depthwise<float, TestType, 2>({{{2, 5, 4, 6}}, {{5, 1, 1, 3}}, {.padding = {{0, 2}}, .groups = 5}});
+  check_depthwise<tenon::bfloat16, TestType, 2>(
+      {{{1, 272, 3, 4}}, {{272, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 272}}, 0.01);
+  check_depthwise<double, TestType, 2>({{{2, 4, 5, 3}}, {{4, 1, 5, 5}}, {.padding = {{2, 2}}, .groups = 4}});
+  check_depthwise<float, TestType, 1>({{{2, 4, 19}}, {{4, 1, 3}}, {.padding = {{1}}, .groups = 4}});
+  check_depthwise<float, TestType, 3>(
       {{{1, 4, 4, 5, 3}}, {{4, 1, 2, 3, 2}}, {.stride = {{1, 2, 1}}, .padding = {{1, 1, 0}}, .groups = 4}});
 }
 
 TEMPLATE_LIST_TEST_CASE("several channels and results in a group", "[depthwise]", tenon_test::kernel_spaces) {
-  check<float, TestType, 2>({{{2, 6, 5, 7}}, {{9, 2, 3, 3}}, {.padding = {{1, 2}}, .groups = 3}});
-  check<float, TestType, 2>({{{2, 6, 6, 4}}, {{16, 3, 2, 2}}, {.groups = 2}});
+  check_depthwise<float, TestType, 2>({{{2, 6, 5, 7}}, {{9, 2, 3, 3}}, {.padding = {{1, 2}}, .groups = 3}});
+  check_depthwise<float, TestType, 2>({{{2, 6, 6, 4}}, {{16, 3, 2, 2}}, {.groups = 2}});
 }
 
 TEMPLATE_LIST_TEST_CASE("gradients of images, computed operands, and what lies beside a result", "[depthwise]",
                         tenon_test::kernel_spaces) {
-  const problem<2> p{{{2, 4, 6, 7}}, {{4, 1, 3, 3}}, {.stride = {{2, 1}}, .padding = {{1, 1}}, .groups = 4}};
+  const problem_of<2> p{{{2, 4, 6, 7}}, {{4, 1, 3, 3}}, {.stride = {{2, 1}}, .padding = {{1, 1}}, .groups = 4}};
   const auto gradient = tenon_test::random_tensor<float>(rank<4>(p.result()), 1),
              weight = tenon_test::random_tensor<float>(rank<4>(p.weight), 2),
              added = tenon_test::random_tensor<float>(rank<4>(p.image), 3);

@@ -28,7 +28,7 @@ bool runs(tenon::tensor<T, typename E::shape_type>& to, const E& node) {
 }
 
 template <class T, int M, int N, int K>
-void check_product() {
+void check_unrolled() {
   const auto a = random_matrix<T, M, K>(1);
   const auto b = random_matrix<T, K, N>(2);
   tenon::tensor<T, shape<M, N>> c = random_matrix<T, M, N>(3);
@@ -64,12 +64,12 @@ void check_product() {
 
 #if !defined(__CUDACC__)
 TEMPLATE_TEST_CASE("small products of every size, with and without more to do", "[unrolled]", float, double) {
-  check_product<TestType, 1, 1, 1>();
-  check_product<TestType, 2, 3, 4>();
-  check_product<TestType, 4, 4, 4>();
-  check_product<TestType, 9, 17, 5>();
-  check_product<TestType, 8, 8, 32>();
-  check_product<TestType, 17, 32, 16>();
+  check_unrolled<TestType, 1, 1, 1>();
+  check_unrolled<TestType, 2, 3, 4>();
+  check_unrolled<TestType, 4, 4, 4>();
+  check_unrolled<TestType, 9, 17, 5>();
+  check_unrolled<TestType, 8, 8, 32>();
+  check_unrolled<TestType, 17, 32, 16>();
 }
 
 TEST_CASE("types say which statements are small products", "[unrolled]") {

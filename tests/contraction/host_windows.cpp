@@ -16,14 +16,14 @@ using tenon_test::numbers_of;
 using problem = tenon_test::convolution_problem<2>;
 
 template <class T, class Shape>
-auto random_tensor(const Shape& shape, std::uint64_t seed) {
+auto drawn_tensor(const Shape& shape, std::uint64_t seed) {
   return tenon::evaluated_tensor(tenon::cast<T>(tenon::uniform<float>(shape, seed, -3.0f, 3.0f)));
 }
 
 template <class T>
 void compare(const problem& p, double bound) {
   CAPTURE(tenon::compose_text(p.image, p.weight, p.geometry.stride, p.geometry.padding, p.geometry.groups));
-  const auto image = random_tensor<T>(rank<4>(p.image), 1), weight = random_tensor<T>(rank<4>(p.weight), 2);
+  const auto image = drawn_tensor<T>(rank<4>(p.image), 1), weight = drawn_tensor<T>(rank<4>(p.weight), 2);
   const auto x = numbers_of(image), w = numbers_of(weight);
   std::vector<double> expected(static_cast<std::size_t>(rank<4>(p.result()).count()));
   p.for_each_product([&](auto at, auto pixel, auto tap) { expected[at] += x[pixel] * w[tap]; });
@@ -78,11 +78,11 @@ TEST_CASE("what is not a number stays where its windows are", "[host_windows]") 
 }
 
 TEST_CASE("threads do not change convolutions", "[host_windows]") {
-  const auto image = random_tensor<float>(rank<4>(2, 5, 60, 41), 1),
-             weight = random_tensor<float>(rank<4>(9, 5, 3, 3), 2);
+  const auto image = drawn_tensor<float>(rank<4>(2, 5, 60, 41), 1),
+             weight = drawn_tensor<float>(rank<4>(9, 5, 3, 3), 2);
   CHECK(tenon_test::is_same_on_any_threads(
       [&] { return numbers_of(tenon::convolve(image, weight, {.padding = {{1, 1}}})); }));
-  const auto grouped = random_tensor<float>(rank<4>(5, 1, 3, 3), 3);
+  const auto grouped = drawn_tensor<float>(rank<4>(5, 1, 3, 3), 3);
   CHECK(tenon_test::is_same_on_any_threads(
       [&] { return numbers_of(tenon::convolve(image, grouped, {.padding = {{1, 1}}, .groups = 5})); }));
 }

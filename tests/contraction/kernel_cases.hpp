@@ -27,6 +27,13 @@ inline auto random_short_floats(tenon::index rows, tenon::index columns, std::ui
   return tenon::evaluated_tensor(tenon::cast<float>(random_tensor<tenon::half>(tenon::rank<2>(rows, columns), seed)));
 }
 
+/// A matrix over the two axes of a program.
+template <class E>
+auto matrix_of(const E& node) {
+  return tenon::merged_matrix<tenon::matrix_axes<0, 1>>(
+      tenon::as_node(node).template lower<0>(tenon::identity_map<2>()), tenon::as_node(node).shape().to_array());
+}
+
 /// What a result of type T may lose when it is rounded.
 template <class T>
 inline constexpr double roundoff = std::is_same_v<T, tenon::half>       ? 0x1p-11

@@ -11,13 +11,6 @@ namespace {
 using tenon::line_direction;
 using tenon::rank;
 
-/// A matrix over the two axes of a program.
-template <class E>
-auto matrix_of(const E& node) {
-  return tenon::merged_matrix<tenon::matrix_axes<0, 1>>(
-      tenon::as_node(node).template lower<0>(tenon::identity_map<2>()), tenon::as_node(node).shape().to_array());
-}
-
 /// Rows over the first two of three axes.
 struct axes_of_rows {
   static constexpr tenon::array<int, 2> rows{{0, 1}};
@@ -30,7 +23,7 @@ template <class E>
 void check_elements(const E& node, bool are_columns, bool in_packets) {
   const auto direction = are_columns ? line_direction::columns : line_direction::rows;
   const auto numbers = tenon_test::numbers_of(node);
-  const auto found = tenon::lines_of(matrix_of(node), direction);
+  const auto found = tenon::lines_of(tenon_test::matrix_of(node), direction);
   const auto extents = tenon::as_node(node).shape().to_array();
   const tenon::index lines = extents[are_columns ? 1 : 0], length = extents[are_columns ? 0 : 1];
   REQUIRE(found.exist);
@@ -71,8 +64,8 @@ TEST_CASE("lines along rows and columns", "[matrix_lines]") {
 
 TEST_CASE("lines go along what lies side by side", "[matrix_lines]") {
   const auto a = tenon_test::counting<float>(rank<2>(6, 8));
-  CHECK_FALSE(tenon::lines_of(matrix_of(a), line_direction::adjacent).are_columns);
-  CHECK(tenon::lines_of(matrix_of(tenon::transpose(a)), line_direction::adjacent).are_columns);
+  CHECK_FALSE(tenon::lines_of(tenon_test::matrix_of(a), line_direction::adjacent).are_columns);
+  CHECK(tenon::lines_of(tenon_test::matrix_of(tenon::transpose(a)), line_direction::adjacent).are_columns);
 }
 
 TEST_CASE("rows over several axes are one where memory allows it", "[matrix_lines]") {

@@ -52,13 +52,6 @@ struct placed_bytes {
   int bytes;
 };
 
-/// A matrix over the two axes of a program.
-template <class E>
-auto matrix_of(const E& node) {
-  return tenon::merged_matrix<tenon::matrix_axes<0, 1>>(
-      tenon::as_node(node).template lower<0>(tenon::identity_map<2>()), tenon::as_node(node).shape().to_array());
-}
-
 /// What an operand's part should be: element (line, k) of the matrix or of its transpose, zeros outside.
 std::vector<double> expected_part(const tenon::tensor<float, rank<2>>& matrix, bool is_right,
                                   const tenon::operand_part& part) {
@@ -81,8 +74,8 @@ TEMPLATE_LIST_TEST_CASE("operands in memory are copied in the widest accesses th
     for (const auto& [gap, first, bytes] :
          {placed_bytes{0, 0, 16}, {4, 8, 16}, {2, 0, 8}, {4, 2, 8}, {1, 0, 4}, {0, 1, 4}}) {
       const tenon_test::placed_matrix<TestType, float> placed(matrix, {by_columns, gap, first});
-      const auto left = tenon::make_operand<float, operand_side::left>(matrix_of(placed.view()), 20, 36);
-      const auto right = tenon::make_operand<float, operand_side::right>(matrix_of(placed.view()), 20, 36);
+      const auto left = tenon::make_operand<float, operand_side::left>(tenon_test::matrix_of(placed.view()), 20, 36);
+      const auto right = tenon::make_operand<float, operand_side::right>(tenon_test::matrix_of(placed.view()), 20, 36);
       CAPTURE(by_columns, gap, first);
       CHECK(left.copy_bytes == bytes);
       CHECK(right.copy_bytes == bytes);
@@ -106,16 +99,18 @@ TEMPLATE_LIST_TEST_CASE("operands that are computed, strided or of another type 
     CHECK(operand.copy_bytes == 0);
     CHECK(fetched<TestType>(operand, part) == expected_part(tenon::evaluated_tensor(expected), false, part));
   };
-  check(tenon::make_operand<float, operand_side::left>(matrix_of(here * 2), 20, 36), matrix * 2);
+  check(tenon::make_operand<float, operand_side::left>(tenon_test::matrix_of(here * 2), 20, 36), matrix * 2);
   const auto wide = tenon_test::counting<float>(rank<2>(20, 72));
   const auto strided = [](const auto& x) { return tenon::slice(x, tenon::all_of, tenon::range(0, 72, 2)); };
   const auto wide_here = wide.template to<TestType>();
-  check(tenon::make_operand<float, operand_side::left>(matrix_of(strided(wide_here)), 20, 36), strided(wide));
+  check(tenon::make_operand<float, operand_side::left>(tenon_test::matrix_of(strided(wide_here)), 20, 36),
+        strided(wide));
   const auto bytes =
       tenon_test::made_tensor<std::int8_t>(rank<2>(20, 36), [](tenon::index i) { return i % 251 - 125; });
   const auto bytes_here = bytes.template to<TestType>();
-  check(tenon::make_operand<float, operand_side::left>(matrix_of(bytes_here), 20, 36), tenon::cast<float>(bytes));
-  const auto computed = matrix_of(tenon::transpose(here) + 1);
+  check(tenon::make_operand<float, operand_side::left>(tenon_test::matrix_of(bytes_here), 20, 36),
+        tenon::cast<float>(bytes));
+  const auto computed = tenon_test::matrix_of(tenon::transpose(here) + 1);
   const auto across = tenon::make_operand<float, operand_side::left>(computed, 36, 20);
   CHECK(across.layout == tile_layout::along_lines);
 }

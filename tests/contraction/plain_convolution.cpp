@@ -24,7 +24,7 @@ std::vector<tenon::index> product_of(const Node& node) {
 }
 
 template <class T, class Space>
-void check(const problem& p) {
+void check_plain(const problem& p) {
   const auto image = tenon_test::random_tensor<T>(rank<4>(p.image), 1),
              weight = tenon_test::random_tensor<T>(rank<4>(p.weight), 2);
   const auto x = numbers_of(image), w = numbers_of(weight);
@@ -60,9 +60,9 @@ TEST_CASE("windows of single elements are products in memory", "[plain_convoluti
 }
 
 TEMPLATE_LIST_TEST_CASE("results of windows of single elements", "[plain_convolution]", tenon_test::kernel_spaces) {
-  check<tenon::half, TestType>({{{3, 10, 4, 5}}, {{12, 10, 1, 1}}, {}});
-  check<float, TestType>({{{2, 40, 5, 7}}, {{3, 40, 1, 1}}, {}});
-  check<float, TestType>({{{2, 20, 3, 8}}, {{20, 10, 1, 1}}, {.groups = 2}});
+  check_plain<tenon::half, TestType>({{{3, 10, 4, 5}}, {{12, 10, 1, 1}}, {}});
+  check_plain<float, TestType>({{{2, 40, 5, 7}}, {{3, 40, 1, 1}}, {}});
+  check_plain<float, TestType>({{{2, 20, 3, 8}}, {{20, 10, 1, 1}}, {.groups = 2}});
   const auto gradient = tenon_test::random_tensor<tenon::half>(rank<4>(3, 12, 4, 5), 1),
              weight = tenon_test::random_tensor<tenon::half>(rank<4>(12, 10, 1, 1), 2);
   const auto operation = [](const auto& g, const auto& w) {

@@ -17,7 +17,7 @@ using tenon_test::placing;
 
 /// A product of [rows, depth] with [depth, columns], placed as told, by the kernel that the library chooses.
 template <class T, class Space>
-void check(const tenon::array<tenon::index, 3>& extents, const placing& left = {}, const placing& right = {}) {
+void check_vectors(const tenon::array<tenon::index, 3>& extents, const placing& left = {}, const placing& right = {}) {
   const tenon::index rows = extents[0], columns = extents[1], depth = extents[2];
   const auto a = tenon_test::random_tensor<T>(rank<2>(rows, depth), 1);
   const auto b = tenon_test::random_tensor<T>(rank<2>(depth, columns), 2);
@@ -32,10 +32,10 @@ template <class T, class Space>
 void check_numbers_of_vectors() {
   for (const tenon::index vectors : {1, 2, 3, 8}) {
     for (const tenon::index many : {9, 32, 67}) {
-      check<T, Space>({{vectors, many, 40}}, {}, {true});
-      check<T, Space>({{vectors, many, 33}});
-      check<T, Space>({{many, vectors, 40}});
-      check<T, Space>({{many, vectors, 41}}, {true});
+      check_vectors<T, Space>({{vectors, many, 40}}, {}, {true});
+      check_vectors<T, Space>({{vectors, many, 33}});
+      check_vectors<T, Space>({{many, vectors, 40}});
+      check_vectors<T, Space>({{many, vectors, 41}}, {true});
     }
   }
 }
@@ -47,15 +47,15 @@ TEMPLATE_LIST_TEST_CASE("a few vectors on either side of a matrix", "[vector_pro
   check_numbers_of_vectors<tenon::half, TestType>();
   check_numbers_of_vectors<std::int8_t, TestType>();
   check_numbers_of_vectors<double, TestType>();
-  check<std::int64_t, TestType>({{1, 20, 35}});
+  check_vectors<std::int64_t, TestType>({{1, 20, 35}});
 }
 
 TEMPLATE_LIST_TEST_CASE("matrices and vectors anywhere in memory", "[vector_product]", tenon_test::kernel_spaces) {
   for (const bool left : {false, true}) {
     for (const bool right : {false, true}) {
       for (const tenon::index gap : {0, 1, 8}) {
-        check<tenon::bfloat16, TestType>({{3, 48, 64}}, {left, gap, gap / 2}, {right, gap, gap / 2});
-        check<tenon::bfloat16, TestType>({{48, 3, 64}}, {left, gap, gap / 2}, {right, gap, gap / 2});
+        check_vectors<tenon::bfloat16, TestType>({{3, 48, 64}}, {left, gap, gap / 2}, {right, gap, gap / 2});
+        check_vectors<tenon::bfloat16, TestType>({{48, 3, 64}}, {left, gap, gap / 2}, {right, gap, gap / 2});
       }
     }
   }
@@ -64,9 +64,9 @@ TEMPLATE_LIST_TEST_CASE("matrices and vectors anywhere in memory", "[vector_prod
 TEMPLATE_LIST_TEST_CASE("the depth of vectors is shared by warps and blocks", "[vector_product]",
                         tenon_test::kernel_spaces) {
   for (const tenon::index depth : {511 * 4, 512 * 4 + 3, 5000 * 4}) {
-    check<float, TestType>({{1, 5, depth}}, {}, {true});
-    check<float, TestType>({{5, 2, depth}});
-    check<float, TestType>({{2, 130, depth}});
+    check_vectors<float, TestType>({{1, 5, depth}}, {}, {true});
+    check_vectors<float, TestType>({{5, 2, depth}});
+    check_vectors<float, TestType>({{2, 130, depth}});
   }
   const auto a = tenon_test::random_tensor<float>(rank<2>(3, 20'000), 1).template to<TestType>();
   const auto b = tenon_test::random_tensor<float>(rank<2>(20'000, 9), 2).template to<TestType>();

@@ -7,7 +7,7 @@
 
 namespace {
 
-struct tf32_product {
+struct tf32_fragments {
   using units = tenon::fragment_units<tenon::tf32>;
 
   template <class Left, class Right>
@@ -19,28 +19,28 @@ struct tf32_product {
 template <class T>
 using fragments = tenon::fragment_units<T>;
 template <class T>
-using product_of = tenon_test::product_by<fragments<T>>;
+using product_by_fragments = tenon_test::product_by<fragments<T>>;
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("wmma: extents around those of a tile", "[wmma]", tenon_test::kernel_spaces) {
-  tenon_test::check_extents<TestType, tenon::half, product_of<tenon::half>>(64, 32);
-  tenon_test::check_extents<TestType, std::int8_t, product_of<std::int8_t>>(64, 64);
-  tenon_test::check_extents<TestType, float, tf32_product>(64, 16);
-  tenon_test::check_extents<TestType, double, product_of<double>>(32, 16);
+  tenon_test::check_extents<TestType, tenon::half, product_by_fragments<tenon::half>>(64, 32);
+  tenon_test::check_extents<TestType, std::int8_t, product_by_fragments<std::int8_t>>(64, 64);
+  tenon_test::check_extents<TestType, float, tf32_fragments>(64, 16);
+  tenon_test::check_extents<TestType, double, product_by_fragments<double>>(32, 16);
 }
 
 TEMPLATE_LIST_TEST_CASE("wmma: all layouts, copied as they allow", "[wmma]", tenon_test::kernel_spaces) {
-  tenon_test::check_layouts<TestType, tenon::half, product_of<tenon::half>>(64);
-  tenon_test::check_layouts<TestType, std::int8_t, product_of<std::int8_t>>(64);
-  tenon_test::check_layouts<TestType, float, tf32_product>(64);
-  tenon_test::check_layouts<TestType, double, product_of<double>>(32);
+  tenon_test::check_layouts<TestType, tenon::half, product_by_fragments<tenon::half>>(64);
+  tenon_test::check_layouts<TestType, std::int8_t, product_by_fragments<std::int8_t>>(64);
+  tenon_test::check_layouts<TestType, float, tf32_fragments>(64);
+  tenon_test::check_layouts<TestType, double, product_by_fragments<double>>(32);
 }
 
 TEMPLATE_LIST_TEST_CASE("wmma: blocks that share a tile", "[wmma]", tenon_test::kernel_spaces) {
-  tenon_test::check_parts<TestType, tenon::half, product_of<tenon::half>>();
-  tenon_test::check_parts<TestType, std::int8_t, product_of<std::int8_t>>();
-  tenon_test::check_parts<TestType, double, product_of<double>>();
+  tenon_test::check_parts<TestType, tenon::half, product_by_fragments<tenon::half>>();
+  tenon_test::check_parts<TestType, std::int8_t, product_by_fragments<std::int8_t>>();
+  tenon_test::check_parts<TestType, double, product_by_fragments<double>>();
 }
 
 TEMPLATE_LIST_TEST_CASE("wmma: batches, transposed and strided operands", "[wmma]", tenon_test::kernel_spaces) {

@@ -6,7 +6,7 @@
 
 namespace {
 
-struct paper {};  // a space of which only the books are kept
+struct books {};  // a space of which only the books are kept
 
 using tenon::stream_id;
 int streams[3];
@@ -52,5 +52,5 @@ TEST_CASE("default streams of two devices are two", "[device]") {
 }
 
 TEST_CASE("a space has one book for the process", "[device]") {
-  CHECK(&tenon::blocks_of<paper>() == &tenon::blocks_of<paper>());
+  CHECK(&tenon::blocks_of<books>() == &tenon::blocks_of<books>());
 }

@@ -29,7 +29,7 @@ struct numbers {
 };
 
 /// Copies a tile and reads it.
-struct copy_kernel {
+struct staged_copy_kernel {
   static constexpr const char* name = "copy";
   static constexpr int shared_bytes = 2 * rows * width + 64;
   tenon::emulated_tile_map map;
@@ -61,11 +61,11 @@ struct copy_kernel {
   }
 };
 
-void run(const copy_kernel& kernel) {
-  tenon::launch<tenon::emulated>({.grid = {1}, .block = 128, .shared_bytes = copy_kernel::shared_bytes}, kernel);
+void run(const staged_copy_kernel& kernel) {
+  tenon::launch<tenon::emulated>({.grid = {1}, .block = 128, .shared_bytes = staged_copy_kernel::shared_bytes}, kernel);
 }
 
-std::string text_of_run(const copy_kernel& kernel) {
+std::string text_of_run(const staged_copy_kernel& kernel) {
   return text_thrown<tenon::barrier_error>([&] { run(kernel); });
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("who reads without the swizzle, or before tiles have landed, reads som
 
 TEST_CASE("who waits for bytes that nobody brings is told so", "[device]") {
   numbers data;
-  const copy_kernel good{data.map(), {{0, 0, 0}}, data.found.data()};
+  const staged_copy_kernel good{data.map(), {{0, 0, 0}}, data.found.data()};
   auto wrong = good;
   wrong.announced += 16;
   CHECK(contains(text_of_run(wrong), "for the barrier at byte 2048, which lacks 0 of 1 arrivals and 16 bytes"));
@@ -167,7 +167,7 @@ TEST_CASE("a kernel that ends while tiles are under way is refused", "[device]")
   std::string text;
   for (std::uint64_t seed = 1; seed < 100 && text.empty(); ++seed) {
     const tenon::emulation_scope scope({.seed = seed});
-    copy_kernel kernel{data.map(), {{0, 0, 0}}, data.found.data()};
+    staged_copy_kernel kernel{data.map(), {{0, 0, 0}}, data.found.data()};
     kernel.waits = kernel.waits_at_last = false;
     text += text_of_run(kernel);
   }

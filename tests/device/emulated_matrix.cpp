@@ -12,12 +12,12 @@ namespace {
 
 using namespace tenon_test;
 
-enum class fault { none, misaligned, outside, no_barrier, no_barrier_after };
+enum class load_fault { none, misaligned, outside, no_barrier, no_barrier_after };
 
 /// Shows every lane's words of four blocks of numbered elements.
 template <class T, bool Transposed>
 struct words_kernel {
-  fault kind;
+  load_fault kind;
   std::uint32_t* words;  // 4 of each lane
 
   template <class Device>
@@ -25,18 +25,18 @@ struct words_kernel {
     constexpr int line = 16 / static_cast<int>(sizeof(T)), count = 32 * line;
     const auto tile = device.template shared<T>(count + line);
     for (int i = device.lane(); i < count; i += tenon::warp_size) tile.store(i, static_cast<T>(i));
-    if (kind != fault::no_barrier) device.sync_warp();
+    if (kind != load_fault::no_barrier) device.sync_warp();
     int first = device.lane() * line;
-    if (kind == fault::misaligned) first += line / 2;
-    if (kind == fault::outside) first += 2 * line;
+    if (kind == load_fault::misaligned) first += line / 2;
+    if (kind == load_fault::outside) first += 2 * line;
     const auto held = device.template load_blocks<Transposed>(tile, first);
-    if (kind == fault::no_barrier_after) tile.store(device.lane(), T(0));
+    if (kind == load_fault::no_barrier_after) tile.store(device.lane(), T(0));
     for (int i = 0; i < 4; ++i) words[device.lane() * 4 + i] = held[i];
   }
 };
 
 template <class T, bool Transposed = false>
-std::vector<std::uint32_t> words_of_lanes(fault kind = fault::none) {
+std::vector<std::uint32_t> words_of_lanes(load_fault kind = load_fault::none) {
   std::vector<std::uint32_t> words(128);
   tenon::launch<tenon::emulated>({.block = 32, .shared_bytes = 1024}, words_kernel<T, Transposed>{kind, words.data()});
   return words;
@@ -87,11 +87,11 @@ TEST_CASE("lanes receive a word of a row, or two elements of a column", "[device
 }
 
 TEST_CASE("lines of blocks are aligned, inside their array and behind a barrier", "[device]") {
-  CHECK(contains(text_thrown<tenon::index_error>([] { words_of_lanes<std::uint16_t>(fault::misaligned); }),
+  CHECK(contains(text_thrown<tenon::index_error>([] { words_of_lanes<std::uint16_t>(load_fault::misaligned); }),
                  "expected a multiple of 16"));
-  CHECK_THROWS_AS(words_of_lanes<std::uint16_t>(fault::outside), tenon::index_error);
-  CHECK_THROWS_AS(words_of_lanes<std::uint16_t>(fault::no_barrier), tenon::race_error);
-  CHECK_THROWS_AS(words_of_lanes<std::uint16_t>(fault::no_barrier_after), tenon::race_error);
+  CHECK_THROWS_AS(words_of_lanes<std::uint16_t>(load_fault::outside), tenon::index_error);
+  CHECK_THROWS_AS(words_of_lanes<std::uint16_t>(load_fault::no_barrier), tenon::race_error);
+  CHECK_THROWS_AS(words_of_lanes<std::uint16_t>(load_fault::no_barrier_after), tenon::race_error);
 }
 
 TEST_CASE("a product cuts off what tf32 has no room for, unless it was rounded before", "[device]") {

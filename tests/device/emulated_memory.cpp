@@ -7,7 +7,7 @@
 namespace {
 
 using tenon::emulated;
-void give_back(void* memory, std::size_t bytes) noexcept { emulated::deallocate(memory, bytes); }
+void free_emulated(void* memory, std::size_t bytes) noexcept { emulated::deallocate(memory, bytes); }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ TEST_CASE("memory lies on the device that was current", "[device]") {
 TEST_CASE("what a captured function does with memory is done by its launch", "[device]") {
   const int source[2] = {1, 2};
   int target[2] = {7, 7}, zeroed[2] = {7, 7};
-  tenon::captured_work work(give_back, {});
+  tenon::captured_work work(free_emulated, {});
   tenon::detail::graph_recording<emulated> steps;
   {
     const tenon::capture_scope<emulated> scope(work);
@@ -62,7 +62,7 @@ TEST_CASE("a captured function uses its freed memory again and keeps it", "[devi
   void* const older = emulated::allocate(64);
   void* outliving = nullptr;
   {
-    tenon::captured_work work(give_back, {});
+    tenon::captured_work work(free_emulated, {});
     {
       const tenon::capture_scope<emulated> scope(work);
       void* const first = emulated::allocate(100);

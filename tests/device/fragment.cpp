@@ -26,7 +26,7 @@ TENON_HOST_DEVICE constexpr int padded(int columns, int bytes) { return columns 
 
 /// C (rows x columns) = A (rows x depth) * B (depth x columns), one warp to a tile; edges are zero-filled.
 template <class Traits, class LeftLayout, class RightLayout>
-struct product_kernel {
+struct fragment_product_kernel {
   using storage = typename Traits::storage;
   using result = typename Traits::result;
   const storage* left;   // row-major
@@ -102,7 +102,8 @@ void check_product(const std::array<int, 3>& size) {
   const auto left = small_numbers<storage>(rows * depth, 1), right = small_numbers<storage>(depth * columns, 2);
   const device_copy<Space, storage> a(left), b(right);
   const device_copy<Space, result> c(std::vector<result>(static_cast<std::size_t>(rows * columns)));
-  const product_kernel<Traits, LeftLayout, RightLayout> kernel{a.data(), b.data(), c.data(), rows, columns, depth};
+  const fragment_product_kernel<Traits, LeftLayout, RightLayout> kernel{a.data(), b.data(), c.data(),
+                                                                        rows,     columns,  depth};
   const tenon::grid_extent grid{(columns + Traits::n - 1) / Traits::n, (rows + Traits::m - 1) / Traits::m};
   tenon::launch<Space>({.grid = grid, .block = 32, .shared_bytes = 8192}, kernel);
   const auto seen = c.values();
@@ -132,25 +133,26 @@ void check_all_layouts() {
   });
 }
 
-enum class fault { none, no_warp_barrier, tile_offset, leading };
+enum class fragment_fault { none, no_warp_barrier, tile_offset, leading };
 
 struct faulty_kernel {
-  fault kind;
+  fragment_fault kind;
   float* out;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     const auto tile = device.template shared<tenon::half>(16 * 32);
     for (int i = device.lane(); i < 16 * 32; i += tenon::warp_size) tile.store(i, tenon::half(1.0f));
-    if (kind != fault::no_warp_barrier) device.sync_warp();
+    if (kind != fragment_fault::no_warp_barrier) device.sync_warp();
     typename Device::template fragment<tenon::matrix_a, 16, 16, 16, tenon::half> a;
-    device.load_fragment(a, tile, kind == fault::tile_offset ? 8 : 0, kind == fault::leading ? 20 : 24);
+    device.load_fragment(a, tile, kind == fragment_fault::tile_offset ? 8 : 0,
+                         kind == fragment_fault::leading ? 20 : 24);
     a.map([](tenon::half value) { return tenon::half(value * 2.0f); });
     out[device.lane()] = 1.0f;
   }
 };
 
-void run_faulty(fault kind) {
+void run_faulty(fragment_fault kind) {
   std::vector<float> out(32);
   tenon::launch<tenon::emulated>({.block = 32, .shared_bytes = 1024}, faulty_kernel{kind, out.data()});
 }
@@ -205,8 +207,10 @@ TEST_CASE("the scrambled map is a permutation and differs by seed", "[device]") 
 }
 
 TEST_CASE("fragments keep the rules of barriers and alignment", "[device]") {
-  run_faulty(fault::none);
-  CHECK_THROWS_AS(run_faulty(fault::no_warp_barrier), tenon::race_error);
-  CHECK(contains(text_thrown<tenon::barrier_error>([] { run_faulty(fault::tile_offset); }), "aligned to 32 bytes"));
-  CHECK(contains(text_thrown<tenon::barrier_error>([] { run_faulty(fault::leading); }), "whole 16 bytes apart"));
+  run_faulty(fragment_fault::none);
+  CHECK_THROWS_AS(run_faulty(fragment_fault::no_warp_barrier), tenon::race_error);
+  CHECK(contains(text_thrown<tenon::barrier_error>([] { run_faulty(fragment_fault::tile_offset); }),
+                 "aligned to 32 bytes"));
+  CHECK(
+      contains(text_thrown<tenon::barrier_error>([] { run_faulty(fragment_fault::leading); }), "whole 16 bytes apart"));
 }

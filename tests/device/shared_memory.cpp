@@ -12,31 +12,31 @@ namespace {
 
 using namespace tenon_test;
 
-enum class fault { none, read_after_write, write_after_read, write_after_write, warp, other_warp, collective };
+enum class race { none, read_after_write, write_after_read, write_after_write, warp, other_warp, collective };
 
 /// Passes values through shared memory, leaving out one barrier.
 struct exchange_kernel {
   static constexpr const char* name = "exchange";
   float* out;
-  fault left_out;
+  race left_out;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     const auto tile = device.template shared<float>(64);
     const int here = device.thread(), there = 63 - here, neighbour = here ^ 1;
     tile.store(here, static_cast<float>(here));
-    if (left_out == fault::write_after_write) tile.store(there, 0.0f);
-    if (left_out != fault::read_after_write) device.sync();
+    if (left_out == race::write_after_write) tile.store(there, 0.0f);
+    if (left_out != race::read_after_write) device.sync();
     const float far = tile.load(there);
-    if (left_out != fault::write_after_read) device.sync();
+    if (left_out != race::write_after_read) device.sync();
     tile.store(here, far);
-    if (left_out != fault::warp) device.sync_warp();
-    const float near = tile.load(left_out == fault::other_warp ? there : neighbour);
+    if (left_out != race::warp) device.sync_warp();
+    const float near = tile.load(left_out == race::other_warp ? there : neighbour);
     out[here] = near;
   }
 };
 
-void run_exchange(fault left_out, std::uint64_t seed = 1) {
+void run_exchange(race left_out, std::uint64_t seed = 1) {
   const tenon::emulation_scope scope({.seed = seed});
   std::vector<float> out(64);
   tenon::launch<tenon::emulated>({.block = 64, .shared_bytes = 256}, exchange_kernel{out.data(), left_out});
@@ -144,21 +144,21 @@ TEST_CASE("every reader since the last barrier forbids a write", "[device]") {
 }
 
 TEST_CASE("a kernel with all its barriers passes under every order", "[device]") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) CHECK_NOTHROW(run_exchange(fault::none, seed));
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) CHECK_NOTHROW(run_exchange(race::none, seed));
 }
 
 TEST_CASE("a removed barrier is found under every order", "[device]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    CHECK_THROWS_AS(run_exchange(fault::read_after_write, seed), tenon::race_error);
-    CHECK_THROWS_AS(run_exchange(fault::write_after_read, seed), tenon::race_error);
-    CHECK_THROWS_AS(run_exchange(fault::write_after_write, seed), tenon::race_error);
-    CHECK_THROWS_AS(run_exchange(fault::warp, seed), tenon::race_error);
-    CHECK_THROWS_AS(run_exchange(fault::other_warp, seed), tenon::race_error);
+    CHECK_THROWS_AS(run_exchange(race::read_after_write, seed), tenon::race_error);
+    CHECK_THROWS_AS(run_exchange(race::write_after_read, seed), tenon::race_error);
+    CHECK_THROWS_AS(run_exchange(race::write_after_write, seed), tenon::race_error);
+    CHECK_THROWS_AS(run_exchange(race::warp, seed), tenon::race_error);
+    CHECK_THROWS_AS(run_exchange(race::other_warp, seed), tenon::race_error);
   }
 }
 
 TEST_CASE("a race names kernel, place, threads and remedy", "[device]") {
-  const std::string text = text_thrown<tenon::race_error>([] { run_exchange(fault::read_after_write); });
+  const std::string text = text_thrown<tenon::race_error>([] { run_exchange(race::read_after_write); });
   CHECK(contains(text, "emulated exchange: shared memory: thread "));
   CHECK(contains(text, "shared_memory.cpp:"));
   CHECK(contains(text, "since the last barrier"));
@@ -168,7 +168,7 @@ TEST_CASE("a race names kernel, place, threads and remedy", "[device]") {
 TEST_CASE("the record can be switched off", "[device]") {
   const tenon::emulation_scope scope({.record_races = false});
   std::vector<float> out(64);
-  const exchange_kernel kernel{out.data(), fault::write_after_write};
+  const exchange_kernel kernel{out.data(), race::write_after_write};
   CHECK_NOTHROW(tenon::launch<tenon::emulated>({.block = 64, .shared_bytes = 256}, kernel));
 }
 

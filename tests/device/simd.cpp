@@ -27,7 +27,7 @@ std::vector<T> samples() {
 }
 
 template <class T>
-bool same(T left, T right) {
+bool is_equal(T left, T right) {
   return left == right || (left != left && right != right);
 }
 
@@ -43,7 +43,7 @@ bool agrees(const Operation& operation) {
       const auto lanes = operation(left, right);
       for (int lane = 0; lane < width; ++lane) {
         const auto at = i + static_cast<std::size_t>(lane);
-        if (!same<T>(lanes[lane], operation(values[at], values[at + shift]))) return false;
+        if (!is_equal<T>(lanes[lane], operation(values[at], values[at + shift]))) return false;
       }
     }
   }

@@ -23,7 +23,7 @@ std::vector<T> numbers() {
 
 /// Whether two numbers have the same bits, or are both NaN.
 template <class T>
-bool same(T left, T right) {
+bool is_same_number(T left, T right) {
   return std::isnan(left) ? std::isnan(right) : left == right && std::signbit(left) == std::signbit(right);
 }
 
@@ -37,7 +37,7 @@ void check_width(const Reference& reference) {
     std::memcpy(lanes, &found, sizeof(lanes));
     for (std::size_t lane = 0; lane < Width; ++lane) {
       CAPTURE(values[i + lane], lanes[lane], Width);
-      CHECK(same(lanes[lane], reference(values[i + lane])));
+      CHECK(is_same_number(lanes[lane], reference(values[i + lane])));
     }
   }
 }

@@ -12,10 +12,9 @@ namespace {
 using tenon::axis;
 using tenon::rank;
 using tenon_test::difference;
+using tenon_test::far_scattered;
 using tenon_test::numbers_of;
 using numbers = std::vector<double>;
-
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 100.0 - 10.0; }
 
 /// `define(row)` of each row of `length` numbers.
 template <class Define>
@@ -68,7 +67,7 @@ numbers of_unit_square(numbers row) {
 TEMPLATE_LIST_TEST_CASE("compositions along the last axis", "[compositions]", tenon_test::spaces) {
   for (const tenon::index length : {1, 3, 10, 33, 257, 1030}) {
     CAPTURE(length);
-    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(5, length), scattered);
+    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(5, length), far_scattered);
     const auto values = numbers_of(x);
     const auto n = static_cast<std::size_t>(length);
     CHECK(difference(numbers_of(tenon::softmax(x, axis<-1>)), by_rows(values, n, softmax_of), 2e-6) == "");
@@ -83,11 +82,11 @@ TEMPLATE_LIST_TEST_CASE("norms of layers, also with a mean far from zero", "[com
   for (const tenon::index length : {1, 7, 1000, 5000}) {
     for (const double offset : {0.0, 1e4}) {
       CAPTURE(length, offset);
-      const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(3, length),
-                                                              [&](tenon::index i) { return offset + scattered(i); });
-      const auto weight = tenon_test::made_tensor<float, TestType>(rank<1>(length), scattered);
-      const auto bias =
-          tenon_test::made_tensor<float, TestType>(rank<1>(length), [](tenon::index i) { return scattered(i + 77); });
+      const auto x = tenon_test::made_tensor<float, TestType>(
+          rank<2>(3, length), [&](tenon::index i) { return offset + far_scattered(i); });
+      const auto weight = tenon_test::made_tensor<float, TestType>(rank<1>(length), far_scattered);
+      const auto bias = tenon_test::made_tensor<float, TestType>(rank<1>(length),
+                                                                 [](tenon::index i) { return far_scattered(i + 77); });
       const auto weights = numbers_of(weight), biases = numbers_of(bias);
       const auto n = static_cast<std::size_t>(length);
       auto layers = by_rows(numbers_of(x), n, standardised), roots = by_rows(numbers_of(x), n, of_unit_square);
@@ -103,7 +102,7 @@ TEMPLATE_LIST_TEST_CASE("norms of layers, also with a mean far from zero", "[com
 }
 
 TEMPLATE_LIST_TEST_CASE("groups of channels are standard, each for itself", "[compositions]", tenon_test::spaces) {
-  const auto x = tenon_test::made_tensor<float, TestType>(rank<4>(2, 6, 5, 3), scattered);
+  const auto x = tenon_test::made_tensor<float, TestType>(rank<4>(2, 6, 5, 3), far_scattered);
   const auto expected = by_rows(numbers_of(x), 2 * 5 * 3, standardised);
   const auto grouped = tenon::standardise_groups(x, 3);
   CHECK(tenon_test::extents_of(grouped) == tenon_test::extents_of(x));
@@ -125,7 +124,7 @@ TEST_CASE("norms of layers are one kernel", "[compositions]") {
 }
 
 TEMPLATE_LIST_TEST_CASE("softmax along other axes is that of the transpose", "[compositions]", tenon_test::spaces) {
-  const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(7, 9), scattered);
+  const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(7, 9), far_scattered);
   const auto turned = tenon::evaluated_tensor(tenon::transpose(x));
   const auto rows = tenon::evaluated_tensor(tenon::softmax(turned, axis<1>));
   CHECK(difference(numbers_of(tenon::softmax(x, axis<0>)), numbers_of(tenon::transpose(rows)), 1e-6) == "");
@@ -147,7 +146,7 @@ TEMPLATE_LIST_TEST_CASE("large values neither overflow nor vanish", "[compositio
 
 TEMPLATE_LIST_TEST_CASE("16-bit rows are computed in float and rounded once", "[compositions]", tenon_test::spaces) {
   const auto x = tenon_test::made_tensor<tenon::half, TestType>(rank<2>(3, 2000),
-                                                                [](tenon::index i) { return scattered(i) / 10; });
+                                                                [](tenon::index i) { return far_scattered(i) / 10; });
   const auto result = tenon::evaluated_tensor(tenon::softmax(x, axis<1>));
   STATIC_REQUIRE(std::is_same_v<typename decltype(result)::element, tenon::half>);
   const auto expected = by_rows(numbers_of(x), 2000, softmax_of);

@@ -15,36 +15,36 @@ using tenon::shape;
 using tenon_test::difference;
 using tenon_test::extents_of;
 using tenon_test::numbers_of;
+using tenon_test::scattered;
 
 /// Every letter has an extent of its own.
-const tenon::index letter_extents[] = {3, 2, 5, 4, 6, 7};
+const tenon::index extents_by_letter[] = {3, 2, 5, 4, 6, 7};
 
 template <class T, class Space, int... Letters>
 auto lettered_tensor(axis_list<Letters...>) {
-  const auto scattered = [](tenon::index i) { return static_cast<double>(i * 7919 % 203) / 101.0 - 1.0; };
-  return tenon_test::made_tensor<T, Space>(rank<sizeof...(Letters)>(letter_extents[Letters]...), scattered);
+  return tenon_test::made_tensor<T, Space>(rank<sizeof...(Letters)>(extents_by_letter[Letters]...), scattered);
 }
 
 /// The place of a position, given letter by letter, in an operand.
 template <int... Letters>
 std::size_t place_of(axis_list<Letters...>, const std::vector<tenon::index>& position) {
   tenon::index place = 0;
-  ((place = place * letter_extents[Letters] + position[Letters]), ...);
+  ((place = place * extents_by_letter[Letters] + position[Letters]), ...);
   return static_cast<std::size_t>(place);
 }
 
 template <int Rank, int Count, class Left, class Right>
 std::vector<double> contracted(const std::vector<double>& left, const std::vector<double>& right) {
   tenon::index kept = 1, all = 1;
-  for (int letter = 0; letter < Count; ++letter) all *= letter_extents[letter];
-  for (int letter = 0; letter < Rank; ++letter) kept *= letter_extents[letter];
+  for (int letter = 0; letter < Count; ++letter) all *= extents_by_letter[letter];
+  for (int letter = 0; letter < Rank; ++letter) kept *= extents_by_letter[letter];
   std::vector<double> result(static_cast<std::size_t>(kept), 0.0);
   for (tenon::index number = 0; number < all; ++number) {  // the summed letters run fastest
     std::vector<tenon::index> position(Count);
     tenon::index rest = number;
     for (int letter = Count - 1; letter >= 0; --letter) {
-      position[static_cast<std::size_t>(letter)] = rest % letter_extents[letter];
-      rest /= letter_extents[letter];
+      position[static_cast<std::size_t>(letter)] = rest % extents_by_letter[letter];
+      rest /= extents_by_letter[letter];
     }
     result[static_cast<std::size_t>(number / (all / kept))] +=
         left[place_of(Left{}, position)] * right[place_of(Right{}, position)];

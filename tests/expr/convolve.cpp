@@ -16,12 +16,11 @@ using tenon::shape;
 using tenon_test::difference;
 using tenon_test::has;
 using tenon_test::numbers_of;
+using tenon_test::scattered;
 using tenon_test::text_of;
 using numbers = std::vector<double>;
 template <int Rank>
 using problem = tenon_test::convolution_problem<Rank>;
-
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 203) / 101.0 - 1.0; }
 
 template <class T, class Space, int Axes>
 auto scattered_tensor(const tenon::array<tenon::index, Axes>& extents, tenon::index first = 0) {

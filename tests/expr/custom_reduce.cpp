@@ -13,11 +13,10 @@ namespace {
 using tenon::axis;
 using tenon::rank;
 using tenon_test::difference;
+using tenon_test::far_scattered;
 using tenon_test::numbers_of;
 using tenon_test::tensor_of;
 using numbers = std::vector<double>;
-
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 20.0 - 50.0; }
 
 /// Logarithm of the sum of exponentials in one pass, by the greatest value so far.
 struct logsumexp_monoid {
@@ -77,7 +76,7 @@ struct times {
 TEMPLATE_LIST_TEST_CASE("a monoid with a state of two numbers", "[custom_reduce]", tenon_test::spaces) {
   for (const tenon::index length : {1, 5, 64, 1500}) {
     CAPTURE(length);
-    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(3, length), scattered);
+    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(3, length), far_scattered);
     const auto expected = numbers_of(tenon::logsumexp(x, axis<1>));
     CHECK(difference(numbers_of(tenon::reduce<logsumexp_monoid>(x, axis<1>)), expected, 1e-6) == "");
     const auto turned = tenon::evaluated_tensor(tenon::transpose(x));
@@ -127,7 +126,7 @@ TEMPLATE_LIST_TEST_CASE("a function folds from an initial value", "[custom_reduc
 
 TEMPLATE_LIST_TEST_CASE("a function folds long rows and columns, as a loop does", "[custom_reduce]",
                         tenon_test::spaces) {
-  const auto x = tenon_test::made_tensor<double, TestType>(rank<2>(300, 201), scattered);
+  const auto x = tenon_test::made_tensor<double, TestType>(rank<2>(300, 201), far_scattered);
   const auto farther = [](double left, double right) {  // from 0; of two at one distance the positive one
     const bool tied = left == -right;
     return tied ? std::fmax(left, right) : left * left < right * right ? right : left;

@@ -15,10 +15,9 @@ using tenon::shape;
 using tenon_test::difference;
 using tenon_test::has;
 using tenon_test::numbers_of;
+using tenon_test::scattered;
 using tenon_test::text_of;
 using numbers = std::vector<double>;
-
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 203) / 101.0 - 1.0; }
 
 struct extents {
   tenon::index m, k, n;

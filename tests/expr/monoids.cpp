@@ -49,7 +49,7 @@ double fold_every_way(const std::vector<T>& values) {
   return whole;
 }
 
-const float absent = std::numeric_limits<float>::quiet_NaN();
+const float not_a_number = std::numeric_limits<float>::quiet_NaN();
 const float inf = std::numeric_limits<float>::infinity();
 
 }  // namespace
@@ -60,7 +60,7 @@ TEST_CASE("sums, products and means", "[monoids]") {
   CHECK(fold_every_way<tenon::mean_monoid>(std::vector<int>{1, 2, 3, 5}) == 2.75);
   CHECK(fold_every_way<tenon::sum_monoid>(std::vector<std::int8_t>{100, 100, 100}) == 300);
   CHECK(fold_every_way<tenon::sum_monoid>(std::vector<std::uint8_t>{200, 200}) == 400);
-  CHECK(std::isnan(fold_every_way<tenon::sum_monoid>(std::vector<float>{1, absent, 2})));
+  CHECK(std::isnan(fold_every_way<tenon::sum_monoid>(std::vector<float>{1, not_a_number, 2})));
   CHECK(std::isnan(fold_every_way<tenon::sum_monoid>(std::vector<float>{inf, -inf})));
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("max and min follow one rule for NaN, wherever it stands", "[monoids]"
   CHECK(fold_every_way<tenon::min_monoid>(std::vector<std::uint64_t>{UINT64_MAX, UINT64_MAX}) ==
         18446744073709551615.0);
   const std::vector<std::vector<float>> placed = {
-      {absent, 1, 5, 2}, {1, absent, 5, 2}, {1, 5, 2, absent}, {absent, inf, -inf}};
+      {not_a_number, 1, 5, 2}, {1, not_a_number, 5, 2}, {1, 5, 2, not_a_number}, {not_a_number, inf, -inf}};
   for (const auto& values : placed) {
     CHECK(std::isnan(fold_every_way<tenon::max_monoid>(values)));
     CHECK(std::isnan(fold_every_way<tenon::min_monoid>(values)));
@@ -95,8 +95,8 @@ TEST_CASE("argmax and argmin take the first of equals and the first NaN", "[mono
   using tenon::argmin_monoid;
   CHECK(fold_every_way<argmax_monoid>(std::vector<float>{1, 5, 2, 5}) == 1);
   CHECK(fold_every_way<argmin_monoid>(std::vector<float>{4, 1, 2, 1}) == 1);
-  CHECK(fold_every_way<argmax_monoid>(std::vector<float>{1, absent, 5, absent}) == 1);
-  CHECK(fold_every_way<argmin_monoid>(std::vector<float>{1, 0, absent}) == 2);
+  CHECK(fold_every_way<argmax_monoid>(std::vector<float>{1, not_a_number, 5, not_a_number}) == 1);
+  CHECK(fold_every_way<argmin_monoid>(std::vector<float>{1, 0, not_a_number}) == 2);
   CHECK(fold_every_way<argmax_monoid>(std::vector<float>{-inf, -inf}) == 0);
   CHECK(fold_every_way<argmin_monoid>(std::vector<float>{inf, inf}) == 0);
   CHECK(fold_every_way<argmax_monoid>(std::vector<int>{-2147483647 - 1, -2147483647 - 1}) == 0);

@@ -13,15 +13,14 @@ namespace {
 using tenon::axis;
 using tenon::rank;
 using tenon_test::difference;
+using tenon_test::far_scattered;
 using tenon_test::numbers_of;
 using tenon_test::tensor_of;
 using numbers = std::vector<double>;
 
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 100.0 - 10.0; }
-
 /// `define(row)` of each row of `length` numbers.
 template <class Define>
-numbers by_rows(const numbers& values, std::size_t length, Define&& define) {
+numbers each_row(const numbers& values, std::size_t length, Define&& define) {
   numbers result;
   for (std::size_t row = 0; row < values.size(); row += length) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(row);
@@ -47,8 +46,8 @@ double greatest_magnitude(const numbers& row) {
 TEMPLATE_LIST_TEST_CASE("norms of rows are their definitions", "[norms]", tenon_test::spaces) {
   for (const tenon::index length : {1, 3, 33, 257, 1030}) {
     CAPTURE(length);
-    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(5, length), scattered);
-    const auto rows = [&](auto define) { return by_rows(numbers_of(x), static_cast<std::size_t>(length), define); };
+    const auto x = tenon_test::made_tensor<float, TestType>(rank<2>(5, length), far_scattered);
+    const auto rows = [&](auto define) { return each_row(numbers_of(x), static_cast<std::size_t>(length), define); };
     const auto power = [&](double p) { return rows([p](const numbers& row) { return norm_by_definition(row, p); }); };
     CHECK(difference(numbers_of(tenon::norm_l1(x, axis<1>)), power(1), 1e-6) == "");
     CHECK(difference(numbers_of(tenon::norm_l2(x, axis<1>)), power(2), 1e-6) == "");

@@ -19,10 +19,9 @@ using tenon::rank;
 using tenon_test::counting;
 using tenon_test::difference;
 using tenon_test::numbers_of;
+using tenon_test::scattered;
 using tenon_test::tensor_of;
 using numbers = std::vector<double>;
-
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 1001.0 - 1.0; }
 
 template <class Space>
 auto scattered_matrix(tenon::index rows, tenon::index columns) {

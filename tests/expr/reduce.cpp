@@ -17,11 +17,9 @@ using tenon::shape;
 using tenon_test::counting;
 using tenon_test::difference;
 using tenon_test::numbers_of;
+using tenon_test::scattered;
 using tenon_test::tensor_of;
 using numbers = std::vector<double>;
-
-/// Numbers without a pattern that a wrong stride would keep, in [-1, 1].
-inline double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 1001.0 - 1.0; }
 
 /// Sums over the axes of [a, b, c] that `reduced` names, by definition.
 numbers sums_by_definition(const numbers& values, const tenon::array<tenon::index, 3>& extents,

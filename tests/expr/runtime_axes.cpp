@@ -17,10 +17,9 @@ using tenon::rank;
 using tenon_test::difference;
 using tenon_test::extents_of;
 using tenon_test::numbers_of;
+using tenon_test::scattered;
 using tenon_test::text_of;
 using numbers = std::vector<double>;
-
-double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 1001.0 - 1.0; }
 
 /// The same reductions with the axes in the type and in a value.
 template <class Tensor, int... Axes>

@@ -7,37 +7,28 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 
-namespace {
-
 using tenon::axis;
 using tenon::rank;
 using tenon_test::drawn;
 using tenon_test::gradient_difference;
-
-/// Of a view of 4 x 6 numbers, squared so that every element has a gradient of its own.
-template <class View>
-std::string difference(const View& view) {
-  auto x = drawn(rank<2>(4, 6), 3);
-  return gradient_difference([&](const auto& v) { return view(v) * view(v); }, x);
-}
-
-}  // namespace
+using tenon_test::view_difference;
 
 TEST_CASE("views that rename axes", "[views]") {
-  CHECK(difference([](const auto& x) { return tenon::transpose(x); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::new_axis<1>(x); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::squeeze(tenon::new_axis<0>(x), axis<0>); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::transpose(x); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::new_axis<1>(x); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::squeeze(tenon::new_axis<0>(x), axis<0>); }) == "");
 }
 
 TEST_CASE("parts, steps and other directions", "[views]") {
-  CHECK(difference([](const auto& x) { return tenon::slice(x, tenon::range(1, 4, 2), tenon::range(4, 0, -3)); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::flip(x, axis<1>); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::narrow(x, axis<0>, 1, 2); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::slice(x, tenon::range(1, 4, 2), tenon::range(4, 0, -3)); }) ==
+        "");
+  CHECK(view_difference([](const auto& x) { return tenon::flip(x, axis<1>); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::narrow(x, axis<0>, 1, 2); }) == "");
 }
 
 TEST_CASE("windows that overlap", "[views]") {
-  CHECK(difference([](const auto& x) { return tenon::windows<2, 3>(x, 1); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::windows<2, 2>(x, 2); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::windows<2, 3>(x, 1); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::windows<2, 2>(x, 2); }) == "");
 }
 
 TEST_CASE("repeated elements", "[views]") {
@@ -47,9 +38,9 @@ TEST_CASE("repeated elements", "[views]") {
 }
 
 TEST_CASE("other extents, borders, shifts and neighbours", "[views]") {
-  CHECK(difference([](const auto& x) { return tenon::reshape(x, rank<3>(2, 4, 3)); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::unflatten(x, axis<1>, 3); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::pad(x, {{1, {0, 2}}}, 0.5); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::roll(x, 2, axis<1>); }) == "");
-  CHECK(difference([](const auto& x) { return tenon::concatenate(axis<1>, x, 2 * x, tenon::square(x)); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::reshape(x, rank<3>(2, 4, 3)); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::unflatten(x, axis<1>, 3); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::pad(x, {{1, {0, 2}}}, 0.5); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::roll(x, 2, axis<1>); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::concatenate(axis<1>, x, 2 * x, tenon::square(x)); }) == "");
 }

@@ -15,12 +15,12 @@ std::string refusal_of(std::string_view text) {
   return tenon_test::text_of<tenon::file_error>([&] { parse(text); });
 }
 
-const std::string entry = R"({"dtype":"F32","shape":[2,3],"data_offsets":[0,24]})";
+const std::string written_entry = R"({"dtype":"F32","shape":[2,3],"data_offsets":[0,24]})";
 
 }  // namespace
 
 TEST_CASE("entries, metadata and spaces are read", "[safetensors_header]") {
-  const auto header = parse(R"( { "__metadata__" : {"format":"pt"}, "a.weight": )" + entry + " }  ");
+  const auto header = parse(R"( { "__metadata__" : {"format":"pt"}, "a.weight": )" + written_entry + " }  ");
   REQUIRE(header.tensors.size() == 1);
   const auto& tensor = header.tensors.at("a.weight");
   CHECK(tensor.dtype == "F32");
@@ -33,8 +33,8 @@ TEST_CASE("entries, metadata and spaces are read", "[safetensors_header]") {
 }
 
 TEST_CASE("escapes in names are resolved", "[safetensors_header]") {
-  CHECK(parse(R"({"a\"\\\/\n":)" + entry + "}").tensors.contains("a\"\\/\n"));
-  CHECK(parse(R"({"\u0041\u00e9\u20AC":)" + entry + "}").tensors.contains("A\u00e9\u20ac"));
+  CHECK(parse(R"({"a\"\\\/\n":)" + written_entry + "}").tensors.contains("a\"\\/\n"));
+  CHECK(parse(R"({"\u0041\u00e9\u20AC":)" + written_entry + "}").tensors.contains("A\u00e9\u20ac"));
 }
 
 TEST_CASE("text that is no header is refused where it goes wrong", "[safetensors_header]") {
@@ -56,7 +56,8 @@ TEST_CASE("entries that are incomplete or double are refused", "[safetensors_hea
   CHECK(tenon_test::has(of_entry(R"({"dtype":"F32","shape":[-2],"data_offsets":[0,1]})"), "expected a number"));
   CHECK(tenon_test::has(of_entry(R"({"dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,1]})"),
                         "below 2^62"));
-  CHECK(tenon_test::has(refusal_of("{\"a\":" + entry + ",\"a\":" + entry + "}"), "a name that was not there before"));
+  CHECK(tenon_test::has(refusal_of("{\"a\":" + written_entry + ",\"a\":" + written_entry + "}"),
+                        "a name that was not there before"));
   std::string long_shape = R"({"dtype":"F32","shape":[1)";
   for (int i = 0; i < 64; ++i) long_shape += ",1";
   CHECK(tenon_test::has(of_entry(long_shape + R"(],"data_offsets":[0,4]})"), "at most 64 numbers"));

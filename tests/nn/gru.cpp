@@ -14,12 +14,12 @@ using tenon_test::compare_with_definition;
 namespace {
 
 template <class Space, class T = float>
-using layer = nn::gru<dyn, dyn, Space, T>;
+using gru_of = nn::gru<dyn, dyn, Space, T>;
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("gru agrees with its definition", "[gru]", tenon_test::spaces) {
-  tenon_test::compare_options<layer<TestType>>(3);
+  tenon_test::compare_options<gru_of<TestType>>(3);
 }
 
 TEST_CASE("gru with sizes of its type agrees with its definition", "[gru]") {
@@ -27,11 +27,11 @@ TEST_CASE("gru with sizes of its type agrees with its definition", "[gru]") {
 }
 
 TEMPLATE_LIST_TEST_CASE("gru's gradients are finite differences", "[gru]", tenon_test::spaces) {
-  using layer_type = layer<TestType, double>;
+  using layer_type = gru_of<TestType, double>;
   check_gradients(layer_type(3, 5, {.layers = 2, .bidirectional = true}), 3, 5, 4, 2);
   check_gradients(layer_type(2, 4, {.bias = false}), 2, 4, 3, 1);
 }
 
 TEMPLATE_LIST_TEST_CASE("a step of gru is two kernels, and memory is kept", "[gru]", tenon_test::kernel_spaces) {
-  tenon_test::check_cost(layer<TestType>(3, 5), 3);
+  tenon_test::check_cost(gru_of<TestType>(3, 5), 3);
 }

@@ -14,7 +14,7 @@ using tenon::rank;
 using tenon_test::counting;
 
 /// Keeps what it is told, and lets everything run.
-struct listener final : tenon::launch_observer {
+struct launch_listener final : tenon::launch_observer {
   std::vector<std::string> texts;
   std::vector<tenon::index> read, written;
 
@@ -69,7 +69,7 @@ TEMPLATE_LIST_TEST_CASE("observers are told of each statement and its distinct b
   const auto row = counting<float, TestType>(rank<1>(5));
   tenon::tensor<float, rank<2>, TestType> result({6, 5}), square({6, 6});
   tenon::tensor<float, rank<1>, TestType> sums({6});
-  listener told;
+  launch_listener told;
   {
     const tenon::observer_scope scope(&told);
     result = x * x + row * 2;
@@ -95,7 +95,7 @@ TEMPLATE_LIST_TEST_CASE("observers are told of each statement and its distinct b
 TEST_CASE("what is read of a slice is the slice, of a repeated tensor its own elements", "[describe]") {
   const auto x = counting<float>(rank<2>(6, 50));
   tenon::tensor<float, rank<2>> result({6, 25});
-  listener told;
+  launch_listener told;
   const tenon::observer_scope scope(&told);
   result = tenon::slice(x, tenon::all_of, tenon::range(0, tenon::open_end, 2)) * 1;
   result = tenon::slice(x, tenon::range(0, 1), tenon::range(0, 25)) * 1;

@@ -15,7 +15,7 @@ using tenon::stage;
 
 namespace {
 
-const tenon::tensor<float, rank<2>> x = tenon_test::counting<float>(rank<2>(3, 4));
+const tenon::tensor<float, rank<2>> table = tenon_test::counting<float>(rank<2>(3, 4));
 
 template <class... Nodes>
 auto joined(const Nodes&... nodes) {
@@ -39,24 +39,25 @@ constexpr stage form_of(const Nodes&...) {
 }  // namespace
 
 TEST_CASE("the form of joined statements follows from all of them", "[joint]") {
-  CHECK(form_of(x + 1, x * 2) == stage::pointwise);
-  CHECK(form_of(tenon::sum(x, axis<0>), tenon::variance(x, axis<0>)) == stage::reduce);
-  CHECK(form_of(tenon::sum(x), tenon::max(x) + 1) == stage::reduce);
-  CHECK(form_of(tenon::sum(x, axis<1>), x * 2) == stage::rows);
-  CHECK(form_of(tenon::softmax(x, axis<1>), tenon::logsumexp(x, axis<1>)) == stage::rows);
-  CHECK(form_of(tenon::sum(x, axis<0>), x * 2) == stage::split);
-  CHECK(form_of(tenon::sum(x, axis<0>), tenon::sum(x, axis<1>)) == stage::split);
-  CHECK(form_of(tenon::matmul(x, tenon::transpose(x)), tenon::sum(x, axis<1>)) == stage::split);
+  CHECK(form_of(table + 1, table * 2) == stage::pointwise);
+  CHECK(form_of(tenon::sum(table, axis<0>), tenon::variance(table, axis<0>)) == stage::reduce);
+  CHECK(form_of(tenon::sum(table), tenon::max(table) + 1) == stage::reduce);
+  CHECK(form_of(tenon::sum(table, axis<1>), table * 2) == stage::rows);
+  CHECK(form_of(tenon::softmax(table, axis<1>), tenon::logsumexp(table, axis<1>)) == stage::rows);
+  CHECK(form_of(tenon::sum(table, axis<0>), table * 2) == stage::split);
+  CHECK(form_of(tenon::sum(table, axis<0>), tenon::sum(table, axis<1>)) == stage::split);
+  CHECK(form_of(tenon::matmul(table, tenon::transpose(table)), tenon::sum(table, axis<1>)) == stage::split);
 }
 
 TEST_CASE("a reduction in two outputs is one", "[joint]") {
-  const auto node = joined(x - tenon::mean(x, axis<1>), tenon::mean(x, axis<1>) * 2, tenon::max(x, axis<1>));
+  const auto node =
+      joined(table - tenon::mean(table, axis<1>), tenon::mean(table, axis<1>) * 2, tenon::max(table, axis<1>));
   CHECK(tenon::first_equal_reductions(node) == tenon::array<int, 3>{{0, 0, 2}});
 }
 
 TEST_CASE("a value is the tuple of all values, and slots are numbered through", "[joint]") {
-  const auto program =
-      joined(x * 2, x - tenon::mean(x, axis<1>), tenon::max(x, axis<1>)).lower<0>(tenon::identity_map<2>());
+  const auto program = joined(table * 2, table - tenon::mean(table, axis<1>), tenon::max(table, axis<1>))
+                           .lower<0>(tenon::identity_map<2>());
   const two_slots slots;
   const auto values = program.at(tenon::array<tenon::index, 2>{{1, 2}}).value(0, slots);
   CHECK(get<0>(values) == 12);

@@ -11,9 +11,9 @@ using tenon::axis;
 using tenon::rank;
 
 /// Keeps what it is shown, as `reader start [extents] step`.
-class listener final : public tenon::read_visitor {
+class read_listener final : public tenon::read_visitor {
  public:
-  explicit listener(const tenon::address_range& within = {}) : read_visitor(within) {}
+  explicit read_listener(const tenon::address_range& within = {}) : read_visitor(within) {}
   std::vector<std::string> shown;
 
  private:
@@ -26,7 +26,7 @@ class listener final : public tenon::read_visitor {
 };
 
 template <class E>
-std::vector<std::string> reads_of(const E& expression, listener to = listener()) {
+std::vector<std::string> reads_of(const E& expression, read_listener to = read_listener()) {
   const auto& node = tenon::as_node(expression);
   const tenon::any_node any{&node, &tenon::statement_type_of<std::remove_cvref_t<decltype(node)>>};
   any.visit_reads(to, "copy");
@@ -59,8 +59,8 @@ TEST_CASE("reductions are in step where rows are kept", "[reads]") {
 }
 
 TEST_CASE("of a range of addresses, only what overlaps it is shown", "[reads]") {
-  CHECK(reads_of(x + y, listener(tenon::addresses(tenon::block_of(y.view())))) == texts{"add 2 [2, 3] in step"});
-  CHECK(reads_of(tenon::max(x, axis<0>), listener(tenon::addresses(tenon::block_of(y.view())))).empty());
+  CHECK(reads_of(x + y, read_listener(tenon::addresses(tenon::block_of(y.view())))) == texts{"add 2 [2, 3] in step"});
+  CHECK(reads_of(tenon::max(x, axis<0>), read_listener(tenon::addresses(tenon::block_of(y.view())))).empty());
 }
 
 TEST_CASE("the type of a statement says what it is called", "[reads]") {

@@ -13,7 +13,7 @@ using tenon_test::numbers_of;
 
 namespace {
 
-const tenon::tensor<float, rank<2>> x({4, 4});
+const tenon::tensor<float, rank<2>> recorded({4, 4});
 
 template <class E>
 constexpr int slot_of(const E&) {
@@ -23,22 +23,22 @@ constexpr int slot_of(const E&) {
 }  // namespace
 
 TEST_CASE("only costly values that are read again are recorded", "[record]") {
-  const auto powers = tenon::exp(x - tenon::max(x, axis<1>));
+  const auto powers = tenon::exp(recorded - tenon::max(recorded, axis<1>));
   CHECK(slot_of(powers / tenon::sum(powers, axis<1>)) == 2);
-  CHECK(slot_of(tenon::softmax(x, axis<1>)) == 2);
-  CHECK(slot_of(x - tenon::mean(x, axis<1>)) == -1);
-  CHECK(slot_of(x / tenon::sum(powers, axis<1>)) == -1);
-  CHECK(slot_of(tenon::standardise(x, axis<1>)) == -1);
-  CHECK(slot_of(x + 1) == -1);
+  CHECK(slot_of(tenon::softmax(recorded, axis<1>)) == 2);
+  CHECK(slot_of(recorded - tenon::mean(recorded, axis<1>)) == -1);
+  CHECK(slot_of(recorded / tenon::sum(powers, axis<1>)) == -1);
+  CHECK(slot_of(tenon::standardise(recorded, axis<1>)) == -1);
+  CHECK(slot_of(recorded + 1) == -1);
 }
 
 TEST_CASE("a record stands for as many slots as what it replaces", "[record]") {
-  const auto powers = tenon::exp(x - tenon::max(x, axis<1>));
+  const auto powers = tenon::exp(recorded - tenon::max(recorded, axis<1>));
   const auto shares = powers / tenon::sum(powers, axis<1>);
   [[maybe_unused]] const auto replaced = tenon::detail::replace_recorded<std::remove_const_t<decltype(powers)>>(shares);
   STATIC_REQUIRE(tenon::slot_count<decltype(replaced)> == tenon::slot_count<decltype(shares)>);
   CHECK(tenon::detail::occurrences_equal(powers, shares));
-  [[maybe_unused]] const auto others = tenon::exp(x * 2 - tenon::max(x, axis<1>));
+  [[maybe_unused]] const auto others = tenon::exp(recorded * 2 - tenon::max(recorded, axis<1>));
   CHECK_FALSE(tenon::detail::occurs<std::remove_const_t<decltype(others)>, std::remove_const_t<decltype(shares)>>());
 }
 

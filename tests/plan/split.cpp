@@ -12,7 +12,7 @@ namespace {
 using tenon::axis;
 using tenon::rank;
 
-const auto x = tenon_test::counting<float>(rank<2>(3, 3));
+const auto square = tenon_test::counting<float>(rank<2>(3, 3));
 
 template <class Node>
 constexpr int kernels_of(const Node&) {
@@ -22,14 +22,14 @@ constexpr int kernels_of(const Node&) {
 }  // namespace
 
 TEST_CASE("kernels are counted from the type", "[split]") {
-  CHECK(kernels_of(x + 1) == 1);
-  CHECK(kernels_of(tenon::softmax(x, axis<-1>)) == 1);
-  CHECK(kernels_of(x / tenon::sum(x)) == 2);
-  CHECK(kernels_of((x - tenon::mean(x)) / tenon::sum(x)) == 3);
-  CHECK(kernels_of(tenon::matmul(tenon::softmax(x, axis<-1>), x)) == 2);
-  CHECK(kernels_of(tenon::matmul(tenon::matmul(x, x), tenon::matmul(x, x))) == 3);
-  CHECK(kernels_of(tenon::sum(tenon::relu(tenon::matmul(x, x)), axis<0>)) == 2);
-  CHECK(kernels_of(tenon::standardise(x, axis<0>)) == 4);
+  CHECK(kernels_of(square + 1) == 1);
+  CHECK(kernels_of(tenon::softmax(square, axis<-1>)) == 1);
+  CHECK(kernels_of(square / tenon::sum(square)) == 2);
+  CHECK(kernels_of((square - tenon::mean(square)) / tenon::sum(square)) == 3);
+  CHECK(kernels_of(tenon::matmul(tenon::softmax(square, axis<-1>), square)) == 2);
+  CHECK(kernels_of(tenon::matmul(tenon::matmul(square, square), tenon::matmul(square, square))) == 3);
+  CHECK(kernels_of(tenon::sum(tenon::relu(tenon::matmul(square, square)), axis<0>)) == 2);
+  CHECK(kernels_of(tenon::standardise(square, axis<0>)) == 4);
 }
 
 TEST_CASE("a split evaluates contractions first, then reductions, innermost first", "[split]") {
@@ -38,7 +38,7 @@ TEST_CASE("a split evaluates contractions first, then reductions, innermost firs
     ranks.push_back(part.shape().count());
     return tenon::as_node(tenon::evaluated_tensor(part));
   };
-  const auto statement = tenon::matmul(x, x) + tenon::sum(x);
+  const auto statement = tenon::matmul(square, square) + tenon::sum(square);
   tenon::split(statement, evaluate, [&](const auto& rest) {
     CHECK(ranks == std::vector<tenon::index>{9});
     CHECK(kernels_of(rest) == 2);
@@ -57,16 +57,22 @@ TEST_CASE("one value replaces all equal parts; the last of different contraction
     return tenon::as_node(tenon::evaluated_tensor(part));
   };
   const auto y = tenon_test::counting<float>(rank<2>(3, 3));
-  const auto equal_parts = tenon::matmul(x, x) * tenon::exp(tenon::matmul(x, x) * 0);
+  const auto equal_parts = tenon::matmul(square, square) * tenon::exp(tenon::matmul(square, square) * 0);
   tenon::split(equal_parts, evaluate, [&](const auto& rest) {
     CHECK(kernels_of(rest) == 1);
     CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::pointwise);
-    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(tenon::matmul(x, y)));
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(tenon::matmul(square, y)));
   });
   CHECK(evaluations == 1);
-  tenon::split(tenon::matmul(x, x) - tenon::matmul(x, y), evaluate, [&](const auto& rest) {
+  tenon::split(tenon::matmul(square, square) - tenon::matmul(square, y), evaluate, [&](const auto& rest) {
     CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::contract);
     for (const double value : tenon_test::numbers_of(rest)) CHECK(value == 0);
   });
   CHECK(evaluations == 2);
+  const auto last_is_second = tenon::matmul(y, y) + tenon::matmul(square, y) * tenon::matmul(square, y);
+  tenon::split(last_is_second, evaluate, [&](const auto& rest) {
+    CHECK(tenon::stage_of<std::remove_cvref_t<decltype(rest)>>() == tenon::stage::pointwise);
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(last_is_second));
+  });
+  CHECK(evaluations == 4);
 }

@@ -28,6 +28,10 @@ tenon::tensor<T, Shape, Space> made_tensor(const Shape& shape, Make&& make) {
   return result.template to<Space>();
 }
 
+/// Numbers without an order that is easy to see, from -1 up to 1, and from -10 up to 10.
+inline double scattered(tenon::index i) { return static_cast<double>(i * 7919 % 2003) / 1001.0 - 1.0; }
+inline double far_scattered(tenon::index i) { return 10 * scattered(i); }
+
 /// first, first + step, ... in row-major order.
 template <class T, class Space = tenon::host, class Shape>
 auto counting(const Shape& shape, double first = 0, double step = 1) {

@@ -75,4 +75,11 @@ auto drawn(const Shape& extents, std::uint64_t seed, float low = -2, float high 
   return tenon::tensor<double, Shape>(tenon::uniform<double>(extents, seed, low, high));
 }
 
+/// The same of a view of 4 x 6 numbers, squared so that every element has a gradient of its own.
+template <class View>
+std::string view_difference(const View& view) {
+  auto x = drawn(tenon::rank<2>(4, 6), 3);
+  return gradient_difference([&](const auto& v) { return view(v) * view(v); }, x);
+}
+
 }  // namespace tenon_test

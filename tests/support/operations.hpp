@@ -12,6 +12,13 @@ namespace tenon_test {
 inline const double nan_value = std::numeric_limits<double>::quiet_NaN();
 inline const double infinity = std::numeric_limits<double>::infinity();
 
+/// Both signs of 0, low, low * ratio, ..., infinity, and NaN.
+inline std::vector<double> both_signs(double low, double ratio, int count) {
+  std::vector<double> values = {0, -0.0, infinity, -infinity, nan_value};
+  for (int i = 0; i < count; ++i, low *= ratio) values.push_back(low), values.push_back(-low);
+  return values;
+}
+
 /// Relative spacing of numbers of a type.
 template <class T>
 inline constexpr double spacing = std::is_same_v<T, tenon::half>       ? 0x1p-11

@@ -18,10 +18,10 @@
 namespace tenon {
 
 inline constexpr int max_block_threads = 1024;
-inline constexpr int max_grid_extent = 65535;            // of the axes y and z
-inline constexpr int max_shared_bytes = 227 * 1024;      // of the largest device
-inline constexpr std::size_t max_kernel_bytes = 32'760;  // what nvcc takes as arguments of a kernel
-inline constexpr std::size_t max_kernel_alignment = 64;  // that of a tensor map
+inline constexpr int max_grid_extent = 65535;             // of the axes y and z
+inline constexpr int max_shared_bytes = 227 * 1024;       // of the largest device
+inline constexpr std::size_t max_kernel_bytes = 32'760;   // what nvcc takes as arguments of a kernel
+inline constexpr std::size_t max_kernel_alignment = 128;  // that of a tensor map
 
 namespace detail {
 
@@ -127,7 +127,7 @@ template <class Space, class Kernel>
 void launch(const launch_shape& shape, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>, "tenon: a kernel must be trivially copyable");
   static_assert(sizeof(Kernel) <= max_kernel_bytes, "tenon: the arguments of this kernel exceed 32760 bytes");
-  static_assert(alignof(Kernel) <= max_kernel_alignment, "tenon: a kernel is aligned to at most 64 bytes");
+  static_assert(alignof(Kernel) <= max_kernel_alignment, "tenon: a kernel is aligned to at most 128 bytes");
   static_assert(kernel_max_threads<Kernel>() <= max_block_threads, "tenon: a block has at most 1024 threads");
   static_assert(detail::runs_kernels<Space> || must_hold<Space, Kernel>,
                 "tenon: this space runs no kernels here; for cuda compile this file with nvcc, for emulated include "

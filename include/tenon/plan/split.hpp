@@ -106,7 +106,8 @@ decltype(auto) replace_parts(const E& node, const Value*& next) {
   }
 }
 
-/// Whether the last of several different parts stays: a contraction takes what is around it as its epilogue.
+/// Whether the last of several parts stays where no other is equal to it: a contraction takes what is around it as its
+/// epilogue.
 template <class Part>
 inline constexpr bool last_part_stays = is_contraction<Part> && fuses_operations;
 
@@ -127,22 +128,22 @@ void split(const E& node, const Evaluate& evaluate, const Use& use) {
     const auto* next = &value;
     use(detail::replace_parts<part_type, 1>(node, next));
   } else {
-    int first_equal[count], different = 0;
+    int first_equal[count];
     for (int k = 0; k < count; ++k) {
       first_equal[k] = 0;
       while (!equal_nodes(*parts[first_equal[k]], *parts[k])) ++first_equal[k];
-      different += first_equal[k] == k;
     }
-    std::vector<std::remove_cvref_t<decltype(evaluate(*parts[0]))>> values;
+    using value_type = std::remove_cvref_t<decltype(evaluate(*parts[0]))>;
+    std::vector<value_type> values;
     values.reserve(count);
-    const auto evaluate_first = [&](int some) {
+    const auto evaluate_first = [&](int some) -> const value_type* {
       for (int k = 0; k < some; ++k) {
         values.push_back(first_equal[k] < k ? values[static_cast<std::size_t>(first_equal[k])] : evaluate(*parts[k]));
       }
-      return static_cast<decltype(&std::as_const(values)[0])>(values.data());
+      return values.data();
     };
     if constexpr (detail::last_part_stays<part_type>) {
-      if (different > 1) {
+      if (first_equal[count - 1] == count - 1) {
         const auto* next = evaluate_first(count - 1);
         return use(detail::replace_parts<part_type, count - 1>(node, next));
       }

@@ -24,11 +24,12 @@ double softplus_of(double x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 double gelu_tanh_of(double x) { return x * sigmoid_of(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
 double soft_shrink_of(double x) { return std::fabs(x) <= 0.5 ? 0 : x > 0 ? x - 0.5 : x + 0.5; }
 
-const std::vector<double> values = {0, -0.0, 1, -1, 0.25, -7.5, 30, -30, 60, -60, infinity, -infinity, nan_value};
+const std::vector<double> special_inputs = {0,   -0.0, 1,   -1,       0.25,      -7.5,     30,
+                                            -30, 60,   -60, infinity, -infinity, nan_value};
 
 /// The special values, great and small ones, and steps of 1/16 across [-12, 12].
 const std::vector<double> everywhere = [] {
-  std::vector<double> all = values;
+  std::vector<double> all = special_inputs;
   for (const double each : {1e-30, 1e-5, 87.5, 500.0, 1e30}) all.push_back(each), all.push_back(-each);
   for (int i = -192; i <= 192; ++i) all.push_back(i / 16.0);
   return all;
@@ -44,7 +45,7 @@ std::string absolute_difference(const Operation& operation, const Reference& ref
 }
 
 template <class T, class Space>
-void check_family() {
+void check_activations() {
   const auto near = [](const auto& operation, const auto& reference, double ulps) {
     CHECK(unary_difference<T, Space>(operation, reference, everywhere, ulps) == "");
   };
@@ -72,9 +73,9 @@ void check_family() {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("relu", "[activation]", tenon_test::spaces) {
-  CHECK(unary_difference<float, TestType>(tenon::relu, relu_of, values, 0) == "");
-  CHECK(unary_difference<double, TestType>(tenon::relu, relu_of, values, 0) == "");
-  CHECK(unary_difference<tenon::half, TestType>(tenon::relu, relu_of, values, 0) == "");
+  CHECK(unary_difference<float, TestType>(tenon::relu, relu_of, special_inputs, 0) == "");
+  CHECK(unary_difference<double, TestType>(tenon::relu, relu_of, special_inputs, 0) == "");
+  CHECK(unary_difference<tenon::half, TestType>(tenon::relu, relu_of, special_inputs, 0) == "");
   CHECK(unary_difference<std::int8_t, TestType>(tenon::relu, relu_of, {0, 1, -1, 127, -128}, 0) == "");
   CHECK(unary_difference<std::int32_t, TestType>(tenon::relu, relu_of, {0, 1, -1, 1e9, -1e9}, 0) == "");
   CHECK(unary_difference<float, TestType>(tenon::relu6, relu6_of, everywhere, 0) == "");
@@ -82,16 +83,18 @@ TEMPLATE_LIST_TEST_CASE("relu", "[activation]", tenon_test::spaces) {
 }
 
 TEMPLATE_LIST_TEST_CASE("sigmoid", "[activation]", tenon_test::spaces) {
-  CHECK(unary_difference<float, TestType>(tenon::sigmoid, sigmoid_of, values, 8) == "");
-  CHECK(unary_difference<double, TestType>(tenon::sigmoid, sigmoid_of, values, 8) == "");
-  CHECK(unary_difference<tenon::half, TestType>(tenon::sigmoid, sigmoid_of, values, 1) == "");
+  CHECK(unary_difference<float, TestType>(tenon::sigmoid, sigmoid_of, special_inputs, 8) == "");
+  CHECK(unary_difference<double, TestType>(tenon::sigmoid, sigmoid_of, special_inputs, 8) == "");
+  CHECK(unary_difference<tenon::half, TestType>(tenon::sigmoid, sigmoid_of, special_inputs, 1) == "");
   CHECK(unary_difference<float, TestType>(tenon::sigmoid, sigmoid_of, {-87, 87, 500, -500, 1e30, -1e30}, 8) == "");
 }
 
-TEMPLATE_LIST_TEST_CASE("activations of float", "[activation]", tenon_test::spaces) { check_family<float, TestType>(); }
+TEMPLATE_LIST_TEST_CASE("activations of float", "[activation]", tenon_test::spaces) {
+  check_activations<float, TestType>();
+}
 
 TEMPLATE_LIST_TEST_CASE("activations of double", "[activation]", tenon_test::spaces) {
-  check_family<double, TestType>();
+  check_activations<double, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("activations take parameters", "[activation]", tenon_test::spaces) {

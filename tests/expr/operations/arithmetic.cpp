@@ -28,7 +28,7 @@ double most(double x, double y) { return std::isnan(x) || std::isnan(y) ? nan_va
 
 /// Every operation of the family on one type of element.
 template <class T, class Space>
-void check_family(const std::vector<double>& x) {
+void check_arithmetic(const std::vector<double>& x) {
   const auto binary = [&](const auto& operation, const auto& reference) {
     CHECK(binary_difference<T, Space>(operation, reference, x) == "");
   };
@@ -53,10 +53,10 @@ void check_family(const std::vector<double>& x) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("arithmetic of floating types is correctly rounded", "[arithmetic]", tenon_test::spaces) {
-  check_family<float, TestType>(ordinary);
-  check_family<double, TestType>(ordinary);
-  check_family<half, TestType>({0, 1, -1, 0.5, -2.5, 3, 7, -100, 30000});
-  check_family<bfloat16, TestType>({0, 1, -1, 0.5, -2.5, 3, 7, -96});
+  check_arithmetic<float, TestType>(ordinary);
+  check_arithmetic<double, TestType>(ordinary);
+  check_arithmetic<half, TestType>({0, 1, -1, 0.5, -2.5, 3, 7, -100, 30000});
+  check_arithmetic<bfloat16, TestType>({0, 1, -1, 0.5, -2.5, 3, 7, -96});
   const auto divide = [](double a, double b) { return a / b; };
   CHECK(binary_difference<float, TestType>(tenon::divide, divide, ordinary) == "");
   CHECK(binary_difference<double, TestType>(tenon::divide, divide, ordinary) == "");
@@ -65,16 +65,16 @@ TEMPLATE_LIST_TEST_CASE("arithmetic of floating types is correctly rounded", "[a
 }
 
 TEMPLATE_LIST_TEST_CASE("NaN and infinities go through", "[arithmetic]", tenon_test::spaces) {
-  check_family<float, TestType>(special);
-  check_family<double, TestType>(special);
-  check_family<half, TestType>(special);
+  check_arithmetic<float, TestType>(special);
+  check_arithmetic<double, TestType>(special);
+  check_arithmetic<half, TestType>(special);
 }
 
 TEMPLATE_LIST_TEST_CASE("arithmetic of integers", "[arithmetic]", tenon_test::spaces) {
-  check_family<std::int8_t, TestType>({0, 1, -1, 2, -3, 7, -8});
-  check_family<std::int16_t, TestType>(whole);
-  check_family<std::int32_t, TestType>(whole);
-  check_family<std::int64_t, TestType>(whole);
+  check_arithmetic<std::int8_t, TestType>({0, 1, -1, 2, -3, 7, -8});
+  check_arithmetic<std::int16_t, TestType>(whole);
+  check_arithmetic<std::int32_t, TestType>(whole);
+  check_arithmetic<std::int64_t, TestType>(whole);
 }
 
 TEMPLATE_LIST_TEST_CASE("integers divide towards zero, unsigned ones wrap", "[arithmetic]", tenon_test::spaces) {

@@ -14,14 +14,14 @@ using tenon_test::numbers_of;
 using tenon_test::unary_difference;
 using numbers = std::vector<double>;
 
-std::int64_t whole(double x) { return static_cast<std::int64_t>(x); }
+std::int64_t to_integer(double x) { return static_cast<std::int64_t>(x); }
 
 template <class T, class Space>
-void check_family(const numbers& x) {
-  const auto both = [](double a, double b) { return static_cast<double>(whole(a) & whole(b)); };
-  const auto either = [](double a, double b) { return static_cast<double>(whole(a) | whole(b)); };
-  const auto one = [](double a, double b) { return static_cast<double>(whole(a) ^ whole(b)); };
-  const auto opposite = [](double a) { return static_cast<double>(static_cast<T>(~whole(a))); };
+void check_bitwise(const numbers& x) {
+  const auto both = [](double a, double b) { return static_cast<double>(to_integer(a) & to_integer(b)); };
+  const auto either = [](double a, double b) { return static_cast<double>(to_integer(a) | to_integer(b)); };
+  const auto one = [](double a, double b) { return static_cast<double>(to_integer(a) ^ to_integer(b)); };
+  const auto opposite = [](double a) { return static_cast<double>(static_cast<T>(~to_integer(a))); };
   CHECK(binary_difference<T, Space>(tenon::bitwise_and, both, x) == "");
   CHECK(binary_difference<T, Space>(tenon::bitwise_or, either, x) == "");
   CHECK(binary_difference<T, Space>(tenon::bitwise_xor, one, x) == "");
@@ -37,12 +37,12 @@ void check_family(const numbers& x) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("bits of integers and of bool", "[bitwise]", tenon_test::spaces) {
-  check_family<std::int8_t, TestType>({0, 1, -1, 5, -128, 127, 85});
-  check_family<std::uint8_t, TestType>({0, 1, 5, 128, 255, 85});
-  check_family<std::int32_t, TestType>({0, 1, -1, 1 << 30, -77});
-  check_family<std::uint32_t, TestType>({0, 1, 4294967295.0, 1 << 30});
-  check_family<std::int64_t, TestType>({0, 1, -1, 0x1p52, -77});
-  check_family<bool, TestType>({0, 1});
+  check_bitwise<std::int8_t, TestType>({0, 1, -1, 5, -128, 127, 85});
+  check_bitwise<std::uint8_t, TestType>({0, 1, 5, 128, 255, 85});
+  check_bitwise<std::int32_t, TestType>({0, 1, -1, 1 << 30, -77});
+  check_bitwise<std::uint32_t, TestType>({0, 1, 4294967295.0, 1 << 30});
+  check_bitwise<std::int64_t, TestType>({0, 1, -1, 0x1p52, -77});
+  check_bitwise<bool, TestType>({0, 1});
 }
 
 TEMPLATE_LIST_TEST_CASE("the opposite of bool is bool", "[bitwise]", tenon_test::spaces) {

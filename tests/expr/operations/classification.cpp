@@ -15,12 +15,12 @@ using tenon_test::nan_value;
 using tenon_test::numbers_of;
 using numbers = std::vector<double>;
 
-const numbers values = {0, -0.0, 1, -2.5, infinity, -infinity, nan_value};
+const numbers classes = {0, -0.0, 1, -2.5, infinity, -infinity, nan_value};
 
 /// `operation(x)` against `reference`, at a length with a rest.
 template <class T, class Space, class Operation>
 bool agrees(const Operation& operation, bool (*reference)(double)) {
-  const auto x = tenon_test::repeated<T, Space>(values, 37);
+  const auto x = tenon_test::repeated<T, Space>(classes, 37);
   const auto here = numbers_of(x), found = numbers_of(operation(x));
   for (std::size_t i = 0; i < here.size(); ++i) {
     if ((found[i] != 0) != reference(here[i])) return false;
@@ -29,7 +29,7 @@ bool agrees(const Operation& operation, bool (*reference)(double)) {
 }
 
 template <class T, class Space>
-void check_family() {
+void check_classification() {
   CHECK(agrees<T, Space>(tenon::isnan, [](double x) { return std::isnan(x); }));
   CHECK(agrees<T, Space>(tenon::isinf, [](double x) { return std::isinf(x); }));
   CHECK(agrees<T, Space>(tenon::isfinite, [](double x) { return std::isfinite(x); }));
@@ -42,10 +42,10 @@ bool close(double x, double y, double relative, double absolute) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("NaN and infinities are told apart", "[classification]", tenon_test::spaces) {
-  check_family<float, TestType>();
-  check_family<double, TestType>();
-  check_family<tenon::half, TestType>();
-  check_family<tenon::bfloat16, TestType>();
+  check_classification<float, TestType>();
+  check_classification<double, TestType>();
+  check_classification<tenon::half, TestType>();
+  check_classification<tenon::bfloat16, TestType>();
   const auto x = tenon_test::counting<std::int8_t, TestType>(tenon::rank<1>(3));
   CHECK(numbers_of(tenon::isnan(x)) == numbers{0, 0, 0});
   CHECK(numbers_of(tenon::isinf(x)) == numbers{0, 0, 0});

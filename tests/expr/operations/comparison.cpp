@@ -15,7 +15,7 @@ using tenon_test::nan_value;
 using tenon_test::numbers_of;
 
 template <class T, class Space>
-void check_family(const std::vector<double>& x) {
+void check_comparisons(const std::vector<double>& x) {
   const auto check = [&](const auto& operation, const auto& symbol, const auto& reference) {
     const auto as_double = [&](double a, double b) { return reference(a, b) ? 1.0 : 0.0; };
     CHECK(binary_difference<T, Space>(operation, as_double, x) == "");
@@ -38,16 +38,16 @@ void check_family(const std::vector<double>& x) {
 
 TEMPLATE_LIST_TEST_CASE("floating values compare, NaN with nothing", "[comparison]", tenon_test::spaces) {
   const std::vector<double> values = {0, -0.0, 1, -1, 2.5, nan_value, infinity, -infinity};
-  check_family<float, TestType>(values);
-  check_family<double, TestType>(values);
-  check_family<tenon::half, TestType>(values);
+  check_comparisons<float, TestType>(values);
+  check_comparisons<double, TestType>(values);
+  check_comparisons<tenon::half, TestType>(values);
 }
 
 TEMPLATE_LIST_TEST_CASE("integers of every width compare", "[comparison]", tenon_test::spaces) {
-  check_family<std::int8_t, TestType>({0, 1, -1, 127, -128});
-  check_family<std::uint8_t, TestType>({0, 1, 127, 128, 255});
-  check_family<std::int32_t, TestType>({0, 1, -1, 2147483647, -2147483648.0});
-  check_family<std::int64_t, TestType>({0, 1, -1, 4294967296.0, -4294967296.0});
+  check_comparisons<std::int8_t, TestType>({0, 1, -1, 127, -128});
+  check_comparisons<std::uint8_t, TestType>({0, 1, 127, 128, 255});
+  check_comparisons<std::int32_t, TestType>({0, 1, -1, 2147483647, -2147483648.0});
+  check_comparisons<std::int64_t, TestType>({0, 1, -1, 4294967296.0, -4294967296.0});
 }
 
 TEMPLATE_LIST_TEST_CASE("numbers stand on either side, results count as bool", "[comparison]", tenon_test::spaces) {

@@ -14,7 +14,7 @@ using tenon_test::infinity;
 using tenon_test::nan_value;
 using tenon_test::numbers_of;
 
-const std::vector<double> whole = {0, 1, -1, 2, -3, 7, -8, 11, -13, 100, -128, 127};
+const std::vector<double> integers = {0, 1, -1, 2, -3, 7, -8, 11, -13, 100, -128, 127};
 
 double floored_of(double x, double y) { return y == 0 ? 0 : std::floor(x / y); }
 double left_of(double x, double y) { return y == 0 ? 0 : x - y * std::floor(x / y); }
@@ -36,9 +36,9 @@ void check_integers(const std::vector<double>& x) {
 
 TEMPLATE_LIST_TEST_CASE("integers round down and leave what has the divisor's sign", "[division]", tenon_test::spaces) {
   check_integers<std::int8_t, TestType>({0, 1, -1, 2, -3, 7, -8, 11, -13, 100, 127});
-  check_integers<std::int16_t, TestType>(whole);
-  check_integers<std::int32_t, TestType>(whole);
-  check_integers<std::int64_t, TestType>(whole);
+  check_integers<std::int16_t, TestType>(integers);
+  check_integers<std::int32_t, TestType>(integers);
+  check_integers<std::int64_t, TestType>(integers);
   check_integers<std::uint8_t, TestType>({0, 1, 2, 3, 7, 11, 100, 255});
   check_integers<std::uint64_t, TestType>({0, 1, 2, 3, 7, 11, 100, 255});
 }

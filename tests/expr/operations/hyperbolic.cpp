@@ -9,21 +9,13 @@
 
 namespace {
 
-using tenon_test::infinity;
-using tenon_test::nan_value;
+using tenon_test::both_signs;
 using tenon_test::unary_difference;
-
-/// Both signs of 0, low, low * ratio, ..., infinity, and NaN.
-std::vector<double> both_signs(double low, double ratio, int count) {
-  std::vector<double> values = {0, -0.0, infinity, -infinity, nan_value};
-  for (int i = 0; i < count; ++i, low *= ratio) values.push_back(low), values.push_back(-low);
-  return values;
-}
 
 const std::vector<double> all_magnitudes = both_signs(1e-38, 2.45, 195), around_one = both_signs(0.01, 1.05, 190);
 
 template <class T, class Space>
-void check_family() {
+void check_hyperbolic() {
   const auto check = [](const auto& operation, double (*reference)(double)) {
     CHECK(unary_difference<T, Space>(operation, reference, all_magnitudes, 2) == "");
     CHECK(unary_difference<T, Space>(operation, reference, around_one, 2) == "");
@@ -39,11 +31,11 @@ void check_family() {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("hyperbolic functions of float", "[hyperbolic]", tenon_test::spaces) {
-  check_family<float, TestType>();
+  check_hyperbolic<float, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("hyperbolic functions of double", "[hyperbolic]", tenon_test::spaces) {
-  check_family<double, TestType>();
+  check_hyperbolic<double, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("tanh in half", "[hyperbolic]", tenon_test::spaces) {

@@ -13,7 +13,7 @@ using tenon_test::binary_difference;
 using tenon_test::unary_difference;
 
 template <class T, class Space>
-void check_family(const std::vector<double>& x) {
+void check_logical(const std::vector<double>& x) {
   const auto both = [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; };
   const auto either = [](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; };
   const auto neither = [](double a) { return a == 0 ? 1.0 : 0.0; };
@@ -30,12 +30,12 @@ void check_family(const std::vector<double>& x) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("logic on every type of element", "[logical]", tenon_test::spaces) {
-  check_family<bool, TestType>({0, 1});
-  check_family<float, TestType>({0, -0.0, 1, 0.25, -3, tenon_test::nan_value});
-  check_family<double, TestType>({0, 1e-300, -3});
-  check_family<tenon::half, TestType>({0, 1, 6e-8});
-  check_family<std::int8_t, TestType>({0, 1, -128});
-  check_family<std::int64_t, TestType>({0, 4294967296.0});
+  check_logical<bool, TestType>({0, 1});
+  check_logical<float, TestType>({0, -0.0, 1, 0.25, -3, tenon_test::nan_value});
+  check_logical<double, TestType>({0, 1e-300, -3});
+  check_logical<tenon::half, TestType>({0, 1, 6e-8});
+  check_logical<std::int8_t, TestType>({0, 1, -128});
+  check_logical<std::int64_t, TestType>({0, 4294967296.0});
 }
 
 TEST_CASE("results are bool and mix with comparisons", "[logical]") {

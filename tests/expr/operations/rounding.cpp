@@ -25,7 +25,7 @@ const std::vector<double> values = {0,   -0.0, 0.5,  -0.5,      1.5,      2.5,  
                                     3.2, -3.2, 1e10, 8388607.5, 16777217, infinity, -infinity, tenon_test::nan_value};
 
 template <class T, class Space>
-void check_family(const std::vector<double>& x) {
+void check_rounding(const std::vector<double>& x) {
   CHECK(unary_difference<T, Space>(tenon::floor, floor_of, x, 0) == "");
   CHECK(unary_difference<T, Space>(tenon::ceil, ceil_of, x, 0) == "");
   CHECK(unary_difference<T, Space>(tenon::trunc, trunc_of, x, 0) == "");
@@ -36,10 +36,10 @@ void check_family(const std::vector<double>& x) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("rounding of floats", "[rounding]", tenon_test::spaces) {
-  check_family<float, TestType>(values);
-  check_family<double, TestType>(values);
-  check_family<tenon::half, TestType>(values);
-  check_family<tenon::bfloat16, TestType>(values);
+  check_rounding<float, TestType>(values);
+  check_rounding<double, TestType>(values);
+  check_rounding<tenon::half, TestType>(values);
+  check_rounding<tenon::bfloat16, TestType>(values);
 }
 
 TEMPLATE_LIST_TEST_CASE("fractions have the sign of their numbers", "[rounding]", tenon_test::spaces) {
@@ -51,8 +51,8 @@ TEMPLATE_LIST_TEST_CASE("fractions have the sign of their numbers", "[rounding]"
 }
 
 TEMPLATE_LIST_TEST_CASE("rounding leaves integers alone", "[rounding]", tenon_test::spaces) {
-  check_family<std::int8_t, TestType>({0, 5, -128, 127});
-  check_family<std::int64_t, TestType>({0, 1e15, -3});
+  check_rounding<std::int8_t, TestType>({0, 5, -128, 127});
+  check_rounding<std::int64_t, TestType>({0, 1e15, -3});
   const auto x = tenon_test::tensor_of<TestType, float>(tenon::rank<1>(1), {-0.25f});
   CHECK(tenon_test::numbers_of(1 / tenon::round(x)) == std::vector<double>{-infinity});
 }

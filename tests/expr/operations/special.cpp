@@ -25,7 +25,7 @@ std::vector<double> around_zero(double reach) {
 }
 
 template <class T, class Space>
-void check_family() {
+void check_special() {
   const auto check = [](const auto& operation, double (*reference)(double), double reach, double ulps) {
     CHECK(unary_difference<T, Space>(operation, reference, around_zero(reach), ulps) == "");
   };
@@ -44,11 +44,11 @@ const std::vector<double> tabulated = {-0.57721566490153286061, 0.42278433509846
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("special functions of float", "[special]", tenon_test::spaces) {
-  check_family<float, TestType>();
+  check_special<float, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("special functions of double", "[special]", tenon_test::spaces) {
-  check_family<double, TestType>();
+  check_special<double, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("erf in half, its sign of zero, and of integers", "[special]", tenon_test::spaces) {

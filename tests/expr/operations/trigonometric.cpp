@@ -10,22 +10,16 @@
 namespace {
 
 using tenon_test::binary_difference;
+using tenon_test::both_signs;
 using tenon_test::infinity;
 using tenon_test::nan_value;
 using tenon_test::unary_difference;
-
-/// Both signs of 0, low, low * ratio, ..., infinity, and NaN.
-std::vector<double> both_signs(double low, double ratio, int count) {
-  std::vector<double> values = {0, -0.0, infinity, -infinity, nan_value};
-  for (int i = 0; i < count; ++i, low *= ratio) values.push_back(low), values.push_back(-low);
-  return values;
-}
 
 const std::vector<double> small = both_signs(1e-38, 2.1, 190), periods = both_signs(0.01, 1.07, 190),
                           domain = both_signs(0.001, 1.04, 190);
 
 template <class T, class Space>
-void check_family() {
+void check_trigonometric() {
   const auto check = [](const auto& operation, double (*reference)(double), const std::vector<double>& inputs) {
     CHECK(unary_difference<T, Space>(operation, reference, small, 2) == "");
     CHECK(unary_difference<T, Space>(operation, reference, inputs, 2) == "");
@@ -41,11 +35,11 @@ void check_family() {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("angles and what they are the angles of, in float", "[trigonometric]", tenon_test::spaces) {
-  check_family<float, TestType>();
+  check_trigonometric<float, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("angles and what they are the angles of, in double", "[trigonometric]", tenon_test::spaces) {
-  check_family<double, TestType>();
+  check_trigonometric<double, TestType>();
 }
 
 TEMPLATE_LIST_TEST_CASE("angles in half", "[trigonometric]", tenon_test::spaces) {
