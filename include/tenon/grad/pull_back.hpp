@@ -9,6 +9,7 @@
 #include <tenon/grad/repetition.hpp>
 #include <tenon/grad/variable.hpp>
 #include <tenon/grad/views.hpp>
+#include <tenon/grad/windows.hpp>
 
 namespace tenon {
 

@@ -9,9 +9,6 @@
 
 namespace tenon::nn {
 
-/// The padding of stride 1 that keeps the extents; where it is odd, the one more is behind, as in PyTorch.
-inline constexpr index same = -2;
-
 /// What lies beside an image: zeros, or elements of its own as `pad` takes them.
 enum class border { zeros, reflect, replicate, circular };
 
@@ -38,14 +35,10 @@ inline constexpr conv3d_options conv3d_at_run_time{.stride = dyn};
 
 namespace detail {
 
-/// What types know of the extents of images with `Channels` channels, and of a layer's output.
+/// What types know of the extents of images with `Channels` channels.
 template <index Channels>
 struct image_extents {
   static constexpr index at(int axis) { return axis == 1 ? Channels : dyn; }
-};
-template <class Layer, class Input>
-struct output_extents {
-  static constexpr index at(int axis) { return Layer::template known_output<Input>(axis); }
 };
 
 template <class Axes, bool Transposed, index In, index Out, auto Kernel, auto Options, memory_space Space, dtype T>

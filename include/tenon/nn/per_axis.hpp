@@ -8,6 +8,10 @@
 
 namespace tenon::nn {
 
+/// Of padding: what keeps the extents at stride 1; where it is odd, the one more is behind, as in PyTorch. Of an adaptive
+/// pool's output: as many as the input has.
+inline constexpr index same = -2;
+
 /// A number for each of `Rank` axes; one alone is that of all: `.stride = 2`, `.stride = {2, 1}`.
 template <int Rank>
 struct per_axis {
@@ -42,5 +46,13 @@ struct shape_with<Extents, std::integer_sequence<int, Axes...>> {
 /// The shape of `Rank` axes whose static extents are `Extents::at(axis)`.
 template <class Extents, int Rank>
 using shape_of = typename detail::shape_with<Extents, std::make_integer_sequence<int, Rank>>::type;
+
+namespace detail {
+/// What types know of the extents of a layer's output, for inputs of a shape.
+template <class Layer, class Input>
+struct output_extents {
+  static constexpr index at(int axis) { return Layer::template known_output<Input>(axis); }
+};
+}  // namespace detail
 
 }  // namespace tenon::nn

@@ -1,0 +1,109 @@
+// tenon/expr/views/placed_windows.hpp: windows over the last axes that may reach beside the operand, or differ in length.
+// A window has as many taps as the longest; those that see no element have a value of their own.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/views/remap.hpp>
+
+namespace tenon {
+
+/// Windows of one length, `stride` apart, their elements `dilation` apart, the first `padding` before the operand.
+template <int Rank>
+struct even_windows {
+  static constexpr int rank = Rank;
+  array<index, Rank> image, kernel, output;  // extents, and the number of windows
+  array<index, Rank> stride, padding, dilation;
+
+  /// The element that tap `tap` of a window sees, or -1 where it sees none.
+  TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
+    const index place = window * stride[axis] + tap * dilation[axis] - padding[axis];
+    return place < image[axis] ? place : -1;
+  }
+  /// The most windows that see one element; the `k`-th of them, or -1 where there are fewer; its tap that does.
+  index seers(int axis) const { return kernel[axis]; }
+  TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
+    const index start = element + padding[axis] - k * dilation[axis];
+    if (start < 0 || start % stride[axis] != 0) return -1;
+    const index window = start / stride[axis];
+    return window < output[axis] ? window : -1;
+  }
+  TENON_HOST_DEVICE index tap(int axis, index element, index window) const {
+    return (element + padding[axis] - window * stride[axis]) / dilation[axis];
+  }
+};
+
+/// As many windows as are asked for, which divide the operand as evenly as whole elements can.
+/// source    PyTorch's adaptive pools: window j begins at floor(j extent / count) and ends at ceil((j + 1) extent / count)
+template <int Rank>
+struct shared_windows {
+  static constexpr int rank = Rank;
+  array<index, Rank> image, output;
+
+  TENON_HOST_DEVICE static index begin(index part, index extent, index count) { return part * extent / count; }
+  TENON_HOST_DEVICE static index end(index part, index extent, index count) {
+    return ((part + 1) * extent + count - 1) / count;
+  }
+  /// The most elements that one of `count` parts has.
+  static index longest(index extent, index count) {
+    return count == 0 ? 0 : extent / count + (extent % count == 0 ? 0 : 2);
+  }
+
+  TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
+    const index place = begin(window, image[axis], output[axis]) + tap;
+    return place < end(window, image[axis], output[axis]) ? place : -1;
+  }
+  /// Windows divide elements as elements divide windows.
+  index seers(int axis) const { return longest(output[axis], image[axis]); }
+  TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
+    const index window = begin(element, output[axis], image[axis]) + k;
+    return window < end(element, output[axis], image[axis]) ? window : -1;
+  }
+  TENON_HOST_DEVICE index tap(int axis, index element, index window) const {
+    return element - begin(window, image[axis], output[axis]);
+  }
+};
+
+/// From a window and its tap, behind `Leading` other axes, to the element that it sees.
+template <class T, int Leading, class Windows>
+struct window_map {
+  static constexpr int rank = Windows::rank;
+  Windows windows;
+  T outside;
+
+  template <int Count>
+  TENON_HOST_DEVICE array<index, Leading + rank> operator()(const array<index, Count>& position) const {
+    array<index, Leading + rank> result{};
+    for (int axis = 0; axis < Leading; ++axis) result[axis] = position[axis];
+    for (int axis = 0; axis < rank; ++axis) {
+      result[Leading + axis] = windows.element(axis, position[Leading + axis], position[Leading + rank + axis]);
+    }
+    return result;
+  }
+  template <int Count>
+  TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
+    bool is_seen = true;
+    for (const index place : (*this)(position)) is_seen = is_seen && place >= 0;
+    return is_seen;
+  }
+};
+
+/// The windows over the last axes of `operand`: [..., h, w] becomes [..., windows along h, along w, taps, taps], of
+/// which `Taps` says what types know. Taps that see no element are `outside`.
+/// cost      places are computed for every tap; `windows` costs nothing where no window reaches beside the operand
+template <class Taps, tensor_operand Operand, class Windows>
+auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
+                    typename std::remove_cvref_t<Operand>::element outside) {
+  using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
+  constexpr int leading = old_shape::rank - Windows::rank;
+  static_assert(leading >= 0, "tenon: windows slide over axes that the operand has");
+  return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
+    using new_shape = shape<old_shape::static_extent(I)..., (static_cast<void>(J), dyn)..., Taps::static_extent(J)...>;
+    const array<index, leading + 2 * Windows::rank> extents{
+        {operand.shape().extent(I)..., windows.output[J]..., taps.extent(J)...}};
+    return make_remap(window_map<decltype(outside), leading, Windows>{windows, outside}, new_shape(extents),
+                      as_node(std::forward<Operand>(operand)));
+  }(std::make_integer_sequence<int, leading>{}, std::make_integer_sequence<int, Windows::rank>{});
+}
+
+}  // namespace tenon

@@ -1,0 +1,52 @@
+// tenon/grad/windows.hpp: gradients of windows that may reach beside their operand.
+// For each element, the sum over the windows that see it.
+// Floor 6: may include base, core, expr, grad.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/reduce.hpp>
+#include <tenon/expr/views/placed_windows.hpp>
+
+namespace tenon {
+
+/// From an element and a number for one of the windows that see it to that window and its tap.
+template <class T, int Leading, class Windows>
+struct seer_map {
+  static constexpr int rank = Windows::rank;
+  Windows windows;
+  T outside{};
+
+  template <int Count>
+  TENON_HOST_DEVICE array<index, Count> operator()(const array<index, Count>& position) const {
+    array<index, Count> result = position;
+    for (int axis = 0; axis < rank; ++axis) {
+      const index element = position[Leading + axis],
+                  window = windows.seer(axis, element, position[Leading + rank + axis]);
+      result[Leading + axis] = window;
+      result[Leading + rank + axis] = window < 0 ? -1 : windows.tap(axis, element, window);
+    }
+    return result;
+  }
+  template <int Count>
+  TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
+    bool is_seen = true;
+    for (const index place : (*this)(position)) is_seen = is_seen && place >= 0;
+    return is_seen;
+  }
+};
+
+template <int, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operand>& node, const Gradient& gradient) {
+  using operand_shape = typename Operand::shape_type;
+  constexpr int rank = operand_shape::rank;
+  const auto& operand = get<0>(node.operands);
+  return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
+    using seen_shape = shape<operand_shape::static_extent(I)..., (static_cast<void>(J), dyn)...>;
+    const array<index, rank + Windows::rank> extents{{operand.shape().extent(I)..., node.map.windows.seers(J)...}};
+    return sum(make_remap(seer_map<typename Gradient::element, Leading, Windows>{node.map.windows},
+                          seen_shape(extents), gradient),
+               drop<rank + J...>);
+  }(std::make_integer_sequence<int, rank>{}, std::make_integer_sequence<int, Windows::rank>{});
+}
+
+}  // namespace tenon
