@@ -8,8 +8,12 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 add_library(tenon_program INTERFACE)
 target_link_libraries(tenon_program INTERFACE tenon::tenon)
-set(warnings -Wall -Wextra -Wconversion -Wshadow)
+set(warnings -Wall -Wextra -Wconversion)
 target_compile_options(tenon_program INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings};-Wpedantic>")
+# Files that compile together are one scope, in which a name of one may hide a name of another.
+set(alone "$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>")
+target_compile_options(tenon_program INTERFACE
+  "$<$<AND:$<COMPILE_LANGUAGE:CXX>,${alone}>:-Wshadow>" "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,${alone}>:-Xcompiler=-Wshadow>")
 if(TENON_WARNINGS_AS_ERRORS)
   target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
