@@ -9,6 +9,7 @@
 #include <tenon/expressions.hpp>
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
+#include <tenon/nn/adaptive_pool.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
@@ -16,6 +17,7 @@
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
+#include <tenon/nn/max_unpool.hpp>
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>
 #include <tenon/nn/rnn.hpp>

@@ -11,15 +11,6 @@ namespace {
 
 namespace nn = tn::nn;
 
-template <int Rank>
-nn::per_axis<Rank> per_axis_of(const golden_case& given, const char* name, index otherwise) {
-  if (given.attributes.is_text(name)) return nn::same;  // the only word that options along axes know
-  nn::per_axis<Rank> result(otherwise);
-  const auto values = given.attributes.integers(name);
-  for (std::size_t axis = 0; axis < values.size(); ++axis) result.values[axis] = values[axis];
-  return result;
-}
-
 /// Runs a layer whose sizes and numbers are given at run time.
 template <int Rank, class Layer>
 result run_conv(const golden_case& given) {

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/per_axis.hpp>
+
 #include "golden/cases.hpp"
 
 namespace golden {
@@ -66,6 +68,16 @@ result run_layer_of_rank(const golden_case& given, const Layer& called) {
   }
   if (rank != Least) throw not_supported("an input of " + std::to_string(rank) + " axes");
   return run_layer<Least, Space>(given, called);
+}
+
+/// An attribute of one number for each axis, or one for all; `otherwise` where there is none.
+template <int Rank>
+tn::nn::per_axis<Rank> per_axis_of(const golden_case& given, const char* name, index otherwise) {
+  if (given.attributes.is_text(name)) return tn::nn::same;  // the only word that options along axes know
+  tn::nn::per_axis<Rank> result(otherwise);
+  const auto values = given.attributes.integers(name);
+  for (std::size_t axis = 0; axis < values.size(); ++axis) result.values[axis] = values[axis];
+  return result;
 }
 
 }  // namespace golden

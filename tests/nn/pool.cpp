@@ -1,10 +1,12 @@
-// tests/nn/pool.cpp: max pooling, forward and backward.
+// tests/nn/pool.cpp: pools of windows, forward and backward.
 // Against PyTorch's values where they are there, and against plain loops: the first of equal values takes the gradient.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/pool.hpp>
 
+#include "nn/passes.hpp"
 #include "support/golden.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
 using tenon::rank;
@@ -16,6 +18,42 @@ namespace {
 struct pooled {
   std::vector<double> values, gradients;
 };
+
+constexpr nn::pool2d_options framed{.stride = 2, .padding = 1};
+constexpr nn::pool2d_options spread{.stride = 1, .padding = nn::per_axis<2>(0, 1), .dilation = 2, .ceil_mode = true};
+constexpr nn::pool2d_options inner{.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false};
+constexpr nn::pool2d_options overridden{.stride = 1, .padding = 1, .divisor_override = 3};
+
+/// The greatest of each window, which may reach beside the plane, and where it lies.
+template <class Layer>
+pooled greatest_by_definition(const Layer& layer, const std::vector<double>& x, const rank<4>& extents) {
+  const auto output = layer.output_shape(extents);
+  const auto& options = layer.options;
+  pooled result{};
+  for (tenon::index i = 0; i < output.count(); ++i) {
+    const tenon::index row = i / output.extent(3) % output.extent(2), column = i % output.extent(3);
+    const tenon::index plane = i / (output.extent(2) * output.extent(3)) * extents.extent(2) * extents.extent(3);
+    double greatest = -HUGE_VAL, place = -1;
+    for (tenon::index tap = 0; tap < layer.kernel[0] * layer.kernel[1]; ++tap) {
+      const tenon::index h = row * options.stride[0] - options.padding[0] + tap / layer.kernel[1] * options.dilation[0];
+      const tenon::index w =
+          column * options.stride[1] - options.padding[1] + tap % layer.kernel[1] * options.dilation[1];
+      if (h < 0 || w < 0 || h >= extents.extent(2) || w >= extents.extent(3)) continue;
+      const double value = x[static_cast<std::size_t>(plane + h * extents.extent(3) + w)];
+      if (value > greatest) greatest = value, place = static_cast<double>(h * extents.extent(3) + w);
+    }
+    result.values.push_back(greatest), result.gradients.push_back(place);
+  }
+  return result;
+}
+
+template <class Space, class Layer>
+void compare_greatest(const Layer& layer, const rank<4>& extents) {
+  const auto x = tenon_test::made_tensor<float, Space>(extents, [](tenon::index i) { return -1 - i * 7 % 11; });
+  const auto expected = greatest_by_definition(layer, numbers_of(x), extents);
+  CHECK(numbers_of(layer.forward(x)) == expected.values);
+  CHECK(numbers_of(layer.indices(x)) == expected.gradients);
+}
 
 /// Pools `planes` images of h x w by definition; `gradient` is that of the output.
 pooled by_definition(const std::vector<double>& x, const std::vector<double>& gradient, tenon::index planes,
@@ -75,8 +113,58 @@ TEMPLATE_LIST_TEST_CASE("max pooling agrees with PyTorch", "[pool]", tenon_test:
   CHECK(tenon_test::golden_difference(dx, golden.read<float, 4>("gradient_input")) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("windows of max pools that overlap or reach beside the image", "[pool]", tenon_test::spaces) {
+  compare_greatest<TestType>(nn::max_pool2d<3, framed>{}, rank<4>(2, 2, 8, 7));
+  compare_greatest<TestType>(nn::max_pool2d<nn::per_axis<2>(3, 2), spread>{}, rank<4>(1, 3, 9, 6));
+  compare_greatest<TestType>(nn::max_pool2d<tenon::dyn>(3, framed), rank<4>(2, 2, 5, 8));
+}
+
+TEST_CASE("gradients of pools agree with differences", "[pool]") {
+  using tenon_test::layer_difference;
+  CHECK(layer_difference(rank<4>(2, 2, 6, 5), nn::max_pool2d<3, framed>{}) == "");
+  CHECK(layer_difference(rank<4>(1, 2, 7, 6), nn::max_pool2d<nn::per_axis<2>(3, 2), spread>{}) == "");
+  CHECK(layer_difference(rank<3>(2, 3, 9), nn::max_pool1d<4>{}) == "");
+  CHECK(layer_difference(rank<5>(1, 2, 4, 4, 6), nn::max_pool3d<2>{}) == "");
+  CHECK(layer_difference(rank<4>(2, 2, 6, 5), nn::avg_pool2d<2>{}) == "");
+  CHECK(layer_difference(rank<4>(2, 2, 6, 5), nn::avg_pool2d<3, inner>{}) == "");
+  CHECK(layer_difference(rank<4>(1, 2, 5, 5), nn::avg_pool2d<3, overridden>{}) == "");
+  CHECK(layer_difference(rank<3>(2, 2, 8), nn::avg_pool1d<3>{}) == "");
+  CHECK(layer_difference(rank<5>(1, 2, 4, 3, 4), nn::avg_pool3d<2>{}) == "");
+}
+
+TEST_CASE("means of windows count what their options say", "[pool]") {
+  const auto x = tenon_test::counting<float>(rank<4>(1, 1, 3, 3), 1);
+  using numbers = std::vector<double>;
+  constexpr nn::pool2d_options with_padding{.stride = 2, .padding = 1}, ceiled{.stride = 2, .ceil_mode = true};
+  CHECK(numbers_of(nn::avg_pool2d<2, with_padding>{}.forward(x)) == numbers{0.25, 1.25, 2.75, 7});
+  constexpr nn::pool2d_options without_padding{.stride = 2, .padding = 1, .count_include_pad = false};
+  CHECK(numbers_of(nn::avg_pool2d<2, without_padding>{}.forward(x)) == numbers{1, 2.5, 5.5, 7});
+  CHECK(numbers_of(nn::avg_pool2d<2, ceiled>{}.forward(x)) == numbers{3, 4.5, 7.5, 9});
+  constexpr nn::pool2d_options of_two{.stride = 1, .divisor_override = 2};
+  CHECK(numbers_of(nn::avg_pool2d<2, of_two>{}.forward(x)) == numbers{6, 8, 12, 14});
+  CHECK(numbers_of(nn::lp_pool1d<2>{}.forward(tenon_test::counting<float>(rank<3>(1, 1, 2), 3))) == numbers{5});
+  CHECK(numbers_of(nn::lp_pool1d<2>{1}.forward(tenon_test::counting<float>(rank<3>(1, 1, 2), 3))) == numbers{7});
+}
+
+TEST_CASE("pools refuse padding without use, and inputs without room", "[pool]") {
+  const auto text = [](const auto& call) { return tenon_test::text_of<tenon::shape_error>(call); };
+  const nn::pool1d_options wide{.padding = 2};
+  CHECK(text([&] { nn::max_pool1d<tenon::dyn>(3, wide); }) ==
+        "max_pool1d: axis 2: padding 2, expected at most half of the window's 3");
+  const auto x = tenon_test::counting<float>(rank<3>(1, 1, 1));
+  CHECK(text([&] { nn::avg_pool1d<tenon::dyn>(4).forward(x); }) ==
+        "avg_pool1d: axis 2: extent 1, expected room for a window of 4 (input [1, 1, 1])");
+}
+
 TEST_CASE("the shape of a pool's output leaves out what fills no window", "[pool]") {
-  STATIC_REQUIRE(std::is_same_v<decltype(nn::max_pool2d<2>::output_shape(shape<tenon::dyn, 8, 7, 28>{})),
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::max_pool2d<2>{}.output_shape(shape<tenon::dyn, 8, 7, 28>{})),
                                 shape<tenon::dyn, 8, 3, 14>>);
-  CHECK(nn::max_pool2d<3>::output_shape(rank<4>(1, 2, 10, 9)) == rank<4>(1, 2, 3, 3));
+  CHECK(nn::max_pool2d<3>{}.output_shape(rank<4>(1, 2, 10, 9)) == rank<4>(1, 2, 3, 3));
+  constexpr nn::pool2d_options ceiled{.stride = 2, .ceil_mode = true};
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::max_pool2d<3, ceiled>{}.output_shape(shape<tenon::dyn, 8, 6, 7>{})),
+                                shape<tenon::dyn, 8, 3, 3>>);
+  CHECK(nn::max_pool2d<3, framed>{}.output_shape(rank<4>(1, 2, 112, 5)) == rank<4>(1, 2, 56, 3));
+  constexpr nn::pool1d_options apart{
+      .stride = 3, .padding = 1, .ceil_mode = true};  // a third window would begin behind
+  CHECK(nn::max_pool1d<2, apart>{}.output_shape(rank<3>(1, 1, 5)) == rank<3>(1, 1, 2));
 }

@@ -1,0 +1,69 @@
+// tests/expr/views/placed_windows.cpp: which element every tap of every window sees, and which windows see an element.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/views/placed_windows.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon::rank;
+using tenon::shape;
+using tenon_test::numbers_of;
+
+/// Whether the windows that an element is said to be seen by are those whose taps see it.
+template <class Windows>
+bool seers_see(const Windows& windows, tenon::index taps) {
+  for (tenon::index element = 0; element < windows.image[0]; ++element) {
+    std::vector<tenon::index> said, expected;
+    for (tenon::index k = 0; k < windows.seers(0); ++k) {
+      const tenon::index window = windows.seer(0, element, k);
+      if (window < 0) continue;
+      said.push_back(window);
+      if (windows.element(0, window, windows.tap(0, element, window)) != element) return false;
+    }
+    for (tenon::index window = 0; window < windows.output[0]; ++window) {
+      for (tenon::index tap = 0; tap < taps; ++tap) {
+        if (windows.element(0, window, tap) == element) expected.push_back(window);
+      }
+    }
+    std::sort(said.begin(), said.end());
+    if (said != expected) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("windows reach beside the operand", "[placed_windows]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<float, TestType>(shape<2, 5>{}, 1);
+  const tenon::even_windows<1> windows{{{5}}, {{3}}, {{3}}, {{2}}, {{1}}, {{2}}};
+  const auto parts = tenon::placed_windows(x, windows, shape<3>{}, -1.0f);
+  STATIC_REQUIRE(std::is_same_v<typename decltype(parts)::shape_type, shape<2, tenon::dyn, 3>>);
+  CHECK(numbers_of(parts) == std::vector<double>{-1, 2, 4, 2, 4, -1, 4, -1, -1, -1, 7, 9, 7, 9, -1, 9, -1, -1});
+}
+
+TEMPLATE_LIST_TEST_CASE("windows share an operand out", "[placed_windows]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<float, TestType>(rank<1>(5), 1);
+  const tenon::shared_windows<1> windows{{{5}}, {{3}}};
+  const auto parts = tenon::placed_windows(x, windows, rank<1>(windows.longest(5, 3)), 0.0f);
+  CHECK(tenon_test::extents_of(parts) == std::vector<tenon::index>{3, 3});
+  CHECK(numbers_of(parts) == std::vector<double>{1, 2, 0, 2, 3, 4, 4, 5, 0});
+}
+
+TEST_CASE("the windows that see an element are found from it", "[placed_windows]") {
+  for (const tenon::index stride : {1, 2, 3}) {
+    for (const tenon::index dilation : {1, 2}) {
+      for (const tenon::index padding : {0, 1}) {
+        CHECK(seers_see(tenon::even_windows<1>{{{9}}, {{3}}, {{5}}, {{stride}}, {{padding}}, {{dilation}}}, 3));
+      }
+    }
+  }
+  for (tenon::index extent = 1; extent < 8; ++extent) {
+    for (tenon::index count = 1; count < 8; ++count) {
+      const tenon::shared_windows<1> windows{{{extent}}, {{count}}};
+      CHECK(seers_see(windows, windows.longest(extent, count)));
+    }
+  }
+}

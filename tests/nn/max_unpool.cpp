@@ -1,0 +1,43 @@
+// tests/nn/max_unpool.cpp: what a max pool found goes back to where it lay.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/max_unpool.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+TEMPLATE_LIST_TEST_CASE("greatest values return to their places", "[max_unpool]", tenon_test::spaces) {
+  const auto x = tenon_test::made_tensor<float, TestType>(rank<4>(2, 3, 4, 6), tenon_test::scattered);
+  const nn::max_pool2d<2> pool;
+  const auto y = tenon::evaluated_tensor(pool.forward(x));
+  const auto places = tenon::evaluated_tensor(pool.indices(x));
+  const nn::max_unpool<2> layer(2);
+  const auto back = layer.forward(y, places);
+  REQUIRE(back.shape() == x.shape());
+  const auto given = numbers_of(x), found = numbers_of(back), greatest = numbers_of(y), at = numbers_of(places);
+  double sum = 0, expected = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK((found[i] == 0 || found[i] == given[i]));
+    sum += found[i];
+  }
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    expected += greatest[i];
+    CHECK(given[i / 6 * 24 + static_cast<std::size_t>(at[i])] == greatest[i]);
+  }
+  CHECK(std::fabs(sum - expected) < 1e-9);
+  CHECK(numbers_of(layer.input_gradient(places, x)) == greatest);
+  CHECK(layer.forward(y, places, rank<4>(2, 3, 5, 6)).extent(2) == 5);
+}
+
+TEST_CASE("an index outside the plane is refused", "[max_unpool]") {
+  const auto y = tenon_test::counting<float>(rank<3>(1, 1, 2));
+  const auto places = tenon_test::counting<tenon::index>(rank<3>(1, 1, 2), 3);
+  CHECK(nn::max_unpool<1>(3, 2).output_shape(y.shape()) == rank<3>(1, 1, 5));
+  CHECK_NOTHROW(nn::max_unpool<1>(3, 2).forward(y, places));
+  CHECK_THROWS_AS(nn::max_unpool<1>(2).forward(y, places), tenon::index_error);
+}
