@@ -88,6 +88,20 @@ struct window_map {
   }
 };
 
+namespace detail {
+
+template <int>
+inline constexpr index unknown_extent = dyn;
+
+template <class Operand, class Taps, class Leading, class Sliding>
+struct placed_shape;
+template <class Operand, class Taps, int... I, int... J>
+struct placed_shape<Operand, Taps, std::integer_sequence<int, I...>, std::integer_sequence<int, J...>> {
+  using type = shape<Operand::static_extent(I)..., unknown_extent<J>..., Taps::static_extent(J)...>;
+};
+
+}  // namespace detail
+
 /// The windows over the last axes of `operand`: [..., h, w] becomes [..., windows along h, along w, taps, taps], of
 /// which `Taps` says what types know. Taps that see no element are `outside`.
 /// cost      places are computed for every tap; `windows` costs nothing where no window reaches beside the operand
@@ -97,13 +111,16 @@ auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int leading = old_shape::rank - Windows::rank;
   static_assert(leading >= 0, "tenon: windows slide over axes that the operand has");
-  return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
-    using new_shape = shape<old_shape::static_extent(I)..., (static_cast<void>(J), dyn)..., Taps::static_extent(J)...>;
-    const array<index, leading + 2 * Windows::rank> extents{
-        {operand.shape().extent(I)..., windows.output[J]..., taps.extent(J)...}};
-    return make_remap(window_map<decltype(outside), leading, Windows>{windows, outside}, new_shape(extents),
-                      as_node(std::forward<Operand>(operand)));
-  }(std::make_integer_sequence<int, leading>{}, std::make_integer_sequence<int, Windows::rank>{});
+  using leading_axes = std::make_integer_sequence<int, leading>;
+  using sliding_axes = std::make_integer_sequence<int, Windows::rank>;
+  using new_shape = typename detail::placed_shape<old_shape, Taps, leading_axes, sliding_axes>::type;
+  array<index, new_shape::rank> extents{};
+  for (int axis = 0; axis < leading; ++axis) extents[axis] = operand.shape().extent(axis);
+  for (int axis = 0; axis < Windows::rank; ++axis) {
+    extents[leading + axis] = windows.output[axis], extents[leading + Windows::rank + axis] = taps.extent(axis);
+  }
+  return make_remap(window_map<decltype(outside), leading, Windows>{windows, outside}, new_shape(extents),
+                    as_node(std::forward<Operand>(operand)));
 }
 
 }  // namespace tenon
