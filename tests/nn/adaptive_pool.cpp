@@ -53,6 +53,7 @@ TEMPLATE_LIST_TEST_CASE("adaptive pools agree with their definition", "[adaptive
   compare_adaptive_pools<TestType>(7, 5, 1);
 }
 
+#if !defined(__CUDACC__)
 TEST_CASE("gradients of adaptive pools agree with differences", "[adaptive_pool]") {
   CHECK(tenon_test::layer_difference(rank<4>(2, 2, 5, 7), nn::adaptive_avg_pool2d<nn::per_axis<2>(2, 3)>()) == "");
   CHECK(tenon_test::layer_difference(rank<4>(1, 2, 3, 2), nn::adaptive_avg_pool2d<5>()) == "");
@@ -68,3 +69,4 @@ TEST_CASE("types know the output of adaptive pools", "[adaptive_pool]") {
   CHECK(pooled.extent(3) == 9);
   CHECK(nn::adaptive_max_pool2d<dyn>(4).output_shape(input) == rank<4>(2, 8, 4, 4));
 }
+#endif

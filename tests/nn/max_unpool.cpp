@@ -1,5 +1,8 @@
 // tests/nn/max_unpool.cpp: what a max pool found goes back to where it lay.
 // SPDX-License-Identifier: Apache-2.0
+#if defined(__CUDACC__)
+#include <tenon/algorithms/cuda.hpp>
+#endif
 #include <tenon/nn/max_unpool.hpp>
 
 #include "support/catch.hpp"

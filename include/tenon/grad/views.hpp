@@ -16,7 +16,7 @@ namespace detail {
 
 /// The axis of a result that moves along `axis` of the operand, the `which`-th of them; -1 where there is none.
 template <int... Targets>
-constexpr int axis_moving_along(moved_axes<Targets...>, int axis, int which = 0) {
+TENON_HOST_DEVICE constexpr int axis_moving_along(moved_axes<Targets...>, int axis, int which = 0) {
   const array<int, static_cast<int>(sizeof...(Targets))> targets{{Targets...}};
   for (int j = 0; j < targets.size(); ++j) {
     if (targets[j] == axis && which-- == 0) return j;
@@ -26,7 +26,7 @@ constexpr int axis_moving_along(moved_axes<Targets...>, int axis, int which = 0)
 
 /// Whether axis `j` of a result is not given by a position of the operand: it repeats, or is not the first on its axis.
 template <int... Targets>
-constexpr bool is_free_axis(moved_axes<Targets...> axes, int j) {
+TENON_HOST_DEVICE constexpr bool is_free_axis(moved_axes<Targets...> axes, int j) {
   const array<int, static_cast<int>(sizeof...(Targets))> targets{{Targets...}};
   return targets[j] < 0 || axis_moving_along(axes, targets[j]) != j;
 }

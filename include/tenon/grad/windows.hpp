@@ -43,8 +43,8 @@ auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operan
   return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
     using seen_shape = shape<operand_shape::static_extent(I)..., (static_cast<void>(J), dyn)...>;
     const array<index, rank + Windows::rank> extents{{operand.shape().extent(I)..., node.map.windows.seers(J)...}};
-    return sum(make_remap(seer_map<typename Gradient::element, Leading, Windows>{node.map.windows},
-                          seen_shape(extents), gradient),
+    return sum(make_remap(seer_map<typename Gradient::element, Leading, Windows>{node.map.windows}, seen_shape(extents),
+                          gradient),
                drop<rank + J...>);
   }(std::make_integer_sequence<int, rank>{}, std::make_integer_sequence<int, Windows::rank>{});
 }

@@ -1,5 +1,5 @@
 // tenon/nn/adaptive_pool.hpp: pools into as many windows as are asked for, along one, two or three axes.
-// Names and shapes are those of torch.nn.AdaptiveAvgPool1d to torch.nn.AdaptiveMaxPool3d; an output of 1 is a global pool.
+// Names and shapes are those of torch.nn.AdaptiveAvgPool1d to AdaptiveMaxPool3d; an output of 1 is a global pool.
 // Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -32,8 +32,8 @@ auto for_each_tap(const Node& node) {
 
 }  // namespace detail
 
-/// Base of a layer with `rank` and `windows_of(input, outside)`: its value is the greatest of each window. NaN counts as
-/// greatest, of equal values the first does.
+/// Base of a layer with `rank` and `windows_of(input, outside)`: its value is the greatest of each window. NaN counts
+/// as greatest, of equal values the first does.
 template <class Layer>
 struct greatest_of_windows {
   template <class Input>

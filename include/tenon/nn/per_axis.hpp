@@ -8,8 +8,8 @@
 
 namespace tenon::nn {
 
-/// Of padding: what keeps the extents at stride 1; where it is odd, the one more is behind, as in PyTorch. Of an adaptive
-/// pool's output: as many as the input has.
+/// Of padding: what keeps the extents at stride 1; where it is odd, the one more is behind, as in PyTorch. Of an
+/// adaptive pool's output: as many as the input has.
 inline constexpr index same = -2;
 
 /// A number for each of `Rank` axes; one alone is that of all: `.stride = 2`, `.stride = {2, 1}`.

@@ -13,10 +13,10 @@ template <int Rank>
 struct pool_options {
   per_axis<Rank> stride = 0;  // 0: the windows' length
   per_axis<Rank> padding = 0;
-  per_axis<Rank> dilation = 1;     // of max pools
-  bool ceil_mode = false;          // whether windows that overhang behind count
-  bool count_include_pad = true;   // of average pools: whether padding counts among the elements of a window
-  index divisor_override = 0;      // of average pools: what sums are divided by; 0: the number of elements
+  per_axis<Rank> dilation = 1;    // of max pools
+  bool ceil_mode = false;         // whether windows that overhang behind count
+  bool count_include_pad = true;  // of average pools: whether padding counts among the elements of a window
+  index divisor_override = 0;     // of average pools: what sums are divided by; 0: the number of elements
 };
 using pool1d_options = pool_options<1>;
 using pool2d_options = pool_options<2>;
@@ -46,10 +46,10 @@ struct counted_elements {
 
 }  // namespace detail
 
-/// Base of pooling layers over windows of one length, which a type knows or, where it is `dyn`, the constructor is given
-/// with the options.
-/// extents   [batch, channels, ...]: (extent + 2 padding - dilation (kernel - 1) - 1) / stride + 1, in ceil_mode rounded
-///           up, but for windows that would begin behind the input and its padding
+/// Base of pooling layers over windows of one length, which a type knows or, where it is `dyn`, the constructor is
+/// given with the options.
+/// extents   [batch, channels, ...]: (extent + 2 padding - dilation (kernel - 1) - 1) / stride + 1, in ceil_mode
+///           rounded up, but for windows that would begin behind the input and its padding
 /// throws    shape_error when padding is more than half a window, or no window fits
 template <class Layer, int Rank, per_axis<Rank> Kernel, pool_options<Rank> Options>
 struct pool_layer : stateless, detail::window_length<std::make_integer_sequence<int, Rank>, Kernel> {
@@ -81,9 +81,7 @@ struct pool_layer : stateless, detail::window_length<std::make_integer_sequence<
   template <class Input>
   static constexpr index known_output(int axis) {
     const index extent = Input::static_extent(axis);
-    return axis < 2                         ? extent
-           : is_static && extent != dyn ? pooled(extent, Kernel, Options, axis - 2)
-                                        : dyn;
+    return axis < 2 ? extent : is_static && extent != dyn ? pooled(extent, Kernel, Options, axis - 2) : dyn;
   }
 
   /// The windows of an input; what they see beside it is `outside`.
@@ -93,8 +91,8 @@ struct pool_layer : stateless, detail::window_length<std::make_integer_sequence<
     if constexpr (stays_inside) {
       return windows(x, detail::image_axes<Rank>, length, strides(), to_array(options.dilation));
     } else {
-      even_windows<Rank> places{{}, to_array(kernel), {}, strides(), to_array(options.padding),
-                                to_array(options.dilation)};
+      even_windows<Rank> places{{},        to_array(kernel),          {},
+                                strides(), to_array(options.padding), to_array(options.dilation)};
       for (int axis = 0; axis < Rank; ++axis) {
         places.image[axis] = x.shape().extent(2 + axis);
         places.output[axis] = pooled(places.image[axis], kernel, options, axis);
@@ -125,8 +123,8 @@ struct pool_layer : stateless, detail::window_length<std::make_integer_sequence<
   }
   static constexpr index pooled(index extent, const per_axis<Rank>& window, const pool_options<Rank>& given, int axis) {
     const index stride = given.stride[axis] == 0 ? window[axis] : given.stride[axis], padding = given.padding[axis];
-    const index count = window_count(extent, window[axis], stride, padding, given.dilation[axis],
-                                     given.ceil_mode ? stride - 1 : 0);
+    const index count =
+        window_count(extent, window[axis], stride, padding, given.dilation[axis], given.ceil_mode ? stride - 1 : 0);
     return given.ceil_mode && count > 1 && (count - 1) * stride >= extent + padding ? count - 1 : count;
   }
   void check_options() const {
@@ -154,9 +152,9 @@ template <class Layer, int Rank, per_axis<Rank> Kernel, pool_options<Rank> Optio
 struct max_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, greatest_of_windows<Layer> {
   static_assert(Options.count_include_pad && Options.divisor_override == 0,
                 "tenon: only average pools count the elements of their windows");
-  static constexpr bool divides_input =
-      pool_layer<Layer, Rank, Kernel, Options>::stays_inside && Options.dilation == per_axis<Rank>(1) &&
-      (Options.stride == per_axis<Rank>(0) || Options.stride == Kernel);
+  static constexpr bool divides_input = pool_layer<Layer, Rank, Kernel, Options>::stays_inside &&
+                                        Options.dilation == per_axis<Rank>(1) &&
+                                        (Options.stride == per_axis<Rank>(0) || Options.stride == Kernel);
   using pool_layer<Layer, Rank, Kernel, Options>::pool_layer;
 };
 
@@ -172,8 +170,8 @@ struct avg_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, expression_lay
     using element = typename Input::element;
     const auto sums = sum(this->windows_of(x, element(0.0f)), detail::tap_axes<Rank>);
     if constexpr (base::stays_inside) {
-      return sums / static_cast<float>(this->options.divisor_override == 0 ? this->taps()
-                                                                           : this->options.divisor_override);
+      return sums /
+             static_cast<float>(this->options.divisor_override == 0 ? this->taps() : this->options.divisor_override);
     } else {
       return sums / divisor(x, std::make_integer_sequence<int, Rank>{});
     }

@@ -1,4 +1,4 @@
-// tenon/expr/views/placed_windows.hpp: windows over the last axes that may reach beside the operand, or differ in length.
+// tenon/expr/views/placed_windows.hpp: windows over the last axes that reach beside the operand, or differ in length.
 // A window has as many taps as the longest; those that see no element have a value of their own.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
@@ -34,7 +34,7 @@ struct even_windows {
 };
 
 /// As many windows as are asked for, which divide the operand as evenly as whole elements can.
-/// source    PyTorch's adaptive pools: window j begins at floor(j extent / count) and ends at ceil((j + 1) extent / count)
+/// source    PyTorch's adaptive pools: window j begins at floor(j extent / count), ends at ceil((j + 1) extent / count)
 template <int Rank>
 struct shared_windows {
   static constexpr int rank = Rank;
