@@ -16,6 +16,7 @@
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
+#include <tenon/nn/padding.hpp>
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>
 #include <tenon/nn/rnn.hpp>

@@ -47,6 +47,7 @@ void add_activation(device_tables&);
 void add_convolution(device_tables&);
 void add_loss(device_tables&);
 void add_normalization(device_tables&);
+void add_padding(device_tables&);
 void add_recurrent(device_tables&);
 
 }  // namespace golden

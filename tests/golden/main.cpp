@@ -15,6 +15,7 @@ device_tables all_devices() {
   add_convolution(devices);
   add_loss(devices);
   add_normalization(devices);
+  add_padding(devices);
   add_recurrent(devices);
   return devices;
 }
