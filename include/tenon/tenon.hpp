@@ -19,5 +19,6 @@
 #include <tenon/nn/padding.hpp>
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>
+#include <tenon/nn/resampling.hpp>
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>

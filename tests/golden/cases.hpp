@@ -49,5 +49,6 @@ void add_loss(device_tables&);
 void add_normalization(device_tables&);
 void add_padding(device_tables&);
 void add_recurrent(device_tables&);
+void add_resampling(device_tables&);
 
 }  // namespace golden

@@ -17,6 +17,7 @@ device_tables all_devices() {
   add_normalization(devices);
   add_padding(devices);
   add_recurrent(devices);
+  add_resampling(devices);
   return devices;
 }
 

@@ -95,12 +95,11 @@ template <class Taps, tensor_operand Operand, class Windows>
 auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
                     typename std::remove_cvref_t<Operand>::element outside) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
-  constexpr int leading = old_shape::rank - Windows::rank;
+  constexpr int leading = old_shape::rank - Windows::rank, count = leading + 2 * Windows::rank;
   static_assert(leading >= 0, "tenon: windows slide over axes that the operand has");
   return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
     using new_shape = shape<old_shape::static_extent(I)..., (static_cast<void>(J), dyn)..., Taps::static_extent(J)...>;
-    const array<index, leading + 2 * Windows::rank> extents{
-        {operand.shape().extent(I)..., windows.output[J]..., taps.extent(J)...}};
+    const array<index, count> extents{{operand.shape().extent(I)..., windows.output[J]..., taps.extent(J)...}};
     return make_remap(window_map<decltype(outside), leading, Windows>{windows, outside}, new_shape(extents),
                       as_node(std::forward<Operand>(operand)));
   }(std::make_integer_sequence<int, leading>{}, std::make_integer_sequence<int, Windows::rank>{});
