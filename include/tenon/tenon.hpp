@@ -10,6 +10,7 @@
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/batch_norm.hpp>
+#include <tenon/nn/combinators.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/gru.hpp>
@@ -20,5 +21,6 @@
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>
 #include <tenon/nn/resampling.hpp>
+#include <tenon/nn/reshaping.hpp>
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>

@@ -15,8 +15,8 @@ using tenon_test::text_of;
 
 namespace {
 
-/// How much each of `from` elements counts in each of `to`, along one axis, row by row of the result; by `scale` > 0, or
-/// by the ratio of extents.
+/// How much each of `from` elements counts in each of `to`, along one axis, row by row of the result; by `scale` where
+/// it is above 0, or by the ratio of extents.
 std::vector<double> interpolation_matrix(tenon::index from, tenon::index to, bool is_linear, bool aligns,
                                          double scale = 0) {
   std::vector<double> matrix(static_cast<std::size_t>(from * to), 0.0);
