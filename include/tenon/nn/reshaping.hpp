@@ -81,7 +81,7 @@ struct unflatten : reshaping<unflatten<Axis, Extents...>> {
     array<index, Input::rank + more> extents{};
     for (int axis = 0; axis < extents.size(); ++axis) {
       const index known = known_output<Input>(axis);
-      extents[axis] = known != dyn ? known : input.extent(axis <= divided ? axis : axis - more);
+      extents[axis] = known != dyn ? known : input.extent(axis < divided ? axis : axis - more);
     }
     return shape_of<detail::output_extents<unflatten, Input>, Input::rank + more>(extents);
   }
