@@ -11,6 +11,7 @@
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>
 #include <tenon/nn/batch_norm.hpp>
+#include <tenon/nn/combinators.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/gru.hpp>
@@ -18,7 +19,10 @@
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
 #include <tenon/nn/max_unpool.hpp>
+#include <tenon/nn/padding.hpp>
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>
+#include <tenon/nn/resampling.hpp>
+#include <tenon/nn/reshaping.hpp>
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>

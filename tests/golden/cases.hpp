@@ -47,7 +47,9 @@ void add_activation(device_tables&);
 void add_convolution(device_tables&);
 void add_loss(device_tables&);
 void add_normalization(device_tables&);
+void add_padding(device_tables&);
 void add_pooling(device_tables&);
 void add_recurrent(device_tables&);
+void add_resampling(device_tables&);
 
 }  // namespace golden

@@ -15,8 +15,10 @@ device_tables all_devices() {
   add_convolution(devices);
   add_loss(devices);
   add_normalization(devices);
+  add_padding(devices);
   add_pooling(devices);
   add_recurrent(devices);
+  add_resampling(devices);
   return devices;
 }
 

@@ -1,4 +1,4 @@
-// tests/nn/activation.cpp: relu and flatten, forward and backward.
+// tests/nn/activation.cpp: relu forward and backward, and the extents of glu.
 // Against PyTorch's values where they are there.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/activation.hpp>
@@ -33,20 +33,6 @@ TEMPLATE_LIST_TEST_CASE("relu agrees with PyTorch", "[activation]", tenon_test::
   layer.backward(x, y, g, dx.write_view());
   CHECK(tenon_test::golden_difference(y, golden.read<float, 2>("output_output")) == "");
   CHECK(tenon_test::golden_difference(dx, golden.read<float, 2>("gradient_input")) == "");
-}
-
-TEMPLATE_LIST_TEST_CASE("flatten joins all axes but the batch", "[activation]", tenon_test::spaces) {
-  STATIC_REQUIRE(std::is_same_v<decltype(nn::flatten::output_shape(shape<tenon::dyn, 64, 7, 7>{})),
-                                shape<tenon::dyn, 64 * 7 * 7>>);
-  STATIC_REQUIRE(std::is_same_v<decltype(nn::flatten::output_shape(shape<3, tenon::dyn, 2>{})), shape<3, tenon::dyn>>);
-  const auto x = tenon_test::counting<float, TestType>(rank<3>(2, 3, 4));
-  nn::flatten layer;
-  const auto y = tenon::evaluated_tensor(layer.forward(x));
-  CHECK(y.shape() == rank<2>(2, 12));
-  CHECK(numbers_of(y) == numbers_of(x));
-  tenon::tensor<float, rank<3>, TestType> dx(x.shape());
-  layer.backward(x, y, y, dx.write_view());
-  CHECK(numbers_of(dx) == numbers_of(x));
 }
 
 TEST_CASE("glu halves its axis", "[activation]") {

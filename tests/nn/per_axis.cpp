@@ -5,17 +5,16 @@
 #include "support/catch.hpp"
 
 namespace nn = tenon::nn;
-using tenon::index;
 
 namespace {
 
 template <nn::per_axis<2> Each>
 struct of_type {
-  static constexpr index sum = Each[0] + Each[1];
+  static constexpr tenon::index sum = Each[0] + Each[1];
 };
 
 struct squares {
-  static constexpr index at(int axis) { return axis * axis; }
+  static constexpr tenon::index at(int axis) { return axis * axis; }
 };
 
 }  // namespace
@@ -26,6 +25,9 @@ TEST_CASE("one number stands for all axes", "[per_axis]") {
   CHECK((each[0] == 1 && each[1] == 2 && each[2] == 3));
   CHECK(all == nn::per_axis<3>(4, 4, 4));
   CHECK(!(all == each));
+  const nn::per_axis<2, double> factors = {1.5, 2}, twice = 2;
+  CHECK((factors[0] == 1.5 && factors[1] == 2.0));
+  CHECK((twice[0] == 2.0 && twice[1] == 2.0));
   STATIC_REQUIRE(of_type<3>::sum == 6);
   STATIC_REQUIRE(of_type<nn::per_axis<2>(3, 4)>::sum == 7);
 }

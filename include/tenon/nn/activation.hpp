@@ -1,4 +1,4 @@
-// tenon/nn/activation.hpp: layers that work element by element, softmax, and flatten.
+// tenon/nn/activation.hpp: layers that work element by element, and softmax.
 // Definitions, defaults and the order of arguments are those of PyTorch.
 // Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
@@ -167,36 +167,5 @@ template <int Axis = -1>
 using log_softmax = along_axis<detail::log_softmax_function, Axis>;
 template <int Axis = -1>
 using softmin = along_axis<detail::softmin_function, Axis>;
-
-/// All axes but the batch as one: [batch, ...] to [batch, count].
-struct flatten : stateless {
-  static constexpr const char* name = "flatten";
-
-  template <shape_type Input>
-  static constexpr auto output_shape(const Input& input) {
-    index count = 1;
-    for (int axis = 1; axis < Input::rank; ++axis) count *= input.extent(axis);
-    return shape<Input::static_extent(0), static_count<Input>()>(input.extent(0), count);
-  }
-  template <class Input>
-  auto forward(const Input& input) const {
-    return reshape(input, output_shape(input.shape()));
-  }
-  template <class Input, class Output, class Gradient, class Destination>
-  void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
-    if constexpr (is_wanted<Destination>) destination = reshape(gradient, input.shape());
-  }
-
- private:
-  template <class Input>
-  static constexpr index static_count() {
-    index count = 1;
-    for (int axis = 1; axis < Input::rank; ++axis) {
-      if (Input::static_extent(axis) == dyn) return dyn;
-      count *= Input::static_extent(axis);
-    }
-    return count;
-  }
-};
 
 }  // namespace tenon::nn

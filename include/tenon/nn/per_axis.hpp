@@ -13,24 +13,24 @@ namespace tenon::nn {
 inline constexpr index same = -2;
 
 /// A number for each of `Rank` axes; one alone is that of all: `.stride = 2`, `.stride = {2, 1}`.
-template <int Rank>
+template <int Rank, class Number = index>
 struct per_axis {
-  index values[Rank]{};
+  Number values[Rank]{};
 
-  constexpr per_axis(index all) {
-    for (index& value : values) value = all;
+  constexpr per_axis(Number all) {
+    for (Number& value : values) value = all;
   }
-  template <std::convertible_to<index>... Values>
+  template <std::convertible_to<Number>... Values>
     requires(sizeof...(Values) == Rank && Rank > 1)
-  constexpr per_axis(Values... each) : values{static_cast<index>(each)...} {}
+  constexpr per_axis(Values... each) : values{static_cast<Number>(each)...} {}
   /// The same, as nvcc writes a template argument for its host compiler.
-  constexpr per_axis(const index (&each)[Rank])
+  constexpr per_axis(const Number (&each)[Rank])
     requires(Rank > 1)
   {
     for (int axis = 0; axis < Rank; ++axis) values[axis] = each[axis];
   }
 
-  constexpr index operator[](index axis) const { return values[axis]; }
+  constexpr Number operator[](index axis) const { return values[axis]; }
   bool operator==(const per_axis&) const = default;
 };
 

@@ -36,9 +36,10 @@ constexpr bool check_chain() {
 
 }  // namespace detail
 
-/// Layers one after another. Parameters are named `0.weight`, `0.bias`, ... by position, as in torch.nn.Sequential.
+/// Base of what is made of layers. Parameters are named `0.weight`, `0.bias`, ... by position, as in
+/// torch.nn.Sequential; those of layers of layers `0.1.weight`.
 template <class... Layers>
-struct sequential_network {
+struct layer_list {
   static constexpr int count = static_cast<int>(sizeof...(Layers));
   tuple<Layers...> layers;
 
@@ -52,7 +53,7 @@ struct sequential_network {
   void visit_parameters(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       get<i.value>(layers).visit_parameters(
-          [&](const char* name, auto& parameter) { visitor(std::to_string(i.value) + "." + name, parameter); });
+          [&](const auto& name, auto& parameter) { visitor(std::to_string(i.value) + "." + name, parameter); });
     });
   }
   /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
@@ -62,7 +63,7 @@ struct sequential_network {
       auto& layer = get<i.value>(layers);
       if constexpr (requires { layer.visit_buffers([](const char*, auto&) {}); }) {
         layer.visit_buffers(
-            [&](const char* name, auto& buffer) { visitor(std::to_string(i.value) + "." + name, buffer); });
+            [&](const auto& name, auto& buffer) { visitor(std::to_string(i.value) + "." + name, buffer); });
       }
     });
   }
@@ -71,18 +72,34 @@ struct sequential_network {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
       if constexpr (requires { layer.is_training = is_training; }) layer.is_training = is_training;
+      else if constexpr (requires { layer.train(is_training); }) layer.train(is_training);
     });
   }
   void eval() { train(false); }
+
+ protected:
+  /// The same with parameters copied to another memory space.
+  template <memory_space Other, template <class...> class Network>
+  auto in_other_space() const {
+    return apply_tuple(
+        [](const auto&... layer) {
+          return Network<decltype(layer_in_space<Other>(layer))...>{{make_tuple_of(layer_in_space<Other>(layer)...)}};
+        },
+        layers);
+  }
+};
+
+/// Layers one after another; a layer itself.
+template <class... Layers>
+struct sequential_network : layer_list<Layers...> {
   /// The network with its parameters copied to another memory space.
   template <memory_space Other>
   auto to() const {
-    return apply_tuple(
-        [](const auto&... layer) {
-          return sequential_network<decltype(layer_in_space<Other>(layer))...>{
-              make_tuple_of(layer_in_space<Other>(layer)...)};
-        },
-        layers);
+    return this->template in_other_space<Other, tenon::nn::sequential_network>();
+  }
+  template <shape_type Input>
+  constexpr auto output_shape(const Input& input) const {
+    return apply_tuple([&](const auto&... layer) { return detail::shape_through(input, layer...); }, this->layers);
   }
 };
 
@@ -90,10 +107,26 @@ struct sequential_network {
 template <class... Layers>
 sequential_network<Layers...> sequential(Layers... layers) {
   static_assert(detail::check_chain<Layers...>());
-  sequential_network<Layers...> result{make_tuple_of(std::move(layers)...)};
+  sequential_network<Layers...> result{{make_tuple_of(std::move(layers)...)}};
   result.initialise(0);
   return result;
 }
+
+/// Both passes of a layer for inputs of shape `Input`. Layers made of layers specialise it, and keep there what lies
+/// between their own.
+template <class Layer, dtype T, memory_space Space, shape_type Input>
+struct layer_pass {
+  template <class View, class Output>
+  void forward(Layer& layer, const View& input, const Output& output) {
+    if constexpr (requires { layer.prepare(input); }) layer.prepare(input);
+    output = layer.forward(input);
+  }
+  template <class View, class Output, class Gradient, class Destination>
+  void backward(Layer& layer, const View& input, const Output& output, const Gradient& gradient,
+                const Destination& destination) {
+    layer.backward(input, output, gradient, destination);
+  }
+};
 
 namespace detail {
 
@@ -110,15 +143,15 @@ template <dtype T, memory_space Space, shape_type Input, class First, class... R
 struct activation_chain<T, Space, Input, First, Rest...> {
   using output_shape = decltype(std::declval<const First&>().output_shape(std::declval<const Input&>()));
 
+  layer_pass<First, T, Space, Input> first;
   buffer<T, output_shape, Space> output, gradient;
   activation_chain<T, Space, output_shape, Rest...> rest;
 
   template <int I, class Network, class View>
   auto forward(Network& net, const View& input) {
     First& layer = get<I>(net.layers);
-    if constexpr (requires { layer.prepare(input); }) layer.prepare(input);
     const auto current = output.resize(layer.output_shape(input.shape()));
-    current = layer.forward(input);
+    first.forward(layer, input, current);
     return rest.template forward<I + 1>(net, current);
   }
   template <int I, class Network, class View, class Gradient, class Destination>
@@ -130,11 +163,27 @@ struct activation_chain<T, Space, Input, First, Rest...> {
     } else {
       rest.template backward<I + 1>(net, current, last, step);
     }
-    get<I>(net.layers).backward(input, current, step, destination);
+    first.backward(get<I>(net.layers), input, current, step, destination);
   }
 };
 
 }  // namespace detail
+
+/// Of networks within networks.
+template <class... Layers, dtype T, memory_space Space, shape_type Input>
+struct layer_pass<sequential_network<Layers...>, T, Space, Input> {
+  detail::activation_chain<T, Space, Input, Layers...> chain;
+
+  template <class Network, class View, class Output>
+  void forward(Network& net, const View& input, const Output& output) {
+    output = chain.template forward<0>(net, input);
+  }
+  template <class Network, class View, class Output, class Gradient, class Destination>
+  void backward(Network& net, const View& input, const Output&, const Gradient& gradient,
+                const Destination& destination) {
+    chain.template backward<0>(net, input, gradient, destination);
+  }
+};
 
 /// Forward and backward passes of a network for inputs of shape `Input`; owns the activations between them.
 /// `Input` is checked against the layers at compile time; the batch may be dynamic and may vary.

@@ -1,0 +1,162 @@
+// tenon/nn/combinators.hpp: layers made of layers: what skips a block, and branches whose channels lie side by side.
+// They stand within `sequential`, and their layers within them; the pass keeps the activations between those.
+// Floor 7: may include base, core, expr, evaluate, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/views/concatenate.hpp>
+#include <tenon/nn/sequential.hpp>
+
+namespace tenon::nn {
+
+/// x + layers(x).
+/// extents   those of x, which the layers must keep
+/// throws    shape_error when they do not
+template <class... Layers>
+struct residual_block : layer_list<Layers...> {
+  static constexpr const char* name = "residual";
+
+  template <memory_space Other>
+  auto to() const {
+    return this->template in_other_space<Other, tenon::nn::residual_block>();
+  }
+  template <shape_type Input>
+  constexpr Input output_shape(const Input& input) const {
+    const auto changed =
+        apply_tuple([&](const auto&... layer) { return detail::shape_through(input, layer...); }, this->layers);
+    static_assert(decltype(changed)::rank == Input::rank, "tenon: the layers of a residual keep their input's axes");
+    if (changed.to_array() != input.to_array()) {
+      throw shape_error(compose_text("residual: the layers make ", changed.to_array(), " of ", input.to_array(),
+                                     ", expected the same extents"));
+    }
+    return input;
+  }
+};
+
+/// Layers one after another, and their input added to what comes out.
+/// example   nn::residual(nn::conv2d<8, 8, 3, same>{}, nn::relu{}, nn::conv2d<8, 8, 3, same>{})
+/// source    He, Zhang, Ren, Sun 2015: Deep residual learning for image recognition
+template <class... Layers>
+residual_block<Layers...> residual(Layers... layers) {
+  residual_block<Layers...> result{{make_tuple_of(std::move(layers)...)}};
+  result.initialise(0);
+  return result;
+}
+
+template <class... Layers, dtype T, memory_space Space, shape_type Input>
+struct layer_pass<residual_block<Layers...>, T, Space, Input> {
+  detail::activation_chain<T, Space, Input, Layers...> chain;
+
+  template <class Block, class View, class Output>
+  void forward(Block& block, const View& input, const Output& output) {
+    output = input + chain.template forward<0>(block, input);
+  }
+  template <class Block, class View, class Output, class Gradient, class Destination>
+  void backward(Block& block, const View& input, const Output&, const Gradient& gradient,
+                const Destination& destination) {
+    chain.template backward<0>(block, input, gradient, destination);
+    if constexpr (is_wanted<Destination>) destination = destination + gradient;
+  }
+};
+
+namespace detail {
+
+/// The extents of images whose channels lie behind each other.
+template <class First>
+constexpr auto with_channels_of(const First& first) {
+  return first;
+}
+template <class First, class Second, class... Rest>
+constexpr auto with_channels_of(const First& first, const Second& second, const Rest&... rest) {
+  constexpr index left = First::static_extent(1), right = Second::static_extent(1);
+  constexpr index known = left == dyn || right == dyn ? dyn : left + right;
+  return with_channels_of(with_extent<1, known>(first, first.extent(1) + second.extent(1)), rest...);
+}
+
+}  // namespace detail
+
+/// The outputs of several layers for one input, as one: their channels (axis 1) lie behind each other.
+/// extents   those of the outputs, which differ in channels alone; the channels added
+template <class... Branches>
+struct branching_layer : layer_list<Branches...> {
+  static constexpr const char* name = "branches";
+
+  template <memory_space Other>
+  auto to() const {
+    return this->template in_other_space<Other, tenon::nn::branching_layer>();
+  }
+  template <shape_type Input>
+  constexpr auto output_shape(const Input& input) const {
+    return apply_tuple([&](const auto&... branch) { return detail::with_channels_of(branch.output_shape(input)...); },
+                       this->layers);
+  }
+};
+
+/// Several layers side by side; a branch of more than one layer is a `sequential`.
+/// example   nn::branches(nn::conv2d<8, 4, 1>{}, nn::sequential(nn::conv2d<8, 4, 1>{}, nn::conv2d<4, 8, 3, same>{}))
+/// source    Szegedy and others 2014: Going deeper with convolutions
+template <class... Branches>
+branching_layer<Branches...> branches(Branches... layers) {
+  branching_layer<Branches...> result{{make_tuple_of(std::move(layers)...)}};
+  result.initialise(0);
+  return result;
+}
+
+namespace detail {
+
+/// One branch, its output, and the gradients on both of its sides.
+template <class Branch, dtype T, memory_space Space, shape_type Input>
+struct branch_pass {
+  using output_shape = decltype(std::declval<const Branch&>().output_shape(std::declval<const Input&>()));
+  layer_pass<Branch, T, Space, Input> inner;
+  buffer<T, output_shape, Space> output, gradient;
+  buffer<T, Input, Space> input_gradient;
+
+  template <class View>
+  auto forward(Branch& branch, const View& input) {
+    const auto current = output.resize(branch.output_shape(input.shape()));
+    inner.forward(branch, input, current);
+    return current;
+  }
+  /// Takes its channels, from `begin` on, of the gradient of all branches.
+  template <class View, class Gradient, class Destination>
+  void backward(Branch& branch, const View& input, const Gradient& all, index begin, const Destination& destination) {
+    const auto current = output.current();
+    const auto own = gradient.resize(current.shape());
+    own = narrow(all, axis<1>, begin, current.shape().extent(1));
+    inner.backward(branch, input, current, own, destination);
+  }
+};
+
+}  // namespace detail
+
+template <class... Branches, dtype T, memory_space Space, shape_type Input>
+struct layer_pass<branching_layer<Branches...>, T, Space, Input> {
+  tuple<detail::branch_pass<Branches, T, Space, Input>...> passes;
+
+  template <class Layer, class View, class Output>
+  void forward(Layer& layer, const View& input, const Output& output) {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      output = concatenate(axis<1>, get<I>(passes).forward(get<I>(layer.layers), input)...);
+    }(std::make_integer_sequence<int, Layer::count>{});
+  }
+  template <class Layer, class View, class Output, class Gradient, class Destination>
+  void backward(Layer& layer, const View& input, const Output&, const Gradient& gradient,
+                const Destination& destination) {
+    index begin = 0;
+    for_each_index<Layer::count>([&](auto i) {
+      auto& pass = get<i.value>(passes);
+      auto& branch = get<i.value>(layer.layers);
+      if constexpr (i.value == 0 || !is_wanted<Destination>) {
+        pass.backward(branch, input, gradient, begin, destination);
+      } else {
+        const auto more = pass.input_gradient.resize(input.shape());
+        pass.backward(branch, input, gradient, begin, more);
+        destination = destination + more;
+      }
+      begin += pass.output.current().shape().extent(1);
+    });
+  }
+};
+
+}  // namespace tenon::nn
