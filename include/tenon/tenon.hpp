@@ -10,6 +10,7 @@
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/batch_norm.hpp>
+#include <tenon/nn/bilinear.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/gru.hpp>
