@@ -13,6 +13,8 @@
 #include <tenon/nn/bilinear.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
+#include <tenon/nn/embedding.hpp>
+#include <tenon/nn/embedding_bag.hpp>
 #include <tenon/nn/gru.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
