@@ -11,9 +11,12 @@
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>
 #include <tenon/nn/batch_norm.hpp>
+#include <tenon/nn/bilinear.hpp>
 #include <tenon/nn/combinators.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
+#include <tenon/nn/embedding.hpp>
+#include <tenon/nn/embedding_bag.hpp>
 #include <tenon/nn/gru.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>

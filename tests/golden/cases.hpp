@@ -45,6 +45,8 @@ golden_case read_golden_case(const std::filesystem::path& folder);
 
 void add_activation(device_tables&);
 void add_convolution(device_tables&);
+void add_embedding(device_tables&);
+void add_linear(device_tables&);
 void add_loss(device_tables&);
 void add_normalization(device_tables&);
 void add_padding(device_tables&);

@@ -16,15 +16,29 @@ array copied(const Tensor& elements) {
   return array_of(copy, Tensor::shape_type::rank);
 }
 
+/// Sets a layer's parameters to those of the case.
+template <class Space, class Layer>
+void fill_parameters(const golden_case& given, Layer& called) {
+  called.initialise(0);
+  called.visit_parameters([&](const char* name, auto& parameter) {
+    using tensor = std::remove_cvref_t<decltype(parameter.value)>;
+    parameter.value = tensor_of<typename tensor::element, Space, tensor::rank>(given.parameters.at(name));
+  });
+}
+
+/// The gradients that a backward pass left.
+template <class Layer>
+array_table parameter_gradients(Layer& called) {
+  array_table found;
+  called.visit_parameters([&](const char* name, auto& parameter) { found[name] = copied(parameter.gradient); });
+  return found;
+}
+
 /// Fills a layer's parameters, calls it with an input of `Rank` axes, and goes back.
 template <int Rank, class Space, class Layer>
 result run_layer(const golden_case& given, Layer called) {
   using T = float;
-  called.initialise(0);
-  called.visit_parameters([&](const char* name, auto& parameter) {
-    constexpr int rank = std::remove_cvref_t<decltype(parameter.value)>::rank;
-    parameter.value = tensor_of<T, Space, rank>(given.parameters.at(name));
-  });
+  fill_parameters<Space>(given, called);
   const auto read_buffers = [&](auto&& use) {
     if constexpr (requires { called.visit_buffers(use); }) {
       if (!given.buffers.empty()) called.visit_buffers(use);
@@ -44,9 +58,8 @@ result run_layer(const golden_case& given, Layer called) {
 
   result found;
   found.outputs["output"] = copied(y);
+  found.gradients = parameter_gradients(called);
   found.gradients["input"] = copied(gradient);
-  called.visit_parameters(
-      [&](const char* name, auto& parameter) { found.gradients[name] = copied(parameter.gradient); });
   read_buffers([&]<class Buffer>(const char* name, const Buffer& buffer) {
     if constexpr (tn::tensor_operand<Buffer>) {
       found.buffers_after[name] = copied(buffer);

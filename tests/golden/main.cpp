@@ -13,6 +13,8 @@ device_tables all_devices() {
   device_tables devices;
   add_activation(devices);
   add_convolution(devices);
+  add_embedding(devices);
+  add_linear(devices);
   add_loss(devices);
   add_normalization(devices);
   add_padding(devices);

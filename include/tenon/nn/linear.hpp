@@ -1,5 +1,5 @@
-// tenon/nn/linear.hpp: the fully connected layer.
-// Names, shapes and initialisation are those of torch.nn.Linear.
+// tenon/nn/linear.hpp: the fully connected layer, and what it shares with the bilinear one.
+// Names, options, shapes and initialisation are those of torch.nn.Linear.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,49 +8,100 @@
 
 namespace tenon::nn {
 
-/// y = x weight^T + bias for inputs [batch, In].
-/// parameters  weight [Out, In], bias [Out]
-/// throws      shape_error when the input has another extent than In (at compile time where it is static)
-template <index In, index Out, memory_space Space = host, dtype T = float>
-struct linear {
-  static constexpr const char* name = "linear";
+/// Options of linear and bilinear layers, with PyTorch's names and defaults.
+struct linear_options {
+  bool bias = true;
+};
+
+/// A weight [Out, In, ...] and, with `Bias`, a bias [Out]: what maps of the last axis of their inputs are made of.
+template <class Layer, shape_type Weight, bool Bias, memory_space Space, dtype T>
+struct weight_and_bias {
+  static constexpr index out_features = Weight::static_extent(0);
   using space = Space;
-  using input_shape = shape<dyn, In>;
-  template <memory_space Other>
-  using in_space = linear<In, Out, Other, T>;
+  Weight extents{};  ///< of the weight
+  parameter<T, Weight, Space> weight;
+  parameter<T, shape<out_features>, Space> bias;
 
-  parameter<T, shape<Out, In>, Space> weight;
-  parameter<T, shape<Out>, Space> bias;
-
-  template <shape_type Input>
-  static constexpr auto output_shape(const Input& input) {
-    check_rank<linear, 2, Input>();
-    check_input<linear, 1, In>(input);
-    return shape<Input::static_extent(0), Out>(input.extent(0), Out);
+  /// Sizes that the type knows.
+  weight_and_bias() {
+    static_assert(Weight::dynamic_rank == 0 || must_hold<Layer>,
+                  "tenon: sizes that the type does not know are given to the constructor");
   }
+  explicit weight_and_bias(const Weight& given) : extents(given) {}
 
   void initialise(std::uint64_t seed) {
-    weight = uniform_parameter<T, Space>(shape<Out, In>{}, 2 * seed, default_bound(In));
-    bias = uniform_parameter<T, Space>(shape<Out>{}, 2 * seed + 1, default_bound(In));
+    const float bound = default_bound(extents.extent(1));
+    weight = uniform_parameter<T, Space>(extents, 2 * seed, bound);
+    if constexpr (Bias) {
+      bias = uniform_parameter<T, Space>(shape<out_features>(extents.extent(0)), 2 * seed + 1, bound);
+    }
   }
   template <memory_space Other>
-  in_space<Other> to() const {
-    return {weight.template to<Other>(), bias.template to<Other>()};
+  auto to() const {
+    typename Layer::template in_space<Other> copy(extents);
+    copy.weight = weight.template to<Other>();
+    if constexpr (Bias) copy.bias = bias.template to<Other>();
+    return copy;
   }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    visitor("weight", weight), visitor("bias", bias);
+    visitor("weight", weight);
+    if constexpr (Bias) visitor("bias", bias);
   }
 
+ protected:
+  /// Checks the last axis of an input against axis `Axis` of the weight.
+  template <int Axis, shape_type Input>
+  constexpr auto check_features(const Input& input) const {  // auto: as check_input
+    static_assert(Input::rank >= 1 || must_hold<Layer>, "tenon: this layer maps the last axis of its input");
+    check_input<Layer, Input::rank - 1, Weight::static_extent(Axis)>(input, extents.extent(Axis));
+  }
+  template <class Product>
+  auto with_bias(const Product& product) const {
+    if constexpr (Bias) return product + bias.value;
+    else return product;
+  }
+  /// The gradient of the weight is one product over all axes but the last of both operands, that of the bias a sum.
+  template <class Gradient, class Input>
+  void set_gradients(const Gradient& gradient, const Input& input) {
+    constexpr int leading = node_of<const Gradient&>::shape_type::rank - 1;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      weight.gradient = tensordot(gradient, input, axis<I...>, axis<I...>);
+      if constexpr (Bias && leading == 0) bias.gradient = gradient;
+      else if constexpr (Bias) bias.gradient = sum(gradient, drop<I...>);
+    }(std::make_integer_sequence<int, leading>{});
+  }
+};
+
+/// y = x weight^T + bias for inputs [..., In]; `In` and `Out` are template arguments, or `dyn` and given to the
+/// constructor.
+/// parameters  weight [Out, In], bias [Out] if any
+/// extents     [..., Out]
+/// throws      shape_error when the input has another last extent than In (at compile time where it is static)
+template <index In, index Out, linear_options Options = linear_options{}, memory_space Space = host, dtype T = float>
+struct linear : weight_and_bias<linear<In, Out, Options, Space, T>, shape<Out, In>, Options.bias, Space, T> {
+  static constexpr const char* name = "linear";
+  using weight_and_bias<linear, shape<Out, In>, Options.bias, Space, T>::weight_and_bias;
+  using input_shape = shape<dyn, In>;  // of the input that a network of layers is checked with
+  template <memory_space Other>
+  using in_space = linear<In, Out, Options, Other, T>;
+
+  linear() = default;
+  linear(index in, index out) : linear(shape<Out, In>(out, in)) {}
+
+  template <shape_type Input>
+  constexpr auto output_shape(const Input& input) const {
+    this->template check_features<1>(input);
+    return with_extent<Input::rank - 1, Out>(input, this->extents.extent(0));
+  }
   template <class Input>
   auto forward(const Input& input) const {
-    return matmul(input, transpose(weight.value)) + bias.value;
+    return this->with_bias(matmul(input, transpose(this->weight.value)));
   }
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
-    weight.gradient = matmul(transpose(gradient), input);
-    bias.gradient = sum(gradient, axis<0>);
-    if constexpr (is_wanted<Destination>) destination = matmul(gradient, weight.value);
+    this->set_gradients(gradient, input);
+    if constexpr (is_wanted<Destination>) destination = matmul(gradient, this->weight.value);
   }
 };
 

@@ -63,7 +63,7 @@ constexpr auto check_input(const Input& input,
 template <class Layer, int Taken, shape_type Input>
 consteval void check_rank() {
   static_assert(Input::rank == Taken || must_hold<Layer, constant<Input::rank>, constant<Taken>>,
-                "tenon: this layer takes inputs of another rank; is a flatten missing?");
+                "tenon: this layer takes inputs of another rank");
 }
 
 /// Stands for a gradient that nobody asks for: that of a network's input.
