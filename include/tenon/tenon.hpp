@@ -13,6 +13,7 @@
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/gru.hpp>
+#include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
