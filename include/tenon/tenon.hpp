@@ -21,3 +21,4 @@
 #include <tenon/nn/probability_loss.hpp>
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>
+#include <tenon/nn/state.hpp>
