@@ -22,3 +22,4 @@
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>
 #include <tenon/nn/state.hpp>
+#include <tenon/nn/summary.hpp>

@@ -29,6 +29,12 @@ struct linear {
     return shape<Input::static_extent(0), Out>(input.extent(0), Out);
   }
 
+  /// Of a forward pass.
+  template <shape_type Input>
+  static constexpr index multiply_adds(const Input& input) {
+    return input.count() * Out;
+  }
+
   void initialise(std::uint64_t seed) {
     weight = uniform_parameter<T, Space>(shape<Out, In>{}, 2 * seed, default_bound(In));
     bias = uniform_parameter<T, Space>(shape<Out>{}, 2 * seed + 1, default_bound(In));
