@@ -113,6 +113,11 @@ TEST_CASE("a model that answers its sample otherwise is refused", "[checkpoint]"
   const auto state = all_values(net);
   tenon::train::save_state(saving, file.path, sample);
   CHECK(all_values(net) == state);  // the sample was no training
+  tenon::tensor<float, shape<5, 2>> answer;
+  tenon::io::safetensors_file(file.path).read("tenon.sample.output", answer);
+  auto used = net;
+  used.eval();
+  CHECK(numbers_of(pass_of<decltype(net)>(used).forward(std::as_const(sample).view())) == numbers_of(answer));
   const auto before = all_values(loaded);
   const auto unasked = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(loaded, file.path); });
   CHECK(has(unasked, "it carries a sample; load it by a pass, which runs it, or with run_sample = false"));

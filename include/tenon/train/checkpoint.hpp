@@ -151,7 +151,7 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
   writer.save(path);
 }
 
-/// Reads every parameter and buffer of a network in any space, and converts element types; the network keeps its memory.
+/// Reads every parameter and buffer of a network in any space, converting element types; the network keeps its memory.
 /// Without `strict`, what the file lacks stays as it is, and both lists of names are the result.
 /// throws    file_error that lists all missing, unexpected and misshapen tensors together, and when the file carries a
 ///           sample, which takes a pass; nothing is changed then
