@@ -150,10 +150,9 @@ TEMPLATE_LIST_TEST_CASE("a dirac convolution hands on its channels", "[initial]"
         "dirac: 6 outputs, expected a multiple of 4 groups");
 }
 
-#if !defined(__CUDACC__)
-TEST_CASE("first values are the same on every space", "[initial]") {
+TEMPLATE_LIST_TEST_CASE("first values are the same on every space", "[initial]", tenon_test::spaces) {
   nn::linear<33, 21> here;
-  nn::linear<33, 21, tenon::emulated> there;
+  nn::linear<33, 21, TestType> there;
   const auto agree = [&](const auto& draw) {
     draw(here.weight), draw(there.weight);
     return numbers_of(here.weight.value) == numbers_of(there.weight.value);
@@ -163,4 +162,3 @@ TEST_CASE("first values are the same on every space", "[initial]") {
   CHECK(agree([](auto& weight) { initial::truncated_normal(weight, 7); }));
   CHECK(agree([](auto& weight) { initial::orthogonal(weight, 7); }));
 }
-#endif
