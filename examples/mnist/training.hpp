@@ -81,9 +81,9 @@ template <class Space>
 void run(const mnist::options& options) {
   auto drawn = make_network();
   drawn.initialise(options.seed);
-  if (!options.load.empty()) tn::train::load(drawn, options.load);
+  if (!options.load.empty()) tn::train::load_state(drawn, options.load);
   auto net = drawn.template to<Space>();
   if (!options.evaluate) train<Space>(net, read_digits(options, true), options);
-  if (!options.save.empty()) tn::train::save(net.template to<tn::host>(), options.save);
+  if (!options.save.empty()) tn::train::save_state(net, options.save);
   std::printf("test accuracy: %.4f\n", test<Space>(net, read_digits(options, false), options));
 }

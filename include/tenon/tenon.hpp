@@ -18,6 +18,7 @@
 #include <tenon/nn/embedding.hpp>
 #include <tenon/nn/embedding_bag.hpp>
 #include <tenon/nn/gru.hpp>
+#include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
@@ -29,3 +30,5 @@
 #include <tenon/nn/reshaping.hpp>
 #include <tenon/nn/rnn.hpp>
 #include <tenon/nn/sequential.hpp>
+#include <tenon/nn/state.hpp>
+#include <tenon/nn/summary.hpp>

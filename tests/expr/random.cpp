@@ -137,6 +137,46 @@ TEST_CASE("normal numbers of extreme bits are finite", "[random]") {
   CHECK(tenon::detail::normal_from_bits(0xffffffffu, 7, true) == 0.0f);
 }
 
+TEMPLATE_LIST_TEST_CASE("truncated normal numbers are the part of normal ones within their ends", "[random]",
+                        tenon_test::spaces) {
+  const tenon::truncated_normal_options options{.centre = 1, .deviation = 2, .low = 0, .high = 2.5f};
+  const auto values = numbers_of<TestType>(tenon::truncated_normal<float>(rank<2>(100, 1000), 29, options));
+  const double first = normal_probability_below(-0.5), within = normal_probability_below(0.75) - first;
+  std::vector<double> counts(50, 0.0);
+  bool inside = true;
+  for (const double each : values) {
+    inside = inside && each >= 0 && each <= 2.5;
+    const double share = (normal_probability_below((each - 1) / 2) - first) / within;
+    if (inside) counts[std::min<std::size_t>(49, static_cast<std::size_t>(50 * share))] += 1;
+  }
+  CHECK(inside);
+  CHECK(std::fabs(chi_square(counts)) < 4);
+  CHECK(std::fabs(correlation(std::vector<double>(values.begin(), values.end() - 1),
+                              std::vector<double>(values.begin() + 1, values.end()))) < 0.013);
+}
+
+TEMPLATE_LIST_TEST_CASE("truncated normal numbers are the same on every space", "[random]", tenon_test::spaces) {
+  const auto drawn = tenon::truncated_normal<float>(rank<1>(5001), 31);
+  CHECK(numbers_of<TestType>(drawn) == numbers_of<tenon::host>(drawn));
+}
+
+TEST_CASE("truncated normal numbers far from their ends are normal", "[random]") {
+  const auto whole =
+      moments_of(numbers_of(tenon::truncated_normal<float>(rank<1>(100000), 3, {.low = -50, .high = 50})));
+  CHECK(std::fabs(whole.variance - 1) < 0.02);
+  CHECK(std::fabs(whole.kurtosis - 3) < 0.06);
+}
+
+TEST_CASE("ends that hold next to nothing are refused", "[random]") {
+  const auto refused = [](const tenon::truncated_normal_options& options) {
+    return text_of<tenon::error>([&] { tenon::truncated_normal<float>(rank<1>(3), 1, options); });
+  };
+  CHECK(
+      tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4.000000, 5.000000] holds 0.000031 of all"));
+  CHECK(tenon_test::has(refused({.low = 1, .high = -1}), "expected at least 0.001"));
+  CHECK(tenon_test::has(refused({.deviation = 0}), "with deviation 0.000000"));
+}
+
 TEMPLATE_LIST_TEST_CASE("bernoulli numbers are 1 with their probability", "[random]", tenon_test::spaces) {
   for (const double probability : {0.0, 0.001, 0.3, 0.9, 1.0}) {
     const auto values = numbers_of<TestType>(tenon::bernoulli<bool>(rank<2>(100, 1000), 5, probability));

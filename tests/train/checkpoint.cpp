@@ -1,66 +1,134 @@
-// tests/train/checkpoint.cpp: parameters through files and back.
+// tests/train/checkpoint.cpp: the state of networks through files and back.
 // What does not fit is refused whole, with everything that is wrong in one sentence.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/checkpoint.hpp>
 
 #include "support/elements.hpp"
 #include "support/scratch_file.hpp"
+#include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::shape;
+using tenon_test::has;
 using tenon_test::numbers_of;
 using tenon_test::scratch_file;
+using names_of_state = std::vector<std::string>;
 
 namespace {
 
+template <class Space = tenon::host>
 auto make_network(std::uint64_t seed) {
-  auto net = nn::sequential(nn::linear<3, 4>{}, nn::linear<4, 2>{});
+  auto net = nn::sequential(nn::linear<3, 4>{}, nn::batch_norm<4>{}, nn::linear<4, 2>{});
   net.initialise(seed);
-  return net;
+  auto& norm = tenon::get<1>(net.layers);
+  norm.running_mean = tenon::uniform<float>(norm.running_mean.shape(), seed);
+  norm.num_batches_tracked = (std::int64_t{1} << 40) + static_cast<std::int64_t>(seed);
+  return net.template to<Space>();
 }
 
 template <class Network>
 std::vector<double> all_values(Network& net) {
   std::vector<double> result;
-  net.visit_parameters([&](const auto&, auto& parameter) {
-    const auto values = numbers_of(parameter.value);
+  nn::visit_state(net, [&](const auto&, auto& value) {
+    const auto values = numbers_of(tenon::train::detail::state_on_host(value));
     result.insert(result.end(), values.begin(), values.end());
   });
   return result;
 }
 
+template <class Network>
+using pass_of = nn::pass<Network, shape<dyn, 3>>;
+
 }  // namespace
 
-TEST_CASE("saved parameters are loaded bit for bit", "[checkpoint]") {
+TEMPLATE_LIST_TEST_CASE("a saved state is loaded bit for bit", "[checkpoint]", tenon_test::spaces) {
   const scratch_file file("round.safetensors");
-  auto saved = make_network(3), loaded = make_network(4);
-  tenon::train::save(saved, file.path);
+  auto saved = make_network<TestType>(3), loaded = make_network<TestType>(4);
+  tenon::train::save_state(saved, file.path);
   REQUIRE(all_values(saved) != all_values(loaded));
-  tenon::train::load(loaded, file.path);
+  const float* memory = tenon::get<0>(loaded.layers).weight.value.data();
+  const auto differences = tenon::train::load_state(loaded, file.path);
   CHECK(all_values(saved) == all_values(loaded));
-  CHECK(tenon::io::safetensors_file(file.path).names() ==
-        std::vector<std::string>{"0.bias", "0.weight", "1.bias", "1.weight"});
+  CHECK(tenon::get<0>(loaded.layers).weight.value.data() == memory);
+  CHECK(differences.missing.empty());
+  CHECK(differences.unexpected.empty());
+  const tenon::io::safetensors_file opened(file.path);
+  CHECK(opened.names() == names_of_state{"0.bias", "0.weight", "1.bias", "1.num_batches_tracked", "1.running_mean",
+                                         "1.running_var", "1.weight", "2.bias", "2.weight"});
+  CHECK(opened.dtype("1.num_batches_tracked") == "I64");
+  CHECK(opened.extents("1.num_batches_tracked").empty());
 }
 
 TEST_CASE("a file of another network is refused whole", "[checkpoint]") {
   const scratch_file file("other.safetensors");
-  tenon::train::save(nn::sequential(nn::linear<3, 5>{}), file.path);
+  tenon::train::save_state(nn::sequential(nn::linear<3, 5>{}, nn::batch_norm<5, nn::affine::none>{}), file.path);
   auto net = make_network(4);
   const auto before = all_values(net);
-  const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load(net, file.path); });
-  CHECK(tenon_test::has(text, "load: " + file.path.string() + ": it does not fit the network"));
-  CHECK(tenon_test::has(text, "; 0.weight has extents [5, 3], expected [4, 3]"));
-  CHECK(tenon_test::has(text, "; 0.bias has extents [5], expected [4]"));
-  CHECK(tenon_test::has(text, "; 1.weight is missing; 1.bias is missing"));
+  const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(net, file.path); });
+  CHECK(text ==
+        "load_state: " + file.path.string() +
+            ": it does not fit the network; 0.weight has extents [5, 3], expected [4, 3]; 0.bias has extents "
+            "[5], expected [4]; 1.running_mean has extents [5], expected [4]; 1.running_var has extents [5], expected "
+            "[4]; 1.weight is missing; 1.bias is missing; 2.weight is missing; 2.bias is "
+            "missing");
   CHECK(all_values(net) == before);
 }
 
-TEST_CASE("tensors that the network does not have are refused", "[checkpoint]") {
+TEST_CASE("names that one side lacks are listed, and left where loading is not strict", "[checkpoint]") {
   const scratch_file file("more.safetensors");
-  tenon::train::save(nn::sequential(nn::linear<3, 4>{}, nn::linear<4, 2>{}, nn::linear<2, 1>{}), file.path);
-  auto net = make_network(4);
-  const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load(net, file.path); });
-  CHECK(tenon_test::has(text, "; 2 of its tensors are unexpected"));
+  const auto saved = nn::sequential(nn::linear<3, 4>{});
+  tenon::io::safetensors_writer writer;
+  writer.add("0.weight", tenon::get<0>(saved.layers).weight.value);
+  writer.add("head.bias", tenon::tensor<float, shape<2>>({2}, {1, 2}));
+  writer.add("head.weight", tenon::tensor<float, shape<2>>({2}, {1, 2}));
+  writer.save(file.path);
+  auto net = nn::sequential(nn::linear<3, 4>{});
+  net.initialise(9);
+  const auto bias = numbers_of(tenon::get<0>(net.layers).bias.value), before = all_values(net);
+  const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(net, file.path); });
+  CHECK(has(text, "network; 0.bias is missing; head.bias is unexpected; head.weight is unexpected"));
+  CHECK(all_values(net) == before);
+  const auto differences = tenon::train::load_state(net, file.path, {.strict = false});
+  CHECK(differences.missing == names_of_state{"0.bias"});
+  CHECK(differences.unexpected == names_of_state{"head.bias", "head.weight"});
+  CHECK(numbers_of(tenon::get<0>(net.layers).bias.value) == bias);
+  CHECK(numbers_of(tenon::get<0>(net.layers).weight.value) == numbers_of(tenon::get<0>(saved.layers).weight.value));
+  auto other = nn::sequential(nn::linear<3, 5>{});
+  const auto misshapen =
+      tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(other, file.path, {.strict = false}); });
+  CHECK(has(misshapen, "network; 0.weight has extents [4, 3], expected [5, 3]"));
+}
+
+TEST_CASE("a model that answers its sample otherwise is refused", "[checkpoint]") {
+  const scratch_file file("sample.safetensors");
+  auto net = make_network(3), loaded = make_network(4);
+  pass_of<decltype(net)> saving(net), loading(loaded);
+  tenon::tensor<float, shape<dyn, 3>> sample({5, 3});
+  sample = tenon::uniform<float>(sample.shape(), 1);
+  const auto state = all_values(net);
+  tenon::train::save_state(saving, file.path, sample);
+  CHECK(all_values(net) == state);  // the sample was no training
+  tenon::tensor<float, shape<5, 2>> answer;
+  tenon::io::safetensors_file(file.path).read("tenon.sample.output", answer);
+  auto used = net;
+  used.eval();
+  CHECK(numbers_of(pass_of<decltype(net)>(used).forward(std::as_const(sample).view())) == numbers_of(answer));
+  const auto before = all_values(loaded);
+  const auto unasked = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(loaded, file.path); });
+  CHECK(has(unasked, "it carries a sample; load it by a pass, which runs it, or with run_sample = false"));
+  tenon::get<1>(loaded.layers).options.epsilon = 0.5f;  // an option, which no file holds
+  const auto text = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(loading, file.path); });
+  CHECK(has(text, "the network answers its sample by up to "));
+  CHECK(all_values(loaded) == before);
+  tenon::get<1>(loaded.layers).options.epsilon = 1e-5f;
+  CHECK(tenon::train::load_state(loading, file.path).unexpected.empty());
+  CHECK(all_values(loaded) == state);
+  auto third = make_network(5);
+  tenon::train::load_state(third, file.path, {.run_sample = false});
+  CHECK(all_values(third) == state);
 }

@@ -106,6 +106,14 @@ struct conv_layer
     return shape_of<detail::output_extents<conv_layer, Input>, Rank + 2>(extents);
   }
 
+  /// Of a forward pass: one for each output and element of a kernel, padding included; transposed, for each input.
+  template <shape_type Input>
+  constexpr index multiply_adds(const Input& input) const {
+    index of_each = (Transposed ? out_channels : in_channels) / options.groups;
+    for (int axis = 0; axis < Rank; ++axis) of_each *= kernel[axis];
+    return of_each * (Transposed ? input.count() : output_shape(input).count());
+  }
+
   void initialise(std::uint64_t seed) {
     const index groups = options.groups, first = Transposed ? in_channels : out_channels;
     array<index, Rank + 2> extents{{first, (Transposed ? out_channels : in_channels) / groups}};

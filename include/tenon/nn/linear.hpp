@@ -29,6 +29,12 @@ struct weight_and_bias {
   }
   explicit weight_and_bias(const Weight& given) : extents(given) {}
 
+  /// Of a forward pass.
+  template <shape_type Input>
+  static constexpr index multiply_adds(const Input& input) {
+    return input.count() * Out;
+  }
+
   void initialise(std::uint64_t seed) {
     const float bound = default_bound(extents.extent(1));
     weight = uniform_parameter<T, Space>(extents, 2 * seed, bound);

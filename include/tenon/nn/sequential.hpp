@@ -194,8 +194,11 @@ template <class... Layers, shape_type Input, memory_space Space, dtype T>
 class pass<sequential_network<Layers...>, Input, Space, T> {
  public:
   using network_type = sequential_network<Layers...>;
+  using input_type = tensor<T, Input, Space>;
 
   explicit pass(network_type& net) : network_(&net) {}
+
+  network_type& network() const { return *network_; }
 
   /// The network's output; valid until the next pass. cost: one kernel for each layer
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }

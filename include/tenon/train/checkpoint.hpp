@@ -1,42 +1,185 @@
-// tenon/train/checkpoint.hpp: the parameters of a network, to and from safetensors files.
-// Names and shapes are PyTorch's, so a state_dict of the same layers loads without renaming.
+// tenon/train/checkpoint.hpp: the state of a network, to and from safetensors files.
+// Names and shapes are PyTorch's, so a state_dict of the same layers loads without renaming, buffers included.
 // Floor 8: may include base, core, nn, io, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/io/safetensors.hpp>
+#include <tenon/nn/state.hpp>
 
 namespace tenon::train {
 
-/// Writes every parameter of a network on the host.
+/// How a file is loaded.
+struct load_options {
+  bool strict = true;       // whether all names of file and network must be the same
+  bool run_sample = true;   // whether the network must answer the file's sample, if any, as it did when it was saved
+  double tolerance = 1e-3;  // of that answer, relative to its greatest magnitude
+};
+
+/// Names that a network has and a file lacks, and the other way round.
+struct state_differences {
+  std::vector<std::string> missing, unexpected;
+};
+
+/// Something that runs a network, such as nn::pass.
+template <class Pass>
+concept network_pass = requires(Pass& pass, const typename std::remove_cvref_t<Pass>::input_type& input) {
+  pass.network();
+  pass.forward(input.view());
+};
+
+namespace detail {
+
+inline const std::string sample_input = "tenon.sample.input", sample_output = "tenon.sample.output";
+
+/// A part of a network's state as a tensor on the host; `Value` is a tensor in any space, or a number.
+template <class Value>
+auto state_on_host(const Value& value) {
+  if constexpr (std::is_arithmetic_v<Value>) return tensor<Value, shape<>>(shape<>{}, {value});
+  else return value.template to<host>();
+}
+
+template <class Network>
+void add_state(io::safetensors_writer& writer, Network& net) {
+  nn::visit_state(net, [&](const std::string& name, const auto& value) { writer.add(name, state_on_host(value)); });
+}
+
+template <class Value>
+auto shape_of_state(const Value& value) {
+  if constexpr (std::is_arithmetic_v<Value>) return shape<>{};
+  else return value.shape();
+}
+
+/// Compares names and extents of a network with those of a file.
+/// throws    file_error that lists all that does not fit
+template <class Network>
+state_differences compare_state(Network& net, const io::safetensors_file& file, const std::filesystem::path& path,
+                                bool is_strict) {
+  state_differences names;
+  std::map<std::string, bool> known{{sample_input, true}, {sample_output, true}};
+  std::string facts;
+  nn::visit_state(net, [&](const std::string& name, const auto& value) {
+    known[name] = true;
+    const auto expected = shape_of_state(value);
+    if (!file.contains(name)) {
+      names.missing.push_back(name);
+    } else if (!file.fits(name, expected)) {
+      facts += compose_text("; ", name, " has extents ", file.extents(name), ", expected ", expected.to_array());
+    }
+  });
+  for (const auto& name : file.names()) {
+    if (!known.contains(name)) names.unexpected.push_back(name);
+  }
+  if (is_strict) {
+    for (const auto& name : names.missing) facts += "; " + name + " is missing";
+    for (const auto& name : names.unexpected) facts += "; " + name + " is unexpected";
+  }
+  if (!facts.empty()) io::refuse("load_state", path, "it does not fit the network" + facts);
+  return names;
+}
+
+/// Reads what a file has into the memory that a network has for it.
+template <class Network>
+void read_state(Network& net, const io::safetensors_file& file) {
+  nn::visit_state(net, [&](const std::string& name, auto& value) {
+    if (!file.contains(name)) return;
+    auto read = state_on_host(value);
+    file.read(name, read);
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) value = read.data()[0];
+    else value.copy_from(read);
+  });
+}
+
+/// What a network says to an input when it is used, not trained; the network stays as it is.
+template <class Pass>
+auto answer_of(typename Pass::network_type net, const typename Pass::input_type& input) {
+  net.eval();
+  Pass pass(net);
+  return evaluated_tensor<typename Pass::input_type::space>(pass.forward(input.view())).template to<host>();
+}
+
+/// throws    file_error when a network does not answer the file's sample as the file says
+template <class Pass>
+void check_sample(const typename Pass::network_type& net, const io::safetensors_file& file,
+                  const std::filesystem::path& path, double tolerance) {
+  using input_type = typename Pass::input_type;
+  const auto& extents = file.extents(sample_input);
+  if (extents.size() != static_cast<std::size_t>(input_type::rank)) {
+    io::refuse("load_state", path, compose_text("its sample has extents ", extents, ", which the pass does not take"));
+  }
+  array<index, input_type::rank> given{};
+  std::copy(extents.begin(), extents.end(), given.begin());
+  tensor<typename input_type::element, typename input_type::shape_type> sample{typename input_type::shape_type(given)};
+  file.read(sample_input, sample);
+  const auto answer = answer_of<Pass>(net, sample.template to<typename input_type::space>());
+  auto expected = answer;
+  file.read(sample_output, expected);
+  double difference = 0, magnitude = 0;
+  for (index i = 0; i < answer.size(); ++i) {
+    const auto found = static_cast<double>(answer.data()[i]), wanted = static_cast<double>(expected.data()[i]);
+    const double here = std::isnan(found) && std::isnan(wanted) ? 0 : std::fabs(found - wanted);
+    difference = here <= difference ? difference : here;  // NaN stays
+    magnitude = std::fmax(magnitude, std::fabs(wanted));
+  }
+  if (!(difference <= tolerance * magnitude)) {
+    io::refuse("load_state", path,
+               compose_text("the network answers its sample by up to ", difference, " otherwise, expected within ",
+                            tolerance * magnitude, "; is it the model that was saved?"));
+  }
+}
+
+}  // namespace detail
+
+/// Writes every parameter and buffer of a network in any space.
 /// throws    file_error
 template <class Network>
-void save(Network net, const std::filesystem::path& path) {
+void save_state(Network&& net, const std::filesystem::path& path) {
   io::safetensors_writer writer;
-  net.visit_parameters([&](const std::string& name, auto& parameter) { writer.add(name, parameter.value); });
+  detail::add_state(writer, net);
   writer.save(path);
 }
 
-/// Reads every parameter of a network on the host; nothing is changed when the file does not fit.
-/// throws    file_error that lists all missing, unexpected and misshapen tensors together
+/// The same, with a sample input and what the network, in use, answers; loading asks again. Other programs see two more
+/// tensors, tenon.sample.input and tenon.sample.output.
+template <network_pass Pass>
+void save_state(Pass&& pass, const std::filesystem::path& path,
+                const typename std::remove_cvref_t<Pass>::input_type& sample) {
+  io::safetensors_writer writer;
+  detail::add_state(writer, pass.network());
+  writer.add(detail::sample_input, sample.template to<host>());
+  writer.add(detail::sample_output, detail::answer_of<std::remove_cvref_t<Pass>>(pass.network(), sample));
+  writer.save(path);
+}
+
+/// Reads every parameter and buffer of a network in any space, converting element types; the network keeps its memory.
+/// Without `strict`, what the file lacks stays as it is, and both lists of names are the result.
+/// throws    file_error that lists all missing, unexpected and misshapen tensors together, and when the file carries a
+///           sample, which takes a pass; nothing is changed then
+/// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
 template <class Network>
-void load(Network& net, const std::filesystem::path& path) {
+state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
   const io::safetensors_file file(path);
-  std::string mismatches;
-  index known = 0;
-  net.visit_parameters([&](const std::string& name, auto& parameter) {
-    if (!file.contains(name)) {
-      mismatches += compose_text("; ", name, " is missing");
-    } else if (known += 1; !file.fits(name, parameter.value.shape())) {
-      mismatches += compose_text("; ", name, " has extents ", file.extents(name), ", expected ",
-                                 parameter.value.shape().to_array());
-    }
-  });
-  if (known != static_cast<index>(file.names().size())) {
-    mismatches += compose_text("; ", static_cast<index>(file.names().size()) - known, " of its tensors are unexpected");
+  if (options.run_sample && file.contains(detail::sample_input)) {
+    io::refuse("load_state", path, "it carries a sample; load it by a pass, which runs it, or with run_sample = false");
   }
-  if (!mismatches.empty()) io::refuse("load", path, "it does not fit the network" + mismatches);
-  net.visit_parameters([&](const std::string& name, auto& parameter) { file.read(name, parameter.value); });
+  const auto differences = detail::compare_state(net, file, path, options.strict);
+  detail::read_state(net, file);
+  return differences;
+}
+
+/// The same for the network of a pass, which runs the sample that the file may carry.
+/// throws    file_error when the network's answer is another one than the file's; nothing is changed then
+template <network_pass Pass>
+state_differences load_state(Pass& pass, const std::filesystem::path& path, const load_options& options = {}) {
+  const io::safetensors_file file(path);
+  const auto differences = detail::compare_state(pass.network(), file, path, options.strict);
+  if (options.run_sample && file.contains(detail::sample_input)) {
+    auto loaded = pass.network();
+    detail::read_state(loaded, file);
+    detail::check_sample<Pass>(loaded, file, path, options.tolerance);
+  }
+  detail::read_state(pass.network(), file);
+  return differences;
 }
 
 }  // namespace tenon::train
