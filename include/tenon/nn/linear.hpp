@@ -29,12 +29,6 @@ struct weight_and_bias {
   }
   explicit weight_and_bias(const Weight& given) : extents(given) {}
 
-  /// Of a forward pass.
-  template <shape_type Input>
-  static constexpr index multiply_adds(const Input& input) {
-    return input.count() * Out;
-  }
-
   void initialise(std::uint64_t seed) {
     const float bound = default_bound(extents.extent(1));
     weight = uniform_parameter<T, Space>(extents, 2 * seed, bound);
@@ -99,6 +93,11 @@ struct linear : weight_and_bias<linear<In, Out, Options, Space, T>, shape<Out, I
   constexpr auto output_shape(const Input& input) const {
     this->template check_features<1>(input);
     return with_extent<Input::rank - 1, Out>(input, this->extents.extent(0));
+  }
+  /// Of a forward pass.
+  template <shape_type Input>
+  constexpr index multiply_adds(const Input& input) const {
+    return input.count() * this->extents.extent(0);
   }
   template <class Input>
   auto forward(const Input& input) const {
