@@ -54,6 +54,19 @@ TEST_CASE("windows are on a line where neighbours begin a few elements apart", "
                   .with_operands(tenon::make_tuple_of(tenon::as_node(windows<2, 3>(tenon::transpose(x), 1)))))));
 }
 
+TEST_CASE("windows that reach beside their operand are on its lines", "[fold_windows]") {
+  const image_type x({2, 8, 20});
+  const auto fold = [&](const auto& operand, tenon::index dilation) {
+    const tenon::even_windows<2> places{{{8, 20}}, {{2, 3}}, {{4, 9}}, {{2, 2}}, {{0, 1}}, {{1, dilation}}};
+    return lowered(tenon::max(tenon::placed_windows(operand, places, tenon::shape<2, 3>{}, 0.0f), axis<-2, -1>));
+  };
+  CHECK(fold(x, 1).step == 2);
+  CHECK(is_on_line(fold(x, 1)));
+  CHECK_FALSE(is_on_line(fold(x, 2)));  // between two elements of a window lies one that it does not see
+  const tenon::tensor<float, rank<3>> turned({2, 20, 8});
+  CHECK_FALSE(is_on_line(fold(tenon::transpose(turned), 1)));
+}
+
 TEST_CASE("lines of rows, and the results that are folded from them", "[fold_windows]") {
   const auto x = tenon_test::counting<float>(rank<3>(2, 8, 150), 0, 1);
   const auto node = greatest_of(x, 2);

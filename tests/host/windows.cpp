@@ -171,3 +171,37 @@ TEST_CASE("several outputs of windows, on any number of threads", "[windows]") {
     return result;
   }));
 }
+
+namespace {
+
+/// Windows of 3 x 3 that reach beside the image, against those of the image with its border in memory.
+template <class T, class E>
+void check_placed_windows(const E& x, tenon::index stride, tenon::index padding, T outside) {
+  const tenon::index height = x.shape().extent(1), width = x.shape().extent(2);
+  const tenon::index rows = tenon::window_count(height, 3, stride, padding);
+  const tenon::index columns = tenon::window_count(width, 3, stride, padding);
+  const tenon::even_windows<2> places{{{height, width}},    {{3, 3}}, {{rows, columns}}, {{stride, stride}},
+                                      {{padding, padding}}, {{1, 1}}};
+  const auto placed = tenon::placed_windows(x, places, tenon::shape<3, 3>{}, outside);
+  const auto framed = tenon::evaluated_tensor(tenon::pad(x, {{0, padding, padding}}, outside));
+  const auto slid = windows<3, 3>(framed, stride);
+  CAPTURE(height, width, stride, padding);
+  CHECK(numbers_of(tenon::max(placed, axis<-2, -1>)) == numbers_of(tenon::max(slid, axis<-2, -1>)));
+  CHECK(difference(numbers_of(tenon::sum(placed, tenon::drop<-2, -1>)), numbers_of(tenon::sum(slid, axis<-2, -1>)),
+                   1e-5) == "");
+}
+
+}  // namespace
+
+TEST_CASE("windows that reach beside the image", "[windows]") {
+  for (const tenon::index stride : {1, 2, 3}) {
+    for (const tenon::index width : {4, 7, 16, 33, 300}) {
+      check_placed_windows<float>(image<float>(2, 6, width), stride, 1, -5.0f);
+      check_placed_windows<double>(image<double>(1, 5, width), stride, 2, 500.0);
+    }
+  }
+  const auto x = image<float>(2, 7, 40);
+  check_placed_windows<float>(x * 2 + 1, 2, 1, 0.0f);
+  check_placed_windows<float>(tenon::permute(x, axis<0, 2, 1>), 1, 1, 0.0f);
+  check_placed_windows<tenon::half>(image<tenon::half>(1, 8, 50), 2, 1, tenon::half(-1.0f));
+}

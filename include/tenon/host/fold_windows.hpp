@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <tenon/device/simd_steps.hpp>
+#include <tenon/expr/views/placed_windows.hpp>
 #include <tenon/host/fold_block.hpp>
 #include <tenon/plan/iterate.hpp>
 
@@ -87,6 +88,29 @@ struct common_step {
   }
 };
 
+/// How far apart windows that are neighbours begin on the line of their last taps; 0 where they have none in common.
+template <class Program, int Rank>
+index step_between_windows(Program& program, const array<index, Rank>&, int windows, int line) {
+  common_step<Rank> found{windows, line};
+  program.visit(found);
+  return found.exists ? found.step : 0;
+}
+/// Windows that may reach beside their operand: their places move, not the operand's elements.
+template <class T, int Leading, class Windows, int Rank, int Outer, class Operand>
+index step_between_windows(remapped_source<window_map<T, Leading, Windows>, Rank, Outer, Operand>& program,
+                           const array<index, Outer>&, int windows, int line) {
+  constexpr int window_axis = Leading + Windows::rank - 1, tap_axis = Rank - 1;
+  if constexpr (requires { program.map.windows.taps_between_windows(); }) {
+    const auto& step = program.positions.step;
+    const bool moves = step[window_axis][windows] == 1 && step[tap_axis][line] == 1;
+    return moves && program.operand.at(array<index, window_axis + 1>{}).is_adjacent()
+               ? program.map.windows.taps_between_windows()
+               : 0;
+  } else {
+    return 0;
+  }
+}
+
 /// Lowers a reduction of windows into a statement whose result has `result_extents`.
 template <class Reduction, int ResultRank>
 auto lower_windows(const Reduction& node, const array<index, ResultRank>& result_extents) {
@@ -101,10 +125,9 @@ auto lower_windows(const Reduction& node, const array<index, ResultRank>& result
     const int axis = order.axis_of[place];
     extents[place] = in_result[axis] < 0 ? own[axis] : result_extents[in_result[axis]];
   }
-  common_step<rank> found{order.kept - 1, rank - 1};
-  program.visit(found);
+  const index step = step_between_windows(program, extents, order.kept - 1, rank - 1);
   const int row_axis = in_result[order.axis_of[order.kept - 1]];
-  return window_fold<Reduction, rank, decltype(program)>{program, extents, found.exists ? found.step : 0, row_axis};
+  return window_fold<Reduction, rank, decltype(program)>{program, extents, step, row_axis};
 }
 
 /// Whether windows are neighbours on a line that lies side by side.
@@ -126,17 +149,39 @@ template <class Monoid, bool Combines, class State, class Cursor>
   const auto add = [&](index i, auto access) __attribute__((always_inline)) {
     auto lanes = cursor.template pack<width>(i, access, no_slots{});
     if constexpr (Combines) lanes = Monoid::combine(simd::load<State, width>(to + i), lanes);
-    simd::store<width>(to + i, lanes);
+    return lanes;
   };
   index i = begin;
-  for (index packs = (end - begin) / width; packs > 0; --packs, i += width) add(i, whole_access<reading::adjacent>{});
+  for (index packs = (end - begin) / width; packs > 0; --packs, i += width) {
+    simd::store<width>(to + i, add(i, whole_access<reading::adjacent>{}));
+  }
   if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-    if (i < end) add(i, partial_access<reading::adjacent>{end - i});
+    if (i < end) simd::store_part<width>(to + i, add(i, partial_access<reading::adjacent>{end - i}), end - i);
   } else {
     for (; i < end; ++i) {
       const State value = cursor.value(i, no_slots{});
       to[i] = Combines ? Monoid::combine(to[i], value) : value;
     }
+  }
+}
+
+/// The same of a row whose elements may lie beside the operand: those have one value.
+template <class Monoid, bool Combines, class State, class Cursor>
+void fold_row(const Cursor& cursor, index begin, index end, State* line) {
+  if constexpr (requires { cursor.seen(begin, end); }) {
+    const auto seen = cursor.seen(begin, end);
+    const auto fill = [&](index from, index to) {
+      const auto outside = static_cast<State>(cursor.map.outside);
+      for (index i = from - begin; i < to - begin; ++i)
+        line[i] = Combines ? Monoid::combine(line[i], outside) : outside;
+    };
+    fill(begin, seen[0]);
+    if (seen[0] < seen[1]) {
+      fold_across<Monoid, Combines>(cursor.operand_from(seen[0]), 0, seen[1] - seen[0], line + (seen[0] - begin));
+    }
+    fill(seen[1], end);
+  } else {
+    fold_across<Monoid, Combines>(cursor, begin, end, line);
   }
 }
 
@@ -265,8 +310,8 @@ class window_lines {
     state* line = elements_;
     values_.move_to(rows[0]);
     for (index row = rows[0]; row < rows[1]; ++row, line += pitch_) {
-      fold_across<monoid, false>(values_[0], first_, end, line);
-      for (int k = 1; k < Fold::rows; ++k) fold_across<monoid, true>(values_[k], first_, end, line);
+      fold_row<monoid, false>(values_[0], first_, end, line);
+      for (int k = 1; k < Fold::rows; ++k) fold_row<monoid, true>(values_[k], first_, end, line);
       values_.next();
     }
   }

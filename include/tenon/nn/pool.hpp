@@ -164,12 +164,15 @@ struct avg_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, expression_lay
   static_assert(Options.dilation == per_axis<Rank>(1), "tenon: only max pools have dilation");
   using base = pool_layer<Layer, Rank, Kernel, Options>;
   using base::base;
+  /// Whether the type says that all windows count as many elements.
+  static constexpr bool counts_alike =
+      base::stays_inside || (base::is_static && !Options.ceil_mode && Options.count_include_pad);
 
   template <class Input>
   auto expression(const Input& x) const {
     using element = typename Input::element;
     const auto sums = sum(this->windows_of(x, element(0.0f)), detail::tap_axes<Rank>);
-    if constexpr (base::stays_inside) {
+    if constexpr (counts_alike) {
       return sums /
              static_cast<float>(this->options.divisor_override == 0 ? this->taps() : this->options.divisor_override);
     } else {

@@ -31,6 +31,8 @@ struct even_windows {
   TENON_HOST_DEVICE index tap(int axis, index element, index window) const {
     return (element + padding[axis] - window * stride[axis]) / dilation[axis];
   }
+  /// How many taps further on the next window of the last axis begins; 0 where windows have no line in common.
+  index taps_between_windows() const { return dilation[Rank - 1] == 1 ? stride[Rank - 1] : 0; }
 };
 
 /// As many windows as are asked for, which divide the operand as evenly as whole elements can.
@@ -85,6 +87,19 @@ struct window_map {
     bool is_seen = true;
     for (const index place : (*this)(position)) is_seen = is_seen && place >= 0;
     return is_seen;
+  }
+  /// Of the taps `begin` to `end` - 1 of the last axis, counted from that of `position` on, those that see elements side
+  /// by side. Taps may go beyond their window, into the next ones.
+  template <int Count>
+  array<index, 2> seen(array<index, Count> position, index begin, index end) const
+    requires requires(const Windows& each) { each.taps_between_windows(); }
+  {
+    constexpr int last = Leading + rank - 1;
+    const index element = position[last] * windows.stride[rank - 1] + position[last + rank] - windows.padding[rank - 1];
+    position[last] = 0, position[last + rank] = windows.padding[rank - 1];  // sees the first element
+    const index extent = windows.image[rank - 1];
+    const index first = -element > begin ? -element : begin, behind = extent - element < end ? extent - element : end;
+    return {{first, contains(position) && first < behind ? behind : first}};
   }
 };
 

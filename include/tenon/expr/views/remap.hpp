@@ -91,6 +91,14 @@ struct remapped_source {
     TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
       return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
     }
+    /// Of windows: the part of a line whose elements lie side by side in the operand, and the operand's cursor from an
+    /// element of that part on; beside it every value is `map.outside`.
+    array<index, 2> seen(index begin, index end) const
+      requires requires(const Map& window) { window.seen(array<index, Rank>{}, begin, end); }
+    {
+      return map.seen(run.first, begin, end);
+    }
+    auto operand_from(index i) const { return operand.at(map(run.at(i))); }
     template <class Visitor>
     void visit(Visitor& visitor) {
       run.visit(visitor);
