@@ -5,17 +5,16 @@
 #include "support/catch.hpp"
 
 namespace nn = tenon::nn;
-using tenon::index;
 
 namespace {
 
 template <nn::per_axis<2> Each>
 struct of_type {
-  static constexpr index sum = Each[0] + Each[1];
+  static constexpr tenon::index sum = Each[0] + Each[1];
 };
 
 struct squares {
-  static constexpr index at(int axis) { return axis * axis; }
+  static constexpr tenon::index at(int axis) { return axis * axis; }
 };
 
 }  // namespace
