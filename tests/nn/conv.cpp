@@ -107,6 +107,16 @@ TEST_CASE("options that contradict each other or the type are refused", "[conv]"
   CHECK(tenon_test::text_of<tenon::shape_error>([] { run_time({.bias = false}); }) ==
         "conv2d: options: bias and padding_mode are the type's; write them in the template argument, as in {.stride = "
         "dyn, .bias = false}");
+  using tenon::dyn;
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::conv1d<4, dyn, dyn>(5, 2, 3); }) ==
+        "conv1d: in_channels: 5, expected 4 as its type says");
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::conv1d<dyn, dyn, 2>(5, 2, 3); }) ==
+        "conv1d: kernel: 3, expected 2 as its type says");
+  using in_groups = nn::conv1d<dyn, dyn, dyn, nn::conv1d_at_run_time>;
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { in_groups(6, 4, 3, {.groups = 3}); }) ==
+        "conv1d: groups 3, expected a divisor of 4 channels");
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::conv1d<dyn, dyn, dyn>(6, 4, 3, {.stride = 2}); }) ==
+        "conv1d: options: the type has them; where it has {.stride = dyn}, the constructor is given them");
   nn::conv1d<tenon::dyn, 2, 3> channels(4, 2, 3);
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)channels.output_shape(rank<3>(1, 5, 9)); }) ==
         "conv1d: axis 1: extent 5, expected 4 (input [1, 5, 9])");

@@ -92,6 +92,7 @@ TEST_CASE("gradients of pools agree with differences", "[pool]") {
   CHECK(layer_difference(rank<4>(2, 2, 6, 5), nn::avg_pool2d<2>{}) == "");
   CHECK(layer_difference(rank<4>(2, 2, 6, 5), nn::avg_pool2d<3, inner>{}) == "");
   CHECK(layer_difference(rank<4>(1, 2, 5, 5), nn::avg_pool2d<3, overridden>{}) == "");
+  CHECK(layer_difference(rank<3>(2, 2, 8), nn::lp_pool1d<2>{4}) == "");
   CHECK(layer_difference(rank<3>(2, 2, 8), nn::avg_pool1d<3>{}) == "");
   CHECK(layer_difference(rank<5>(1, 2, 4, 3, 4), nn::avg_pool3d<2>{}) == "");
 }
@@ -115,6 +116,11 @@ TEST_CASE("pools refuse padding without use, and inputs without room", "[pool]")
   const nn::pool1d_options wide{.padding = 2};
   CHECK(text([&] { nn::max_pool1d<tenon::dyn>(3, wide); }) ==
         "max_pool1d: axis 2: padding 2, expected at most half of the window's 3");
+  const nn::pool1d_options dilated{.dilation = 2};
+  CHECK(text([&] { nn::avg_pool1d<tenon::dyn>(3, dilated); }) ==
+        "avg_pool1d: dilation: 2, expected 1 as its type says");
+  const nn::pool1d_options padded{.padding = 1};
+  CHECK(text([&] { nn::lp_pool1d<tenon::dyn>(2, 3, padded); }) == "lp_pool1d: padding: 1, expected 0 as its type says");
   const auto x = tenon_test::counting<float>(rank<3>(1, 1, 1));
   CHECK(text([&] { nn::avg_pool1d<tenon::dyn>(4).forward(x); }) ==
         "avg_pool1d: axis 2: extent 1, expected room for a window of 4 (input [1, 1, 1])");

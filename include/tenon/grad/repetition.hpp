@@ -64,11 +64,7 @@ struct showing_map {
     }
     return result;
   }
-  TENON_HOST_DEVICE bool contains(const array<index, Rank + 1>& position) const {
-    bool is_shown = true;
-    for (const index place : (*this)(position)) is_shown = is_shown && place >= 0;
-    return is_shown;
-  }
+  TENON_HOST_DEVICE bool contains(const array<index, Rank + 1>& position) const { return is_place((*this)(position)); }
 };
 
 namespace detail {

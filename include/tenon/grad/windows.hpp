@@ -29,9 +29,7 @@ struct seer_map {
   }
   template <int Count>
   TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
-    bool is_seen = true;
-    for (const index place : (*this)(position)) is_seen = is_seen && place >= 0;
-    return is_seen;
+    return is_place((*this)(position));
   }
 };
 

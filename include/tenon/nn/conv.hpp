@@ -22,6 +22,8 @@ struct conv_options {
   bool bias = true;
   border padding_mode = border::zeros;
   per_axis<Rank> output_padding = 0;  // of transposed layers: how many elements more behind
+
+  bool operator==(const conv_options&) const = default;
 };
 using conv1d_options = conv_options<1>;
 using conv2d_options = conv_options<2>;
@@ -207,12 +209,26 @@ struct conv_layer
     return padding == same ? extent : window_count(extent, window[axis], stride, padding, dilation);
   }
   void check_options() const {
+    detail::check_size<Layer>("in_channels", in_channels, In);
+    detail::check_size<Layer>("out_channels", out_channels, Out);
+    for (int axis = 0; axis < Rank; ++axis) detail::check_size<Layer>("kernel", kernel[axis], Kernel[axis]);
+    for (const index channels : {in_channels, out_channels}) {
+      if (options.groups < 1 || (channels != dyn && channels % options.groups != 0)) {
+        throw shape_error(
+            compose_text(Layer::name, ": groups ", options.groups, ", expected a divisor of ", channels, " channels"));
+      }
+    }
     for (int axis = 0; axis < Rank; ++axis) {
       if (options.padding[axis] == same && (Transposed || options.stride[axis] != 1)) {
         throw shape_error(compose_text(Layer::name, ": axis ", 2 + axis, ": padding `same` and stride ",
                                        options.stride[axis],
                                        Transposed ? ", which a transposed convolution does not have" : ", expected 1"));
       }
+    }
+    if (is_static && !(options == Options)) {
+      throw shape_error(compose_text(Layer::name,
+                                     ": options: the type has them; where it has {.stride = dyn}, the "
+                                     "constructor is given them"));
     }
     if (options.bias != Options.bias || options.padding_mode != Options.padding_mode) {
       throw shape_error(compose_text(Layer::name,

@@ -14,6 +14,7 @@ namespace tenon::nn {
 /// elsewhere.
 /// extents   [batch, channels, ...]: (extent - 1) stride - 2 padding + kernel, or the size that is given
 /// throws    index_error for an index outside the plane of a channel
+/// cost      as `scatter`; on CUDA files include <tenon/algorithms/cuda.hpp>
 /// example   max_unpool<2>(2).forward(y, indices)
 template <int Rank>
 struct max_unpool {

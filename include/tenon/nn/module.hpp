@@ -59,6 +59,15 @@ constexpr auto check_input(const Input& input,
   }
 }
 
+namespace detail {
+/// A size of the constructor agrees with that of the type, `dyn` with any.
+template <class Layer>
+void check_size(const char* what, index given, index known) {
+  if (known == dyn || known == given) return;
+  throw shape_error(compose_text(Layer::name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
+}
+}  // namespace detail
+
 /// Checks the rank of an input.
 template <class Layer, int Taken, shape_type Input>
 consteval void check_rank() {

@@ -56,6 +56,7 @@ struct pool_layer : stateless, detail::window_length<std::make_integer_sequence<
   static constexpr bool is_static = Kernel[0] != dyn;
   static constexpr bool stays_inside = is_static && Options.padding == per_axis<Rank>(0) && !Options.ceil_mode;
   static constexpr int rank = Rank;
+  static constexpr bool takes_padding = true, takes_dilation = true;
   per_axis<Rank> kernel = Kernel;
   pool_options<Rank> options = Options;
 
@@ -129,6 +130,8 @@ struct pool_layer : stateless, detail::window_length<std::make_integer_sequence<
   }
   void check_options() const {
     for (int axis = 0; axis < Rank; ++axis) {
+      if (!Layer::takes_dilation) detail::check_size<Layer>("dilation", options.dilation[axis], 1);
+      if (!Layer::takes_padding) detail::check_size<Layer>("padding", options.padding[axis], 0);
       const index span = options.dilation[axis] * (kernel[axis] - 1) + 1;
       if (options.padding[axis] < 0 || options.padding[axis] > span / 2) {
         throw shape_error(compose_text(Layer::name, ": axis ", 2 + axis, ": padding ", options.padding[axis],
@@ -162,6 +165,7 @@ struct max_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, greatest_of_wi
 template <class Layer, int Rank, per_axis<Rank> Kernel, pool_options<Rank> Options>
 struct avg_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, expression_layer<Layer> {
   static_assert(Options.dilation == per_axis<Rank>(1), "tenon: only max pools have dilation");
+  static constexpr bool takes_dilation = false;
   using base = pool_layer<Layer, Rank, Kernel, Options>;
   using base::base;
   /// Whether the type says that all windows count as many elements.
@@ -204,6 +208,7 @@ struct avg_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, expression_lay
 template <class Layer, int Rank, per_axis<Rank> Kernel, pool_options<Rank> Options>
 struct lp_pool_layer : avg_pool_layer<Layer, Rank, Kernel, Options> {
   static_assert(Options.padding == per_axis<Rank>(0), "tenon: norms of windows have no padding");
+  static constexpr bool takes_padding = false;
   using base = avg_pool_layer<Layer, Rank, Kernel, Options>;
   float norm = 2;
 
@@ -215,7 +220,7 @@ struct lp_pool_layer : avg_pool_layer<Layer, Rank, Kernel, Options> {
 
   template <class Input>
   auto expression(const Input& x) const {
-    return pow(base::expression(pow(x, norm)) * static_cast<float>(this->taps()), 1 / norm);
+    return pow(base::expression(pow(x, norm)) * static_cast<float>(this->taps()), 1.0 / norm);
   }
 };
 

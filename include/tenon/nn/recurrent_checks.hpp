@@ -8,13 +8,6 @@
 
 namespace tenon::nn::detail {
 
-/// A size of the constructor agrees with that of the type, `dyn` with any.
-template <class Layer>
-void check_size(const char* what, index given, index known) {
-  if (known == dyn || known == given) return;
-  throw shape_error(compose_text(Layer::name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
-}
-
 /// The last axis of an input has as many features as the layer takes: `expected`, and `Known`, unless that is `dyn`.
 template <class Layer, index Known, shape_type Input>
 void check_features(const Input& input, index expected) {

@@ -15,12 +15,12 @@ struct even_windows {
   array<index, Rank> image, kernel, output;  // extents, and the number of windows
   array<index, Rank> stride, padding, dilation;
 
-  /// The element that tap `tap` of a window sees, or -1 where it sees none.
+  /// The element that tap `tap` of a window sees; negative where it sees none.
   TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
     const index place = window * stride[axis] + tap * dilation[axis] - padding[axis];
     return place < image[axis] ? place : -1;
   }
-  /// The most windows that see one element; the `k`-th of them, or -1 where there are fewer; its tap that does.
+  /// The most windows that see one element; the `k`-th of them, negative where there are fewer; its tap that does.
   index seers(int axis) const { return kernel[axis]; }
   TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
     const index start = element + padding[axis] - k * dilation[axis];
@@ -84,9 +84,7 @@ struct window_map {
   }
   template <int Count>
   TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
-    bool is_seen = true;
-    for (const index place : (*this)(position)) is_seen = is_seen && place >= 0;
-    return is_seen;
+    return is_place((*this)(position));
   }
   /// Of the taps `begin` to `end` - 1 of the last axis, counted from that of `position` on, those that see elements side
   /// by side. Taps may go beyond their window, into the next ones.

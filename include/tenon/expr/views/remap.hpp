@@ -60,6 +60,14 @@ struct position_run {
 template <class Map>
 concept filling_map = requires(const Map& map) { map.outside; };
 
+/// Whether a map found a place along every axis: where it finds none, it says a negative one.
+template <int Rank>
+TENON_HOST_DEVICE constexpr bool is_place(const array<index, Rank>& place) {
+  bool exists = true;
+  for (const index each : place) exists = exists && each >= 0;
+  return exists;
+}
+
 /// `Operand` at `map(position, parameters...)`, the parameters being values at the position of the result.
 template <class Map, int Rank, int Outer, class Operand, class... Parameters>
 struct remapped_source {
