@@ -12,7 +12,7 @@ namespace {
 namespace nn = tn::nn;
 using tn::dyn;
 
-constexpr nn::linear_options without_bias{.bias = false};
+constexpr nn::linear_options linear_without_bias{.bias = false};
 
 template <class Layer>
 result run_linear(const golden_case& given) {
@@ -51,7 +51,7 @@ void add_linear(device_tables& devices) {
       if (given.attributes.flag("bias", true)) {
         return run_linear<nn::linear<dyn, dyn, nn::linear_options{}, Space>>(given);
       }
-      return run_linear<nn::linear<dyn, dyn, without_bias, Space>>(given);
+      return run_linear<nn::linear<dyn, dyn, linear_without_bias, Space>>(given);
     };
     table["Bilinear"] = run_bilinear<Space>;
   });

@@ -85,7 +85,7 @@ TEST_CASE("gains and fans are PyTorch's", "[initial]") {
 }
 
 TEMPLATE_LIST_TEST_CASE("parameters and tensors are filled and drawn", "[initial]", tenon_test::spaces) {
-  nn::linear<200, 300, TestType> layer;
+  nn::linear<200, 300, nn::linear_options{}, TestType> layer;
   initial::constant(layer.weight, 2.5f);
   CHECK(numbers_of(layer.weight.value) == std::vector<double>(60000, 2.5));
   initial::uniform(layer.weight, 3, -2, 2);
@@ -100,7 +100,7 @@ TEMPLATE_LIST_TEST_CASE("parameters and tensors are filled and drawn", "[initial
 }
 
 TEMPLATE_LIST_TEST_CASE("Xavier's and Kaiming's bounds are PyTorch's", "[initial]", tenon_test::spaces) {
-  nn::linear<200, 300, TestType> layer;
+  nn::linear<200, 300, nn::linear_options{}, TestType> layer;
   initial::xavier_uniform(layer.weight, 1);
   CHECK(is_uniform(spread_of(layer.weight.value), std::sqrt(6.0 / 500)));
   initial::xavier_normal(layer.weight, 2, 2);
@@ -152,7 +152,7 @@ TEMPLATE_LIST_TEST_CASE("a dirac convolution hands on its channels", "[initial]"
 
 TEMPLATE_LIST_TEST_CASE("first values are the same on every space", "[initial]", tenon_test::spaces) {
   nn::linear<33, 21> here;
-  nn::linear<33, 21, TestType> there;
+  nn::linear<33, 21, nn::linear_options{}, TestType> there;
   const auto agree = [&](const auto& draw) {
     draw(here.weight), draw(there.weight);
     return numbers_of(here.weight.value) == numbers_of(there.weight.value);
