@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/host_attention.hpp>
 #include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_small.hpp>
@@ -58,25 +59,39 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
   }
 }
 
+/// Calls `run(position)` for each batch. Where there are enough of them, each is one thread's work.
+template <int Rank, class Run>
+void run_batches(const product_extents<Rank>& extents, const Run& run) {
+  const auto run_all = [&](index first, index last) {
+    for (index batch = first; batch < last; ++batch) run(extents.batch_position(batch));
+  };
+  const index batches = extents.batch_count();
+  if (batches < thread_count()) return run_all(0, batches);
+  const index work = extents.rows * extents.columns * extents.depth;
+  parallel_for(batches, 1 + (index{1} << 20) / (work + 1), run_all);
+}
+
 }  // namespace detail
 
 /// Evaluates a statement of the form `contract` into `target`. The order of additions depends on extents and strides
-/// alone, so every number of threads gives the same bits. Where there are products enough, each is one thread's.
+/// alone, so every number of threads gives the same bits.
 template <class Target, class E>
 void run_contraction_host(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
   using product_type = std::remove_cvref_t<decltype(product)>;
-  using element = typename product_type::element;
   const auto extents = extents_of_product(product);
-  const auto left = detail::without_casts(left_matrix(product));
-  const auto right = detail::without_casts(right_matrix(product));
   const auto epilogue = make_epilogue<product_type>(target, node);
-  const counted_launch counted("contract");
-  const index batches = extents.batch_count();
-  const auto run = [&](index first, index last) {
-    for (index batch = first; batch < last; ++batch) {
-      const auto position = extents.batch_position(batch);
+  const counted_launch counted(operation_name<product_type>);
+  if constexpr (is_attention<product_type>) {
+    const auto operands = host_attention_of(product);
+    detail::run_batches(extents,
+                        [&](const auto& position) { operands.at_batch(position).run(epilogue.at_batch(position)); });
+  } else {
+    const auto left = detail::without_casts(left_matrix(product));
+    const auto right = detail::without_casts(right_matrix(product));
+    detail::run_batches(extents, [&](const auto& position) {
       const auto run_one = [&](const auto& rows, const auto& columns, const auto& results) {
+        using element = typename product_type::element;
         if constexpr (is_complex<element> || std::is_same_v<element, bool>) {
           detail::multiply_plainly<typename product_type::accumulator>(extents, rows, columns, results);
         } else {
@@ -84,11 +99,8 @@ void run_contraction_host(const Target& target, const E& node) {
         }
       };
       run_one(left.at_batch(position), right.at_batch(position), epilogue.at_batch(position));
-    }
-  };
-  if (batches < thread_count()) return run(0, batches);
-  const index work = extents.rows * extents.columns * extents.depth;
-  parallel_for(batches, 1 + (index{1} << 20) / (work + 1), run);
+    });
+  }
 }
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/attention.hpp>
 #include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/depthwise_select.hpp>
 #include <tenon/contraction/epilogue.hpp>
@@ -137,12 +138,17 @@ void run_in_tiles(const Target& target, const E& node, const Product& product) {
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
-  using units = product_units<std::remove_cvref_t<decltype(product)>>;
-  using number = typename units::template unit<typename units::tiles::small>::accumulator;
-  if (try_depthwise<Space, number>(target, node)) return;
-  if (try_vector_product<Space, number>(target, node, product)) return;
-  const auto run = [&](const auto& plain) { run_in_tiles<Space>(target, node, plain); };
-  if (!with_plain_convolution(product, run)) run(product);
+  using product_type = std::remove_cvref_t<decltype(product)>;
+  if constexpr (is_attention<product_type>) {
+    run_attention_kernel<Space>(target, node, product);
+  } else {
+    using units = product_units<product_type>;
+    using number = typename units::template unit<typename units::tiles::small>::accumulator;
+    if (try_depthwise<Space, number>(target, node)) return;
+    if (try_vector_product<Space, number>(target, node, product)) return;
+    const auto run = [&](const auto& plain) { run_in_tiles<Space>(target, node, plain); };
+    if (!with_plain_convolution(product, run)) run(product);
+  }
 }
 /// The same in tiles, shared among blocks as chosen.
 template <class Space, class Target, class E>

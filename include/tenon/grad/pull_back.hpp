@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/grad/attention.hpp>
 #include <tenon/grad/contractions.hpp>
 #include <tenon/grad/reductions.hpp>
 #include <tenon/grad/repetition.hpp>

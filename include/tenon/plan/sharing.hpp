@@ -35,6 +35,8 @@ bool equal_own_parts(const E& left, const E& right) {
     return equal_parameters(left.op, right.op);
   } else if constexpr (requires { left.geometry; }) {
     return equal_parameters(left.geometry, right.geometry);
+  } else if constexpr (requires { left.options; }) {
+    return equal_parameters(left.options, right.options);
   } else if constexpr (std::is_same_v<kind, reduction_kind> || std::is_same_v<kind, contraction_kind>) {
     return true;  // the type says all but the operands
   } else if constexpr (requires { left.generator; }) {

@@ -28,6 +28,7 @@ inline constexpr const char* operation_name = [] {
   if constexpr (joins_statements<E>) return "evaluate";
   else if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
   else if constexpr (is_reduction<E>) return E::monoid::name;
+  else if constexpr (is_contraction<E> && requires { E::name; }) return E::name;
   else if constexpr (is_contraction<E>) return "contract";
   else if constexpr (requires(const E& node) { node.generator; }) return decltype(E::generator)::name;
   else return "view";

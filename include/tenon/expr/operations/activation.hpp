@@ -82,6 +82,20 @@ struct threshold_op : promoting {
 };
 inline constexpr pointwise_function<threshold_op> threshold;
 
+/// cap * tanh(x / cap), which stays below cap; x where cap is 0.
+/// source    Gemma Team 2024 (Gemma 2), section 2
+struct soft_cap_op : floating_result {
+  static constexpr const char* name = "soft_cap";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V cap) {
+    return simd::select(cap == V{}, x, V(simd::tanh(V(x / cap)) * cap));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&, const auto& cap) {
+    return apply_op<where_op>(cap == 0, g, g * (1 - (y / cap) * (y / cap)));
+  }
+};
+inline constexpr pointwise_function<soft_cap_op> soft_cap;
+
 /// x above 0, alpha * (exp(x) - 1) below.
 struct elu_op : floating_result {
   static constexpr const char* name = "elu";

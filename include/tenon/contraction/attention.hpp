@@ -1,0 +1,347 @@
+// tenon/contraction/attention.hpp: the kernel of attention, some queries for each block.
+// Scores of a tile of keys become weights in shared memory, which the same unit multiplies with values.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/operand.hpp>
+#include <tenon/contraction/wmma.hpp>
+#include <tenon/device/collective.hpp>
+#include <tenon/device/launch.hpp>
+#include <tenon/device/simd_hyperbolic.hpp>
+#include <tenon/expr/attention.hpp>
+
+namespace tenon {
+
+/// The unit that multiplies elements of T for attention. A warp has whole rows of scores, so that it makes their
+/// softmax alone, and at most a row for each lane.
+template <class T>
+struct attention_units {
+  using unit = simt_unit<T, tile_policy<64, 64, 8, 16, 64, 2>>;
+};
+template <>
+struct attention_units<double> {
+  using unit = simt_unit<double, tile_policy<32, 32, 8, 16, 32, 2>>;
+};
+template <class T>
+  requires is_short_float<T>
+struct attention_units<T> {
+  using unit = wmma_unit<std::conditional_t<is_float8<T>, half, T>, tile_policy<64, 64, 32, 16, 64, 2>>;
+};
+
+namespace detail {
+
+/// A lane's own: the greatest exponent of one of its warp's queries, the sum of the weights so far, and by what sums
+/// before the latest tile are multiplied.
+template <class Number>
+struct lane_softmax {
+  Number greatest, sum, kept;
+};
+
+struct greater_value {
+  template <class T>
+  TENON_HOST_DEVICE T operator()(T left, T right) const {
+    return simd::max(left, right);
+  }
+};
+struct value_sum {
+  template <class T>
+  TENON_HOST_DEVICE T operator()(T left, T right) const {
+    return left + right;
+  }
+};
+
+/// The unit, or what stands in for it where `Device` has none.
+template <class Device, class Unit>
+struct unit_on {
+  using type = Unit;
+};
+template <class Device, class Unit>
+  requires(!Unit::template is_available<Device>())
+struct unit_on<Device, Unit> {
+  using type = typename Unit::fallback;
+};
+
+}  // namespace detail
+
+/// Attention: tiles of `rows` queries with `columns` keys at a time. Sums of up to `most_columns` values a query stay
+/// in shared memory; for more of them, several blocks make the same scores.
+/// source    Dao, Fu, Ermon, Rudra, Ré 2022, "FlashAttention"
+template <class Unit, bool HasBias, int Rank, class Query, class Key, class Value, class Bias, class Epilogue>
+struct attention_kernel {
+  static constexpr const char* name = "attention";
+  using policy = typename Unit::policy;
+  using element = typename Unit::element;
+  using number = typename Unit::accumulator;
+  static constexpr int tile_rows = policy::rows, tile_columns = policy::columns, depth_tile = policy::depth;
+  static constexpr int stages = policy::stages, max_threads = policy::threads;
+  static constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
+  static constexpr int stage_elements = left_elements + right_elements, key_steps = tile_columns / depth_tile;
+  static constexpr int weight_elements = key_steps * left_elements;
+  static constexpr int most_columns = 256;
+  static_assert(policy::warp_columns == tile_columns && policy::warp_rows <= warp_size);
+
+  product_extents<Rank> extents;  // rows: queries; depth: keys
+  index features;
+  Query query;
+  Key key;
+  Value value;
+  Bias bias;
+  Epilogue epilogue;
+  attention_options options;
+  number scale;
+  int value_columns;  // of a block, whole tiles
+
+  /// Shared memory that stages, and later strips of results, have.
+  static constexpr int ring_bytes = [] {
+    constexpr int strips = policy::warps * Unit::strip_rows * Unit::strip_pitch;
+    return greatest_size({shared_bytes_of<element>(stages * stage_elements), shared_bytes_of<number>(strips)});
+  }();
+  int shared_bytes() const {
+    return ring_bytes + shared_bytes_of<element>(weight_elements) + shared_bytes_of<number>(tile_rows * result_pitch());
+  }
+  int query_tiles() const { return static_cast<int>((extents.rows + tile_rows - 1) / tile_rows); }
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    run<typename detail::unit_on<Device, Unit>::type>(device);
+  }
+
+ private:
+  TENON_HOST_DEVICE int result_pitch() const { return value_columns + chunk_size<number>; }
+
+  /// The matrices of this block's batch, and where its queries and values begin.
+  struct block_place {
+    Query query;
+    Key key;
+    Value value;
+    Bias bias;
+    index row, column;
+  };
+  template <class Device>
+  struct block_memory {
+    decltype(std::declval<Device&>().template shared<unsigned char>(1)) ring;
+    decltype(std::declval<Device&>().template shared<element>(1)) weights;
+    decltype(std::declval<Device&>().template shared<number>(1)) results;
+  };
+
+  template <class Used, class Device>
+  TENON_HOST_DEVICE void run(Device& device) const {
+    const int tiles = static_cast<int>((extents.rows + tile_rows - 1) / tile_rows);
+    const auto batch = extents.batch_position(device.block().x / tiles);
+    const block_place place{query.at_batch(batch),
+                            key.at_batch(batch),
+                            value.at_batch(batch),
+                            bias.at_batch(batch),
+                            static_cast<index>(device.block().x % tiles) * tile_rows,
+                            static_cast<index>(device.block().y) * value_columns};
+    const block_memory<Device> memory{device.template shared<unsigned char>(ring_bytes),
+                                      device.template shared<element>(weight_elements),
+                                      device.template shared<number>(tile_rows * result_pitch())};
+    detail::lane_softmax<number> state{-infinity<number>(), 0, 1};
+    for (int i = device.thread(); i < tile_rows * result_pitch(); i += policy::threads) memory.results.store(i, 0);
+    const index end = keys_seen(place.row);
+    for (index first = 0; first < end; first += tile_columns) {
+      typename Used::template warp_tile<Device> sums;
+      multiply_keys(device, memory, place, first, sums);
+      device.sync();  // the ring becomes strips
+      for (int strip = 0; strip < Used::strips; ++strip) weigh<Used>(device, memory, place, first, strip, sums, state);
+      for (int column = 0; column < value_columns; column += tile_columns) {
+        multiply_values(device, memory, place, first, column, sums);
+        device.sync();
+        for (int strip = 0; strip < Used::strips; ++strip) add<Used>(device, memory, column, strip, sums, state);
+      }
+    }
+    device.sync();
+    finish(device, memory, place, epilogue.at_batch(batch), state);
+  }
+
+  template <class T>
+  TENON_HOST_DEVICE static constexpr T infinity() {
+    return static_cast<T>(__builtin_inff());
+  }
+  /// Keys that the queries of the tile from `row` on see together.
+  TENON_HOST_DEVICE index keys_seen(index row) const {
+    const index beyond = row + tile_rows + options.first_query;
+    return options.is_causal && beyond < extents.depth ? beyond : extents.depth;
+  }
+
+  /// The scores of the tile of keys from `first` on.
+  template <class Device, class Memory, class Sums>
+  TENON_HOST_DEVICE void multiply_keys(Device& device, const Memory& memory, const block_place& place, index first,
+                                       Sums& sums) const {
+    const auto ring = memory.ring.template as<element>();
+    const int steps = static_cast<int>((features + depth_tile - 1) / depth_tile);
+    sums.clear(device);
+    device.sync();
+    for (int step = 1 - stages; step < steps; ++step) {
+      if (step >= 0) device.template wait_copies<stages - 2>(), device.sync();
+      if (const int next = step + stages - 1; next < steps) {
+        const index depth = static_cast<index>(next) * depth_tile;
+        const int at = next % stages * stage_elements;
+        place.query.template fetch<typename Unit::left_placement, policy::threads>(
+            device, ring.part(at, left_elements), {place.row, extents.rows, depth, features});
+        place.key.template fetch<typename Unit::right_placement, policy::threads>(
+            device, ring.part(at + left_elements, right_elements), {first, extents.depth, depth, features});
+      }
+      device.commit_copies();
+      if (step < 0) continue;
+      const int at = step % stages * stage_elements;
+      sums.multiply_add(device, ring.part(at, left_elements), place.query.layout,
+                        ring.part(at + left_elements, right_elements), place.key.layout);
+    }
+    device.template wait_copies<0>();
+  }
+  /// The weights of a tile times a tile of values.
+  template <class Device, class Memory, class Sums>
+  TENON_HOST_DEVICE void multiply_values(Device& device, const Memory& memory, const block_place& place, index first,
+                                         int column, Sums& sums) const {
+    const auto ring = memory.ring.template as<element>();
+    sums.clear(device);
+    device.sync();
+    for (int step = 1 - stages; step < key_steps; ++step) {
+      if (step >= 0) device.template wait_copies<stages - 2>(), device.sync();
+      if (const int next = step + stages - 1; next < key_steps) {
+        place.value.template fetch<typename Unit::right_placement, policy::threads>(
+            device, ring.part(next % stages * stage_elements, right_elements),
+            {place.column + column, extents.columns, first + static_cast<index>(next) * depth_tile, extents.depth});
+      }
+      device.commit_copies();
+      if (step < 0) continue;
+      sums.multiply_add(device, memory.weights.part(step * left_elements, left_elements), tile_layout::along_depth,
+                        ring.part(step % stages * stage_elements, right_elements), place.value.layout);
+    }
+    device.template wait_copies<0>();
+  }
+
+  /// Where this warp's strip of results lies.
+  template <class Used, class Device, class Memory>
+  TENON_HOST_DEVICE static auto strip_of(Device& device, const Memory& memory) {
+    constexpr int size = Used::strip_rows * Used::strip_pitch;
+    return memory.ring.template as<number>().part(device.warp() * size, size);
+  }
+
+  /// Makes weights of the scores in a strip.
+  template <class Used, class Device, class Memory, class Sums>
+  TENON_HOST_DEVICE void weigh(Device& device, const Memory& memory, const block_place& place, index first, int strip,
+                               Sums& sums, detail::lane_softmax<number>& state) const {
+    const auto scores = strip_of<Used>(device, memory);
+    sums.store_strip(device, scores, strip);
+    device.sync_warp();
+    for (int i = 0; i < Used::strip_rows; ++i) {
+      constexpr int count = tile_columns / warp_size;
+      const int own = Used::row_of_strip(strip, i), row = policy::row_of_warp(device.warp()) + own;
+      number exponents[count], greatest = device.shuffle(state.greatest, own);
+      const number before = greatest;
+      for (int j = 0; j < count; ++j) {
+        const int column = device.lane() + j * warp_size;
+        exponents[j] = exponent(place, place.row + row, first + column, scores.load(i * Used::strip_pitch + column));
+        greatest = detail::greater_value{}(greatest, exponents[j]);
+      }
+      greatest = warp_reduce(device, greatest, detail::greater_value{});
+      const bool sees_none = greatest == -infinity<number>();
+      number added = 0;
+      for (int j = 0; j < count; ++j) {
+        const number weight = sees_none ? number(0) : simd::exp(number(exponents[j] - greatest));
+        added += weight;
+        const int column = device.lane() + j * warp_size, inner = column % depth_tile;
+        memory.weights.store(
+            column / depth_tile * left_elements +
+                Unit::left_placement::offset(tile_layout::along_depth, row, inner / chunk_size<element>) +
+                inner % chunk_size<element>,
+            static_cast<element>(weight));
+      }
+      added = warp_reduce(device, added, detail::value_sum{});
+      const number kept = sees_none ? number(1) : simd::exp(number(before - greatest));
+      if (device.lane() == own) state = {greatest, state.sum * kept + added, kept};
+    }
+    device.sync_warp();
+  }
+  TENON_HOST_DEVICE number exponent(const block_place& place, index row, index key_number, number score) const {
+    const bool is_seen = row < extents.rows && key_number < extents.depth &&
+                         (!options.is_causal || key_number <= row + options.first_query);
+    if (!is_seen) return -infinity<number>();
+    score *= scale;
+    if (options.softcap != 0) score = simd::tanh(number(score / options.softcap)) * options.softcap;
+    if constexpr (HasBias) score += static_cast<number>(place.bias.value(row, key_number));
+    return score;
+  }
+
+  /// Adds a strip of weighted values to the results, from `column` on.
+  template <class Used, class Device, class Memory, class Sums>
+  TENON_HOST_DEVICE void add(Device& device, const Memory& memory, int column, int strip, Sums& sums,
+                             const detail::lane_softmax<number>& state) const {
+    const auto values = strip_of<Used>(device, memory);
+    sums.store_strip(device, values, strip);
+    device.sync_warp();
+    for (int i = 0; i < Used::strip_rows; ++i) {
+      const int own = Used::row_of_strip(strip, i);
+      const number kept = device.shuffle(state.kept, own);
+      for (int j = device.lane(); j < tile_columns; j += warp_size) {
+        const int at = (policy::row_of_warp(device.warp()) + own) * result_pitch() + column + j;
+        memory.results.store(at, memory.results.load(at) * kept + values.load(i * Used::strip_pitch + j));
+      }
+    }
+    device.sync_warp();
+  }
+  /// Divides by the sums of weights and stores.
+  template <class Device, class Memory, class Finish>
+  TENON_HOST_DEVICE void finish(Device& device, const Memory& memory, const block_place& place, const Finish& last,
+                                const detail::lane_softmax<number>& state) const {
+    const index left = extents.columns - place.column;
+    const int columns = left < value_columns ? static_cast<int>(left) : value_columns;
+    for (int own = 0; own < policy::warp_rows; ++own) {
+      const number weights = device.shuffle(state.sum, own), factor = weights == 0 ? number(0) : 1 / weights;
+      const int row = policy::row_of_warp(device.warp()) + own;
+      if (place.row + row >= extents.rows) continue;
+      for (int column = device.lane(); column < columns; column += warp_size) {
+        last.store(place.row + row, place.column + column, memory.results.load(row * result_pitch() + column) * factor);
+      }
+    }
+  }
+};
+
+/// Evaluates a statement around an attention node into `target`, in one launch on a device.
+template <class Space, class Target, class E, class Node>
+void run_attention_kernel(const Target& target, const E& node, const Node& inner) {
+  using unit = typename attention_units<typename Node::element>::unit;
+  using element = typename unit::element;
+  using matrix = detail::batched_axes<Node::rank>;
+  const auto extents = extents_of_product(inner);
+  const index queries = extents.rows, keys = extents.depth, features = inner.features();
+  const auto query = make_operand<element, operand_side::left>(
+      merged_matrix<matrix>(inner.template lower_operand<0>(), inner.matrices(queries, features)), queries, features);
+  const auto key = make_operand<element, operand_side::right>(
+      merged_matrix<matrix>(inner.template lower_operand<1>(), inner.matrices(features, keys)), features, keys);
+  const auto value = make_operand<element, operand_side::right>(
+      merged_matrix<matrix>(inner.template lower_operand<2>(), inner.matrices(keys, extents.columns)), keys,
+      extents.columns);
+  const auto bias = merged_matrix<matrix>(inner.template lower_operand<3>(), inner.matrices(queries, keys));
+  const auto epilogue = make_kernel_epilogue<Node>(target, node);
+  using kernel_type = attention_kernel<unit, Node::has_bias, Node::rank, std::remove_const_t<decltype(query)>,
+                                       std::remove_const_t<decltype(key)>, std::remove_const_t<decltype(value)>,
+                                       std::remove_const_t<decltype(bias)>, std::remove_const_t<decltype(epilogue)>>;
+  const index tiles = (extents.columns + kernel_type::tile_columns - 1) / kernel_type::tile_columns;
+  const index most =
+      space_devices<Space>::architecture() < 80 ? 1 : kernel_type::most_columns / kernel_type::tile_columns;
+  const index tiles_of_block = tiles < most ? tiles : most;
+  const kernel_type kernel{extents,
+                           features,
+                           query,
+                           key,
+                           value,
+                           bias,
+                           epilogue,
+                           inner.options,
+                           static_cast<typename unit::accumulator>(inner.scale()),
+                           static_cast<int>(tiles_of_block) * kernel_type::tile_columns};
+  const index blocks = kernel.query_tiles() * extents.batch_count();
+  launch<Space>(
+      launch_shape{.grid = {static_cast<int>(blocks), static_cast<int>((tiles + tiles_of_block - 1) / tiles_of_block)},
+                   .block = kernel.max_threads,
+                   .shared_bytes = kernel.shared_bytes()},
+      kernel);
+}
+
+}  // namespace tenon

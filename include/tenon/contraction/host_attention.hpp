@@ -1,0 +1,250 @@
+// tenon/contraction/host_attention.hpp: attention on the host, a few queries at a time.
+// Scores of a block of keys are made in cache, turned into weights and multiplied with values before the next block.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/host_blocks.hpp>
+#include <tenon/device/simd_hyperbolic.hpp>
+#include <tenon/device/simd_math.hpp>
+#include <tenon/device/threads.hpp>
+#include <tenon/expr/attention.hpp>
+
+namespace tenon {
+
+/// How a score becomes the exponent of a weight.
+template <class T>
+struct score_rule {
+  T scale, softcap;
+
+  template <class V>
+  TENON_INLINE V operator()(V score) const {
+    const V scaled = score * scale;
+    return softcap == 0 ? scaled : simd::tanh(scaled / softcap) * softcap;
+  }
+};
+
+/// The greatest exponent of a query and the sum of its weights, over the keys so far.
+template <class T>
+struct softmax_state {
+  T greatest = -std::numeric_limits<T>::infinity(), sum = 0;
+};
+
+namespace detail {
+
+/// Scores of one query, `visible` of `count`, become its weights in place. Behind `count`, up to a whole pack, is
+/// memory. `bias` is added to scores, unless it is null. Returns by what earlier sums are to be multiplied.
+template <class T>
+T weigh_scores(T* scores, const T* bias, index visible, index count, const score_rule<T>& rule,
+               softmax_state<T>& state) {
+  constexpr int lanes = simd::native_width<T>;
+  constexpr T nothing = -std::numeric_limits<T>::infinity();
+  using pack = simd::pack<T, lanes>;
+  pack greatest = simd::broadcast<T, lanes>(state.greatest);
+  for (index k = 0; k < visible; k += lanes) {
+    pack exponents = rule(simd::load<T, lanes>(scores + k));
+    if (bias != nullptr) exponents += simd::load<T, lanes>(bias + k);
+    simd::store<lanes>(scores + k, exponents);
+    if (k + lanes > visible) {
+      std::fill(scores + visible, scores + k + lanes, nothing);
+      exponents = simd::load<T, lanes>(scores + k);
+    }
+    greatest = simd::max(greatest, exponents);
+  }
+  const T before = state.greatest;
+  state.greatest = simd::reduce(greatest, [](auto left, auto right) { return simd::max(left, right); });
+  if (state.greatest == nothing) {
+    std::fill(scores, scores + count, T(0));
+    return 1;
+  }
+  pack sum{};
+  index k = 0;
+  for (; k < visible; k += lanes) {
+    const pack weights = simd::exp(pack(simd::load<T, lanes>(scores + k) - state.greatest));
+    simd::store<lanes>(scores + k, weights);
+    sum += weights;
+  }
+  if (k < count) std::fill(scores + k, scores + count, T(0));
+  const T kept = before == state.greatest ? T(1) : std::exp(before - state.greatest);
+  state.sum = state.sum * kept + simd::reduce(sum, [](auto left, auto right) { return left + right; });
+  return kept;
+}
+
+template <class T>
+void multiply_elements(T* elements, index count, T factor) {
+  constexpr int lanes = simd::native_width<T>;
+  for (index k = 0; k < count; k += lanes) {
+    simd::store<lanes>(elements + k, simd::load<T, lanes>(elements + k) * factor);
+  }
+}
+
+}  // namespace detail
+
+/// Attention of one batch: its operands as matrices, keys with features along the rows.
+/// cost      2 queries keys (features + columns) operations; keys and values are packed once, in as much memory
+/// source    Dao, Fu, Ermon, Rudra, Ré 2022, "FlashAttention"
+template <class T, bool HasBias, class Query, class Key, class Value, class Bias>
+struct host_attention {
+  using products = number_products<T>;
+  using tile = host_tile<products>;
+  using panels = column_panels<products>;
+  static constexpr index block_rows = 4 * tile::height, block_panels = 4, block_keys = block_panels * tile::width;
+
+  Query query;
+  Key key;
+  Value value;
+  Bias bias;
+  index queries, keys, features, columns;
+  attention_options options;
+  T scale;
+
+  template <int Rank>
+  host_attention at_batch(const array<index, Rank>& position) const {
+    auto result = *this;
+    result.query = query.at_batch(position), result.key = key.at_batch(position);
+    result.value = value.at_batch(position), result.bias = bias.at_batch(position);
+    return result;
+  }
+  /// All results, to an epilogue.
+  template <class Epilogue>
+  void run(const Epilogue& epilogue) const {
+    const packed_operands packed{panels(keys), panels(columns),
+                                 detail::product_workspace<T, 4>(panels(keys).padded() * features),
+                                 detail::product_workspace<T, 5>(panels(columns).padded() * keys)};
+    pack(packed);
+    const index blocks = (queries + block_rows - 1) / block_rows;
+    const index work = block_rows * keys * (features + columns);
+    parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
+      for (index item = first; item < last; ++item) {
+        const index block = item % 2 == 0 ? item / 2 : blocks - 1 - item / 2;  // causal ones have less work before
+        run_block(packed, block * block_rows, epilogue);
+      }
+    });
+  }
+
+ private:
+  struct packed_operands {
+    panels key_panels, value_panels;
+    T *keys, *values;
+  };
+  /// A block of queries: `count` from `first` on.
+  struct query_block {
+    index first, count, lines;  // lines: with those that fill the last tile
+    T *queries, *scores, *bias, *sums;
+    index query_pitch, score_pitch, sum_pitch;
+    softmax_state<T> states[block_rows];
+  };
+
+  void pack(const packed_operands& packed) const {
+    const auto pack_panels = [](const auto& matrix, const panels& lines, index rows, T* to) {
+      parallel_for(lines.panels, 1 + 32768 / (tile::width * rows + 1), [&](index first, index last) {
+        for (index panel = first; panel < last; ++panel) {
+          const index column = lines.first_column(panel), width = lines.width(panel);
+          pack_right<products>(matrix, {0, rows, column, detail::least(width, lines.count - column)}, width,
+                               to + column * rows);
+        }
+      });
+    };
+    pack_panels(key, packed.key_panels, features, packed.keys);
+    pack_panels(value, packed.value_panels, keys, packed.values);
+  }
+
+  template <class Epilogue>
+  void run_block(const packed_operands& packed, index first, const Epilogue& epilogue) const {
+    query_block block = make_block(packed, first);
+    const index seen = options.is_causal ? detail::least(keys, first + block.count + options.first_query) : keys;
+    for (index panel = 0; panel < packed.key_panels.panels; panel += block_panels) {
+      if (packed.key_panels.first_column(panel) >= seen) break;
+      add_keys(packed, block, panel);
+    }
+    for (index row = 0; row < block.count; ++row) {
+      const T weights = block.states[row].sum;
+      detail::multiply_elements(block.sums + row * block.sum_pitch, columns, weights == 0 ? T(0) : 1 / weights);
+    }
+    epilogue.store_tile(first, 0, {{block.count, columns}}, block.sums, block.sum_pitch);
+  }
+  query_block make_block(const packed_operands& packed, index first) const {
+    query_block block{};
+    block.first = first, block.count = detail::least(block_rows, queries - first);
+    block.lines = detail::round_up(block.count, tile::step);
+    block.query_pitch = detail::spread_pitch<T>(features), block.sum_pitch = packed.value_panels.padded();
+    block.score_pitch = block_keys + tile::lanes;
+    block.queries = detail::product_workspace<T, 6>(block_rows * block.query_pitch);
+    block.scores = detail::product_workspace<T, 7>(block_rows * block.score_pitch);
+    if constexpr (HasBias) block.bias = detail::product_workspace<T, 8>(block_rows * block.score_pitch);
+    block.sums = detail::product_workspace<T, 9>(block_rows * block.sum_pitch);
+    pack_left<products>(query, {first, block.count, 0, features}, block.lines, block.queries, block.query_pitch);
+    std::fill(block.sums, block.sums + block.lines * block.sum_pitch, T(0));
+    return block;
+  }
+
+  /// Adds the values of the keys in `block_panels` panels from `panel` on.
+  void add_keys(const packed_operands& packed, query_block& block, index panel) const {
+    const panels& lines = packed.key_panels;
+    const index last = detail::least(panel + block_panels, lines.panels), first = lines.first_column(panel);
+    for (index each = panel; each < last; ++each) {
+      const index column = lines.first_column(each);
+      multiply(block.lines, lines.width(each),
+               {block.queries, packed.keys + column * features, block.query_pitch, 1, lines.width(each), features},
+               block.scores + (column - first), block.score_pitch);
+    }
+    const index end = last == lines.panels ? keys : lines.first_column(last), count = end - first;
+    weigh(block, first, count);
+    for (index each = 0; each < packed.value_panels.panels; ++each) {
+      const index column = packed.value_panels.first_column(each), width = packed.value_panels.width(each);
+      tile_operands<products> operands{
+          block.scores, packed.values + column * keys + first * width, block.score_pitch, 1, width, count};
+      operands.before = block.sums + column, operands.before_pitch = block.sum_pitch;
+      multiply(block.lines, width, operands, block.sums + column, block.sum_pitch);
+    }
+  }
+  void weigh(query_block& block, index first, index count) const {
+    if constexpr (HasBias) {
+      pack_left<products>(bias, {block.first, block.count, first, count}, block.count, block.bias, block.score_pitch);
+    }
+    const score_rule<T> rule{scale, static_cast<T>(options.softcap)};
+    for (index row = 0; row < block.count; ++row) {
+      index visible = count;
+      if (options.is_causal) {
+        visible = std::clamp<index>(block.first + row + options.first_query + 1 - first, 0, count);
+      }
+      const T* const added = HasBias ? block.bias + row * block.score_pitch : nullptr;
+      const T kept =
+          detail::weigh_scores(block.scores + row * block.score_pitch, added, visible, count, rule, block.states[row]);
+      if (kept != 1) detail::multiply_elements(block.sums + row * block.sum_pitch, block.sum_pitch, kept);
+    }
+  }
+  /// Tiles of `width` columns, one below the other.
+  static void multiply(index lines, index width, tile_operands<products> operands, T* to, index pitch) {
+    for (index row = 0; row < lines; row += tile::height) {
+      const index height = lines - row > tile::step ? tile::height : tile::step;
+      multiply_tile(operands, height, width, to + row * pitch, pitch);
+      operands.left += tile::height * operands.left_row;
+      if (operands.before != nullptr) operands.before += tile::height * operands.before_pitch;
+    }
+  }
+};
+
+/// The operands of an attention node, as those of batch 0.
+template <class Node>
+auto host_attention_of(const Node& node) {
+  using number = typename Node::accumulator;
+  using matrix = detail::batched_axes<Node::rank>;
+  const auto extents = node.extents.to_array();
+  const index queries = extents[Node::rank - 2], keys = node.keys(), features = node.features();
+  const auto query = merged_matrix<matrix>(node.template lower_operand<0>(), node.matrices(queries, features));
+  const auto key = merged_matrix<matrix>(node.template lower_operand<1>(), node.matrices(features, keys));
+  const auto value =
+      merged_matrix<matrix>(node.template lower_operand<2>(), node.matrices(keys, extents[Node::rank - 1]));
+  const auto bias = merged_matrix<matrix>(node.template lower_operand<3>(), node.matrices(queries, keys));
+  return host_attention<number, Node::has_bias, std::remove_const_t<decltype(query)>,
+                        std::remove_const_t<decltype(key)>, std::remove_const_t<decltype(value)>,
+                        std::remove_const_t<decltype(bias)>>{query,        key,
+                                                             value,        bias,
+                                                             queries,      keys,
+                                                             features,     extents[Node::rank - 1],
+                                                             node.options, static_cast<number>(node.scale())};
+}
+
+}  // namespace tenon

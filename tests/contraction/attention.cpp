@@ -1,0 +1,54 @@
+// tests/contraction/attention.cpp: the kernel of attention.
+// Partial tiles of queries, keys and values, for each unit, against the definition.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/contraction/attention.hpp>
+#include <tenon/tenon.hpp>
+
+#include "contraction/attentions.hpp"
+#include "support/catch.hpp"
+#include "support/spaces.hpp"
+
+using tenon_test::attention_difference;
+using tenon_test::attention_extents;
+using tenon_test::attention_problem;
+using tenon_test::numbers_of;
+
+namespace {
+
+template <class Space, class T>
+std::string kernel_attention_difference(const attention_extents& extents,
+                                        const tenon::attention_options& options = {}) {
+  const attention_problem<T> problem(extents, options);
+  const double tolerance = sizeof(T) == 2 ? 1e-2 : sizeof(T) == 4 ? 2e-6 : 1e-13;
+  const auto query = problem.query.template to<Space>(), key = problem.key.template to<Space>(),
+             value = problem.value.template to<Space>();
+  const auto bias = problem.bias.template to<Space>();
+  const auto plain = tenon::scaled_dot_product_attention(query, key, value, options);
+  const auto biased = tenon::scaled_dot_product_attention(query, key, value, bias, options);
+  return attention_difference(numbers_of(plain), problem.expected(false), tolerance) +
+         attention_difference(numbers_of(biased), problem.expected(true), tolerance);
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("attention in tiles of any size", "[attention]", tenon_test::kernel_spaces) {
+  for (const tenon::index queries : {1, 30, 70}) {
+    for (const tenon::index keys : {1, 31, 130}) {
+      CAPTURE(queries, keys);
+      CHECK(kernel_attention_difference<TestType, float>({2, queries, keys, 9, 11}) == "");
+    }
+  }
+  CHECK(kernel_attention_difference<TestType, float>({1, 10, 20, 40, 70}) == "");
+  CHECK(kernel_attention_difference<TestType, float>({1, 5, 9, 1, 270}) == "");
+  CHECK(kernel_attention_difference<TestType, double>({2, 33, 40, 9, 40}) == "");
+  CHECK(kernel_attention_difference<TestType, tenon::half>({2, 70, 100, 40, 20}) == "");
+  CHECK(kernel_attention_difference<TestType, tenon::bfloat16>({1, 20, 30, 64, 64}) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("attention of kernels with masks, caps and earlier keys", "[attention]",
+                        tenon_test::kernel_spaces) {
+  CHECK(kernel_attention_difference<TestType, float>({2, 100, 100, 8, 8}, {.is_causal = true}) == "");
+  CHECK(kernel_attention_difference<TestType, float>({1, 70, 150, 8, 8}, {.is_causal = true, .first_query = 80}) == "");
+  CHECK(kernel_attention_difference<TestType, float>({1, 30, 30, 8, 8}, {.is_causal = true, .first_query = -2}) == "");
+  CHECK(kernel_attention_difference<TestType, float>({2, 10, 30, 8, 8}, {.scale = 3, .softcap = 1.5f}) == "");
+}
