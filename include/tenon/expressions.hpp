@@ -28,6 +28,7 @@
 #include <tenon/algorithms/sort.hpp>
 #include <tenon/algorithms/unique.hpp>
 #include <tenon/evaluate.hpp>
+#include <tenon/expr/attention.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/custom_reduce.hpp>
 #include <tenon/expr/norms.hpp>

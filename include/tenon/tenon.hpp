@@ -10,6 +10,7 @@
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>
+#include <tenon/nn/attention.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/bilinear.hpp>
 #include <tenon/nn/combinators.hpp>
@@ -32,3 +33,4 @@
 #include <tenon/nn/sequential.hpp>
 #include <tenon/nn/state.hpp>
 #include <tenon/nn/summary.hpp>
+#include <tenon/nn/transformer.hpp>

@@ -109,6 +109,8 @@ TEMPLATE_LIST_TEST_CASE("each row of the fusion table launches what the page say
   table.check("z = relu(matmul(x * 2, exp(-w)) + bias) + residual", 1, square,
               tenon::relu(tenon::matmul(x * 2, tenon::exp(-w)) + bias) + residual);
   table.check("maps = relu(convolve(image, kernel))", 1, maps, tenon::relu(tenon::convolve(image, kernel)));
+  table.check("y = relu(scaled_dot_product_attention(x * 2, x, exp(-x))) + row", 1, y,
+              tenon::relu(tenon::scaled_dot_product_attention(x * 2, x, tenon::exp(-x))) + row);
   table.check("evaluate(assign(y, x * 2), assign(u, x * x))", 1,
               [&] { tenon::evaluate(tenon::assign(y, x * 2), tenon::assign(long_square, x * x)); });
   table.check("evaluate(assign(m, mean(x, axis<0>)), assign(v, variance(x, axis<0>)))", 1, [&] {

@@ -44,6 +44,7 @@ using device_tables = std::map<std::string, layer_table>;
 golden_case read_golden_case(const std::filesystem::path& folder);
 
 void add_activation(device_tables&);
+void add_attention(device_tables&);
 void add_convolution(device_tables&);
 void add_embedding(device_tables&);
 void add_linear(device_tables&);

@@ -12,6 +12,7 @@ using namespace golden;
 device_tables all_devices() {
   device_tables devices;
   add_activation(devices);
+  add_attention(devices);
   add_convolution(devices);
   add_embedding(devices);
   add_linear(devices);

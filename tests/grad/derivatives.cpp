@@ -102,6 +102,8 @@ TEST_CASE("derivatives of trigonometric, hyperbolic and special functions", "[de
 TEST_CASE("derivatives of activations", "[derivatives]") {
   CHECK(agrees(tenon::relu));
   CHECK(agrees(tenon::relu6, -9, 9));
+  CHECK(agrees([](const auto& x) { return tenon::soft_cap(x, 0.7); }));
+  CHECK(agrees([](const auto& x) { return tenon::soft_cap(x, 0); }));
   CHECK(agrees(tenon::leaky_relu));
   CHECK(both_agree(tenon::leaky_relu));
   CHECK(agrees([](const auto& x) { return tenon::threshold(x, 0.3, 0.7); }));

@@ -22,9 +22,9 @@ auto capped_scores(const attention<Query, Key, Value, Bias>& node) {
   return soft_cap(products * node.scale(), node.options.softcap);
 }
 
-/// The softmax of scores that queries see; 0 where a query sees none.
-template <class Node, class Scores>
-auto attention_weights(const Node& node, const Scores& scores) {
+/// The softmax of the scores that queries see; 0 where a query sees none.
+template <class Query, class Key, class Value, class Bias, class Scores>
+auto attention_weights(const attention<Query, Key, Value, Bias>& node, const Scores& scores) {
   using shape_type = typename Scores::shape_type;
   constexpr int rank = shape_type::rank;
   constexpr auto lowest = std::numeric_limits<float>::lowest(), least = std::numeric_limits<float>::min();
@@ -32,9 +32,23 @@ auto attention_weights(const Node& node, const Scores& scores) {
   const matrix extents(array<index, 2>{{scores.shape().extent(rank - 2), scores.shape().extent(rank - 1)}});
   const index limit = node.options.is_causal ? node.options.first_query : node.keys();
   const generated<at_most_generator, matrix> is_seen{{limit}, extents, 0, {{-1, 1}}};
-  const auto exponents = where(is_seen, scores, -std::numeric_limits<float>::infinity());
+  const auto with_bias = [&] {
+    if constexpr (attention<Query, Key, Value, Bias>::has_bias) return scores + get<3>(node.operands);
+    else return scores;
+  }();
+  const auto exponents = where(is_seen, with_bias, -std::numeric_limits<float>::infinity());
   const auto powers = exp(exponents - maximum(max(exponents, axis<-1>), lowest));
   return powers / maximum(sum(powers, axis<-1>), least);
+}
+template <class Query, class Key, class Value, class Bias>
+auto attention_weights(const attention<Query, Key, Value, Bias>& node) {
+  return attention_weights(node, capped_scores(node));
+}
+
+/// The gradient of exponents of weights, from that of the weights.
+template <class Weights, class Gradient>
+auto exponents_gradient(const Weights& weights, const Gradient& of_weights) {
+  return weights * (of_weights - sum(weights * of_weights, axis<-1>));
 }
 
 }  // namespace detail
@@ -46,16 +60,12 @@ template <int I, class Query, class Key, class Value, class Bias, class Gradient
 auto operand_gradient(const attention<Query, Key, Value, Bias>& node, const Gradient& gradient) {
   const auto& operand = get<I>(node.operands);
   const auto scores = detail::capped_scores(node);
-  const auto weights = [&] {
-    if constexpr (node.has_bias) return detail::attention_weights(node, scores + get<3>(node.operands));
-    else return detail::attention_weights(node, scores);
-  }();
+  const auto weights = detail::attention_weights(node, scores);
   const auto whole = [&] {
     if constexpr (I == 2) {
       return matmul(transpose(weights), gradient);
     } else {
-      const auto of_weights = matmul(gradient, transpose(get<2>(node.operands)));
-      const auto of_exponents = weights * (of_weights - sum(weights * of_weights, axis<-1>));
+      const auto of_exponents = detail::exponents_gradient(weights, matmul(gradient, transpose(get<2>(node.operands))));
       if constexpr (I == 3) {
         return of_exponents;
       } else {

@@ -55,6 +55,8 @@ void check_activations() {
   near(tenon::selu, [](double x) { return 1.0507009873554804934193 * elu_of(x, 1.6732632423543772848170); }, 3);
   near(tenon::log_sigmoid, [](double x) { return std::min(x, 0.0) - std::log1p(std::exp(-std::fabs(x))); }, 3);
   near(tenon::silu, [](double x) { return x * sigmoid_of(x); }, 4);
+  near([](const auto& x) { return tenon::soft_cap(x, 2); }, [](double x) { return 2 * std::tanh(x / 2); }, 3);
+  near([](const auto& x) { return tenon::soft_cap(x, 0); }, [](double x) { return x; }, 0);
   near(tenon::softplus, softplus_of, 3);
   near(tenon::mish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, 6);
   near(tenon::softsign, [](double x) { return x / (1 + std::fabs(x)); }, 2);

@@ -1,0 +1,324 @@
+// tenon/nn/attention.hpp: attention of several heads.
+// Queries, keys and values are maps of the inputs; each head attends to its own part of their features.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/grad/attention.hpp>
+#include <tenon/nn/initial.hpp>
+#include <tenon/nn/linear.hpp>
+
+namespace tenon::nn {
+
+/// Options of multihead_attention, with PyTorch's names and defaults where it has them.
+struct multihead_attention_options {
+  bool bias = true;
+  bool batch_first = false;  // inputs are [batch, length, features], not [length, batch, features]
+  bool kdim_vdim = false;    // keys and values have features of their own, and a weight each
+};
+
+/// In place of a mask: every query sees every key.
+inline constexpr float no_mask = 0;
+
+namespace detail {
+
+/// Rows of features, those of all heads side by side, and where the next position and the next batch are.
+template <class T>
+struct head_rows {
+  T* data;
+  index batches, length, batch_step, step;
+
+  /// [batch, head, position, feature].
+  template <memory_space Space>
+  view<T, rank<4>, Space> heads(index count, index features) const {
+    return {data, rank<4>(batches, count, length, features), {{batch_step, features, step, 1}}};
+  }
+};
+
+/// What a mask adds to scores that stay out where it is true.
+template <class Mask>
+auto bias_of_blocks(const Mask& mask) {
+  if constexpr (std::is_same_v<typename Mask::element, bool>) {
+    return where(mask, -std::numeric_limits<float>::infinity(), 0.0f);
+  } else {
+    return mask;
+  }
+}
+
+}  // namespace detail
+
+/// Attention of `Heads` heads, each over Embed / Heads features of maps of queries, keys and values, whose results are
+/// mapped again. One input is attended to by itself. Sizes are template arguments, or `dyn` and given to the
+/// constructor. A mask is an expression that repeats over [batch, head, query, key]: numbers are added to scores;
+/// true, as in torch.nn.MultiheadAttention, keeps a query from a key. Of one for padding, [batch, key], it is
+/// new_axis<1>(new_axis<1>(padding)). What `forward` returns is valid until the next call.
+/// parameters  in_proj_weight [3 Embed, Embed] (or q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias,
+///             out_proj.weight, out_proj.bias
+/// throws      shape_error when sizes do not fit
+/// cost        a product for what one input is mapped to, one kernel of attention, one product; a backward pass makes
+///             all weights in memory
+/// source      Vaswani and others 2017, "Attention is all you need"
+template <index Embed, index Heads, multihead_attention_options Options = multihead_attention_options{},
+          memory_space Space = host, dtype T = float>
+struct multihead_attention {
+  static constexpr const char* name = "multihead_attention";
+  using space = Space;
+  using input_shape = shape<dyn, dyn, Embed>;  // of the input that a network of layers is checked with
+  template <memory_space Other>
+  using in_space = multihead_attention<Embed, Heads, Options, Other, T>;
+  static_assert(Embed == dyn || Heads == dyn || Embed % Heads == 0,
+                "tenon: heads share the features of multihead_attention evenly");
+
+  index embed_dim = Embed, num_heads = Heads, kdim = Embed, vdim = Embed;
+  bool is_causal = false;  // queries see the keys up to their own position
+  parameter<T, rank<2>, Space> in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
+  parameter<T, rank<1>, Space> in_proj_bias;
+  linear<Embed, Embed, linear_options{.bias = Options.bias}, Space, T> out_proj;
+
+  multihead_attention()
+    requires(Embed != dyn && Heads != dyn)
+  = default;
+  multihead_attention(index features, index heads) : multihead_attention(features, heads, features, features) {}
+  multihead_attention(index features, index heads, index key_features, index value_features)
+      : embed_dim(features),
+        num_heads(heads),
+        kdim(key_features),
+        vdim(value_features),
+        out_proj(checked_features(features), features) {
+    detail::check_size<multihead_attention>("num_heads", heads, Heads);
+    if (heads < 1 || features % heads != 0) {
+      throw shape_error(compose_text(name, ": num_heads ", heads, ", expected a divisor of ", features, " features"));
+    }
+    if (!Options.kdim_vdim && (kdim != features || vdim != features)) {
+      throw shape_error(compose_text(name, ": kdim ", kdim, " and vdim ", vdim, ", expected ", features,
+                                     "; keys and values of other features need the option kdim_vdim"));
+    }
+  }
+
+  /// Xavier's for the first maps; PyTorch's default for the last; biases 0.
+  void initialise(std::uint64_t seed) {
+    const auto draw = [&](auto& weight, index rows, index columns, std::uint64_t number) {
+      weight = {tensor<T, rank<2>, Space>(rank<2>(rows, columns)), zeros<T, Space>(rank<2>(rows, columns))};
+      initial::xavier_uniform(weight, 5 * seed + number);
+    };
+    if constexpr (Options.kdim_vdim) {
+      draw(q_proj_weight, embed_dim, embed_dim, 0);
+      draw(k_proj_weight, embed_dim, kdim, 1), draw(v_proj_weight, embed_dim, vdim, 2);
+    } else {
+      draw(in_proj_weight, 3 * embed_dim, embed_dim, 0);
+    }
+    out_proj.initialise(5 * seed + 3);
+    if constexpr (Options.bias) {
+      const rank<1> extents(3 * embed_dim);
+      in_proj_bias = {zeros<T, Space>(extents), zeros<T, Space>(extents)};
+      initial::constant(out_proj.bias, 0);
+    }
+  }
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    if constexpr (Options.kdim_vdim) {
+      visitor("q_proj_weight", q_proj_weight), visitor("k_proj_weight", k_proj_weight);
+      visitor("v_proj_weight", v_proj_weight);
+    } else {
+      visitor("in_proj_weight", in_proj_weight);
+    }
+    if constexpr (Options.bias) visitor("in_proj_bias", in_proj_bias);
+    visitor("out_proj.weight", out_proj.weight);
+    if constexpr (Options.bias) visitor("out_proj.bias", out_proj.bias);
+  }
+  template <memory_space Other>
+  auto to() const {
+    in_space<Other> copy(embed_dim, num_heads, kdim, vdim);
+    copy.is_causal = is_causal;
+    if constexpr (Options.kdim_vdim) {
+      copy.q_proj_weight = q_proj_weight.template to<Other>(), copy.k_proj_weight = k_proj_weight.template to<Other>();
+      copy.v_proj_weight = v_proj_weight.template to<Other>();
+    } else {
+      copy.in_proj_weight = in_proj_weight.template to<Other>();
+    }
+    if constexpr (Options.bias) copy.in_proj_bias = in_proj_bias.template to<Other>();
+    copy.out_proj = out_proj.template to<Other>();
+    return copy;
+  }
+  template <shape_type Input>
+  constexpr Input output_shape(const Input& input) const {
+    check_rank<multihead_attention, 3, Input>();
+    check_input<multihead_attention, 2, Embed>(input, embed_dim);
+    return input;
+  }
+
+  /// An input that attends to itself.
+  template <tensor_operand Input, class Mask = float>
+  auto forward(const Input& input, const Mask& mask = no_mask) {
+    (void)output_shape(input.shape());
+    const auto rows = projected_[0].resize(rank<3>(input.shape().extent(0), input.shape().extent(1), 3 * embed_dim));
+    project_whole(as_node(input), rows);
+    for (int part = 0; part < 3; ++part) parts_[part] = rows_of(rows, part);
+    return attend(mask);
+  }
+  template <tensor_operand Query, tensor_operand Key, tensor_operand Value, class Mask = float>
+  auto forward(const Query& query, const Key& key, const Value& value, const Mask& mask = no_mask) {
+    project<0>(as_node(query)), project<1>(as_node(key)), project<2>(as_node(value));
+    return attend(mask);
+  }
+  /// The weights of the last `forward`, [batch, query, key], averaged over the heads.
+  template <class Mask = float>
+  auto average_weights(const Mask& mask = no_mask) const {
+    return mean(tenon::detail::attention_weights(node(mask)), drop<1>);
+  }
+
+  /// Leaves the gradients of the parameters and writes that of the input to `destination`.
+  template <class Input, class Output, class Gradient, class Destination, class Mask = float>
+  void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination,
+                const Mask& mask = no_mask) {
+    const auto rows = gradients_[0].resize(projected_[0].current().shape());
+    attend_backward(mask, gradient, {{rows_of(rows, 0), rows_of(rows, 1), rows_of(rows, 2)}}, not_wanted{},
+                    not_wanted{});
+    project_whole_backward(as_node(input), rows, destination);
+  }
+  /// The same with several inputs. `average_gradient` is that of the averaged weights, `mask_gradient` where that of a
+  /// mask [query, key] goes, unless they are not_wanted.
+  template <class Query, class Key, class Value, class Mask, class Gradient, class QueryGradient, class KeyGradient,
+            class ValueGradient, class AverageGradient = not_wanted, class MaskGradient = not_wanted>
+  void backward(const Query& query, const Key& key, const Value& value, const Mask& mask, const Gradient& gradient,
+                const QueryGradient& to_query, const KeyGradient& to_key, const ValueGradient& to_value,
+                const AverageGradient& average_gradient = {}, const MaskGradient& to_mask = {}) {
+    array<part_rows, 3> parts;
+    for (int part = 0; part < 3; ++part) {
+      parts[part] = rows_of(gradients_[part].resize(projected_[part].current().shape()), 0);
+    }
+    attend_backward(mask, gradient, parts, average_gradient, to_mask);
+    project_backward<0>(as_node(query), to_query);
+    project_backward<1>(as_node(key), to_key), project_backward<2>(as_node(value), to_value);
+  }
+
+ private:
+  using part_rows = detail::head_rows<T>;
+
+  static index checked_features(index features) {
+    detail::check_size<multihead_attention>("embed_dim", features, Embed);
+    return features;
+  }
+  index head_features() const { return embed_dim / num_heads; }
+  /// Part `part` of rows [., ., features], each part of `embed_dim` features.
+  part_rows rows_of(const view<T, rank<3>, Space>& rows, int part) const {
+    const index first = rows.extent(0), second = rows.extent(1), step = rows.extent(2);
+    T* const data = rows.data() + part * embed_dim;
+    if constexpr (Options.batch_first) return {data, first, second, second * step, step};
+    else return {data, second, first, step, second * step};
+  }
+  view<T, rank<4>, Space> heads(const part_rows& rows) const {
+    return rows.template heads<Space>(num_heads, head_features());
+  }
+
+  /// The weight that maps input `I`, or its gradient.
+  template <int I, class Layer>
+  static auto& separate_weight(Layer& layer) {
+    if constexpr (I == 0) return layer.q_proj_weight;
+    else if constexpr (I == 1) return layer.k_proj_weight;
+    else return layer.v_proj_weight;
+  }
+  template <int I, class Tensor>
+  view<T, rank<2>, Space> own_rows(Tensor& whole) const {
+    return {whole.data() + I * embed_dim * embed_dim, rank<2>(embed_dim, embed_dim)};
+  }
+  template <int I>
+  view<T, rank<2>, Space> weight_of() {
+    if constexpr (Options.kdim_vdim) return separate_weight<I>(*this).value.write_view();
+    else return own_rows<I>(in_proj_weight.value);
+  }
+  template <int I>
+  view<T, rank<2>, Space> weight_gradient_of() {
+    if constexpr (Options.kdim_vdim) return separate_weight<I>(*this).gradient.write_view();
+    else return own_rows<I>(in_proj_weight.gradient);
+  }
+  template <int I, class Tensor>
+  view<T, rank<1>, Space> bias_of(Tensor& whole) const {
+    return {whole.data() + I * embed_dim, rank<1>(embed_dim)};
+  }
+
+  template <class Input>
+  void project_whole(const Input& input, const view<T, rank<3>, Space>& rows) {
+    static_assert(!Options.kdim_vdim, "tenon: one input has no features of keys and values of its own");
+    const auto product = matmul(input, transpose(in_proj_weight.value));
+    if constexpr (Options.bias) rows = product + in_proj_bias.value;
+    else rows = product;
+  }
+  template <int I, class Input>
+  void project(const Input& input) {
+    constexpr const char* names[] = {"query", "key", "value"};
+    check_rank<multihead_attention, 3, typename Input::shape_type>();
+    const auto& extents = input.shape();
+    const index expected = I == 0 ? embed_dim : I == 1 ? kdim : vdim;
+    if (extents.extent(2) != expected) {
+      throw shape_error(compose_text(name, ": ", names[I], ", axis 2: extent ", extents.extent(2), ", expected ",
+                                     expected, " (", names[I], " ", extents.to_array(), ")"));
+    }
+    const auto rows = projected_[I].resize(rank<3>(extents.extent(0), extents.extent(1), embed_dim));
+    const auto product = matmul(input, transpose(weight_of<I>()));
+    if constexpr (Options.bias) rows = product + bias_of<I>(in_proj_bias.value);
+    else rows = product;
+    parts_[I] = rows_of(rows, 0);
+  }
+  template <class Input, class Destination>
+  void project_whole_backward(const Input& input, const view<T, rank<3>, Space>& rows, const Destination& destination) {
+    in_proj_weight.gradient = tensordot(rows, input, axis<0, 1>, axis<0, 1>);
+    if constexpr (Options.bias) in_proj_bias.gradient = sum(rows, drop<0, 1>);
+    if constexpr (is_wanted<Destination>) destination = matmul(rows, in_proj_weight.value);
+  }
+  template <int I, class Input, class Destination>
+  void project_backward(const Input& input, const Destination& destination) {
+    const auto rows = gradients_[I].current();
+    weight_gradient_of<I>() = tensordot(rows, input, axis<0, 1>, axis<0, 1>);
+    if constexpr (Options.bias) bias_of<I>(in_proj_bias.gradient) = sum(rows, drop<0, 1>);
+    if constexpr (is_wanted<Destination>) destination = matmul(rows, weight_of<I>());
+  }
+
+  template <class Mask>
+  auto node(const Mask& mask) const {
+    const attention_options options{.is_causal = is_causal};
+    return tenon::detail::make_attention(as_node(heads(parts_[0])), as_node(heads(parts_[1])),
+                                         as_node(heads(parts_[2])), detail::bias_of_blocks(as_node(mask)), options);
+  }
+  template <class Mask>
+  auto attend(const Mask& mask) {
+    const part_rows& query = parts_[0];
+    const index first = Options.batch_first ? query.batches : query.length,
+                second = Options.batch_first ? query.length : query.batches;
+    const auto rows = attended_.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
+    const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
+    heads(rows_of(whole, 0)) = node(mask);
+    return out_proj.forward(rows);
+  }
+  /// From the gradient of the result to those of what was projected.
+  template <class Mask, class Gradient, class AverageGradient, class MaskGradient>
+  void attend_backward(const Mask& mask, const Gradient& gradient, const array<part_rows, 3>& to,
+                       const AverageGradient& average_gradient, const MaskGradient& to_mask) {
+    const auto rows = attended_.current();
+    const auto of_rows = attended_gradient_.resize(rows.shape());
+    out_proj.backward(rows, rows, gradient, of_rows);
+    const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
+    const auto of_heads = heads(rows_of(whole, 0));
+    const auto last = node(mask);
+    const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
+    const auto of_weights = matmul(of_heads, transpose(heads(parts_[2])));
+    const auto exponents = [&] {
+      if constexpr (is_wanted<AverageGradient>) {
+        const auto share = new_axis<1>(as_node(average_gradient)) * (1 / static_cast<float>(num_heads));
+        return evaluated_tensor(tenon::detail::exponents_gradient(weights, of_weights + share));
+      } else {
+        return evaluated_tensor(tenon::detail::exponents_gradient(weights, of_weights));
+      }
+    }();
+    if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
+    heads(to[0]) = matmul(exponents, heads(parts_[1])) * last.scale();
+    heads(to[1]) = matmul(transpose(exponents), heads(parts_[0])) * last.scale();
+    heads(to[2]) = matmul(transpose(weights), of_heads);
+  }
+
+  array<buffer<T, rank<3>, Space>, 3> projected_, gradients_;
+  array<part_rows, 3> parts_{};
+  buffer<T, shape<dyn, dyn, Embed>, Space> attended_, attended_gradient_;
+};
+
+}  // namespace tenon::nn

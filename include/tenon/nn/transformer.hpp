@@ -1,0 +1,107 @@
+// tenon/nn/transformer.hpp: the layer of transformers' encoders.
+// Residual blocks of attention and of two linear layers; what is here is their order and their names.
+// Floor 7: may include base, core, expr, evaluate, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <tenon/nn/activation.hpp>
+#include <tenon/nn/attention.hpp>
+#include <tenon/nn/combinators.hpp>
+#include <tenon/nn/dropout.hpp>
+#include <tenon/nn/norm.hpp>
+
+namespace tenon::nn {
+
+/// Options of transformer_encoder_layer, with PyTorch's names and defaults. Weights of attention are not dropped.
+struct transformer_options {
+  double dropout = 0.1;
+  bool batch_first = false;
+  bool norm_first = false;  // norms stand before attention and linear layers, not behind the sums
+};
+
+namespace detail {
+
+/// The layers, and by which names PyTorch calls those that have parameters.
+template <index Features, index Heads, index Hidden, class Activation, transformer_options Options, memory_space Space,
+          dtype T>
+struct encoder_parts {
+  static constexpr multihead_attention_options attention{.batch_first = Options.batch_first};
+  using self_attention = multihead_attention<Features, Heads, attention, Space, T>;
+  using norm = layer_norm<shape<Features>, affine::both, Space, T>;
+  using linear1 = linear<Features, Hidden, linear_options{}, Space, T>;
+  using linear2 = linear<Hidden, Features, linear_options{}, Space, T>;
+  using network =
+      std::conditional_t<Options.norm_first,
+                         sequential_network<residual_block<norm, self_attention, dropout>,
+                                            residual_block<norm, linear1, Activation, dropout, linear2, dropout>>,
+                         sequential_network<residual_block<self_attention, dropout>, norm,
+                                            residual_block<linear1, Activation, dropout, linear2, dropout>, norm>>;
+  static network made() {
+    const dropout drop(Options.dropout);
+    if constexpr (Options.norm_first) {
+      return {{make_tuple_of(residual(norm{}, self_attention{}, drop),
+                             residual(norm{}, linear1{}, Activation{}, drop, linear2{}, drop))}};
+    } else {
+      return {{make_tuple_of(residual(self_attention{}, drop), norm{},
+                             residual(linear1{}, Activation{}, drop, linear2{}, drop), norm{})}};
+    }
+  }
+
+  struct place {
+    const char *inner, *name;
+  };
+  static constexpr place places[2][5] = {
+      {{"0.0.", "self_attn."}, {"1.", "norm1."}, {"2.0.", "linear1."}, {"2.3.", "linear2."}, {"3.", "norm2."}},
+      {{"0.0.", "norm1."}, {"0.1.", "self_attn."}, {"1.0.", "norm2."}, {"1.1.", "linear1."}, {"1.4.", "linear2."}}};
+
+  static std::string name_of(const std::string& inner) {
+    for (const place& each : places[Options.norm_first ? 1 : 0]) {
+      const std::string start = each.inner;
+      if (inner.compare(0, start.size(), start) == 0) return each.name + inner.substr(start.size());
+    }
+    return inner;
+  }
+};
+
+}  // namespace detail
+
+/// Self-attention, then two linear layers with an activation between, each within a residual block with dropout and a
+/// norm: for inputs [length, batch, Features], or [batch, length, Features].
+/// parameters  self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, as in torch.nn.TransformerEncoderLayer
+/// extents     those of the input
+/// source      Vaswani and others 2017; Xiong and others 2020 for norms before
+template <index Features, index Heads, index Hidden = 2048, class Activation = relu,
+          transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
+struct transformer_encoder_layer
+    : detail::encoder_parts<Features, Heads, Hidden, Activation, Options, Space, T>::network {
+  static constexpr const char* name = "transformer_encoder_layer";
+  using parts = detail::encoder_parts<Features, Heads, Hidden, Activation, Options, Space, T>;
+  using network = typename parts::network;
+  using space = Space;
+  using input_shape = shape<dyn, dyn, Features>;  // of the input that a network of layers is checked with
+  template <memory_space Other>
+  using in_space = transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, Other, T>;
+
+  transformer_encoder_layer() : network(parts::made()) {}
+
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    network::visit_parameters(
+        [&](const std::string& inner, auto& parameter) { visitor(parts::name_of(inner).c_str(), parameter); });
+  }
+  template <memory_space Other>
+  auto to() const {
+    in_space<Other> copy;
+    static_cast<typename in_space<Other>::network&>(copy) = network::template to<Other>();
+    return copy;
+  }
+};
+
+template <index Features, index Heads, index Hidden, class Activation, transformer_options Options, memory_space Space,
+          dtype T, shape_type Input>
+struct layer_pass<transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, Space, T>, T, Space, Input>
+    : layer_pass<typename transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, Space, T>::network, T,
+                 Space, Input> {};
+
+}  // namespace tenon::nn

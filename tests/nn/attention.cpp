@@ -1,0 +1,77 @@
+// tests/nn/attention.cpp: attention of several heads.
+// Gradients against differences, masks, layouts; PyTorch's cases are in tests/golden.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/attention.hpp>
+
+#include "nn/passes.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::rank;
+using tenon_test::layer_difference;
+using tenon_test::numbers_of;
+
+namespace {
+
+constexpr nn::multihead_attention_options batch_first{.batch_first = true};
+constexpr nn::multihead_attention_options without_bias{.bias = false};
+
+}  // namespace
+
+TEST_CASE("gradients of self-attention agree with differences", "[attention]") {
+  CHECK(layer_difference(rank<3>(3, 2, 4), nn::multihead_attention<4, 2, batch_first, tenon::host, double>()) == "");
+  CHECK(layer_difference(rank<3>(3, 2, 4), nn::multihead_attention<4, 2, without_bias, tenon::host, double>()) == "");
+  nn::multihead_attention<dyn, dyn, batch_first, tenon::host, double> causal(6, 3);
+  causal.is_causal = true;
+  CHECK(layer_difference(rank<3>(2, 5, 6), causal) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("self-attention is three kernels and attends as several inputs do", "[attention]",
+                        tenon_test::spaces) {
+  nn::multihead_attention<8, 2, nn::multihead_attention_options{}, TestType> layer;
+  layer.initialise(1);
+  const auto x = tenon_test::random_input<TestType>(rank<3>(5, 3, 8));
+  tenon::tensor<float, rank<3>, TestType> result;
+  const tenon::launch_counter counter;
+  result = layer.forward(x);
+  CHECK(counter.count() == 3);
+  const auto expected = numbers_of(result);
+  result = layer.forward(x, x, x);
+  const auto apart = numbers_of(result);
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::fabs(apart[i] - expected[i]) < 1e-6);
+  const auto sums = numbers_of(tenon::sum(layer.average_weights(), tenon::axis<-1>));
+  CHECK(sums.size() == 15);
+  for (const double each : sums) CHECK(std::fabs(each - 1) < 1e-6);
+}
+
+TEMPLATE_LIST_TEST_CASE("a mask keeps queries from keys where it is true", "[attention]", tenon_test::spaces) {
+  nn::multihead_attention<8, 2, batch_first, TestType> layer;
+  layer.initialise(1);
+  const auto x = tenon_test::random_input<TestType>(rank<3>(2, 5, 8));
+  const auto later = tenon::triu(tenon::ones<float, TestType>(rank<2>(5, 5)), 1) > 0;
+  const auto masked = numbers_of(layer.forward(x, later));
+  layer.is_causal = true;
+  CHECK(numbers_of(layer.forward(x)) == masked);
+  const auto first = numbers_of(layer.forward(tenon::evaluated_tensor(tenon::narrow(x, tenon::axis<1>, 0, 1))));
+  for (std::size_t i = 0; i < 8; ++i) CHECK(std::fabs(masked[i] - first[i]) < 1e-6);  // the first sees itself alone
+}
+
+TEST_CASE("sizes of attention that do not fit are refused", "[attention]") {
+  const auto text = [](const auto& body) { return tenon_test::text_of<tenon::shape_error>(body); };
+  using sized = nn::multihead_attention<dyn, dyn, batch_first>;
+  CHECK(text([] { sized(8, 3); }) == "multihead_attention: num_heads 3, expected a divisor of 8 features");
+  CHECK(text([] { sized(8, 2, 6, 8); }) ==
+        "multihead_attention: kdim 6 and vdim 8, expected 8; keys and values of other features need the option "
+        "kdim_vdim");
+  CHECK(text([] { nn::multihead_attention<8, dyn, batch_first>(6, 2); }) ==
+        "multihead_attention: embed_dim: 6, expected 8 as its type says");
+  sized layer(8, 2);
+  layer.initialise(0);
+  const auto x = tenon_test::random_input<tenon::host>(rank<3>(2, 5, 8)),
+             narrow = tenon_test::random_input<tenon::host>(rank<3>(2, 5, 6));
+  CHECK(text([&] { layer.forward(narrow); }) == "multihead_attention: axis 2: extent 6, expected 8 (input [2, 5, 6])");
+  CHECK(text([&] { layer.forward(x, narrow, x); }) ==
+        "multihead_attention: key, axis 2: extent 6, expected 8 (key [2, 5, 6])");
+}

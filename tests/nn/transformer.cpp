@@ -1,0 +1,73 @@
+// tests/nn/transformer.cpp: the layer of transformers' encoders.
+// Names as PyTorch's, gradients against differences, other spaces; PyTorch's cases are in tests/golden.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/transformer.hpp>
+
+#include "nn/passes.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+namespace {
+
+constexpr nn::transformer_options before{.dropout = 0, .batch_first = true, .norm_first = true};
+constexpr nn::transformer_options behind{.dropout = 0};
+
+/// Empty when the gradients of a network of one layer agree with differences.
+template <class Layer>
+std::string encoder_difference() {
+  auto net = nn::sequential(Layer());
+  net.initialise(3);
+  nn::pass<decltype(net), rank<3>, tenon::host, double> pass(net);
+  auto x = tenon_test::drawn(rank<3>(3, 2, 4), 8);
+  const tenon::tensor<double, rank<3>> seed(tenon_test::weights_of(x.shape()));
+  pass.forward(x.view());
+  pass.backward(x.view(), seed);
+  const auto value = [&] { return static_cast<double>(tenon::sum(pass.forward(x.view()) * seed)); };
+  std::string text;
+  net.visit_parameters([&](const std::string& name, auto& parameter) {
+    const auto found = tenon_test::difference_from_slopes(parameter.value, parameter.gradient, value, 1e-6, 1e-5);
+    if (found != "") text += name + ": " + found;
+  });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("gradients of encoder layers agree with differences", "[transformer]") {
+  CHECK(encoder_difference<nn::transformer_encoder_layer<4, 2, 6, nn::gelu, before, tenon::host, double>>() == "");
+  CHECK(encoder_difference<nn::transformer_encoder_layer<4, 2, 6, nn::silu, behind, tenon::host, double>>() == "");
+}
+
+TEST_CASE("parameters have PyTorch's names", "[transformer]") {
+  const auto names_of = [](auto layer) {
+    std::string names;
+    layer.visit_parameters([&](const std::string& name, auto&) { names += name + " "; });
+    return names;
+  };
+  CHECK(names_of(nn::transformer_encoder_layer<4, 2, 6, nn::relu, behind>()) ==
+        "self_attn.in_proj_weight self_attn.in_proj_bias self_attn.out_proj.weight self_attn.out_proj.bias "
+        "norm1.weight norm1.bias linear1.weight linear1.bias linear2.weight linear2.bias norm2.weight norm2.bias ");
+  CHECK(names_of(nn::transformer_encoder_layer<4, 2, 6, nn::relu, before>()) ==
+        "norm1.weight norm1.bias self_attn.in_proj_weight self_attn.in_proj_bias self_attn.out_proj.weight "
+        "self_attn.out_proj.bias norm2.weight norm2.bias linear1.weight linear1.bias linear2.weight linear2.bias ");
+}
+
+TEMPLATE_LIST_TEST_CASE("encoder layers in other spaces, in training and in use", "[transformer]", tenon_test::spaces) {
+  auto net = nn::sequential(nn::transformer_encoder_layer<8, 2, 16>(), nn::transformer_encoder_layer<8, 2, 16>());
+  net.initialise(5);
+  auto there = net.template to<TestType>();
+  const auto x = tenon_test::random_input<tenon::host>(rank<3>(4, 3, 8));
+  const auto x_there = x.template to<TestType>();
+  nn::pass<decltype(net), rank<3>> pass(net);
+  nn::pass<decltype(there), rank<3>, TestType> pass_there(there);
+  const auto dropped = numbers_of(pass.forward(x.view()));
+  CHECK(numbers_of(pass.forward(x.view())) != dropped);
+  net.eval(), there.eval();
+  const auto expected = numbers_of(pass.forward(x.view()));
+  CHECK(numbers_of(pass.forward(x.view())) == expected);
+  const auto found = numbers_of(pass_there.forward(x_there.view()));
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(std::fabs(found[i] - expected[i]) < 1e-5);
+}
