@@ -50,6 +50,7 @@
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/random.hpp>
+#include <tenon/expr/rotary_embedding.hpp>
 #include <tenon/expr/statistics.hpp>
 #include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>

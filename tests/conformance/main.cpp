@@ -12,6 +12,7 @@ using namespace conformance;
 device_tables all_devices() {
   device_tables devices;
   add_arithmetic(devices);
+  add_attention(devices);
   add_functions(devices);
   add_activation(devices);
   add_logical(devices);

@@ -95,6 +95,7 @@ void on_each_host_device([[maybe_unused]] device_tables& devices, [[maybe_unused
 }
 
 void add_arithmetic(device_tables&);
+void add_attention(device_tables&);
 void add_functions(device_tables&);
 void add_activation(device_tables&);
 void add_logical(device_tables&);

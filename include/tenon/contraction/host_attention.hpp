@@ -38,7 +38,7 @@ namespace detail {
 template <class T>
 T weigh_scores(T* scores, const T* bias, index visible, index count, const score_rule<T>& rule,
                softmax_state<T>& state) {
-  constexpr int lanes = simd::native_width<T>;
+  constexpr int lanes = simd::width_for(sizeof(T));
   constexpr T nothing = -std::numeric_limits<T>::infinity();
   using pack = simd::pack<T, lanes>;
   pack greatest = simd::broadcast<T, lanes>(state.greatest);
@@ -73,7 +73,7 @@ T weigh_scores(T* scores, const T* bias, index visible, index count, const score
 
 template <class T>
 void multiply_elements(T* elements, index count, T factor) {
-  constexpr int lanes = simd::native_width<T>;
+  constexpr int lanes = simd::width_for(sizeof(T));
   for (index k = 0; k < count; k += lanes) {
     simd::store<lanes>(elements + k, simd::load<T, lanes>(elements + k) * factor);
   }

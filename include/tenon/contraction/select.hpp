@@ -7,7 +7,6 @@
 #include <tenon/contraction/attention.hpp>
 #include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/depthwise_select.hpp>
-#include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/hopper_select.hpp>
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/simt.hpp>
