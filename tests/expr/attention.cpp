@@ -126,6 +126,13 @@ TEMPLATE_LIST_TEST_CASE("queries without keys, NaN and infinities", "[attention]
   const auto result = numbers_of(scaled_dot_product_attention(spoilt.template to<TestType>(), key, value));
   const auto clean = numbers_of(scaled_dot_product_attention(query, key, value));
   for (std::size_t i = 0; i < 6; ++i) CHECK((i / 2 == 1 ? std::isnan(result[i]) : result[i] == clean[i]));
+  auto key_of_nan = numbers<tenon::host>(rank<2>(70, 4), 2);
+  key_of_nan(0, 0) = std::numeric_limits<float>::quiet_NaN();
+  const auto only_first = tenon::iota<int>(rank<1>(70)) < 1;
+  for (const double each :
+       numbers_of(scaled_dot_product_attention(query, key_of_nan.template to<TestType>(), value, only_first))) {
+    CHECK(std::isnan(each));
+  }
   const auto large = numbers_of(scaled_dot_product_attention(query * 1e4f, key, value));
   for (const double each : large) CHECK(std::isfinite(each));
 }
