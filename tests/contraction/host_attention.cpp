@@ -53,6 +53,17 @@ TEST_CASE("attention with masks, caps and earlier keys", "[attention]") {
   }
 }
 
+TEST_CASE("a few queries of many keys", "[attention]") {
+  for (const tenon::index queries : {1, 2, 3}) {
+    for (const tenon::index keys : {63, 2047, 2100}) {
+      CAPTURE(queries, keys);
+      CHECK(host_attention_difference<float>({2, queries, keys, 17, 19}) == "");
+      CHECK(host_attention_difference<double>({1, queries, keys, 8, 3}, {.is_causal = true, .first_query = keys - 5}) ==
+            "");
+    }
+  }
+}
+
 TEST_CASE("every number of threads gives the same attention", "[attention]") {
   for (const tenon::index batches : {1, 5}) {
     const attention_problem<float> problem({batches, 300, 200, 32, 40}, {.is_causal = true});

@@ -12,8 +12,8 @@ using tenon_test::numbers_of;
 
 namespace {
 
-constexpr nn::transformer_options before{.dropout = 0, .batch_first = true, .norm_first = true};
-constexpr nn::transformer_options behind{.dropout = 0};
+constexpr nn::transformer_options norms_before{.dropout = 0, .batch_first = true, .norm_first = true};
+constexpr nn::transformer_options norms_behind{.dropout = 0};
 
 /// Empty when the gradients of a network of one layer agree with differences.
 template <class Layer>
@@ -37,8 +37,10 @@ std::string encoder_difference() {
 }  // namespace
 
 TEST_CASE("gradients of encoder layers agree with differences", "[transformer]") {
-  CHECK(encoder_difference<nn::transformer_encoder_layer<4, 2, 6, nn::gelu, before, tenon::host, double>>() == "");
-  CHECK(encoder_difference<nn::transformer_encoder_layer<4, 2, 6, nn::silu, behind, tenon::host, double>>() == "");
+  CHECK(encoder_difference<nn::transformer_encoder_layer<4, 2, 6, nn::gelu, norms_before, tenon::host, double>>() ==
+        "");
+  CHECK(encoder_difference<nn::transformer_encoder_layer<4, 2, 6, nn::silu, norms_behind, tenon::host, double>>() ==
+        "");
 }
 
 TEST_CASE("parameters have PyTorch's names", "[transformer]") {
@@ -47,10 +49,10 @@ TEST_CASE("parameters have PyTorch's names", "[transformer]") {
     layer.visit_parameters([&](const std::string& name, auto&) { names += name + " "; });
     return names;
   };
-  CHECK(names_of(nn::transformer_encoder_layer<4, 2, 6, nn::relu, behind>()) ==
+  CHECK(names_of(nn::transformer_encoder_layer<4, 2, 6, nn::relu, norms_behind>()) ==
         "self_attn.in_proj_weight self_attn.in_proj_bias self_attn.out_proj.weight self_attn.out_proj.bias "
         "norm1.weight norm1.bias linear1.weight linear1.bias linear2.weight linear2.bias norm2.weight norm2.bias ");
-  CHECK(names_of(nn::transformer_encoder_layer<4, 2, 6, nn::relu, before>()) ==
+  CHECK(names_of(nn::transformer_encoder_layer<4, 2, 6, nn::relu, norms_before>()) ==
         "norm1.weight norm1.bias self_attn.in_proj_weight self_attn.in_proj_bias self_attn.out_proj.weight "
         "self_attn.out_proj.bias norm2.weight norm2.bias linear1.weight linear1.bias linear2.weight linear2.bias ");
 }

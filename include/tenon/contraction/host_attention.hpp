@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
-#include <tenon/contraction/host_blocks.hpp>
+#include <tenon/contraction/host_vector.hpp>
 #include <tenon/device/simd_hyperbolic.hpp>
 #include <tenon/device/simd_math.hpp>
 #include <tenon/device/threads.hpp>
@@ -90,6 +90,7 @@ struct host_attention {
   using tile = host_tile<products>;
   using panels = column_panels<products>;
   static constexpr index block_rows = 4 * tile::height, block_panels = 4, block_keys = block_panels * tile::width;
+  static constexpr index few_keys = 2048, lines_together = 64;  // of a few queries, which wait for memory
 
   Query query;
   Key key;
@@ -109,18 +110,15 @@ struct host_attention {
   /// All results, to an epilogue.
   template <class Epilogue>
   void run(const Epilogue& epilogue) const {
-    const packed_operands packed{panels(keys), panels(columns),
-                                 detail::product_workspace<T, 4>(panels(keys).padded() * features),
-                                 detail::product_workspace<T, 5>(panels(columns).padded() * keys)};
-    pack(packed);
-    const index blocks = (queries + block_rows - 1) / block_rows;
-    const index work = block_rows * keys * (features + columns);
-    parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
-      for (index item = first; item < last; ++item) {
-        const index block = item % 2 == 0 ? item / 2 : blocks - 1 - item / 2;  // causal ones have less work before
-        run_block(packed, block * block_rows, epilogue);
+    if constexpr (std::is_same_v<memory_element_of<Key>, T> && std::is_same_v<memory_element_of<Value>, T>) {
+      const auto key_lines = memory_of(key), value_lines = memory_of(value);
+      if (queries <= detail::few_vectors && key_lines.data != nullptr && key_lines.row_step == 1 &&
+          value_lines.data != nullptr && value_lines.column_step == 1) {
+        return queries == 1 ? run_few<1>(key_lines, value_lines, epilogue)
+                            : run_few<detail::few_vectors>(key_lines, value_lines, epilogue);
       }
-    });
+    }
+    run_blocks(epilogue);
   }
 
  private:
@@ -136,6 +134,54 @@ struct host_attention {
     softmax_state<T> states[block_rows];
   };
 
+  /// Keys and values are packed once for all blocks of queries.
+  template <class Epilogue>
+  void run_blocks(const Epilogue& epilogue) const {
+    const packed_operands packed{panels(keys), panels(columns),
+                                 detail::product_workspace<T, 4>(panels(keys).padded() * features),
+                                 detail::product_workspace<T, 5>(panels(columns).padded() * keys)};
+    pack(packed);
+    const index blocks = (queries + block_rows - 1) / block_rows;
+    const index work = block_rows * keys * (features + columns);
+    parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
+      for (index item = first; item < last; ++item) {
+        const index number = item % 2 == 0 ? item / 2 : blocks - 1 - item / 2;  // causal ones have less work before
+        const index row = number * block_rows, count = detail::least(block_rows, queries - row);
+        query_block block =
+            make_block(row, count, detail::round_up(count, tile::step), {{block_keys, packed.value_panels.padded()}});
+        const index end = keys_seen(block);
+        for (index panel = 0; panel < packed.key_panels.panels; panel += block_panels) {
+          if (packed.key_panels.first_column(panel) >= end) break;
+          add_keys(packed, block, panel);
+        }
+        finish(block, epilogue);
+      }
+    });
+  }
+  /// A few queries read keys and values where they lie.
+  template <int Few, class Epilogue>
+  void run_few(const matrix_memory<T>& key_lines, const matrix_memory<T>& value_lines, const Epilogue& epilogue) const {
+    query_block block = make_block(0, queries, Few, {{few_keys, detail::round_up(columns, tile::lanes)}});
+    const index end = keys_seen(block);
+    for (index first = 0; first < end; first += few_keys) {
+      const index count = detail::least(few_keys, keys - first);
+      for (index k = 0; k < count; k += lines_together) {
+        T scores[lines_together * Few];
+        const index together = detail::least(lines_together, count - k);
+        detail::multiply_all_lines<T, Few>(block.queries, block.query_pitch, key_lines.at(0, first + k),
+                                           key_lines.column_step, together, features, scores);
+        for (index i = 0; i < Few; ++i) {
+          for (index j = 0; j < together; ++j) block.scores[i * block.score_pitch + k + j] = scores[j * Few + i];
+        }
+      }
+      weigh(block, first, count);
+      detail::add_scaled_rows<T, Few>(block.scores, block.score_pitch,
+                                      {value_lines.at(first, 0), value_lines.row_step, 1}, count, columns, block.sums,
+                                      block.sum_pitch);
+    }
+    finish(block, epilogue);
+  }
+
   void pack(const packed_operands& packed) const {
     const auto pack_panels = [](const auto& matrix, const panels& lines, index rows, T* to) {
       parallel_for(lines.panels, 1 + 32768 / (tile::width * rows + 1), [&](index first, index last) {
@@ -150,33 +196,31 @@ struct host_attention {
     pack_panels(value, packed.value_panels, keys, packed.values);
   }
 
+  /// `count` queries from `first` on, in `lines` rows; `lengths` are those of rows of scores and of sums.
+  query_block make_block(index first, index count, index lines, const array<index, 2>& lengths) const {
+    query_block block{};
+    block.first = first, block.count = count, block.lines = lines;
+    block.query_pitch = detail::spread_pitch<T>(features), block.score_pitch = lengths[0] + tile::lanes;
+    block.sum_pitch = lengths[1];
+    block.queries = detail::product_workspace<T, 6>(lines * block.query_pitch);
+    block.scores = detail::product_workspace<T, 7>(lines * block.score_pitch);
+    if constexpr (HasBias) block.bias = detail::product_workspace<T, 8>(lines * block.score_pitch);
+    block.sums = detail::product_workspace<T, 9>(lines * block.sum_pitch);
+    pack_left<products>(query, {first, count, 0, features}, lines, block.queries, block.query_pitch);
+    std::fill(block.sums, block.sums + lines * block.sum_pitch, T(0));
+    return block;
+  }
+  /// The keys that any query of a block sees lie before this one.
+  index keys_seen(const query_block& block) const {
+    return options.is_causal ? detail::least(keys, block.first + block.count + options.first_query) : keys;
+  }
   template <class Epilogue>
-  void run_block(const packed_operands& packed, index first, const Epilogue& epilogue) const {
-    query_block block = make_block(packed, first);
-    const index seen = options.is_causal ? detail::least(keys, first + block.count + options.first_query) : keys;
-    for (index panel = 0; panel < packed.key_panels.panels; panel += block_panels) {
-      if (packed.key_panels.first_column(panel) >= seen) break;
-      add_keys(packed, block, panel);
-    }
+  void finish(const query_block& block, const Epilogue& epilogue) const {
     for (index row = 0; row < block.count; ++row) {
       const T weights = block.states[row].sum;
       detail::multiply_elements(block.sums + row * block.sum_pitch, columns, weights == 0 ? T(0) : 1 / weights);
     }
-    epilogue.store_tile(first, 0, {{block.count, columns}}, block.sums, block.sum_pitch);
-  }
-  query_block make_block(const packed_operands& packed, index first) const {
-    query_block block{};
-    block.first = first, block.count = detail::least(block_rows, queries - first);
-    block.lines = detail::round_up(block.count, tile::step);
-    block.query_pitch = detail::spread_pitch<T>(features), block.sum_pitch = packed.value_panels.padded();
-    block.score_pitch = block_keys + tile::lanes;
-    block.queries = detail::product_workspace<T, 6>(block_rows * block.query_pitch);
-    block.scores = detail::product_workspace<T, 7>(block_rows * block.score_pitch);
-    if constexpr (HasBias) block.bias = detail::product_workspace<T, 8>(block_rows * block.score_pitch);
-    block.sums = detail::product_workspace<T, 9>(block_rows * block.sum_pitch);
-    pack_left<products>(query, {first, block.count, 0, features}, block.lines, block.queries, block.query_pitch);
-    std::fill(block.sums, block.sums + block.lines * block.sum_pitch, T(0));
-    return block;
+    epilogue.store_tile(block.first, 0, {{block.count, columns}}, block.sums, block.sum_pitch);
   }
 
   /// Adds the values of the keys in `block_panels` panels from `panel` on.
