@@ -28,6 +28,7 @@ device_tables all_devices() {
   add_cast(devices);
   add_matmul(devices);
   add_convolution(devices);
+  add_pooling(devices);
   add_generator(devices);
   add_recurrent(devices);
   return devices;
