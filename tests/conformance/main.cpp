@@ -29,6 +29,7 @@ device_tables all_devices() {
   add_matmul(devices);
   add_convolution(devices);
   add_pooling(devices);
+  add_resampling(devices);
   add_generator(devices);
   add_recurrent(devices);
   return devices;

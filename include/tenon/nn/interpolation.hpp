@@ -33,8 +33,16 @@ struct linear_filter {
   }
 };
 
-/// Two elements on both sides, under a piecewise cubic curve that falls by `Quarters` / 4 at distance 1.
+/// The piecewise cubic curve that is 1 at distance 0, falls by `slope` at 1, where it is 0, and ends at 2.
 /// source    Keys 1981: Cubic convolution interpolation for digital image processing
+template <class Number>
+TENON_HOST_DEVICE Number cubic_convolution(Number distance, Number slope) {
+  const Number x = distance < 0 ? -distance : distance;
+  if (x < 1) return ((slope + 2) * x - (slope + 3)) * x * x + 1;
+  return x < 2 ? slope * (((x - 5) * x + 8) * x - 4) : Number(0);
+}
+
+/// Two elements on both sides, under the cubic curve of slope -`Quarters` / 4.
 template <int Quarters>
 struct cubic_filter {
   static constexpr bool is_antialiased = false;
@@ -42,10 +50,7 @@ struct cubic_filter {
 
   template <class Number>
   TENON_HOST_DEVICE static Number value(Number distance) {
-    constexpr Number slope = -Number(Quarters) / 4;
-    const Number x = distance < 0 ? -distance : distance;
-    if (x < 1) return ((slope + 2) * x - (slope + 3)) * x * x + 1;
-    return x < 2 ? slope * (((x - 5) * x + 8) * x - 4) : Number(0);
+    return cubic_convolution(distance, -Number(Quarters) / 4);
   }
 };
 
