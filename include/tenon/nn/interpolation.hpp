@@ -1,6 +1,5 @@
 // tenon/nn/interpolation.hpp: which elements make one of a resampled image, and how much each counts.
-// A filter says how an element's share falls with its distance; an element of the output is a window on some of the
-// input.
+// A filter says how a share falls with distance; an element of the output is a window on elements of the input.
 // Floor 7: may include base, core, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

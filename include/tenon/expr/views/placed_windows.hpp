@@ -86,8 +86,8 @@ struct window_map {
   TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
     return is_place((*this)(position));
   }
-  /// Of the taps `begin` to `end` - 1 of the last axis, counted from that of `position` on, those that see elements side
-  /// by side. Taps may go beyond their window, into the next ones.
+  /// Of the taps `begin` to `end` - 1 of the last axis, counted from that of `position` on, those that see elements
+  /// side by side. Taps may go beyond their window, into the next ones.
   template <int Count>
   array<index, 2> seen(array<index, Count> position, index begin, index end) const
     requires requires(const Windows& each) { each.taps_between_windows(); }
