@@ -44,6 +44,7 @@
 #include <tenon/expr/operations/hyperbolic.hpp>
 #include <tenon/expr/operations/logical.hpp>
 #include <tenon/expr/operations/map.hpp>
+#include <tenon/expr/operations/quantise.hpp>
 #include <tenon/expr/operations/rounding.hpp>
 #include <tenon/expr/operations/special.hpp>
 #include <tenon/expr/operations/stop_gradient.hpp>

@@ -29,6 +29,8 @@ device_tables all_devices() {
   add_cast(devices);
   add_matmul(devices);
   add_convolution(devices);
+  add_pooling(devices);
+  add_resampling(devices);
   add_generator(devices);
   add_recurrent(devices);
   return devices;

@@ -114,5 +114,7 @@ void add_matmul(device_tables&);
 void add_convolution(device_tables&);
 void add_generator(device_tables&);
 void add_recurrent(device_tables&);
+void add_pooling(device_tables&);
+void add_resampling(device_tables&);
 
 }  // namespace conformance

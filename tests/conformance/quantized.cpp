@@ -16,20 +16,12 @@ double number(const call& from, std::size_t i, double fallback) {
       from.input(i).dtype, [&]<class T>() { return static_cast<double>(*from.input(i).elements<T>()); });
 }
 
-/// To the nearest integer of T.
-template <class T, class Operand>
-auto quantized(const Operand& x, double zero_point) {
-  using limits = std::numeric_limits<T>;
-  return tn::cast<T>(tn::clamp(tn::round(x) + static_cast<float>(zero_point), static_cast<float>(limits::min()),
-                               static_cast<float>(limits::max())));
-}
-
 template <class Space>
 array quantize(const call& from) {
   const auto x = tensor_of<float, Space>(from.input(0));
   const auto scale = static_cast<float>(number(from, 1, 1));
   return with_type<std::uint16_t>(from.has(2) ? from.input(2).dtype : "uint8", [&]<class T>() {
-    return evaluated<Space>(quantized<T>(x / scale, number(from, 2, 0)), from.input(0).rank());
+    return evaluated<Space>(tn::quantise<T>(x, scale, number(from, 2, 0)), from.input(0).rank());
   });
 }
 
@@ -46,7 +38,7 @@ template <class T, class Space>
 array dequantize(const call& from) {
   const auto x = tensor_of<T, Space>(from.input(0)), zero_point = along_axis<T, Space>(from, 2);
   const auto scale = along_axis<float, Space>(from, 1);
-  return evaluated<Space>((tn::cast<float>(x) - tn::cast<float>(zero_point)) * scale, from.input(0).rank());
+  return evaluated<Space>(tn::dequantise(x, scale, zero_point), from.input(0).rank());
 }
 
 /// Elements less their zero point, as int32.
@@ -73,10 +65,9 @@ array convolve_integer(const call& from) {
 template <class T, class Space>
 array quantized_matmul(const call& from) {
   const auto left = tensor_of<T, Space, 3>(from.input(0)), right = tensor_of<T, Space, 3>(from.input(3));
-  const double scale = number(from, 1, 1) * number(from, 4, 1) / number(from, 6, 1);
+  const auto scale = static_cast<float>(number(from, 6, 1) / (number(from, 1, 1) * number(from, 4, 1)));
   const auto product = tn::matmul(centred(left, number(from, 2, 0)), centred(right, number(from, 5, 0)));
-  return evaluated<Space>(quantized<T>(tn::cast<float>(product) * static_cast<float>(scale), number(from, 7, 0)),
-                          from.input(0).rank());
+  return evaluated<Space>(tn::quantise<T>(tn::cast<float>(product), scale, number(from, 7, 0)), from.input(0).rank());
 }
 
 }  // namespace

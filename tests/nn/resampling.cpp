@@ -15,21 +15,47 @@ using tenon_test::text_of;
 
 namespace {
 
+/// Weights of filters by distance.
+double linear_weight(double x) { return std::max(0.0, 1 - std::abs(x)); }
+double cubic_weight(double x, double a) {
+  x = std::abs(x);
+  if (x < 1) return (a + 2) * x * x * x - (a + 3) * x * x + 1;
+  return x < 2 ? a * x * x * x - 5 * a * x * x + 8 * a * x - 4 * a : 0;
+}
+double soft_cubic_weight(double x) { return cubic_weight(x, -0.5); }
+double hard_cubic_weight(double x) { return cubic_weight(x, -0.75); }
+
+/// What the layers of a filter should do, told in another way.
+struct definition {
+  double (*weight)(double);  // none for the nearest
+  bool is_antialiased = false;
+};
+constexpr definition the_nearest{nullptr}, the_linear{linear_weight}, the_cubic{hard_cubic_weight},
+    the_antialiased_linear{linear_weight, true}, the_antialiased_cubic{soft_cubic_weight, true};
+
 /// How much each of `from` elements counts in each of `to`, along one axis, row by row of the result; by `scale` where
 /// it is above 0, or by the ratio of extents.
-std::vector<double> interpolation_matrix(tenon::index from, tenon::index to, bool is_linear, bool aligns,
+std::vector<double> interpolation_matrix(tenon::index from, tenon::index to, const definition& told, bool aligns,
                                          double scale = 0) {
   std::vector<double> matrix(static_cast<std::size_t>(from * to), 0.0);
   const double ratio = static_cast<double>(from) / static_cast<double>(to), step = scale > 0 ? 1 / scale : ratio;
+  const double width = told.is_antialiased ? std::max(step, 1.0) : 1;
   for (tenon::index i = 0; i < to; ++i) {
-    double place = step * (static_cast<double>(i) + 0.5) - 0.5;
+    const auto row = matrix.begin() + i * from;
+    double place = step * (static_cast<double>(i) + 0.5) - 0.5, total = 0;
     if (aligns) place = to == 1 ? 0 : static_cast<double>(i * (from - 1)) / static_cast<double>(to - 1);
-    if (!is_linear) place = std::floor(static_cast<double>(static_cast<float>(step) * static_cast<float>(i)));
-    for (tenon::index j = 0; j < from; ++j) {
-      const double distance =
-          std::abs(std::min(std::max(place, 0.0), static_cast<double>(from - 1)) - static_cast<double>(j));
-      matrix[static_cast<std::size_t>(i * from + j)] = std::max(0.0, 1 - distance);
+    if (told.weight == nullptr) {
+      const auto nearest = static_cast<tenon::index>(static_cast<float>(step) * static_cast<float>(i));
+      row[std::min(nearest, from - 1)] = 1;
+      continue;
     }
+    for (tenon::index j = -3 - from; j < 2 * from + 3; ++j) {
+      const double weight = told.weight((static_cast<double>(j) - place) / width);
+      const tenon::index inside = std::min(std::max<tenon::index>(j, 0), from - 1);
+      if (told.is_antialiased && j != inside) continue;
+      row[inside] += weight, total += weight;
+    }
+    for (auto each = row; each != row + from; ++each) *each /= total;
   }
   return matrix;
 }
@@ -70,18 +96,18 @@ std::vector<double> interpolate_by_definition(std::vector<double> x, const Shape
 }
 
 /// Compares both passes of a layer with the definition.
-template <class Space, class Shape, class Layer>
-void compare_interpolation(const Shape& extents, const Shape& output, Layer layer, bool is_linear) {
+template <class Space, class T = float, class Shape, class Layer>
+void compare_interpolation(const Shape& extents, const Shape& output, Layer layer, const definition& told) {
   const auto numbers = [](tenon::index i) { return static_cast<double>(i * 7 % 11) - 4; };
-  const auto x = tenon_test::made_tensor<float, Space>(extents, numbers);
-  const auto g = tenon_test::made_tensor<float, Space>(output, numbers);
+  const auto x = tenon_test::made_tensor<T, Space>(extents, numbers);
+  const auto g = tenon_test::made_tensor<T, Space>(output, numbers);
   CHECK(layer.output_shape(extents).to_array() == output.to_array());
   const auto y = tenon::evaluated_tensor(layer.forward(x));
-  tenon::tensor<float, Shape, Space> dx(extents);
+  tenon::tensor<T, Shape, Space> dx(extents);
   layer.backward(x, y, g, dx.write_view());
   std::vector<std::vector<double>> matrices;
   for (int axis = 2; axis < Shape::rank; ++axis) {
-    matrices.push_back(interpolation_matrix(extents.extent(axis), output.extent(axis), is_linear,
+    matrices.push_back(interpolation_matrix(extents.extent(axis), output.extent(axis), told,
                                             layer.options.align_corners, layer.options.scale_factor[axis - 2]));
   }
   CHECK(tenon_test::difference(numbers_of(y),
@@ -90,85 +116,61 @@ void compare_interpolation(const Shape& extents, const Shape& output, Layer laye
                                interpolate_by_definition(numbers_of(g), extents, output, matrices, true), 1e-4) == "");
 }
 
-/// Whether those that see an element, and count it, are the ones that say they do, and each once.
-template <class Places>
-bool is_consistent(const Places& places, tenon::index taps) {
-  for (tenon::index element = 0; element < places.image[0]; ++element) {
-    std::vector<tenon::index> expected, found;
-    for (tenon::index window = 0; window < places.output[0]; ++window) {
-      for (tenon::index tap = 0; tap < taps; ++tap) {
-        const bool is_seen = places.element(0, window, tap) == element && places.weight(0, window, tap) > 0;
-        if (is_seen) expected.push_back(window);
-      }
-    }
-    for (tenon::index k = 0; k < places.seers(0); ++k) {
-      const tenon::index window = places.seer(0, element, k);
-      if (window < 0) continue;
-      const tenon::index tap = places.tap(0, element, window);
-      if (places.element(0, window, tap) != element) return false;
-      if (places.weight(0, window, tap) > 0) found.push_back(window);
-    }
-    if (found != expected) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("the nearest element", "[resampling]", tenon_test::spaces) {
-  compare_interpolation<TestType>(rank<3>(2, 3, 5), rank<3>(2, 3, 15), nn::upsample_nearest1d<3>{}, false);
+  compare_interpolation<TestType>(rank<3>(2, 3, 5), rank<3>(2, 3, 15), nn::upsample_nearest1d<3>{}, the_nearest);
   compare_interpolation<TestType>(rank<4>(2, 1, 5, 6), rank<4>(2, 1, 9, 4), nn::upsample_nearest2d<>{{.size = {9, 4}}},
-                                  false);
+                                  the_nearest);
   compare_interpolation<TestType>(rank<4>(1, 2, 3, 5), rank<4>(1, 2, 4, 12),
-                                  nn::upsample_nearest2d<>{{.scale_factor = {1.5, 2.4}}}, false);
+                                  nn::upsample_nearest2d<>{{.scale_factor = {1.5, 2.4}}}, the_nearest);
   compare_interpolation<TestType>(rank<5>(1, 2, 2, 1, 3), rank<5>(1, 2, 4, 3, 3), nn::upsample_nearest3d<2, 3, 1>{},
-                                  false);
+                                  the_nearest);
 }
 
 TEMPLATE_LIST_TEST_CASE("linear interpolation", "[resampling]", tenon_test::spaces) {
-  compare_interpolation<TestType>(rank<3>(2, 3, 5), rank<3>(2, 3, 10), nn::upsample_linear1d<2>{}, true);
-  compare_interpolation<TestType>(rank<3>(0, 3, 5), rank<3>(0, 3, 10), nn::upsample_linear1d<2>{}, true);
+  compare_interpolation<TestType>(rank<3>(2, 3, 5), rank<3>(2, 3, 10), nn::upsample_linear1d<2>{}, the_linear);
+  compare_interpolation<TestType>(rank<3>(0, 3, 5), rank<3>(0, 3, 10), nn::upsample_linear1d<2>{}, the_linear);
   compare_interpolation<TestType>(rank<4>(2, 1, 5, 6), rank<4>(2, 1, 13, 4),
-                                  nn::upsample_bilinear2d<>{{.size = {13, 4}}}, true);
+                                  nn::upsample_bilinear2d<>{{.size = {13, 4}}}, the_linear);
   compare_interpolation<TestType>(rank<4>(1, 2, 3, 5), rank<4>(1, 2, 4, 12),
-                                  nn::upsample_bilinear2d<>{{.scale_factor = {1.5, 2.4}}}, true);
-  compare_interpolation<TestType>(rank<5>(1, 2, 2, 1, 3), rank<5>(1, 2, 4, 2, 6), nn::upsample_trilinear3d<2>{}, true);
+                                  nn::upsample_bilinear2d<>{{.scale_factor = {1.5, 2.4}}}, the_linear);
+  compare_interpolation<TestType>(rank<5>(1, 2, 2, 1, 3), rank<5>(1, 2, 4, 2, 6), nn::upsample_trilinear3d<2>{},
+                                  the_linear);
 }
 
 TEMPLATE_LIST_TEST_CASE("linear interpolation between aligned corners", "[resampling]", tenon_test::spaces) {
   compare_interpolation<TestType>(rank<3>(2, 3, 5), rank<3>(2, 3, 15),
-                                  nn::upsample_linear1d<3>{{.align_corners = true}}, true);
+                                  nn::upsample_linear1d<3>{{.align_corners = true}}, the_linear);
   compare_interpolation<TestType>(rank<4>(2, 1, 5, 6), rank<4>(2, 1, 13, 1),
-                                  nn::upsample_bilinear2d<>{{.size = {13, 1}, .align_corners = true}}, true);
+                                  nn::upsample_bilinear2d<>{{.size = {13, 1}, .align_corners = true}}, the_linear);
   compare_interpolation<TestType>(rank<5>(1, 2, 2, 1, 3), rank<5>(1, 2, 5, 4, 2),
-                                  nn::upsample_trilinear3d<>{{.size = {5, 4, 2}, .align_corners = true}}, true);
+                                  nn::upsample_trilinear3d<>{{.size = {5, 4, 2}, .align_corners = true}}, the_linear);
 }
 
-TEST_CASE("elements are seen by whom they are seen by", "[resampling]") {
-  for (tenon::index from = 1; from <= 9; ++from) {
-    for (tenon::index to = 1; to <= 30; ++to) {
-      const float ratio = static_cast<float>(from) / static_cast<float>(to);
-      const float aligned = to == 1 ? 0.0f : static_cast<float>(from - 1) / static_cast<float>(to - 1);
-      CAPTURE(from, to);
-      CHECK(is_consistent(nn::interpolated_places<float, 1, 1>{{{from}}, {{to}}, {{ratio}}, 0}, 1));
-      CHECK(is_consistent(nn::interpolated_places<float, 1, 2>{{{from}}, {{to}}, {{ratio}}, 1}, 2));
-      CHECK(is_consistent(nn::interpolated_places<float, 1, 2>{{{from}}, {{to}}, {{aligned}}, 0}, 2));
-    }
-  }
+TEMPLATE_LIST_TEST_CASE("cubic interpolation", "[resampling]", tenon_test::spaces) {
+  compare_interpolation<TestType>(rank<4>(2, 1, 5, 6), rank<4>(2, 1, 10, 12), nn::upsample_bicubic2d<2>{}, the_cubic);
+  compare_interpolation<TestType>(rank<4>(1, 2, 3, 5), rank<4>(1, 2, 4, 3), nn::upsample_bicubic2d<>{{.size = {4, 3}}},
+                                  the_cubic);
+  compare_interpolation<TestType>(rank<4>(1, 2, 1, 2), rank<4>(1, 2, 4, 5), nn::upsample_bicubic2d<>{{.size = {4, 5}}},
+                                  the_cubic);
+  compare_interpolation<TestType, double>(rank<4>(1, 2, 4, 5), rank<4>(1, 2, 9, 12),
+                                          nn::upsample_bicubic2d<>{{.scale_factor = {2.3, 2.4}, .align_corners = true}},
+                                          the_cubic);
+  compare_interpolation<TestType>(rank<4>(0, 2, 4, 5), rank<4>(0, 2, 9, 1),
+                                  nn::upsample_bicubic2d<>{{.size = {9, 1}, .align_corners = true}}, the_cubic);
 }
 
-TEST_CASE("rounded positions of long axes find their way back", "[resampling]") {
-  const tenon::index from = 50'000'001, to = 300'000'007;
-  const nn::interpolated_places<float, 1, 2> places{
-      {{from}}, {{to}}, {{static_cast<float>(from) / static_cast<float>(to)}}, 1};
-  int lost = 0;
-  for (tenon::index window = 0; window < to; window += 100'003) {
-    const tenon::index element = places.element(0, window, 0);
-    bool is_found = false;
-    for (tenon::index k = 0; k < places.seers(0); ++k) is_found = is_found || places.seer(0, element, k) == window;
-    lost += is_found ? 0 : 1;
-  }
-  CHECK(lost == 0);
+TEMPLATE_LIST_TEST_CASE("smaller images without aliases", "[resampling]", tenon_test::spaces) {
+  compare_interpolation<TestType>(rank<4>(2, 1, 9, 16), rank<4>(2, 1, 4, 3),
+                                  nn::upsample_bilinear2d_antialias<>{{.size = {4, 3}}}, the_antialiased_linear);
+  compare_interpolation<TestType>(rank<4>(1, 2, 7, 5), rank<4>(1, 2, 2, 9),
+                                  nn::upsample_bilinear2d_antialias<>{{.scale_factor = {0.3, 1.9}}},
+                                  the_antialiased_linear);
+  compare_interpolation<TestType>(rank<4>(2, 1, 11, 16), rank<4>(2, 1, 4, 1),
+                                  nn::upsample_bicubic2d_antialias<>{{.size = {4, 1}}}, the_antialiased_cubic);
+  compare_interpolation<TestType, double>(rank<4>(1, 2, 3, 5), rank<4>(1, 2, 6, 10),
+                                          nn::upsample_bicubic2d_antialias<2>{}, the_antialiased_cubic);
 }
 
 TEMPLATE_LIST_TEST_CASE("pixels are shuffled out of channels and back", "[resampling]", tenon_test::spaces) {
@@ -210,6 +212,8 @@ TEST_CASE("sizes that cannot be are refused", "[resampling]") {
         "upsample: axis 2: size 3 and scale_factor 2.000000, expected one of both");
   CHECK(text_of<tenon::shape_error>([] { nn::upsample_linear1d<>{}; }) ==
         "upsample: axis 2: size 0 and scale_factor 0.000000, expected one of both");
+  CHECK(text_of<tenon::shape_error>([] { nn::upsample_bilinear2d_antialias<>({.size = 3, .align_corners = true}); }) ==
+        "upsample: align_corners of an antialiased image, whose elements lie within its edges");
   const tenon::tensor<float, rank<3>> empty({2, 3, 0});
   CHECK(text_of<tenon::shape_error>([&] { nn::upsample_linear1d<2>{}.forward(empty); }) ==
         "upsample: axis 2: 0 elements from 0, expected at least 1 (input [2, 3, 0])");

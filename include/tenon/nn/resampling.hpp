@@ -6,6 +6,7 @@
 
 #include <tenon/expr/views/placed_windows.hpp>
 #include <tenon/expr/views/reshape.hpp>
+#include <tenon/nn/interpolation.hpp>
 #include <tenon/nn/max_windows.hpp>
 
 namespace tenon::nn {
@@ -16,54 +17,7 @@ template <int Rank>
 struct upsample_options {
   per_axis<Rank> size = 0;
   per_axis<Rank, double> scale_factor = 0.0;
-  bool align_corners = false;  // of linear interpolation: whether the corners' centres, not their edges, coincide
-};
-
-/// An element of the output as a window on `Taps` elements of the input: the nearest, or those on both sides.
-/// Positions are products, rounded once and then down, so that all who compute one agree on the elements that it names.
-template <class Number, int Rank, index Taps>
-struct interpolated_places {
-  static constexpr int rank = Rank;
-  array<index, Rank> image, output;  // extents
-  array<Number, Rank> step;          // from one element of the output to the next
-  index shift;                       // 1 where positions are those of centres, which lie half an element inside
-
-  TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
-    const index place = first(axis, window) + tap;
-    return place < image[axis] ? place : -1;
-  }
-  /// What an element counts: less, the farther it is.
-  TENON_HOST_DEVICE Number weight(int axis, index window, index tap) const {
-    const index before = first(axis, window);
-    const Number beyond = (twice(axis, window) - Number(shift)) / 2 - Number(before);
-    const Number behind = before + 1 < image[axis] && beyond > 0 ? beyond : Number(0);
-    return tap == 0 ? 1 - behind : behind;
-  }
-  /// Outputs that count an element lie together; `slack` more on both sides make up for rounding.
-  index seers(int axis) const {
-    if (step[axis] == 0) return output[axis];
-    return static_cast<index>(std::ceil(Number(Taps) / step[axis])) + 2 * slack(axis) + 1;
-  }
-  TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
-    const index window = first_seer(axis, element) + k;
-    if (window < 0 || window >= output[axis]) return -1;
-    const index place = tap(axis, element, window);
-    return place >= 0 && place < Taps ? window : -1;
-  }
-  TENON_HOST_DEVICE index tap(int axis, index element, index window) const { return element - first(axis, window); }
-
- private:
-  TENON_HOST_DEVICE Number twice(int axis, index window) const { return step[axis] * Number(2 * window + shift); }
-  TENON_HOST_DEVICE index first(int axis, index window) const {
-    const index place = (static_cast<index>(twice(axis, window)) - shift) >> 1, last = image[axis] - 1;
-    return place < 0 ? 0 : place < last ? place : last;
-  }
-  TENON_HOST_DEVICE index slack(int axis) const { return 1 + (output[axis] >> 21); }
-  TENON_HOST_DEVICE index first_seer(int axis, index element) const {
-    if (step[axis] == 0) return 0;
-    const Number window = (Number(2 * (element + 1 - Taps) + shift) / step[axis] - Number(shift)) / 2;
-    return static_cast<index>(::floor(window)) - slack(axis);
-  }
+  bool align_corners = false;  // of linear and cubic interpolation: whether the corners' centres, not edges, coincide
 };
 
 namespace detail {
@@ -84,13 +38,17 @@ struct tap_extents {
 
 }  // namespace detail
 
-/// Images [batch, channels, ...] of another size: each element takes the nearest of the input, or the mean of those
-/// beside it, weighted by nearness. A type may say the factor, one for all axes or one for each.
+/// Images [batch, channels, ...] of another size: each element is the mean of those of the input near it, weighted by
+/// `Filter`. A type may say the factor, one for all axes or one for each.
 /// extents   [batch, channels, ...]: the size, or extent * scale_factor; static where the type says the factor
-/// throws    shape_error when neither a size nor a scale is given, or both, or an image has no elements
+/// throws    shape_error when neither a size nor a scale is given, or both, or an image has no elements; for aligned
+///           corners of an antialiased image
+/// cost      one kernel: a product for each element of a window, 4 of an image with a linear filter, 16 with a cubic;
+///           an antialiased output reads as many for each element of the input, after small kernels for its weights
+/// source    torch.nn.functional.interpolate; where antialias is true, the cubic filter is Pillow's
 /// example   nn::upsample_nearest2d<2>{}, nn::upsample_bilinear2d<>{{.size = {9, 8}, .align_corners = true}}
-template <index Taps, int Rank, index... Factors>
-struct upsample_layer : stateless, expression_layer<upsample_layer<Taps, Rank, Factors...>> {
+template <class Filter, int Rank, index... Factors>
+struct upsample_layer : stateless, expression_layer<upsample_layer<Filter, Rank, Factors...>> {
   static constexpr const char* name = "upsample";
   static constexpr int rank = Rank;
   static constexpr bool is_static = sizeof...(Factors) != 0;
@@ -106,6 +64,9 @@ struct upsample_layer : stateless, expression_layer<upsample_layer<Taps, Rank, F
         throw shape_error(compose_text("upsample: axis ", 2 + axis, ": size ", options.size[axis], " and scale_factor ",
                                        options.scale_factor[axis], ", expected one of both"));
       }
+    }
+    if (Filter::is_antialiased && options.align_corners) {
+      throw shape_error("upsample: align_corners of an antialiased image, whose elements lie within its edges");
     }
   }
 
@@ -130,22 +91,30 @@ struct upsample_layer : stateless, expression_layer<upsample_layer<Taps, Rank, F
   template <class Input>
   auto expression(const Input& x) const {
     using element = typename Input::element;
-    constexpr bool is_exact = Taps > 1 && std::is_same_v<element, double>;  // as in PyTorch, the nearest are not
+    constexpr bool is_exact = interpolates && std::is_same_v<element, double>;  // as in PyTorch, the nearest are not
     const auto places = places_of<std::conditional_t<is_exact, double, float>>(x.shape());
-    const shape_of<detail::tap_extents<Taps>, Rank> taps(filled_array<Rank>(Taps));
-    const auto seen = placed_windows(x, places, taps, element(0.0f));
-    if constexpr (Taps == 1) return squeeze(seen, detail::shifted_axes<2 + Rank, axes>::kept);
-    else return sum(seen * weights(places, axes{}), detail::tap_axes<Rank>);
+    array<index, Rank> taps{};
+    for (int axis = 0; axis < Rank; ++axis) taps[axis] = places.taps(axis);
+    const auto seen =
+        placed_windows(x, places, shape_of<detail::tap_extents<places.known_taps>, Rank>(taps), element(0.0f));
+    if constexpr (!interpolates) {
+      return squeeze(seen, detail::shifted_axes<2 + Rank, axes>::kept);
+    } else {
+      const auto sums = sum(seen * weights(places, axes{}), detail::tap_axes<Rank>);
+      if constexpr (Filter::is_antialiased) return sums / sums_of_weights(places, axes{});
+      else return sums;
+    }
   }
 
  private:
   using axes = std::make_integer_sequence<int, Rank>;
+  static constexpr bool interpolates = Filter::reach > 0;
 
   template <class Number, class Shape>
   auto places_of(const Shape& input) const {
     const auto output = output_shape(input);
-    const bool aligns = Taps > 1 && options.align_corners;
-    interpolated_places<Number, Rank, Taps> places{{}, {}, {}, Taps > 1 && !aligns ? 1 : 0};
+    const bool aligns = interpolates && options.align_corners;
+    interpolated_places<Number, Rank, Filter> places{{}, {}, {}, interpolates && !aligns ? 1 : 0};
     for (int axis = 0; axis < Rank; ++axis) {
       const index from = input.extent(2 + axis), to = output.extent(2 + axis);
       if (from < 1 || to < 1) {
@@ -160,29 +129,48 @@ struct upsample_layer : stateless, expression_layer<upsample_layer<Taps, Rank, F
     }
     return places;
   }
+  /// The products of the axes' weights, for [windows..., taps...].
   template <class Places, int... Axes>
   static auto weights(const Places& places, std::integer_sequence<int, Axes...>) {
-    array<index, 2 * Rank> lengths = filled_array<2 * Rank>(Taps);
-    for (int place = 0; place < Rank; ++place) lengths[place] = places.output[place];
+    array<index, 2 * Rank> lengths{};
+    for (int axis = 0; axis < Rank; ++axis)
+      lengths[axis] = places.output[axis], lengths[Rank + axis] = places.taps(axis);
     const tenon::rank<2 * Rank> extents(lengths);
     return (map(detail::weight_of_tap<Places>{places, Axes}, index_grid<index>(extents, axis<Axes>),
                 index_grid<index>(extents, axis<Rank + Axes>)) *
             ...);
   }
+  /// Over all taps of a window; the sum of an axis is the factor for each of its windows.
+  template <class Places, int... Axes>
+  static auto sums_of_weights(const Places& places, std::integer_sequence<int, Axes...>) {
+    const auto along = [&](int axis) {
+      const tenon::rank<2> extents(places.output[axis], places.taps(axis));
+      return sum(map(detail::weight_of_tap<Places>{places, axis}, index_grid<index>(extents, tenon::axis<0>),
+                     index_grid<index>(extents, tenon::axis<1>)),
+                 drop<1>);
+    };
+    return (over_channels<Rank + 1 - Axes>(along(Axes)) * ...);
+  }
 };
 
 template <index... Factors>
-using upsample_nearest1d = upsample_layer<1, 1, Factors...>;
+using upsample_nearest1d = upsample_layer<nearest_filter, 1, Factors...>;
 template <index... Factors>
-using upsample_nearest2d = upsample_layer<1, 2, Factors...>;
+using upsample_nearest2d = upsample_layer<nearest_filter, 2, Factors...>;
 template <index... Factors>
-using upsample_nearest3d = upsample_layer<1, 3, Factors...>;
+using upsample_nearest3d = upsample_layer<nearest_filter, 3, Factors...>;
 template <index... Factors>
-using upsample_linear1d = upsample_layer<2, 1, Factors...>;
+using upsample_linear1d = upsample_layer<linear_filter, 1, Factors...>;
 template <index... Factors>
-using upsample_bilinear2d = upsample_layer<2, 2, Factors...>;
+using upsample_bilinear2d = upsample_layer<linear_filter, 2, Factors...>;
 template <index... Factors>
-using upsample_trilinear3d = upsample_layer<2, 3, Factors...>;
+using upsample_trilinear3d = upsample_layer<linear_filter, 3, Factors...>;
+template <index... Factors>
+using upsample_bicubic2d = upsample_layer<cubic_filter<3>, 2, Factors...>;
+template <index... Factors>
+using upsample_bilinear2d_antialias = upsample_layer<antialiased<linear_filter>, 2, Factors...>;
+template <index... Factors>
+using upsample_bicubic2d_antialias = upsample_layer<antialiased<cubic_filter<2>>, 2, Factors...>;
 
 /// From a pixel to the channel, and the pixel of the smaller image, that it was.
 struct pixel_shuffle_map {

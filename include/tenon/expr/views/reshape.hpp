@@ -179,6 +179,13 @@ auto new_axis(Operand&& operand) {
                                                                                     new_shape(extents), map);
 }
 
+/// `node` with `Count` more axes of extent 1 at the back.
+template <int Count, class Node>
+auto with_unit_axes(const Node& node) {
+  if constexpr (Count == 0) return node;
+  else return with_unit_axes<Count - 1>(new_axis<-1>(node));
+}
+
 namespace detail {
 
 /// The axes that `removed` does not name, in order.

@@ -76,16 +76,6 @@ Node checked_indices([[maybe_unused]] int axis, [[maybe_unused]] index extent, c
   return indices.node;
 }
 
-/// `node` with `Count` more axes of extent 1 at the back.
-template <int Count, class Node>
-auto with_unit_axes(const Node& node) {
-  if constexpr (Count == 0) {
-    return node;
-  } else {
-    return with_unit_axes<Count - 1>(new_axis<-1>(node));
-  }
-}
-
 /// The operand's shape, axis `Axis` replaced by the axes of the indices.
 template <int Axis, class Shape, class IndexShape>
 auto taken_shape(const Shape& operand, const IndexShape& indices) {
@@ -115,7 +105,7 @@ auto take(Operand&& operand, Indices&& indices, axis_list<Axis>) {
   const auto extents = detail::taken_shape<position>(operand.shape(), chosen.shape());
   using map = take_map<position, std::remove_cvref_t<decltype(chosen)>::shape_type::rank>;
   return make_remap(map{extent}, extents, as_node(std::forward<Operand>(operand)),
-                    detail::with_unit_axes<rank - 1 - position>(chosen));
+                    with_unit_axes<rank - 1 - position>(chosen));
 }
 
 /// Element i along one axis is the operand's at indices[..., i, ...]: what argmax and sorting give picks elements.
