@@ -18,47 +18,53 @@ using tenon_test::numbers_of;
 namespace {
 
 template <class Space, class Shape>
-auto numbers(const Shape& extents, std::uint64_t seed) {
+auto attention_operand(const Shape& extents, std::uint64_t seed) {
   return tenon::tensor<float, Shape, Space>(tenon::uniform<float>(extents, seed, -1.0f, 1.0f));
 }
 
 /// The definition, for scores with `added` to them.
 template <class Query, class Key, class Value, class Added>
-auto defined(const Query& query, const Key& key, const Value& value, const Added& added) {
+auto attention_defined(const Query& query, const Key& key, const Value& value, const Added& added) {
   const float scale = 1 / std::sqrt(static_cast<float>(query.extent(Query::rank - 1)));
   return tenon::matmul(tenon::softmax(tenon::matmul(query, tenon::transpose(key)) * scale + added, tenon::axis<-1>),
                        value);
 }
 
 template <class Actual, class Expected>
-std::string difference(const Actual& actual, const Expected& expected) {
+std::string attention_error(const Actual& actual, const Expected& expected) {
   return attention_difference(numbers_of(actual), numbers_of(expected), 2e-6);
 }
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float unbounded = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("batches repeat as in matmul", "[attention]", tenon_test::spaces) {
-  const auto query = numbers<TestType>(rank<4>(2, 3, 5, 8), 1);
-  const auto key = numbers<TestType>(rank<3>(3, 7, 8), 2);
-  const auto value = numbers<TestType>(rank<4>(2, 1, 7, 4), 3);
-  CHECK(difference(scaled_dot_product_attention(query, key, value), defined(query, key, value, 0.0f)) == "");
-  const auto alone = numbers<TestType>(tenon::shape<5, 8>{}, 4);
-  const auto result = scaled_dot_product_attention(alone, key, numbers<TestType>(tenon::shape<7, 2>{}, 5));
+  const auto query = attention_operand<TestType>(rank<4>(2, 3, 5, 8), 1);
+  const auto key = attention_operand<TestType>(rank<3>(3, 7, 8), 2);
+  const auto value = attention_operand<TestType>(rank<4>(2, 1, 7, 4), 3);
+  CHECK(attention_error(scaled_dot_product_attention(query, key, value), attention_defined(query, key, value, 0.0f)) ==
+        "");
+  const auto alone = attention_operand<TestType>(tenon::shape<5, 8>{}, 4);
+  const auto result = scaled_dot_product_attention(alone, key, attention_operand<TestType>(tenon::shape<7, 2>{}, 5));
   STATIC_REQUIRE(std::is_same_v<typename decltype(result)::shape_type, tenon::shape<tenon::dyn, 5, 2>>);
-  CHECK(difference(result, defined(alone, key, numbers<TestType>(tenon::shape<7, 2>{}, 5), 0.0f)) == "");
+  CHECK(attention_error(
+            result, attention_defined(alone, key, attention_operand<TestType>(tenon::shape<7, 2>{}, 5), 0.0f)) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("masks are expressions that repeat over scores", "[attention]", tenon_test::spaces) {
-  const auto query = numbers<TestType>(rank<3>(2, 5, 8), 1), key = numbers<TestType>(rank<3>(2, 5, 8), 2);
-  const auto value = numbers<TestType>(rank<3>(2, 5, 3), 3), added = numbers<TestType>(rank<3>(2, 5, 5), 4);
-  const auto row = numbers<TestType>(rank<1>(5), 5);
-  CHECK(difference(scaled_dot_product_attention(query, key, value, added), defined(query, key, value, added)) == "");
-  CHECK(difference(scaled_dot_product_attention(query, key, value, row), defined(query, key, value, row)) == "");
+  const auto query = attention_operand<TestType>(rank<3>(2, 5, 8), 1),
+             key = attention_operand<TestType>(rank<3>(2, 5, 8), 2);
+  const auto value = attention_operand<TestType>(rank<3>(2, 5, 3), 3),
+             added = attention_operand<TestType>(rank<3>(2, 5, 5), 4);
+  const auto row = attention_operand<TestType>(rank<1>(5), 5);
+  CHECK(attention_error(scaled_dot_product_attention(query, key, value, added),
+                        attention_defined(query, key, value, added)) == "");
+  CHECK(attention_error(scaled_dot_product_attention(query, key, value, row),
+                        attention_defined(query, key, value, row)) == "");
   const auto is_seen = added > -0.5f;
-  CHECK(difference(scaled_dot_product_attention(query, key, value, is_seen),
-                   defined(query, key, value, tenon::where(is_seen, 0.0f, -infinity))) == "");
+  CHECK(attention_error(scaled_dot_product_attention(query, key, value, is_seen),
+                        attention_defined(query, key, value, tenon::where(is_seen, 0.0f, -unbounded))) == "");
   const auto before = tenon::tril(tenon::ones_like(added)) > 0;
   CHECK(numbers_of(scaled_dot_product_attention(query, key, value, before)) ==
         numbers_of(scaled_dot_product_attention(query, key, value, {.is_causal = true})));
@@ -66,67 +72,73 @@ TEMPLATE_LIST_TEST_CASE("masks are expressions that repeat over scores", "[atten
 
 /// The launches of a statement, and how far its result is from that of the definition.
 template <class Space, class Statement, class Expected>
-std::string check_launches(const Statement& statement, const Expected& expected, int launches) {
+std::string check_attention_launches(const Statement& statement, const Expected& expected, int launches) {
   tenon::tensor<float, rank<3>, Space> result;
   const tenon::launch_counter counter;
   result = statement;
   CHECK(counter.count() == launches);
   CHECK(tenon::kernel_count<Statement> == launches);
-  return difference(result, expected);
+  return attention_error(result, expected);
 }
 
 TEMPLATE_LIST_TEST_CASE("attention is one kernel with what is around it", "[attention]", tenon_test::spaces) {
-  const auto query = numbers<TestType>(rank<3>(2, 5, 8), 1), key = numbers<TestType>(rank<3>(2, 6, 8), 2);
-  const auto value = numbers<TestType>(rank<3>(2, 6, 4), 3), residual = numbers<TestType>(rank<3>(2, 5, 4), 4);
-  const auto added = numbers<TestType>(rank<2>(5, 6), 5), weight = numbers<TestType>(rank<2>(8, 8), 6);
-  CHECK(check_launches<TestType>(
+  const auto query = attention_operand<TestType>(rank<3>(2, 5, 8), 1),
+             key = attention_operand<TestType>(rank<3>(2, 6, 8), 2);
+  const auto value = attention_operand<TestType>(rank<3>(2, 6, 4), 3),
+             residual = attention_operand<TestType>(rank<3>(2, 5, 4), 4);
+  const auto added = attention_operand<TestType>(rank<2>(5, 6), 5),
+             weight = attention_operand<TestType>(rank<2>(8, 8), 6);
+  CHECK(check_attention_launches<TestType>(
             tenon::relu(scaled_dot_product_attention(query * 2, tenon::exp(key), value + 1, added * 3)) + residual,
-            tenon::relu(defined(tenon::evaluated_tensor(query * 2), tenon::evaluated_tensor(tenon::exp(key)),
-                                tenon::evaluated_tensor(value + 1), added * 3)) +
+            tenon::relu(attention_defined(tenon::evaluated_tensor(query * 2), tenon::evaluated_tensor(tenon::exp(key)),
+                                          tenon::evaluated_tensor(value + 1), added * 3)) +
                 residual,
             1) == "");
-  CHECK(check_launches<TestType>(scaled_dot_product_attention(tenon::matmul(query, weight), key, value),
-                                 defined(tenon::evaluated_tensor(tenon::matmul(query, weight)), key, value, 0.0f),
-                                 2) == "");
+  CHECK(check_attention_launches<TestType>(
+            scaled_dot_product_attention(tenon::matmul(query, weight), key, value),
+            attention_defined(tenon::evaluated_tensor(tenon::matmul(query, weight)), key, value, 0.0f), 2) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("heads may lie anywhere", "[attention]", tenon_test::spaces) {
-  const auto query = numbers<TestType>(rank<4>(2, 5, 3, 8), 1);  // batch, position, head, feature
-  const auto key = numbers<TestType>(rank<4>(2, 7, 3, 8), 2), value = numbers<TestType>(rank<4>(2, 7, 3, 4), 3);
+  const auto query = attention_operand<TestType>(rank<4>(2, 5, 3, 8), 1);  // batch, position, head, feature
+  const auto key = attention_operand<TestType>(rank<4>(2, 7, 3, 8), 2),
+             value = attention_operand<TestType>(rank<4>(2, 7, 3, 4), 3);
   const auto heads = [](const auto& x) { return tenon::permute(x, tenon::axis<0, 2, 1, 3>); };
   const auto whole = [&](const auto& x) { return tenon::evaluated_tensor(heads(x)); };
   tenon::tensor<float, rank<4>, TestType> result(rank<4>(2, 5, 3, 4));
   tenon::permute(result, tenon::axis<0, 2, 1, 3>) =
       scaled_dot_product_attention(heads(query), heads(key), heads(value));
-  CHECK(difference(heads(result), defined(whole(query), whole(key), whole(value), 0.0f)) == "");
+  CHECK(attention_error(heads(result), attention_defined(whole(query), whole(key), whole(value), 0.0f)) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("queries share the keys of a group", "[attention]", tenon_test::spaces) {
-  const auto query = numbers<TestType>(rank<4>(2, 6, 5, 8), 1);  // six heads of queries, two of keys
-  const auto key = numbers<TestType>(rank<4>(2, 2, 7, 8), 2), value = numbers<TestType>(rank<4>(2, 2, 7, 4), 3);
+  const auto query = attention_operand<TestType>(rank<4>(2, 6, 5, 8), 1);  // six heads of queries, two of keys
+  const auto key = attention_operand<TestType>(rank<4>(2, 2, 7, 8), 2),
+             value = attention_operand<TestType>(rank<4>(2, 2, 7, 4), 3);
   const auto grouped = scaled_dot_product_attention(tenon::reshape(query, rank<5>(2, 2, 3, 5, 8)),
                                                     tenon::new_axis<2>(key), tenon::new_axis<2>(value));
   const auto repeated = [](const auto& x) { return tenon::evaluated_tensor(tenon::repeat(x, 3, tenon::axis<1>)); };
-  CHECK(difference(grouped, defined(query, repeated(key), repeated(value), 0.0f)) == "");
+  CHECK(attention_error(grouped, attention_defined(query, repeated(key), repeated(value), 0.0f)) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("queries without keys, NaN and infinities", "[attention]", tenon_test::spaces) {
-  const auto query = numbers<TestType>(rank<2>(3, 4), 1), key = numbers<TestType>(rank<2>(70, 4), 2);
-  const auto value = numbers<TestType>(rank<2>(70, 2), 3);
+  const auto query = attention_operand<TestType>(rank<2>(3, 4), 1),
+             key = attention_operand<TestType>(rank<2>(70, 4), 2);
+  const auto value = attention_operand<TestType>(rank<2>(70, 2), 3);
   const auto none = scaled_dot_product_attention(query, key, value, {.is_causal = true, .first_query = -2});
   const auto some = numbers_of(none);
   CHECK(std::vector<double>(some.begin(), some.begin() + 4) == std::vector<double>(4, 0));
   CHECK(some[4] == numbers_of(value)[0]);
-  const auto empty = numbers<TestType>(rank<2>(0, 4), 1);
-  CHECK(numbers_of(scaled_dot_product_attention(query, empty, numbers<TestType>(rank<2>(0, 2), 1))) ==
+  const auto empty = attention_operand<TestType>(rank<2>(0, 4), 1);
+  CHECK(numbers_of(scaled_dot_product_attention(query, empty, attention_operand<TestType>(rank<2>(0, 2), 1))) ==
         std::vector<double>(6, 0));
   CHECK(numbers_of(scaled_dot_product_attention(empty, key, value)).empty());
-  auto spoilt = numbers<tenon::host>(rank<2>(3, 4), 1);
+  auto spoilt = attention_operand<tenon::host>(rank<2>(3, 4), 1);
   spoilt(1, 0) = std::numeric_limits<float>::quiet_NaN();
   const auto result = numbers_of(scaled_dot_product_attention(spoilt.template to<TestType>(), key, value));
   const auto clean = numbers_of(scaled_dot_product_attention(query, key, value));
   for (std::size_t i = 0; i < 6; ++i) CHECK((i / 2 == 1 ? std::isnan(result[i]) : result[i] == clean[i]));
-  auto key_of_nan = numbers<tenon::host>(rank<2>(70, 4), 2);
+  auto key_of_nan = attention_operand<tenon::host>(rank<2>(70, 4), 2);
   key_of_nan(0, 0) = std::numeric_limits<float>::quiet_NaN();
   const auto only_first = tenon::iota<int>(rank<1>(70)) < 1;
   for (const double each :
@@ -138,8 +150,10 @@ TEMPLATE_LIST_TEST_CASE("queries without keys, NaN and infinities", "[attention]
 }
 
 TEST_CASE("extents that do not fit are refused", "[attention]") {
-  const auto query = numbers<tenon::host>(rank<3>(2, 5, 8), 1), key = numbers<tenon::host>(rank<3>(2, 6, 7), 2);
-  const auto fitting = numbers<tenon::host>(rank<3>(2, 6, 8), 2), value = numbers<tenon::host>(rank<3>(2, 5, 8), 3);
+  const auto query = attention_operand<tenon::host>(rank<3>(2, 5, 8), 1),
+             key = attention_operand<tenon::host>(rank<3>(2, 6, 7), 2);
+  const auto fitting = attention_operand<tenon::host>(rank<3>(2, 6, 8), 2),
+             value = attention_operand<tenon::host>(rank<3>(2, 5, 8), 3);
   const auto text = [](const auto& body) { return tenon_test::text_of<tenon::shape_error>(body); };
   CHECK(text([&] { scaled_dot_product_attention(query, key, value); }) ==
         "scaled_dot_product_attention: key, axis 2: extent 7, expected 8 as of queries (query [2, 5, 8], key [2, 6, "
@@ -147,11 +161,15 @@ TEST_CASE("extents that do not fit are refused", "[attention]") {
   CHECK(text([&] { scaled_dot_product_attention(query, fitting, value); }) ==
         "scaled_dot_product_attention: value, axis 1: extent 5, expected 6 as of keys (key [2, 6, 8], value [2, 5, "
         "8])");
-  CHECK(text([&] { scaled_dot_product_attention(query, fitting, fitting, numbers<tenon::host>(rank<2>(5, 5), 1)); }) ==
-        "scaled_dot_product_attention: mask, axis 1: extent 5, expected 6 keys or 1 (mask [5, 5])");
-  CHECK(text([&] { scaled_dot_product_attention(query, fitting, fitting, numbers<tenon::host>(rank<2>(2, 6), 1)); }) ==
-        "scaled_dot_product_attention: mask, axis 0: extent 2, expected 5 queries or 1 (mask [2, 6])");
-  CHECK(text([&] { scaled_dot_product_attention(query, numbers<tenon::host>(rank<3>(3, 6, 8), 1), fitting); }) ==
+  CHECK(text([&] {
+          scaled_dot_product_attention(query, fitting, fitting, attention_operand<tenon::host>(rank<2>(5, 5), 1));
+        }) == "scaled_dot_product_attention: mask, axis 1: extent 5, expected 6 keys or 1 (mask [5, 5])");
+  CHECK(text([&] {
+          scaled_dot_product_attention(query, fitting, fitting, attention_operand<tenon::host>(rank<2>(2, 6), 1));
+        }) == "scaled_dot_product_attention: mask, axis 0: extent 2, expected 5 queries or 1 (mask [2, 6])");
+  CHECK(text([&] {
+          scaled_dot_product_attention(query, attention_operand<tenon::host>(rank<3>(3, 6, 8), 1), fitting);
+        }) ==
         "scaled_dot_product_attention: axis 0: extents 2 and 3 differ, expected equal or one of them 1 (operands [2] "
         "and [3])");
 }
