@@ -1,8 +1,8 @@
 // tests/instructions/attention_half.cu: attention of halves, by fragments, operands copied in packets of 16 bytes.
 // Tiles of 64 queries and 64 keys leave sums of 16 x 64 results in the registers of each warp.
 // architectures: 80 90a 120
-// has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
 // has: wmma\.mma
+// has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
 // lacks: \.f64
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
