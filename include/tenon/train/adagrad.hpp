@@ -79,7 +79,8 @@ struct adadelta_rule : sweep_rule {
         eps(static_cast<T>(options.eps)),
         weight_decay(static_cast<T>(options.weight_decay)) {
     check_option("adadelta", "lr", options.lr, 0);
-    check_option("adadelta", "rho", options.rho, 0, 1.0000001);
+    check_option("adadelta", "rho", options.rho, 0);
+    check_option("adadelta", "1 - rho", 1 - options.rho, 0);
     check_option("adadelta", "eps", options.eps, 0);
     check_option("adadelta", "weight_decay", options.weight_decay, 0);
   }
