@@ -38,7 +38,8 @@ TEMPLATE_LIST_TEST_CASE("sgd follows its definition", "[sgd]", tenon_test::space
   CHECK(sgd_difference<space>({.lr = 0.1, .momentum = 0.9, .nesterov = true}, 1e-6) == "");
   CHECK(sgd_difference<space>({.lr = 0.5, .momentum = 0.25, .weight_decay = 0.125}, 1e-6) == "");
   CHECK(sgd_difference<space>({.lr = 0.1, .weight_decay = 0.5}, 1e-6) == "");
-  CHECK(sgd_difference<space, double>({.lr = 0.1, .momentum = 0.9, .dampening = 0.3, .weight_decay = 0.1}, 1e-14) == "");
+  CHECK(sgd_difference<space, double>({.lr = 0.1, .momentum = 0.9, .dampening = 0.3, .weight_decay = 0.1}, 1e-14) ==
+        "");
 }
 
 TEST_CASE("sgd refuses options that make no sense", "[sgd]") {

@@ -64,8 +64,10 @@ class parameter_table {
     write(chunks_, made);
   }
   chunk_list<T> chunks() {
-    return {chunks_.data(), static_cast<int>(chunks_.count()), steps_.data(),   state_.data(),
-            plane_,         partial_sums_.data(),              totals_.data(), counters_.data()};
+    return {chunks_.data(), static_cast<int>(chunks_.count()),
+            steps_.data(),  state_.data(),
+            plane_,         partial_sums_.data(),
+            totals_.data(), counters_.data()};
   }
   /// Plane `plane` of the state of parameter `parameter`.
   T* state_of(int parameter, int plane) {
@@ -115,9 +117,8 @@ class parameter_table {
       is_same = parameters[i].size == parameters_[i].size;
     }
     if (!is_same) {
-      throw shape_error(
-          compose_text("optimizer: ", parameters.size(), " parameters of other sizes than the ", parameters_.size(),
-                       " of its first step; an optimizer belongs to one network"));
+      throw shape_error(compose_text("optimizer: ", parameters.size(), " parameters of other sizes than the ",
+                                     parameters_.size(), " of its first step; an optimizer belongs to one network"));
     }
   }
   std::vector<parameter_chunk<T>> make_chunks() {
