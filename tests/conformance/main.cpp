@@ -30,6 +30,7 @@ device_tables all_devices() {
   add_convolution(devices);
   add_generator(devices);
   add_recurrent(devices);
+  add_optimizer(devices);
   return devices;
 }
 

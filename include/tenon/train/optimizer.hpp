@@ -141,7 +141,8 @@ class optimizer {
   /// Allocates what is kept for the parameters of `net`, as the first step does otherwise.
   template <class Network>
   void prepare(Network& net) {
-    if (table_.parameters().empty()) start(net);
+    const bool is_first = table_.parameters().empty();
+    if (is_first) start(net);
     memory_.clear();
     std::size_t number = 0;
     net.visit_parameters([&](const auto&, auto& parameter) {
@@ -150,6 +151,7 @@ class optimizer {
       ++number;
     });
     table_.take(memory_, planes_);
+    if (is_first) fill_state();
   }
 
   /// Calls `visitor(name, values)` for the number of steps and for what is kept of every parameter, by PyTorch's names.
@@ -191,6 +193,18 @@ class optimizer {
     planes_ = 0;
     const auto rules = make_rules<rule>();
     for (int k = 0; k < rule::states; ++k) plane_of_[k] = is_used(rules, k) ? planes_++ : -1;
+  }
+  /// Zero is there already.
+  void fill_state() {
+    const auto rules = make_rules<rule>();
+    for (std::size_t number = 0; number < memory_.size(); ++number) {
+      const rule& own = rules[memory_[number].group];
+      for (int k = 0; k < rule::states; ++k) {
+        if (!own.uses(k) || own.initial(k) == 0) continue;
+        T* const state = table_.state_of(static_cast<int>(number), plane_of_[k]);
+        view<T, rank<1>, Space>(state, rank<1>(memory_[number].size)) = static_cast<T>(own.initial(k));
+      }
+    }
   }
   int group_of(const std::string& name) const {
     for (std::size_t group = 0; group < takes_.size(); ++group) {

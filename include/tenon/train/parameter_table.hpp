@@ -147,7 +147,7 @@ class parameter_table {
     totals_ = storage<T, Space>(totals);
     counters_ = storage<unsigned, Space>(totals);
     set_steps(0);
-    write(state_, std::vector<T>(static_cast<std::size_t>(state_.count())));
+    if (state_.count() != 0) view<T, rank<1>, Space>(state_.data(), rank<1>(state_.count())) = T{0};
     write(totals_, std::vector<T>(static_cast<std::size_t>(totals)));
     write(counters_, std::vector<unsigned>(static_cast<std::size_t>(totals)));
   }

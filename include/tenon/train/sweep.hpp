@@ -27,7 +27,7 @@ struct sweep_rule {
   static constexpr bool is_step = true;       // whether steps are counted by it
 
   TENON_HOST_DEVICE bool uses(int) const { return true; }
-  TENON_HOST_DEVICE double initial(int) const { return 0; }
+  double initial(int) const { return 0; }  // what is kept begins there
 };
 
 /// How gradients are clipped on their way into a rule.
@@ -130,11 +130,9 @@ struct sweep {
     TENON_HOST_DEVICE TENON_INLINE void change_packet(index i, T* sums) const {
       packet<T, Size> value = load_packet<Size>(part.value + i);
       const packet<T, Size> gradient = load_packet<Size>(part.gradient + i);
-      packet<T, Size> kept[places];
+      packet<T, Size> kept[places] = {};
       for (int k = 0; k < states; ++k) {
-        if (reads_state(k)) kept[k] = load_packet<Size>(state[k] + i);
-        else
-          for (int lane = 0; lane < Size; ++lane) kept[k].elements[lane] = static_cast<T>(rule.initial(k));
+        if (state[k] != nullptr) kept[k] = load_packet<Size>(state[k] + i);
       }
       for (int lane = 0; lane < Size; ++lane) {
         T own[places];
@@ -150,9 +148,9 @@ struct sweep {
     /// `Width` elements as lanes of the host.
     template <int Width, class V>
     TENON_INLINE void change_lanes(index i, V* sums) const {
-      V value = simd::load<T, Width>(part.value + i), kept[places];
+      V value = simd::load<T, Width>(part.value + i), kept[places] = {};
       for (int k = 0; k < states; ++k) {
-        kept[k] = reads_state(k) ? simd::load<T, Width>(state[k] + i) : simd::constant_like<V>(rule.initial(k));
+        if (state[k] != nullptr) kept[k] = simd::load<T, Width>(state[k] + i);
       }
       change(value, clip(simd::load<T, Width>(part.gradient + i)), kept, sums);
       if constexpr (Rule::writes_value) simd::store<Width>(part.value + i, value);
@@ -162,7 +160,6 @@ struct sweep {
     }
 
    private:
-    TENON_HOST_DEVICE bool reads_state(int k) const { return state[k] != nullptr && !(Rule::is_step && step == 1); }
     template <class V>
     TENON_HOST_DEVICE TENON_INLINE void change(V& value, V gradient, V* kept, [[maybe_unused]] V* sums) const {
       if constexpr (Rule::sum_count > 0) rule(value, gradient, kept, sums);
