@@ -52,6 +52,7 @@ struct gradient_clip {
 template <class Rule, dtype T>
 struct sweep {
   static constexpr const char* name = Rule::name;
+  static constexpr int min_blocks = 4;  // of a multiprocessor, so that enough reads are under way
   static constexpr int block = 256, states = Rule::states, places = states == 0 ? 1 : states;
   static constexpr int packet_elements = 16 / static_cast<int>(sizeof(T));
   chunk_list<T> list;
@@ -67,14 +68,14 @@ struct sweep {
     device.sync();  // all have read the number of the step
     if (Rule::is_step && device.thread() == 0) list.steps[number] = at.step;
     array<T, max_chunk_sums> sums{};
-    index done = 0;
+    int done = 0;
     if (at.lies_in_packets()) {
       done = at.part.size / packet_elements * packet_elements;
-      for (index i = device.thread() * packet_elements; i < done; i += device.block_size() * packet_elements) {
+      for (int i = device.thread() * packet_elements; i < done; i += device.block_size() * packet_elements) {
         at.template change_packet<packet_elements>(i, sums.begin());
       }
     }
-    for (index i = done + device.thread(); i < at.part.size; i += device.block_size()) {
+    for (int i = done + device.thread(); i < at.part.size; i += device.block_size()) {
       at.template change_packet<1>(i, sums.begin());
     }
     if constexpr (Rule::sum_count > 0) finish(device, at.part, number, sums);
@@ -134,6 +135,7 @@ struct sweep {
       for (int k = 0; k < states; ++k) {
         if (state[k] != nullptr) kept[k] = load_packet<Size>(state[k] + i);
       }
+      TENON_UNROLLED
       for (int lane = 0; lane < Size; ++lane) {
         T own[places];
         for (int k = 0; k < states; ++k) own[k] = kept[k].elements[lane];
