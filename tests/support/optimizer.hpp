@@ -64,7 +64,8 @@ std::string step_difference(Optimizer&& optimizer, Definition definition, double
     const tenon::launch_counter counter;
     const auto allocated = tenon::blocks_of<Space>().added();
     optimizer.step(net);
-    if (step != 1 && counter.count() != launches) return tenon::compose_text("step ", step, ": ", counter.count(), " launches");
+    if (step != 1 && counter.count() != launches)
+      return tenon::compose_text("step ", step, ": ", counter.count(), " launches");
     if (step != 1 && tenon::blocks_of<Space>().added() != allocated) return "a step allocates";
     for (std::size_t i = 0; i < expected.size(); ++i) definition(expected[i], gradients[i], state[i], step);
     const auto text = difference(net.values(), expected, bound);

@@ -178,6 +178,6 @@ TEMPLATE_LIST_TEST_CASE("a training goes on bit for bit from its checkpoint", "[
   CHECK(opened.contains("optim.2.bias.max_exp_avg_sq"));
   CHECK_FALSE(opened.contains("optim.2.weight.max_exp_avg_sq"));
   CHECK(opened.extents("optim.0.weight.exp_avg") == std::vector<tenon::index>{4, 3});
-  CHECK(opened.contains("average.0.weight"));
+  CHECK(opened.contains("average.0.weight.average"));
   CHECK(opened.contains("plateau.best"));
 }

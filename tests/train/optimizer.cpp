@@ -157,6 +157,22 @@ TEMPLATE_LIST_TEST_CASE("an optimizer belongs to one network, wherever that lies
   CHECK(still.steps() == 0);
 }
 
+TEMPLATE_LIST_TEST_CASE("a step runs where the parameters lie", "[optimizer]", tenon_test::kernel_spaces) {
+  if (tenon::device_count<TestType>() < 2) return;
+  tenon::train::adam<TestType> optimizer;
+  const tenon::device_guard<TestType> second(1);
+  loose_parameters<TestType> net;
+  net.draw_gradients(1);
+  const auto before = net.values();
+  {
+    const tenon::device_guard<TestType> first(0);
+    optimizer.step(net);
+    optimizer.step(net);
+    CHECK(tenon::current_device<TestType>() == 0);
+  }
+  CHECK(net.values() != before);
+}
+
 TEST_CASE("options cannot ask for state that was not allocated", "[optimizer]") {
   loose_parameters<tenon::host> net({3, 2});
   tenon::train::sgd<> optimizer;

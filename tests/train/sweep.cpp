@@ -41,10 +41,11 @@ struct reading_rule : train::sweep_rule {
   }
 };
 
-/// Two parameters in one tensor of ones, the second one element askew; gradients are 2 and 3.
+/// Three parameters in one tensor of ones, the gradients of the second and the values of the third askew; gradients are
+/// 2, 3 and 3.
 template <class Space>
 struct askew_parameters {
-  static constexpr tenon::index first_size = 4096 + 131, second_size = 4099;
+  static constexpr tenon::index first_size = 4096 + 131, second_size = 4099, third_size = 67;
   tenon::tensor<float, tenon::rank<1>, Space> values, gradients;
   train::parameter_table<float, Space> table;
 
@@ -53,7 +54,8 @@ struct askew_parameters {
         gradients(
             tenon_test::made_tensor<float, Space>(tenon::rank<1>(9000), [](auto i) { return i < 4480 ? 2 : 3; })) {
     table.take({{values.data(), gradients.data(), first_size, 0},
-                {values.data() + 4481, gradients.data() + 4483, second_size, 1}},
+                {values.data() + 4484, gradients.data() + 4483, second_size, 1},
+                {values.data() + 8601, gradients.data() + 8600, third_size, 1}},
                1);
   }
   template <class Rule>
@@ -79,11 +81,12 @@ TEMPLATE_LIST_TEST_CASE("a sweep changes what belongs to it alone", "[sweep]", t
   CHECK(counter.count() == 1);
   const auto values = given.read(given.values.data(), 9000);
   for (int i = 0; i < 9000; ++i) {
-    const float expected = i < 4227 ? 5.0f : i >= 4481 && i < 8580 ? 16.0f : 1.0f;
+    const bool is_other = (i >= 4484 && i < 8583) || (i >= 8601 && i < 8668);
+    const float expected = i < 4227 ? 5.0f : is_other ? 16.0f : 1.0f;
     if (values[static_cast<std::size_t>(i)] != expected) FAIL("element " << i);
   }
   CHECK(given.table.steps() == 1);
-  CHECK(given.read(given.table.chunks().totals, 1)[0] == 8326.0f * 100 + 4227 * 2 + 4099 * 3);
+  CHECK(given.read(given.table.chunks().totals, 1)[0] == 8393.0f * 100 + 4227 * 2 + 4166 * 3);
 }
 
 TEMPLATE_LIST_TEST_CASE("sums of each parameter reach a later sweep", "[sweep]", tenon_test::spaces) {
@@ -92,8 +95,8 @@ TEMPLATE_LIST_TEST_CASE("sums of each parameter reach a later sweep", "[sweep]",
   still.factor = 0;
   for (int step = 1; step <= 2; ++step) {  // counters are zero again
     given.run(still, still);
-    const auto totals = given.read(given.table.chunks().totals, 3);
-    CHECK(totals == std::vector<float>{0, 4227.0f * 102, 4099.0f * 103});
+    const auto totals = given.read(given.table.chunks().totals, 4);
+    CHECK(totals == std::vector<float>{0, 4227.0f * 102, 4099.0f * 103, 67.0f * 103});
   }
   given.run(sweeps::reading_rule{}, sweeps::reading_rule{});
   CHECK(given.table.steps() == 2);

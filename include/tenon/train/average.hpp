@@ -1,23 +1,29 @@
 // tenon/train/average.hpp: the exponential moving average of a network's weights.
-// It is a sweep like an optimizer's: the average takes the value's place, the parameter that of the gradient.
+// It is an optimizer that keeps a number for each element and moves nothing.
 // Floor 8: may include base, core, device, expr, plan, evaluate, nn, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <tenon/train/optimizer.hpp>
 
 namespace tenon::train {
 
+template <dtype T>
+struct average_rule;
+
 struct average_options {
   double decay = 0.999;  // weight of the past
+
+  template <class T>
+  using rule = average_rule<T>;
 };
 
 template <dtype T>
 struct average_rule : sweep_rule {
   static constexpr const char* name = "average";
+  static constexpr int states = 1;
+  static constexpr bool writes_value = false;
   T decay, rest;
-  bool is_first;
 
   average_rule() = default;
   explicit average_rule(const average_options& options)
@@ -25,10 +31,14 @@ struct average_rule : sweep_rule {
     check_option("average", "decay", options.decay, 0);
     check_option("average", "1 - decay", 1 - options.decay, 0);
   }
-  TENON_HOST_DEVICE void begin(T step) { is_first = step == 1; }
+  static const char* state_name(int) { return "average"; }
+
+  TENON_HOST_DEVICE void begin(T step) {
+    if (step == 1) decay = 0, rest = 1;
+  }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE void operator()(V& average, V parameter, V*) const {
-    average = is_first ? parameter : average * decay + parameter * rest;
+  TENON_HOST_DEVICE TENON_INLINE void operator()(V& value, V, V* average) const {
+    *average = *average * decay + value * rest;
   }
 };
 
@@ -42,74 +52,28 @@ class average {
  public:
   static constexpr const char* state_prefix = "average.";
 
-  explicit average(const average_options& options = {}) : options_(options) { average_rule<T>{options}; }
+  explicit average(const average_options& options = {}) : kept_(options) {}
 
-  average_options& options() { return options_; }
-  std::int64_t updates() const { return table_.steps(); }
+  average_options& options() { return kept_.options(); }
+  std::int64_t updates() const { return kept_.steps(); }
 
   template <class Network>
   void update(Network& net) {
-    prepare(net);
-    if (table_.parameters().empty()) return;
-    table_.note_use();
-    constexpr T most = std::numeric_limits<T>::infinity();
-    sweep<average_rule<T>, T> all{table_.chunks(), {most, most, nullptr}, {}, {}};
-    all.rules[0] = average_rule<T>(options_);
-    run_sweep<Space>(all);
+    kept_.step(net);
   }
   /// Gives the average to the parameters of a network like those that were averaged.
   template <class Network>
   void copy_to(Network& net) {
-    visit_values(net, [](const auto&, auto& parameter, const auto& average) { parameter.value = average.elements; });
+    kept_.visit_kept(net, [](const auto&, auto& parameter, auto& own) { parameter.value = own.elements; });
   }
   /// Calls `visitor(name, values)` for the number of updates and for the average of every parameter.
   template <class Network, class Visitor>
   void visit_state(Network& net, Visitor&& visitor) {
-    prepare(net);
-    const std::int64_t before = table_.steps();
-    std::int64_t updates = before;
-    visitor(std::string("updates"), updates);
-    if (updates != before) table_.set_steps(updates);
-    visit_values(net, [&](const auto& name, auto&, auto& average) { visitor(std::string(name), average); });
+    kept_.visit_state(net, visitor);
   }
 
  private:
-  template <class Network>
-  void prepare(Network& net) {
-    if (values_.size() == 0) {
-      index count = 0;
-      net.visit_parameters([&](const auto&, auto& parameter) { count += room_of(parameter); });
-      values_ = zeros<T, Space>(rank<1>(count));
-    }
-    memory_.clear();
-    index offset = 0;
-    net.visit_parameters([&](const auto&, auto& parameter) {
-      memory_.push_back({values_.data() + offset, parameter.value.data(), parameter.value.size(), 0});
-      offset += room_of(parameter);
-    });
-    table_.take(memory_, 0);
-  }
-  /// Calls `body(name, parameter, average)` for each parameter.
-  template <class Network, class Body>
-  void visit_values(Network& net, Body&& body) {
-    index offset = 0;
-    net.visit_parameters([&](const auto& name, auto& parameter) {
-      using shape_type = std::remove_cvref_t<decltype(parameter.value.shape())>;
-      kept_values<T, shape_type, Space> average{{values_.data() + offset, parameter.value.shape()}};
-      body(name, parameter, average);
-      offset += room_of(parameter);
-    });
-  }
-  /// Averages begin where packets do.
-  template <class Parameter>
-  static index room_of(const Parameter& parameter) {
-    return (parameter.value.size() + 63) / 64 * 64;
-  }
-
-  average_options options_;
-  tensor<T, rank<1>, Space> values_;
-  std::vector<parameter_memory<T>> memory_;
-  parameter_table<T, Space> table_;
+  optimizer<average_options, Space, T> kept_;
 };
 
 }  // namespace tenon::train

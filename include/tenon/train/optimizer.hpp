@@ -130,53 +130,61 @@ class optimizer {
   /// throws    error for options that make no sense, shape_error when `net` is another network than before
   template <class Network>
   void step(Network& net) {
-    prepare(net);
-    if (table_.parameters().empty()) return;
+    collect(net);
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
     table_.note_use();
     if (clips_by_norm()) run<detail::norm_rule<T>>({}, nullptr);
     run(make_rules<rule>(), clips_by_norm() ? table_.chunks().totals : nullptr);
     if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), nullptr);
   }
 
-  /// Allocates what is kept for the parameters of `net`, as the first step does otherwise.
-  template <class Network>
-  void prepare(Network& net) {
-    const bool is_first = table_.parameters().empty();
-    if (is_first) start(net);
-    memory_.clear();
-    std::size_t number = 0;
-    net.visit_parameters([&](const auto&, auto& parameter) {
-      const int group = number < group_of_.size() ? group_of_[number] : 0;
-      memory_.push_back({parameter.value.data(), parameter.gradient.data(), parameter.value.size(), group});
-      ++number;
-    });
-    table_.take(memory_, planes_);
-    if (is_first) fill_state();
-  }
-
   /// Calls `visitor(name, values)` for the number of steps and for what is kept of every parameter, by PyTorch's names.
   template <class Network, class Visitor>
   void visit_state(Network& net, Visitor&& visitor) {
-    prepare(net);
+    visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
     const std::int64_t before = table_.steps();
     std::int64_t steps = before;
     visitor(std::string("step"), steps);
     if (steps != before) table_.set_steps(steps);
-    int number = 0;
+    visit_kept(net, [&](const std::string& name, auto&, auto& kept) { visitor(name, kept); });
+  }
+  /// Calls `body(name, parameter, values)` for what is kept of every parameter.
+  template <class Network, class Body>
+  void visit_kept(Network& net, Body&& body) {
+    collect(net);
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
     const auto rules = make_rules<rule>();
+    int number = 0;
     net.visit_parameters([&](const auto& name, auto& parameter) {
       using shape_type = std::remove_cvref_t<decltype(parameter.value.shape())>;
-      const rule& own = rules[group_of_[static_cast<std::size_t>(number)]];
+      const rule& own = rules[memory_[static_cast<std::size_t>(number)].group];
       for (int k = 0; k < rule::states; ++k) {
         if (!own.uses(k)) continue;
         kept_values<T, shape_type, Space> kept{{table_.state_of(number, plane_of_[k]), parameter.value.shape()}};
-        visitor(std::string(name) + "." + rule::state_name(k), kept);
+        body(std::string(name) + "." + rule::state_name(k), parameter, kept);
       }
       ++number;
     });
   }
 
  private:
+  template <class Network>
+  void collect(Network& net) {
+    if (memory_.empty()) start(net);
+    memory_.clear();
+    net.visit_parameters([&](const auto&, auto& parameter) {
+      const std::size_t number = memory_.size();
+      const int group = number < group_of_.size() ? group_of_[number] : 0;
+      memory_.push_back({parameter.value.data(), parameter.gradient.data(), parameter.value.size(), group});
+    });
+  }
+  void take_parameters() {
+    const bool is_first = table_.parameters().empty();
+    table_.take(memory_, planes_);
+    if (is_first) fill_state();
+  }
   template <class Network>
   void start(Network& net) {
     std::vector<int> members(options_.size());

@@ -47,6 +47,30 @@ struct chunk_list {
   unsigned* counters;   // of chunks that are done, for each total
 };
 
+/// The device on which parameters lie is the current one while this lives.
+template <class Space>
+class device_of_parameters {
+ public:
+  template <dtype T>
+  explicit device_of_parameters(const std::vector<parameter_memory<T>>&) {}
+};
+template <has_devices Space>
+class device_of_parameters<Space> {
+ public:
+  template <dtype T>
+  explicit device_of_parameters(const std::vector<parameter_memory<T>>& parameters) : on_device_(find(parameters)) {}
+
+ private:
+  template <class T>
+  static int find(const std::vector<parameter_memory<T>>& parameters) {
+    for (const auto& each : parameters) {
+      if (each.size != 0) return space_devices<Space>::of(each.value);
+    }
+    return space_devices<Space>::current();
+  }
+  device_guard<Space> on_device_;
+};
+
 /// Owns the list of chunks and the state of their elements, each allocated with the first list and never again.
 template <dtype T, memory_space Space>
 class parameter_table {

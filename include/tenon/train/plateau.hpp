@@ -1,6 +1,6 @@
 // tenon/train/plateau.hpp: learning rates that fall when a measure stops getting better.
 // Unlike other schedules it hangs on what was measured, so it has state, which a checkpoint keeps.
-// Floor 8: may include train.
+// Floor 8: may include base, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
