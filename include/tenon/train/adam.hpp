@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <tenon/train/optimizer.hpp>
 
 namespace tenon::train {

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/launch.hpp>
 #include <tenon/device/threads.hpp>
 #include <tenon/device/workspace.hpp>
 #include <tenon/expr/packet.hpp>
