@@ -4,6 +4,7 @@
 #include <tenon/device/graph.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train/adam.hpp>
+#include <tenon/train/lamb.hpp>
 #include <tenon/train/sgd.hpp>
 
 #include "support/optimizer.hpp"
@@ -171,6 +172,22 @@ TEMPLATE_LIST_TEST_CASE("a step runs where the parameters lie", "[optimizer]", t
     CHECK(tenon::current_device<TestType>() == 0);
   }
   CHECK(net.values() != before);
+}
+
+TEMPLATE_LIST_TEST_CASE("parameters without gradients stay", "[optimizer]", tenon_test::spaces) {
+  loose_parameters<TestType> net({5000, 3, 2});
+  tenon::train::lamb<TestType> optimizer({.lr = 0.5});
+  optimizer.clipping().max_norm = 1;
+  net.draw_gradients(1);
+  for (int still : {0, 2}) {
+    net.all[static_cast<std::size_t>(still)].gradient.give_up_elements();
+    const auto before = net.values();
+    optimizer.step(net);
+    const auto after = net.values();
+    CHECK((after.front() == before.front()));
+    CHECK((after[5001] != before[5001]));
+    CHECK((after.back() == before.back()) == (still == 2));
+  }
 }
 
 TEST_CASE("options cannot ask for state that was not allocated", "[optimizer]") {

@@ -22,7 +22,7 @@ template <dtype T>
 struct average_rule : sweep_rule {
   static constexpr const char* name = "average";
   static constexpr int states = 1;
-  static constexpr bool writes_value = false;
+  static constexpr bool reads_gradient = false, writes_value = false;
   T decay, rest;
 
   average_rule() = default;

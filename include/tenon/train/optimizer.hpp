@@ -128,7 +128,7 @@ class optimizer {
     }
   }
 
-  /// Moves every parameter of `net` along the gradient that the last backward pass left.
+  /// Moves every parameter of `net` along the gradient that the last backward pass left; those without one stay.
   /// throws    error for options that make no sense, shape_error when `net` is another network than before
   template <class Network>
   void step(Network& net) {
@@ -179,7 +179,10 @@ class optimizer {
     net.visit_parameters([&](const auto&, auto& parameter) {
       const std::size_t number = memory_.size();
       const int group = number < group_of_.size() ? group_of_[number] : 0;
-      memory_.push_back({parameter.value.data(), parameter.gradient.data(), parameter.value.size(), group});
+      const bool has_gradient = parameter.gradient.size() == parameter.value.size();
+      const T* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
+      memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
+                         parameter.value.size(), group});
     });
   }
   void take_parameters() {

@@ -16,7 +16,7 @@ inline constexpr int max_chunk_sums = 2;       // numbers that a sweep may add u
 template <dtype T>
 struct parameter_memory {
   T* value;
-  const T* gradient;
+  const T* gradient;  // null where there is none
   index size;
   int group;
 
@@ -29,7 +29,7 @@ struct parameter_chunk {
   T* value;
   const T* gradient;
   index state;       // where what is kept for its first element lies, in each plane of the state
-  int size, group;   // how many elements; whose options
+  int size, group;   // how many elements, none without gradients; whose options
   int parameter;     // its number
   int first, count;  // the first chunk of that parameter, and how many it has
 };
@@ -152,10 +152,10 @@ class parameter_table {
       const int first = static_cast<int>(made.size()), number = static_cast<int>(starts_.size());
       const auto count = static_cast<int>((each.size + chunk_elements - 1) / chunk_elements);
       for (index start = 0; start < each.size; start += chunk_elements) {
-        const index left = each.size - start;
-        made.push_back({each.value + start, each.gradient + start, plane_ + start,
-                        static_cast<int>(left < chunk_elements ? left : chunk_elements), each.group, number, first,
-                        count});
+        const index left = each.size - start, size = left < chunk_elements ? left : chunk_elements;
+        const bool is_still = each.gradient == nullptr;
+        made.push_back({each.value + start, is_still ? nullptr : each.gradient + start, plane_ + start,
+                        is_still ? 0 : static_cast<int>(size), each.group, number, first, count});
       }
       starts_.push_back(plane_);
       plane_ += (each.size + state_alignment - 1) / state_alignment * state_alignment;

@@ -20,12 +20,13 @@ inline constexpr int max_groups = 64;  // of options in one launch: its argument
 /// and with sums `settle(sums)`, the number that they come to; `take(total)` is given that of an earlier sweep.
 struct sweep_rule {
   static constexpr const char* name = "optimizer";
-  static constexpr int states = 0;            // numbers that are kept for each element
-  static constexpr int sum_count = 0;         // numbers that are added up over elements
-  static constexpr bool sums_each = false;    // over those of each parameter, not over all
-  static constexpr bool writes_value = true;  // whether it changes parameters
-  static constexpr bool writes_state = true;  // whether it changes what is kept
-  static constexpr bool is_step = true;       // whether steps are counted by it
+  static constexpr int states = 0;              // numbers that are kept for each element
+  static constexpr int sum_count = 0;           // numbers that are added up over elements
+  static constexpr bool sums_each = false;      // over those of each parameter, not over all
+  static constexpr bool reads_gradient = true;  // whether parameters without gradient are left alone
+  static constexpr bool writes_value = true;    // whether it changes parameters
+  static constexpr bool writes_state = true;    // whether it changes what is kept
+  static constexpr bool is_step = true;         // whether steps are counted by it
 
   TENON_HOST_DEVICE bool uses(int) const { return true; }
   double initial(int) const { return 0; }  // what is kept begins there
