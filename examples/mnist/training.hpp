@@ -57,7 +57,7 @@ double test(Network& net, const digits& examples, const mnist::options& options)
 template <class Space, class Network>
 void train(Network& net, const digits& examples, const mnist::options& options) {
   nn::pass<Network, image_shape, Space> pass(net);
-  tn::train::sgd<Space> optimizer({.rate = options.rate, .momentum = 0.9f});
+  tn::train::sgd<Space> optimizer({.lr = options.rate, .momentum = 0.9});
   tn::data::loader loader(examples, {.batch = options.batch, .shuffle = true, .seed = options.seed});
   const std::int64_t steps = loader.batches() * options.epochs;
   for (std::int64_t epoch = 0, step = 0; epoch < options.epochs; ++epoch) {
@@ -69,7 +69,7 @@ void train(Network& net, const digits& examples, const mnist::options& options) 
       const auto logits = pass.forward(images.view());
       const float loss = tn::mean(nn::cross_entropy(logits, labels));
       pass.backward(images.view(), nn::cross_entropy_gradient(logits, labels));
-      optimizer.options().rate = tn::train::cosine(options.rate, step++, steps);
+      optimizer.schedule(tn::train::cosine_annealing_lr{.t_max = steps}, step++);
       optimizer.step(net);
       progress.advance(images.extent(0), loss);
     }

@@ -11,7 +11,14 @@
 #include <tenon/io/print.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/tenon.hpp>
+#include <tenon/train/adagrad.hpp>
+#include <tenon/train/adam.hpp>
+#include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
-#include <tenon/train/optimizer.hpp>
+#include <tenon/train/lamb.hpp>
+#include <tenon/train/lion.hpp>
+#include <tenon/train/plateau.hpp>
 #include <tenon/train/progress.hpp>
+#include <tenon/train/rmsprop.hpp>
 #include <tenon/train/schedule.hpp>
+#include <tenon/train/sgd.hpp>

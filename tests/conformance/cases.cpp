@@ -83,6 +83,9 @@ std::string attribute_table::text(const char* name, const char* fallback) const 
 std::vector<index> attribute_table::integers(const char* name) const {
   return has(name) ? values_->at(name).get<std::vector<index>>() : std::vector<index>();
 }
+std::vector<double> attribute_table::numbers(const char* name) const {
+  return has(name) ? values_->at(name).get<std::vector<double>>() : std::vector<double>();
+}
 std::optional<array> attribute_table::tensor(const char* name) const {
   if (!has(name)) return std::nullopt;
   return array_of_json(values_->at(name));

@@ -33,6 +33,7 @@ device_tables all_devices() {
   add_resampling(devices);
   add_generator(devices);
   add_recurrent(devices);
+  add_optimizer(devices);
   return devices;
 }
 

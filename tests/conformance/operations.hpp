@@ -28,6 +28,7 @@ class attribute_table {
   std::string text(const char* name, const char* fallback) const;
   /// Empty where absent.
   std::vector<index> integers(const char* name) const;
+  std::vector<double> numbers(const char* name) const;
   std::optional<array> tensor(const char* name) const;
 
  private:
@@ -116,5 +117,6 @@ void add_generator(device_tables&);
 void add_recurrent(device_tables&);
 void add_pooling(device_tables&);
 void add_resampling(device_tables&);
+void add_optimizer(device_tables&);
 
 }  // namespace conformance

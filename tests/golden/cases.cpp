@@ -18,13 +18,24 @@ array_table read_arrays(const std::filesystem::path& folder, const nlohmann::jso
   return result;
 }
 
+/// Numbers that stand in JSON itself.
+array array_of_numbers(const std::vector<float>& numbers) {
+  array result{"float32", {static_cast<index>(numbers.size())}, {}};
+  const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
+  result.bytes.assign(bytes, bytes + numbers.size() * sizeof(float));
+  return result;
+}
+
 }  // namespace
 
 golden_case read_golden_case(const std::filesystem::path& folder) {
   const nlohmann::json told = conformance::read_json(folder / "case.json");
   const auto read = [&](const char* key) { return read_arrays(folder, told, key); };
+  const bool is_training = told.at("op") == "train";
+  array_table outputs_after = read("outputs_after");
+  if (is_training) outputs_after["losses"] = array_of_numbers(told.at("losses").get<std::vector<float>>());
   return {.name = told.at("name"),
-          .layer = told.at("op"),
+          .layer = told.at(is_training ? "network" : "op"),
           .attributes = conformance::attribute_table(told.at("attributes")),
           .inputs = read("inputs"),
           .parameters = read("parameters"),
@@ -32,7 +43,11 @@ golden_case read_golden_case(const std::filesystem::path& folder) {
           .grad_outputs = read("grad_outputs"),
           .outputs = read("outputs"),
           .buffers_after = read("buffers_after"),
-          .gradients = read("gradients")};
+          .gradients = read("gradients"),
+          .folder = folder,
+          .optimizer = is_training ? told.at("optimizer").get<std::string>() : std::string(),
+          .parameters_after = read("parameters_after"),
+          .outputs_after = std::move(outputs_after)};
 }
 
 }  // namespace golden

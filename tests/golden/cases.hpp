@@ -23,11 +23,14 @@ struct golden_case {
   conformance::attribute_table attributes;
   array_table inputs, parameters, buffers, grad_outputs;
   array_table outputs, buffers_after, gradients;
+  std::filesystem::path folder;
+  std::string optimizer;                        // of training cases, whose layer is the network
+  array_table parameters_after, outputs_after;  // of training cases; `losses` are among the latter
 };
 
 /// What came out here, to be compared with a case.
 struct result {
-  array_table outputs, buffers_after, gradients;
+  array_table outputs, buffers_after, gradients, parameters_after, outputs_after;
 };
 
 /// Thrown for a case that cannot be told here; its text says why.
@@ -49,7 +52,9 @@ void add_convolution(device_tables&);
 void add_embedding(device_tables&);
 void add_linear(device_tables&);
 void add_loss(device_tables&);
+void add_network(device_tables&);
 void add_normalization(device_tables&);
+void add_optimizer(device_tables&);
 void add_padding(device_tables&);
 void add_pooling(device_tables&);
 void add_recurrent(device_tables&);

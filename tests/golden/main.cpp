@@ -17,7 +17,9 @@ device_tables all_devices() {
   add_embedding(devices);
   add_linear(devices);
   add_loss(devices);
+  add_network(devices);
   add_normalization(devices);
+  add_optimizer(devices);
   add_padding(devices);
   add_pooling(devices);
   add_recurrent(devices);
@@ -47,6 +49,8 @@ std::string complaint_about(const golden_case& given, const layer& apply,
   std::string text = difference("output", actual.outputs, given.outputs, tolerances);
   if (text.empty()) text = difference("buffer", actual.buffers_after, given.buffers_after, tolerances);
   if (text.empty()) text = difference("gradient", actual.gradients, given.gradients, tolerances);
+  if (text.empty()) text = difference("parameter", actual.parameters_after, given.parameters_after, tolerances);
+  if (text.empty()) text = difference("later output", actual.outputs_after, given.outputs_after, tolerances);
   return text;
 }
 

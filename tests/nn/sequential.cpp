@@ -4,7 +4,7 @@
 #include <tenon/device/launch_count.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/tenon.hpp>
-#include <tenon/train/optimizer.hpp>
+#include <tenon/train/sgd.hpp>
 
 #include "support/golden.hpp"
 #include "support/spaces.hpp"
@@ -121,7 +121,7 @@ TEST_CASE("a training of five steps gives PyTorch's losses and parameters", "[se
       [&](const std::string& name, auto& parameter) { model.read(name_in_file(name), parameter.value); });
   using input_shape = shape<dyn, 3, 28, 28>;
   nn::pass<decltype(net), input_shape> pass(net);
-  tenon::train::sgd<> optimizer({.rate = 0.05f, .momentum = 0.9f});
+  tenon::train::sgd<> optimizer({.lr = 0.05, .momentum = 0.9});
   const auto images = golden.read<float, 5>("input_input");
   const auto targets = golden.read<std::int64_t, 2>("input_target");
   const double losses[] = {2.2510976791381836, 2.6303837299346924, 1.9977128505706787, 2.661264419555664,

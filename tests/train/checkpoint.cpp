@@ -4,7 +4,10 @@
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/sequential.hpp>
+#include <tenon/train/adam.hpp>
+#include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
+#include <tenon/train/plateau.hpp>
 
 #include "support/elements.hpp"
 #include "support/scratch_file.hpp"
@@ -131,4 +134,50 @@ TEST_CASE("a model that answers its sample otherwise is refused", "[checkpoint]"
   auto third = make_network(5);
   tenon::train::load_state(third, file.path, {.run_sample = false});
   CHECK(all_values(third) == state);
+}
+
+TEMPLATE_LIST_TEST_CASE("a training goes on bit for bit from its checkpoint", "[checkpoint]", tenon_test::spaces) {
+  const scratch_file file("training.safetensors");
+  const auto make_optimizer = [] {
+    return tenon::train::adam<TestType>({.lr = 0.1}, {{tenon::train::ends_with("bias"), {.amsgrad = true}}});
+  };
+  const auto step = [](auto& net, auto& optimizer, auto& average, auto& plateau, int number) {
+    net.visit_parameters([&](const auto&, auto& parameter) {
+      const auto seed = static_cast<std::uint64_t>(number * 100 + parameter.value.size());
+      parameter.gradient = tenon::uniform<float>(parameter.value.shape(), seed, -1.0f, 1.0f);
+    });
+    plateau.observe(number);
+    optimizer.schedule(plateau);
+    optimizer.step(net);
+    average.update(net);
+  };
+  auto net = make_network<TestType>(3), loaded = make_network<TestType>(4);
+  auto optimizer = make_optimizer(), resumed = make_optimizer();
+  tenon::train::average<TestType> average({.decay = 0.5}), resumed_average({.decay = 0.5});
+  tenon::train::reduce_lr_on_plateau plateau({.factor = 0.5, .patience = 1}), resumed_plateau = plateau;
+  for (int number = 1; number <= 3; ++number) step(net, optimizer, average, plateau, number);
+  tenon::train::save_state(tenon::train::training(net, optimizer, average, plateau), file.path);
+
+  tenon::train::training all(loaded, resumed, resumed_average, resumed_plateau);
+  const auto differences = tenon::train::load_state(all, file.path);
+  CHECK(differences.missing.empty());
+  CHECK(resumed.steps() == 3);
+  CHECK(resumed_average.updates() == 3);
+  CHECK(plateau.reductions() == 1);
+  CHECK(resumed_plateau.reductions() == 1);
+  CHECK(all_values(loaded) == all_values(net));
+  for (int number = 4; number <= 6; ++number) {
+    step(net, optimizer, average, plateau, number);
+    step(loaded, resumed, resumed_average, resumed_plateau, number);
+  }
+  CHECK(all_values(loaded) == all_values(net));
+  average.copy_to(net), resumed_average.copy_to(loaded);
+  CHECK(all_values(loaded) == all_values(net));
+  const tenon::io::safetensors_file opened(file.path);
+  CHECK(opened.contains("optim.0.weight.exp_avg"));
+  CHECK(opened.contains("optim.2.bias.max_exp_avg_sq"));
+  CHECK_FALSE(opened.contains("optim.2.weight.max_exp_avg_sq"));
+  CHECK(opened.extents("optim.0.weight.exp_avg") == std::vector<tenon::index>{4, 3});
+  CHECK(opened.contains("average.0.weight.average"));
+  CHECK(opened.contains("plateau.best"));
 }

@@ -1,91 +1,215 @@
-// tests/train/optimizer.cpp: optimizers against their definition and against PyTorch's steps.
-// Gradients are given, so that nothing but the optimizer is tested, save in a captured step of a whole network.
+// tests/train/optimizer.cpp: what all optimizers share: groups, clipping, state, launches.
+// Rules have tests of their own, and PyTorch's steps are a family of the golden cases.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/graph.hpp>
 #include <tenon/tenon.hpp>
-#include <tenon/train/optimizer.hpp>
+#include <tenon/train/adam.hpp>
+#include <tenon/train/lamb.hpp>
+#include <tenon/train/sgd.hpp>
 
-#include "support/elements.hpp"
-#include "support/golden.hpp"
-#include "support/spaces.hpp"
+#include "support/optimizer.hpp"
+#include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
+using tenon::train::begins_with;
+using tenon::train::ends_with;
+using tenon_test::loose_parameters;
 using tenon_test::numbers_of;
 
 namespace {
 
-/// Five steps with PyTorch's stored gradients, compared with its parameters after each.
+double norm_of(const std::vector<double>& numbers) {
+  double sum = 0;
+  for (const double each : numbers) sum += each * each;
+  return std::sqrt(sum);
+}
+
+/// Values after one step of plain descent with rate 1.
 template <class Space>
-void compare_with_golden(const std::string& name, const tenon::train::sgd_options& options) {
-  const tenon_test::golden_case golden(name);
-  if (!golden) return;
-  CAPTURE(name);
-  auto made = nn::sequential(nn::linear<6, 8>{}, nn::linear<8, 3>{});
-  const std::string files[] = {"fc1_weight", "fc1_bias", "fc2_weight", "fc2_bias"};
-  const auto visit = [&](auto& net, const auto& body) {
-    int position = 0;
-    net.visit_parameters([&](const auto&, auto& parameter) { body(files[position++], parameter); });
-  };
-  const auto read_step = [&]<int Rank>(tenon::constant<Rank>, const std::string& file, tenon::index step) {
-    const auto steps = golden.read<float, Rank + 1>(file);
-    tenon::array<tenon::index, Rank> extents{};
-    for (int axis = 0; axis < Rank; ++axis) extents[axis] = steps.extent(axis + 1);
-    return tenon::evaluated_tensor(tenon::reshape(tenon::slice(steps, tenon::only(step)), tenon::rank<Rank>(extents)));
-  };
-  visit(made, [&](const std::string& file, auto& parameter) {
-    constexpr int axes = std::remove_cvref_t<decltype(parameter.value)>::rank;
-    parameter.value = golden.read<float, axes>("parameter_" + file);
-  });
-  auto net = made.template to<Space>();
-  tenon::train::sgd<Space> optimizer(options);
-  for (tenon::index step = 0; step < 5; ++step) {
-    visit(net, [&](const std::string& file, auto& parameter) {
-      constexpr int axes = std::remove_cvref_t<decltype(parameter.value)>::rank;
-      parameter.gradient = read_step(tenon::constant<axes>{}, "gradient_" + file, step).template to<Space>();
-    });
-    optimizer.step(net);
-    visit(net, [&](const std::string& file, auto& parameter) {
-      constexpr int axes = std::remove_cvref_t<decltype(parameter.value)>::rank;
-      CHECK(tenon_test::golden_difference(
-                parameter.value, read_step(tenon::constant<axes>{}, "parameter_after_" + file, step), 1e-3) == "");
-    });
-  }
+std::vector<double> values_after_step(const tenon::train::gradient_clipping& clipping, std::vector<double>& gradients) {
+  loose_parameters<Space> net;
+  for (auto& each : net.all) each.value = 0.0f;
+  gradients = net.draw_gradients(1);
+  tenon::train::sgd<Space> optimizer({.lr = 1});
+  optimizer.clipping() = clipping;
+  optimizer.step(net);
+  return net.values();
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("sgd takes PyTorch's steps", "[optimizer]", tenon_test::spaces) {
-  compare_with_golden<TestType>("train_sgd", {.rate = 0.1f});
-  compare_with_golden<TestType>("train_sgd_momentum0.9", {.rate = 0.1f, .momentum = 0.9f});
-  compare_with_golden<TestType>("train_sgd_momentum0.9_weight_decay0.01",
-                                {.rate = 0.1f, .momentum = 0.9f, .weight_decay = 0.01f});
-}
-
-TEMPLATE_LIST_TEST_CASE("sgd follows its definition", "[optimizer]", tenon_test::spaces) {
-  auto made = nn::sequential(nn::linear<5, 7>{});
-  auto net = made.to<TestType>();
-  auto& layer = tenon::get<0>(net.layers);
-  tenon::train::sgd<TestType> optimizer({.rate = 0.5f, .momentum = 0.25f, .weight_decay = 0.125f});
-  auto value = numbers_of(layer.weight.value);
-  std::vector<double> velocity(value.size(), 0.0);
-  for (int step = 1; step <= 3; ++step) {
-    layer.weight.gradient = static_cast<float>(step);
+TEMPLATE_LIST_TEST_CASE("groups of parameters have options of their own", "[optimizer]", tenon_test::spaces) {
+  loose_parameters<TestType> net({5, 4, 5000, 3, 2});
+  tenon::train::sgd<TestType> optimizer(
+      {.lr = 1}, {{ends_with("bias"), {.lr = 0.5, .momentum = 0.5}}, {begins_with("2."), {.lr = 0.25}}});
+  auto expected = net.values();
+  for (int step = 1; step <= 2; ++step) {
+    const auto gradients = net.draw_gradients(3);  // the same again
+    const tenon::launch_counter counter;
     optimizer.step(net);
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      velocity[i] = 0.25 * velocity[i] + step + 0.125 * value[i];
-      value[i] -= 0.5 * velocity[i];
+    CHECK((step == 1 || counter.count() == 1));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const bool is_bias = (i >= 5 && i < 9) || (i >= 5009 && i < 5012);
+      expected[i] -= (is_bias ? (step == 1 ? 0.5 : 0.75) : i >= 5012 ? 0.25 : 1) * gradients[i];
     }
+    CHECK(tenon_test::difference(net.values(), expected, 1e-6) == "");
   }
-  CHECK(tenon_test::difference(numbers_of(layer.weight.value), value, 1e-6) == "");
+  optimizer.options(2).lr = 0;
+  const auto before = net.values();
+  optimizer.step(net);
+  const auto after = net.values();
+  CHECK(after.back() == before.back());
+  CHECK(after.front() != before.front());
 }
 
-TEMPLATE_LIST_TEST_CASE("a step is one kernel for each parameter", "[optimizer]", tenon_test::spaces) {
-  auto net = nn::sequential(nn::linear<5, 7>{}, nn::linear<7, 2>{}).to<TestType>();
-  tenon::train::sgd<TestType> optimizer({.rate = 0.5f, .momentum = 0.9f});
+TEST_CASE("groups that fit no network are refused", "[optimizer]") {
+  loose_parameters<tenon::host> net;
+  tenon::train::sgd<> optimizer({}, {{begins_with("0."), {}}, {begins_with("fc1"), {}}});
+  CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.step(net); }) ==
+        "optimizer: group 2 takes no parameter of the network; do its names fit?");
+  std::vector<tenon::train::parameter_group<tenon::train::sgd_options>> many(64, {begins_with("0."), {}});
+  CHECK(tenon_test::text_of<tenon::error>([&] { tenon::train::sgd<>({}, many); }) ==
+        "optimizer: 64 groups, expected fewer than 64");
+}
+
+TEMPLATE_LIST_TEST_CASE("gradients are clipped within the step", "[optimizer]", tenon_test::spaces) {
+  std::vector<double> gradients;
+  auto moved = values_after_step<TestType>({.clip_value = 0.5}, gradients);
+  std::vector<double> expected;
+  for (const double each : gradients) expected.push_back(-std::fmax(-0.5, std::fmin(0.5, each)));
+  CHECK(tenon_test::difference(moved, expected, 1e-6) == "");
+
+  moved = values_after_step<TestType>({.max_norm = 2}, gradients);
+  for (std::size_t i = 0; i < gradients.size(); ++i) expected[i] = -gradients[i] * 2 / (norm_of(gradients) + 1e-6);
+  CHECK(tenon_test::difference(moved, expected, 1e-6) == "");
+  CHECK(std::fabs(norm_of(moved) - 2) < 1e-5);
+
+  moved = values_after_step<TestType>({.max_norm = 1e6}, gradients);  // more than it is: left as it is
+  for (std::size_t i = 0; i < gradients.size(); ++i) expected[i] = -gradients[i];
+  CHECK(tenon_test::difference(moved, expected, 1e-6) == "");
+
+  moved = values_after_step<TestType>({.clip_value = 0.5, .max_norm = 2}, gradients);
+  for (double& each : gradients) each = std::fmax(-0.5, std::fmin(0.5, each));
+  for (std::size_t i = 0; i < gradients.size(); ++i) expected[i] = -gradients[i] * 2 / (norm_of(gradients) + 1e-6);
+  CHECK(tenon_test::difference(moved, expected, 1e-6) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("clipping by norm is one launch more, and tells the norm", "[optimizer]", tenon_test::spaces) {
+  loose_parameters<TestType> net;
+  tenon::train::adam<TestType> optimizer;
+  optimizer.clipping().max_norm = 1;
+  for (int step = 1; step <= 3; ++step) {
+    const auto gradients = net.draw_gradients(step);
+    const tenon::launch_counter counter;
+    const auto allocated = tenon::blocks_of<TestType>().added();
+    optimizer.step(net);
+    CHECK((step == 1 || counter.count() == 2));
+    CHECK((step == 1 || tenon::blocks_of<TestType>().added() == allocated));
+    CHECK(tenon_test::is_close(numbers_of<TestType>(optimizer.gradient_norm())[0], norm_of(gradients), 1e-6));
+  }
+  net.all[2].gradient = std::numeric_limits<float>::quiet_NaN();
   optimizer.step(net);
-  const auto before = tenon::launch_count().count;
+  CHECK(std::isnan(numbers_of<TestType>(optimizer.gradient_norm())[0]));
+  for (const double each : net.values()) {
+    if (!std::isnan(each)) FAIL("a norm of NaN moves every parameter to NaN");
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("state has PyTorch's names", "[optimizer]", tenon_test::spaces) {
+  loose_parameters<TestType> net({3, 2});
+  tenon::train::adam<TestType> optimizer({}, {{ends_with("bias"), {.amsgrad = true}}});
+  net.draw_gradients(1);
   optimizer.step(net);
-  CHECK(tenon::launch_count().count - before == 4);
+  std::vector<std::string> names;
+  std::int64_t steps = 0;
+  optimizer.visit_state(net, [&]<class Value>(const std::string& name, Value& value) {
+    names.push_back(name);
+    if constexpr (std::is_arithmetic_v<Value>) steps = value;
+    else CHECK(value.shape().extent(0) == (name.starts_with("0.weight") ? 3 : 2));
+  });
+  CHECK(steps == 1);
+  CHECK(names == std::vector<std::string>{"step", "0.weight.exp_avg", "0.weight.exp_avg_sq", "0.bias.exp_avg",
+                                          "0.bias.exp_avg_sq", "0.bias.max_exp_avg_sq"});
+}
+
+TEMPLATE_LIST_TEST_CASE("an optimizer belongs to one network, wherever that lies", "[optimizer]", tenon_test::spaces) {
+  loose_parameters<TestType> net({3, 2}), other({3, 3}), none({0, 0}), empty(std::vector<tenon::index>{});
+  tenon::train::sgd<TestType> optimizer({.lr = 1, .momentum = 0.5}), idle;
+  net.draw_gradients(1);
+  const auto start = net.values();
+  optimizer.step(net);
+  auto moved = net;  // elsewhere in memory
+  optimizer.step(moved);
+  const auto gradients = moved.draw_gradients(1);
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < start.size(); ++i) expected.push_back(start[i] - 2.5 * gradients[i]);
+  CHECK(tenon_test::difference(moved.values(), expected, 1e-6) == "");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { optimizer.step(other); }) ==
+        "optimizer: 2 parameters of other sizes than the 2 of its first step; an optimizer belongs to one network");
+  optimizer.options().momentum = 0;
+  optimizer.step(moved);
+  const tenon::launch_counter counter;
+  idle.step(empty);
+  CHECK(counter.count() == 0);
+  tenon::train::sgd<TestType> still;
+  still.clipping().max_norm = 1;
+  still.step(none);
+  CHECK(counter.count() == 0);
+  CHECK(still.steps() == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("a step runs where the parameters lie", "[optimizer]", tenon_test::kernel_spaces) {
+  if (tenon::device_count<TestType>() < 2) return;
+  tenon::train::adam<TestType> optimizer;
+  const tenon::device_guard<TestType> second(1);
+  loose_parameters<TestType> net;
+  net.draw_gradients(1);
+  const auto before = net.values();
+  {
+    const tenon::device_guard<TestType> first(0);
+    optimizer.step(net);
+    optimizer.step(net);
+    CHECK(tenon::current_device<TestType>() == 0);
+  }
+  CHECK(net.values() != before);
+}
+
+TEMPLATE_LIST_TEST_CASE("parameters without gradients stay", "[optimizer]", tenon_test::spaces) {
+  loose_parameters<TestType> net({5000, 3, 2});
+  tenon::train::lamb<TestType> optimizer({.lr = 0.5});
+  optimizer.clipping().max_norm = 1;
+  net.draw_gradients(1);
+  for (int still : {0, 2}) {
+    net.all[static_cast<std::size_t>(still)].gradient.give_up_elements();
+    const auto before = net.values();
+    optimizer.step(net);
+    const auto after = net.values();
+    CHECK((after.front() == before.front()));
+    CHECK((after[5001] != before[5001]));
+    CHECK((after.back() == before.back()) == (still == 2));
+  }
+}
+
+TEST_CASE("options cannot ask for state that was not allocated", "[optimizer]") {
+  loose_parameters<tenon::host> net({3, 2});
+  tenon::train::sgd<> optimizer;
+  optimizer.step(net);
+  optimizer.options().momentum = 0.9;
+  CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.step(net); }) ==
+        "optimizer: options ask for state that the first step did not; set them before");
+}
+
+TEST_CASE("a step is the same on any number of threads", "[optimizer]") {
+  loose_parameters<tenon::host> one({70000, 5}), many({70000, 5});
+  tenon::train::adam<> first, second;
+  first.clipping().max_norm = second.clipping().max_norm = 1;
+  one.draw_gradients(1), many.draw_gradients(1);
+  tenon::set_num_threads(1);
+  first.step(one);
+  tenon::set_num_threads(3);
+  second.step(many);
+  tenon::set_num_threads(0);
+  CHECK(one.values() == many.values());
 }
 
 TEMPLATE_LIST_TEST_CASE("a network's training step is captured whole", "[optimizer]", tenon_test::kernel_spaces) {
@@ -103,9 +227,9 @@ TEMPLATE_LIST_TEST_CASE("a network's training step is captured whole", "[optimiz
     optimizer.step(net);
   };
   nn::pass<decltype(direct), input_shape, TestType> direct_pass(direct), replayed_pass(replayed);
-  tenon::train::sgd<TestType> first({.rate = 0.1f, .momentum = 0.9f}), second({.rate = 0.1f, .momentum = 0.9f});
+  tenon::train::adam<TestType> first({.lr = 0.1}), second({.lr = 0.1});  // whose steps know their number
   step_of(direct, direct_pass, first, expected);
-  step_of(replayed, replayed_pass, second, loss);  // the velocities are there from now on
+  step_of(replayed, replayed_pass, second, loss);  // the averages are there from now on
   const auto graph = tenon::capture<TestType>([&] { step_of(replayed, replayed_pass, second, loss); });
   for (int step = 0; step < 3; ++step) {
     step_of(direct, direct_pass, first, expected);
@@ -114,4 +238,5 @@ TEMPLATE_LIST_TEST_CASE("a network's training step is captured whole", "[optimiz
     CHECK(tenon::blocks_of<TestType>().added() == allocated);
     CHECK(numbers_of(loss) == numbers_of(expected));
   }
+  CHECK(second.steps() == 4);
 }

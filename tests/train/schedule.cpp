@@ -1,19 +1,95 @@
 // tests/train/schedule.cpp: learning rates over the steps.
-// Values at the ends, in the middle, and beyond.
+// Values that PyTorch gives, at the ends, in the middle and beyond.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/train/adam.hpp>
+#include <tenon/train/rmsprop.hpp>
 #include <tenon/train/schedule.hpp>
 
 #include "support/catch.hpp"
+#include "support/elements.hpp"
 
-TEST_CASE("a cosine falls from its first rate to zero", "[schedule]") {
-  CHECK(tenon::train::cosine(0.5f, 0, 100) == 0.5f);
-  CHECK(tenon::train::cosine(0.5f, 50, 100) == 0.25f);
-  CHECK(std::fabs(tenon::train::cosine(1.0f, 25, 100) - 0.85355339) < 1e-7);
-  CHECK(tenon::train::cosine(0.5f, 99, 100) > 0.0f);
-  CHECK(tenon::train::cosine(0.5f, 100, 100) == 0.0f);
-  CHECK(tenon::train::cosine(0.5f, 1000, 100) == 0.0f);
-  CHECK(tenon::train::cosine(0.5f, 0, 0) == 0.0f);
-  for (int step = 1; step < 100; ++step) {
-    CHECK(tenon::train::cosine(0.5f, step, 100) < tenon::train::cosine(0.5f, step - 1, 100));
-  }
+namespace {
+
+using tenon::train::annealing;
+using tenon::train::one_cycle_lr;
+
+/// The rates of steps 0 to `count` - 1.
+template <class Schedule>
+std::vector<double> rates_of(const Schedule& schedule, double first, int count) {
+  std::vector<double> rates;
+  for (int step = 0; step < count; ++step) rates.push_back(schedule(first, step));
+  return rates;
+}
+bool are_rates(const std::vector<double>& found, const std::vector<double>& expected) {
+  bool same = found.size() == expected.size();
+  for (std::size_t i = 0; same && i < found.size(); ++i) same = std::fabs(found[i] - expected[i]) <= 1e-12;
+  return same;
+}
+
+}  // namespace
+
+TEST_CASE("rates fall at steps", "[schedule]") {
+  CHECK(are_rates(rates_of(tenon::train::step_lr{.step_size = 2}, 1, 6), {1, 1, 0.1, 0.1, 0.01, 0.01}));
+  CHECK(are_rates(rates_of(tenon::train::step_lr{.step_size = 3, .gamma = 0.5}, 4, 5), {4, 4, 4, 2, 2}));
+  CHECK(are_rates(rates_of(tenon::train::multi_step_lr{.milestones = {1, 4}}, 1, 6), {1, 0.1, 0.1, 0.1, 0.01, 0.01}));
+  CHECK(are_rates(rates_of(tenon::train::multi_step_lr{.milestones = {}}, 0.5, 2), {0.5, 0.5}));
+  CHECK(are_rates(rates_of(tenon::train::exponential_lr{.gamma = 0.5}, 2, 4), {2, 1, 0.5, 0.25}));
+}
+
+TEST_CASE("a cosine falls from its first rate, and rises beyond", "[schedule]") {
+  const tenon::train::cosine_annealing_lr to_zero{.t_max = 4}, above{.t_max = 2, .eta_min = 0.5};
+  CHECK(are_rates(rates_of(to_zero, 1, 6), {1, 0.5 + std::sqrt(0.125), 0.5, 0.5 - std::sqrt(0.125), 0,  //
+                                            0.5 - std::sqrt(0.125)}));
+  CHECK(are_rates(rates_of(above, 1.5, 3), {1.5, 1, 0.5}));
+}
+
+TEST_CASE("rates rise on a line, and another schedule follows", "[schedule]") {
+  CHECK(are_rates(rates_of(tenon::train::linear_lr{}, 3, 7), {1, 1.4, 1.8, 2.2, 2.6, 3, 3}));
+  CHECK(are_rates(rates_of(tenon::train::linear_lr{.start_factor = 0, .total_iters = 0}, 3, 2), {3, 3}));
+  const tenon::train::sequential_lr both{tenon::train::linear_lr{.start_factor = 0.5, .total_iters = 2}, 2,
+                                         tenon::train::step_lr{.step_size = 1}};
+  CHECK(are_rates(rates_of(both, 1, 5), {0.5, 0.75, 1, 0.1, 0.01}));
+}
+
+TEST_CASE("one cycle rises and falls", "[schedule]") {
+  const one_cycle_lr line{
+      .max_lr = 1, .total_steps = 10, .anneal_strategy = annealing::linear, .div_factor = 4, .final_div_factor = 10};
+  const double low = 0.25, end = 0.025, fall = (1 - end) / 7;
+  CHECK(are_rates(rates_of(line, 77, 11), {low, 0.625, 1, 1 - fall, 1 - 2 * fall, 1 - 3 * fall, 1 - 4 * fall,
+                                           1 - 5 * fall, 1 - 6 * fall, end, end}));
+  const one_cycle_lr curve{.max_lr = 1, .total_steps = 10};
+  const double first = 1 / 25.0;
+  CHECK(std::fabs(curve(0, 1) - (first + 1) / 2) < 1e-12);
+  CHECK(std::fabs(curve(0, 9) - first / 1e4) < 1e-12);
+  one_cycle_lr thrice = line;
+  thrice.three_phase = true;
+  CHECK(are_rates(rates_of(thrice, 77, 5), {low, 0.625, 1, 0.625, low}));
+  CHECK(std::fabs(thrice(0, 9) - end) < 1e-12);
+}
+
+TEST_CASE("one cycle turns momentum round", "[schedule]") {
+  const one_cycle_lr cycle{.max_lr = 1, .total_steps = 10, .anneal_strategy = annealing::linear};
+  tenon::train::adam_options adam;
+  cycle.set_momentum(adam, 0);
+  CHECK(adam.betas[0] == 0.95);
+  cycle.set_momentum(adam, 2);
+  CHECK(std::fabs(adam.betas[0] - 0.85) < 1e-12);
+  CHECK(adam.betas[1] == 0.999);
+  tenon::train::rmsprop_options rmsprop;
+  cycle.set_momentum(rmsprop, 1);
+  CHECK(std::fabs(rmsprop.momentum - 0.9) < 1e-12);
+  one_cycle_lr still = cycle;
+  still.cycle_momentum = false;
+  still.set_momentum(rmsprop, 0);
+  CHECK(std::fabs(rmsprop.momentum - 0.9) < 1e-12);
+}
+
+TEST_CASE("a schedule moves the rates of all groups of an optimizer", "[schedule]") {
+  tenon::train::adam<> optimizer({.lr = 1}, {{tenon::train::ends_with("bias"), {.lr = 0.5}}});
+  optimizer.schedule(tenon::train::step_lr{.step_size = 1}, 2);
+  CHECK(std::fabs(optimizer.options().lr - 0.01) < 1e-15);
+  CHECK(std::fabs(optimizer.options(1).lr - 0.005) < 1e-15);
+  optimizer.schedule(one_cycle_lr{.max_lr = 1, .total_steps = 10}, 0);
+  CHECK(std::fabs(optimizer.options(1).lr - 1 / 25.0) < 1e-15);
+  CHECK(optimizer.options(1).betas[0] == 0.95);
 }

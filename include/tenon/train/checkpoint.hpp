@@ -28,6 +28,32 @@ concept network_pass = requires(Pass& pass, const typename std::remove_cvref_t<P
   pass.forward(input.view());
 };
 
+/// A network and what its training remembers besides, such as an optimizer: saved and loaded as one, so that training
+/// goes on bit for bit. Names of an optimizer's state begin with `optim.`, as PyTorch has no word for them in one file.
+/// example   train::training all(net, optimizer, average); train::save_state(all, "training.safetensors");
+template <class Network, class... Parts>
+class training {
+ public:
+  explicit training(Network& net, Parts&... parts) : net_(net), parts_(make_tuple_of(&parts...)) {}
+
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    net_.visit_parameters(visitor);
+  }
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    if constexpr (requires { net_.visit_buffers(visitor); }) net_.visit_buffers(visitor);
+    for_each_index<static_cast<int>(sizeof...(Parts))>([&](auto i) {
+      auto& part = *get<i.value>(parts_);
+      part.visit_state(net_, [&](const std::string& name, auto& value) { visitor(part.state_prefix + name, value); });
+    });
+  }
+
+ private:
+  Network& net_;
+  tuple<Parts*...> parts_;
+};
+
 namespace detail {
 
 inline const std::string sample_input = "tenon.sample.input", sample_output = "tenon.sample.output";

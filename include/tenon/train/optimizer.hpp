@@ -1,60 +1,265 @@
-// tenon/train/optimizer.hpp: optimizers.
-// The state of a parameter lies beside it in one block, allocated with the first step and never again.
-// Floor 8: may include base, core, device, expr, plan, evaluate, io, nn, train.
+// tenon/train/optimizer.hpp: what all optimizers do: one launch moves all parameters of a network.
+// An optimizer is its options and a rule for one element; groups of parameters, clipping and state are here.
+// Floor 8: may include base, core, device, expr, plan, evaluate, nn, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
 #include <tenon/nn/module.hpp>
+#include <tenon/train/sweep.hpp>
 
 namespace tenon::train {
 
-/// Options of sgd, with PyTorch's meaning.
-struct sgd_options {
-  float rate = 0.01f;
-  float momentum = 0.0f;
-  float weight_decay = 0.0f;
+/// Parameters that have options of their own: those whose name `takes` accepts.
+/// example   {train::begins_with("0."), {.lr = 1e-4}}
+template <class Options>
+struct parameter_group {
+  std::function<bool(const std::string& name)> takes;
+  Options options;
 };
 
-/// Stochastic gradient descent with momentum: g += decay * p; v = momentum * v + g; p -= rate * v.
-/// cost      one kernel for each parameter, which writes velocity and parameter together
-/// source    torch.optim.SGD
-template <memory_space Space = host, dtype T = float>
-class sgd {
+/// Names of parameters that begin so: those of one layer.
+struct begins_with {
+  std::string beginning;
+  explicit begins_with(std::string text) : beginning(std::move(text)) {}
+  bool operator()(const std::string& name) const { return name.starts_with(beginning); }
+};
+/// Names of parameters that end so: all biases.
+struct ends_with {
+  std::string end;
+  explicit ends_with(std::string text) : end(std::move(text)) {}
+  bool operator()(const std::string& name) const { return name.ends_with(end); }
+};
+
+/// How a step clips gradients; those in memory stay as they are. By value first, then by the norm of what that leaves.
+/// source    torch.nn.utils.clip_grad_value_, clip_grad_norm_
+struct gradient_clipping {
+  double clip_value = std::numeric_limits<double>::infinity();  // the greatest magnitude of an element
+  double max_norm = std::numeric_limits<double>::infinity();    // of the gradients of all parameters together
+};
+
+/// throws    error where an option is below `least`, or not below `end`
+inline void check_option(const char* optimizer, const char* option, double given, double least,
+                         double end = std::numeric_limits<double>::infinity()) {
+  if (given >= least && given < end) return;
+  throw error(compose_text(optimizer, ": ", option, ": ", given, ", expected at least ", least,
+                           std::isinf(end) ? std::string() : compose_text(" and below ", end)));
+}
+
+namespace detail {
+
+/// The norm of all gradients.
+template <dtype T>
+struct norm_rule : sweep_rule {
+  static constexpr const char* name = "gradient_norm";
+  static constexpr int sum_count = 1;
+  static constexpr bool writes_value = false, is_step = false;
+
+  TENON_HOST_DEVICE static T settle(const T* sums) { return simd::sqrt(*sums); }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE void operator()(V&, V gradient, V*, V* sum) const {
+    *sum = *sum + gradient * gradient;
+  }
+};
+
+}  // namespace detail
+
+/// A part of what an optimizer keeps, as checkpoints take it.
+template <dtype T, shape_type Shape, memory_space Space>
+struct kept_values {
+  view<T, Shape, Space> elements;
+
+  const Shape& shape() const { return elements.shape(); }
+  template <memory_space Other>
+  tensor<T, Shape, Other> to() const {
+    return tensor<T, Shape, Space>(elements).template to<Other>();
+  }
+  template <class OtherShape>
+  void copy_from(const tensor<T, OtherShape, host>& source) const {
+    Space::copy_from_host(elements.data(), source.data(), static_cast<std::size_t>(source.size()) * sizeof(T));
+  }
+};
+
+/// Moves the parameters of a network by the rule of `Options`, in one launch for all; one more measures the norm of
+/// gradients where it is clipped, and one more serves rules that adapt to norms of parameters. Nothing waits for the
+/// device, and nothing is allocated after the first step. A captured step keeps its options, and counts its replays.
+///
+/// `Options` names a `rule<T>`, a sweep_rule that is made of them and names its `states` by `state_name(k)`. Where it
+/// has a `second_rule`, that runs behind it.
+/// example   train::adam<> optimizer({.lr = 1e-3}, {{train::ends_with("bias"), {.lr = 1e-2}}});
+template <class Options, memory_space Space = host, dtype T = float>
+class optimizer {
+  static_assert(std::is_floating_point_v<T> || must_hold<T>, "tenon: optimizers move parameters of float or double");
+
  public:
-  explicit sgd(const sgd_options& options) : options_(options) {}
+  static constexpr const char* state_prefix = "optim.";
+  using rule = typename Options::template rule<T>;
 
-  sgd_options& options() { return options_; }
+  /// The options of all parameters but those of `groups`; the first group that takes a parameter has it.
+  explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
+      : options_{options} {
+    if (groups.size() >= static_cast<std::size_t>(max_groups)) {
+      throw error(compose_text("optimizer: ", groups.size(), " groups, expected fewer than ", max_groups));
+    }
+    for (auto& each : groups) takes_.push_back(std::move(each.takes)), options_.push_back(each.options);
+    initial_ = options_;
+    make_rules<rule>();  // refuses options that make no sense
+  }
 
-  /// Moves every parameter of `net` along the gradient that the last backward pass left.
+  /// The options of group `group`, from 1 on; of all other parameters is 0. They may change between steps.
+  Options& options(int group = 0) { return options_.at(static_cast<std::size_t>(group)); }
+  int groups() const { return static_cast<int>(options_.size()); }
+  gradient_clipping& clipping() { return clipping_; }
+  /// The norm of all gradients that the last step measured, as it does where it clips by norm.
+  view<const T, shape<>, Space> gradient_norm() { return {table_.chunks().totals, shape<>{}}; }
+  std::int64_t steps() const { return table_.steps(); }
+
+  /// Sets the rate of every group to what a schedule makes of the one that it began with.
+  template <class Schedule>
+  void schedule(const Schedule& rate, index step = 0) {
+    for (std::size_t group = 0; group < options_.size(); ++group) {
+      options_[group].lr = rate(initial_[group].lr, step);
+      if constexpr (requires { rate.set_momentum(options_[group], step); }) {
+        rate.set_momentum(options_[group], step);
+      }
+    }
+  }
+
+  /// Moves every parameter of `net` along the gradient that the last backward pass left; those without one stay.
+  /// throws    error for options that make no sense, shape_error when `net` is another network than before
   template <class Network>
   void step(Network& net) {
-    if (velocity_.size() == 0) start(net);
-    index offset = 0;
-    net.visit_parameters([&](const auto&, auto& parameter) {
-      const rank<1> extent(parameter.value.size());
-      const view<T, rank<1>, Space> velocity(velocity_.data() + offset, extent);
-      update(velocity, view<T, rank<1>, Space>(parameter.value.data(), extent),
-             view<T, rank<1>, Space>(parameter.gradient.data(), extent));
-      offset += parameter.value.size();
+    collect(net);
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
+    table_.note_use();
+    if (clips_by_norm()) run<detail::norm_rule<T>>({}, nullptr);
+    run(make_rules<rule>(), clips_by_norm() ? table_.chunks().totals : nullptr);
+    if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), nullptr);
+  }
+
+  /// Calls `visitor(name, values)` for the number of steps and for what is kept of every parameter, by PyTorch's names.
+  template <class Network, class Visitor>
+  void visit_state(Network& net, Visitor&& visitor) {
+    visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
+    const std::int64_t before = table_.steps();
+    std::int64_t steps = before;
+    visitor(std::string("step"), steps);
+    if (steps != before) table_.set_steps(steps);
+    visit_kept(net, [&](const std::string& name, auto&, auto& kept) { visitor(name, kept); });
+  }
+  /// Calls `body(name, parameter, values)` for what is kept of every parameter.
+  template <class Network, class Body>
+  void visit_kept(Network& net, Body&& body) {
+    collect(net);
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
+    const auto rules = make_rules<rule>();
+    int number = 0;
+    net.visit_parameters([&](const auto& name, auto& parameter) {
+      using shape_type = std::remove_cvref_t<decltype(parameter.value.shape())>;
+      const rule& own = rules[memory_[static_cast<std::size_t>(number)].group];
+      for (int k = 0; k < rule::states; ++k) {
+        if (!own.uses(k)) continue;
+        kept_values<T, shape_type, Space> kept{{table_.state_of(number, plane_of_[k]), parameter.value.shape()}};
+        body(std::string(name) + "." + rule::state_name(k), parameter, kept);
+      }
+      ++number;
     });
   }
 
  private:
-  using flat = view<T, rank<1>, Space>;
-
+  template <class Network>
+  void collect(Network& net) {
+    if (memory_.empty()) start(net);
+    memory_.clear();
+    net.visit_parameters([&](const auto&, auto& parameter) {
+      const std::size_t number = memory_.size();
+      const int group = number < group_of_.size() ? group_of_[number] : 0;
+      const bool has_gradient = parameter.gradient.size() == parameter.value.size();
+      const T* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
+      memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
+                         parameter.value.size(), group});
+    });
+  }
+  void take_parameters() {
+    const bool is_first = table_.parameters().empty();
+    table_.take(memory_, planes_);
+    if (is_first) fill_state();
+  }
   template <class Network>
   void start(Network& net) {
-    index count = 0;
-    net.visit_parameters([&](const auto&, auto& parameter) { count += parameter.value.size(); });
-    velocity_ = zeros<T, Space>(rank<1>(count));
+    std::vector<int> members(options_.size());
+    group_of_.clear();
+    net.visit_parameters([&](const auto& name, auto&) {
+      group_of_.push_back(group_of(std::string(name)));
+      ++members[static_cast<std::size_t>(group_of_.back())];
+    });
+    for (std::size_t group = 1; group < members.size(); ++group) {
+      if (members[group] == 0) {
+        throw error(compose_text("optimizer: group ", group, " takes no parameter of the network; do its names fit?"));
+      }
+    }
+    planes_ = 0;
+    const auto rules = make_rules<rule>();
+    for (int k = 0; k < rule::states; ++k) plane_of_[k] = is_used(rules, k) ? planes_++ : -1;
   }
-  void update(const flat& velocity, const flat& value, const flat& gradient) const {
-    const auto moved = velocity * options_.momentum + (gradient + value * options_.weight_decay);
-    evaluate(assign(velocity, moved), assign(value, value - moved * options_.rate));
+  /// Zero is there already.
+  void fill_state() {
+    const auto rules = make_rules<rule>();
+    for (std::size_t number = 0; number < memory_.size(); ++number) {
+      const rule& own = rules[memory_[number].group];
+      for (int k = 0; k < rule::states; ++k) {
+        if (!own.uses(k) || own.initial(k) == 0) continue;
+        T* const state = table_.state_of(static_cast<int>(number), plane_of_[k]);
+        view<T, rank<1>, Space>(state, rank<1>(memory_[number].size)) = static_cast<T>(own.initial(k));
+      }
+    }
   }
+  int group_of(const std::string& name) const {
+    for (std::size_t group = 0; group < takes_.size(); ++group) {
+      if (takes_[group](name)) return static_cast<int>(group) + 1;
+    }
+    return 0;
+  }
+  template <class Rule>
+  bool is_used(const array<Rule, max_groups>& rules, int state) const {
+    for (int group = 0; group < groups(); ++group) {
+      if (rules[group].uses(state)) return true;
+    }
+    return false;
+  }
+  bool clips_by_norm() const { return !std::isinf(clipping_.max_norm); }
 
-  sgd_options options_;
-  tensor<T, rank<1>, Space> velocity_;
+  template <class Rule>
+  array<Rule, max_groups> make_rules() const {
+    array<Rule, max_groups> rules{};
+    for (int group = 0; group < groups(); ++group) rules[group] = Rule(options_[static_cast<std::size_t>(group)]);
+    return rules;
+  }
+  template <class Rule>
+  void run(const array<Rule, max_groups>& rules, const T* norm) {
+    sweep<Rule, T> all{
+        table_.chunks(), {static_cast<T>(clipping_.clip_value), static_cast<T>(clipping_.max_norm), norm}, {}, rules};
+    for (int k = 0; k < Rule::states; ++k) {
+      all.plane_of[k] = plane_of_[k];
+      if (plane_of_[k] < 0 && is_used(rules, k)) {
+        throw error("optimizer: options ask for state that the first step did not; set them before");
+      }
+    }
+    run_sweep<Space>(all);
+  }
+  std::vector<Options> options_, initial_;
+  std::vector<std::function<bool(const std::string&)>> takes_;
+  gradient_clipping clipping_;
+  std::vector<int> group_of_;
+  int planes_ = 0;
+  array<int, rule::states == 0 ? 1 : rule::states> plane_of_{};
+  std::vector<parameter_memory<T>> memory_;
+  parameter_table<T, Space> table_;
 };
 
 }  // namespace tenon::train

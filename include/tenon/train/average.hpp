@@ -1,0 +1,79 @@
+// tenon/train/average.hpp: the exponential moving average of a network's weights.
+// It is an optimizer that keeps a number for each element and moves nothing.
+// Floor 8: may include base, core, device, expr, plan, evaluate, nn, train.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/train/optimizer.hpp>
+
+namespace tenon::train {
+
+template <dtype T>
+struct average_rule;
+
+struct average_options {
+  double decay = 0.999;  // weight of the past
+
+  template <class T>
+  using rule = average_rule<T>;
+};
+
+template <dtype T>
+struct average_rule : sweep_rule {
+  static constexpr const char* name = "average";
+  static constexpr int states = 1;
+  static constexpr bool reads_gradient = false, writes_value = false;
+  T decay, rest;
+
+  average_rule() = default;
+  explicit average_rule(const average_options& options)
+      : decay(static_cast<T>(options.decay)), rest(static_cast<T>(1 - options.decay)) {
+    check_option("average", "decay", options.decay, 0);
+    check_option("average", "1 - decay", 1 - options.decay, 0);
+  }
+  static const char* state_name(int) { return "average"; }
+
+  TENON_HOST_DEVICE void begin(T step) {
+    if (step == 1) decay = 0, rest = 1;
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE void operator()(V& value, V, V* average) const {
+    *average = *average * decay + value * rest;
+  }
+};
+
+/// The average of the parameters that `update` has seen: a = decay * a + (1 - decay) * p, at first p. Buffers are not
+/// averaged; a network to be used has those of the trained one.
+/// cost      one launch for all parameters; nothing is allocated after the first
+/// source    torch.optim.swa_utils.get_ema_avg_fn; Polyak, Juditsky 1992
+/// example   average.update(net); auto used = net; average.copy_to(used);
+template <memory_space Space = host, dtype T = float>
+class average {
+ public:
+  static constexpr const char* state_prefix = "average.";
+
+  explicit average(const average_options& options = {}) : kept_(options) {}
+
+  average_options& options() { return kept_.options(); }
+  std::int64_t updates() const { return kept_.steps(); }
+
+  template <class Network>
+  void update(Network& net) {
+    kept_.step(net);
+  }
+  /// Gives the average to the parameters of a network like those that were averaged.
+  template <class Network>
+  void copy_to(Network& net) {
+    kept_.visit_kept(net, [](const auto&, auto& parameter, auto& own) { parameter.value = own.elements; });
+  }
+  /// Calls `visitor(name, values)` for the number of updates and for the average of every parameter.
+  template <class Network, class Visitor>
+  void visit_state(Network& net, Visitor&& visitor) {
+    kept_.visit_state(net, visitor);
+  }
+
+ private:
+  optimizer<average_options, Space, T> kept_;
+};
+
+}  // namespace tenon::train

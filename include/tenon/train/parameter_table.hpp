@@ -1,0 +1,188 @@
+// tenon/train/parameter_table.hpp: the parameters of a network as one list of chunks, and what is kept for them.
+// A chunk says all that a block of threads has to know, so that one launch can do every parameter.
+// Floor 8: may include base, core, device, expr, plan, evaluate, train.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expressions.hpp>
+#include <vector>
+
+namespace tenon::train {
+
+inline constexpr index chunk_elements = 4096;  // of a chunk at most: what a block of threads does
+inline constexpr int max_chunk_sums = 2;       // numbers that a sweep may add up over elements
+
+/// A parameter in memory: its elements, their gradients, and the group of options that it belongs to.
+template <dtype T>
+struct parameter_memory {
+  T* value;
+  const T* gradient;  // null where there is none
+  index size;
+  int group;
+
+  bool operator==(const parameter_memory&) const = default;
+};
+
+/// A run of elements of one parameter.
+template <dtype T>
+struct parameter_chunk {
+  T* value;
+  const T* gradient;
+  index state;       // where what is kept for its first element lies, in each plane of the state
+  int size, group;   // how many elements, none without gradients; whose options
+  int parameter;     // its number
+  int first, count;  // the first chunk of that parameter, and how many it has
+};
+
+/// The chunks of all parameters as kernels see them.
+template <dtype T>
+struct chunk_list {
+  const parameter_chunk<T>* chunks;
+  int count;
+  std::int32_t* steps;  // that each chunk has taken; on the device, so that replayed graphs count too
+  T* state;             // planes of one number for each element
+  index plane;          // elements of a plane
+  T* partial_sums;      // `max_chunk_sums` of each chunk
+  T* totals;            // what sums over all parameters came to, then what those over each did
+  unsigned* counters;   // of chunks that are done, for each total
+};
+
+/// The device on which parameters lie is the current one while this lives.
+template <class Space>
+class device_of_parameters {
+ public:
+  template <dtype T>
+  explicit device_of_parameters(const std::vector<parameter_memory<T>>&) {}
+};
+template <has_devices Space>
+class device_of_parameters<Space> {
+ public:
+  template <dtype T>
+  explicit device_of_parameters(const std::vector<parameter_memory<T>>& parameters) : on_device_(find(parameters)) {}
+
+ private:
+  template <class T>
+  static int find(const std::vector<parameter_memory<T>>& parameters) {
+    for (const auto& each : parameters) {
+      if (each.size != 0) return space_devices<Space>::of(each.value);
+    }
+    return space_devices<Space>::current();
+  }
+  device_guard<Space> on_device_;
+};
+
+/// Owns the list of chunks and the state of their elements, each allocated with the first list and never again.
+template <dtype T, memory_space Space>
+class parameter_table {
+ public:
+  /// Takes the parameters of a step, and allocates `planes` numbers for each of their elements at the first.
+  /// throws    shape_error when later parameters are not as many or not of the same sizes
+  /// cost      a comparison of pointers; a copy of the list to the device where they have changed
+  void take(const std::vector<parameter_memory<T>>& parameters, int planes) {
+    if (parameters == parameters_) return;
+    const bool is_first = parameters_.empty();
+    if (!is_first) check_same_sizes(parameters);
+    parameters_ = parameters;
+    const auto made = make_chunks();
+    if (is_first) allocate(static_cast<index>(made.size()), planes);
+    write(chunks_, made);
+  }
+  chunk_list<T> chunks() {
+    return {chunks_.data(), static_cast<int>(chunks_.count()),
+            steps_.data(),  state_.data(),
+            plane_,         partial_sums_.data(),
+            totals_.data(), counters_.data()};
+  }
+  /// Plane `plane` of the state of parameter `parameter`.
+  T* state_of(int parameter, int plane) {
+    return state_.data() + plane * plane_ + starts_[static_cast<std::size_t>(parameter)];
+  }
+  const std::vector<parameter_memory<T>>& parameters() const { return parameters_; }
+
+  /// How many steps were taken; waits for the device.
+  std::int64_t steps() const {
+    std::int32_t found = 0;
+    if (steps_.count() != 0) Space::copy_to_host(&found, steps_.data(), sizeof(found));
+    return found;
+  }
+  void set_steps(std::int64_t steps) {
+    write(steps_, std::vector<std::int32_t>(static_cast<std::size_t>(steps_.count()), static_cast<int>(steps)));
+  }
+  /// Says to the space that its current stream uses all of this.
+  /// throws    device_error where it does not lie on the current device
+  void note_use() const {
+    if constexpr (has_devices<Space>) {
+      if (!space_devices<Space>::are_watched()) return;
+      for (const auto& each : parameters_) note(each.value), note(each.gradient);
+      note(chunks_.data()), note(steps_.data()), note(state_.data());
+      note(partial_sums_.data()), note(totals_.data()), note(counters_.data());
+    }
+  }
+
+ private:
+  static constexpr index state_alignment = 64;  // elements; parameters begin there in each plane
+
+  static void note(const void* address) {
+    if (address == nullptr) return;
+    const int device = space_devices<Space>::of(address), expected = space_devices<Space>::current();
+    if (device != expected) {
+      throw device_error(compose_text("optimizer: a parameter or its state lies on device ", device, " of ",
+                                      Space::name, ", expected device ", expected, ", the current one"));
+    }
+    space_devices<Space>::note(address);
+  }
+  template <class U>
+  static void write(storage<U, Space>& to, const std::vector<U>& values) {
+    if (!values.empty()) Space::copy_from_host(to.data(), values.data(), to.bytes());
+  }
+  void check_same_sizes(const std::vector<parameter_memory<T>>& parameters) const {
+    bool is_same = parameters.size() == parameters_.size();
+    for (std::size_t i = 0; is_same && i < parameters.size(); ++i) {
+      is_same = parameters[i].size == parameters_[i].size;
+    }
+    if (!is_same) {
+      throw shape_error(compose_text("optimizer: ", parameters.size(), " parameters of other sizes than the ",
+                                     parameters_.size(), " of its first step; an optimizer belongs to one network"));
+    }
+  }
+  std::vector<parameter_chunk<T>> make_chunks() {
+    std::vector<parameter_chunk<T>> made;
+    starts_.clear(), plane_ = 0;
+    for (const auto& each : parameters_) {
+      const int first = static_cast<int>(made.size()), number = static_cast<int>(starts_.size());
+      const auto count = static_cast<int>((each.size + chunk_elements - 1) / chunk_elements);
+      for (index start = 0; start < each.size; start += chunk_elements) {
+        const index left = each.size - start, size = left < chunk_elements ? left : chunk_elements;
+        const bool is_still = each.gradient == nullptr;
+        made.push_back({each.value + start, is_still ? nullptr : each.gradient + start, plane_ + start,
+                        is_still ? 0 : static_cast<int>(size), each.group, number, first, count});
+      }
+      starts_.push_back(plane_);
+      plane_ += (each.size + state_alignment - 1) / state_alignment * state_alignment;
+    }
+    return made;
+  }
+  void allocate(index chunks, int planes) {
+    const auto totals = static_cast<index>(parameters_.size()) + 1;
+    chunks_ = storage<parameter_chunk<T>, Space>(chunks);
+    steps_ = storage<std::int32_t, Space>(chunks);
+    state_ = storage<T, Space>(plane_ * planes);
+    partial_sums_ = storage<T, Space>(chunks * max_chunk_sums);
+    totals_ = storage<T, Space>(totals);
+    counters_ = storage<unsigned, Space>(totals);
+    set_steps(0);
+    if (state_.count() != 0) view<T, rank<1>, Space>(state_.data(), rank<1>(state_.count())) = T{0};
+    write(totals_, std::vector<T>(static_cast<std::size_t>(totals)));
+    write(counters_, std::vector<unsigned>(static_cast<std::size_t>(totals)));
+  }
+
+  std::vector<parameter_memory<T>> parameters_;
+  std::vector<index> starts_;
+  index plane_ = 0;
+  storage<parameter_chunk<T>, Space> chunks_;
+  storage<std::int32_t, Space> steps_;
+  storage<T, Space> state_, partial_sums_, totals_;
+  storage<unsigned, Space> counters_;
+};
+
+}  // namespace tenon::train

@@ -1,0 +1,82 @@
+// tenon/train/plateau.hpp: learning rates that fall when a measure stops getting better.
+// Unlike other schedules it hangs on what was measured, so it has state, which a checkpoint keeps.
+// Floor 8: may include base, train.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tenon/base/array.hpp>
+
+namespace tenon::train {
+
+/// Whether a measure is better when it is less, as a loss is, or greater.
+enum class better { min, max };
+/// Whether `threshold` is a share of the best measure or a difference from it.
+enum class threshold_kind { rel, abs };
+
+/// Options of reduce_lr_on_plateau, with PyTorch's names.
+struct plateau_options {
+  better mode = better::min;
+  double factor = 0.1;
+  index patience = 10;  // measures without a better one that are put up with
+  double threshold = 1e-4;
+  threshold_kind threshold_mode = threshold_kind::rel;
+  index cooldown = 0;  // measures after a reduction that do not count
+  double min_lr = 0;
+  double eps = 1e-8;  // the least change of a rate
+};
+
+/// A schedule that multiplies the rate by `factor` when more than `patience` measures in a row were no better.
+/// source    torch.optim.lr_scheduler.ReduceLROnPlateau
+/// example   plateau.observe(loss); optimizer.schedule(plateau);
+class reduce_lr_on_plateau {
+ public:
+  static constexpr const char* state_prefix = "plateau.";
+
+  explicit reduce_lr_on_plateau(const plateau_options& options = {})
+      : options_(options), best_(options.mode == better::min ? infinity : -infinity) {}
+
+  /// Takes the measure of an epoch.
+  void observe(double measure) {
+    const bool is_better = improves(measure);
+    if (is_better) best_ = measure;
+    bad_measures_ = is_better ? 0 : bad_measures_ + 1;
+    if (cooling_ > 0) --cooling_, bad_measures_ = 0;
+    if (bad_measures_ > options_.patience) ++reductions_, cooling_ = options_.cooldown, bad_measures_ = 0;
+  }
+  /// The rate after all reductions of a first one.
+  double operator()(double first, index) const {
+    for (std::int64_t i = 0; i < reductions_; ++i) {
+      const double less = std::max(first * options_.factor, options_.min_lr);
+      if (first - less > options_.eps) first = less;
+    }
+    return first;
+  }
+  std::int64_t reductions() const { return reductions_; }
+
+  /// Calls `visitor(name, number)` for all that it remembers.
+  template <class Network, class Visitor>
+  void visit_state(Network&, Visitor&& visitor) {
+    visitor(std::string("best"), best_), visitor(std::string("num_bad_epochs"), bad_measures_);
+    visitor(std::string("cooldown_counter"), cooling_), visitor(std::string("reductions"), reductions_);
+  }
+
+ private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  bool improves(double measure) const {
+    const double sign = options_.mode == better::min ? -1 : 1;
+    const bool is_share = options_.threshold_mode == threshold_kind::rel;
+    const double bar = is_share ? best_ * (1 + sign * options_.threshold) : best_ + sign * options_.threshold;
+    return options_.mode == better::min ? measure < bar : measure > bar;
+  }
+
+  plateau_options options_;
+  double best_;
+  std::int64_t bad_measures_ = 0, cooling_ = 0, reductions_ = 0;
+};
+
+}  // namespace tenon::train

@@ -1,0 +1,230 @@
+// tenon/train/sweep.hpp: one pass over every element of every parameter, in one launch.
+// A rule says what happens to an element; a block of threads does a chunk, on the host a thread several.
+// Floor 8: may include base, core, device, expr, train.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/launch.hpp>
+#include <tenon/device/threads.hpp>
+#include <tenon/device/workspace.hpp>
+#include <tenon/expr/packet.hpp>
+#include <tenon/train/parameter_table.hpp>
+
+namespace tenon::train {
+
+inline constexpr int max_groups = 64;  // of options in one launch: its arguments hold them
+
+/// What rules say of themselves, and what most of them say. A rule has the members
+///   begin(step)                       what hangs on the number of the step, which starts at 1
+///   operator()(value, gradient, state[, sums])   an element or several lanes; changes value, state and sums
+/// and with sums `settle(sums)`, the number that they come to; `take(total)` is given that of an earlier sweep.
+struct sweep_rule {
+  static constexpr const char* name = "optimizer";
+  static constexpr int states = 0;              // numbers that are kept for each element
+  static constexpr int sum_count = 0;           // numbers that are added up over elements
+  static constexpr bool sums_each = false;      // over those of each parameter, not over all
+  static constexpr bool reads_gradient = true;  // whether parameters without gradient are left alone
+  static constexpr bool writes_value = true;    // whether it changes parameters
+  static constexpr bool writes_state = true;    // whether it changes what is kept
+  static constexpr bool is_step = true;         // whether steps are counted by it
+
+  TENON_HOST_DEVICE bool uses(int) const { return true; }
+  double initial(int) const { return 0; }  // what is kept begins there
+};
+
+/// How gradients are clipped on their way into a rule.
+template <dtype T>
+struct gradient_clip {
+  T value;        // their greatest magnitude
+  T max_norm;     // of all of them together
+  const T* norm;  // what that is; null where they are not scaled
+  T scale = 1;
+
+  TENON_HOST_DEVICE void begin() {
+    if (norm != nullptr) scale = simd::at_most(max_norm / (*norm + static_cast<T>(1e-6)), T{1});
+  }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE V operator()(V gradient) const {
+    const V low = simd::constant_like<V>(-value), high = simd::constant_like<V>(value);
+    return simd::at_most(simd::at_least(gradient, low), high) * scale;
+  }
+};
+
+/// A rule over all chunks, with the options of each group.
+template <class Rule, dtype T>
+struct sweep {
+  static constexpr const char* name = Rule::name;
+  static constexpr int min_blocks = 4;  // of a multiprocessor, so that enough reads are under way
+  static constexpr int block = 256, states = Rule::states, places = states == 0 ? 1 : states;
+  static constexpr int packet_elements = 16 / static_cast<int>(sizeof(T));
+  chunk_list<T> list;
+  gradient_clip<T> clip;
+  array<int, places> plane_of;  // where each state lies; -1 where no group uses it
+  array<Rule, max_groups> rules;
+
+  /// A chunk as a block of threads does it.
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    const int number = device.block().x;
+    work at = begin(number);
+    device.sync();  // all have read the number of the step
+    if (Rule::is_step && device.thread() == 0) list.steps[number] = at.step;
+    array<T, max_chunk_sums> sums{};
+    int done = 0;
+    if (at.lies_in_packets()) {
+      done = at.part.size / packet_elements * packet_elements;
+      for (int i = device.thread() * packet_elements; i < done; i += device.block_size() * packet_elements) {
+        at.template change_packet<packet_elements>(i, sums.begin());
+      }
+    }
+    for (int i = done + device.thread(); i < at.part.size; i += device.block_size()) {
+      at.template change_packet<1>(i, sums.begin());
+    }
+    if constexpr (Rule::sum_count > 0) finish(device, at.part, number, sums);
+  }
+
+  /// The same chunk as a thread of the host does it.
+  void run_on_host(index number) const {
+    constexpr int width = simd::width_for(static_cast<int>(sizeof(T)));
+    work at = begin(static_cast<int>(number));
+    if (Rule::is_step) list.steps[number] = at.step;
+    simd::pack<T, width> lanes[max_chunk_sums] = {};
+    T sums[max_chunk_sums] = {};
+    index i = 0;
+    for (; i + width <= at.part.size; i += width) at.template change_lanes<width>(i, lanes);
+    for (; i < at.part.size; ++i) at.template change_lanes<1>(i, sums);
+    for (int k = 0; k < Rule::sum_count; ++k) {
+      T per_lane[width];
+      simd::store<width>(per_lane, lanes[k]);
+      for (int lane = 0; lane < width; ++lane) sums[k] += per_lane[lane];
+      list.partial_sums[number * max_chunk_sums + k] = sums[k];
+    }
+  }
+  /// What sums come to, once all chunks are done.
+  void settle_on_host() const {
+    index next = 0;
+    for (index first = 0; first < list.count; first = next) {
+      const parameter_chunk<T>& part = list.chunks[first];
+      next = Rule::sums_each ? first + part.count : list.count;
+      array<T, max_chunk_sums> sums{};
+      for (int k = 0; k < Rule::sum_count; ++k) {
+        double sum = 0;
+        for (index i = first; i < next; ++i) sum += static_cast<double>(list.partial_sums[i * max_chunk_sums + k]);
+        sums[k] = static_cast<T>(sum);
+      }
+      list.totals[Rule::sums_each ? part.parameter + 1 : 0] = Rule::settle(sums.begin());
+    }
+  }
+
+ private:
+  /// A chunk, and what is to be done there.
+  struct work {
+    parameter_chunk<T> part;
+    Rule rule;
+    gradient_clip<T> clip;
+    int step;
+    T* state[places];  // null where the group does not use it
+
+    TENON_HOST_DEVICE bool lies_in_packets() const {
+      return (reinterpret_cast<std::uintptr_t>(part.value) | reinterpret_cast<std::uintptr_t>(part.gradient)) % 16 == 0;
+    }
+    /// `Size` elements, in one access of each operand.
+    template <int Size>
+    TENON_HOST_DEVICE TENON_INLINE void change_packet(index i, T* sums) const {
+      packet<T, Size> value = load_packet<Size>(part.value + i);
+      const packet<T, Size> gradient = load_packet<Size>(part.gradient + i);
+      packet<T, Size> kept[places] = {};
+      for (int k = 0; k < states; ++k) {
+        if (state[k] != nullptr) kept[k] = load_packet<Size>(state[k] + i);
+      }
+      TENON_UNROLLED
+      for (int lane = 0; lane < Size; ++lane) {
+        T own[places];
+        for (int k = 0; k < states; ++k) own[k] = kept[k].elements[lane];
+        change(value.elements[lane], clip(gradient.elements[lane]), own, sums);
+        for (int k = 0; k < states; ++k) kept[k].elements[lane] = own[k];
+      }
+      if constexpr (Rule::writes_value) store_packet<Size>(part.value + i, value);
+      for (int k = 0; k < states; ++k) {
+        if (Rule::writes_state && state[k] != nullptr) store_packet<Size>(state[k] + i, kept[k]);
+      }
+    }
+    /// `Width` elements as lanes of the host.
+    template <int Width, class V>
+    TENON_INLINE void change_lanes(index i, V* sums) const {
+      V value = simd::load<T, Width>(part.value + i), kept[places] = {};
+      for (int k = 0; k < states; ++k) {
+        if (state[k] != nullptr) kept[k] = simd::load<T, Width>(state[k] + i);
+      }
+      change(value, clip(simd::load<T, Width>(part.gradient + i)), kept, sums);
+      if constexpr (Rule::writes_value) simd::store<Width>(part.value + i, value);
+      for (int k = 0; k < states; ++k) {
+        if (Rule::writes_state && state[k] != nullptr) simd::store<Width>(state[k] + i, kept[k]);
+      }
+    }
+
+   private:
+    template <class V>
+    TENON_HOST_DEVICE TENON_INLINE void change(V& value, V gradient, V* kept, [[maybe_unused]] V* sums) const {
+      if constexpr (Rule::sum_count > 0) rule(value, gradient, kept, sums);
+      else rule(value, gradient, kept);
+    }
+  };
+
+  TENON_HOST_DEVICE work begin(int number) const {
+    const parameter_chunk<T> part = list.chunks[number];
+    work at{part, rules[part.group], clip, list.steps[number] + (Rule::is_step ? 1 : 0), {}};
+    if constexpr (requires { at.rule.begin(T{1}); }) at.rule.begin(static_cast<T>(at.step));
+    if constexpr (requires { at.rule.take(T{1}); }) at.rule.take(list.totals[part.parameter + 1]);
+    at.clip.begin();
+    for (int k = 0; k < states; ++k) {
+      at.state[k] = at.rule.uses(k) ? list.state + plane_of[k] * list.plane + part.state : nullptr;
+    }
+    return at;
+  }
+  /// The last block of those that share sums adds up what they left, in order of their numbers.
+  template <class Device>
+  TENON_HOST_DEVICE void finish(Device& device, const parameter_chunk<T>& part, int number,
+                                array<T, max_chunk_sums> sums) const {
+    add_up(device, sums);
+    if (device.thread() == 0) {
+      for (int k = 0; k < Rule::sum_count; ++k) list.partial_sums[number * max_chunk_sums + k] = sums[k];
+    }
+    const int first = Rule::sums_each ? part.first : 0, count = Rule::sums_each ? part.count : list.count;
+    const int total = Rule::sums_each ? part.parameter + 1 : 0;
+    if (!is_last_block(device, list.counters + total, count)) return;
+    sums = {};
+    for (int i = first + device.thread(); i < first + count; i += device.block_size()) {
+      for (int k = 0; k < Rule::sum_count; ++k) sums[k] += list.partial_sums[i * max_chunk_sums + k];
+    }
+    add_up(device, sums);
+    if (device.thread() == 0) list.totals[total] = Rule::settle(sums.begin());
+  }
+  struct sum_of {
+    TENON_HOST_DEVICE T operator()(T left, T right) const { return left + right; }
+  };
+  template <class Device>
+  TENON_HOST_DEVICE static void add_up(Device& device, array<T, max_chunk_sums>& sums) {
+    for (int k = 0; k < Rule::sum_count; ++k) sums[k] = block_reduce(device, sums[k], sum_of{});
+  }
+};
+
+/// Runs a sweep over all chunks.
+/// cost      one launch; none where there are no elements
+template <memory_space Space, class Rule, dtype T>
+void run_sweep(const sweep<Rule, T>& all) {
+  constexpr index chunks_of_thread = 4;  // for fewer, a second thread costs more than it saves
+  const chunk_list<T>& list = all.list;
+  if (list.count == 0) return;
+  if constexpr (!std::is_same_v<Space, host>) {
+    launch<Space>({.grid = {list.count}, .block = sweep<Rule, T>::block, .shared_bytes = block_reduce_bytes}, all);
+  } else {
+    const counted_launch counted(Rule::name);
+    parallel_for(list.count, chunks_of_thread, [&](index first, index last) {
+      for (index i = first; i < last; ++i) all.run_on_host(i);
+    });
+    if constexpr (Rule::sum_count > 0) all.settle_on_host();
+  }
+}
+
+}  // namespace tenon::train
