@@ -14,6 +14,7 @@
 #include <tenon/nn/bilinear.hpp>
 #include <tenon/nn/combinators.hpp>
 #include <tenon/nn/conv.hpp>
+#include <tenon/nn/ctc_loss.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/embedding.hpp>
 #include <tenon/nn/embedding_bag.hpp>
