@@ -167,7 +167,7 @@ auto ctc_of(const X& x, const Targets& targets, const Times& input_lengths, cons
 }  // namespace detail
 
 /// -log of the probability that a path through `x`, logarithms of probabilities [times, samples, classes], tells the
-/// target: its labels in order, each for one time or more, with blanks between where one likes, and between equal labels
+/// target: its labels in order, each for one time or more, with blanks between where one likes, between equal labels
 /// always. `targets` are [samples, length], or all labels behind each other; `input_lengths` and `target_lengths` say
 /// how many times and labels of each sample count. A mean is that of the losses divided by the numbers of labels.
 /// extents   none; unreduced [samples]

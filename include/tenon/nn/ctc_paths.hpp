@@ -1,6 +1,6 @@
 // tenon/nn/ctc_paths.hpp: all paths of labels through time that tell one target, summed step by step.
-// A path may stay in a label, go on to the next, and rest on blanks between; a block of threads walks those of a sample.
-// Floor 7: may include base, core, device, expr, plan, algorithms, nn.
+// A path may stay in a label, go on to the next, and rest on blanks between; a block of threads walks a sample's.
+// Floor 7: may include base, core, device, expr, plan, kernels, algorithms, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
