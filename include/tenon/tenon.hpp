@@ -10,6 +10,7 @@
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>
+#include <tenon/nn/arena.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/bilinear.hpp>
 #include <tenon/nn/combinators.hpp>
@@ -18,7 +19,10 @@
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/embedding.hpp>
 #include <tenon/nn/embedding_bag.hpp>
+#include <tenon/nn/fuse.hpp>
+#include <tenon/nn/fused_layers.hpp>
 #include <tenon/nn/gru.hpp>
+#include <tenon/nn/inference.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>

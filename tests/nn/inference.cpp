@@ -1,5 +1,8 @@
 // tests/nn/inference.cpp: fused networks against the same networks layer by layer; launches, memory, graphs, misuse.
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstdlib>
+#include <new>
 #include <tenon/device/graph.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/nn/activation.hpp>
@@ -22,6 +25,20 @@ using tenon::rank;
 using tenon::shape;
 using tenon_test::difference;
 using tenon_test::numbers_of;
+
+#if !defined(__CUDACC__)
+namespace {
+std::atomic<long> elements_allocated{0};
+}
+/// What elements of the host are allocated with.
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++elements_allocated;
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace {
 
@@ -162,7 +179,8 @@ TEMPLATE_LIST_TEST_CASE("branches, and what stands alone", "[inference]", tenon_
                                                  nn::conv2d<2, 5, 3, padded>{}),
                                   nn::identity{}),
                      nn::prelu<12>{}, nn::batch_norm<12>{}, nn::zero_pad2d<1>{}, nn::avg_pool2d<2>{},
-                     nn::upsample_nearest2d<2>{}, nn::flatten{}, nn::layer_norm<shape<12 * 8 * 8>>{}, nn::log_softmax<>{}),
+                     nn::upsample_nearest2d<2>{}, nn::flatten{}, nn::layer_norm<shape<12 * 8 * 8>>{},
+                     nn::log_softmax<>{}),
       input(2, 4, 6, 6));
   CHECK(use.difference_for(input(2, 4, 6, 6)) == "");
 }
@@ -183,6 +201,37 @@ TEMPLATE_LIST_TEST_CASE("a run allocates nothing, and a graph repeats it", "[inf
     graph.launch();
     CHECK(tenon::blocks_of<TestType>().added() == before);
     CHECK(difference(numbers_of(y), numbers_of(use.layers.forward(x.view())), 2e-5) == "");
+  }
+}
+
+#if !defined(__CUDACC__)
+TEST_CASE("a run on the host allocates nothing either", "[inference]") {
+  using input = shape<dyn, 3, 8, 12>;
+  auto use = put_to_use<tenon::host>(small_image_network(), input(5, 3, 8, 12));
+  const tenon::tensor<float, input> x(tenon::uniform<float>(input(5, 3, 8, 12), 1));
+  use.fused.run(x.view());
+  const long allocated = elements_allocated;
+  use.fused.run(x.view());
+  CHECK(elements_allocated == allocated);
+  const tenon::tensor<float, rank<1>> more({3});
+  CHECK(elements_allocated == allocated + 1);
+}
+#endif
+
+TEMPLATE_LIST_TEST_CASE("layers of several statements have their parts in the arena", "[inference]",
+                        tenon_test::spaces) {
+  using input = shape<dyn, 3, 7, 5>;
+  auto use =
+      put_to_use<TestType>(nn::sequential(nn::conv2d<3, 6, 3>{}, nn::group_norm<6>(2), nn::relu{}, nn::softmax<1>{},
+                                          nn::tanh{}, nn::residual(nn::log_softmax<1>{}), nn::softmax<1>{}),
+                           input(4, 3, 7, 5));
+  CHECK(use.difference_for(input(4, 3, 7, 5)) == "");
+  CHECK(use.difference_for(input(2, 3, 7, 5)) == "");
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(4, 3, 7, 5), 1));
+  if constexpr (!std::is_same_v<TestType, tenon::host>) {
+    const auto allocated = tenon::blocks_of<TestType>().added();
+    use.fused.run(x.view());
+    CHECK(tenon::blocks_of<TestType>().added() == allocated);
   }
 }
 

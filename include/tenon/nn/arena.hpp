@@ -37,7 +37,7 @@ class arena_plan {
     });
     std::vector<int> placed;  // by offset
     for (const int number : order) {
-      block& own = blocks_[static_cast<std::size_t>(number)];
+      planned_block& own = blocks_[static_cast<std::size_t>(number)];
       own.offset = 0;
       for (const int other : placed) {
         const bool meet = number <= at(other).last && other <= own.last;
@@ -57,14 +57,14 @@ class arena_plan {
   index bytes() const { return bytes_; }
 
  private:
-  struct block {
+  struct planned_block {
     index bytes;
     int last;  // statement that needs it
     index offset;
   };
-  const block& at(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
+  const planned_block& at(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
 
-  std::vector<block> blocks_;
+  std::vector<planned_block> blocks_;
   index bytes_ = 0;
 };
 

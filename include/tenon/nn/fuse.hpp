@@ -36,10 +36,16 @@ inline constexpr bool is_fused_product = false;
 template <class Layer>
 inline constexpr bool is_fused_product<fused_product<Layer>> = true;
 
-/// Layers that are one expression of their input.
+/// Layers that are one expression of their input, and what is made of such.
 template <class Layer>
-inline constexpr bool is_one_expression =
-    std::is_base_of_v<stateless, Layer> || std::is_base_of_v<expression_layer<Layer>, Layer>;
+inline constexpr bool can_fuse = is_product<Layer> || is_batch_norm<Layer> || std::is_base_of_v<stateless, Layer> ||
+                                 std::is_base_of_v<expression_layer<Layer>, Layer>;
+template <class... Layers>
+inline constexpr bool can_fuse<sequential_network<Layers...>> = (can_fuse<Layers> && ...);
+template <class... Layers>
+inline constexpr bool can_fuse<residual_block<Layers...>> = (can_fuse<Layers> && ...);
+template <class... Layers>
+inline constexpr bool can_fuse<branching_layer<Layers...>> = (can_fuse<Layers> && ...);
 
 /// A copy that keeps no gradients.
 template <class Layer>
@@ -136,8 +142,6 @@ struct fusion {
 
   template <class... Done, class Layer>
   static auto add_layer(tuple<Done...>&& done, const Layer& layer) {
-    static_assert(is_one_expression<Layer> || is_product<Layer> || is_batch_norm<Layer> || must_hold<Layer>,
-                  "tenon: fuse takes layers that are one expression of their input, which this one is not");
     if constexpr (requires { layer.is_training; }) check_in_use(layer);
     if constexpr (does_nothing<Layer>) return std::move(done);
     else if constexpr (is_product<Layer>) return append(std::move(done), product_of(layer));
@@ -201,6 +205,8 @@ struct fusion {
 /// example   net.eval(); nn::inference use(nn::fuse(net), shape<dyn, 1, 28, 28>(64, 1, 28, 28)); use.run(images);
 template <class... Layers>
 auto fuse(const sequential_network<Layers...>& net) {
+  static_assert((detail::can_fuse<Layers> && ...) || must_hold<Layers...>,
+                "tenon: fuse takes layers that are one expression of their input; this network has others");
   return apply_tuple([](const Layers&... layers) { return detail::fusion::network(layers...); }, net.layers);
 }
 

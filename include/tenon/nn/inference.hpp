@@ -7,7 +7,7 @@
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/nn/arena.hpp>
 #include <tenon/nn/fuse.hpp>
-#include <tenon/plan/stages.hpp>
+#include <tenon/plan/split.hpp>
 
 namespace tenon::nn {
 
@@ -30,13 +30,8 @@ array<int, Left + Right> joined_blocks(const array<int, Left>& left, const array
   return all;
 }
 
-template <class Node>
-inline constexpr bool is_in_memory = std::is_same_v<typename Node::kind, leaf_kind>;
-/// Without fusion every operation is a statement anyway.
-template <class Node>
-inline constexpr bool is_one_statement = !fuses_operations || stage_of<Node>() != stage::split;
-
 /// One way through a network: with memory, its statements run; without, their blocks are planned.
+template <memory_space Space>
 class network_walk {
  public:
   /// Plans.
@@ -48,21 +43,18 @@ class network_walk {
   auto through(const fused_network<Layers...>& network, const flow<Node, Blocks>& value) {
     return through_from<0>(network.layers, value);
   }
-  /// The value in memory, by a statement where it is not there yet.
+  /// The value in memory, by a statement where it is not there yet, or by several where one cannot say it.
   template <class Node, int Blocks>
   auto stored(const flow<Node, Blocks>& value) {
     if constexpr (is_in_memory<Node>) {
       return value;
     } else {
-      using element = typename Node::element;
-      using target_view = view<element, typename Node::shape_type, typename Node::space>;
-      const auto& extents = value.node.shape();
-      const int block = next_++;
-      if (!runs_) plan_.add(extents.count() * static_cast<index>(sizeof(element)));
-      keep(value.blocks, block);
-      const target_view target(reinterpret_cast<element*>(runs_ ? memory_ + plan_.offset(block) : nullptr), extents);
-      if (runs_) target.noalias() = value.node;
-      return make_flow(as_node(target), array<int, 1>{{block}});
+      const int first = next_;
+      const auto target = write(value.node);
+      const int last = next_ - 1;
+      keep(value.blocks, last);
+      for (int part = first; part < last; ++part) keep(array<int, 1>{{part}}, last);
+      return make_flow(as_node(target), array<int, 1>{{last}});
     }
   }
   /// The blocks are needed until statement `reader`.
@@ -72,19 +64,46 @@ class network_walk {
   }
 
  private:
+  template <class Node>
+  static constexpr bool is_in_memory = std::is_same_v<typename Node::kind, leaf_kind>;
+  /// The place of the next statement's elements. Plans give each an address of its own, which nobody reads: statements
+  /// are compared by those.
+  template <class T>
+  T* next_place(index count) {
+    const int block = next_++;
+    if (runs_) return reinterpret_cast<T*>(memory_ + plan_.offset(block));
+    plan_.add(count * static_cast<index>(sizeof(T)));
+    return reinterpret_cast<T*>(arena_plan::alignment * next_);
+  }
+  template <class Node>
+  auto write(const Node& node) {
+    using element = typename Node::element;
+    const auto at = [&](element* memory) {
+      return view<element, typename Node::shape_type, Space>(memory, node.shape());
+    };
+    if constexpr (stage_of<Node>() == stage::split) {
+      element* written = nullptr;
+      split(
+          node, [&](const auto& part) { return as_node(write(part)); },
+          [&](const auto& rest) { written = write(rest).data(); });
+      return at(written);
+    } else {
+      const auto target = at(next_place<element>(node.shape().count()));
+      if (runs_) target.noalias() = node;
+      return target;
+    }
+  }
+
   template <int I, class... Layers, class Node, int Blocks>
   auto through_from(const tuple<Layers...>& layers, const flow<Node, Blocks>& value) {
     if constexpr (I == static_cast<int>(sizeof...(Layers))) return value;
     else return through_from<I + 1>(layers, after(get<I>(layers), value));
   }
 
-  /// `make(value)` where that is one statement with what makes the value, else of the value in memory.
+  /// `make(value)` of the value as it is where that takes no more statements than the value, else of it in memory.
   template <class Make, class Node, int Blocks>
   auto extended(const flow<Node, Blocks>& value, const Make& make) {
-    using whole = decltype(make(value.node));
-    if constexpr (is_in_memory<Node> || is_one_statement<whole>) {
-      static_assert(is_one_statement<whole> || must_hold<whole>,
-                    "tenon: a layer that is more than one statement cannot be planned");
+    if constexpr (is_in_memory<Node> || kernel_count<decltype(make(value.node))> <= kernel_count<Node>) {
       return make_flow(make(value.node), value.blocks);
     } else {
       return extended(stored(value), make);
@@ -142,8 +161,8 @@ class network_walk {
 
 /// A fused network for inputs up to `largest` in every extent. All that lies between its statements has its place in
 /// one piece of memory that is allocated here, so `run` allocates nothing, and a graph can capture it.
-/// A convolution or linear layer with what is pointwise behind it is one statement, and so is a residual's sum; layers
-/// that only change the shape are none.
+/// A convolution or linear layer is one statement with what is pointwise behind it, a residual's sum too; layers that
+/// only change the shape are none.
 /// throws    shape_error when a layer does not take its input
 /// example   nn::inference use(nn::fuse(net), shape<dyn, 1, 28, 28>(64, 1, 28, 28)); const auto y = use.run(images);
 template <class Network, shape_type Input, memory_space Space = typename Network::row::space,
@@ -151,7 +170,7 @@ template <class Network, shape_type Input, memory_space Space = typename Network
 class inference {
  public:
   inference(Network network, const Input& largest) : network_(std::move(network)), largest_(largest) {
-    pass(view<const T, Input, Space>(nullptr, largest), detail::network_walk(plan_));
+    pass(view<const T, Input, Space>(nullptr, largest), detail::network_walk<Space>(plan_));
     plan_.place();
     memory_ = storage<std::byte, Space>(plan_.bytes());
   }
@@ -168,11 +187,11 @@ class inference {
                                      largest_.extent(axis), " as planned (input ", input.shape().to_array(),
                                      ", planned ", largest_.to_array(), ")"));
     }
-    return pass(input, detail::network_walk(plan_, memory_.data()));
+    return pass(input, detail::network_walk<Space>(plan_, memory_.data()));
   }
 
  private:
-  auto pass(const view<const T, Input, Space>& input, detail::network_walk walk) {
+  auto pass(const view<const T, Input, Space>& input, detail::network_walk<Space> walk) {
     const auto output = walk.stored(walk.through(network_, detail::make_flow(as_node(input), array<int, 0>{})));
     walk.keep(output.blocks, plan_.count());
     return output.node.elements;
