@@ -23,7 +23,7 @@ class arena_plan {
     blocks_.push_back({(bytes + alignment - 1) / alignment * alignment, number, 0});
     return number;
   }
-  /// Statement `reader` reads the block; a reader beyond the last statement keeps it to the end.
+  /// Statement `reader` reads the block.
   void keep(int block, int reader) {
     int& last = blocks_[static_cast<std::size_t>(block)].last;
     last = std::max(last, reader);
@@ -51,7 +51,6 @@ class arena_plan {
     }
   }
 
-  int count() const { return static_cast<int>(blocks_.size()); }
   index offset(int block) const { return at(block).offset; }
   /// Of all blocks at their places.
   index bytes() const { return bytes_; }

@@ -57,13 +57,13 @@ class network_walk {
       return make_flow(as_node(target), array<int, 1>{{last}});
     }
   }
+
+ private:
   /// The blocks are needed until statement `reader`.
   template <int Blocks>
   void keep(const array<int, Blocks>& blocks, int reader) {
     for (int i = 0; i < Blocks && !runs_; ++i) plan_.keep(blocks[i], reader);
   }
-
- private:
   template <class Node>
   static constexpr bool is_in_memory = std::is_same_v<typename Node::kind, leaf_kind>;
   /// The place of the next statement's elements. Plans give each an address of its own, which nobody reads: statements
@@ -179,7 +179,7 @@ class inference {
   index arena_bytes() const { return plan_.bytes(); }
   /// The network's output for an input; valid until the next run.
   /// throws    shape_error when the input is larger than was planned
-  /// cost      no allocation
+  /// cost      no allocation, but for what threads and streams keep from their first products on
   auto run(const view<const T, Input, Space>& input) {
     for (int axis = 0; axis < Input::rank; ++axis) {
       if (input.extent(axis) <= largest_.extent(axis)) continue;
@@ -192,9 +192,7 @@ class inference {
 
  private:
   auto pass(const view<const T, Input, Space>& input, detail::network_walk<Space> walk) {
-    const auto output = walk.stored(walk.through(network_, detail::make_flow(as_node(input), array<int, 0>{})));
-    walk.keep(output.blocks, plan_.count());
-    return output.node.elements;
+    return walk.stored(walk.through(network_, detail::make_flow(as_node(input), array<int, 0>{}))).node.elements;
   }
 
   Network network_;
