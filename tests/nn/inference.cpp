@@ -38,12 +38,13 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   throw std::bad_alloc();
 }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 #endif
 
 namespace {
 
-constexpr nn::conv2d_options padded{.padding = 1};
-constexpr nn::conv2d_options padded_unbiased{.padding = 1, .bias = false};
+constexpr nn::conv2d_options kept_size{.padding = 1};
+constexpr nn::conv2d_options kept_size_unbiased{.padding = 1, .bias = false};
 
 /// Statistics and parameters of norms as a training would leave them: none of them 0 or 1.
 template <class Network>
@@ -96,8 +97,8 @@ auto put_to_use(Network net, const Input& largest) {
 
 /// Convolution, norm, activation, pool and a head.
 auto small_image_network() {
-  return nn::sequential(nn::conv2d<3, 8, 3, padded_unbiased>{}, nn::batch_norm<8>{}, nn::relu{}, nn::max_pool2d<2>{},
-                        nn::dropout{}, nn::conv2d<8, 12, 3, padded>{}, nn::batch_norm<12>{}, nn::gelu{},
+  return nn::sequential(nn::conv2d<3, 8, 3, kept_size_unbiased>{}, nn::batch_norm<8>{}, nn::relu{}, nn::max_pool2d<2>{},
+                        nn::dropout{}, nn::conv2d<8, 12, 3, kept_size>{}, nn::batch_norm<12>{}, nn::gelu{},
                         nn::max_pool2d<2>{}, nn::flatten{}, nn::linear<12 * 2 * 3, 10>{}, nn::softmax<>{});
 }
 
@@ -159,8 +160,8 @@ TEMPLATE_LIST_TEST_CASE("norms are taken into transposed convolutions", "[infere
 TEMPLATE_LIST_TEST_CASE("a residual's sum belongs to the convolution before it", "[inference]", tenon_test::spaces) {
   using input = shape<dyn, 6, 8, 8>;
   const auto block = [] {
-    return nn::residual(nn::conv2d<6, 6, 3, padded_unbiased>{}, nn::batch_norm<6>{}, nn::relu{},
-                        nn::conv2d<6, 6, 3, padded_unbiased>{}, nn::batch_norm<6>{});
+    return nn::residual(nn::conv2d<6, 6, 3, kept_size_unbiased>{}, nn::batch_norm<6>{}, nn::relu{},
+                        nn::conv2d<6, 6, 3, kept_size_unbiased>{}, nn::batch_norm<6>{});
   };
   auto use = put_to_use<TestType>(
       nn::sequential(block(), nn::relu{}, block(), nn::relu{}, nn::residual(nn::identity{}), nn::residual(nn::tanh{})),
@@ -172,8 +173,8 @@ TEMPLATE_LIST_TEST_CASE("a residual's sum belongs to the convolution before it",
 TEMPLATE_LIST_TEST_CASE("what a residual reads is kept until its sum is written", "[inference]", tenon_test::spaces) {
   using input = shape<dyn, 1, 6, 5>;
   auto use = put_to_use<TestType>(
-      nn::sequential(nn::conv2d<1, 1, 3, padded>{},
-                     nn::residual(nn::conv2d<1, 1, 3, padded>{}, nn::flatten_axes<0, 0>{}), nn::zero_pad2d<1>{}),
+      nn::sequential(nn::conv2d<1, 1, 3, kept_size>{},
+                     nn::residual(nn::conv2d<1, 1, 3, kept_size>{}, nn::flatten_axes<0, 0>{}), nn::zero_pad2d<1>{}),
       input(3, 1, 6, 5));
   CHECK(use.difference_for(input(3, 1, 6, 5)) == "");
   CHECK(use.launches_for(input(3, 1, 6, 5)) == 3);
@@ -184,8 +185,8 @@ TEMPLATE_LIST_TEST_CASE("branches, and what stands alone", "[inference]", tenon_
   auto use = put_to_use<TestType>(
       nn::sequential(nn::batch_norm<4>{},
                      nn::branches(nn::conv2d<4, 3, 1>{},
-                                  nn::sequential(nn::conv2d<4, 2, 3, padded>{}, nn::batch_norm<2>{}, nn::relu{},
-                                                 nn::conv2d<2, 5, 3, padded>{}),
+                                  nn::sequential(nn::conv2d<4, 2, 3, kept_size>{}, nn::batch_norm<2>{}, nn::relu{},
+                                                 nn::conv2d<2, 5, 3, kept_size>{}),
                                   nn::identity{}),
                      nn::prelu<12>{}, nn::batch_norm<12>{}, nn::zero_pad2d<1>{}, nn::avg_pool2d<2>{},
                      nn::upsample_nearest2d<2>{}, nn::flatten{}, nn::layer_norm<shape<12 * 8 * 8>>{},
@@ -246,8 +247,8 @@ TEMPLATE_LIST_TEST_CASE("layers of several statements have their parts in the ar
 
 TEST_CASE("the arena is no larger than what is needed at one time", "[inference]") {
   using input = shape<dyn, 1, 8, 8>;
-  auto net = nn::sequential(nn::conv2d<1, 4, 3, padded>{}, nn::relu{}, nn::conv2d<4, 2, 3, padded>{}, nn::relu{},
-                            nn::conv2d<2, 4, 3, padded>{}, nn::flatten{}, nn::linear<4 * 8 * 8, 2>{});
+  auto net = nn::sequential(nn::conv2d<1, 4, 3, kept_size>{}, nn::relu{}, nn::conv2d<4, 2, 3, kept_size>{}, nn::relu{},
+                            nn::conv2d<2, 4, 3, kept_size>{}, nn::flatten{}, nn::linear<4 * 8 * 8, 2>{});
   const nn::inference use(nn::fuse(net), input(10, 1, 8, 8));
   CHECK(use.arena_bytes() == 10 * 4 * (4 + 2) * 8 * 8);
   const nn::inference larger(nn::fuse(net), input(20, 1, 8, 8));
