@@ -2,6 +2,7 @@
 // Those of rows keep the axis that they reduce, so what goes back to them is reshaped.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/grad/gradient.hpp>
+#include <tenon/nn/ctc_loss.hpp>
 #include <tenon/nn/probability_loss.hpp>
 
 #include "golden/layers.hpp"
@@ -154,6 +155,25 @@ result run_kl_div(const golden_case& given) {
 }
 
 template <class Space>
+result run_ctc(const golden_case& given) {
+  const auto x = tensor_of<float, Space, 3>(given.inputs.at("log_probs"));
+  const auto targets = tensor_of<std::int64_t, Space, 2>(given.inputs.at("targets"));
+  const auto times = tensor_of<std::int64_t, Space, 1>(given.inputs.at("input_lengths"));
+  const auto counts = tensor_of<std::int64_t, Space, 1>(given.inputs.at("target_lengths"));
+  const nn::ctc_options options{.blank = given.attributes.integer("blank", 0),
+                                .zero_infinity = given.attributes.flag("zero_infinity", false)};
+  const auto back = tensor_of<float, Space, 0>(given.grad_outputs.at("output"));
+  return with_reduction<nn::to_mean, nn::to_sum>(given, [&]<class Reduction>(Reduction) {
+    const auto [loss, gradient] = nn::ctc_loss_and_gradient<Reduction>(x, targets, times, counts, options);
+    result found;
+    found.outputs["output"] = copied(tn::evaluated_tensor(loss));
+    found.outputs["output"].extents.clear();
+    found.gradients["log_probs"] = copied(tn::evaluated_tensor(gradient * back));
+    return found;
+  });
+}
+
+template <class Space>
 void fill_losses(layer_table& table) {
   table["MSELoss"] = of_floats<Space, nn::to_mean, nn::to_sum, nn::unreduced>(
       []<class Reduction>(Reduction, const golden_case&, const auto&... all) {
@@ -179,6 +199,7 @@ void fill_losses(layer_table& table) {
   table["KLDivLoss"] = run_kl_div<Space>;
   table["NLLLoss"] = run_nll<Space>;
   table["CrossEntropyLoss"] = run_cross_entropy<Space>;
+  table["CTCLoss"] = run_ctc<Space>;
   table["CosineEmbeddingLoss"] = [](const golden_case& given) {
     const auto target = tensor_of<std::int64_t, Space, 1>(given.inputs.at("target"));
     const auto loss = [&](const auto& x, const auto& y) { return nn::cosine_embedding_loss(x, y, target); };

@@ -72,7 +72,7 @@ template <class Layer, int Rank, bool Transposed, index In, index Out, per_axis<
 struct conv_layer
     : expression_layer<Layer>,
       detail::conv_parameters<std::make_integer_sequence<int, Rank>, Transposed, In, Out, Kernel, Options, Space, T> {
-  static constexpr bool is_static = Options.stride[0] != dyn;
+  static constexpr bool is_static = Options.stride[0] != dyn, is_transposed = Transposed;
   static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
                 "tenon: only transposed convolutions have output padding");
   static_assert(!Transposed || Options.padding_mode == border::zeros,

@@ -1,0 +1,296 @@
+// tests/nn/inference.cpp: fused networks against the same networks layer by layer; launches, memory, graphs, misuse.
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <tenon/device/graph.hpp>
+#include <tenon/device/launch_count.hpp>
+#include <tenon/nn/activation.hpp>
+#include <tenon/nn/adaptive_pool.hpp>
+#include <tenon/nn/conv.hpp>
+#include <tenon/nn/inference.hpp>
+#include <tenon/nn/linear.hpp>
+#include <tenon/nn/norm.hpp>
+#include <tenon/nn/padding.hpp>
+#include <tenon/nn/pool.hpp>
+#include <tenon/nn/resampling.hpp>
+
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::rank;
+using tenon::shape;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+
+#if !defined(__CUDACC__)
+namespace {
+std::atomic<long> elements_allocated{0};
+}
+/// What elements of the host are allocated with.
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++elements_allocated;
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
+
+namespace {
+
+constexpr nn::conv2d_options kept_size{.padding = 1};
+constexpr nn::conv2d_options kept_size_unbiased{.padding = 1, .bias = false};
+
+/// Statistics and parameters of norms as a training would leave them: none of them 0 or 1.
+template <class Network>
+void wear_in(Network& net) {
+  std::uint64_t seed = 50;
+  net.visit_parameters([&](const std::string&, auto& parameter) {
+    if (std::remove_cvref_t<decltype(parameter.value)>::rank == 1) {
+      parameter.value = tenon::uniform<float>(parameter.value.shape(), ++seed, 0.5f, 1.5f);
+    }
+  });
+  net.visit_buffers([&]<class Buffer>(const std::string&, Buffer& buffer) {
+    if constexpr (tenon::tensor_operand<Buffer>) {
+      buffer = tenon::uniform<float>(buffer.shape(), ++seed, 0.3f, 2.0f);
+    }
+  });
+}
+
+/// A network in use beside the one that it was made of.
+template <class Space, class Network, class Input>
+struct in_use {
+  Network net;
+  nn::pass<Network, Input, Space> layers;
+  nn::inference<decltype(nn::fuse(std::declval<const Network&>())), Input, Space> fused;
+
+  in_use(const Network& drawn, const Input& largest) : net(drawn), layers(net), fused(nn::fuse(net), largest) {}
+  in_use(const in_use&) = delete;
+
+  /// Empty where both say the same of an input of these extents.
+  std::string difference_for(const Input& extents) {
+    const auto x = tenon::evaluated_tensor<Space>(tenon::uniform<float>(extents, 9, -1.0f, 1.0f));
+    const auto expected = numbers_of(layers.forward(x.view()));
+    return difference(numbers_of(fused.run(x.view())), expected, 2e-5);
+  }
+  /// How many kernels or loops a run is.
+  int launches_for(const Input& extents) {
+    const auto x = tenon::evaluated_tensor<Space>(tenon::uniform<float>(extents, 9, -1.0f, 1.0f));
+    const tenon::launch_counter launches;
+    fused.run(x.view());
+    return launches.count();
+  }
+};
+
+template <class Space, class Network, class Input>
+auto put_to_use(Network net, const Input& largest) {
+  wear_in(net);
+  auto there = net.template to<Space>();
+  there.eval();
+  return in_use<Space, decltype(there), Input>(there, largest);
+}
+
+/// Convolution, norm, activation, pool and a head.
+auto small_image_network() {
+  return nn::sequential(nn::conv2d<3, 8, 3, kept_size_unbiased>{}, nn::batch_norm<8>{}, nn::relu{}, nn::max_pool2d<2>{},
+                        nn::dropout{}, nn::conv2d<8, 12, 3, kept_size>{}, nn::batch_norm<12>{}, nn::gelu{},
+                        nn::max_pool2d<2>{}, nn::flatten{}, nn::linear<12 * 2 * 3, 10>{}, nn::softmax<>{});
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a fused network is a statement for each product, pool and softmax", "[inference]",
+                        tenon_test::spaces) {
+  using input = shape<dyn, 3, 8, 12>;
+  auto use = put_to_use<TestType>(small_image_network(), input(5, 3, 8, 12));
+  CHECK(use.difference_for(input(5, 3, 8, 12)) == "");
+  CHECK(use.launches_for(input(5, 3, 8, 12)) == 6);
+}
+
+TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inference]", tenon_test::spaces) {
+  using input = shape<dyn, 3, dyn, 12>;
+  auto use = put_to_use<TestType>(nn::sequential(nn::conv2d<3, 4, 3>{}, nn::batch_norm<4>{}, nn::relu{},
+                                                 nn::adaptive_avg_pool2d<2>{}, nn::flatten{}, nn::linear<16, 3>{}),
+                                  input(7, 3, 9, 12));
+  for (const tenon::index batch : {1, 7, 0, 4}) CHECK(use.difference_for(input(batch, 3, 9, 12)) == "");
+  CHECK(use.difference_for(input(2, 3, 5, 12)) == "");
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(8, 3, 9, 12), 1));
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { use.fused.run(x.view()); }) ==
+        "inference: axis 0: extent 8, expected at most 7 as planned (input [8, 3, 9, 12], planned [7, 3, 9, 12])");
+}
+
+TEMPLATE_LIST_TEST_CASE("norms are taken into linear layers and convolutions of every kind", "[inference]",
+                        tenon_test::spaces) {
+  auto features =
+      put_to_use<TestType>(nn::sequential(nn::linear<9, 20>{}, nn::batch_norm<20>{}, nn::relu{}, nn::dropout{},
+                                          nn::linear<20, 6, nn::linear_options{.bias = false}>{}, nn::identity{},
+                                          nn::batch_norm<6, nn::affine::none>{}, nn::batch_norm<6>{}),
+                           shape<dyn, 9>(11, 9));
+  CHECK(features.difference_for(shape<dyn, 9>(11, 9)) == "");
+  CHECK(features.launches_for(shape<dyn, 9>(11, 9)) == 2);
+
+  auto lines = put_to_use<TestType>(
+      nn::sequential(nn::conv1d<4, 6, 3, nn::conv1d_options{.stride = 2}>{}, nn::batch_norm<6>{}, nn::leaky_relu{0.1}),
+      shape<dyn, 4, 17>(3, 4, 17));
+  CHECK(lines.difference_for(shape<dyn, 4, 17>(3, 4, 17)) == "");
+  CHECK(lines.launches_for(shape<dyn, 4, 17>(3, 4, 17)) == 1);
+
+  constexpr nn::conv2d_options depthwise{.padding = 1, .groups = 6}, grouped{.padding = 1, .groups = 2};
+  auto groups = put_to_use<TestType>(
+      nn::sequential(nn::conv2d<6, 6, 3, depthwise>{}, nn::batch_norm<6>{}, nn::relu6{}, nn::conv2d<6, 8, 3, grouped>{},
+                     nn::batch_norm<8>{}, nn::conv2d<8, 5, 1>{}, nn::batch_norm<5>{}),
+      shape<dyn, 6, 7, 5>(2, 6, 7, 5));
+  CHECK(groups.difference_for(shape<dyn, 6, 7, 5>(2, 6, 7, 5)) == "");
+  CHECK(groups.launches_for(shape<dyn, 6, 7, 5>(2, 6, 7, 5)) == 3);
+}
+
+TEMPLATE_LIST_TEST_CASE("norms are taken into transposed convolutions", "[inference]", tenon_test::spaces) {
+  constexpr nn::conv2d_options twice{.stride = 2, .groups = 2};
+  auto use = put_to_use<TestType>(nn::sequential(nn::conv_transpose2d<4, 6, 3, twice>{}, nn::batch_norm<6>{},
+                                                 nn::silu{}, nn::conv_transpose2d<6, 3, 2>{}, nn::batch_norm<3>{}),
+                                  shape<dyn, 4, 5, 4>(2, 4, 5, 4));
+  CHECK(use.difference_for(shape<dyn, 4, 5, 4>(2, 4, 5, 4)) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("a residual's sum belongs to the convolution before it", "[inference]", tenon_test::spaces) {
+  using input = shape<dyn, 6, 8, 8>;
+  const auto block = [] {
+    return nn::residual(nn::conv2d<6, 6, 3, kept_size_unbiased>{}, nn::batch_norm<6>{}, nn::relu{},
+                        nn::conv2d<6, 6, 3, kept_size_unbiased>{}, nn::batch_norm<6>{});
+  };
+  auto use = put_to_use<TestType>(
+      nn::sequential(block(), nn::relu{}, block(), nn::relu{}, nn::residual(nn::identity{}), nn::residual(nn::tanh{})),
+      input(3, 6, 8, 8));
+  CHECK(use.difference_for(input(3, 6, 8, 8)) == "");
+  CHECK(use.launches_for(input(3, 6, 8, 8)) == 6);  // a value that a residual reads twice is a statement
+}
+
+TEMPLATE_LIST_TEST_CASE("what a residual reads is kept until its sum is written", "[inference]", tenon_test::spaces) {
+  using input = shape<dyn, 1, 6, 5>;
+  auto use = put_to_use<TestType>(
+      nn::sequential(nn::conv2d<1, 1, 3, kept_size>{},
+                     nn::residual(nn::conv2d<1, 1, 3, kept_size>{}, nn::flatten_axes<0, 0>{}), nn::zero_pad2d<1>{}),
+      input(3, 1, 6, 5));
+  CHECK(use.difference_for(input(3, 1, 6, 5)) == "");
+  CHECK(use.launches_for(input(3, 1, 6, 5)) == 3);
+}
+
+TEMPLATE_LIST_TEST_CASE("branches, and what stands alone", "[inference]", tenon_test::spaces) {
+  using input = shape<dyn, 4, 6, 6>;
+  auto use = put_to_use<TestType>(
+      nn::sequential(nn::batch_norm<4>{},
+                     nn::branches(nn::conv2d<4, 3, 1>{},
+                                  nn::sequential(nn::conv2d<4, 2, 3, kept_size>{}, nn::batch_norm<2>{}, nn::relu{},
+                                                 nn::conv2d<2, 5, 3, kept_size>{}),
+                                  nn::identity{}),
+                     nn::prelu<12>{}, nn::batch_norm<12>{}, nn::zero_pad2d<1>{}, nn::avg_pool2d<2>{},
+                     nn::upsample_nearest2d<2>{}, nn::flatten{}, nn::layer_norm<shape<12 * 8 * 8>>{},
+                     nn::log_softmax<>{}),
+      input(2, 4, 6, 6));
+  CHECK(use.difference_for(input(2, 4, 6, 6)) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("a run allocates nothing, and a graph repeats it", "[inference]", tenon_test::kernel_spaces) {
+  using input = shape<dyn, 3, 8, 12>;
+  auto use = put_to_use<TestType>(small_image_network(), input(5, 3, 8, 12));
+  tenon::tensor<float, input, TestType> x(tenon::uniform<float>(input(5, 3, 8, 12), 1));
+  use.fused.run(x.view());
+  const auto allocated = tenon::blocks_of<TestType>().added();
+  const auto y = use.fused.run(x.view());
+  CHECK(tenon::blocks_of<TestType>().added() == allocated);
+  const auto graph = tenon::capture<TestType>([&] { use.fused.run(x.view()); });
+  CHECK(graph.kernels() == 6);
+  for (std::uint64_t seed = 2; seed < 4; ++seed) {
+    x = tenon::uniform<float>(input(5, 3, 8, 12), seed);
+    const auto before = tenon::blocks_of<TestType>().added();
+    graph.launch();
+    CHECK(tenon::blocks_of<TestType>().added() == before);
+    CHECK(difference(numbers_of(y), numbers_of(use.layers.forward(x.view())), 2e-5) == "");
+  }
+}
+
+#if !defined(__CUDACC__)
+TEST_CASE("a run on the host allocates nothing either", "[inference]") {
+  using input = shape<dyn, 3, 8, 12>;
+  auto use = put_to_use<tenon::host>(small_image_network(), input(5, 3, 8, 12));
+  const tenon::tensor<float, input> x(tenon::uniform<float>(input(5, 3, 8, 12), 1));
+  use.fused.run(x.view());
+  const long allocated = elements_allocated;
+  use.fused.run(x.view());
+  CHECK(elements_allocated == allocated);
+  const tenon::tensor<float, rank<1>> more({3});
+  CHECK(elements_allocated == allocated + 1);
+}
+#endif
+
+TEMPLATE_LIST_TEST_CASE("layers of several statements have their parts in the arena", "[inference]",
+                        tenon_test::spaces) {
+  using input = shape<dyn, 3, 7, 5>;
+  auto use =
+      put_to_use<TestType>(nn::sequential(nn::conv2d<3, 6, 3>{}, nn::group_norm<6>(2), nn::relu{}, nn::softmax<1>{},
+                                          nn::tanh{}, nn::residual(nn::log_softmax<1>{}), nn::softmax<1>{}),
+                           input(4, 3, 7, 5));
+  CHECK(use.difference_for(input(4, 3, 7, 5)) == "");
+  CHECK(use.difference_for(input(2, 3, 7, 5)) == "");
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(4, 3, 7, 5), 1));
+  if constexpr (!std::is_same_v<TestType, tenon::host>) {
+    const auto allocated = tenon::blocks_of<TestType>().added();
+    use.fused.run(x.view());
+    CHECK(tenon::blocks_of<TestType>().added() == allocated);
+  }
+}
+
+TEST_CASE("the arena is no larger than what is needed at one time", "[inference]") {
+  using input = shape<dyn, 1, 8, 8>;
+  auto net = nn::sequential(nn::conv2d<1, 4, 3, kept_size>{}, nn::relu{}, nn::conv2d<4, 2, 3, kept_size>{}, nn::relu{},
+                            nn::conv2d<2, 4, 3, kept_size>{}, nn::flatten{}, nn::linear<4 * 8 * 8, 2>{});
+  const nn::inference use(nn::fuse(net), input(10, 1, 8, 8));
+  CHECK(use.arena_bytes() == 10 * 4 * (4 + 2) * 8 * 8);
+  const nn::inference larger(nn::fuse(net), input(20, 1, 8, 8));
+  CHECK(larger.arena_bytes() == 2 * use.arena_bytes());
+}
+
+TEST_CASE("a fused network has parameters of its own", "[inference]") {
+  using input = shape<dyn, 4>;
+  auto net = nn::sequential(nn::linear<4, 3>{}, nn::batch_norm<3>{}, nn::layer_norm<shape<3>>{});
+  net.eval();
+  nn::inference use(nn::fuse(net), input(2, 4));
+  const tenon::tensor<float, input> x(tenon::uniform<float>(input(2, 4), 1));
+  const auto before = numbers_of(use.run(x.view()));
+  net.initialise(99);
+  CHECK(numbers_of(use.run(x.view())) == before);
+}
+
+TEST_CASE("networks without statements give their input under its new shape", "[inference]") {
+  using input = shape<dyn, 2, 3>;
+  auto net = nn::sequential(nn::identity{}, nn::flatten{}, nn::dropout{});
+  net.eval();
+  nn::inference use(nn::fuse(net), input(4, 2, 3));
+  CHECK(use.arena_bytes() == 0);
+  const tenon::tensor<float, input> x(tenon::uniform<float>(input(4, 2, 3), 1));
+  const auto y = use.run(x.view());
+  CHECK(y.data() == x.data());
+  CHECK(tenon_test::extents_of(y) == std::vector<tenon::index>{4, 6});
+}
+
+TEST_CASE("what an inference refuses", "[inference]") {
+  using input = shape<dyn, 2, 9>;
+  auto net = nn::sequential(nn::linear<9, 2>{}, nn::batch_norm<2>{});
+  net.eval();
+  CHECK(
+      tenon_test::text_of<tenon::shape_error>([&] { nn::inference(nn::fuse(net), input(3, 2, 9)); }) ==
+      "fuse: batch_norm behind linear: an input of 3 axes, expected [batch, features]: else features are no channels");
+  auto narrow = nn::sequential(nn::residual(nn::conv2d<2, 2, 3>{}));
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] {
+          nn::inference(nn::fuse(narrow), shape<dyn, 2, dyn, dyn>(1, 2, 5, 5));
+        }) == "residual: the layers make [1, 2, 3, 3] of [1, 2, 5, 5], expected the same extents");
+  auto images = nn::sequential(nn::conv2d<dyn, 2, 3>(3, 2, 3));
+  CHECK(tenon_test::has(tenon_test::text_of<tenon::shape_error>(
+                            [&] { nn::inference(nn::fuse(images), shape<dyn, dyn, dyn, dyn>(1, 4, 5, 5)); }),
+                        "convolve: axis 1: 4 channels, expected 3"));
+}
