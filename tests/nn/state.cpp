@@ -27,6 +27,16 @@ TEST_CASE("the state of a network has PyTorch's names, buffers last", "[state]")
   CHECK(nn::parameter_count(net) == 12 + 4 + 4 + 4 + 8 + 2);
 }
 
+TEST_CASE("layers go by other names", "[state]") {
+  auto net = make_net_with_state();
+  auto named = nn::with_names(net, {{"0", "body.conv"}, {"1", "norm"}});
+  std::string names;
+  nn::visit_state(named, [&](const std::string& name, auto&) { names += name + " "; });
+  CHECK(names ==
+        "body.conv.weight body.conv.bias norm.weight norm.bias 2.weight 2.bias norm.running_mean norm.running_var "
+        "norm.num_batches_tracked ");
+}
+
 TEST_CASE("a layer alone has a state too", "[state]") {
   nn::linear<3, 2> layer;
   layer.initialise(0);

@@ -19,6 +19,42 @@ void visit_state(Network& net, Visitor&& visitor) {
   if constexpr (requires { net.visit_buffers(visit_buffer); }) net.visit_buffers(visit_buffer);
 }
 
+/// A network whose layers go by other names: those of the attributes of a torch.nn.Module, where `sequential` has
+/// numbers. Saving and loading take it as the network itself.
+/// example   auto named = nn::with_names(net, {{"0", "conv1"}, {"3", "fc"}}); train::load_state(named, "model.safetensors")
+template <class Network>
+class network_with_names {
+ public:
+  network_with_names(Network& net, std::vector<std::pair<std::string, std::string>> names)
+      : net_(net), names_(std::move(names)) {}
+
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    net_.visit_parameters([&](const std::string& name, auto& parameter) { visitor(name_of(name), parameter); });
+  }
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor)
+    requires requires(Network& net) { net.visit_buffers([](const std::string&, auto&) {}); }
+  {
+    net_.visit_buffers([&](const std::string& name, auto& buffer) { visitor(name_of(name), buffer); });
+  }
+
+ private:
+  std::string name_of(const std::string& name) const {
+    for (const auto& [own, other] : names_) {
+      if (name.compare(0, own.size() + 1, own + ".") == 0) return other + name.substr(own.size());
+    }
+    return name;
+  }
+
+  Network& net_;
+  std::vector<std::pair<std::string, std::string>> names_;
+};
+template <class Network>
+network_with_names<Network> with_names(Network& net, std::vector<std::pair<std::string, std::string>> names) {
+  return {net, std::move(names)};
+}
+
 /// A parameter by name, its elements and their gradient in row-major order.
 template <dtype T, memory_space Space>
 struct named_parameter {
