@@ -45,6 +45,38 @@ TEST_CASE("everything or nothing", "[dropout]") {
         "dropout: probability 1.500000, expected within [0, 1]");
 }
 
+TEMPLATE_LIST_TEST_CASE("alpha dropout keeps mean and variance", "[dropout]", tenon_test::spaces) {
+  nn::alpha_dropout layer(0.25);
+  const tenon::tensor<float, rank<1>, TestType> x = tenon::normal<float>(rank<1>(20000), 5);
+  const auto given = numbers_of(x);
+  layer.prepare(x);
+  const auto y = numbers_of(layer.forward(x));
+  const double least = -1.7580993408473766, scale = 1 / std::sqrt((least * least * 0.25 + 1) * 0.75);
+  const double shift = -least * scale * 0.25;
+  double total = 0, squares = 0;
+  int dropped = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const bool is_dropped = std::fabs(y[i] - (least * scale + shift)) < 1e-6;
+    if (is_dropped) ++dropped;
+    else CHECK(std::fabs(y[i] - (given[i] * scale + shift)) < 1e-5);
+    total += y[i], squares += y[i] * y[i];
+  }
+  CHECK(std::abs(dropped - 5000) < 300);
+  CHECK(std::fabs(total / 20000) < 0.05);
+  CHECK(std::fabs(squares / 20000 - 1) < 0.06);
+  layer.is_training = false;
+  CHECK(numbers_of(layer.forward(x)) == given);
+}
+
+TEST_CASE("alpha dropout of whole channels, or of everything", "[dropout]") {
+  nn::feature_alpha_dropout layer(0.5);
+  tenon::tensor<float, rank<4>> x({3, 4, 2, 2});
+  x = 1.0f;
+  const auto y = numbers_of(layer.forward(x));
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == y[i / 4 * 4]);
+  CHECK(numbers_of(nn::alpha_dropout(1).forward(x)) == std::vector<double>(48, 0.0));
+}
+
 TEST_CASE("the gradient passes where the elements did", "[dropout]") {
   nn::dropout layer(0.5);
   tenon::tensor<float, rank<1>> x({64}), dx({64});

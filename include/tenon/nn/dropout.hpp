@@ -4,17 +4,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <tenon/nn/expression_layer.hpp>
 
 namespace tenon::nn {
 
 /// Sets elements to 0 with a probability in training and divides the others by what is left of it; `Axes` leading axes
 /// have a mask of their own, the others follow (0: every element has its own). Outside training it does nothing.
+/// With `KeepsMoments` elements become the least value of selu instead, and all are scaled and shifted so that mean 0
+/// and variance 1 stay.
 /// throws    error when the probability is outside [0, 1]
-/// source    Srivastava and others 2014: Dropout
-template <int Axes>
-struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
-  static constexpr const char* name = "dropout";
+/// source    Srivastava and others 2014: Dropout; Klambauer and others 2017: Self-normalizing neural networks
+template <int Axes, bool KeepsMoments = false>
+struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMoments>> {
+  static constexpr const char* name = KeepsMoments ? "alpha_dropout" : "dropout";
   double probability = 0.5;
   std::uint64_t seed = 0;  // of the layer
   std::uint64_t step = 0;  // masks drawn so far
@@ -23,7 +26,7 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
   masked_dropout() = default;
   explicit masked_dropout(double dropped, std::uint64_t first_seed = 0) : probability(dropped), seed(first_seed) {
     if (!(dropped >= 0 && dropped <= 1)) {
-      throw error(compose_text("dropout: probability ", dropped, ", expected within [0, 1]"));
+      throw error(compose_text(name, ": probability ", dropped, ", expected within [0, 1]"));
     }
   }
 
@@ -44,7 +47,13 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes>> {
     const double kept = is_training ? 1 - probability : 1;
     const std::uint64_t mask_seed = seed * 0x9E3779B97F4A7C15u + step;  // far from those of other layers' steps
     const auto mask = bernoulli<bool>(mask_shape(x.shape()), mask_seed, kept);
-    return where(mask, x * (kept > 0 ? 1 / kept : 0.0), 0);
+    if constexpr (KeepsMoments) {
+      constexpr double least = -1.7580993408473766;  // of selu
+      const double dropped = 1 - kept, scale = kept > 0 ? 1 / std::sqrt((least * least * dropped + 1) * kept) : 0.0;
+      return where(mask, x * scale, least * scale) - least * scale * dropped;
+    } else {
+      return where(mask, x * (kept > 0 ? 1 / kept : 0.0), 0);
+    }
   }
 
  private:
@@ -65,5 +74,7 @@ using dropout = masked_dropout<0>;
 using dropout1d = masked_dropout<2>;  ///< whole channels of [batch, channels, ...]
 using dropout2d = masked_dropout<2>;
 using dropout3d = masked_dropout<2>;
+using alpha_dropout = masked_dropout<0, true>;
+using feature_alpha_dropout = masked_dropout<2, true>;
 
 }  // namespace tenon::nn

@@ -22,8 +22,8 @@ inline constexpr bool is_batch_norm<batch_norm<Channels, Affine, Space, T>> = tr
 /// What passes its input on outside training.
 template <class Layer>
 inline constexpr bool does_nothing = std::is_same_v<Layer, identity>;
-template <int Axes>
-inline constexpr bool does_nothing<masked_dropout<Axes>> = true;
+template <int Axes, bool KeepsMoments>
+inline constexpr bool does_nothing<masked_dropout<Axes, KeepsMoments>> = true;
 
 /// Convolutions and linear layers.
 template <class Layer>
