@@ -1,0 +1,151 @@
+// benchmarks/w11_attention.cpp: W11, attention of eight heads of 64 features, of images' small windows, of one head of
+// 128, causal, and of one query to many keys as a language model asks token by token.
+// Tenon in one statement and in three, libtorch, plain loops for the numbers; the limit is the two products alone, of
+// which the scores are stored. Operations count products of all queries and keys, also of those that a mask keeps apart.
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+#include <tenon/expressions.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "agree.hpp"
+#include "torch.hpp"
+#if __has_include(<torch/version.h>)
+#include <torch/version.h>
+#endif
+
+namespace tn = tenon;
+
+namespace {
+
+struct attention_case {
+  const char* name;
+  long batch, heads, queries, keys, features;
+  bool is_causal;
+};
+
+struct operands {
+  using heads = tn::tensor<float, tn::rank<4>>;
+  explicit operands(const attention_case& of)
+      : query({of.batch, of.heads, of.queries, of.features}),
+        key({of.batch, of.heads, of.keys, of.features}),
+        value({of.batch, of.heads, of.keys, of.features}),
+        result({of.batch, of.heads, of.queries, of.features}),
+        scores({of.batch, of.heads, of.queries, of.keys}) {
+    query = tn::uniform<float>(query.shape(), 1, -1.0f, 1.0f), key = tn::uniform<float>(key.shape(), 2, -1.0f, 1.0f);
+    value = tn::uniform<float>(value.shape(), 3, -1.0f, 1.0f);
+  }
+  heads query, key, value, result, scores;
+};
+
+float scale_of(const attention_case& of) { return 1 / std::sqrt(static_cast<float>(of.features)); }
+
+void run_loop(const attention_case& of, operands& x) {
+  std::vector<double> weights(static_cast<std::size_t>(of.keys));
+  for (long batch = 0; batch < of.batch * of.heads; ++batch) {
+    const float* const query = x.query.data() + batch * of.queries * of.features;
+    const float* const key = x.key.data() + batch * of.keys * of.features;
+    const float* const value = x.value.data() + batch * of.keys * of.features;
+    float* const result = x.result.data() + batch * of.queries * of.features;
+    for (long i = 0; i < of.queries; ++i) {
+      const long seen = of.is_causal ? i + 1 : of.keys;
+      double total = 0;
+      for (long k = 0; k < seen; ++k) {
+        double score = 0;
+        for (long e = 0; e < of.features; ++e) score += query[i * of.features + e] * key[k * of.features + e];
+        total += weights[static_cast<std::size_t>(k)] = std::exp(score * scale_of(of));  // of numbers below 1 in size
+      }
+      for (long e = 0; e < of.features; ++e) {
+        double sum = 0;
+        for (long k = 0; k < seen; ++k) sum += weights[static_cast<std::size_t>(k)] * value[k * of.features + e];
+        result[i * of.features + e] = static_cast<float>(sum / total);
+      }
+    }
+  }
+}
+
+template <class Run>
+void time_it(benchmark::State& state, const attention_case& of, operands& x, const Run& run, bool is_attention = true) {
+  run(), run();
+  if (is_attention) {
+    operands reference(of);
+    run_loop(of, reference);
+    must_agree("w11", x.result.data(), reference.result.data(), x.result.size(), 1e-5);
+  }
+  for (auto _ : state) {
+    run();
+    benchmark::DoNotOptimize(x.result.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * 4 * x.scores.size() * of.features);
+}
+
+void with_tenon(benchmark::State& state, const attention_case& of) {
+  operands x(of);
+  time_it(state, of, x,
+          [&] { x.result = tn::scaled_dot_product_attention(x.query, x.key, x.value, {.is_causal = of.is_causal}); });
+}
+void with_three_statements(benchmark::State& state, const attention_case& of) {
+  operands x(of);
+  time_it(state, of, x, [&] {
+    const auto products = tn::matmul(x.query, tn::transpose(x.key)) * scale_of(of);
+    if (of.is_causal) {
+      const auto later = tn::triu(tn::ones_like(x.scores), 1) > 0;
+      x.result = tn::matmul(tn::softmax(tn::where(later, -INFINITY, products), tn::axis<-1>), x.value);
+    } else {
+      x.result = tn::matmul(tn::softmax(products, tn::axis<-1>), x.value);
+    }
+  });
+}
+void with_limit(benchmark::State& state, const attention_case& of) {
+  operands x(of);
+  const auto run = [&] {
+    x.scores = tn::matmul(x.query, tn::transpose(x.key));
+    x.result = tn::matmul(x.scores, x.value);
+  };
+  time_it(state, of, x, run, false);
+}
+
+#if defined(BENCHMARKS_TORCH)
+void with_torch(benchmark::State& state, const attention_case& of) {
+  operands x(of);
+  const at::Tensor query = seen_by_torch(x.query), key = seen_by_torch(x.key), value = seen_by_torch(x.value);
+  at::Tensor result = seen_by_torch(x.result);
+  const at::Tensor later = at::ones({of.queries, of.keys}, at::kBool).triu(1);
+  time_it(state, of, x, [&] {
+#if defined(TORCH_VERSION_MAJOR) && TORCH_VERSION_MAJOR >= 2
+    result.copy_(at::scaled_dot_product_attention(query, key, value, {}, 0, of.is_causal));
+#else
+    at::Tensor scores = at::matmul(query, key.transpose(-2, -1)).mul_(scale_of(of));
+    if (of.is_causal) scores.masked_fill_(later, -INFINITY);
+    at::matmul_out(result, at::softmax(scores, -1), value);
+#endif
+  });
+}
+#endif
+
+constexpr attention_case cases[] = {
+    {"heads_128/", 1, 8, 128, 128, 64, false},     {"heads_512/", 1, 8, 512, 512, 64, false},
+    {"heads_1024/", 1, 8, 1024, 1024, 64, false},  {"heads_1024_causal/", 1, 8, 1024, 1024, 64, true},
+    {"windows_64/", 64, 4, 64, 64, 32, false},     {"wide_2048/", 1, 1, 2048, 2048, 128, false},
+    {"one_query_1024/", 1, 8, 1, 1024, 64, false}, {"one_query_4096/", 1, 8, 1, 4096, 64, false}};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  for (const attention_case& each : cases) {
+    const auto add = [&](const char* library, auto function) {
+      benchmark::RegisterBenchmark((std::string(each.name) + library).c_str(), function, each);
+    };
+    add("tenon", with_tenon);
+    add("three_statements", with_three_statements);
+    add("limit", with_limit);
+#if defined(BENCHMARKS_TORCH)
+    add("torch", with_torch);
+#endif
+  }
+  benchmark::Initialize(&count, arguments);
+  benchmark::RunSpecifiedBenchmarks();
+}
