@@ -121,6 +121,32 @@ TEMPLATE_LIST_TEST_CASE("queries share the keys of a group", "[attention]", teno
   CHECK(attention_error(grouped, attention_defined(query, repeated(key), repeated(value), 0.0f)) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("weights are left out as bernoulli draws them", "[attention]", tenon_test::spaces) {
+  const auto query = attention_operand<TestType>(rank<3>(2, 5, 8), 1),
+             key = attention_operand<TestType>(rank<3>(2, 70, 8), 2);
+  const auto value = attention_operand<TestType>(rank<3>(2, 70, 3), 3),
+             added = attention_operand<TestType>(rank<2>(5, 70), 4);
+  const tenon::attention_dropout dropout{.p = 0.25, .seed = 9};
+  const auto kept = tenon::where(tenon::bernoulli<bool>(rank<3>(2, 5, 70), 9, 0.75), 1 / 0.75f, 0.0f);
+  const auto weights =
+      tenon::softmax(tenon::matmul(query, tenon::transpose(key)) / std::sqrt(8.0f) + added, tenon::axis<-1>);
+  const auto expected = tenon::matmul(weights * kept, value);
+  CHECK(check_attention_launches<TestType>(scaled_dot_product_attention(query, key, value, added, {}, dropout),
+                                           expected, 1) == "");
+  const auto none = tenon::attention_dropout{};
+  CHECK(numbers_of(scaled_dot_product_attention(query, key, value, {}, none)) ==
+        numbers_of(scaled_dot_product_attention(query, key, value)));
+  const auto few = tenon::narrow(query, tenon::axis<1>, 0, 1);
+  CHECK(attention_error(
+            scaled_dot_product_attention(few, key, value, {}, dropout),
+            tenon::matmul(tenon::softmax(tenon::matmul(few, tenon::transpose(key)) / std::sqrt(8.0f), tenon::axis<-1>) *
+                              tenon::where(tenon::bernoulli<bool>(rank<3>(2, 1, 70), 9, 0.75), 1 / 0.75f, 0.0f),
+                          value)) == "");
+  CHECK(tenon_test::text_of<tenon::error>([&] {
+          scaled_dot_product_attention(query, key, value, {}, tenon::attention_dropout{.p = 1});
+        }) == "scaled_dot_product_attention: dropout 1.000000, expected at least 0 and below 1");
+}
+
 TEMPLATE_LIST_TEST_CASE("queries without keys, NaN and infinities", "[attention]", tenon_test::spaces) {
   const auto query = attention_operand<TestType>(rank<2>(3, 4), 1),
              key = attention_operand<TestType>(rank<2>(70, 4), 2);

@@ -42,3 +42,12 @@ TEST_CASE("gradients of operands that repeat over batches are sums", "[attention
   const auto mask = drawn(shape<1, tenon::dyn>(1, 5), 4);
   CHECK(attention_gradient_difference(query, key, value, mask) == "");
 }
+
+TEST_CASE("gradients pass the weights that dropout keeps", "[attention]") {
+  auto query = drawn(rank<3>(2, 3, 4), 1), key = drawn(rank<3>(2, 5, 4), 2), value = drawn(rank<3>(2, 5, 2), 3);
+  CHECK(gradient_difference(
+            [](const auto& q, const auto& k, const auto& v) {
+              return tenon::scaled_dot_product_attention(q, k, v, {}, tenon::attention_dropout{.p = 0.5, .seed = 3});
+            },
+            query, key, value) == "");
+}

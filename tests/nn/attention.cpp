@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/attention.hpp>
 
+#include <algorithm>
+
 #include "nn/passes.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
@@ -56,6 +58,38 @@ TEMPLATE_LIST_TEST_CASE("a mask keeps queries from keys where it is true", "[att
   CHECK(numbers_of(layer.forward(x)) == masked);
   const auto first = numbers_of(layer.forward(tenon::evaluated_tensor(tenon::narrow(x, tenon::axis<1>, 0, 1))));
   for (std::size_t i = 0; i < 8; ++i) CHECK(std::fabs(masked[i] - first[i]) < 1e-6);  // the first sees itself alone
+}
+
+TEMPLATE_LIST_TEST_CASE("weights are left out in training alone", "[attention]", tenon_test::spaces) {
+  constexpr nn::multihead_attention_options dropping{.dropout = 0.4, .batch_first = true};
+  nn::multihead_attention<8, 2, dropping, TestType> layer;
+  layer.initialise(1);
+  const auto x = tenon_test::random_input<TestType>(rank<3>(2, 20, 8));
+  const auto first = numbers_of(layer.forward(x));
+  const auto sums = numbers_of(tenon::sum(layer.average_weights(), tenon::axis<-1>));
+  CHECK(std::any_of(sums.begin(), sums.end(), [](double each) { return std::fabs(each - 1) > 0.05; }));
+  CHECK(numbers_of(layer.forward(x)) != first);
+  layer.is_training = false;
+  const auto in_use = numbers_of(layer.forward(x));
+  CHECK(numbers_of(layer.forward(x)) == in_use);
+}
+
+TEST_CASE("gradients pass the weights of attention that were kept", "[attention]") {
+  constexpr nn::multihead_attention_options dropping{.dropout = 0.4, .batch_first = true};
+  using layer_type = nn::multihead_attention<4, 2, dropping, tenon::host, double>;
+  layer_type layer;
+  layer.initialise(2);
+  auto x = tenon_test::drawn(rank<3>(2, 3, 4), 8);
+  const auto fresh = [&] {  // draws the same again
+    layer_type again = layer;
+    return static_cast<double>(tenon::sum(again.forward(x) * tenon_test::weights_of(x.shape())));
+  };
+  auto used = layer;
+  const auto y = tenon::evaluated_tensor(used.forward(x));
+  const tenon::tensor<double, rank<3>> seed(tenon_test::weights_of(x.shape()));
+  tenon::tensor<double, rank<3>> dx(x.shape());
+  used.backward(x, y, seed, dx.write_view());
+  CHECK(tenon_test::difference_from_slopes(x, dx, fresh, 1e-6, 1e-5) == "");
 }
 
 TEST_CASE("sizes of attention that do not fit are refused", "[attention]") {

@@ -68,7 +68,8 @@ struct unit_on<Device, Unit> {
 /// Attention: tiles of `rows` queries with `columns` keys at a time. Sums of up to `most_columns` values a query stay
 /// in shared memory; for more of them, several blocks make the same scores.
 /// source    Dao, Fu, Ermon, Rudra, Ré 2022, "FlashAttention"
-template <class Unit, bool HasBias, int Rank, class Query, class Key, class Value, class Bias, class Epilogue>
+template <class Unit, bool HasBias, bool HasFactor, int Rank, class Query, class Key, class Value, class Bias,
+          class Factor, class Epilogue>
 struct attention_kernel {
   static constexpr const char* name = "attention";
   using policy = typename Unit::policy;
@@ -88,6 +89,7 @@ struct attention_kernel {
   Key key;
   Value value;
   Bias bias;
+  Factor factor;
   Epilogue epilogue;
   attention_options options;
   number scale;
@@ -117,6 +119,7 @@ struct attention_kernel {
     Key key;
     Value value;
     Bias bias;
+    Factor factor;
     index row, column;
   };
   template <class Device>
@@ -134,6 +137,7 @@ struct attention_kernel {
                             key.at_batch(batch),
                             value.at_batch(batch),
                             bias.at_batch(batch),
+                            factor.at_batch(batch),
                             static_cast<index>(device.block().x % tiles) * tile_rows,
                             static_cast<index>(device.block().y) * value_columns};
     const block_memory<Device> memory{device.template shared<unsigned char>(ring_bytes),
@@ -243,8 +247,9 @@ struct attention_kernel {
       const bool sees_none = greatest == -infinity<number>();
       number added = 0;
       for (int j = 0; j < count; ++j) {
-        const number weight = sees_none ? number(0) : simd::exp(number(exponents[j] - greatest));
+        number weight = sees_none ? number(0) : simd::exp(number(exponents[j] - greatest));
         added += weight;
+        if constexpr (HasFactor) weight *= factor_at(place, place.row + row, first + device.lane() + j * warp_size);
         const int column = device.lane() + j * warp_size, inner = column % depth_tile;
         memory.weights.store(
             column / depth_tile * left_elements +
@@ -266,6 +271,11 @@ struct attention_kernel {
     if (options.softcap != 0) score = simd::tanh(number(score / options.softcap)) * options.softcap;
     if constexpr (HasBias) score += static_cast<number>(place.bias.value(row, key_number));
     return score;
+  }
+
+  TENON_HOST_DEVICE number factor_at(const block_place& place, index row, index key_number) const {
+    const bool exists = row < extents.rows && key_number < extents.depth;
+    return exists ? static_cast<number>(place.factor.value(row, key_number)) : number(0);
   }
 
   /// Adds a strip of weighted values to the results, from `column` on.
@@ -292,11 +302,12 @@ struct attention_kernel {
     const index left = extents.columns - place.column;
     const int columns = left < value_columns ? static_cast<int>(left) : value_columns;
     for (int own = 0; own < policy::warp_rows; ++own) {
-      const number weights = device.shuffle(state.sum, own), factor = weights == 0 ? number(0) : 1 / weights;
+      const number weights = device.shuffle(state.sum, own), inverse = weights == 0 ? number(0) : 1 / weights;
       const int row = policy::row_of_warp(device.warp()) + own;
       if (place.row + row >= extents.rows) continue;
       for (int column = device.lane(); column < columns; column += warp_size) {
-        last.store(place.row + row, place.column + column, memory.results.load(row * result_pitch() + column) * factor);
+        last.store(place.row + row, place.column + column,
+                   memory.results.load(row * result_pitch() + column) * inverse);
       }
     }
   }
@@ -318,10 +329,12 @@ void run_attention_kernel(const Target& target, const E& node, const Node& inner
       merged_matrix<matrix>(inner.template lower_operand<2>(), inner.matrices(keys, extents.columns)), keys,
       extents.columns);
   const auto bias = merged_matrix<matrix>(inner.template lower_operand<3>(), inner.matrices(queries, keys));
+  const auto factor = merged_matrix<matrix>(inner.template lower_operand<4>(), inner.matrices(queries, keys));
   const auto epilogue = make_kernel_epilogue<Node>(target, node);
-  using kernel_type = attention_kernel<unit, Node::has_bias, Node::rank, std::remove_const_t<decltype(query)>,
-                                       std::remove_const_t<decltype(key)>, std::remove_const_t<decltype(value)>,
-                                       std::remove_const_t<decltype(bias)>, std::remove_const_t<decltype(epilogue)>>;
+  using kernel_type = attention_kernel<unit, Node::has_bias, Node::has_factor, Node::rank,
+                                       std::remove_const_t<decltype(query)>, std::remove_const_t<decltype(key)>,
+                                       std::remove_const_t<decltype(value)>, std::remove_const_t<decltype(bias)>,
+                                       std::remove_const_t<decltype(factor)>, std::remove_const_t<decltype(epilogue)>>;
   const index tiles = (extents.columns + kernel_type::tile_columns - 1) / kernel_type::tile_columns;
   const index most =
       space_devices<Space>::architecture() < 80 ? 1 : kernel_type::most_columns / kernel_type::tile_columns;
@@ -332,6 +345,7 @@ void run_attention_kernel(const Target& target, const E& node, const Node& inner
                            key,
                            value,
                            bias,
+                           factor,
                            epilogue,
                            inner.options,
                            static_cast<typename unit::accumulator>(inner.scale()),

@@ -79,12 +79,20 @@ void multiply_elements(T* elements, index count, T factor) {
   }
 }
 
+template <class T>
+void multiply_pairs(T* elements, const T* factors, index count) {
+  constexpr int lanes = simd::width_for(sizeof(T));
+  for (index k = 0; k < count; k += lanes) {
+    simd::store<lanes>(elements + k, simd::load<T, lanes>(elements + k) * simd::load<T, lanes>(factors + k));
+  }
+}
+
 }  // namespace detail
 
 /// Attention of one batch: its operands as matrices, keys with features along the rows.
 /// cost      2 queries keys (features + columns) operations; keys and values are packed once, in as much memory
 /// source    Dao, Fu, Ermon, Rudra, Ré 2022, "FlashAttention"
-template <class T, bool HasBias, class Query, class Key, class Value, class Bias>
+template <class T, bool HasBias, bool HasFactor, class Query, class Key, class Value, class Bias, class Factor>
 struct host_attention {
   using products = number_products<T>;
   using tile = host_tile<products>;
@@ -96,6 +104,7 @@ struct host_attention {
   Key key;
   Value value;
   Bias bias;
+  Factor factor;
   index queries, keys, features, columns;
   attention_options options;
   T scale;
@@ -105,6 +114,7 @@ struct host_attention {
     auto result = *this;
     result.query = query.at_batch(position), result.key = key.at_batch(position);
     result.value = value.at_batch(position), result.bias = bias.at_batch(position);
+    result.factor = factor.at_batch(position);
     return result;
   }
   /// All results, to an epilogue.
@@ -128,8 +138,8 @@ struct host_attention {
   };
   /// A block of queries: `count` from `first` on.
   struct query_block {
-    index first, count, lines;  // lines: with those that fill the last tile
-    T *queries, *scores, *bias, *sums;
+    index first, count, lines;            // lines: with those that fill the last tile
+    T *queries, *scores, *beside, *sums;  // beside: what is added to scores, or multiplies weights
     index query_pitch, score_pitch, sum_pitch;
     softmax_state<T> states[block_rows];
   };
@@ -204,7 +214,7 @@ struct host_attention {
     block.sum_pitch = lengths[1];
     block.queries = detail::product_workspace<T, 6>(lines * block.query_pitch);
     block.scores = detail::product_workspace<T, 7>(lines * block.score_pitch);
-    if constexpr (HasBias) block.bias = detail::product_workspace<T, 8>(lines * block.score_pitch);
+    if constexpr (HasBias || HasFactor) block.beside = detail::product_workspace<T, 8>(lines * block.score_pitch);
     block.sums = detail::product_workspace<T, 9>(lines * block.sum_pitch);
     pack_left<products>(query, {first, count, 0, features}, lines, block.queries, block.query_pitch);
     std::fill(block.sums, block.sums + lines * block.sum_pitch, T(0));
@@ -243,20 +253,26 @@ struct host_attention {
       multiply(block.lines, width, operands, block.sums + column, block.sum_pitch);
     }
   }
+  /// Makes weights of the scores of `count` keys from `first` on.
   void weigh(query_block& block, index first, index count) const {
-    if constexpr (HasBias) {
-      pack_left<products>(bias, {block.first, block.count, first, count}, block.count, block.bias, block.score_pitch);
-    }
+    const matrix_part part{block.first, block.count, first, count};
+    if constexpr (HasBias) pack_left<products>(bias, part, block.count, block.beside, block.score_pitch);
     const score_rule<T> rule{scale, static_cast<T>(options.softcap)};
     for (index row = 0; row < block.count; ++row) {
       index visible = count;
       if (options.is_causal) {
         visible = std::clamp<index>(block.first + row + options.first_query + 1 - first, 0, count);
       }
-      const T* const added = HasBias ? block.bias + row * block.score_pitch : nullptr;
+      const T* const added = HasBias ? block.beside + row * block.score_pitch : nullptr;
       const T kept =
           detail::weigh_scores(block.scores + row * block.score_pitch, added, visible, count, rule, block.states[row]);
       if (kept != 1) detail::multiply_elements(block.sums + row * block.sum_pitch, block.sum_pitch, kept);
+    }
+    if constexpr (HasFactor) {
+      pack_left<products>(factor, part, block.count, block.beside, block.score_pitch);
+      for (index row = 0; row < block.count; ++row) {
+        detail::multiply_pairs(block.scores + row * block.score_pitch, block.beside + row * block.score_pitch, count);
+      }
     }
   }
   /// Tiles of `width` columns, one below the other.
@@ -273,7 +289,6 @@ struct host_attention {
 /// The operands of an attention node, as those of batch 0.
 template <class Node>
 auto host_attention_of(const Node& node) {
-  using number = typename Node::accumulator;
   using matrix = detail::batched_axes<Node::rank>;
   const auto extents = node.extents.to_array();
   const index queries = extents[Node::rank - 2], keys = node.keys(), features = node.features();
@@ -282,13 +297,22 @@ auto host_attention_of(const Node& node) {
   const auto value =
       merged_matrix<matrix>(node.template lower_operand<2>(), node.matrices(keys, extents[Node::rank - 1]));
   const auto bias = merged_matrix<matrix>(node.template lower_operand<3>(), node.matrices(queries, keys));
-  return host_attention<number, Node::has_bias, std::remove_const_t<decltype(query)>,
-                        std::remove_const_t<decltype(key)>, std::remove_const_t<decltype(value)>,
-                        std::remove_const_t<decltype(bias)>>{query,        key,
-                                                             value,        bias,
-                                                             queries,      keys,
-                                                             features,     extents[Node::rank - 1],
-                                                             node.options, static_cast<number>(node.scale())};
+  const auto factor = merged_matrix<matrix>(node.template lower_operand<4>(), node.matrices(queries, keys));
+  using number = typename Node::accumulator;
+  using operands = host_attention<number, Node::has_bias, Node::has_factor, std::remove_const_t<decltype(query)>,
+                                  std::remove_const_t<decltype(key)>, std::remove_const_t<decltype(value)>,
+                                  std::remove_const_t<decltype(bias)>, std::remove_const_t<decltype(factor)>>;
+  return operands{query,
+                  key,
+                  value,
+                  bias,
+                  factor,
+                  queries,
+                  keys,
+                  features,
+                  extents[Node::rank - 1],
+                  node.options,
+                  static_cast<number>(node.scale())};
 }
 
 }  // namespace tenon

@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <tenon/expr/matmul.hpp>
+#include <tenon/expr/random.hpp>
 
 namespace tenon {
 
@@ -17,6 +18,13 @@ struct attention_options {
   float softcap = 0;       // c tanh(score / c) in place of a score; 0: the score
 
   bool operator==(const attention_options&) const = default;
+};
+
+/// Weights that are left out at random, each with probability `p`; the others are divided by what is left. As drawn by
+/// `bernoulli` with the same seed over the extents of the scores.
+struct attention_dropout {
+  double p = 0;
+  std::uint64_t seed = 0;
 };
 
 namespace detail {
@@ -70,28 +78,30 @@ void check_attention(const Query& query, const Key& key, const Value& value) {
 
 }  // namespace detail
 
-/// Queries [..., l, e], keys [..., s, e], values [..., s, v] and what is added to scores [..., l, s]: a number where
-/// that is nothing.
-template <class Query, class Key, class Value, class Bias>
+/// Queries [..., l, e], keys [..., s, e], values [..., s, v], what is added to scores [..., l, s], and what weights are
+/// multiplied by: numbers where that is nothing.
+template <class Query, class Key, class Value, class Bias, class Factor = scalar<float>>
 struct attention {
   using kind = contraction_kind;
   static constexpr const char* name = "attention";
   using element = promoted_element<Query, Key, Value>;
   using accumulator = sum_type<element>;
   using space = typename common_space<typename Query::space, typename Key::space, typename Value::space,
-                                      typename Bias::space>::type;
-  using batch_shape = broadcast_shape<decltype(detail::batch_shape(std::declval<const typename Query::shape_type&>())),
-                                      decltype(detail::batch_shape(std::declval<const typename Key::shape_type&>())),
-                                      decltype(detail::batch_shape(std::declval<const typename Value::shape_type&>())),
-                                      decltype(detail::batch_shape(std::declval<const typename Bias::shape_type&>()))>;
+                                      typename Bias::space, typename Factor::space>::type;
+  using batch_shape =
+      broadcast_shape<decltype(detail::batch_shape(std::declval<const typename Query::shape_type&>())),
+                      decltype(detail::batch_shape(std::declval<const typename Key::shape_type&>())),
+                      decltype(detail::batch_shape(std::declval<const typename Value::shape_type&>())),
+                      decltype(detail::batch_shape(std::declval<const typename Bias::shape_type&>())),
+                      decltype(detail::batch_shape(std::declval<const typename Factor::shape_type&>()))>;
   static constexpr int rank = batch_shape::rank + 2;
   using shape_type = decltype(detail::matrix_shape<Query::shape_type::static_extent(Query::shape_type::rank - 2),
                                                    Value::shape_type::static_extent(Value::shape_type::rank - 1)>(
       std::declval<const batch_shape&>(), 0, 0, std::make_integer_sequence<int, rank - 2>{}));
   using result_axes = detail::batched_axes<rank>;
-  static constexpr bool has_bias = !detail::is_scalar_node<Bias>;
+  static constexpr bool has_bias = !detail::is_scalar_node<Bias>, has_factor = !detail::is_scalar_node<Factor>;
 
-  tuple<Query, Key, Value, Bias> operands;
+  tuple<Query, Key, Value, Bias, Factor> operands;
   shape_type extents;
   attention_options options;
 
@@ -112,7 +122,8 @@ struct attention {
 
   template <int FirstSlot, int Outer>
   auto lower(const axis_map<rank, Outer>&) const {
-    constexpr int slots = slot_count<Query> + slot_count<Key> + slot_count<Value> + slot_count<Bias>;
+    constexpr int slots =
+        slot_count<Query> + slot_count<Key> + slot_count<Value> + slot_count<Bias> + slot_count<Factor>;
     return slot_source<FirstSlot + slots, compute_type<element>>{};
   }
   /// Operand `I` over [batches..., rows, columns], keys over [batches..., features, keys]. Axes that an operand lacks,
@@ -142,22 +153,25 @@ struct attention {
 /// Whether a contraction is attention.
 template <class Node>
 inline constexpr bool is_attention = false;
-template <class Query, class Key, class Value, class Bias>
-inline constexpr bool is_attention<attention<Query, Key, Value, Bias>> = true;
+template <class... Operands>
+inline constexpr bool is_attention<attention<Operands...>> = true;
 
 namespace detail {
 
-template <class Query, class Key, class Value, class Bias>
+/// `factor` multiplies weights, after their sum is taken: what dropout makes of them.
+template <class Query, class Key, class Value, class Bias, class Factor = scalar<float>>
 auto make_attention(const Query& query, const Key& key, const Value& value, const Bias& bias,
-                    const attention_options& options) {
-  using node = attention<Query, Key, Value, Bias>;
+                    const attention_options& options, const Factor& factor = {1.0f}) {
+  using node = attention<Query, Key, Value, Bias, Factor>;
   check_attention(query.shape(), key.shape(), value.shape());
   const index queries = query.shape().extent(Query::shape_type::rank - 2);
-  check_mask(bias.shape(), queries, key.shape().extent(Key::shape_type::rank - 2));
+  const index keys = key.shape().extent(Key::shape_type::rank - 2);
+  check_mask(bias.shape(), queries, keys), check_mask(factor.shape(), queries, keys);
   const auto batches = broadcast_all<attention_operation>(batch_shape(query.shape()), batch_shape(key.shape()),
-                                                          batch_shape(value.shape()), batch_shape(bias.shape()));
+                                                          batch_shape(value.shape()), batch_shape(bias.shape()),
+                                                          batch_shape(factor.shape()));
   const auto columns = value.shape().extent(Value::shape_type::rank - 1);
-  return node{{{{query}, {key}, {value}, {bias}}},
+  return node{{{{query}, {key}, {value}, {bias}, {factor}}},
               typename node::shape_type(
                   matrix_shape<dyn, dyn>(batches, queries, columns, std::make_integer_sequence<int, node::rank - 2>{})
                       .to_array()),
@@ -180,6 +194,28 @@ inline constexpr bool is_matrix_of_floats = [] {
   return type::shape_type::rank >= 2 && is_floating<typename type::element> && !is_complex<typename type::element>;
 }();
 
+/// What dropout multiplies weights by: 0, or 1 / what is kept.
+template <class Query, class Key, class Value, class Bias>
+auto dropout_factor(const Query& query, const Key& key, const Value& value, const Bias& bias,
+                    const attention_dropout& dropout) {
+  const auto batches = broadcast_all<attention_operation>(batch_shape(query.shape()), batch_shape(key.shape()),
+                                                          batch_shape(value.shape()), batch_shape(bias.shape()));
+  constexpr int rank = decltype(batches)::rank + 2;
+  const auto extents = matrix_shape<dyn, dyn>(batches, query.shape().extent(Query::shape_type::rank - 2),
+                                              key.shape().extent(Key::shape_type::rank - 2),
+                                              std::make_integer_sequence<int, rank - 2>{});
+  if (!(dropout.p >= 0 && dropout.p < 1)) {
+    throw error(compose_text(attention_operation::name, ": dropout ", dropout.p, ", expected at least 0 and below 1"));
+  }
+  return where(bernoulli<bool>(extents, dropout.seed, 1 - dropout.p), static_cast<float>(1 / (1 - dropout.p)), 0.0f);
+}
+
+template <class Query, class Key, class Value, class Bias>
+auto make_attention(const Query& query, const Key& key, const Value& value, const Bias& bias,
+                    const attention_options& options, const attention_dropout& dropout) {
+  return make_attention(query, key, value, bias, options, dropout_factor(query, key, value, bias, dropout));
+}
+
 }  // namespace detail
 
 /// The sum of values, weighted by the softmax of scores: softmax(scale query key^T + mask) value. A mask is any
@@ -187,13 +223,15 @@ inline constexpr bool is_matrix_of_floats = [] {
 /// that sees no key gets 0.
 /// extents   [..., l, e], [..., s, e], [..., s, v], mask [..., l, s] -> [..., l, v]; batches repeat as in matmul
 /// types     floating; half and bfloat16 accumulate in float
+/// dropout   attention_dropout{.p = 0.1, .seed = step} as a last argument leaves out weights
 /// throws    shape_error naming operand, axis and both extents
 /// cost      one kernel, with what is done to operands, mask and result; no scores in memory
 /// source    Dao, Fu, Ermon, Rudra, Ré 2022 (FlashAttention); Milakov, Gimelshein 2018 for the softmax in one pass
 template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand,
-          tensor_operand MaskOperand>
+          tensor_operand MaskOperand, class... Dropout>
+  requires(std::is_same_v<Dropout, attention_dropout> && ...)
 auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, MaskOperand&& mask,
-                                  const attention_options& options = {}) {
+                                  const attention_options& options = {}, const Dropout&... dropout) {
   using mask_element = typename std::remove_cvref_t<MaskOperand>::element;
   static_assert(detail::is_matrix_of_floats<QueryOperand> && detail::is_matrix_of_floats<KeyOperand> &&
                     detail::is_matrix_of_floats<ValueOperand>,
@@ -202,16 +240,17 @@ auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueO
                 "tenon: a mask of attention is bool, true where it is allowed, or floats that are added to scores");
   return detail::make_attention(as_node(std::forward<QueryOperand>(query)), as_node(std::forward<KeyOperand>(key)),
                                 as_node(std::forward<ValueOperand>(value)),
-                                detail::bias_of_mask(as_node(std::forward<MaskOperand>(mask))), options);
+                                detail::bias_of_mask(as_node(std::forward<MaskOperand>(mask))), options, dropout...);
 }
-template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand>
+template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand, class... Dropout>
+  requires(std::is_same_v<Dropout, attention_dropout> && ...)
 auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueOperand&& value,
-                                  const attention_options& options = {}) {
+                                  const attention_options& options = {}, const Dropout&... dropout) {
   static_assert(detail::is_matrix_of_floats<QueryOperand> && detail::is_matrix_of_floats<KeyOperand> &&
                     detail::is_matrix_of_floats<ValueOperand>,
                 "tenon: attention takes queries, keys and values of floats with two axes at least");
   return detail::make_attention(as_node(std::forward<QueryOperand>(query)), as_node(std::forward<KeyOperand>(key)),
-                                as_node(std::forward<ValueOperand>(value)), as_node(0.0f), options);
+                                as_node(std::forward<ValueOperand>(value)), as_node(0.0f), options, dropout...);
 }
 
 }  // namespace tenon

@@ -12,6 +12,7 @@ namespace tenon::nn {
 
 /// Options of multihead_attention, with PyTorch's names and defaults where it has them.
 struct multihead_attention_options {
+  double dropout = 0;  // probability with which a weight is left out, in training
   bool bias = true;
   bool batch_first = false;  // inputs are [batch, length, features], not [length, batch, features]
   bool kdim_vdim = false;    // keys and values have features of their own, and a weight each
@@ -71,6 +72,7 @@ struct multihead_attention {
 
   index embed_dim = Embed, num_heads = Heads, kdim = Embed, vdim = Embed;
   bool is_causal = false;  // queries see the keys up to their own position
+  bool is_training = true;
   parameter<T, rank<2>, Space> in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
   parameter<T, rank<1>, Space> in_proj_bias;
   linear<Embed, Embed, linear_options{.bias = Options.bias}, Space, T> out_proj;
@@ -97,6 +99,7 @@ struct multihead_attention {
 
   /// Xavier's for the first maps; PyTorch's default for the last; biases 0.
   void initialise(std::uint64_t seed) {
+    seed_ = seed, step_ = 0;
     const auto draw = [&](auto& weight, index rows, index columns, std::uint64_t number) {
       weight = {tensor<T, rank<2>, Space>(rank<2>(rows, columns)), zeros<T, Space>(rank<2>(rows, columns))};
       initial::xavier_uniform(weight, 5 * seed + number);
@@ -129,7 +132,8 @@ struct multihead_attention {
   template <memory_space Other>
   auto to() const {
     in_space<Other> copy(embed_dim, num_heads, kdim, vdim);
-    copy.is_causal = is_causal;
+    copy.is_causal = is_causal, copy.is_training = is_training;
+    copy.seed_ = seed_, copy.step_ = step_;
     if constexpr (Options.kdim_vdim) {
       copy.q_proj_weight = q_proj_weight.template to<Other>(), copy.k_proj_weight = k_proj_weight.template to<Other>();
       copy.v_proj_weight = v_proj_weight.template to<Other>();
@@ -163,8 +167,13 @@ struct multihead_attention {
   }
   /// The weights of the last `forward`, [batch, query, key], averaged over the heads.
   template <class Mask = float>
-  auto average_weights(const Mask& mask = no_mask) const {
-    return mean(tenon::detail::attention_weights(node(mask)), drop<1>);
+  tensor<T, rank<3>, Space> average_weights(const Mask& mask = no_mask) const {
+    tensor<T, rank<3>, Space> result;
+    with_node(mask, [&](const auto& last) {
+      const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
+      result = mean(tenon::detail::with_factor(last, as_node(weights)), drop<1>);
+    });
+    return result;
   }
 
   /// Leaves the gradients of the parameters and writes that of the input to `destination`.
@@ -193,6 +202,8 @@ struct multihead_attention {
   }
 
  private:
+  template <index, index, multihead_attention_options, memory_space, dtype>
+  friend struct multihead_attention;
   using part_rows = detail::head_rows<T>;
 
   static index checked_features(index features) {
@@ -274,20 +285,29 @@ struct multihead_attention {
     if constexpr (is_wanted<Destination>) destination = matmul(rows, weight_of<I>());
   }
 
-  template <class Mask>
-  auto node(const Mask& mask) const {
+  /// Calls `use` with attention as the last `forward` saw it.
+  template <class Mask, class Use>
+  void with_node(const Mask& mask, const Use& use) const {
     const attention_options options{.is_causal = is_causal};
-    return tenon::detail::make_attention(as_node(heads(parts_[0])), as_node(heads(parts_[1])),
-                                         as_node(heads(parts_[2])), detail::bias_of_blocks(as_node(mask)), options);
+    const auto make = [&](const auto&... dropout) {
+      return tenon::detail::make_attention(as_node(heads(parts_[0])), as_node(heads(parts_[1])),
+                                           as_node(heads(parts_[2])), detail::bias_of_blocks(as_node(mask)), options,
+                                           dropout...);
+    };
+    if constexpr (Options.dropout > 0) {
+      if (is_training) return use(make(attention_dropout{Options.dropout, seed_ * 0x9E3779B97F4A7C15u + step_}));
+    }
+    use(make());
   }
   template <class Mask>
   auto attend(const Mask& mask) {
+    ++step_;
     const part_rows& query = parts_[0];
     const index first = Options.batch_first ? query.batches : query.length,
                 second = Options.batch_first ? query.length : query.batches;
     const auto rows = attended_.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
     const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
-    heads(rows_of(whole, 0)) = node(mask);
+    with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
     return out_proj.forward(rows);
   }
   /// From the gradient of the result to those of what was projected.
@@ -299,23 +319,29 @@ struct multihead_attention {
     out_proj.backward(rows, rows, gradient, of_rows);
     const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
     const auto of_heads = heads(rows_of(whole, 0));
-    const auto last = node(mask);
-    const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
-    const auto of_weights = matmul(of_heads, transpose(heads(parts_[2])));
-    const auto exponents = [&] {
-      if constexpr (is_wanted<AverageGradient>) {
-        const auto share = new_axis<1>(as_node(average_gradient)) * (1 / static_cast<float>(num_heads));
-        return evaluated_tensor(tenon::detail::exponents_gradient(weights, of_weights + share));
-      } else {
-        return evaluated_tensor(tenon::detail::exponents_gradient(weights, of_weights));
-      }
-    }();
-    if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
-    heads(to[0]) = matmul(exponents, heads(parts_[1])) * last.scale();
-    heads(to[1]) = matmul(transpose(exponents), heads(parts_[0])) * last.scale();
-    heads(to[2]) = matmul(transpose(weights), of_heads);
+    with_node(mask, [&](const auto& last) {
+      const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
+      const auto products = matmul(of_heads, transpose(heads(parts_[2])));
+      const auto exponents_of = [&](const auto& of_weights) {
+        return evaluated_tensor(
+            tenon::detail::exponents_gradient(as_node(weights), tenon::detail::with_factor(last, of_weights)));
+      };
+      const auto exponents = [&] {
+        if constexpr (is_wanted<AverageGradient>) {
+          const auto share = new_axis<1>(as_node(average_gradient)) * (1 / static_cast<float>(num_heads));
+          return exponents_of(products + share);
+        } else {
+          return exponents_of(products);
+        }
+      }();
+      if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
+      heads(to[0]) = matmul(exponents, heads(parts_[1])) * last.scale();
+      heads(to[1]) = matmul(transpose(exponents), heads(parts_[0])) * last.scale();
+      heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
+    });
   }
 
+  std::uint64_t seed_ = 0, step_ = 0;  // of what dropout draws
   array<buffer<T, rank<3>, Space>, 3> projected_, gradients_;
   array<part_rows, 3> parts_{};
   buffer<T, shape<dyn, dyn, Embed>, Space> attended_, attended_gradient_;

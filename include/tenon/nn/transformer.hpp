@@ -13,7 +13,7 @@
 
 namespace tenon::nn {
 
-/// Options of transformer_encoder_layer, with PyTorch's names and defaults. Weights of attention are not dropped.
+/// Options of transformer_encoder_layer, with PyTorch's names and defaults.
 struct transformer_options {
   double dropout = 0.1;
   bool batch_first = false;
@@ -26,7 +26,8 @@ namespace detail {
 template <index Features, index Heads, index Hidden, class Activation, transformer_options Options, memory_space Space,
           dtype T>
 struct encoder_parts {
-  static constexpr multihead_attention_options attention{.batch_first = Options.batch_first};
+  static constexpr multihead_attention_options attention{.dropout = Options.dropout,
+                                                         .batch_first = Options.batch_first};
   using self_attention = multihead_attention<Features, Heads, attention, Space, T>;
   using norm = layer_norm<shape<Features>, affine::both, Space, T>;
   using linear1 = linear<Features, Hidden, linear_options{}, Space, T>;
