@@ -19,6 +19,16 @@ namespace {
 
 constexpr nn::multihead_attention_options batch_first{.batch_first = true};
 constexpr nn::multihead_attention_options without_bias{.bias = false};
+constexpr nn::multihead_attention_options dropping{.dropout = 0.4, .batch_first = true};
+
+/// The one type of layers that kernels are made for.
+template <class Space>
+auto make_attention_layer(bool is_training) {
+  nn::multihead_attention<8, 2, dropping, Space> layer;
+  layer.initialise(1);
+  layer.is_training = is_training;
+  return layer;
+}
 
 }  // namespace
 
@@ -32,9 +42,8 @@ TEST_CASE("gradients of self-attention agree with differences", "[attention]") {
 
 TEMPLATE_LIST_TEST_CASE("self-attention is three kernels and attends as several inputs do", "[attention]",
                         tenon_test::spaces) {
-  nn::multihead_attention<8, 2, nn::multihead_attention_options{}, TestType> layer;
-  layer.initialise(1);
-  const auto x = tenon_test::random_input<TestType>(rank<3>(5, 3, 8));
+  auto layer = make_attention_layer<TestType>(false);
+  const auto x = tenon_test::random_input<TestType>(rank<3>(3, 5, 8));
   tenon::tensor<float, rank<3>, TestType> result;
   const tenon::launch_counter counter;
   result = layer.forward(x);
@@ -49,8 +58,7 @@ TEMPLATE_LIST_TEST_CASE("self-attention is three kernels and attends as several 
 }
 
 TEMPLATE_LIST_TEST_CASE("a mask keeps queries from keys where it is true", "[attention]", tenon_test::spaces) {
-  nn::multihead_attention<8, 2, batch_first, TestType> layer;
-  layer.initialise(1);
+  auto layer = make_attention_layer<TestType>(false);
   const auto x = tenon_test::random_input<TestType>(rank<3>(2, 5, 8));
   const auto later = tenon::triu(tenon::ones<float, TestType>(rank<2>(5, 5)), 1) > 0;
   const auto masked = numbers_of(layer.forward(x, later));
@@ -61,9 +69,7 @@ TEMPLATE_LIST_TEST_CASE("a mask keeps queries from keys where it is true", "[att
 }
 
 TEMPLATE_LIST_TEST_CASE("weights are left out in training alone", "[attention]", tenon_test::spaces) {
-  constexpr nn::multihead_attention_options dropping{.dropout = 0.4, .batch_first = true};
-  nn::multihead_attention<8, 2, dropping, TestType> layer;
-  layer.initialise(1);
+  auto layer = make_attention_layer<TestType>(true);
   const auto x = tenon_test::random_input<TestType>(rank<3>(2, 20, 8));
   const auto first = numbers_of(layer.forward(x));
   const auto sums = numbers_of(tenon::sum(layer.average_weights(), tenon::axis<-1>));
@@ -75,7 +81,6 @@ TEMPLATE_LIST_TEST_CASE("weights are left out in training alone", "[attention]",
 }
 
 TEST_CASE("gradients pass the weights of attention that were kept", "[attention]") {
-  constexpr nn::multihead_attention_options dropping{.dropout = 0.4, .batch_first = true};
   using layer_type = nn::multihead_attention<4, 2, dropping, tenon::host, double>;
   layer_type layer;
   layer.initialise(2);
