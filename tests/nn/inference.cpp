@@ -43,6 +43,9 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 
 namespace {
 
+/// For what is decided before a space runs it.
+using in_any_space = std::tuple<tenon::host>;
+
 constexpr nn::conv2d_options kept_size{.padding = 1};
 constexpr nn::conv2d_options kept_size_unbiased{.padding = 1, .bias = false};
 
@@ -112,7 +115,7 @@ TEMPLATE_LIST_TEST_CASE("a fused network is a statement for each product, pool a
   CHECK(use.launches_for(input(5, 3, 8, 12)) == 6);
 }
 
-TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inference]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inference]", in_any_space) {
   using input = shape<dyn, 3, dyn, 12>;
   auto use = put_to_use<TestType>(nn::sequential(nn::conv2d<3, 4, 3>{}, nn::batch_norm<4>{}, nn::relu{},
                                                  nn::adaptive_avg_pool2d<2>{}, nn::flatten{}, nn::linear<16, 3>{}),
@@ -125,7 +128,7 @@ TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inferenc
 }
 
 TEMPLATE_LIST_TEST_CASE("norms are taken into linear layers and convolutions of every kind", "[inference]",
-                        tenon_test::spaces) {
+                        in_any_space) {
   auto features =
       put_to_use<TestType>(nn::sequential(nn::linear<9, 20>{}, nn::batch_norm<20>{}, nn::relu{}, nn::dropout{},
                                           nn::linear<20, 6, nn::linear_options{.bias = false}>{}, nn::identity{},
@@ -149,7 +152,7 @@ TEMPLATE_LIST_TEST_CASE("norms are taken into linear layers and convolutions of 
   CHECK(groups.launches_for(shape<dyn, 6, 7, 5>(2, 6, 7, 5)) == 3);
 }
 
-TEMPLATE_LIST_TEST_CASE("norms are taken into transposed convolutions", "[inference]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("norms are taken into transposed convolutions", "[inference]", in_any_space) {
   constexpr nn::conv2d_options twice{.stride = 2, .groups = 2};
   auto use = put_to_use<TestType>(nn::sequential(nn::conv_transpose2d<4, 6, 3, twice>{}, nn::batch_norm<6>{},
                                                  nn::silu{}, nn::conv_transpose2d<6, 3, 2>{}, nn::batch_norm<3>{}),
@@ -170,7 +173,7 @@ TEMPLATE_LIST_TEST_CASE("a residual's sum belongs to the convolution before it",
   CHECK(use.launches_for(input(3, 6, 8, 8)) == 6);  // a value that a residual reads twice is a statement
 }
 
-TEMPLATE_LIST_TEST_CASE("what a residual reads is kept until its sum is written", "[inference]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("what a residual reads is kept until its sum is written", "[inference]", in_any_space) {
   using input = shape<dyn, 1, 6, 5>;
   auto use = put_to_use<TestType>(
       nn::sequential(nn::conv2d<1, 1, 3, kept_size>{},
@@ -180,7 +183,7 @@ TEMPLATE_LIST_TEST_CASE("what a residual reads is kept until its sum is written"
   CHECK(use.launches_for(input(3, 1, 6, 5)) == 3);
 }
 
-TEMPLATE_LIST_TEST_CASE("branches, and what stands alone", "[inference]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("branches, and what stands alone", "[inference]", in_any_space) {
   using input = shape<dyn, 4, 6, 6>;
   auto use = put_to_use<TestType>(
       nn::sequential(nn::batch_norm<4>{},
@@ -228,8 +231,7 @@ TEST_CASE("a run on the host allocates nothing either", "[inference]") {
 }
 #endif
 
-TEMPLATE_LIST_TEST_CASE("layers of several statements have their parts in the arena", "[inference]",
-                        tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("layers of several statements have their parts in the arena", "[inference]", in_any_space) {
   using input = shape<dyn, 3, 7, 5>;
   auto use =
       put_to_use<TestType>(nn::sequential(nn::conv2d<3, 6, 3>{}, nn::group_norm<6>(2), nn::relu{}, nn::softmax<1>{},
