@@ -122,10 +122,10 @@ TEMPLATE_LIST_TEST_CASE("queries share the keys of a group", "[attention]", teno
 }
 
 TEMPLATE_LIST_TEST_CASE("weights are left out as bernoulli draws them", "[attention]", tenon_test::spaces) {
-  const auto query = attention_operand<TestType>(rank<3>(2, 5, 8), 1),
-             key = attention_operand<TestType>(rank<3>(2, 70, 8), 2);
-  const auto value = attention_operand<TestType>(rank<3>(2, 70, 3), 3),
-             added = attention_operand<TestType>(rank<2>(5, 70), 4);
+  const auto query = attention_operand<TestType>(rank<3>(2, 5, 8), 1);
+  const auto key = attention_operand<TestType>(rank<3>(2, 70, 8), 2);
+  const auto value = attention_operand<TestType>(rank<3>(2, 70, 3), 3);
+  const auto added = attention_operand<TestType>(rank<2>(5, 70), 4);
   const tenon::attention_dropout dropout{.p = 0.25, .seed = 9};
   const auto kept = tenon::where(tenon::bernoulli<bool>(rank<3>(2, 5, 70), 9, 0.75), 1 / 0.75f, 0.0f);
   const auto weights =
