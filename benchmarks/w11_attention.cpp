@@ -1,7 +1,5 @@
-// benchmarks/w11_attention.cpp: W11, attention of eight heads of 64 features, of images' small windows, of one head of
-// 128, causal, and of one query to many keys as a language model asks token by token.
-// Tenon in one statement and in three, libtorch, plain loops for the numbers; the limit is the two products alone, of
-// which the scores are stored. Operations count products of all queries and keys, also of those that a mask keeps apart.
+// benchmarks/w11_attention.cpp: W11, attention of several heads, of small windows, causal, and of one query.
+// Tenon in one statement and in three, libtorch; the limit is the two products alone, of which the scores are stored.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
@@ -20,6 +18,7 @@ namespace tn = tenon;
 
 namespace {
 
+/// Operations count products of all queries and keys, also of those that a mask keeps apart.
 struct attention_case {
   const char* name;
   long batch, heads, queries, keys, features;
