@@ -27,6 +27,20 @@ TEST_CASE("the state of a network has PyTorch's names, buffers last", "[state]")
   CHECK(nn::parameter_count(net) == 12 + 4 + 4 + 4 + 8 + 2);
 }
 
+namespace {
+/// Layers 1 and 10 of a longer network.
+struct first_and_tenth {
+  nn::linear<2, 2> layer;
+
+  template <class Visitor>
+  void visit_parameters(Visitor&& visitor) {
+    for (const char* number : {"1.", "10."}) {
+      layer.visit_parameters([&](const std::string& name, auto& parameter) { visitor(number + name, parameter); });
+    }
+  }
+};
+}  // namespace
+
 TEST_CASE("layers go by other names", "[state]") {
   auto net = make_net_with_state();
   auto named = nn::with_names(net, {{"0", "body.conv"}, {"1", "norm"}});
@@ -35,6 +49,12 @@ TEST_CASE("layers go by other names", "[state]") {
   CHECK(names ==
         "body.conv.weight body.conv.bias norm.weight norm.bias 2.weight 2.bias norm.running_mean norm.running_var "
         "norm.num_batches_tracked ");
+
+  first_and_tenth longer;
+  auto partly = nn::with_names(longer, {{"1", "head"}});
+  names.clear();
+  nn::visit_state(partly, [&](const std::string& name, auto&) { names += name + " "; });
+  CHECK(names == "head.weight head.bias 10.weight 10.bias ");
 }
 
 TEST_CASE("a layer alone has a state too", "[state]") {
