@@ -159,6 +159,11 @@ TEMPLATE_LIST_TEST_CASE("queries without keys, NaN and infinities", "[attention]
   CHECK(numbers_of(scaled_dot_product_attention(query, empty, attention_operand<TestType>(rank<2>(0, 2), 1))) ==
         std::vector<double>(6, 0));
   CHECK(numbers_of(scaled_dot_product_attention(empty, key, value)).empty());
+  const auto featureless = attention_operand<TestType>(rank<2>(3, 0), 1);
+  const auto means =
+      numbers_of(scaled_dot_product_attention(featureless, attention_operand<TestType>(rank<2>(70, 0), 2), value));
+  const auto mean = numbers_of(tenon::mean(value, tenon::axis<0>));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(std::fabs(means[i] - mean[i % 2]) < 1e-6);
   auto spoilt = attention_operand<tenon::host>(rank<2>(3, 4), 1);
   spoilt(1, 0) = std::numeric_limits<float>::quiet_NaN();
   const auto result = numbers_of(scaled_dot_product_attention(spoilt.template to<TestType>(), key, value));

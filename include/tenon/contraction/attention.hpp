@@ -39,19 +39,6 @@ struct lane_softmax {
   Number greatest, sum, kept;
 };
 
-struct greater_value {
-  template <class T>
-  TENON_HOST_DEVICE T operator()(T left, T right) const {
-    return simd::max(left, right);
-  }
-};
-struct value_sum {
-  template <class T>
-  TENON_HOST_DEVICE T operator()(T left, T right) const {
-    return left + right;
-  }
-};
-
 /// The unit, or what stands in for it where `Device` has none.
 template <class Device, class Unit>
 struct unit_on {
@@ -241,9 +228,9 @@ struct attention_kernel {
       for (int j = 0; j < count; ++j) {
         const int column = device.lane() + j * warp_size;
         exponents[j] = exponent(place, place.row + row, first + column, scores.load(i * Used::strip_pitch + column));
-        greatest = detail::greater_value{}(greatest, exponents[j]);
+        greatest = max_monoid::combine(greatest, exponents[j]);
       }
-      greatest = warp_reduce(device, greatest, detail::greater_value{});
+      greatest = warp_reduce(device, greatest, max_monoid::combine<number>);
       const bool sees_none = greatest == -infinity<number>();
       number added = 0;
       for (int j = 0; j < count; ++j) {
@@ -257,7 +244,7 @@ struct attention_kernel {
                 inner % chunk_size<element>,
             static_cast<element>(weight));
       }
-      added = warp_reduce(device, added, detail::value_sum{});
+      added = warp_reduce(device, added, sum_monoid::combine<number>);
       const number kept = sees_none ? number(1) : simd::exp(number(before - greatest));
       if (device.lane() == own) state = {greatest, state.sum * kept + added, kept};
     }
@@ -318,18 +305,13 @@ template <class Space, class Target, class E, class Node>
 void run_attention_kernel(const Target& target, const E& node, const Node& inner) {
   using unit = typename attention_units<typename Node::element>::unit;
   using element = typename unit::element;
-  using matrix = detail::batched_axes<Node::rank>;
   const auto extents = extents_of_product(inner);
   const index queries = extents.rows, keys = extents.depth, features = inner.features();
-  const auto query = make_operand<element, operand_side::left>(
-      merged_matrix<matrix>(inner.template lower_operand<0>(), inner.matrices(queries, features)), queries, features);
-  const auto key = make_operand<element, operand_side::right>(
-      merged_matrix<matrix>(inner.template lower_operand<1>(), inner.matrices(features, keys)), features, keys);
-  const auto value = make_operand<element, operand_side::right>(
-      merged_matrix<matrix>(inner.template lower_operand<2>(), inner.matrices(keys, extents.columns)), keys,
-      extents.columns);
-  const auto bias = merged_matrix<matrix>(inner.template lower_operand<3>(), inner.matrices(queries, keys));
-  const auto factor = merged_matrix<matrix>(inner.template lower_operand<4>(), inner.matrices(queries, keys));
+  const auto query = make_operand<element, operand_side::left>(operand_matrix<0>(inner), queries, features);
+  const auto key = make_operand<element, operand_side::right>(operand_matrix<1>(inner), features, keys);
+  const auto value = make_operand<element, operand_side::right>(operand_matrix<2>(inner), keys, extents.columns);
+  const auto bias = operand_matrix<3>(inner);
+  const auto factor = operand_matrix<4>(inner);
   const auto epilogue = make_kernel_epilogue<Node>(target, node);
   using kernel_type = attention_kernel<unit, Node::has_bias, Node::has_factor, Node::rank,
                                        std::remove_const_t<decltype(query)>, std::remove_const_t<decltype(key)>,

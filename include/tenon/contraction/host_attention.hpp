@@ -289,30 +289,20 @@ struct host_attention {
 /// The operands of an attention node, as those of batch 0.
 template <class Node>
 auto host_attention_of(const Node& node) {
-  using matrix = detail::batched_axes<Node::rank>;
-  const auto extents = node.extents.to_array();
-  const index queries = extents[Node::rank - 2], keys = node.keys(), features = node.features();
-  const auto query = merged_matrix<matrix>(node.template lower_operand<0>(), node.matrices(queries, features));
-  const auto key = merged_matrix<matrix>(node.template lower_operand<1>(), node.matrices(features, keys));
-  const auto value =
-      merged_matrix<matrix>(node.template lower_operand<2>(), node.matrices(keys, extents[Node::rank - 1]));
-  const auto bias = merged_matrix<matrix>(node.template lower_operand<3>(), node.matrices(queries, keys));
-  const auto factor = merged_matrix<matrix>(node.template lower_operand<4>(), node.matrices(queries, keys));
-  using number = typename Node::accumulator;
-  using operands = host_attention<number, Node::has_bias, Node::has_factor, std::remove_const_t<decltype(query)>,
-                                  std::remove_const_t<decltype(key)>, std::remove_const_t<decltype(value)>,
-                                  std::remove_const_t<decltype(bias)>, std::remove_const_t<decltype(factor)>>;
-  return operands{query,
-                  key,
-                  value,
-                  bias,
-                  factor,
-                  queries,
-                  keys,
-                  features,
-                  extents[Node::rank - 1],
-                  node.options,
-                  static_cast<number>(node.scale())};
+  const auto make = [&](const auto&... operands) {
+    using number = typename Node::accumulator;
+    const auto extents = extents_of_product(node);
+    return host_attention<number, Node::has_bias, Node::has_factor, std::remove_cvref_t<decltype(operands)>...>{
+        operands...,
+        extents.rows,
+        extents.depth,
+        node.features(),
+        extents.columns,
+        node.options,
+        static_cast<number>(node.scale())};
+  };
+  return make(operand_matrix<0>(node), operand_matrix<1>(node), operand_matrix<2>(node), operand_matrix<3>(node),
+              operand_matrix<4>(node));
 }
 
 }  // namespace tenon

@@ -153,6 +153,13 @@ auto left_matrix(const Node& node) {
   return merged_matrix<typename Node::left_axes>(node.lower_left(), node.left_extents());
 }
 
+/// Operand `I` of a node whose operands all have the batches of the result, batch 0.
+template <int I, class Node>
+auto operand_matrix(const Node& node) {
+  return merged_matrix<typename Node::result_axes>(node.template lower_operand<I>(),
+                                                   node.template operand_extents<I>());
+}
+
 /// Where the axes of a product lie among those of the statement; groups of channels are an axis of their own.
 template <class Product>
 auto result_map(const Product& product) {

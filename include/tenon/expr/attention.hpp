@@ -111,7 +111,8 @@ struct attention {
   index depth() const { return keys(); }
   /// What each product of a query and a key is multiplied by.
   double scale() const {
-    return options.scale == 0 ? 1 / std::sqrt(static_cast<double>(features())) : static_cast<double>(options.scale);
+    if (options.scale != 0) return static_cast<double>(options.scale);
+    return features() == 0 ? 1 : 1 / std::sqrt(static_cast<double>(features()));  // without features all scores are 0
   }
   /// This node on other operands of the same extents.
   template <class... Others>
@@ -142,10 +143,14 @@ struct attention {
     }
     return operand.template lower<0>(map);
   }
-  /// The extents of all matrices of `rows` and `columns`.
-  array<index, rank> matrices(index rows, index columns) const {
+  /// The extents of what `lower_operand<I>` gives.
+  template <int I>
+  array<index, rank> operand_extents() const {
     auto result = extents.to_array();
-    result[rank - 2] = rows, result[rank - 1] = columns;
+    if constexpr (I == 1) result[rank - 2] = features();
+    else if constexpr (I == 2) result[rank - 2] = keys();
+    if constexpr (I == 0) result[rank - 1] = features();
+    else if constexpr (I != 2) result[rank - 1] = keys();
     return result;
   }
 };

@@ -21,7 +21,8 @@ void visit_state(Network& net, Visitor&& visitor) {
 
 /// A network whose layers go by other names: those of the attributes of a torch.nn.Module, where `sequential` has
 /// numbers. Saving and loading take it as the network itself.
-/// example   auto named = nn::with_names(net, {{"0", "conv1"}, {"3", "fc"}}); train::load_state(named, "model.bin");
+/// example   auto named = nn::with_names(net, {{"0", "conv1"}, {"3", "fc1"}});
+///           train::load_state(named, "model.safetensors");
 template <class Network>
 class network_with_names {
  public:
