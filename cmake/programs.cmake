@@ -37,6 +37,8 @@ if(TENON_NATIVE)
   endif()
 endif()
 
+option(TENON_COMPILE_ONLY "Tests are compiled to see that they compile: no code of the host, slow kernels" OFF)
+
 set(TENON_HAS_CUDA OFF)
 if(NOT TENON_CUDA STREQUAL "OFF")
   include(CheckLanguage)
@@ -75,7 +77,6 @@ if(TENON_HAS_CUDA)
     target_compile_options(tenon_program INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror;-Werror=all-warnings>")
   endif()
-  option(TENON_COMPILE_ONLY "CUDA sources are compiled to see that they compile: in half the time, to slow kernels" OFF)
   if(TENON_COMPILE_ONLY)
     include(CheckCompilerFlag)
     check_compiler_flag(CUDA -Ofc=max TENON_HAS_FAST_COMPILE)
