@@ -46,19 +46,18 @@ template <class T>
 std::string product_error(const std::vector<double>& found, const std::vector<double>& left,
                           const std::vector<double>& right, tenon::index rows, tenon::index columns,
                           tenon::index depth) {
-  const auto at = [](const std::vector<double>& matrix, tenon::index i) { return matrix[static_cast<std::size_t>(i)]; };
   if (static_cast<tenon::index>(found.size()) != rows * columns) return "another number of results";
   for (tenon::index i = 0; i < rows; ++i) {
     for (tenon::index j = 0; j < columns; ++j) {
       double sum = 0, magnitude = 0;
       for (tenon::index k = 0; k < depth; ++k) {
-        const double product = at(left, i * depth + k) * at(right, k * columns + j);
+        const double product = left.data()[i * depth + k] * right.data()[k * columns + j];
         sum += product, magnitude += std::fabs(product);
       }
       if constexpr (std::is_integral_v<T>) sum = static_cast<double>(static_cast<T>(static_cast<std::int64_t>(sum)));
       const double step = std::is_same_v<T, double> ? 0x1p-52 : 0x1p-23;
       const double loss = (static_cast<double>(depth) + 2) * step * magnitude + roundoff<T> * std::fabs(sum);
-      const double result = at(found, i * columns + j), bound = std::is_integral_v<T> ? 0 : loss;
+      const double result = found.data()[i * columns + j], bound = std::is_integral_v<T> ? 0 : loss;
       if (!(std::fabs(result - sum) <= bound)) {
         return tenon::compose_text("(", i, ", ", j, "): ", result, ", expected ", sum, " of [", rows, ", ", depth,
                                    "] x [", depth, ", ", columns, "]");
