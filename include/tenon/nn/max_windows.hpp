@@ -1,10 +1,11 @@
 // tenon/nn/max_windows.hpp: the greatest value of windows, where it lies, and where its gradient goes.
 // What max pools have in common, whatever places their windows.
-// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// Floor 7: may include base, core, device, expr, plan, kernels, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/nn/expression_layer.hpp>
+#include <tenon/nn/greatest_gradient.hpp>
 #include <tenon/nn/per_axis.hpp>
 
 namespace tenon::nn {
@@ -59,6 +60,8 @@ struct greatest_of_windows {
           bool fills = true;
           for (int axis = 0; axis < rank; ++axis) fills = fills && input.extent(2 + axis) % layer().kernel[axis] == 0;
           if (!fills) destination = 0.0f;
+          using window = typename Layer::window_shape;
+          if (detail::write_greatest_gradient<window>(as_node(input), as_node(gradient), destination)) return;
           layer().windows_of(destination, element(0.0f)) = where(is_chosen, spread, element(0.0f));
           return;
         }

@@ -1,0 +1,69 @@
+// tests/nn/greatest_gradient.cpp: gradients of windows that lie side by side, against a loop over the definition.
+// Lines of every length around vectors, with many equal values and several NaN in a window.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/pool.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::rank;
+using tenon_test::numbers_of;
+
+namespace {
+
+/// Of windows of `width` elements in planes of `height` rows: 2 rows each.
+std::vector<double> side_by_side_gradient(const std::vector<double>& x, const std::vector<double>& gradient,
+                                          tenon::index columns, tenon::index width) {
+  std::vector<double> result(x.size(), 0.0);
+  const tenon::index windows = columns / width;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const tenon::index line = static_cast<tenon::index>(i) / windows, window = static_cast<tenon::index>(i) % windows;
+    tenon::index best = 2 * line * columns + window * width;
+    for (tenon::index tap = 1; tap < 2 * width; ++tap) {
+      const tenon::index place = (2 * line + tap / width) * columns + window * width + tap % width;
+      const double value = x[static_cast<std::size_t>(place)], greatest = x[static_cast<std::size_t>(best)];
+      if (value > greatest || (std::isnan(value) && !std::isnan(greatest))) best = place;
+    }
+    result[static_cast<std::size_t>(best)] = gradient[i];
+  }
+  return result;
+}
+
+template <tenon::index Width, class Space>
+std::string gradient_difference(tenon::index columns) {
+  const rank<4> extents(2, 3, 6, columns);
+  const auto x = tenon_test::made_tensor<float, Space>(
+      extents, [](tenon::index i) { return i * 5 % 9 == 0 ? std::nan("") : static_cast<double>(i * 7 % 5); });
+  const nn::max_pool2d<nn::per_axis<2>(2, Width)> layer;
+  const auto gradient = tenon_test::counting<float, Space>(rank<4>(layer.output_shape(extents)), 1);
+  const auto y = tenon::evaluated_tensor(layer.forward(x));
+  tenon::tensor<float, rank<4>, Space> dx(extents);
+  auto backward = layer;
+  backward.backward(x, y, gradient, dx.write_view());
+  return tenon_test::difference(numbers_of(dx),
+                                side_by_side_gradient(numbers_of(x), numbers_of(gradient), columns, Width));
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("windows side by side, in lines of every length", "[greatest_gradient]", tenon_test::spaces) {
+  for (const tenon::index columns : {2, 3, 7, 8, 14, 15, 30, 32, 33, 70}) {
+    CAPTURE(columns);
+    CHECK(gradient_difference<2, TestType>(columns) == "");
+  }
+  for (const tenon::index columns : {3, 48, 50}) CHECK(gradient_difference<3, TestType>(columns) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("a gradient whose last axis is apart in memory", "[greatest_gradient]", tenon_test::spaces) {
+  const auto x = tenon_test::counting<float, TestType>(rank<4>(1, 2, 6, 4), 1);
+  const auto gradient = tenon_test::counting<float, TestType>(rank<4>(1, 2, 3, 2), 1);
+  nn::max_pool2d<2> layer;
+  const auto y = tenon::evaluated_tensor(layer.forward(x));
+  tenon::tensor<float, rank<4>, TestType> expected(rank<4>(1, 2, 6, 4)), memory(rank<4>(1, 2, 6, 8));
+  const tenon::view<float, rank<4>, TestType> apart(memory.write_view().data(), expected.shape(), {{96, 48, 8, 2}});
+  layer.backward(x, y, gradient, expected.write_view());
+  layer.backward(x, y, gradient, apart);
+  CHECK(numbers_of(tenon::as_node(apart)) == numbers_of(expected));
+}
