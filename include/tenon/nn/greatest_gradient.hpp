@@ -26,18 +26,20 @@ template <class Window>
 struct window_pieces {
   static constexpr int axes = Window::rank;
   static constexpr index width = Window::static_extent(axes - 1);
-  static constexpr int count = [] {
-    int product = 1;
-    for (int axis = 0; axis + 1 < axes; ++axis) product *= static_cast<int>(Window::static_extent(axis));
-    return product;
+  static constexpr array<index, axes> lengths = [] {
+    array<index, axes> result{};
+    for (int axis = 0; axis < axes; ++axis) result[axis] = Window::static_extent(axis);
+    return result;
   }();
+  static constexpr int count = static_cast<int>(count_between(lengths, 0, axes - 1));
 
   /// Elements from the window's first one to the beginning of a piece.
   template <int Rank>
   TENON_HOST_DEVICE static index offset(int piece, const array<index, Rank>& strides) {
+    constexpr array<index, axes> extents = lengths;
     index result = 0;
     for (int axis = axes - 2; axis >= 0; --axis) {
-      const auto length = static_cast<int>(Window::static_extent(axis));
+      const auto length = static_cast<int>(extents[axis]);
       result += piece % length * strides[2 + axis];
       piece /= length;
     }
@@ -86,7 +88,8 @@ struct greatest_gradient_kernel {
     }
   }
   TENON_HOST_DEVICE static array<index, rank> first_tap(array<index, rank> position) {
-    for (int axis = 2; axis < rank; ++axis) position[axis] *= Window::static_extent(axis - 2);
+    constexpr array<index, rank - 2> extents = pieces::lengths;
+    for (int axis = 2; axis < rank; ++axis) position[axis] *= extents[axis - 2];
     return position;
   }
   /// `Count` windows side by side: what they see, their gradients, where the result goes.
