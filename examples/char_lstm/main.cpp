@@ -13,12 +13,12 @@ int main(int count, char** arguments) {
     line.add("--text", options.text, "the text, UTF-8; without it four sonnets that the program carries");
     line.add("--epochs", options.epochs, tenon::index{0}, "passes over the text (default 3)");
     line.add("--seconds", options.seconds, 0.0, "train so long instead, whatever the epochs");
-    line.add("--batch", options.batch, tenon::index{1}, "windows in a step (default 32)");
-    line.add("--length", options.length, tenon::index{1}, "characters of a window (default 64)");
+    line.add("--batch", options.batch, tenon::index{1}, "windows in a step (default 16)");
+    line.add("--length", options.length, tenon::index{1}, "characters of a window (default 100)");
     line.add("--hidden", options.hidden, tenon::index{1}, "features of a layer's state (default 256)");
     line.add("--layers", options.layers, tenon::index{1}, "LSTM layers (default 2)");
     line.add("--dropout", options.dropout, 0.0, "share of zeros between layers (default 0)");
-    line.add("--rate", options.rate, 0.0, "learning rate of the first step (default 0.004)");
+    line.add("--rate", options.rate, 0.0, "learning rate of the first step (default 0.003)");
     line.add("--clip", options.clip, 0.0, "greatest norm of all gradients (default 1)");
     line.add("--sample", options.sample, tenon::index{0}, "characters to write (default 400)");
     line.add("--prompt", options.prompt, "what the model goes on from (default: a new line)");

@@ -21,8 +21,8 @@ namespace char_lstm {
 struct options {
   std::string text, prompt = "\n";
   double seconds = 0;
-  tn::index epochs = 3, batch = 32, length = 64, hidden = 256, layers = 2, sample = 400;
-  double rate = 4e-3, dropout = 0, clip = 1, temperature = 0.8;
+  tn::index epochs = 3, batch = 16, length = 100, hidden = 256, layers = 2, sample = 400;
+  double rate = 3e-3, dropout = 0, clip = 1, temperature = 0.8;
   std::uint64_t seed = 1;
 };
 
@@ -36,7 +36,7 @@ struct corpus {
         training(part(text, 0, text_split(text)), {.length = options.length}),
         validation(part(text, text_split(text), text.size()), {.length = options.length}) {
     if (training.size() != 0 && validation.size() != 0) return;
-    throw tn::shape_error(tn::compose_text("char_lstm: the text has ", text.size(), " bytes, expected at least ",
+    throw tn::shape_error(tn::compose_text("text: ", text.size(), " bytes, expected at least ",
                                            10 * (options.length + 1), " for windows of ", options.length));
   }
 
@@ -92,8 +92,8 @@ class course {
   }
   /// From 0 to 1.
   double share() const {
-    return seconds_ > 0 ? std::min(1.0, elapsed() / seconds_)
-                        : static_cast<double>(steps_) / static_cast<double>(std::max<tn::index>(1, total_));
+    if (seconds_ > 0) return std::min(1.0, elapsed() / seconds_);
+    return total_ == 0 ? 1 : static_cast<double>(steps_) / static_cast<double>(total_);
   }
   bool is_done() const { return share() >= 1; }
   /// Ten times in a training.
@@ -126,7 +126,7 @@ void train(language_model<Space>& model, const corpus& text, const options& opti
   optimizer.clipping().max_norm = options.clip;
   tn::data::loader batches(text.training,
                            {.batch = options.batch, .shuffle = true, .seed = options.seed, .drop_last = true});
-  if (batches.batches() == 0) throw tn::shape_error("char_lstm: the text has fewer windows than a batch");
+  if (batches.batches() == 0) throw tn::shape_error("text: fewer windows than a batch");
   constexpr tn::train::cosine_annealing_lr falling{.t_max = 1'000'000};
   course progress(options, batches.batches());
   for (tn::index epoch = 0; !progress.is_done(); ++epoch) {
@@ -162,7 +162,7 @@ template <tn::memory_space Space>
 std::string write(language_model<Space>& model, const corpus& text, const options& options) {
   model.train(false);
   const auto tokens = text.characters.encode(options.prompt);
-  if (tokens.size() == 0) throw tn::shape_error("char_lstm: --prompt: no characters, expected at least 1");
+  if (tokens.size() == 0) throw tn::shape_error("--prompt: no characters, expected at least 1");
   tn::data::random_draws random(options.seed, 0);
   const auto drawn_from = [&](const auto& scores) {
     const auto rows = tn::tensor<float, tn::rank<2>, Space>(scores).template to<tn::host>();
