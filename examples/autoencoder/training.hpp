@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <string>
-#include <tenon/data/mapped.hpp>
-#include <tenon/data/tensor_dataset.hpp>
-#include <tenon/data/transforms.hpp>
-#include <tenon/io/pnm.hpp>
+#include <tenon/train.hpp>
 
 #include "../mnist/digits.hpp"
 

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
-#include <tenon/data/tensor_dataset.hpp>
-#include <tenon/data/vocabulary.hpp>
 #include <vector>
 
 #include "model.hpp"

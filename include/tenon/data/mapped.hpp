@@ -53,9 +53,9 @@ struct batch_of_results<std::tuple<Results...>> {
 }  // namespace detail
 
 /// The examples of a data set whose batches are tuples of tensors, changed by `function(draws, x, y, ...)` or
-/// `function(x, y, ...)`: views of an example's tensors to an expression, or to a std::tuple of expressions. `draws` are
-/// a function of the seed, the epoch and the example's number, so that workers and resuming change nothing. Expressions
-/// may refer to the views and to what outlives the data set, but to no variable of the function.
+/// `function(x, y, ...)`: from views of an example's tensors to an expression, or a std::tuple of expressions. `draws`
+/// depend on the seed, the epoch and the example's number, so that workers and resuming change nothing. Expressions may
+/// refer to the views and to what outlives the data set, but to no variable of the function.
 /// extents   those of the first example's results, which all others must have
 /// throws    shape_error naming the extents of an example that has others
 /// cost      a copy of the example, then one statement for each result
