@@ -5,6 +5,9 @@
 
 #include <string>
 #include <tenon/train.hpp>
+#if defined(__CUDACC__)
+#include <tenon/algorithms/cuda.hpp>  // what sums the gradients of an embedding
+#endif
 
 namespace char_lstm {
 

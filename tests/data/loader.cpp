@@ -7,7 +7,10 @@
 #include <chrono>
 #include <stdexcept>
 #include <tenon/data/weighted_sampler.hpp>
+#include <tenon/nn/linear.hpp>
+#include <tenon/train/checkpoint.hpp>
 
+#include "support/scratch_file.hpp"
 #include "support/text_of.hpp"
 
 namespace data = tenon::data;
@@ -204,4 +207,24 @@ TEST_CASE("examples learn the epoch, and statements of workers stay on their thr
   const epochs examples;
   data::loader loader(examples, {.batch = 4, .workers = 2});
   for (const auto& batch : loader.epoch(7)) CHECK(batch == epochs::batch_type{170, 171, 172, 173});
+}
+
+TEST_CASE("a checkpoint of a training holds where its loader stands", "[loader]") {
+  const numbers examples(23);
+  tenon::nn::linear<2, 1> network;
+  network.initialise(1);
+  const tenon_test::scratch_file file("reading.safetensors");
+  data::loader<numbers> loader(examples, {.batch = 4, .shuffle = true, .seed = 3});
+  for (const auto& batch : loader.epoch(2)) {
+    if (loader.state().position == 2) break;
+    CHECK(batch.size() == 4);
+  }
+  tenon::train::training saved(network, loader);
+  tenon::train::save_state(saved, file.path);
+  data::loader<numbers> resumed(examples, {.batch = 4, .shuffle = true});
+  tenon::train::training loaded(network, resumed);
+  tenon::train::load_state(loaded, file.path);
+  CHECK(resumed.state() == data::loader_state{2, 2, 3});
+  const auto whole = batches_of(loader, 2);
+  CHECK(batches_of(resumed, 2) == std::vector(whole.begin() + 2, whole.end()));
 }

@@ -3,50 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/io/npz.hpp>
 
-#include "support/scratch_file.hpp"
+#include "support/stored_archive.hpp"
 #include "support/text_of.hpp"
 
 namespace io = tenon::io;
+using tenon_test::bytes;
 using tenon_test::has;
+using tenon_test::stored_archive;
 
 namespace {
 
-using npz_bytes = tenon_test::bytes;
-
-void append_number(npz_bytes& to, std::uint64_t value, int count) {
-  for (int i = 0; i < count; ++i) to.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
-
-/// An archive of one member and what its directory says of it, to be falsified.
-struct npz_case {
-  std::string name = "x.npy";
-  npz_bytes content;
-  std::uint32_t checksum = 0;
-  std::uint64_t method = 0, size = 0, local = 0, directory = 0;
-
-  explicit npz_case(npz_bytes array) : content(std::move(array)), size(content.size()) {
-    checksum = io::detail::crc32_of(content);
-    directory = 30 + name.size() + 20 + content.size();
-  }
-  /// The member's own header carries 20 bytes of notes, as numpy.savez leaves room for large files.
-  npz_bytes file() const {
-    npz_bytes all;
-    append_number(all, 0x04034b50, 4), append_number(all, 0, 22), append_number(all, name.size(), 2);
-    append_number(all, 20, 2);
-    all.insert(all.end(), name.begin(), name.end());
-    append_number(all, 0, 20);
-    all.insert(all.end(), content.begin(), content.end());
-    append_number(all, 0x02014b50, 4), append_number(all, 0, 6), append_number(all, method, 2);
-    append_number(all, 0, 4), append_number(all, checksum, 4), append_number(all, size, 4), append_number(all, size, 4);
-    append_number(all, name.size(), 2), append_number(all, 0, 12), append_number(all, local, 4);
-    all.insert(all.end(), name.begin(), name.end());
-    append_number(all, 0x06054b50, 4), append_number(all, 0, 4), append_number(all, 1, 2), append_number(all, 1, 2);
-    append_number(all, 46 + name.size(), 4), append_number(all, directory, 4), append_number(all, 0, 2);
-    return all;
-  }
-};
-
-npz_bytes array_of_bytes(const npz_bytes& elements) {
+bytes array_of_bytes(const bytes& elements) {
   const tenon_test::scratch_file file("member.npy");
   tenon::tensor<std::uint8_t, tenon::rank<1>> array({static_cast<tenon::index>(elements.size())});
   std::copy(elements.begin(), elements.end(), array.data());
@@ -54,7 +21,7 @@ npz_bytes array_of_bytes(const npz_bytes& elements) {
   return io::read_bytes("test", file.path);
 }
 
-std::string npz_refusal(const npz_bytes& content) {
+std::string npz_refusal(const bytes& content) {
   const tenon_test::scratch_file file("bad.npz");
   file.write(content);
   return tenon_test::text_of<tenon::file_error>([&] { io::npz_file(file.path).read<std::uint8_t, 1>("x"); });
@@ -69,7 +36,7 @@ TEST_CASE("checksums are those of ZIP", "[npz]") {
 
 TEST_CASE("an array is read from an archive", "[npz]") {
   const tenon_test::scratch_file path("read.npz");
-  path.write(npz_case(array_of_bytes({7, 8, 9})).file());
+  path.write(stored_archive(array_of_bytes({7, 8, 9})).file());
   const io::npz_file file(path.path);
   CHECK(file.names() == std::vector<std::string>{"x"});
   CHECK(file.contains("x"));
@@ -83,14 +50,13 @@ TEST_CASE("an array is read from an archive", "[npz]") {
 }
 
 TEST_CASE("archives that lie are refused", "[npz]") {
-  const npz_case good(array_of_bytes({7, 8, 9}));
-  const npz_bytes file = good.file();
+  const stored_archive good(array_of_bytes({7, 8, 9}));
+  const bytes file = good.file();
   for (std::size_t length = 0; length < file.size(); ++length) {
-    CHECK(has(npz_refusal(npz_bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length))),
-              "is it truncated"));
+    CHECK(has(npz_refusal(bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length))), "is it truncated"));
   }
   const auto refusal_with = [&](auto&& falsify) {
-    npz_case lying = good;
+    stored_archive lying = good;
     falsify(lying);
     return npz_refusal(lying.file());
   };
