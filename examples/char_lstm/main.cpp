@@ -11,10 +11,10 @@ int main(int count, char** arguments) {
         "char_lstm [options]\n\nTrains LSTM layers to predict each next character of a text, and prints how well they "
         "do on its last tenth.\nThen they write.");
     line.add("--text", options.text, "the text, UTF-8; without it four sonnets that the program carries");
-    line.add("--epochs", options.epochs, tenon::index{0}, "passes over the text (default 3)");
+    line.add("--epochs", options.epochs, tenon::index{0}, "passes over the text (default 3; of the sonnets 100)");
     line.add("--seconds", options.seconds, 0.0, "train so long instead, whatever the epochs");
     line.add("--batch", options.batch, tenon::index{1}, "windows in a step (default 16)");
-    line.add("--length", options.length, tenon::index{1}, "characters of a window (default 100)");
+    line.add("--length", options.length, tenon::index{1}, "characters of a window (default 64)");
     line.add("--hidden", options.hidden, tenon::index{1}, "features of a layer's state (default 256)");
     line.add("--layers", options.layers, tenon::index{1}, "LSTM layers (default 2)");
     line.add("--dropout", options.dropout, 0.0, "share of zeros between layers (default 0)");

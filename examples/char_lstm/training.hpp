@@ -19,9 +19,12 @@ namespace char_lstm {
 struct options {
   std::string text, prompt = "\n";
   double seconds = 0;
-  tn::index epochs = 3, batch = 16, length = 100, hidden = 256, layers = 2, sample = 400;
+  tn::index epochs = -1, batch = 16, length = 64, hidden = 256, layers = 2, sample = 400;
   double rate = 3e-3, dropout = 0, clip = 1, temperature = 0.8;
   std::uint64_t seed = 1;
+
+  /// Of the little text that the program carries, many.
+  tn::index chosen_epochs() const { return epochs >= 0 ? epochs : text.empty() ? 100 : 3; }
 };
 
 /// The windows that a model learns from, and those that it is tested with.
@@ -82,7 +85,7 @@ double validation_loss(language_model<Space>& model, const corpus& text, const o
 class course {
  public:
   course(const options& options, tn::index batches)
-      : seconds_(options.seconds), total_(batches * options.epochs), batches_(batches) {}
+      : seconds_(options.seconds), total_(batches * options.chosen_epochs()), batches_(batches) {}
 
   /// Another step of `characters` is done, with this loss.
   void advance(tn::index characters, float loss) {

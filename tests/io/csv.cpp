@@ -40,6 +40,7 @@ TEST_CASE("columns are read by name, as numbers", "[csv]") {
   REQUIRE(a.shape() == tenon::rank<1>(2));
   CHECK(a(1) == 4);
   CHECK(table.columns<double>().shape() == tenon::rank<2>(2, 3));
+  CHECK(static_cast<float>(table.columns<tenon::half>({"b"})(0, 0)) == 2.5f);
 }
 
 TEST_CASE("quoted fields hold separators, quotes and lines", "[csv]") {
@@ -92,6 +93,8 @@ TEST_CASE("mistakes of a table are named with line and column", "[csv]") {
   CHECK(has(csv_refusal("a\n1.5x\n", floats), "`1.5x`, expected a number"));
   CHECK(has(csv_refusal("a\n+-1\n", floats), "`+-1`, expected a number"));
   CHECK(has(csv_refusal("a\n1e999\n", floats), "expected a number that fits the type"));
+  CHECK(has(csv_refusal("a\n1e39\n", floats), "`1e39`, expected a number that fits the type"));
+  CHECK(std::isinf(table_of("a\n-inf\n").column<float>("a")(0)));
   CHECK(has(csv_refusal("a\n256\n", bytes), "`256`, expected a number that fits the type"));
   CHECK(has(csv_refusal("a\n-1\n", bytes), "`-1`, expected a number that fits the type"));
   CHECK(has(csv_refusal("a\n1.5\n", bytes), "`1.5`, expected a whole number"));

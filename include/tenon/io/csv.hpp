@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -211,12 +212,12 @@ class csv_table {
     if (status != std::errc{} || end != text.data() + text.size()) {
       refuse_field(field, column, is_floating<T> ? "a number" : "a whole number");
     }
-    if constexpr (!is_floating<T>) {
-      if (static_cast<index>(static_cast<T>(value)) != value) {
-        refuse_field(field, column, "a number that fits the type");
-      }
-    }
-    return static_cast<T>(value);
+    using wider = std::conditional_t<is_floating<T>, compute_type<T>, index>;
+    const auto found = static_cast<T>(static_cast<wider>(value));
+    const auto back = static_cast<number>(static_cast<wider>(found));
+    const bool fits = is_floating<T> ? std::isinf(value) || !std::isinf(back) : back == value;
+    if (!fits) refuse_field(field, column, "a number that fits the type");
+    return found;
   }
 
   std::filesystem::path path_;

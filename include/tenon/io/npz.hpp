@@ -46,7 +46,7 @@ class npz_file {
 
   std::vector<std::string> names() const {
     std::vector<std::string> result;
-    for (const auto& [name, member] : members_) result.push_back(name);
+    for (const auto& [name, place] : members_) result.push_back(name);
     return result;
   }
   bool contains(const std::string& name) const { return members_.contains(name); }
