@@ -11,7 +11,7 @@ int main(int count, char** arguments) {
         "char_lstm [options]\n\nTrains LSTM layers to predict each next character of a text, and prints how well they "
         "do on its last tenth.\nThen they write.");
     line.add("--text", options.text, "the text, UTF-8; without it four sonnets that the program carries");
-    line.add("--epochs", options.epochs, tenon::index{0}, "passes over the text (default 3; of the sonnets 100)");
+    line.add("--epochs", options.epochs, tenon::index{0}, "passes over the text (default 3; of the sonnets 40)");
     line.add("--seconds", options.seconds, 0.0, "train so long instead, whatever the epochs");
     line.add("--batch", options.batch, tenon::index{1}, "windows in a step (default 16)");
     line.add("--length", options.length, tenon::index{1}, "characters of a window (default 64)");

@@ -24,7 +24,7 @@ struct options {
   std::uint64_t seed = 1;
 
   /// Of the little text that the program carries, many.
-  tn::index chosen_epochs() const { return epochs >= 0 ? epochs : text.empty() ? 100 : 3; }
+  tn::index chosen_epochs() const { return epochs >= 0 ? epochs : text.empty() ? 40 : 3; }
 };
 
 /// The windows that a model learns from, and those that it is tested with.
