@@ -17,7 +17,7 @@ namespace tenon {
 namespace detail {
 inline int thread_limit = 0;  // 0: as many as OpenMP says
 inline thread_local bool is_single_thread = false;
-}
+}  // namespace detail
 
 /// Sets how many threads the loops of this process use from now on; 0 leaves it to OpenMP. Results do not depend on it.
 /// throws    error when count is negative
