@@ -1,14 +1,15 @@
-# What Tenon uses on the host when it is found and never requires: OpenMP and xsimd.
+# What Tenon uses on the host when it is found and never requires: OpenMP, xsimd and libpng.
 # Read by Tenon's own build and by the installed package, so the package does not depend on where it was installed.
-# TENON_OPENMP and TENON_XSIMD: AUTO (when found; the default), ON (required) or OFF.
+# TENON_OPENMP, TENON_XSIMD and TENON_PNG: AUTO (when found; the default), ON (required) or OFF.
 # SPDX-License-Identifier: Apache-2.0
 include_guard()
 
 # Makes targets of what is found and sets `tenon_backends` to their names.
 macro(tenon_find_backends)
-  set(tenon_backends tenon_openmp tenon_xsimd)
+  set(tenon_backends tenon_openmp tenon_xsimd tenon_png)
   tenon_find_openmp()
   tenon_find_xsimd()
+  tenon_find_png()
 endmacro()
 
 function(tenon_find_openmp)
@@ -34,6 +35,17 @@ function(tenon_find_xsimd)
   get_target_property(folders xsimd INTERFACE_INCLUDE_DIRECTORIES)
   target_include_directories(tenon_xsimd SYSTEM INTERFACE ${folders})
   target_compile_definitions(tenon_xsimd INTERFACE TENON_XSIMD=1)
+endfunction()
+
+function(tenon_find_png)
+  set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+  tenon_find("${TENON_PNG}" PNG)
+  if(NOT TARGET PNG::PNG OR TARGET tenon_png)
+    return()
+  endif()
+  add_library(tenon_png INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(tenon_png INTERFACE PNG::PNG)
+  target_compile_definitions(tenon_png INTERFACE TENON_PNG=1)
 endfunction()
 
 # find_package(<arguments>) as the option `wanted` says.

@@ -4,10 +4,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/data/combinators.hpp>
+#include <tenon/data/image_folder.hpp>
 #include <tenon/data/loader.hpp>
+#include <tenon/data/mapped.hpp>
+#include <tenon/data/space_batches.hpp>
+#include <tenon/data/tensor_dataset.hpp>
+#include <tenon/data/transforms.hpp>
+#include <tenon/data/vocabulary.hpp>
+#include <tenon/data/weighted_sampler.hpp>
 #include <tenon/device/emulated.hpp>
+#include <tenon/io/csv.hpp>
 #include <tenon/io/idx.hpp>
 #include <tenon/io/npy.hpp>
+#include <tenon/io/npz.hpp>
+#include <tenon/io/pnm.hpp>
 #include <tenon/io/print.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/tenon.hpp>

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "cuda_calls/model.hpp"
@@ -11,6 +12,8 @@
 
 #define __CUDACC__ 1
 #include <tenon/core/tensor.hpp>
+#include <tenon/data/space_batches.hpp>
+#include <tenon/data/tensor_dataset.hpp>
 #include <tenon/device/graph.hpp>
 
 namespace {
@@ -216,4 +219,29 @@ TEST_CASE("a kernel that failed is told with the latest launches", "[cuda_calls]
     CHECK_FALSE(tenon_test::has(
         tenon_test::text_of<tenon::cuda_error>([] { tenon::check_cuda("call", cudaErrorInvalidValue); }), "guilty"));
   }).join();
+}
+
+TEST_CASE("batches are copied beside the work on those before, from memory that is not overwritten", "[cuda_calls]") {
+  const tenon::data::tensor_dataset examples(tenon::tensor<float, rank<2>>({9, 4}), tenon::tensor<float, rank<1>>({9}));
+  tenon::data::loader loader(examples, {.batch = 2, .workers = 0});
+  for (tenon::index epoch = 0; epoch < 2; ++epoch) {
+    tenon::index seen = 0;
+    std::map<const void*, tenon_test::clock> worked;  // what the work on a batch has used, by its memory
+    tenon_test::clock before;
+    for (const auto& [x, y] : tenon::data::batches_in<cuda>(loader, epoch)) {
+      const tenon_test::clock copied = model().find(x.data())->uses;
+      CHECK(model().covers(model().streams[model().stream(tenon::current_stream())], copied));
+      for (const auto& [stream, time] : copied) {
+        if (stream == model().stream(tenon::current_stream())) continue;
+        CHECK(model().covers(model().streams[stream], worked[x.data()]));
+        if (seen != 0) CHECK(!model().covers(model().streams[stream], before));
+      }
+      run_statement(x, y);
+      before = worked[x.data()] = model().find(x.data())->uses;
+      seen += y.extent(0);
+    }
+    CHECK(seen == 9);
+  }
+  CHECK(faults() == numbers{});
+  CHECK(model().blocks.empty());
 }

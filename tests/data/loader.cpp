@@ -6,7 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
+#include <tenon/data/weighted_sampler.hpp>
+#include <tenon/nn/linear.hpp>
+#include <tenon/train/checkpoint.hpp>
 
+#include "support/scratch_file.hpp"
 #include "support/text_of.hpp"
 
 namespace data = tenon::data;
@@ -118,4 +122,109 @@ TEST_CASE("options that make no sense are refused", "[loader]") {
   const numbers examples(3);
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { const data::loader<numbers> refused(examples, {.batch = 0}); }) ==
         "loader: batch 0, workers 1, prefetch 2, expected at least 1, 0 and 1");
+}
+
+TEST_CASE("a loader takes the order of any sampler, and the shard of its rank", "[loader]") {
+  const numbers examples(6);
+  data::loader backwards(examples, data::weighted_sampler({0, 0, 0, 0, 1, 0}, 3), {.batch = 2});
+  CHECK(batches_of(backwards, 0) == std::vector<std::vector<tenon::index>>{{4, 4}, {4}});
+  data::loader<numbers> second(examples, {.batch = 2, .shard = {.rank = 1, .ranks = 2}});
+  CHECK(second.batches() == 2);
+  CHECK(batches_of(second, 0) == std::vector<std::vector<tenon::index>>{{1, 3}, {5}});
+}
+
+TEST_CASE("the batches of all ranks are those of one process", "[loader]") {
+  const numbers examples(24);
+  data::loader<numbers> whole(examples, {.batch = 6, .shuffle = true, .seed = 9});
+  const auto expected = batches_of(whole, 4);
+  for (tenon::index rank = 0; rank < 3; ++rank) {
+    data::loader<numbers> part(examples, {.batch = 2, .shuffle = true, .seed = 9, .shard = {rank, 3}});
+    const auto own = batches_of(part, 4);
+    REQUIRE(own.size() == expected.size());
+    for (std::size_t batch = 0; batch < own.size(); ++batch) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(own[batch][i] == expected[batch][3 * i + static_cast<std::size_t>(rank)]);
+      }
+    }
+  }
+}
+
+TEST_CASE("a loader goes on where another stood", "[loader]") {
+  const numbers examples(23);
+  for (const int workers : {0, 3}) {
+    data::loader<numbers> whole(examples, {.batch = 4, .shuffle = true, .seed = 3, .workers = workers});
+    CHECK(whole.state() == data::loader_state{0, 0, 3});
+    std::vector<std::vector<tenon::index>> expected;
+    std::vector<data::loader_state> states;
+    for (tenon::index epoch = 0; epoch < 3; ++epoch) {
+      for (const auto& batch : whole.epoch(epoch)) expected.push_back(batch), states.push_back(whole.state());
+    }
+    for (std::size_t stop = 0; stop < states.size(); ++stop) {
+      CAPTURE(workers, stop);
+      data::loader<numbers> resumed(examples, {.batch = 4, .shuffle = true, .seed = 77, .workers = workers});
+      resumed.restore(states[stop]);
+      std::vector<std::vector<tenon::index>> rest;
+      for (tenon::index epoch = resumed.state().epoch; epoch < 3; ++epoch) {
+        for (const auto& batch : resumed.epoch(epoch)) rest.push_back(batch);
+      }
+      CHECK(rest == std::vector(expected.begin() + static_cast<std::ptrdiff_t>(stop) + 1, expected.end()));
+    }
+  }
+}
+
+TEST_CASE("a state is visited by name, and set", "[loader]") {
+  const numbers examples(23);
+  data::loader<numbers> loader(examples, {.batch = 4, .seed = 3});
+  for (const auto& batch : loader.epoch(1)) {
+    if (batch[0] == 4) break;
+  }
+  int network = 0;
+  std::string names;
+  loader.visit_state(network,
+                     [&](const std::string& name, auto& value) { names += name + std::to_string(value) + " "; });
+  CHECK(names == "epoch1 position2 seed3 ");
+  data::loader<numbers> resumed(examples, {.batch = 4});
+  const tenon::index saved[] = {1, 2, 3};
+  int number = 0;
+  resumed.visit_state(
+      network, [&]<class Value>(const std::string&, Value& value) { value = static_cast<Value>(saved[number++]); });
+  CHECK(resumed.state() == loader.state());
+  CHECK(batches_of(resumed, 1).size() == 4);
+  CHECK(batches_of(resumed, 1).size() == 6);  // resumed once
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { resumed.restore({0, 7, 0}); }) ==
+        "loader: restore: epoch 0, position 7, expected at least 0, and a position of at most 6 batches");
+}
+
+TEST_CASE("examples learn the epoch, and statements of workers stay on their thread", "[loader]") {
+  struct epochs {
+    using batch_type = std::vector<tenon::index>;
+    tenon::index size() const { return 4; }
+    batch_type make_batch(tenon::index n) const { return batch_type(static_cast<std::size_t>(n)); }
+    void copy_example(data::example_id id, batch_type& batch, tenon::index place) const {
+      batch[static_cast<std::size_t>(place)] = 100 * tenon::thread_count() + 10 * id.epoch + id.number;
+    }
+  };
+  const epochs examples;
+  data::loader loader(examples, {.batch = 4, .workers = 2});
+  for (const auto& batch : loader.epoch(7)) CHECK(batch == epochs::batch_type{170, 171, 172, 173});
+}
+
+TEST_CASE("a checkpoint of a training holds where its loader stands", "[loader]") {
+  const numbers examples(23);
+  tenon::nn::linear<2, 1> network;
+  network.initialise(1);
+  const tenon_test::scratch_file file("reading.safetensors");
+  data::loader<numbers> loader(examples, {.batch = 4, .shuffle = true, .seed = 3});
+  for (const auto& batch : loader.epoch(2)) {
+    if (loader.state().position == 2) break;
+    CHECK(batch.size() == 4);
+  }
+  tenon::train::training saved(network, loader);
+  tenon::train::save_state(saved, file.path);
+  data::loader<numbers> resumed(examples, {.batch = 4, .shuffle = true});
+  tenon::train::training loaded(network, resumed);
+  tenon::train::load_state(loaded, file.path);
+  CHECK(resumed.state() == data::loader_state{2, 2, 3});
+  const auto whole = batches_of(loader, 2);
+  CHECK(batches_of(resumed, 2) == std::vector(whole.begin() + 2, whole.end()));
 }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "support/catch.hpp"
+#include "support/text_of.hpp"
 
 using tenon::data::sequential_order;
 using tenon::data::shuffled_order;
@@ -45,4 +45,54 @@ TEST_CASE("every permutation of three is as likely as any other", "[sampler]") {
   }
   CHECK(seen == 6);
   CHECK(chi_squared < 20.5);
+}
+
+TEST_CASE("samplers give orders by seed and epoch", "[sampler]") {
+  STATIC_REQUIRE(tenon::data::sampler<tenon::data::sequential_sampler>);
+  CHECK(tenon::data::sequential_sampler{3}.order(1, 2) == sequential_order(3));
+  CHECK(tenon::data::random_sampler{50}.order(5, 3) == shuffled_order(50, 5, 3));
+  CHECK(tenon::data::random_sampler{50}.size() == 50);
+}
+
+TEST_CASE("examples drawn with replacement come again", "[sampler]") {
+  const tenon::data::replacement_sampler sampler{7, 7000};
+  const auto order = sampler.order(3, 1);
+  REQUIRE(static_cast<tenon::index>(order.size()) == sampler.size());
+  std::vector<int> counts(7);
+  for (const tenon::index number : order) ++counts.at(static_cast<std::size_t>(number));
+  for (const int count : counts) CHECK(std::abs(count - 1000) < 150);  // five standard deviations
+  CHECK(order == sampler.order(3, 1));
+  CHECK(order != sampler.order(3, 2));
+  CHECK(order != sampler.order(4, 1));
+  CHECK(tenon_test::text_of<tenon::index_error>([] { tenon::data::replacement_sampler{0, 1}.order(0, 0); }) ==
+        "random_draws: below: 0, expected at least 1");
+}
+
+TEST_CASE("the shards of all ranks are the whole, in turns", "[sampler]") {
+  const auto whole = shuffled_order(10, 5, 3);
+  const auto part = [](tenon::index rank, bool drop_uneven) {
+    return tenon::data::sharded_sampler(tenon::data::random_sampler{10}, {rank, 3, drop_uneven});
+  };
+  for (tenon::index rank = 0; rank < 3; ++rank) {
+    const auto uneven = part(rank, false).order(5, 3), even = part(rank, true).order(5, 3);
+    REQUIRE(uneven.size() == 4);
+    REQUIRE(even.size() == 3);
+    CHECK(part(rank, false).size() == 4);
+    CHECK(part(rank, true).size() == 3);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t place = 3 * i + static_cast<std::size_t>(rank);
+      CHECK(uneven[i] == whole[place % 10]);  // the first are seen again
+      if (i < 3) CHECK(even[i] == whole[place]);
+    }
+  }
+}
+
+TEST_CASE("shards of few examples, and of none", "[sampler]") {
+  const tenon::data::sharded_sampler few(tenon::data::sequential_sampler{2}, {4, 5});
+  CHECK(few.order(0, 0) == std::vector<tenon::index>{0});
+  const tenon::data::sharded_sampler none(tenon::data::sequential_sampler{0}, {1, 2});
+  CHECK(none.order(0, 0).empty());
+  CHECK(tenon_test::text_of<tenon::shape_error>([] {
+          const tenon::data::sharded_sampler refused(tenon::data::sequential_sampler{2}, {3, 3});
+        }) == "sharded_sampler: rank 3 of 3, expected at least 0 and below the ranks");
 }

@@ -99,3 +99,15 @@ TEST_CASE("a team goes through its steps together", "[threads]") {
     CHECK(sums == std::vector<int>(20, 20));
   }
 }
+
+TEST_CASE("loops of a thread that asks for it stay on it", "[threads]") {
+  const tenon::single_thread_scope alone;
+  CHECK(tenon::thread_count() == 1);
+  int calls = 0;
+  tenon::parallel_for(1000, 1, [&](tenon::index, tenon::index) { ++calls; });
+  {
+    const tenon::single_thread_scope within;
+  }
+  tenon::parallel_for(1000, 1, [&](tenon::index, tenon::index) { ++calls; });
+  CHECK(calls == 2);
+}

@@ -1,12 +1,17 @@
 // tests/fuzz/files.cpp: files damaged at random, thousands of times.
 // A parser reads them or throws file_error; anything else, a crash or a sanitizer's report included, is a fault.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/io/csv.hpp>
 #include <tenon/io/idx.hpp>
 #include <tenon/io/npy.hpp>
+#include <tenon/io/png.hpp>
+#include <tenon/io/pnm.hpp>
 #include <tenon/io/safetensors.hpp>
+#include <tenon/io/text.hpp>
 
 #include "support/random.hpp"
 #include "support/scratch_file.hpp"
+#include "support/stored_archive.hpp"
 
 namespace io = tenon::io;
 using tenon_test::bytes;
@@ -93,4 +98,36 @@ TEST_CASE("damaged safetensors files are read or refused", "[files]") {
     file.read("0.weight", weight);
   };
   CHECK(count_refusals(good, rounds, read) > rounds / 2);
+}
+
+TEST_CASE("damaged NPZ files are read or refused", "[files]") {
+  const bytes array = written(
+      [](const auto& path) { io::write_npy(path, tenon::tensor<float, tenon::rank<2>>({2, 3}, {1, 2, 3, 4, 5, 6})); });
+  const bytes good = tenon_test::stored_archive(array).file();
+  CHECK(count_refusals(good, rounds, [](const auto& path) { io::npz_file(path).read<float, 2>("x"); }) > rounds / 2);
+}
+
+TEST_CASE("damaged tables are read or refused", "[files]") {
+  const bytes good = tenon_test::bytes_of("a,b\n1,2.5\n\"3\",-4e1\nNA,5\n");
+  CHECK(count_refusals(good, rounds, [](const auto& path) { io::csv_table(path).columns<float>(); }) > rounds / 4);
+}
+
+TEST_CASE("damaged images are read or refused", "[files]") {
+  const auto read = [](const auto& path) { io::read_pnm(path); };
+  CHECK(count_refusals(tenon_test::bytes_of("P6 2 2 255 abcdefghijkl"), rounds, read) > rounds / 2);
+  CHECK(count_refusals(tenon_test::bytes_of("P2 # note\n3 2 99 1 2 3 4 5 6"), rounds, read) > rounds / 4);
+#if TENON_PNG != 0
+  const bytes good{
+      0x89, 0x50, 0x4e, 0x47, 0xd,  0xa,  0x1a, 0xa,  0,    0,    0,    0xd,  0x49, 0x48, 0x44, 0x52, 0,
+      0,    0,    1,    0,    0,    0,    1,    8,    0,    0,    0,    0,    0x3a, 0x7e, 0x9b, 0x55, 0,
+      0,    0,    0xa,  0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0x10, 4,    0,    0,    0x13, 0,    0x12,
+      0xa6, 0xc,  0xbe, 0xd5, 0,    0,    0,    0,    0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};  // one pixel
+  const auto read_png = [](const auto& path) { io::read_png(path); };
+  CHECK(count_refusals(good, rounds, read_png) > rounds / 4);
+#endif
+}
+
+TEST_CASE("damaged text is read or refused", "[files]") {
+  const bytes good = tenon_test::bytes_of("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+  CHECK(count_refusals(good, rounds, [](const auto& path) { io::characters_of(io::read_text(path)); }) > rounds / 4);
 }

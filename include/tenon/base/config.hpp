@@ -46,6 +46,11 @@
 #define TENON_XSIMD 0
 #endif
 
+/// TENON_PNG: io/png.hpp reads images through libpng (set by the CMake package where found).
+#if !defined(TENON_PNG)
+#define TENON_PNG 0
+#endif
+
 /// TENON_NO_FUSE: every operation becomes a kernel of its own, to compare with. It must be the same in a whole program.
 #if !defined(TENON_NO_FUSE)
 #define TENON_NO_FUSE 0

@@ -6,17 +6,25 @@
 
 #include <concepts>
 #include <tenon/core/tensor.hpp>
+#include <tenon/data/random_draws.hpp>
 #include <vector>
 
 namespace tenon::data {
 
-/// What a loader asks of a dataset: how many examples there are, a batch of given size, and example `i` written to
-/// place `place` of a batch. `copy_example` is called from several threads at once, for different places.
+/// What a loader asks of a dataset: how many examples there are, a batch of given size, and an example written to
+/// place `place` of a batch. `copy_example` is called from several threads at once, for different places. A dataset
+/// whose examples are the same in every epoch may take a plain number in place of the id.
+/// example   struct squares {
+///             using batch_type = tensor<float, rank<1>>;
+///             index size() const { return 100; }
+///             batch_type make_batch(index count) const { return batch_type({count}); }
+///             void copy_example(index i, batch_type& batch, index place) const { batch(place) = float(i * i); }
+///           };
 template <class Dataset>
 concept dataset = requires(const Dataset& examples, typename Dataset::batch_type& batch) {
   { examples.size() } -> std::convertible_to<index>;
   { examples.make_batch(index{}) } -> std::same_as<typename Dataset::batch_type>;
-  examples.copy_example(index{}, batch, index{});
+  examples.copy_example(example_id{}, batch, index{});
 };
 
 /// Grey images of bytes with labels; examples are floats with the mean and deviation that are given.

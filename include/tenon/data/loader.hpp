@@ -1,15 +1,17 @@
 // tenon/data/loader.hpp: batches of a dataset, made ahead of their use by worker threads.
 // Batches arrive in the order of the sampler whatever the workers' timing; their buffers are used again and again.
-// Floor 6: may include base, core, data.
+// Floor 6: may include base, core, device, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <mutex>
 #include <tenon/data/dataset.hpp>
 #include <tenon/data/sampler.hpp>
+#include <tenon/device/threads.hpp>
 #include <thread>
 
 namespace tenon::data {
@@ -17,11 +19,21 @@ namespace tenon::data {
 /// Options of a loader, with PyTorch's meaning.
 struct loader_options {
   index batch = 32;
-  bool shuffle = false;
+  bool shuffle = false;  ///< of a loader without a sampler of its own
   std::uint64_t seed = 0;
   int workers = 1;   ///< 0: batches are made by the thread that asks for them
   int prefetch = 2;  ///< batches that each worker makes ahead
   bool drop_last = false;
+  data::shard shard{};  ///< which examples this process sees
+};
+
+/// Where the reading of a dataset stands: what a loader needs to go on with the next batch, bit for bit.
+struct loader_state {
+  index epoch = 0;
+  index position = 0;  ///< batches of the epoch that were given out, the one in use included
+  std::uint64_t seed = 0;
+
+  bool operator==(const loader_state&) const = default;
 };
 
 template <dataset Dataset>
@@ -48,9 +60,14 @@ class epoch_range {
     epoch_range* range_;
   };
 
-  epoch_range(loader<Dataset>& owner, std::vector<index> order) : owner_(owner), order_(std::move(order)) {
+  epoch_range(loader<Dataset>& owner, index epoch, index first)
+      : owner_(owner),
+        epoch_(epoch),
+        order_(owner.order_(owner.options_.seed, epoch)),
+        claimed_(first),
+        consumed_(first) {
     owner_.slots_.resize(static_cast<std::size_t>(owner_.options_.workers * owner_.options_.prefetch + 1));
-    for (auto& slot : owner_.slots_) slot.ready = false, slot.failure = nullptr;
+    for (auto& slot : owner_.slots_) slot.ready = false;
     for (int worker = 0; worker < owner_.options_.workers; ++worker) {
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
@@ -58,7 +75,10 @@ class epoch_range {
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range() {
-    for (auto& worker : workers_) worker.request_stop();
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& worker : workers_) worker.request_stop();
+    }
     changed_.notify_all();
   }
 
@@ -80,6 +100,7 @@ class epoch_range {
       changed_.wait(lock, [&] { return slot.ready; });
     }
     if (slot.failure) std::rethrow_exception(slot.failure);
+    owner_.state_ = {epoch_, consumed_ + 1, owner_.options_.seed};
     return slot.batch();
   }
   void advance() {
@@ -92,6 +113,7 @@ class epoch_range {
   }
   /// Takes the next batch that nobody makes yet, as long as there is a free place for it.
   void work(const std::stop_token& stop) {
+    const single_thread_scope alone;  // workers are threads enough
     const auto limit = static_cast<index>(owner_.slots_.size());
     while (true) {
       index number = 0;
@@ -109,8 +131,9 @@ class epoch_range {
   }
   void build(index number) {
     slot_type& slot = slot_of(number);
+    slot.failure = nullptr;
     try {
-      owner_.fill(slot, number, order_);
+      owner_.fill(slot, number, epoch_, order_);
     } catch (...) {
       slot.failure = std::current_exception();
     }
@@ -119,38 +142,73 @@ class epoch_range {
   }
 
   loader<Dataset>& owner_;
+  index epoch_;
   std::vector<index> order_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  index claimed_ = 0, consumed_ = 0;
+  index claimed_, consumed_;
   std::vector<std::jthread> workers_;  // last: they stop before anything else goes
 };
 
 /// Reads, shuffles and batches a dataset. One epoch is read at a time; the dataset must outlive the loader.
 /// throws    shape_error for options that make no sense; while reading, an error that names the example
+/// example   data::loader batches(examples, {.batch = 64, .shuffle = true, .workers = 4});
+///           for (index epoch = batches.state().epoch; epoch < 10; ++epoch) {
+///             for (const auto& [images, labels] : batches.epoch(epoch)) ...
+///           }
 template <dataset Dataset>
 class loader {
  public:
   using batch_type = typename Dataset::batch_type;
+  static constexpr const char* state_prefix = "data.";
 
   explicit loader(const Dataset& examples, const loader_options& options = {})
-      : examples_(&examples), options_(options) {
+      : loader(examples, sequential_sampler{examples.size()}, options) {
+    if (options.shuffle) set_sampler(random_sampler{examples.size()});
+  }
+  /// Examples in the order of a sampler.
+  template <sampler Sampler>
+  loader(const Dataset& examples, Sampler order, const loader_options& options = {})
+      : examples_(&examples), options_(options), state_{0, 0, options.seed} {
     if (options.batch < 1 || options.workers < 0 || options.prefetch < 1) {
       throw shape_error(compose_text("loader: batch ", options.batch, ", workers ", options.workers, ", prefetch ",
                                      options.prefetch, ", expected at least 1, 0 and 1"));
     }
+    set_sampler(std::move(order));
   }
 
   /// Batches in an epoch; the last may be short unless it is dropped.
   index batches() const {
     const index extra = options_.drop_last ? 0 : options_.batch - 1;
-    return (examples_->size() + extra) / options_.batch;
+    return (count_ + extra) / options_.batch;
   }
-  /// The batches of epoch `number`, in an order that depends on seed and number alone.
+  /// The batches of epoch `number`, in an order that depends on seed and number alone; after `restore`, those that are
+  /// left of it.
   epoch_range<Dataset> epoch(index number) {
-    return {*this, options_.shuffle
-                       ? shuffled_order(examples_->size(), options_.seed, static_cast<std::uint64_t>(number))
-                       : sequential_order(examples_->size())};
+    const index first = number == state_.epoch && is_restored_ ? state_.position : 0;
+    is_restored_ = false;
+    state_ = {number, first, options_.seed};
+    return {*this, number, first};
+  }
+
+  const loader_state& state() const { return state_; }
+  /// Goes on where another loader of the same options stood: `epoch(state.epoch)` begins behind its last batch.
+  /// throws    index_error when an epoch has no such position
+  void restore(const loader_state& state) {
+    if (state.epoch < 0 || state.position < 0 || state.position > batches()) {
+      throw index_error(compose_text("loader: restore: epoch ", state.epoch, ", position ", state.position,
+                                     ", expected at least 0, and a position of at most ", batches(), " batches"));
+    }
+    state_ = state, options_.seed = state.seed, is_restored_ = true;
+  }
+  /// As of an optimizer: with it, `train::training` saves and loads where reading stands.
+  template <class Network, class Visitor>
+  void visit_state(Network&, Visitor&& visitor) {
+    loader_state state = state_;
+    visitor(std::string("epoch"), state.epoch);
+    visitor(std::string("position"), state.position);
+    visitor(std::string("seed"), state.seed);
+    if (state != state_) restore(state);
   }
 
  private:
@@ -166,8 +224,14 @@ class loader {
     const batch_type& batch() const { return is_short ? rest.front() : full.front(); }
   };
 
-  void fill(slot& place, index number, const std::vector<index>& order) const {
-    const index first = number * options_.batch, left = examples_->size() - first;
+  template <sampler Sampler>
+  void set_sampler(Sampler order) {
+    const sharded_sampler<Sampler> own(std::move(order), options_.shard);
+    count_ = own.size();
+    order_ = [own](std::uint64_t seed, index epoch) { return own.order(seed, epoch); };
+  }
+  void fill(slot& place, index number, index epoch, const std::vector<index>& order) const {
+    const index first = number * options_.batch, left = count_ - first;
     const index count = left < options_.batch ? left : options_.batch;
     place.is_short = count != options_.batch;
     auto& kept = place.is_short ? place.rest : place.full;
@@ -175,7 +239,7 @@ class loader {
     for (index i = 0; i < count; ++i) {
       const index example = order[static_cast<std::size_t>(first + i)];
       try {
-        examples_->copy_example(example, kept.front(), i);
+        examples_->copy_example(example_id(example, epoch), kept.front(), i);
       } catch (const std::exception& failure) {
         throw error(compose_text("loader: example ", example, ": ", failure.what()));
       }
@@ -184,6 +248,10 @@ class loader {
 
   const Dataset* examples_;
   loader_options options_;
+  index count_ = 0;
+  std::function<std::vector<index>(std::uint64_t seed, index epoch)> order_;
+  loader_state state_;
+  bool is_restored_ = false;
   std::vector<slot> slots_;
 };
 

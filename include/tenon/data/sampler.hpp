@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <numeric>
-#include <tenon/base/philox.hpp>
+#include <tenon/data/random_draws.hpp>
 #include <utility>
 #include <vector>
 
@@ -35,5 +36,81 @@ inline std::vector<index> shuffled_order(index count, std::uint64_t seed, std::u
   }
   return order;
 }
+
+/// What a loader asks of a sampler: how many examples an epoch has, and their numbers in the order of an epoch, which
+/// seed and epoch decide.
+template <class Sampler>
+concept sampler = requires(const Sampler& each, std::uint64_t seed, index epoch) {
+  { each.size() } -> std::convertible_to<index>;
+  { each.order(seed, epoch) } -> std::same_as<std::vector<index>>;
+};
+
+/// Every example once, in order.
+struct sequential_sampler {
+  index count = 0;
+
+  index size() const { return count; }
+  std::vector<index> order(std::uint64_t, index) const { return sequential_order(count); }
+};
+
+/// Every example once, in an order drawn for each epoch.
+struct random_sampler {
+  index count = 0;
+
+  index size() const { return count; }
+  std::vector<index> order(std::uint64_t seed, index epoch) const {
+    return shuffled_order(count, seed, static_cast<std::uint64_t>(epoch));
+  }
+};
+
+/// `draws` examples, each drawn among all `count` whatever came before.
+/// throws    index_error while drawing when there are none
+struct replacement_sampler {
+  index count = 0, draws = 0;
+
+  index size() const { return draws; }
+  std::vector<index> order(std::uint64_t seed, index epoch) const {
+    std::vector<index> numbers(static_cast<std::size_t>(draws));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = random_draws(seed, {static_cast<index>(i), epoch}).below(count);
+    }
+    return numbers;
+  }
+};
+
+/// Which share of the examples a process sees: one `rank` of `ranks`.
+struct shard {
+  index rank = 0, ranks = 1;
+  bool drop_uneven = false;  ///< leave out what does not divide; else the first examples are seen twice
+};
+
+/// Every `ranks`-th example of a sampler, so that batches of all ranks are together the batches of one process, `ranks`
+/// times as large. All ranks see equally many.
+/// throws    shape_error when there is no such rank
+/// source    torch.utils.data.DistributedSampler
+template <sampler Whole>
+class sharded_sampler {
+ public:
+  sharded_sampler(Whole whole, const shard& part) : whole_(std::move(whole)), part_(part) {
+    if (part.ranks < 1 || part.rank < 0 || part.rank >= part.ranks) {
+      throw shape_error(compose_text("sharded_sampler: rank ", part.rank, " of ", part.ranks,
+                                     ", expected at least 0 and below the ranks"));
+    }
+  }
+  index size() const { return (whole_.size() + (part_.drop_uneven ? 0 : part_.ranks - 1)) / part_.ranks; }
+  std::vector<index> order(std::uint64_t seed, index epoch) const {
+    const auto all = whole_.order(seed, epoch);
+    std::vector<index> own(static_cast<std::size_t>(size()));
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::size_t place = i * static_cast<std::size_t>(part_.ranks) + static_cast<std::size_t>(part_.rank);
+      own[i] = all[place % all.size()];
+    }
+    return own;
+  }
+
+ private:
+  Whole whole_;
+  shard part_;
+};
 
 }  // namespace tenon::data

@@ -16,7 +16,8 @@ namespace tenon {
 
 namespace detail {
 inline int thread_limit = 0;  // 0: as many as OpenMP says
-}
+inline thread_local bool is_single_thread = false;
+}  // namespace detail
 
 /// Sets how many threads the loops of this process use from now on; 0 leaves it to OpenMP. Results do not depend on it.
 /// throws    error when count is negative
@@ -25,9 +26,22 @@ inline void set_num_threads(int count) {
   __atomic_store_n(&detail::thread_limit, count, __ATOMIC_RELAXED);
 }
 
+/// Loops of the calling thread stay on it while this lives: of a thread that is one of several workers already.
+class single_thread_scope {
+ public:
+  single_thread_scope() : outer_(detail::is_single_thread) { detail::is_single_thread = true; }
+  single_thread_scope(const single_thread_scope&) = delete;
+  single_thread_scope& operator=(const single_thread_scope&) = delete;
+  ~single_thread_scope() { detail::is_single_thread = outer_; }
+
+ private:
+  bool outer_;
+};
+
 /// Threads that a parallel loop would use here; 1 within one.
 inline int thread_count() {
 #if defined(_OPENMP)
+  if (detail::is_single_thread) return 1;
   const int limit = __atomic_load_n(&detail::thread_limit, __ATOMIC_RELAXED);
   if (omp_in_parallel() != 0) return 1;
   return limit != 0 ? limit : omp_get_max_threads();

@@ -125,19 +125,13 @@ array<index, Rank> checked_extents(const std::filesystem::path& path, const npy_
   return extents;
 }
 
-}  // namespace detail
-
-/// The array of an NPY file, whose elements must be of type `T` and little-endian, under `Rank` axes.
-/// throws    file_error when the file is missing, of another element type or rank, truncated or too long; nothing is
-///           allocated from its header before the header is known to be true
-/// source    NumPy Enhancement Proposal 1, versions 1.0 to 3.0
+/// The array of these bytes; `path` is for messages.
 template <dtype T, int Rank>
-tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
+tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   static_assert(std::endian::native == std::endian::little, "tenon: files are read on little-endian machines");
-  const auto bytes = read_bytes("read_npy", path);
-  const auto [begin, elements] = detail::layout_of_npy(path, bytes);
-  const detail::npy_header header(path, {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
-  const auto extents = detail::checked_extents<T, Rank>(path, header, bytes.size() - elements);
+  const auto [begin, elements] = layout_of_npy(path, bytes);
+  const npy_header header(path, {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
+  const auto extents = checked_extents<T, Rank>(path, header, bytes.size() - elements);
   tensor<T, rank<Rank>> result{rank<Rank>(extents)};
   const auto strides = header.is_fortran_order() ? column_major_strides(extents) : row_major_strides(extents);
   for (index i = 0; i < result.size(); ++i) {
@@ -148,6 +142,17 @@ tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
     else std::memcpy(result.data() + i, source, sizeof(T));
   }
   return result;
+}
+
+}  // namespace detail
+
+/// The array of an NPY file, whose elements must be of type `T` and little-endian, under `Rank` axes.
+/// throws    file_error when the file is missing, of another element type or rank, truncated or too long; nothing is
+///           allocated from its header before the header is known to be true
+/// source    NumPy Enhancement Proposal 1, versions 1.0 to 3.0
+template <dtype T, int Rank>
+tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
+  return detail::parse_npy<T, Rank>(path, read_bytes("read_npy", path));
 }
 
 /// Writes a tensor as an NPY file, version 1.0.

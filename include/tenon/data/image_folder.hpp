@@ -1,0 +1,129 @@
+// tenon/data/image_folder.hpp: images of files, a folder for each class.
+// Files are read when they are asked for, by the loader's workers; an error names the file.
+// Floor 6: may include base, core, evaluate, io, data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <tenon/data/batch.hpp>
+#include <tenon/data/transforms.hpp>
+#include <tenon/evaluate.hpp>
+#include <tenon/io/png.hpp>
+#include <tenon/io/pnm.hpp>
+
+namespace tenon::data {
+
+/// What images of a folder become. Zeros stand for what the first image has.
+struct image_folder_options {
+  index channels = 0;  ///< 1: colours become grey, 3: grey becomes colours
+  image_size size{};   ///< images of another size are cut or padded with black around their middle
+};
+
+/// The images of `folder/CLASS/FILE`; classes are numbered in the order of the alphabet, images in that of class and
+/// file. Files end in .pgm, .ppm or .pnm, and in .png where the program has libpng; others are not looked at.
+/// extents   batches [batch, channels, height, width] of bytes, and [batch] of class numbers
+/// throws    file_error naming the file: a folder without classes or a class without images; while reading, a damaged
+///           image, or one of another size than the first when no size was asked for
+/// source    torchvision.datasets.ImageFolder
+class image_folder {
+ public:
+  using batch_type = std::tuple<batch_tensor<std::uint8_t, rank<3>>, batch_tensor<std::int64_t, shape<>>>;
+
+  explicit image_folder(const std::filesystem::path& folder, const image_folder_options& options = {})
+      : cuts_(options.size.height != 0 || options.size.width != 0) {
+    if (!std::filesystem::is_directory(folder)) io::refuse("image_folder", folder, "there is no such folder");
+    for (const auto& each : sorted_entries(folder)) {
+      if (std::filesystem::is_directory(each)) add_class(each);
+    }
+    if (classes_.empty()) io::refuse("image_folder", folder, "it holds no folders, expected one for each class");
+    const auto first = read(files_.front().path).shape();
+    const auto chosen = [](index asked, index found) { return asked != 0 ? asked : found; };
+    extents_ = rank<3>(chosen(options.channels, first.extent(0)), chosen(options.size.height, first.extent(1)),
+                       chosen(options.size.width, first.extent(2)));
+    if (extents_.extent(0) != 1 && extents_.extent(0) != 3) {
+      io::refuse("image_folder", folder, compose_text(options.channels, " channels, expected 1 or 3"));
+    }
+  }
+
+  const std::vector<std::string>& classes() const { return classes_; }
+  const std::filesystem::path& file(index i) const { return files_[static_cast<std::size_t>(i)].path; }
+  std::int64_t label(index i) const { return files_[static_cast<std::size_t>(i)].label; }
+
+  index size() const { return static_cast<index>(files_.size()); }
+  batch_type make_batch(index count) const {
+    return {make_batch_tensor<std::uint8_t>(count, extents_), make_batch_tensor<std::int64_t>(count, shape<>{})};
+  }
+  void copy_example(index i, batch_type& batch, index place) const {
+    const io::image pixels = with_channels(read(file(i)), extents_.extent(0));
+    const image_size size{extents_.extent(1), extents_.extent(2)};
+    if (!cuts_ && !(pixels.shape() == extents_)) {
+      io::refuse("image_folder", file(i),
+                 compose_text("extents ", pixels.shape().to_array(), ", expected ", extents_.to_array(),
+                              " as of the first; ask for a size?"));
+    }
+    example_at(std::get<0>(batch), place) = centre_crop(pixels, size);
+    std::get<1>(batch)(place) = label(i);
+  }
+
+ private:
+  struct labelled_file {
+    std::filesystem::path path;
+    std::int64_t label;
+  };
+
+  static std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> entries;
+    for (const auto& each : std::filesystem::directory_iterator(folder)) entries.push_back(each.path());
+    std::sort(entries.begin(), entries.end());
+    return entries;
+  }
+  static std::string ending(const std::filesystem::path& path) {
+    std::string text = path.extension().string();
+    for (char& each : text) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+    return text;
+  }
+  static bool is_image(const std::filesystem::path& path) {
+    const std::string end = ending(path);
+    return end == ".pgm" || end == ".ppm" || end == ".pnm" || (TENON_PNG != 0 && end == ".png");
+  }
+  static io::image read(const std::filesystem::path& path) {
+#if TENON_PNG != 0
+    if (ending(path) == ".png") return io::read_png(path);
+#endif
+    return io::read_pnm(path);
+  }
+  void add_class(const std::filesystem::path& folder) {
+    const std::size_t before = files_.size();
+    for (const auto& each : sorted_entries(folder)) {
+      if (is_image(each)) files_.push_back({each, static_cast<std::int64_t>(classes_.size())});
+    }
+    if (files_.size() == before) {
+      io::refuse("image_folder", folder,
+                 TENON_PNG != 0 ? "it holds no image" : "it holds no image of Netpbm; PNG needs libpng (TENON_PNG)");
+    }
+    classes_.push_back(folder.filename().string());
+  }
+  /// Grey weighs colours as the eye does.
+  /// source    ITU-R BT.601
+  static io::image with_channels(io::image pixels, index channels) {
+    if (pixels.extent(0) == channels) return pixels;
+    const index count = pixels.extent(1) * pixels.extent(2);
+    io::image result(rank<3>(channels, pixels.extent(1), pixels.extent(2)));
+    for (index i = 0; i < count; ++i) {
+      const std::uint8_t* const from = pixels.data() + i;
+      std::uint8_t* const to = result.data() + i;
+      if (channels == 1)
+        *to = static_cast<std::uint8_t>((299 * *from + 587 * from[count] + 114 * from[2 * count] + 500) / 1000);
+      else to[0] = to[count] = to[2 * count] = *from;
+    }
+    return result;
+  }
+
+  std::vector<std::string> classes_;
+  std::vector<labelled_file> files_;
+  rank<3> extents_;
+  bool cuts_;
+};
+
+}  // namespace tenon::data

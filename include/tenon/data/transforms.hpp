@@ -1,0 +1,166 @@
+// tenon/data/transforms.hpp: what is done to images before a network sees them, as expressions.
+// Rows and columns are the last two axes; transforms change where elements are read, and fuse into one loop.
+// Floor 6: may include base, expr, data.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <tenon/data/random_draws.hpp>
+#include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/views/index_map.hpp>
+#include <tenon/expr/views/pad.hpp>
+
+namespace tenon::data {
+
+/// Bytes 0 to 255 as floats 0 to 1.
+/// source    torchvision.transforms.ToTensor
+template <tensor_operand Image>
+auto unit_floats(const Image& image) {
+  return cast<float>(image) * (1.0f / 255.0f);
+}
+
+/// (image - mean) / deviation, as floats; both may be numbers, or tensors [channels, 1, 1], which must outlive the
+/// expression.
+/// source    torchvision.transforms.Normalize
+template <tensor_operand Image, class Mean, class Deviation>
+auto normalise(const Image& image, const Mean& mean, const Deviation& deviation) {
+  return (cast<float>(image) - mean) / deviation;
+}
+
+/// The image in opposite order along each of the axes where `condition` holds, as it is elsewhere.
+template <tensor_operand Image, int... Axes>
+auto flip_if(bool condition, const Image& image, axis_list<Axes...> axes) {
+  using shape_type = typename Image::shape_type;
+  constexpr int rank = shape_type::rank;
+  const auto flipped = axis_set<rank>(axes);
+  const shape_type extents = image.shape();
+  auto map = identity_map<rank>();
+  for (int along = 0; along < rank; ++along) {
+    if (!condition || !flipped[along] || extents.extent(along) == 0) continue;
+    map.start[along] = extents.extent(along) - 1;
+    map.step[along] = -1;
+  }
+  return make_index_map<same_moved_axes<rank>>(image, extents, map);
+}
+
+/// The same at random: along its rows (`axis<-1>`) an image is mirrored.
+/// source    torchvision.transforms.RandomHorizontalFlip
+template <tensor_operand Image, int... Axes>
+auto random_flip(const Image& image, random_draws& draws, axis_list<Axes...> axes, double probability = 0.5) {
+  return flip_if(draws.chance(probability), image, axes);
+}
+template <tensor_operand Image>
+auto random_flip(const Image& image, random_draws& draws) {
+  return random_flip(image, draws, axis<-1>);
+}
+
+/// Rows and columns of an image.
+struct image_size {
+  index height = 0, width = 0;
+};
+
+/// The part of an image that begins at `top` and `left`, which may lie beside it: there is `outside`.
+/// extents   [..., height, width]
+template <tensor_operand Image>
+auto crop(const Image& image, index top, index left, const image_size& size, typename Image::element outside = {}) {
+  constexpr int rank = Image::shape_type::rank;
+  static_assert(rank >= 2, "tenon: an image has rows and columns");
+  const auto source = image.shape().to_array();
+  auto extents = source;
+  array<index, rank> before{};
+  before[rank - 2] = -top, before[rank - 1] = -left;
+  extents[rank - 2] = size.height, extents[rank - 1] = size.width;
+  return make_remap(pad_constant_map<decltype(outside), rank>{before, source, outside}, tenon::rank<rank>(extents),
+                    as_node(image));
+}
+
+/// A part of an image at random, padded all around with `outside` first.
+/// extents   [..., height, width]
+/// throws    shape_error when the padded image is smaller
+/// source    torchvision.transforms.RandomCrop
+template <tensor_operand Image>
+auto random_crop(const Image& image, random_draws& draws, const image_size& size, index padding = 0,
+                 typename Image::element outside = {}) {
+  constexpr int rank = Image::shape_type::rank;
+  const auto extents = image.shape().to_array();
+  const auto place = [&](int along, index cropped) {
+    const index room = extents[along] + 2 * padding - cropped;
+    if (room < 0 || cropped < 0) {
+      throw shape_error(compose_text("random_crop: axis ", along, ": extent ", cropped, ", expected at most ",
+                                     extents[along] + 2 * padding, " (image ", extents, ", padding ", padding, ")"));
+    }
+    return draws.below(room + 1) - padding;
+  };
+  const index top = place(rank - 2, size.height), left = place(rank - 1, size.width);
+  return crop(image, top, left, size, outside);
+}
+
+/// The middle of an image; of a smaller one all, with `outside` around it.
+/// source    torchvision.transforms.CenterCrop
+template <tensor_operand Image>
+auto centre_crop(const Image& image, const image_size& size, typename Image::element outside = {}) {
+  constexpr int rank = Image::shape_type::rank;
+  const auto margin = [](index whole, index part) {
+    return whole >= part ? (whole - part) / 2 : -((part - whole) / 2);
+  };
+  const auto extents = image.shape().to_array();
+  return crop(image, margin(extents[rank - 2], size.height), margin(extents[rank - 1], size.width), size, outside);
+}
+
+/// Where an element of a turned image is found: around the middle of the last two axes, at the nearest element.
+template <class T, int Rank>
+struct rotation_map {
+  index height, width;
+  double cosine, sine;
+  T outside;
+
+  TENON_HOST_DEVICE index row(const array<index, Rank>& position) const {
+    const double y = from_middle(position[Rank - 2], height), x = from_middle(position[Rank - 1], width);
+    return nearest(cosine * y + sine * x, height);
+  }
+  TENON_HOST_DEVICE index column(const array<index, Rank>& position) const {
+    const double y = from_middle(position[Rank - 2], height), x = from_middle(position[Rank - 1], width);
+    return nearest(cosine * x - sine * y, width);
+  }
+  TENON_HOST_DEVICE bool contains(const array<index, Rank>& position) const {
+    const index y = row(position), x = column(position);
+    return y >= 0 && y < height && x >= 0 && x < width;
+  }
+  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+    const index y = row(position), x = column(position);
+    position[Rank - 2] = y, position[Rank - 1] = x;
+    return position;
+  }
+
+ private:
+  TENON_HOST_DEVICE static double from_middle(index place, index extent) {
+    return static_cast<double>(place) - 0.5 * static_cast<double>(extent - 1);
+  }
+  TENON_HOST_DEVICE static index nearest(double distance, index extent) {
+    return static_cast<index>(::floor(distance + 0.5 * static_cast<double>(extent - 1) + 0.5));
+  }
+};
+
+/// The image turned counter-clockwise by an angle in degrees, of the nearest elements; `outside` where there are none.
+/// source    torchvision.transforms.functional.rotate, which defaults to the nearest too
+template <tensor_operand Image>
+auto rotate(const Image& image, double degrees, typename Image::element outside = {}) {
+  using shape_type = typename Image::shape_type;
+  constexpr int rank = shape_type::rank;
+  static_assert(rank >= 2, "tenon: an image has rows and columns");
+  const shape_type extents = image.shape();
+  const double angle = degrees * (3.14159265358979323846 / 180);
+  return make_remap(rotation_map<decltype(outside), rank>{extents.extent(rank - 2), extents.extent(rank - 1),
+                                                          std::cos(angle), std::sin(angle), outside},
+                    extents, as_node(image));
+}
+
+/// The same by an angle drawn from [-degrees, degrees).
+/// source    torchvision.transforms.RandomRotation
+template <tensor_operand Image>
+auto random_rotation(const Image& image, random_draws& draws, double degrees, typename Image::element outside = {}) {
+  return rotate(image, draws.uniform(-degrees, degrees), outside);
+}
+
+}  // namespace tenon::data

@@ -1,0 +1,229 @@
+// tenon/io/csv.hpp: tables as text: comma-separated values.
+// A file is split into fields once; columns are read by name or number, as numbers, texts or classes.
+// Floor 2: may include base, core, io.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tenon/core/tensor.hpp>
+#include <tenon/io/bytes.hpp>
+
+namespace tenon::io {
+
+/// How a file of separated values is read.
+struct csv_options {
+  char separator = ',';
+  char quote = '"';
+  bool has_header = true;  ///< whether the first record names the columns; else they are called 0, 1, ...
+  std::vector<std::string> missing{"", "NA", "N/A", "NaN", "nan", "null", "?"};  ///< fields that hold no value
+};
+
+/// The classes that a column names: each record's number, and the name of every number.
+struct csv_classes {
+  tensor<std::int64_t, rank<1>> labels;
+  std::vector<std::string> names;
+};
+
+namespace detail {
+
+/// A field: its text, and the line on which it begins.
+struct csv_field {
+  std::string text;
+  index line = 1;
+  bool is_quoted = false;
+};
+
+/// Splits text into records of fields.
+class csv_splitter {
+ public:
+  csv_splitter(const std::filesystem::path& path, std::string_view text, const csv_options& options)
+      : path_(path), text_(text), options_(options) {
+    if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;  // the mark that some programs put before UTF-8
+  }
+
+  bool is_done() const { return at_ >= text_.size(); }
+  /// The next record; empty for an empty line.
+  std::vector<csv_field> next() {
+    std::vector<csv_field> record;
+    while (true) {
+      record.push_back(is_at(options_.quote) ? quoted_field() : plain_field());
+      if (!is_at(options_.separator)) break;
+      ++at_;
+    }
+    end_line();
+    if (record.size() == 1 && record[0].text.empty() && !record[0].is_quoted) record.clear();
+    return record;
+  }
+
+ private:
+  bool is_at(char character) const { return at_ < text_.size() && text_[at_] == character; }
+  csv_field plain_field() {
+    const auto end = std::min(text_.find_first_of(std::string{options_.separator, '\r', '\n'}, at_), text_.size());
+    csv_field field{std::string(text_.substr(at_, end - at_)), line_};
+    at_ = end;
+    return field;
+  }
+  /// A quote within it is written twice.
+  csv_field quoted_field() {
+    csv_field field{{}, line_, true};
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == options_.quote) {
+        ++at_;
+        if (!is_at(options_.quote)) return check_end(field), field;
+      }
+      if (text_[at_] == '\n') ++line_;
+      field.text += text_[at_];
+    }
+    refuse("read_csv", path_, compose_text("line ", field.line, ": a quote is opened that nothing closes"));
+  }
+  void check_end(const csv_field& field) const {
+    if (at_ >= text_.size() || is_at(options_.separator) || is_at('\r') || is_at('\n')) return;
+    refuse("read_csv", path_, compose_text("line ", line_, ": text follows the closing quote of `", field.text, "`"));
+  }
+  void end_line() {
+    if (is_at('\r')) ++at_;
+    if (is_at('\n')) ++at_;
+    ++line_;
+  }
+
+  const std::filesystem::path& path_;
+  std::string_view text_;
+  const csv_options& options_;
+  std::size_t at_ = 0;
+  index line_ = 1;
+};
+
+}  // namespace detail
+
+/// A table of separated values, each record with as many fields as the table has columns; empty lines are skipped.
+/// throws    file_error naming line and column; what a field holds is asked only when its column is read
+/// source    RFC 4180, with any separator, and lines that end as they like
+/// example   const io::csv_table table("iris.csv");
+///           data::tensor_dataset examples(table.columns<float>({"width", "length"}), table.classes("species").labels);
+class csv_table {
+ public:
+  explicit csv_table(const std::filesystem::path& path, csv_options options = {})
+      : path_(path), options_(std::move(options)) {
+    const auto bytes = read_bytes("read_csv", path);
+    detail::csv_splitter records(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options_);
+    while (!records.is_done()) add(records.next());
+  }
+
+  index rows() const { return static_cast<index>(records_.size()); }
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// The columns of these names side by side.
+  /// extents   [rows, names]
+  /// throws    file_error for a name that no column has, and naming line and column of a field that is no number, does
+  ///           not fit the type, or is missing where the type has no NaN
+  template <dtype T>
+  tensor<T, rank<2>> columns(const std::vector<std::string>& names) const {
+    std::vector<std::size_t> numbers;
+    for (const auto& name : names) numbers.push_back(number_of(name));
+    tensor<T, rank<2>> result(rank<2>(rows(), static_cast<index>(numbers.size())));
+    T* to = result.data();
+    for (const auto& record : records_) {
+      for (const std::size_t column : numbers) *to++ = number_in<T>(record[column], column);
+    }
+    return result;
+  }
+  /// All columns side by side.
+  template <dtype T>
+  tensor<T, rank<2>> columns() const {
+    return columns<T>(names_);
+  }
+  /// extents   [rows]
+  template <dtype T>
+  tensor<T, rank<1>> column(const std::string& name) const {
+    const auto found = columns<T>({name});
+    tensor<T, rank<1>> result({rows()});
+    std::copy(found.data(), found.data() + found.size(), result.data());
+    return result;
+  }
+  std::vector<std::string> texts(const std::string& name) const {
+    const std::size_t column = number_of(name);
+    std::vector<std::string> result;
+    for (const auto& record : records_) result.push_back(record[column].text);
+    return result;
+  }
+  /// The distinct texts of a column, numbered in the order of the alphabet.
+  csv_classes classes(const std::string& name) const {
+    const auto each = texts(name);
+    auto distinct = each;
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    tensor<std::int64_t, rank<1>> labels({rows()});
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      labels.data()[i] = std::lower_bound(distinct.begin(), distinct.end(), each[i]) - distinct.begin();
+    }
+    return {std::move(labels), std::move(distinct)};
+  }
+
+ private:
+  using record_type = std::vector<detail::csv_field>;
+
+  void add(record_type record) {
+    if (record.empty()) return;
+    if (names_.empty()) {
+      for (std::size_t i = 0; i < record.size(); ++i) {
+        names_.push_back(options_.has_header ? record[i].text : std::to_string(i));
+      }
+      if (options_.has_header) return;
+    }
+    if (record.size() != names_.size()) {
+      refuse("read_csv", path_,
+             compose_text("line ", record[0].line, ": ", record.size(), " fields, expected ", names_.size(),
+                          " as in the first line"));
+    }
+    records_.push_back(std::move(record));
+  }
+  std::size_t number_of(const std::string& name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+    std::string known;
+    for (const auto& each : names_) known += (known.empty() ? "" : ", ") + each;
+    refuse("read_csv", path_, "there is no column " + name + "; there are " + known);
+  }
+  [[noreturn]] void refuse_field(const detail::csv_field& field, std::size_t column, const char* expected) const {
+    refuse("read_csv", path_,
+           compose_text("line ", field.line, ", column ", column + 1, " (", names_[column], "): `", field.text,
+                        "`, expected ", expected));
+  }
+
+  template <dtype T>
+  T number_in(const detail::csv_field& field, std::size_t column) const {
+    using number = std::conditional_t<is_floating<T>, double, index>;
+    std::string_view text = field.text;
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    if (std::find(options_.missing.begin(), options_.missing.end(), text) != options_.missing.end()) {
+      if constexpr (is_floating<T>) return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+      else refuse_field(field, column, "a whole number; floats may be missing");
+    }
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    number value{};
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (status == std::errc::result_out_of_range) refuse_field(field, column, "a number that fits the type");
+    if (status != std::errc{} || end != text.data() + text.size()) {
+      refuse_field(field, column, is_floating<T> ? "a number" : "a whole number");
+    }
+    using wider = std::conditional_t<is_floating<T>, compute_type<T>, index>;
+    const auto found = static_cast<T>(static_cast<wider>(value));
+    const auto back = static_cast<number>(static_cast<wider>(found));
+    const bool fits = is_floating<T> ? std::isinf(value) || !std::isinf(back) : back == value;
+    if (!fits) refuse_field(field, column, "a number that fits the type");
+    return found;
+  }
+
+  std::filesystem::path path_;
+  csv_options options_;
+  std::vector<std::string> names_;
+  std::vector<record_type> records_;
+};
+
+}  // namespace tenon::io
