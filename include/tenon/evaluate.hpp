@@ -112,6 +112,7 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
     target.streaming = !found.any && bytes_written >= streaming_bytes;
     announce_statement(source, any_block(written).extents, bytes_written);
     run_stage<Space>(target, node);
+    announce_result<T, Space>(*source.type->words, written);
   }
 }
 
@@ -363,6 +364,7 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   run_stage<space>(
       joint_target<rank, typename Views::element...>{make_tuple_of(make_joint_target(each.destination, extents)...)},
       node);
+  (announce_result<typename Views::element, space>(words_of<Nodes>::value, block_of(each.destination)), ...);
   return true;
 }
 
