@@ -15,10 +15,16 @@
 #include <tenon/train/adam.hpp>
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
+#include <tenon/train/csv_log.hpp>
+#include <tenon/train/interruption.hpp>
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/lion.hpp>
+#include <tenon/train/loss_plot.hpp>
+#include <tenon/train/nan_watch.hpp>
 #include <tenon/train/plateau.hpp>
+#include <tenon/train/position.hpp>
 #include <tenon/train/progress.hpp>
 #include <tenon/train/rmsprop.hpp>
 #include <tenon/train/schedule.hpp>
 #include <tenon/train/sgd.hpp>
+#include <tenon/train/tensorboard_log.hpp>

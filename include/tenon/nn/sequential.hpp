@@ -67,6 +67,18 @@ struct layer_list {
       }
     });
   }
+  /// Calls `visitor(name, number)` for what the random numbers of layers hang on, such as the masks that dropout has
+  /// drawn. PyTorch has no such names, so these are apart from buffers.
+  template <class Visitor>
+  void visit_random_state(Visitor&& visitor) {
+    for_each_index<count>([&](auto i) {
+      auto& layer = get<i.value>(layers);
+      if constexpr (requires { layer.visit_random_state([](const char*, auto&) {}); }) {
+        layer.visit_random_state(
+            [&](const auto& name, auto& number) { visitor(std::to_string(i.value) + "." + name, number); });
+      }
+    });
+  }
   /// Training or use: what dropout and batch norm do hangs on it. Networks begin in training.
   void train(bool is_training = true) {
     for_each_index<count>([&](auto i) {
