@@ -380,11 +380,8 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
 template <class... Views, class... Nodes>
 void evaluate(const assignment<Views, Nodes>&... each) {
 #if TENON_CHECKED != 0
-  const auto check = [](const auto& output) {
-    check_alive("evaluate", "destination", block_of(output.destination));
-    check_operands_alive({&output.node, &statement_type_of<decltype(output.node)>}, "evaluate");
-  };
-  (check(each), ...);
+  (check_alive("evaluate", "destination", block_of(each.destination)), ...);
+  (check_operands_alive({&each.node, &statement_type_of<Nodes>}, "evaluate"), ...);
 #endif
   if constexpr (fuses_operations) {
     static_assert(detail::ranks_agree<decltype(detail::with_equal_axes(each))...>() || must_hold<Views...>,

@@ -1,4 +1,4 @@
-// tenon/train.hpp: door 3: expressions, layers, training, data and files.
+// tenon/train.hpp: door 3: expressions, layers, training on one rank or several, data and files.
 // What programs that train networks include.
 // Floor 9: may include everything below.
 // SPDX-License-Identifier: Apache-2.0
@@ -6,6 +6,9 @@
 
 #include <tenon/data/loader.hpp>
 #include <tenon/device/emulated.hpp>
+#include <tenon/distributed/data_parallel.hpp>
+#include <tenon/distributed/shard.hpp>
+#include <tenon/distributed/threads.hpp>
 #include <tenon/io/idx.hpp>
 #include <tenon/io/npy.hpp>
 #include <tenon/io/print.hpp>

@@ -6,12 +6,27 @@
 #include <tenon/distributed/data_parallel.hpp>
 #include <tenon/distributed/nccl.hpp>
 
-#include "support/elements.hpp"
+#include "support/catch.hpp"
 
 namespace {
 namespace distributed = tenon::distributed;
 namespace nn = tenon::nn;
 static_assert(distributed::communicator<distributed::nccl_communicator<distributed::alone>>);
+
+template <class Network>
+tenon::index examples_of_two_passes(Network& net) {
+  distributed::alone hosts;
+  distributed::nccl_communicator all(hosts);
+  distributed::data_parallel parallel(net, all);
+  nn::pass<Network, tenon::shape<tenon::dyn, 3>, tenon::cuda> pass(net);
+  tenon::tensor<float, tenon::shape<tenon::dyn, 3>, tenon::cuda> x({4, 3});
+  x = 1.0f;
+  const auto input = std::as_const(x).view();
+  const auto y = pass.forward(input);
+  parallel.accumulate(pass, input, y, {.examples = 4});
+  return parallel.backward(pass, input, y, {.examples = 4}).examples;
+}
+
 }  // namespace
 
 TEST_CASE("NCCL sums up what lies on a device, in the order of its stream", "[nccl]") {
@@ -26,18 +41,6 @@ TEST_CASE("NCCL sums up what lies on a device, in the order of its stream", "[nc
 }
 
 TEST_CASE("gradients on a device go through NCCL and stay what they are", "[nccl]") {
-  auto drawn = nn::sequential(nn::linear<3, 2>{});
-  drawn.initialise(3);
-  auto net = drawn.to<tenon::cuda>();
-  distributed::alone hosts;
-  distributed::nccl_communicator all(hosts);
-  distributed::data_parallel parallel(net, all);
-  nn::pass<decltype(net), tenon::shape<tenon::dyn, 3>, tenon::cuda> pass(net);
-  tenon::tensor<float, tenon::shape<tenon::dyn, 3>, tenon::cuda> x({4, 3});
-  x = 1.0f;
-  const auto input = std::as_const(x).view();
-  const auto y = pass.forward(input);
-  parallel.accumulate(pass, input, y, {.examples = 4});
-  const auto part = parallel.backward(pass, input, y, {.examples = 4});
-  CHECK(part.examples == 8);
+  auto net = nn::sequential(nn::linear<3, 2>{}).to<tenon::cuda>();
+  CHECK(examples_of_two_passes(net) == 8);
 }

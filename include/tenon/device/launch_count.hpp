@@ -65,7 +65,7 @@ class launch_observer {
   virtual bool begin(const launch_facts& facts) = 0;
   /// The launch that began last is under way on a device, or done on the host.
   virtual void end() noexcept = 0;
-  /// The last launch of a statement is under way on a device, or done on the host. What this throws, the statement does.
+  /// The last launch of a statement is under way on a device, or done on the host. The statement throws what this does.
   virtual void wrote(const statement_result&) {}
 };
 

@@ -1,6 +1,5 @@
 // tenon/distributed/data_parallel.hpp: ranks that train one network, each on its part of every batch.
-// Gradients are packed into buckets in the order in which the backward pass leaves them; a bucket that is full is summed
-// over the ranks while earlier layers still work on theirs.
+// Gradients go into buckets as the backward pass leaves them; full ones are summed while earlier layers still work.
 // Floor 8: may include base, core, evaluate, nn, distributed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

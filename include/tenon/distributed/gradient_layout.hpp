@@ -1,5 +1,5 @@
 // tenon/distributed/gradient_layout.hpp: where gradients lie in one piece of memory that ranks sum up.
-// The last layer comes first, as in a backward pass; neighbours make buckets, which are summed as soon as they are full.
+// The last layer comes first, as in a backward pass; neighbours make buckets, which are summed when they are full.
 // Floor 8: may include base.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -21,8 +21,8 @@ struct shard_options {
 };
 
 /// A dataset of one rank's examples of an epoch, in their order: for a loader that neither shuffles nor drops, whose
-/// batch is `batch()`. A last batch with fewer examples than there are ranks is left out, so that every rank has as many
-/// batches; the order of one rank is that of data::loader.
+/// batch is `batch()`. A last batch with fewer examples than ranks is left out, so that all have as many batches; the
+/// order of one rank is that of data::loader.
 /// throws    shape_error when a batch cannot be shared out equally, or there is no such rank
 /// example   const distributed::shard part(examples, {.batch = 64, .rank = all.rank(), .ranks = all.size()});
 ///           data::loader loader(part, {.batch = part.batch()});

@@ -28,7 +28,8 @@ class meeting_place {
   meeting_place(int size, const communicator_options& options) : size_(size), options_(options) {}
 
   int size() const { return size_; }
-  /// Rank `rank` brings bytes to operation `which`; the last to come makes of those of all ranks what the first brought.
+  /// Rank `rank` brings bytes to operation `which`. The last to come calls `combine` with what all ranks brought, which
+  /// leaves the result in what rank 0 did.
   template <class Combine>
   void arrive(int rank, number which, const void* bytes, std::size_t count, const Combine& combine) {
     const std::lock_guard lock(mutex_);
@@ -117,8 +118,8 @@ class thread_communicator {
   std::int64_t last_ = 0;
 };
 
-/// Calls `body(communicator)` on `size` threads, one a rank, and waits for all of them. A rank that throws, or ends while
-/// others wait for it, ends them too.
+/// Calls `body(communicator)` on `size` threads, one a rank, and waits for all of them. A rank that throws, or ends
+/// while others wait for it, ends them too.
 /// throws    what the first rank to fail threw
 /// example   distributed::run_in_threads(2, [&](auto& all) { train(all); });
 template <class Body>

@@ -222,8 +222,8 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   /// The network's output; valid until the next pass. cost: one kernel for each layer
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
-  /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first, when
-  /// the gradients of its parameters are there, while those of earlier layers are still to come.
+  /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
+  /// when the gradients of its parameters are there, while those of earlier layers are still to come.
   template <class Gradient, class Done = detail::ignored_layers>
   void backward(const view<const T, Input, Space>& input, const Gradient& gradient, const Done& done = {}) {
     chain_.template backward<0>(*network_, input, gradient, not_wanted{}, done);

@@ -20,14 +20,10 @@ namespace tenon::train {
 /// example   train::csv_log log("loss.csv", {"loss", "lr"}); log.add(step, {loss, optimizer.options().lr});
 class csv_log {
  public:
-  /// Begins a file.
-  csv_log(const std::filesystem::path& path, std::initializer_list<const char*> columns)
-      : path_(path), columns_(columns.size()) {
-    begin(columns, {});
-  }
-  /// Goes on with a file, or begins it where there is none: rows of step `next_step` and later are done again, and so
-  /// dropped.
-  csv_log(const std::filesystem::path& path, std::initializer_list<const char*> columns, std::int64_t next_step)
+  /// Begins a file; with `next_step` it goes on with the one that is there, but for rows of that step and later, which
+  /// are done again.
+  csv_log(const std::filesystem::path& path, std::initializer_list<const char*> columns,
+          std::optional<std::int64_t> next_step = {})
       : path_(path), columns_(columns.size()) {
     begin(columns, next_step);
   }
