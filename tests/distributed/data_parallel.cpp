@@ -53,6 +53,20 @@ distributed::batch_part one_step(Network& net, distributed::data_parallel<Networ
   return part;
 }
 
+/// Two ranks, of which this one notes when its sums begin: how many gradients of the first layer were there already.
+struct noting_ranks : distributed::alone {
+  const tenon::tensor<float, shape<5, 3>>* first_layer = nullptr;
+  std::vector<std::size_t> counts;
+  std::vector<bool> was_first_layer_done;
+
+  int size() const { return 2; }
+  request start_sum(float*, std::size_t count) {
+    counts.push_back(count);
+    was_first_layer_done.push_back(tenon::sum(tenon::square(*first_layer)) != 0);
+    return {};
+  }
+};
+
 bool are_near(const numbers& found, const numbers& expected) {
   double greatest = 0, difference = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -92,6 +106,16 @@ TEMPLATE_LIST_TEST_CASE("ranks have the gradient of the whole batch, whatever th
       CHECK(each.wants_to_stop);
     }
   }
+}
+
+TEST_CASE("buckets of late layers are summed while early layers have no gradients yet", "[data_parallel]") {
+  auto net = parallel_network<tenon::host>(3);
+  noting_ranks ranks;
+  ranks.first_layer = &tenon::get<0>(net.layers).weight.gradient;
+  distributed::data_parallel parallel(net, ranks, {.bucket_bytes = 64});
+  one_step<tenon::host>(net, parallel, 0, 12);
+  CHECK(ranks.counts == std::vector<std::size_t>{3 + 8 + 2 + 20, 15 + 5});  // what leads, then 2, 1; 0
+  CHECK(ranks.was_first_layer_done == std::vector<bool>{false, true});
 }
 
 TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]") {

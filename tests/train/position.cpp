@@ -2,8 +2,10 @@
 // Dropout draws there what it would have drawn.
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
+#include <tenon/nn/attention.hpp>
 #include <tenon/nn/combinators.hpp>
 #include <tenon/nn/dropout.hpp>
+#include <tenon/nn/gru.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/checkpoint.hpp>
@@ -75,6 +77,16 @@ TEST_CASE("a checkpoint in mid-epoch goes on bit for bit, masks of dropout inclu
   CHECK(resumed.position.batch == 2);
   CHECK(resumed.position.seed == 5);
   CHECK(resumed.run_until(12) == whole.run_until(12));
+}
+
+TEST_CASE("layers that draw random numbers show what these hang on", "[position]") {
+  std::vector<std::string> names;
+  const auto note = [&](const std::string& name, std::uint64_t&) { names.push_back(name); };
+  nn::multihead_attention<4, 2, nn::multihead_attention_options{.dropout = 0.5}> attention(4, 2);
+  nn::multihead_attention<4, 2> plain(4, 2);
+  nn::gru<3, 4> recurrent(3, 4);
+  attention.visit_random_state(note), plain.visit_random_state(note), recurrent.visit_random_state(note);
+  CHECK(names == std::vector<std::string>{"seed", "step", "seed", "calls"});
 }
 
 TEST_CASE("seeds of any size are kept", "[position]") {
