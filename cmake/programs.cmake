@@ -37,6 +37,16 @@ if(TENON_NATIVE)
   endif()
 endif()
 
+# Ranks that MPI connects, in tests and examples; sanitizers would report what MPI itself keeps.
+set(TENON_MPI AUTO CACHE STRING "Tests and examples on several processes, through MPI: AUTO, ON or OFF")
+set(MPI_CXX_SKIP_MPICXX ON)  # its C functions are enough
+if(NOT TENON_SANITIZE)
+  tenon_find("${TENON_MPI}" MPI COMPONENTS CXX)
+endif()
+# Lets tests run on several ranks of this machine, as root too, on fewer cores than ranks: for Open MPI 4 and 5.
+set(TENON_MPI_ENVIRONMENT "OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+  "OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe")
+
 option(TENON_COMPILE_ONLY "Tests are compiled to see that they compile: no code of the host, slow kernels" OFF)
 
 set(TENON_HAS_CUDA OFF)

@@ -3,4 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training.hpp"
 
-void run_emulated(const mnist::options& options) { run<tn::emulated>(options); }
+int run_emulated(const mnist::options& options) {
+  tn::distributed::alone one;
+  return run<tn::emulated>(options, one);
+}

@@ -30,6 +30,15 @@ Trains a convolutional network to read handwritten digits and prints its accurac
   --save FILE     write the trained weights to FILE (safetensors)
   --load FILE     start from the weights in FILE
   --evaluate      only test, do not train
+  --checkpoint FILE  write the whole training to FILE every --every steps, after each epoch, and on Ctrl-C, which ends
+                  the program after its step with code 130
+  --every N       steps between checkpoints (default 100)
+  --resume        go on from the checkpoint if it is there; losses are those of a training that was never stopped
+  --csv FILE      write loss and learning rate of each step to FILE
+  --tensorboard DIR  write them to an event file in DIR, for tensorboard --logdir DIR
+  --plot FILE     draw the loss to FILE (SVG) while it falls
+  --watch         stop at the first statement that makes a NaN or an infinity, and name it; slow
+  --mpi           share each batch among the processes of mpirun (needs a program built with MPI)
   --help          print this text
 )";
 
@@ -39,12 +48,20 @@ struct options {
   std::string device = "host";
   std::string save;
   std::string load;
+  std::string checkpoint;
+  std::string csv;
+  std::string tensorboard;
+  std::string plot;
   std::int64_t limit = std::numeric_limits<std::int64_t>::max() - 1;
   std::int64_t epochs = 3;
   std::int64_t batch = 32;
+  std::int64_t every = 100;
   std::uint64_t seed = 1;
   float rate = 0.03f;
   bool evaluate = false;
+  bool resume = false;
+  bool watch = false;
+  bool mpi = false;
   bool help = false;
 };
 
@@ -78,6 +95,11 @@ inline bool set_value(options& result, std::string_view option, std::string_view
   else if (option == "--device") result.device = parse_device(value);
   else if (option == "--save") result.save = value;
   else if (option == "--load") result.load = value;
+  else if (option == "--checkpoint") result.checkpoint = value;
+  else if (option == "--csv") result.csv = value;
+  else if (option == "--tensorboard") result.tensorboard = value;
+  else if (option == "--plot") result.plot = value;
+  else if (option == "--every") result.every = parse_number<std::int64_t>(option, value, 1);
   else if (option == "--limit") result.limit = parse_number<std::int64_t>(option, value, 1);
   else if (option == "--epochs") result.epochs = parse_number<std::int64_t>(option, value, 0);
   else if (option == "--batch") result.batch = parse_number<std::int64_t>(option, value, 1);
@@ -87,21 +109,30 @@ inline bool set_value(options& result, std::string_view option, std::string_view
   return true;
 }
 
+/// Sets what `option` says by itself; false when it is no such option.
+inline bool set_flag(options& result, std::string_view option) {
+  if (option == "--help" || option == "-h") result.help = true;
+  else if (option == "--evaluate") result.evaluate = true;
+  else if (option == "--resume") result.resume = true;
+  else if (option == "--watch") result.watch = true;
+  else if (option == "--mpi") result.mpi = true;
+  else return false;
+  return true;
+}
+
 /// throws    usage_error
 inline options parse(const std::vector<std::string_view>& arguments) {
   options result;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view option = arguments[i];
-    if (option == "--help" || option == "-h") {
-      result.help = true;
-    } else if (option == "--evaluate") {
-      result.evaluate = true;
-    } else if (i + 1 < arguments.size() && set_value(result, option, arguments[i + 1])) {
+    if (set_flag(result, option)) continue;
+    if (i + 1 < arguments.size() && set_value(result, option, arguments[i + 1])) {
       ++i;
     } else {
       throw usage_error(std::string(option) + " is not an option, or its value is missing; see --help");
     }
   }
+  if (result.resume && result.checkpoint.empty()) throw usage_error("--resume: --checkpoint FILE is missing");
   return result;
 }
 

@@ -1,12 +1,17 @@
 // examples/mnist/training.hpp: a convolutional network, how it is trained, and how it is tested.
-// Two convolutions, two linear layers, stochastic gradient descent; on the CPU, on a GPU, or on the emulated device.
+// Two convolutions, two linear layers, stochastic gradient descent; on the CPU, on a GPU, or on the emulated device, by
+// one process or by several that share each batch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/train.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,36 +59,93 @@ double test(Network& net, const digits& examples, const mnist::options& options)
   return static_cast<double>(right) / static_cast<double>(examples.size());
 }
 
-template <class Space, class Network>
-void train(Network& net, const digits& examples, const mnist::options& options) {
-  nn::pass<Network, image_shape, Space> pass(net);
+/// Where the first rank writes how it goes.
+struct journal {
+  tn::train::csv_log csv;
+  tn::train::tensorboard_log tensorboard;
+
+  journal(const mnist::options& options, bool is_first, std::int64_t step)
+      : csv(is_first ? options.csv : "", {"loss", "lr"}, options.resume ? std::optional(step) : std::nullopt),
+        tensorboard(is_first ? options.tensorboard : "", step) {}
+  void add(std::int64_t step, double loss, double rate) {
+    csv.add(step, {loss, rate});
+    tensorboard.add("train/loss", step, loss), tensorboard.add("train/lr", step, rate);
+  }
+};
+
+/// Trains from where a checkpoint stands, or from the beginning. Returns the signal that ended it early, or 0.
+template <class Space, class Network, class Ranks>
+int train(Network& net, const digits& examples, const mnist::options& options, Ranks& ranks) {
+  const bool is_first = ranks.rank() == 0;
   tn::train::sgd<Space> optimizer({.lr = options.rate, .momentum = 0.9});
-  tn::data::loader loader(examples, {.batch = options.batch, .shuffle = true, .seed = options.seed});
-  const std::int64_t steps = loader.batches() * options.epochs;
-  for (std::int64_t epoch = 0, step = 0; epoch < options.epochs; ++epoch) {
-    tn::train::progress progress("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs),
-                                 examples.size());
-    for (const auto& batch : loader.epoch(epoch)) {
+  tn::train::position position{.seed = options.seed};
+  tn::train::loss_plot plot(is_first ? options.plot : "");
+  tn::train::training all(net, optimizer, position, plot);
+  if (options.resume && is_first && std::filesystem::exists(options.checkpoint)) {
+    tn::train::load_state(all, options.checkpoint);
+  }
+  tn::distributed::broadcast_state(all, ranks);
+  tn::distributed::data_parallel parallel(net, ranks);
+  nn::pass<Network, image_shape, Space> pass(net);
+  journal log(options, is_first, position.step);
+  const tn::train::interruption stop;
+  const auto watch = options.watch ? std::make_unique<tn::train::nan_watch>() : nullptr;
+
+  while (position.epoch < options.epochs) {
+    const tn::distributed::shard part(examples, {.batch = options.batch,
+                                                 .rank = ranks.rank(),
+                                                 .ranks = ranks.size(),
+                                                 .shuffle = true,
+                                                 .seed = position.seed,
+                                                 .epoch = position.epoch,
+                                                 .first_batch = position.batch});
+    if (part.size() == 0) throw tn::error("mnist: fewer digits than ranks; nothing to train on");
+    tn::data::loader loader(part, {.batch = part.batch()});
+    const auto steps = part.batches_in_epoch() * options.epochs;
+    std::optional<tn::train::progress> progress;
+    if (is_first) {
+      progress.emplace("epoch " + std::to_string(position.epoch + 1) + "/" + std::to_string(options.epochs),
+                       examples.size());
+      progress->skip(position.batch * options.batch);
+    }
+    for (const auto& batch : loader.epoch(0)) {
       const auto images = batch.images.template to<Space>();
       const auto labels = batch.labels.template to<Space>();
       const auto logits = pass.forward(images.view());
       const float loss = tn::mean(nn::cross_entropy(logits, labels));
-      pass.backward(images.view(), nn::cross_entropy_gradient(logits, labels));
-      optimizer.schedule(tn::train::cosine_annealing_lr{.t_max = steps}, step++);
+      const auto whole = parallel.backward(pass, images.view(), nn::cross_entropy_gradient(logits, labels),
+                                           {images.extent(0), loss, stop.requested()});
+      optimizer.schedule(tn::train::cosine_annealing_lr{.t_max = steps}, position.step);
       optimizer.step(net);
-      progress.advance(images.extent(0), loss);
+      log.add(position.step, whole.loss, optimizer.options().lr);
+      plot.add(whole.loss);
+      if (progress) progress->advance(whole.examples, static_cast<float>(whole.loss));
+      position.advance(part.batches_in_epoch());
+      const bool is_due = whole.wants_to_stop || position.batch == 0 || position.step % options.every == 0;
+      if (is_due && is_first && !options.checkpoint.empty()) {
+        log.csv.flush();
+        tn::train::save_state(all, options.checkpoint);
+      }
+      if (whole.wants_to_stop) return stop.requested() ? stop.signal() : SIGINT;
     }
   }
+  return 0;
 }
 
-/// Trains and tests on one memory space.
-template <class Space>
-void run(const mnist::options& options) {
+/// Trains and tests on one memory space; several ranks share each batch, the first one tells. Returns the exit code.
+template <class Space, class Ranks>
+int run(const mnist::options& options, Ranks& ranks) {
   auto drawn = make_network();
   drawn.initialise(options.seed);
   if (!options.load.empty()) tn::train::load_state(drawn, options.load);
   auto net = drawn.template to<Space>();
-  if (!options.evaluate) train<Space>(net, read_digits(options, true), options);
+  const int signal = options.evaluate ? 0 : train<Space>(net, read_digits(options, true), options, ranks);
+  if (ranks.rank() != 0) return signal == 0 ? 0 : 128 + signal;
   if (!options.save.empty()) tn::train::save_state(net, options.save);
+  if (signal != 0) {
+    std::printf("interrupted%s\n", options.checkpoint.empty() ? "" : "; go on by --resume");
+    return 128 + signal;
+  }
   std::printf("test accuracy: %.4f\n", test<Space>(net, read_digits(options, false), options));
+  return 0;
 }

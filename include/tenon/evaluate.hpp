@@ -112,6 +112,7 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
     target.streaming = !found.any && bytes_written >= streaming_bytes;
     announce_statement(source, any_block(written).extents, bytes_written);
     run_stage<Space>(target, node);
+    announce_result<T, Space>(*source.type->words, written);
   }
 }
 
@@ -363,6 +364,7 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   run_stage<space>(
       joint_target<rank, typename Views::element...>{make_tuple_of(make_joint_target(each.destination, extents)...)},
       node);
+  (announce_result<typename Views::element, space>(words_of<Nodes>::value, block_of(each.destination)), ...);
   return true;
 }
 
@@ -378,11 +380,8 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
 template <class... Views, class... Nodes>
 void evaluate(const assignment<Views, Nodes>&... each) {
 #if TENON_CHECKED != 0
-  const auto check = [](const auto& output) {
-    check_alive("evaluate", "destination", block_of(output.destination));
-    check_operands_alive({&output.node, &statement_type_of<decltype(output.node)>}, "evaluate");
-  };
-  (check(each), ...);
+  (check_alive("evaluate", "destination", block_of(each.destination)), ...);
+  (check_operands_alive({&each.node, &statement_type_of<Nodes>}, "evaluate"), ...);
 #endif
   if constexpr (fuses_operations) {
     static_assert(detail::ranks_agree<decltype(detail::with_equal_axes(each))...>() || must_hold<Views...>,

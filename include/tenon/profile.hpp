@@ -90,6 +90,9 @@ class profile final : private launch_observer {
     }
     if (scope_.outer() != nullptr) scope_.outer()->end();
   }
+  void wrote(const statement_result& result) override {
+    if (scope_.outer() != nullptr) scope_.outer()->wrote(result);
+  }
   std::size_t find_row(const char* kernel, const launch_clock& clock) {
     std::size_t at = 0;
     const auto is_wanted = [&](const profile_row& row) {

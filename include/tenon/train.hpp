@@ -1,4 +1,4 @@
-// tenon/train.hpp: door 3: expressions, layers, training, data and files.
+// tenon/train.hpp: door 3: expressions, layers, training on one rank or several, data and files.
 // What programs that train networks include.
 // Floor 9: may include everything below.
 // SPDX-License-Identifier: Apache-2.0
@@ -14,6 +14,9 @@
 #include <tenon/data/vocabulary.hpp>
 #include <tenon/data/weighted_sampler.hpp>
 #include <tenon/device/emulated.hpp>
+#include <tenon/distributed/data_parallel.hpp>
+#include <tenon/distributed/shard.hpp>
+#include <tenon/distributed/threads.hpp>
 #include <tenon/io/csv.hpp>
 #include <tenon/io/idx.hpp>
 #include <tenon/io/npy.hpp>
@@ -26,10 +29,16 @@
 #include <tenon/train/adam.hpp>
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
+#include <tenon/train/csv_log.hpp>
+#include <tenon/train/interruption.hpp>
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/lion.hpp>
+#include <tenon/train/loss_plot.hpp>
+#include <tenon/train/nan_watch.hpp>
 #include <tenon/train/plateau.hpp>
+#include <tenon/train/position.hpp>
 #include <tenon/train/progress.hpp>
 #include <tenon/train/rmsprop.hpp>
 #include <tenon/train/schedule.hpp>
 #include <tenon/train/sgd.hpp>
+#include <tenon/train/tensorboard_log.hpp>

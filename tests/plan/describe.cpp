@@ -15,7 +15,7 @@ using tenon_test::counting;
 
 /// Keeps what it is told, and lets everything run.
 struct launch_listener final : tenon::launch_observer {
-  std::vector<std::string> texts;
+  std::vector<std::string> texts, results;
   std::vector<tenon::index> read, written;
 
   void statement(const tenon::statement_facts& facts) override {
@@ -25,6 +25,12 @@ struct launch_listener final : tenon::launch_observer {
     texts.push_back(words.text());
     read.push_back(facts.bytes_read);
     written.push_back(facts.bytes_written);
+  }
+  void wrote(const tenon::statement_result& result) override {
+    tenon::statement_text words;
+    words.result(result.dtype, result.elements->extents.first, result.elements->extents.rank, 0);
+    tenon::tell_words(words, *result.words);
+    results.push_back(words.text());
   }
   bool begin(const tenon::launch_facts&) override { return true; }
   void end() noexcept override {}
@@ -83,6 +89,10 @@ TEMPLATE_LIST_TEST_CASE("observers are told of each statement and its distinct b
   CHECK(told.texts[0] == "float32 [6, 5] = add(multiply(x, x), multiply(x, c))");
   CHECK(told.read[0] == 120 + 20);
   CHECK(told.written[0] == 120);
+  REQUIRE(told.results.size() == 6);  // the last statement has two
+  CHECK(told.results[0] == told.texts[0]);
+  CHECK(told.results[2] == told.texts[2]);
+  CHECK(told.results[5] == "float32 [6, 1] = sum(x)");
   CHECK(told.texts[1] == "float32 [6, 1] = sum(x)");
   CHECK(told.written[1] == 24);
   CHECK(told.texts[2] == "float32 [6, 6] = relu(contract(x, x))");

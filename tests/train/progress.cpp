@@ -44,6 +44,23 @@ TEST_CASE("ten plain lines an epoch tell share, average loss, speed and time lef
   CHECK(lines[9] == "epoch 1/2 [========================] 100.0 %  loss 2.0000  2 images/s  0 s left  \n");
 }
 
+TEST_CASE("a measure is averaged as the loss is, and what an earlier run did counts for neither", "[progress]") {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  {
+    tenon::train::progress_of<still_clock> progress("epoch", 8, file, "words");
+    progress.skip(4);
+    for (int step = 0; step < 2; ++step) {
+      still_clock::present += std::chrono::seconds(2);
+      progress.advance(2, 1.0f, {"accuracy", step == 0 ? 0.5 : 1.0});
+    }
+  }
+  const auto lines = lines_of(file);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "epoch [==================      ]  75.0 %  loss 1.0000  accuracy 0.5000  1 words/s  2 s left  \n");
+  CHECK(lines[1] == "epoch [========================] 100.0 %  loss 1.0000  accuracy 0.7500  1 words/s  0 s left  \n");
+}
+
 TEST_CASE("progress of nothing shows nothing", "[progress]") {
   std::FILE* file = std::tmpfile();
   REQUIRE(file != nullptr);

@@ -4,10 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tenon {
 
+struct any_block;
 struct node_words;
 struct launch_shape;
 struct launch_clock;
@@ -41,6 +43,14 @@ struct statement_facts {
   const node_words* words;  ///< of its expression
 };
 
+/// A statement that has been launched whole, as an observer is told of it.
+struct statement_result {
+  const char* dtype;
+  const node_words* words;
+  const any_block* elements;                                                  ///< that it wrote
+  void (*copy_to_host)(void* target, const void* source, std::size_t bytes);  ///< of the space in which they lie
+};
+
 /// Is told of the statements and launches of a thread.
 class launch_observer {
  public:
@@ -55,6 +65,8 @@ class launch_observer {
   virtual bool begin(const launch_facts& facts) = 0;
   /// The launch that began last is under way on a device, or done on the host.
   virtual void end() noexcept = 0;
+  /// The last launch of a statement is under way on a device, or done on the host. The statement throws what this does.
+  virtual void wrote(const statement_result&) {}
 };
 
 /// What the calling thread has started so far.

@@ -158,6 +158,8 @@ template <class T, int Rank, class Program>
   detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
   announce_listed(*statement, dtype_name<T>(), words);
   detail::run_listed(*statement, target, extents, may_alias);
+  const auto start = reinterpret_cast<std::uintptr_t>(target.data);
+  announce_result<T, host>(words, strided_block<Rank>{start, extents, target.stride, sizeof(T)});
 }
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.

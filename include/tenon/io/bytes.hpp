@@ -4,6 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -38,23 +42,54 @@ inline std::vector<std::uint8_t> read_bytes(const char* operation, const std::fi
   return bytes;
 }
 
-/// Writes a file whole: beside its place first, then moved there, so that a failure leaves the old one.
+/// A file or folder that is open for the system's calls.
+class open_file {
+ public:
+  open_file(const std::filesystem::path& path, int flags) : handle_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  open_file(const open_file&) = delete;
+  open_file& operator=(const open_file&) = delete;
+  ~open_file() {
+    if (is_open()) ::close(handle_);
+  }
+
+  bool is_open() const { return handle_ >= 0; }
+  /// False where not all could be written.
+  bool write(std::span<const std::uint8_t> bytes) {
+    while (!bytes.empty()) {
+      const auto written = ::write(handle_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+  /// Waits until the disk has it; false where that failed.
+  bool flush() { return ::fsync(handle_) == 0; }
+
+ private:
+  int handle_;
+};
+
+/// Writes a file whole: beside its place first, then moved there, so that a failure, a killed process or a power cut
+/// leaves the old one.
 /// throws    file_error
 inline void write_bytes(const char* operation, const std::filesystem::path& path,
                         std::span<const std::span<const std::uint8_t>> parts) {
   auto beside = path;
   beside += ".part";
   {
-    std::ofstream file(beside, std::ios::binary);
-    if (!file) refuse(operation, path, "it cannot be written");
+    open_file file(beside, O_WRONLY | O_CREAT | O_TRUNC);
+    if (!file.is_open()) refuse(operation, path, "it cannot be written");
     for (const auto& part : parts) {
-      file.write(reinterpret_cast<const char*>(part.data()), static_cast<std::streamsize>(part.size()));
+      if (!file.write(part)) refuse(operation, path, "it cannot be written; is the disk full?");
     }
     if (!file.flush()) refuse(operation, path, "it cannot be written; is the disk full?");
   }
   std::error_code status;
   std::filesystem::rename(beside, path, status);
   if (status) refuse(operation, path, "it cannot be replaced: " + status.message());
+  const auto folder = path.parent_path();
+  open_file(folder.empty() ? std::filesystem::path(".") : folder, O_RDONLY | O_DIRECTORY).flush();  // where it can be
 }
 
 /// An unsigned number of `Bytes` bytes, the most significant first.

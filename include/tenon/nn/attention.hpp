@@ -118,6 +118,10 @@ struct multihead_attention {
     }
   }
   template <class Visitor>
+  void visit_random_state(Visitor&& visitor) {
+    if constexpr (Options.dropout > 0) visitor("seed", seed_), visitor("step", step_);
+  }
+  template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
     if constexpr (Options.kdim_vdim) {
       visitor("q_proj_weight", q_proj_weight), visitor("k_proj_weight", k_proj_weight);

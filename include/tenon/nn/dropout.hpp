@@ -33,6 +33,11 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
   /// Layers of a network draw masks of their own.
   void initialise(std::uint64_t layer_seed) { seed = layer_seed, step = 0; }
 
+  template <class Visitor>
+  void visit_random_state(Visitor&& visitor) {
+    visitor("seed", seed), visitor("step", step);
+  }
+
   template <shape_type Input>
   static constexpr Input output_shape(const Input& input) {
     return input;

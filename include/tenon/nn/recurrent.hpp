@@ -62,6 +62,10 @@ class recurrent {
   void visit_parameters(Visitor&& visitor) {
     network_.visit_parameters(visitor);
   }
+  template <class Visitor>
+  void visit_random_state(Visitor&& visitor) {
+    visitor("seed", dropout_seed), visitor("calls", calls_);
+  }
   /// The layer with its parameters copied to another memory space.
   template <memory_space Other>
   in_space<Other> to() const {

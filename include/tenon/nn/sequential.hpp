@@ -67,6 +67,18 @@ struct layer_list {
       }
     });
   }
+  /// Calls `visitor(name, number)` for what the random numbers of layers hang on, such as the masks that dropout has
+  /// drawn. PyTorch has no such names, so these are apart from buffers.
+  template <class Visitor>
+  void visit_random_state(Visitor&& visitor) {
+    for_each_index<count>([&](auto i) {
+      auto& layer = get<i.value>(layers);
+      if constexpr (requires { layer.visit_random_state([](const char*, auto&) {}); }) {
+        layer.visit_random_state(
+            [&](const auto& name, auto& number) { visitor(std::to_string(i.value) + "." + name, number); });
+      }
+    });
+  }
   /// Training or use: what dropout and batch norm do hangs on it. Networks begin in training.
   void train(bool is_training = true) {
     for_each_index<count>([&](auto i) {
@@ -130,6 +142,11 @@ struct layer_pass {
 
 namespace detail {
 
+/// Is told of layers whose gradients are there, and does nothing.
+struct ignored_layers {
+  void operator()(int) const {}
+};
+
 /// Buffers of the layers that follow an activation of shape `Input`.
 template <dtype T, memory_space Space, shape_type Input, class... Layers>
 struct activation_chain {
@@ -154,16 +171,18 @@ struct activation_chain<T, Space, Input, First, Rest...> {
     first.forward(layer, input, current);
     return rest.template forward<I + 1>(net, current);
   }
-  template <int I, class Network, class View, class Gradient, class Destination>
-  void backward(Network& net, const View& input, const Gradient& last, const Destination& destination) {
+  template <int I, class Network, class View, class Gradient, class Destination, class Done = ignored_layers>
+  void backward(Network& net, const View& input, const Gradient& last, const Destination& destination,
+                const Done& done = {}) {
     const auto current = output.current();
     const auto step = gradient.resize(current.shape());
     if constexpr (sizeof...(Rest) == 0) {
       step = last;
     } else {
-      rest.template backward<I + 1>(net, current, last, step);
+      rest.template backward<I + 1>(net, current, last, step, done);
     }
     first.backward(get<I>(net.layers), input, current, step, destination);
+    done(I);
   }
 };
 
@@ -203,10 +222,11 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   /// The network's output; valid until the next pass. cost: one kernel for each layer
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
-  /// tensor or an expression, which is evaluated once.
-  template <class Gradient>
-  void backward(const view<const T, Input, Space>& input, const Gradient& gradient) {
-    chain_.template backward<0>(*network_, input, gradient, not_wanted{});
+  /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
+  /// when the gradients of its parameters are there, while those of earlier layers are still to come.
+  template <class Gradient, class Done = detail::ignored_layers>
+  void backward(const view<const T, Input, Space>& input, const Gradient& gradient, const Done& done = {}) {
+    chain_.template backward<0>(*network_, input, gradient, not_wanted{}, done);
   }
 
  private:

@@ -208,7 +208,19 @@ void tell_node(const E& node, statement_text& to) {
   observer.statement({node.type->dtype, extents.first, extents.rank, read.total(), bytes_written, node.type->words});
 }
 
+[[gnu::cold, gnu::noinline]] inline void tell_result(launch_observer& observer, const statement_result& result) {
+  observer.wrote(result);
+}
+
 }  // namespace detail
+
+/// Says to the calling thread's observer, where there is one, that `elements` of type T in `Space` are written.
+/// cost      a load where there is none
+template <dtype T, class Space>
+void announce_result(const node_words& words, const any_block& elements) {
+  if (launch_observer* observer = current_launch_observer()) [[unlikely]]
+    detail::tell_result(*observer, {dtype_name<T>(), &words, &elements, &Space::copy_to_host});
+}
 
 /// Says to the calling thread's observer, where there is one, that the next launch evaluates `node`.
 /// cost      a load where there is none

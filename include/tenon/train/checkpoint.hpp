@@ -29,7 +29,8 @@ concept network_pass = requires(Pass& pass, const typename std::remove_cvref_t<P
 };
 
 /// A network and what its training remembers besides, such as an optimizer: saved and loaded as one, so that training
-/// goes on bit for bit. Names of an optimizer's state begin with `optim.`, as PyTorch has no word for them in one file.
+/// goes on bit for bit. Names of an optimizer's state begin with `optim.`, as PyTorch has no word for them in one file,
+/// and those of what the random numbers of layers hang on with `random.`.
 /// example   train::training all(net, optimizer, average); train::save_state(all, "training.safetensors");
 template <class Network, class... Parts>
 class training {
@@ -43,6 +44,8 @@ class training {
   template <class Visitor>
   void visit_buffers(Visitor&& visitor) {
     if constexpr (requires { net_.visit_buffers(visitor); }) net_.visit_buffers(visitor);
+    const auto visit_random = [&](const std::string& name, auto& number) { visitor("random." + name, number); };
+    if constexpr (requires { net_.visit_random_state(visit_random); }) net_.visit_random_state(visit_random);
     for_each_index<static_cast<int>(sizeof...(Parts))>([&](auto i) {
       auto& part = *get<i.value>(parts_);
       part.visit_state(net_, [&](const std::string& name, auto& value) { visitor(part.state_prefix + name, value); });

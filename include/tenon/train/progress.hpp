@@ -14,13 +14,21 @@
 
 namespace tenon::train {
 
-/// Counts examples towards `total` and shows a bar, the average loss, examples per second and the time left.
-/// `Clock` and the output are parameters so that tests can give their own.
+/// Something that is measured besides the loss, such as accuracy.
+struct measure {
+  const char* name;
+  double value;
+};
+
+/// Counts examples towards `total` and shows a bar, the average loss, that of a measure where there is one, examples
+/// per second and the time left. `Clock` and the output are parameters so that tests can give their own; `unit` is what
+/// the examples are.
 template <class Clock = std::chrono::steady_clock>
 class progress_of {
  public:
-  progress_of(std::string title, index total, std::FILE* output = stdout)
+  progress_of(std::string title, index total, std::FILE* output = stdout, std::string unit = "images")
       : title_(std::move(title)),
+        unit_(std::move(unit)),
         total_(total),
         output_(output),
         is_terminal_(isatty(fileno(output)) != 0),
@@ -31,10 +39,14 @@ class progress_of {
     if (is_terminal_ && done_ != 0) std::fputc('\n', output_), std::fflush(output_);
   }
 
-  /// `count` more examples are done, with `loss` on average.
-  void advance(index count, float loss) {
+  /// `count` examples were done before: a training goes on. Neither loss nor speed are of them.
+  void skip(index count) { done_ += count, skipped_ += count; }
+  /// `count` more examples are done, with `loss` on average, and `extra`.
+  void advance(index count, float loss, const measure& extra = {nullptr, 0}) {
     done_ += count;
     loss_ += static_cast<double>(loss) * static_cast<double>(count);
+    extra_name_ = extra.name;
+    extra_ += extra.value * static_cast<double>(count);
     const index share = total_ == 0 ? lines : done_ * (is_terminal_ ? columns * 8 : lines) / total_;
     if (share == shown_) return;
     shown_ = share;
@@ -47,12 +59,18 @@ class progress_of {
 
   std::string line() const {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
+    const auto counted = static_cast<double>(done_ - skipped_);
+    const double rate = seconds > 0 ? counted / seconds : 0;
     const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
-    std::array<char, 160> text{};
-    std::snprintf(text.data(), text.size(), "%s %s %5.1f %%  loss %.4f  %.0f images/s  %.0f s left  ", title_.c_str(),
-                  bar().c_str(), 100.0 * static_cast<double>(done_) / static_cast<double>(total_ > 0 ? total_ : 1),
-                  loss_ / static_cast<double>(done_), rate, left);
+    const double share = 100.0 * static_cast<double>(done_) / static_cast<double>(total_ > 0 ? total_ : 1);
+    std::string text = title_ + ' ' + bar() + printed(" %5.1f %%  loss %.4f  ", share, loss_ / counted);
+    if (extra_name_ != nullptr) text += extra_name_ + printed(" %.4f  ", extra_ / counted);
+    return text + printed("%.0f ", rate) + unit_ + printed("/s  %.0f s left  ", left);
+  }
+  template <class... Numbers>
+  static std::string printed(const char* format, Numbers... numbers) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), format, numbers...);
     return text.data();
   }
   std::string bar() const {
@@ -60,13 +78,14 @@ class progress_of {
     return '[' + std::string(filled, '=') + std::string(static_cast<std::size_t>(columns) - filled, ' ') + ']';
   }
 
-  std::string title_;
+  std::string title_, unit_;
   index total_;
   std::FILE* output_;
   bool is_terminal_;
   typename Clock::time_point start_;
-  index done_ = 0, shown_ = 0;
-  double loss_ = 0;
+  index done_ = 0, skipped_ = 0, shown_ = 0;
+  const char* extra_name_ = nullptr;
+  double loss_ = 0, extra_ = 0;
 };
 
 /// Progress by the steady clock, on standard output.

@@ -1,0 +1,171 @@
+// tenon/distributed/data_parallel.hpp: ranks that train one network, each on its part of every batch.
+// Gradients go into buckets as the backward pass leaves them; full ones are summed while earlier layers still work.
+// Floor 8: may include base, core, evaluate, nn, distributed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/distributed/communicator.hpp>
+#include <tenon/distributed/gradient_layout.hpp>
+#include <tenon/nn/sequential.hpp>
+#include <tenon/nn/state.hpp>
+#include <vector>
+
+namespace tenon::distributed {
+
+/// Gives the state of rank 0's network to every rank: parameters, buffers and, of a train::training, all its parts.
+template <class Network, communicator Communicator>
+void broadcast_state(Network& net, Communicator& all) {
+  if (all.size() == 1) return;
+  nn::visit_state(net, [&](const std::string&, auto& value) {
+    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
+      all.broadcast(&value, sizeof(value));
+    } else {
+      auto copy = value.template to<host>();
+      all.broadcast(copy.data(), static_cast<std::size_t>(copy.size()) * sizeof(*copy.data()));
+      if (all.rank() != 0) value.copy_from(copy);
+    }
+  });
+}
+
+/// A rank's part of a batch; what all parts came to, of which the loss is the mean over examples.
+struct batch_part {
+  index examples;
+  double loss = 0;             ///< mean over the examples
+  bool wants_to_stop = false;  ///< of all parts: whether any does, so that all ranks stop at the same step
+};
+
+/// Options of data_parallel.
+struct data_parallel_options {
+  index bucket_bytes = 1 << 20;  ///< of gradients that are summed at once
+};
+
+/// Trains a network on all ranks of a communicator: parameters begin as rank 0's, and after each backward pass every
+/// rank has the gradient of the mean loss over the examples of all. Ranks that start and step alike stay alike, bit for
+/// bit. Buffers such as the statistics of batch norm are each rank's own.
+/// cost      on one rank nothing; else a copy of the gradients there and back, their sum over ranks, and its memory
+/// source    Li and others 2020: PyTorch distributed, experiences on accelerating data parallel training
+/// example   distributed::data_parallel parallel(net, all);
+///           const auto whole = parallel.backward(pass, images.view(), gradient, {.examples = images.extent(0)});
+///           optimizer.step(net);
+template <class Network, communicator Communicator, dtype T = float>
+class data_parallel {
+  using space = typename Communicator::space;
+
+ public:
+  data_parallel(Network& net, Communicator& all, const data_parallel_options& options = {})
+      : net_(net),
+        all_(all),
+        layout_(parameters_of(net), options.bucket_bytes / static_cast<index>(sizeof(T)), facts),
+        requests_(layout_.buckets().size()) {
+    broadcast_state(net, all);
+  }
+
+  /// Adds the gradients of a part of this rank's batch to what the next `backward` makes: for batches that do not fit
+  /// into memory. Parameters must not move between.
+  template <class Pass, class Input, class Gradient>
+  void accumulate(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
+    begin(part);
+    pass.backward(input, gradient);
+    pack_until(gradient_place::no_layer);
+    has_gradients_ = true;
+  }
+  /// The backward pass of this rank's examples: `gradient` is that of the mean loss over them. Leaves in every
+  /// parameter the gradient of the mean over the examples of all ranks, accumulated ones included.
+  /// throws    communication_error when a rank is lost; gradients are then of no use
+  template <class Pass, class Input, class Gradient>
+  batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
+    if (all_.size() == 1 && !has_gradients_) return pass.backward(input, gradient), part;
+    begin(part);
+    space::copy_from_host(memory_.data(), facts_.begin(), sizeof(facts_));
+    const auto done = [this](int layer) { pack_until(layer), start_full_buckets(); };
+    if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
+    else pass.backward(input, gradient);
+    done(gradient_place::no_layer);
+    return collect();
+  }
+
+ private:
+  static constexpr index facts = 3;  // of batch_part, as sums, which travel in front of the first bucket
+
+  static std::vector<sized_parameter> parameters_of(Network& net) {
+    std::vector<sized_parameter> result;
+    net.visit_parameters([&](const std::string& name, auto& parameter) {
+      static_assert(std::is_same_v<typename std::remove_cvref_t<decltype(parameter.value)>::element, T>,
+                    "tenon: data_parallel trains parameters of one element type");
+      result.push_back({name, parameter.value.size()});
+    });
+    return result;
+  }
+  /// The sums at elements of all gradients.
+  view<T, rank<1>, space> sums_of(index first, index count) { return {memory_.data() + first, rank<1>(count)}; }
+
+  /// A part begins: nothing of it is packed.
+  void begin(const batch_part& part) {
+    if (memory_.count() == 0) memory_ = storage<T, space>(layout_.elements());
+    if (!has_gradients_) sums_of(0, memory_.count()) = T{0}, facts_ = {};
+    examples_ = static_cast<T>(part.examples);
+    facts_[0] += examples_;
+    facts_[1] += static_cast<T>(part.loss) * examples_;
+    facts_[2] += static_cast<T>(part.wants_to_stop);
+    packed_ = started_ = 0;
+  }
+  /// Calls `body(gradient, sums)` for the parameter at a place, where it has a gradient.
+  template <class Body>
+  void with_gradient(const gradient_place& place, const Body& body) {
+    int number = 0;
+    net_.visit_parameters([&](const auto&, auto& parameter) {
+      if (number++ != place.parameter || parameter.gradient.size() != place.size) return;
+      using gradient_space = typename std::remove_cvref_t<decltype(parameter.gradient)>::space;
+      body(view<T, rank<1>, gradient_space>(parameter.gradient.data(), rank<1>(place.size)),
+           sums_of(place.first, place.size));
+    });
+  }
+  /// Adds the gradients of layers from `layer` on that are not yet there.
+  void pack_until(int layer) {
+    const auto& places = layout_.places();
+    for (; packed_ < places.size() && places[packed_].layer >= layer; ++packed_) {
+      with_gradient(places[packed_], [&]<class Space>(const view<T, rank<1>, Space>& gradient, const auto& sums) {
+        if constexpr (std::is_same_v<Space, space>) sums = sums + gradient * examples_;
+        else sums = sums + tensor<T, rank<1>, Space>(gradient).template to<space>() * examples_;
+      });
+    }
+  }
+  /// Those under way get on, too.
+  void start_full_buckets() {
+    for (std::size_t i = 0; i < started_; ++i) all_.advance(requests_[i]);
+    const auto& buckets = layout_.buckets();
+    for (; started_ < buckets.size() && buckets[started_].places <= packed_; ++started_) {
+      requests_[started_] =
+          all_.start_sum(memory_.data() + buckets[started_].first, static_cast<std::size_t>(buckets[started_].count));
+    }
+  }
+  /// Waits for one bucket after the other, and hands out what it holds.
+  batch_part collect() {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      all_.wait(requests_[i]);
+      if (i == 0) space::copy_to_host(facts_.begin(), memory_.data(), sizeof(facts_));
+      for (; at < layout_.buckets()[i].places; ++at) unpack(layout_.places()[at], T{1} / facts_[0]);
+    }
+    has_gradients_ = false;
+    return {static_cast<index>(facts_[0]), static_cast<double>(facts_[1] / facts_[0]), facts_[2] > 0};
+  }
+  void unpack(const gradient_place& place, T share) {
+    with_gradient(place, [&]<class Space>(const view<T, rank<1>, Space>& gradient, const auto& sums) {
+      if constexpr (std::is_same_v<Space, space>) gradient = sums * share;
+      else gradient = evaluated_tensor<space>(sums * share).template to<Space>();
+    });
+  }
+
+  Network& net_;
+  Communicator& all_;
+  gradient_layout layout_;
+  std::vector<typename Communicator::request> requests_;  // of each bucket
+  storage<T, space> memory_;
+  array<T, facts> facts_{};
+  T examples_ = 0;                        // of the part under way
+  std::size_t packed_ = 0, started_ = 0;  // places and buckets
+  bool has_gradients_ = false;            // accumulated ones
+};
+
+}  // namespace tenon::distributed

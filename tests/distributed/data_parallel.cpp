@@ -1,0 +1,168 @@
+// tests/distributed/data_parallel.cpp: several ranks train as one process does with the whole batch.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <mutex>
+#include <tenon/distributed/data_parallel.hpp>
+#include <tenon/distributed/threads.hpp>
+#include <tenon/nn/linear.hpp>
+
+#include "support/elements.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+namespace {
+
+namespace distributed = tenon::distributed;
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::shape;
+using numbers = std::vector<double>;
+
+template <class Space>
+auto parallel_network(std::uint64_t seed) {
+  auto net =
+      nn::sequential(nn::linear<3, 5>{}, nn::linear<5, 4, nn::linear_options{.bias = false}>{}, nn::linear<4, 2>{});
+  net.initialise(seed);
+  return net.template to<Space>();
+}
+
+template <class Network>
+numbers all_gradients(Network& net) {
+  numbers result;
+  net.visit_parameters([&](const auto&, auto& parameter) {
+    const auto own = tenon_test::numbers_of(parameter.gradient.template to<tenon::host>());
+    result.insert(result.end(), own.begin(), own.end());
+  });
+  return result;
+}
+
+/// A step of loss mean(y^2) over rows `first` to `last` of a batch that is drawn.
+template <class Space, class Communicator, class Network>
+distributed::batch_part one_step(Network& net, distributed::data_parallel<Network, Communicator>& parallel,
+                                 tenon::index first, tenon::index last, bool accumulates = false) {
+  nn::pass<Network, shape<dyn, 3>, Space> pass(net);
+  const tenon::tensor<float, shape<dyn, 3>> drawn = tenon::uniform<float>(shape<dyn, 3>(12, 3), 9, -1.0f, 1.0f);
+  const tenon::tensor<float, shape<dyn, 3>> rows(tenon::slice(drawn, tenon::range(first, last)));
+  const auto x = rows.to<Space>();
+  const auto y = pass.forward(x.view());
+  const float loss = tenon::mean(tenon::square(y));
+  const distributed::batch_part part{last - first, loss, first == 5};
+  const auto gradient = y * (2.0f / static_cast<float>(y.size()));
+  if (!accumulates) return parallel.backward(pass, x.view(), gradient, part);
+  parallel.accumulate(pass, x.view(), gradient, part);
+  return part;
+}
+
+/// Two ranks, of which this one notes when its sums begin: how many gradients of the first layer were there already.
+struct noting_ranks : distributed::alone {
+  const tenon::tensor<float, shape<5, 3>>* first_layer = nullptr;
+  std::vector<std::size_t> counts;
+  std::vector<bool> was_first_layer_done;
+
+  int size() const { return 2; }
+  request start_sum(float*, std::size_t count) {
+    counts.push_back(count);
+    was_first_layer_done.push_back(tenon::sum(tenon::square(*first_layer)) != 0);
+    return {};
+  }
+};
+
+bool are_near(const numbers& found, const numbers& expected) {
+  double greatest = 0, difference = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    greatest = std::fmax(greatest, std::fabs(expected[i]));
+    difference = std::fmax(difference, std::fabs(found.at(i) - expected[i]));
+  }
+  return found.size() == expected.size() && difference <= 1e-6 * greatest;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("ranks have the gradient of the whole batch, whatever their parts and buckets",
+                        "[data_parallel]", tenon_test::spaces) {
+  auto whole = parallel_network<TestType>(3);
+  distributed::alone one;
+  distributed::data_parallel alone(whole, one);
+  const auto expected = one_step<TestType>(whole, alone, 0, 12);
+  for (const tenon::index bucket_bytes : {tenon::index{4}, tenon::index{64}, tenon::index{1} << 20}) {
+    std::mutex mutex;
+    std::vector<numbers> found;
+    std::vector<distributed::batch_part> parts;
+    distributed::run_in_threads(3, [&](auto& all) {
+      auto net = parallel_network<TestType>(3 + static_cast<std::uint64_t>(all.rank()));
+      distributed::data_parallel parallel(net, all, {.bucket_bytes = bucket_bytes});
+      const tenon::index starts[] = {0, 5, 6, 12};
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        const auto part = one_step<TestType>(net, parallel, starts[all.rank()], starts[all.rank() + 1]);
+        const std::lock_guard lock(mutex);
+        found.push_back(all_gradients(net)), parts.push_back(part);
+      }
+    });
+    for (const auto& each : found) CHECK(each == found[0]);
+    CHECK(are_near(found[0], all_gradients(whole)));
+    for (const auto& each : parts) {
+      CHECK(each.examples == 12);
+      CHECK(std::fabs(each.loss - expected.loss) <= 1e-6 * expected.loss);
+      CHECK(each.wants_to_stop);
+    }
+  }
+}
+
+TEST_CASE("buckets of late layers are summed while early layers have no gradients yet", "[data_parallel]") {
+  auto net = parallel_network<tenon::host>(3);
+  noting_ranks ranks;
+  ranks.first_layer = &tenon::get<0>(net.layers).weight.gradient;
+  distributed::data_parallel parallel(net, ranks, {.bucket_bytes = 64});
+  one_step<tenon::host>(net, parallel, 0, 12);
+  CHECK(ranks.counts == std::vector<std::size_t>{3 + 8 + 2 + 20, 15 + 5});  // what leads, then 2, 1; 0
+  CHECK(ranks.was_first_layer_done == std::vector<bool>{false, true});
+}
+
+TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]") {
+  using space = tenon::host;
+  auto whole = parallel_network<space>(3), parted = parallel_network<space>(3);
+  distributed::alone one;
+  distributed::data_parallel alone(whole, one), accumulating(parted, one);
+  const auto expected = one_step<space>(whole, alone, 0, 12);
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    one_step<space>(parted, accumulating, 0, 4, true), one_step<space>(parted, accumulating, 4, 7, true);
+    const auto part = one_step<space>(parted, accumulating, 7, 12);
+    CHECK(are_near(all_gradients(parted), all_gradients(whole)));
+    CHECK(part.examples == 12);
+    CHECK(std::fabs(part.loss - expected.loss) <= 1e-6 * expected.loss);
+  }
+  distributed::run_in_threads(2, [&](auto& all) {
+    auto net = parallel_network<space>(3);
+    distributed::data_parallel parallel(net, all);
+    one_step<space>(net, parallel, all.rank() == 0 ? 0 : 3, all.rank() == 0 ? 3 : 5, true);
+    one_step<space>(net, parallel, all.rank() == 0 ? 5 : 11, all.rank() == 0 ? 11 : 12);
+    if (!are_near(all_gradients(net), all_gradients(whole))) throw tenon::error("other gradients");
+  });
+}
+
+TEST_CASE("one rank alone trains as without", "[data_parallel]") {
+  auto net = parallel_network<tenon::host>(3), other = parallel_network<tenon::host>(3);
+  distributed::alone one;
+  distributed::data_parallel alone(net, one);
+  const auto part = one_step<tenon::host>(net, alone, 0, 5);
+  CHECK(part.examples == 5);
+  CHECK_FALSE(part.wants_to_stop);
+  nn::pass<decltype(other), shape<dyn, 3>> pass(other);
+  const tenon::tensor<float, shape<dyn, 3>> drawn = tenon::uniform<float>(shape<dyn, 3>(12, 3), 9, -1.0f, 1.0f);
+  const tenon::tensor<float, shape<dyn, 3>> x(tenon::slice(drawn, tenon::range(0, 5)));
+  const auto y = pass.forward(x.view());
+  pass.backward(x.view(), y * (2.0f / static_cast<float>(y.size())));
+  CHECK(all_gradients(net) == all_gradients(other));
+}
+
+TEST_CASE("a rank that is lost in its backward pass ends the others", "[data_parallel]") {
+  const auto text = tenon_test::text_of<tenon::shape_error>([] {
+    distributed::run_in_threads(2, [&](auto& all) {
+      auto net = parallel_network<tenon::host>(3);
+      distributed::data_parallel parallel(net, all);
+      if (all.rank() == 1) throw tenon::shape_error("no more examples");
+      one_step<tenon::host>(net, parallel, 0, 5);
+    });
+  });
+  CHECK(text == "no more examples");
+}

@@ -1,0 +1,91 @@
+// tests/train/loss_plot.cpp: the curve of a loss, its file, and how it goes on from a checkpoint.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/linear.hpp>
+#include <tenon/nn/sequential.hpp>
+#include <tenon/train/checkpoint.hpp>
+#include <tenon/train/loss_plot.hpp>
+
+#include "support/scratch_file.hpp"
+#include "support/text_of.hpp"
+
+namespace {
+
+using tenon::train::loss_plot_of;
+using tenon_test::has;
+using tenon_test::scratch_file;
+
+/// Stands still until it is moved.
+struct plot_clock {
+  using duration = std::chrono::seconds;
+  using time_point = std::chrono::time_point<plot_clock, duration>;
+  static inline time_point present{duration(100)};
+  static time_point now() { return present; }
+};
+using still_plot = loss_plot_of<plot_clock>;
+
+std::string plot_text(const scratch_file& file) {
+  const auto bytes = tenon::io::read_bytes("test", file.path);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+TEST_CASE("a plot is drawn at first, after each interval, and at its end", "[loss_plot]") {
+  const scratch_file file("plot.svg");
+  {
+    still_plot plot(file.path, 10);
+    plot.add(4);
+    const auto first = plot_text(file);
+    CHECK(has(first, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 640 360'"));
+    CHECK(has(first, "</svg>\n"));
+    plot_clock::present += std::chrono::seconds(9);
+    plot.add(2);
+    CHECK(plot_text(file) == first);
+    plot_clock::present += std::chrono::seconds(1);
+    plot.add(3);
+    CHECK(has(plot_text(file), "d='M241.3 56.0L426.7 304.0L612.0 180.0'"));
+    CHECK(has(plot_text(file), ">2</text>"));
+    plot.add(std::nan(""));
+    plot.add(3);
+    CHECK(plot.steps() == 5);
+  }
+  CHECK(has(plot_text(file), "d='M167.2 56.0L278.4 304.0L389.6 180.0M612.0 180.0'"));
+}
+
+TEST_CASE("long trainings have as many points, each the mean of more steps", "[loss_plot]") {
+  const scratch_file file("long.svg");
+  still_plot plot(file.path, 1e9);
+  for (int step = 0; step < 5000; ++step) plot.add(step % 2 == 0 ? 1 : 3);
+  CHECK(plot.steps() == 5000);
+  plot.draw();
+  CHECK(has(plot_text(file), "mean of 16 steps a point"));
+  CHECK(plot_text(file).size() < 20000);
+}
+
+TEST_CASE("a plot goes on from a checkpoint, with a path or without", "[loss_plot]") {
+  const scratch_file state("plot.safetensors"), file("whole.svg"), other("resumed.svg");
+  auto net = tenon::nn::sequential(tenon::nn::linear<1, 1>{});
+  still_plot whole(file.path), stopped, resumed(other.path);
+  const auto losses = [](still_plot& plot, int first, int last) {
+    for (int step = first; step < last; ++step) plot.add(1.0 / (step + 1));
+  };
+  losses(whole, 0, 900), losses(stopped, 0, 601), losses(resumed, 0, 3);
+  tenon::train::save_state(tenon::train::training(net, stopped), state.path);
+  tenon::train::training all(net, resumed);
+  tenon::train::load_state(all, state.path);
+  CHECK(resumed.steps() == 601);
+  losses(resumed, 601, 900);
+  whole.draw(), resumed.draw();
+  CHECK(plot_text(file) == plot_text(other));
+}
+
+TEST_CASE("a plot of nothing, and one that cannot be written", "[loss_plot]") {
+  const scratch_file file("nothing.svg");
+  {
+    const still_plot plot(file.path);
+  }
+  CHECK(has(plot_text(file), "d=''"));
+  still_plot plot("/no/folder/plot.svg");
+  CHECK(tenon_test::text_of<tenon::file_error>([&] { plot.add(1); }) ==
+        "loss_plot: /no/folder/plot.svg: it cannot be written");
+}
