@@ -175,6 +175,7 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
   using leaf = std::remove_cvref_t<decltype(source)>;
   using value_type = compute_type<typename leaf::element>;
   constexpr bool is_value = std::is_same_v<Part, entry_value>;
+  if constexpr (is_value) must_be_constant<node_of<Operand>>();
   constexpr int along = axis_of<leaf::shape_type::rank>(axes);
   using element = std::conditional_t<is_value, typename leaf::element, index>;
   using entry = std::conditional_t<is_value, value_type, located<value_type>>;
@@ -211,6 +212,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// cost      O(n + count log count) for each line; on a device that of sort
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
+  must_be_constant<node_of<Operand>>();
   const auto source = as_read("topk", std::forward<Operand>(operand));
   using leaf = std::remove_cvref_t<decltype(source)>;
   using entry = located<compute_type<typename leaf::element>>;
