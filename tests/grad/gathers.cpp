@@ -24,17 +24,16 @@ TEST_CASE("parts that are taken, some of them twice", "[gathers]") {
 }
 
 TEST_CASE("elements that are taken one by one", "[gathers]") {
-  const auto places = tensor_of<tenon::host, tenon::index>(rank<2>(3, 6), {0, 1, 2, 3, 0, 1, 0, 0, 0, 0, 0, -1, 2, 2, 2,
-                                                                          1, 1, 1});
+  const auto places =
+      tensor_of<tenon::host, tenon::index>(rank<2>(3, 6), {0, 1, 2, 3, 0, 1, 0, 0, 0, 0, 0, -1, 2, 2, 2, 1, 1, 1});
   CHECK(view_difference([&](const auto& x) { return tenon::take_along_axis(x, places, axis<0>); }) == "");
   const auto column = tensor_of<tenon::host, int>(tenon::shape<tenon::dyn, 1>(4, 1), {5, 0, 0, 3});
   CHECK(view_difference([&](const auto& x) { return tenon::take_along_axis(x, column, axis<1>); }) == "");
 }
 
 TEST_CASE("lines in order have gradients by way of their positions", "[gathers]") {
-  CHECK(view_difference([](const auto& x) {
-          return tenon::take_along_axis(x, tenon::argsort(x, axis<1>), axis<1>);
-        }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::take_along_axis(x, tenon::argsort(x, axis<1>), axis<1>); }) ==
+        "");
 }
 
 TEMPLATE_LIST_TEST_CASE("the sum follows its operands, and is read like any expression", "[gathers]",

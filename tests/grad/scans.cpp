@@ -14,8 +14,8 @@ using tenon_test::view_difference;
 
 namespace {
 
-constexpr tenon::scan_options all_scans[] = {{}, {.exclusive = true}, {.reverse = true}, {.exclusive = true,
-                                                                                          .reverse = true}};
+constexpr tenon::scan_options all_scans[] = {
+    {}, {.exclusive = true}, {.reverse = true}, {.exclusive = true, .reverse = true}};
 
 /// The gradient of the weighted sum of a scan of one line.
 template <class Scan>

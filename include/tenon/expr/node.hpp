@@ -80,6 +80,12 @@ struct leaf {
   static constexpr tuple<> operands{};
 
   const Shape& shape() const { return elements.shape(); }
+  /// A number, for a leaf without axes. cost: a wait for what writes it
+  operator element() const
+    requires(Shape::rank == 0)
+  {
+    return assigner<element, leaf>::value(*this);
+  }
 
   template <int, int Outer>
   strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {

@@ -53,9 +53,9 @@ struct gather_gradient_algorithm {
 template <int I, int Axis, int IndexRank, class Shape, class Operand, class Indices, class Gradient>
   requires(I == 0)
 auto operand_gradient(const remap<take_map<Axis, IndexRank>, Shape, Operand, Indices>& node, const Gradient& gradient) {
-  return make_own_pass<compute_type<typename Gradient::element>>(
-      gather_gradient_algorithm<Axis, IndexRank>{node.map}, get<0>(node.operands).shape(), gradient,
-      get<1>(node.operands));
+  return make_own_pass<compute_type<typename Gradient::element>>(gather_gradient_algorithm<Axis, IndexRank>{node.map},
+                                                                 get<0>(node.operands).shape(), gradient,
+                                                                 get<1>(node.operands));
 }
 template <int I, class T, int Axis, int IndexRank, class Shape, class Operand, class Indices, class Gradient>
   requires(I == 0)

@@ -48,11 +48,11 @@ auto change_along(const Node& node, const Variable& variable, const Tangent& tan
   check_tangent("jvp", variable, tangent);
   constexpr int name = variable_of_node<Variable>;
   if constexpr (depends_on<name, Node>) {
-    using seed_leaf = leaf<typename Node::element, typename Node::shape_type, typename Variable::space,
-                           variable_name<seed_variable>>;
+    using seed_leaf =
+        leaf<typename Node::element, typename Node::shape_type, typename Variable::space, variable_name<seed_variable>>;
     const seed_leaf seed{{nullptr, node.shape()}, {}};  // nothing reads it: gradients are linear in it
-    const auto result = pull_back_or_zero<seed_variable>(gradient_of_variable(node, variable, seed), node.shape(),
-                                                         tangent);
+    const auto result =
+        pull_back_or_zero<seed_variable>(gradient_of_variable(node, variable, seed), node.shape(), tangent);
     static_assert(!depends_on<seed_variable, std::remove_const_t<decltype(result)>>);
     return result;
   } else {

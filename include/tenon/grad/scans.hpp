@@ -48,8 +48,8 @@ auto scan_gradient(std::type_identity<max_monoid>, const Node& node, const Opera
   const auto place = index_grid<index>(x.shape(), axis<Axis>);
   const index extent = x.shape().extent(Axis), first = is_reverse ? extent - 1 : 0, step = is_reverse ? -1 : 1;
   const auto steps = (place - first) * step;  // from the end at which the scan begins
-  const auto last_step = make_scan<max_monoid, Axis>(as_node(where(x == reached || isnan(x), steps, index{0})),
-                                                     {.reverse = is_reverse});
+  const auto last_step =
+      make_scan<max_monoid, Axis>(as_node(where(x == reached || isnan(x), steps, index{0})), {.reverse = is_reverse});
   const auto chosen = as_node(last_step * step + first);
   const auto shifted = roll(gradient, is_exclusive ? -step : 0, axis<Axis>);
   const auto share = as_node(where(steps == extent - 1 && is_exclusive, 0, shifted));

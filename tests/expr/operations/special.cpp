@@ -87,8 +87,9 @@ TEMPLATE_LIST_TEST_CASE("trigamma at known places, at its poles and beyond", "[s
   const double pi = 3.14159265358979323846;
   const std::vector<double> places = {1, 0.5, 2, -0.5, 1.5, 0, -3, infinity, nan_value};
   const auto found = numbers_of(tenon::trigamma(tenon_test::repeated<double, TestType>(places, 9)));
-  CHECK(tenon_test::relative_difference(found, {pi * pi / 6, pi * pi / 2, pi * pi / 6 - 1, pi * pi / 2 + 4,
-                                                pi * pi / 2 - 4, infinity, infinity, 0, nan_value},
+  CHECK(tenon_test::relative_difference(found,
+                                        {pi * pi / 6, pi * pi / 2, pi * pi / 6 - 1, pi * pi / 2 + 4, pi * pi / 2 - 4,
+                                         infinity, infinity, 0, nan_value},
                                         4e-15, 0) == "");
 }
 
