@@ -17,6 +17,7 @@
 #include <tenon/train/checkpoint.hpp>
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/lion.hpp>
+#include <tenon/train/loss_scaler.hpp>
 #include <tenon/train/plateau.hpp>
 #include <tenon/train/progress.hpp>
 #include <tenon/train/rmsprop.hpp>

@@ -16,7 +16,7 @@ using tenon_test::numbers_of;
 
 namespace {
 
-using line = tenon::tensor<double, rank<1>>;
+using taped_line = tenon::tensor<double, rank<1>>;
 
 /// x halved until its sum is below 1, then squared and added up.
 template <class Value>
@@ -52,7 +52,7 @@ TEMPLATE_LIST_TEST_CASE("a loop of unknown length", "[tape]", tenon_test::spaces
 }
 
 TEST_CASE("recursion", "[tape]") {
-  const line x(tenon::arange<double>(3) + 1);
+  const taped_line x(tenon::arange<double>(3) + 1);
   tape steps;
   const auto v = steps.variable(x);
   const auto power = record_power(steps, v, 11);
@@ -62,7 +62,7 @@ TEST_CASE("recursion", "[tape]") {
 
 TEST_CASE("gradients add up, where a value is used and over backward passes", "[tape]") {
   const auto x = drawn(rank<1>(4), 1), y = drawn(rank<1>(4), 2);
-  line kept, counted(tenon::constants(rank<1>(4), 1.0));
+  taped_line kept, counted(tenon::constants(rank<1>(4), 1.0));
   tape steps;
   const auto v = steps.variable(x, kept);
   const auto w = steps.variable(y, counted);

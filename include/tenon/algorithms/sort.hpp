@@ -175,7 +175,6 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
   using leaf = std::remove_cvref_t<decltype(source)>;
   using value_type = compute_type<typename leaf::element>;
   constexpr bool is_value = std::is_same_v<Part, entry_value>;
-  if constexpr (is_value) must_be_constant<node_of<Operand>>();
   constexpr int along = axis_of<leaf::shape_type::rank>(axes);
   using element = std::conditional_t<is_value, typename leaf::element, index>;
   using entry = std::conditional_t<is_value, value_type, located<value_type>>;
@@ -194,6 +193,7 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
 ///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
+  must_be_constant<node_of<Operand>>();
   return detail::ordered<detail::entry_value>("sort", std::forward<Operand>(operand), axes, options);
 }
 

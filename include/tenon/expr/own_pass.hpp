@@ -38,7 +38,7 @@ struct own_pass {
 };
 
 /// Composes the node from operands that are nodes already.
-template <dtype T, class Algorithm, shape_type Shape, class... Operands>
+template <class T, class Algorithm, shape_type Shape, class... Operands>
 auto make_own_pass(const Algorithm& algorithm, const Shape& extents, const Operands&... operands) {
   return own_pass<Algorithm, T, Shape, Operands...>{algorithm, {{{operands}...}}, extents};
 }

@@ -35,9 +35,10 @@ class loss_scaler {
 
   /// throws    error for options that make no sense
   explicit loss_scaler(const loss_scaler_options& options = {}) : options_(options) {
-    check_option("loss_scaler", "init_scale", options.init_scale, std::numeric_limits<T>::min());
+    constexpr double least_factor = 1e-6;
+    check_option("loss_scaler", "init_scale", options.init_scale, least_factor);
     check_option("loss_scaler", "growth_factor", options.growth_factor, 1);
-    check_option("loss_scaler", "backoff_factor", options.backoff_factor, std::numeric_limits<T>::min(), 1);
+    check_option("loss_scaler", "backoff_factor", options.backoff_factor, least_factor, 1);
     check_option("loss_scaler", "growth_interval", static_cast<double>(options.growth_interval), 1);
     scale_ = constants(shape<>{}, static_cast<T>(options.init_scale));
     good_steps_ = constants(shape<>{}, std::int64_t{0});
@@ -56,8 +57,8 @@ class loss_scaler {
     update();
   }
   /// Calls `visitor(name, values)` for what a checkpoint keeps.
-  template <class Visitor>
-  void visit_state(Visitor&& visitor) {
+  template <class Network, class Visitor>
+  void visit_state(Network&, Visitor&& visitor) {
     visitor(std::string("scale"), scale_);
     visitor(std::string("growth_tracker"), good_steps_);
   }
