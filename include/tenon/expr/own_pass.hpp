@@ -9,8 +9,8 @@
 namespace tenon {
 
 /// What `Algorithm` makes of its operands: elements of `T` with a shape. It is a struct with a `name`, an `==`, and
-///   operator()(destination, operands...)   writes every element of a view; operands are nodes, any expressions, none of
-///                                          which reads an element of the view
+///   operator()(destination, operands...)   writes every element of a view; operands are nodes, any expressions, none
+///                                          of which reads an element of the view
 template <class Algorithm, dtype T, shape_type Shape, class... Operands>
 struct own_pass {
   using kind = own_pass_kind;

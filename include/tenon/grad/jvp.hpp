@@ -72,24 +72,22 @@ template <tensor_operand Operand, class... Variables, tensor_operand... Tangents
 auto jvp(Operand&& operand, const wrt_variables<Variables...>& named, Tangents&&... tangents) {
   detail::tangents_must_fit<sizeof...(Variables), sizeof...(Tangents)>();
   const auto& node = as_node(std::forward<Operand>(operand));
-  return [&](const auto&... tangent) {
-    return apply_tuple(
-        [&](const Variables&... variable) { return (... + detail::change_along(node, variable, tangent)); },
-        named.variables);
-  }(as_node(std::forward<Tangents>(tangents))...);
+  const auto along = make_tuple_of(as_node(std::forward<Tangents>(tangents))...);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return (... + detail::change_along(node, get<I>(named.variables), get<I>(along)));
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Variables))>{});
 }
 
 namespace detail {
 
 /// The gradient of one variable in the product of all gradients with their tangents.
 template <class Variable, class... Gradients, class... Tangents>
-auto gradient_of_products(const Variable& variable, const tuple<Gradients...>& gradients, const Tangents&... tangents) {
+auto gradient_of_products(const Variable& variable, const tuple<Gradients...>& gradients,
+                          const tuple<Tangents...>& tangents) {
   constexpr int name = variable_of_node<Variable>;
-  return apply_tuple(
-      [&](const Gradients&... gradient) {
-        return (... + pull_back_or_zero<name>(gradient, variable.shape(), tangents));
-      },
-      gradients);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return (... + pull_back_or_zero<name>(get<I>(gradients), variable.shape(), get<I>(tangents)));
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Gradients))>{});
 }
 
 }  // namespace detail
@@ -103,14 +101,11 @@ template <tensor_operand Operand, class... Variables, tensor_operand... Tangents
 auto hessian_vector_product(Operand&& operand, const wrt_variables<Variables...>& named, Tangents&&... tangents) {
   detail::tangents_must_fit<sizeof...(Variables), sizeof...(Tangents)>();
   const auto gradients = gradient(std::forward<Operand>(operand), named);
-  return [&](const auto&... tangent) {
-    return apply_tuple(
-        [&](const Variables&... variable) {
-          (detail::check_tangent("hessian_vector_product", variable, tangent), ...);
-          return make_tuple_of(detail::gradient_of_products(variable, gradients, tangent...)...);
-        },
-        named.variables);
-  }(as_node(std::forward<Tangents>(tangents))...);
+  const auto along = make_tuple_of(as_node(std::forward<Tangents>(tangents))...);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    (detail::check_tangent("hessian_vector_product", get<I>(named.variables), get<I>(along)), ...);
+    return make_tuple_of(detail::gradient_of_products(get<I>(named.variables), gradients, along)...);
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Variables))>{});
 }
 
 }  // namespace tenon

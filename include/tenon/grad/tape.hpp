@@ -109,7 +109,7 @@ class tape {
   auto variable(const Tensor& elements) {
     return add_variable(as_node(elements)).first;
   }
-  /// The same; gradients are added to those in `gradient`, which they begin where it is empty. It must outlive the tape.
+  /// The same; gradients are added to those in `gradient`, which they begin where it is empty. It outlives the tape.
   template <tensor_operand Tensor, class T, class Shape, class Space>
   auto variable(const Tensor& elements, tensor<T, Shape, Space>& gradient) {
     const auto [named, place] = add_variable(as_node(elements));
@@ -188,9 +188,10 @@ class tape {
     explicit recorded_statement(const Node& expression) : node(expression) { this->value = node; }
     void pull_back(tape& steps) override {
       const auto named = with_named_leaves<detail::name_taped_leaves>(node);
+      using named_type = std::remove_const_t<decltype(named)>;
       const auto seed = as_node(*this->gradient);
       visit_named_leaves(named, [&]<int Name>(constant<Name>, const auto& each) {
-        if constexpr (depends_on<Name, std::remove_const_t<decltype(named)>>) {
+        if constexpr (depends_on<Name, named_type>) {
           steps.value_at(each).add(detail::gradient_of_variable(named, each, seed));
         }
       });

@@ -139,7 +139,8 @@ class explanation {
 /// What a statement of this expression will run: its kernels in order, what is fused into each, the bytes of distinct
 /// tensors that it reads and writes, and why a kernel ends before the statement does. For tensors of a device, also
 /// what is launched when the result is a new tensor: grid, threads, shared memory, and what the kernel chose (tiles,
-/// elements of a packet, blocks that share a result; not of algorithms). Evaluates nothing; temporary memory of kernels may be allocated.
+/// elements of a packet, blocks that share a result); not of algorithms. Evaluates nothing; temporary memory of kernels
+/// may be allocated.
 /// example   tests/plan/explain.cpp "softmax is one row-resident kernel"
 template <tensor_operand Operand>
 std::string explain(Operand&& operand) {

@@ -54,7 +54,9 @@ struct map_op {
 ///           expression made of the gradient g of the result y and of the operands:
 ///             struct cube {
 ///               TENON_HOST_DEVICE double operator()(double x) const { return x * x * x; }
-///               static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * 3 * x * x; }
+///               static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+///                 return g * (3 * x * x);
+///               }
 ///             };
 /// For CUDA it is a trivially copyable struct whose operator() is `__host__ __device__`, or an extended lambda.
 template <class Function, class... Operands>
