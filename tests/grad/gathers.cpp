@@ -1,5 +1,6 @@
 // tests/grad/gathers.cpp: what indices chose gets the sum of the gradients of those that chose it.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/algorithms/cuda.hpp>
 #include <tenon/grad/gathers.hpp>
 
 #include <tenon/expressions.hpp>
