@@ -125,3 +125,14 @@ TEST_CASE("values of other tapes, and gradients of what is no variable", "[tape]
   const auto mixed = other.record(v + 1);
   CHECK(tenon_test::text_of<tenon::error>([&] { other.backward(mixed, x); }) == "tape: this value is on another tape");
 }
+
+TEST_CASE("a backward pass that fails leaves nothing behind for the next", "[tape]") {
+  const auto x = drawn(rank<1>(4), 1), one = drawn(rank<1>(1), 2);
+  tape steps;
+  const auto u = steps.variable(one);
+  const auto v = steps.variable(x);
+  const auto repeated = steps.record(u * v);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { steps.backward(repeated, x); }).find("gradient: axis 0") == 0);
+  steps.backward(steps.record(v * 2), x);
+  CHECK(numbers_of(steps.gradient(v)) == numbers_of(2 * x));
+}

@@ -28,7 +28,7 @@ auto scan_gradient(std::type_identity<sum_monoid>, const Node& node, const Opera
 }
 
 /// What an element gets of a cumulative product: of all results behind it, each divided by the element. Of zeros, only
-/// the first has a gradient: products without it.
+/// the first has a gradient: products without it, which others make zero.
 template <class Monoid, int Axis, class Node, class Operand, class Gradient>
 auto scan_gradient(std::type_identity<prod_monoid>, const Node& node, const Operand& x, const Gradient& gradient) {
   const scan_options options = node.options.options, back = from_other_end(options);
@@ -37,7 +37,7 @@ auto scan_gradient(std::type_identity<prod_monoid>, const Node& node, const Oper
   const auto without_zero = make_scan<prod_monoid, Axis>(as_node(where(is_first_zero, 1, x)), options);
   const auto of_zero = make_scan<sum_monoid, Axis>(as_node(gradient * without_zero), back);
   const auto of_others = make_scan<sum_monoid, Axis>(as_node(gradient * node), back) / where(x == 0, 1, x);
-  return where(x == 0, where(is_first_zero, of_zero, 0), of_others);
+  return where(x == 0, of_zero, of_others);
 }
 
 /// The last element that is the greatest (or least) so far has the gradient of the results that it is.
