@@ -1,4 +1,5 @@
 // expect: tenon: gradients do not reach through this algorithm
+// lines: 10: one sentence for all algorithms, in a header that others include
 // tests/compile_fail/gradient_of_sort.cpp: a variable in an algorithm whose result is a tensor.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>

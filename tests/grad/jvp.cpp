@@ -117,3 +117,12 @@ TEST_CASE("second derivatives times a direction", "[jvp]") {
   CHECK(tenon_test::difference_from_slopes(x, hx, along, 1e-6, 1e-6) == "");
   CHECK(tenon_test::difference_from_slopes(y, hy, along, 1e-6, 1e-6) == "");
 }
+
+TEST_CASE("what is masked leaves no NaN in higher derivatives", "[jvp]") {
+  const auto x = tenon_test::tensor_of<tenon::host, float>(rank<1>(3), {1000, -1, 100});
+  const tenon::tensor<float, rank<1>> ones(tenon::constants(rank<1>(3), 1.0f));
+  const auto v = variable<0>(x);
+  const auto loss = tenon::sum(tenon::elu(v) + tenon::celu(v) + tenon::soft_cap(v * v, 0));
+  const auto [second] = tenon::hessian_vector_product(loss, wrt(v), ones);
+  CHECK(tenon_test::difference(numbers_of(second), {2, 2 + 2 * std::exp(-1.0), 2}, 1e-6) == "");
+}
