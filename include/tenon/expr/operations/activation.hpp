@@ -21,8 +21,7 @@ struct tanh_op;
 struct where_op;
 
 namespace detail {
-/// x below 0, else 0: what an exponential takes of x where it counts, so that derivatives of any order find no infinity
-/// where it does not.
+/// x below 0, else 0: what counts of x, so that exponentials in derivatives are nowhere infinite.
 template <class X>
 auto below_zero(const X& x) {
   return apply_op<minimum_op>(x, 0);
