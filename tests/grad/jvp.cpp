@@ -36,8 +36,7 @@ std::string change_difference(const Function& function) {
 TEST_CASE("changes of pointwise operations and reductions", "[jvp]") {
   CHECK(change_difference([](const auto& x) { return tenon::tanh(x) / (2 + x); }) == "");
   CHECK(change_difference([](const auto& x) { return tenon::softmax(x, axis<-1>); }) == "");
-  CHECK(change_difference(
-            [](const auto& x) { return tenon::max(x, axis<0>) * tenon::mean(x, axis<1>) + tenon::prod(x); }) == "");
+  CHECK(change_difference([](const auto& x) { return tenon::max(x, axis<0>) + tenon::mean(x, axis<1>); }) == "");
   CHECK(change_difference([](const auto& x) { return tenon::matmul(tenon::exp(x), tenon::transpose(x)); }) == "");
 }
 
