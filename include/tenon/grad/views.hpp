@@ -33,7 +33,7 @@ TENON_HOST_DEVICE constexpr bool is_free_axis(moved_axes<Targets...> axes, int j
 }
 
 template <int... Targets>
-constexpr int free_axis_count(moved_axes<Targets...> axes) {
+TENON_HOST_DEVICE constexpr int free_axis_count(moved_axes<Targets...> axes) {
   int count = 0;
   for (int j = 0; j < static_cast<int>(sizeof...(Targets)); ++j) count += is_free_axis(axes, j) ? 1 : 0;
   return count;
