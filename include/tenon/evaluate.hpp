@@ -44,12 +44,6 @@ auto evaluate_part(const E& node) {
   return result;
 }
 
-/// The target of a destination seen from a node of `Rank` axes: the same elements under the node's axes.
-template <class T, class Shape, class Space>
-strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destination) {
-  return {destination.data(), destination.strides()};
-}
-
 template <class Space, class Target, class E>
 void run_stage(const Target& target, const E& node) {
   constexpr stage form = stage_of<E>();
@@ -68,6 +62,8 @@ void run_stage(const Target& target, const E& node) {
   } else if constexpr (form == stage::contract) {
     if constexpr (on_host) run_contraction_host(target, node);
     else run_contraction_kernel<Space>(target, node);
+  } else if constexpr (form == stage::own_pass) {
+    node.template write<Space>(target.data, target.stride);
   }
 }
 

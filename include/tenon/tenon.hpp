@@ -7,6 +7,8 @@
 #include <tenon/nn/module.hpp>  // first, so that its assertions are told from here
 
 #include <tenon/expressions.hpp>
+#include <tenon/grad/jvp.hpp>
+#include <tenon/grad/tape.hpp>
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>

@@ -34,6 +34,7 @@
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/lion.hpp>
 #include <tenon/train/loss_plot.hpp>
+#include <tenon/train/loss_scaler.hpp>
 #include <tenon/train/nan_watch.hpp>
 #include <tenon/train/plateau.hpp>
 #include <tenon/train/position.hpp>

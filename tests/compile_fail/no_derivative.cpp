@@ -5,7 +5,7 @@
 #include <tenon/tenon.hpp>
 
 #ifdef MISUSE
-inline constexpr auto function = tenon::digamma;
+inline constexpr auto function = tenon::trigamma;
 #else
 inline constexpr auto function = tenon::lgamma;
 #endif

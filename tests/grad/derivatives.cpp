@@ -97,6 +97,7 @@ TEST_CASE("derivatives of trigonometric, hyperbolic and special functions", "[de
   CHECK(agrees(tenon::erfc));
   CHECK(agrees(tenon::gamma, 0.5f, 3));
   CHECK(agrees(tenon::lgamma, 0.5f, 3));
+  CHECK(agrees(tenon::digamma, 0.5f, 3));
 }
 
 TEST_CASE("derivatives of activations", "[derivatives]") {

@@ -12,7 +12,38 @@ namespace {
 using tenon::rank;
 using tenon_test::drawn;
 
+/// x to a power, with its derivative.
+struct power_function {
+  double exponent;
+
+  double operator()(double x) const { return std::pow(x, exponent); }
+  auto gradient(tenon::of_operand<0>, const auto& g, const auto&, const auto& x) const {
+    return g * (exponent * tenon::map(power_function{exponent - 1}, x));
+  }
+};
+
+/// A product that says it was a sum, so that it is seen whose derivative is taken.
+struct claimed_sum {
+  double operator()(double x, double y) const { return x * y; }
+  static auto gradient(tenon::of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
+  static auto gradient(tenon::of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return g; }
+};
+
 }  // namespace
+
+TEST_CASE("own functions say their own derivatives, of any order", "[pull_back]") {
+  auto x = drawn(rank<2>(2, 3), 1, 0.5f, 2);
+  auto y = drawn(rank<1>(3), 2);
+  CHECK(tenon_test::gradient_difference([](const auto& v) { return tenon::map(power_function{2.5}, v); }, x) == "");
+  const auto v = tenon::variable<0>(x);
+  const auto w = tenon::variable<1>(y);
+  const auto [dx] = tenon::gradient(tenon::sum(tenon::map(power_function{3}, v)), tenon::wrt(v));
+  const auto [ddx] = tenon::gradient(tenon::sum(dx), tenon::wrt(v));
+  CHECK(tenon_test::difference(tenon_test::numbers_of(ddx), tenon_test::numbers_of(6 * x), 1e-14) == "");
+  const auto [of_x, of_y] = tenon::gradient(tenon::sum(tenon::map(claimed_sum{}, v, w)), tenon::wrt(v, w));
+  CHECK(tenon_test::numbers_of(of_x) == std::vector<double>(6, 1.0));
+  CHECK(tenon_test::numbers_of(of_y) == std::vector<double>(3, 2.0));
+}
 
 TEST_CASE("stopped parts and positions have no gradient", "[pull_back]") {
   auto x = drawn(rank<1>(3), 1);

@@ -26,6 +26,14 @@ TEST_CASE("parts, steps and other directions", "[views]") {
   CHECK(view_difference([](const auto& x) { return tenon::narrow(x, axis<0>, 1, 2); }) == "");
 }
 
+TEST_CASE("diagonals and triangles", "[views]") {
+  for (const tenon::index offset : {0, 2, -3, 9}) {
+    CHECK(view_difference([&](const auto& x) { return tenon::diagonal(x, offset); }) == "");
+  }
+  CHECK(view_difference([](const auto& x) { return tenon::diagonal(x, 1, axis<1, 0>); }) == "");
+  CHECK(view_difference([](const auto& x) { return tenon::tril(x, 1) + tenon::triu(x); }) == "");
+}
+
 TEST_CASE("windows that overlap", "[views]") {
   CHECK(view_difference([](const auto& x) { return tenon::windows<2, 3>(x, 1); }) == "");
   CHECK(view_difference([](const auto& x) { return tenon::windows<2, 2>(x, 2); }) == "");

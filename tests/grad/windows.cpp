@@ -9,6 +9,35 @@
 
 using tenon_test::view_difference;
 
+namespace {
+
+/// How many pairs of an element and a number for a window that sees it exist, each of which comes back from the window
+/// and tap that it is; -1 where one does not.
+template <class Windows>
+int pairs_that_come_back(const Windows& windows) {
+  const tenon::seer_map<double, 0, Windows> seer{windows};
+  const tenon::seen_map<double, 0, Windows> seen{windows};
+  int found = 0;
+  for (tenon::index element = 0; element < windows.image[0]; ++element) {
+    for (tenon::index k = 0; k < windows.seers(0); ++k) {
+      const tenon::array<tenon::index, 2> position{{element, k}};
+      if (!seer.contains(position)) continue;
+      const auto window = seer(position);
+      if (!seen.contains(window) || !(seen(window) == position)) return -1;
+      ++found;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("windows and elements name each other", "[windows]") {
+  CHECK(pairs_that_come_back(tenon::even_windows<1>{{{9}}, {{3}}, {{4}}, {{2}}, {{1}}, {{2}}}) == 10);
+  CHECK(pairs_that_come_back(tenon::shared_windows<1>{{{7}}, {{3}}}) == 9);
+  CHECK(pairs_that_come_back(tenon::shared_windows<1>{{{3}}, {{7}}}) == 9);
+}
+
 TEST_CASE("windows that reach beside the operand, or divide it", "[windows]") {
   const tenon::even_windows<2> even{{{4, 6}}, {{3, 2}}, {{3, 3}}, {{1, 2}}, {{1, 0}}, {{1, 2}}};
   CHECK(view_difference([&](const auto& x) { return tenon::placed_windows(x, even, tenon::shape<3, 2>{}, 5.0); }) ==

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/device/threads.hpp>
+#include <tenon/expr/dependence.hpp>
 #include <tenon/expr/views/index_map.hpp>
 #include <tenon/plan/access.hpp>
 #include <tenon/plan/devices.hpp>

@@ -6,6 +6,7 @@
 
 #include <tenon/algorithms/lazy_elements.hpp>
 #include <tenon/expr/monoids.hpp>
+#include <tenon/expr/own_pass.hpp>
 
 namespace tenon {
 
@@ -13,6 +14,8 @@ namespace tenon {
 struct scan_options {
   bool exclusive = false;  ///< each result leaves its own element out; the first is the monoid's identity
   bool reverse = false;    ///< from the last element to the first
+
+  bool operator==(const scan_options&) const = default;
 };
 
 namespace detail {
@@ -103,7 +106,38 @@ void scan_on_device(const Source& source, const Target& target, scan_options opt
   }
 }
 
+/// The scan of a source into elements of the same extents.
+template <class Monoid, int Axis, class Source, class Target>
+void run_scan(const Source& source, const Target& target, scan_options options) {
+  if constexpr (Target::space::host_accessible) scan_on_host<Monoid, Axis>(source, target, options);
+  else scan_on_device<Monoid, Axis>(source, target, options);
+}
+
+/// What a scan of elements of `T` gives.
+template <class Monoid, class T>
+using scan_element = typename Monoid::template element<T>;
+
 }  // namespace detail
+
+/// A scan within an expression.
+template <class Monoid, int Axis>
+struct scan_algorithm {
+  static constexpr const char* name = "scan";
+  scan_options options;
+
+  bool operator==(const scan_algorithm&) const = default;
+  template <class Target, class Operand>
+  void operator()(const Target& target, const Operand& operand) const {
+    detail::run_scan<Monoid, Axis>(as_read(name, operand).elements, target, options);
+  }
+};
+
+/// A scan that runs when the statement does: its value follows the operand's, and it has a gradient.
+template <class Monoid, int Axis, class Node>
+auto make_scan(const Node& operand, const scan_options& options) {
+  return make_own_pass<detail::scan_element<Monoid, typename Node::element>>(scan_algorithm<Monoid, Axis>{options},
+                                                                             operand.shape(), operand);
+}
 
 /// The callable that users see: `cumsum(x, axis<1>)`.
 /// extents   those of the operand
@@ -112,22 +146,25 @@ void scan_on_device(const Source& source, const Target& target, scan_options opt
 ///           (on a CUDA device, double sums may differ in their last bits from run to run)
 /// cost      one pass; lines are shared among threads, a single line is one thread's work; on a device, CUB's scan,
 ///           which evaluates pointwise operands as it reads them
+/// gradient  of an operand with variables the result is an expression; of maxima, the last element that reached them
+///           has theirs, as in PyTorch
 template <class Monoid>
 struct scan_function {
   const char* name = Monoid::name;
 
   template <tensor_operand Operand, int Axis>
   auto operator()(Operand&& operand, axis_list<Axis> axes, scan_options options = {}) const {
-    const auto source = as_read(name, std::forward<Operand>(operand));
-    using leaf = std::remove_cvref_t<decltype(source)>;
-    using element = typename Monoid::template element<typename leaf::element>;
-    constexpr int along = axis_of<leaf::shape_type::rank>(axes);
-    using space = algorithm_space<Operand>;
-    tensor<element, typename leaf::shape_type, space> result(source.shape());
-    const auto target = result.write_view();
-    if constexpr (space::host_accessible) detail::scan_on_host<Monoid, along>(source.elements, target, options);
-    else detail::scan_on_device<Monoid, along>(source.elements, target, options);
-    return result;
+    using node = node_of<Operand>;
+    constexpr int along = axis_of<node::shape_type::rank>(axes);
+    if constexpr (depends_on<any_variable, node>) {
+      return make_scan<Monoid, along>(as_node(std::forward<Operand>(operand)), options);
+    } else {
+      const auto source = as_read(name, std::forward<Operand>(operand));
+      using element = detail::scan_element<Monoid, typename node::element>;
+      tensor<element, typename node::shape_type, algorithm_space<Operand>> result(source.shape());
+      detail::run_scan<Monoid, along>(source.elements, result.write_view(), options);
+      return result;
+    }
   }
 };
 

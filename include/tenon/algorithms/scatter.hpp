@@ -156,6 +156,7 @@ void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axe
   const auto target = target_of(name, std::forward<Destination>(destination));
   constexpr int along = axis_of<std::remove_cvref_t<Destination>::rank>(axes);
   const auto places = in_memory(name, indices);
+  must_be_constant<node_of<const Source&>>();
   const auto elements = in_memory(name, source);
   indices_must_be_integers<std::remove_cvref_t<decltype(places)>>();
   storage<typename std::remove_cvref_t<decltype(places)>::element, algorithm_space<Indices>> places_copy;

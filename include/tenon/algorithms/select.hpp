@@ -157,6 +157,7 @@ auto slices_at(const View& elements, const index* places, index kept) {
 template <tensor_operand Operand, tensor_operand Mask>
 auto masked_select(Operand&& operand, Mask&& mask) {
   mask_must_be_bool<Mask>();
+  must_be_constant<node_of<Operand>>();
   const auto source = as_read("masked_select", std::forward<Operand>(operand));
   const auto extents = broadcast_extents<masked_select_operation>(source.shape(), mask.shape());
   check_operand("masked_select", as_node(mask));
@@ -224,6 +225,7 @@ storage<index, Space> chosen_places(const Condition& condition, const std::strin
 /// throws    shape_error when the condition is longer than the axis
 template <tensor_operand Operand, tensor_operand Condition, int Axis>
 auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
+  must_be_constant<node_of<Operand>>();
   const auto source = as_read("compress", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
@@ -235,6 +237,7 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
 /// The elements, counted in row-major order, where `condition` is true.
 template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
+  must_be_constant<node_of<Operand>>();
   const auto source = as_read("compress", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   const auto places = detail::chosen_places<space>(condition, "operand", source.shape().count());

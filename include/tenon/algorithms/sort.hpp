@@ -193,6 +193,7 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
 ///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
+  must_be_constant<node_of<Operand>>();
   return detail::ordered<detail::entry_value>("sort", std::forward<Operand>(operand), axes, options);
 }
 
@@ -211,6 +212,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// cost      O(n + count log count) for each line; on a device that of sort
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
+  must_be_constant<node_of<Operand>>();
   const auto source = as_read("topk", std::forward<Operand>(operand));
   using leaf = std::remove_cvref_t<decltype(source)>;
   using entry = located<compute_type<typename leaf::element>>;

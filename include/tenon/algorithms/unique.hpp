@@ -156,6 +156,7 @@ auto unique(Operand&& operand) {
 /// cost      O(n log n) comparisons of slices, on one thread; on a device, CUB's merge sort
 template <tensor_operand Operand, int Axis>
 auto unique(Operand&& operand, axis_list<Axis> axes) {
+  must_be_constant<node_of<Operand>>();
   const auto source = in_memory("unique", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);

@@ -16,6 +16,7 @@ struct pointwise_kind {};
 struct index_map_kind {};
 struct reduction_kind {};
 struct contraction_kind {};
+struct own_pass_kind {};
 struct recorded_kind {};
 
 /// A node: it knows its kind, element type, extents and space, holds `operands`, and lowers itself to a program.
@@ -79,6 +80,12 @@ struct leaf {
   static constexpr tuple<> operands{};
 
   const Shape& shape() const { return elements.shape(); }
+  /// A number, for a leaf without axes. cost: a wait for what writes it
+  operator element() const
+    requires(Shape::rank == 0)
+  {
+    return assigner<element, leaf>::value(*this);
+  }
 
   template <int, int Outer>
   strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
@@ -150,6 +157,8 @@ template <class E>
 constexpr int count_slots() {
   if constexpr (std::is_same_v<typename E::kind, recorded_kind>) {
     return E::replaced_slots;
+  } else if constexpr (std::is_same_v<typename E::kind, own_pass_kind>) {
+    return 1;  // runs its operands itself
   } else {
     constexpr bool fills_one =
         std::is_same_v<typename E::kind, reduction_kind> || std::is_same_v<typename E::kind, contraction_kind>;

@@ -8,6 +8,7 @@
 #include <tenon/grad/contractions.hpp>
 #include <tenon/grad/reductions.hpp>
 #include <tenon/grad/repetition.hpp>
+#include <tenon/grad/scans.hpp>
 #include <tenon/grad/variable.hpp>
 #include <tenon/grad/views.hpp>
 #include <tenon/grad/windows.hpp>
@@ -30,7 +31,10 @@ namespace detail {
 /// Whether there is a rule for operand `I` of a node; does not compile where there is none.
 template <class Node, int I, class Gradient>
 consteval bool derivative_must_exist() {
-  constexpr bool exists = requires(const Node& node, const Gradient& gradient) { operand_gradient<I>(node, gradient); };
+  using operand = std::remove_cvref_t<decltype(get<I>(std::declval<const Node&>().operands))>;
+  constexpr bool is_real = !is_complex<typename Node::element> && !is_complex<typename operand::element>;
+  constexpr bool exists =
+      is_real && requires(const Node& node, const Gradient& gradient) { operand_gradient<I>(node, gradient); };
   static_assert(exists || must_hold<Node>,
                 "tenon: this operation has no derivative; stop_gradient(x) makes its result a constant");
   return exists;

@@ -34,14 +34,20 @@ auto reduce_like(const Operand& operand) {
   return with_dropped_axes<Axes, Operand::shape_type::rank>(make_reduction<Monoid>(Axes{}, operand));
 }
 
+/// How many values each result folds.
+template <class Axes, class Operand>
+double count_of_fold(const Operand& x) {
+  constexpr auto reduced = reduced_axes<Operand::shape_type::rank>(Axes{});
+  return static_cast<double>(folded_count(reduced, x.shape().to_array()));
+}
+
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(sum_monoid, const Operand&, const Result&, const Gradient& gradient) {
   return gradient;
 }
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(mean_monoid, const Operand& x, const Result&, const Gradient& gradient) {
-  const auto count = static_cast<double>(folded_count(Axes{}, x.shape(), "gradient"));
-  return gradient * (1 / count);
+  return gradient * (1 / count_of_fold<Axes>(x));
 }
 /// Where one value is 0, only it has a gradient: the product of the others.
 template <class Axes, class Operand, class Result, class Gradient>
@@ -59,8 +65,7 @@ auto share_gradient(max_monoid, const Operand& x, const Result& chosen, const Gr
 }
 template <class Axes, class Operand, class Result, class Gradient>
 auto share_gradient(variance_monoid, const Operand& x, const Result&, const Gradient& gradient) {
-  const auto count = static_cast<double>(folded_count(Axes{}, x.shape(), "gradient"));
-  return gradient * (x - reduce_like<mean_monoid, Axes>(x)) * (2 / count);
+  return gradient * (x - reduce_like<mean_monoid, Axes>(x)) * (2 / count_of_fold<Axes>(x));
 }
 
 /// Whether a gradient can be shared among what `Monoid` folds.
@@ -73,7 +78,7 @@ inline constexpr bool has_share =
 
 /// The gradient of what a reduction folds, from the result's.
 template <int, class Monoid, class Axes, class Operand, class Gradient>
-  requires detail::has_share<Monoid> && (!std::is_same_v<Axes, second_half>)
+  requires detail::has_share<Monoid>
 auto operand_gradient(const reduction<Monoid, Axes, Operand>& node, const Gradient& gradient) {
   constexpr int rank = Operand::shape_type::rank;
   return detail::share_gradient<Axes>(Monoid{}, node.operand(), detail::with_dropped_axes<Axes, rank>(node),

@@ -26,6 +26,12 @@ struct padded_places {
     const index border = k <= before ? k - 1 : extent + k - 1;
     return Mode::inside(border - before, extent) == element ? border : -1;
   }
+  /// The element that a place shows, and the place's number for it.
+  TENON_HOST_DEVICE array<index, 2> shown(int axis, index place) const {
+    const index before = map.before[axis], extent = map.extents[axis], own = place - before;
+    if (own >= 0 && own < extent) return {{own, 0}};
+    return {{Mode::inside(own, extent), own < 0 ? place + 1 : place + 1 - extent}};
+  }
 };
 
 template <int Axis>
@@ -36,6 +42,10 @@ struct repeated_places {
   TENON_HOST_DEVICE index place(int axis, index element, index k) const {
     return axis == Axis ? element * repeats + k : element;
   }
+  TENON_HOST_DEVICE array<index, 2> shown(int axis, index place) const {
+    if (axis != Axis) return {{place, 0}};
+    return {{place / repeats, place % repeats}};
+  }
 };
 
 template <int Rank>
@@ -44,6 +54,9 @@ struct tiled_places {
 
   index count(int axis) const { return operand[axis] == 0 ? 1 : view[axis] / operand[axis]; }
   TENON_HOST_DEVICE index place(int axis, index element, index k) const { return element + k * operand[axis]; }
+  TENON_HOST_DEVICE array<index, 2> shown(int axis, index place) const {
+    return {{place % operand[axis], place / operand[axis]}};
+  }
 };
 
 }  // namespace detail
@@ -65,6 +78,23 @@ struct showing_map {
     return result;
   }
   TENON_HOST_DEVICE bool contains(const array<index, Rank + 1>& position) const { return is_place((*this)(position)); }
+};
+
+/// From a place to the element that it shows and the place's number: the other way round.
+template <class Places, int Rank>
+struct shown_map {
+  Places places;
+  array<index, Rank> counts;
+
+  TENON_HOST_DEVICE array<index, Rank + 1> operator()(const array<index, Rank>& position) const {
+    array<index, Rank + 1> result{};
+    for (int axis = Rank - 1; axis >= 0; --axis) {
+      const auto shown = places.shown(axis, position[axis]);
+      result[axis] = shown[0];
+      result[Rank] = result[Rank] * counts[axis] + shown[1];
+    }
+    return result;
+  }
 };
 
 namespace detail {
@@ -102,6 +132,17 @@ template <int, int Rank, class Shape, class Operand, class Gradient>
 auto operand_gradient(const remap<tile_map<Rank>, Shape, Operand>& node, const Gradient& gradient) {
   return detail::sum_of_places(get<0>(node.operands),
                                detail::tiled_places<Rank>{node.map.extents, node.shape().to_array()}, gradient);
+}
+
+/// Of such gradients: the views again.
+template <int, class T, class Places, int Rank, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<showing_map<T, Places, Rank>, Shape, Operand>& node, const Gradient& gradient) {
+  return make_remap(shown_map<Places, Rank>{node.map.places, node.map.counts}, get<0>(node.operands).shape(), gradient);
+}
+template <int, class Places, int Rank, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<shown_map<Places, Rank>, Shape, Operand>& node, const Gradient& gradient) {
+  return make_remap(showing_map<typename Gradient::element, Places, Rank>{node.map.places, node.map.counts},
+                    get<0>(node.operands).shape(), gradient);
 }
 
 }  // namespace tenon

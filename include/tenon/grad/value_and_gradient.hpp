@@ -6,59 +6,12 @@
 
 #include <tenon/evaluate.hpp>
 #include <tenon/grad/gradient.hpp>
+#include <tenon/grad/named_leaves.hpp>
 #include <tenon/plan/sharing.hpp>
 
 namespace tenon {
 
 namespace detail {
-
-template <class Node>
-constexpr int leaf_count();
-template <class... Operands>
-constexpr int leaf_count_of(std::type_identity<tuple<Operands...>>) {
-  return (0 + ... + leaf_count<Operands>());
-}
-/// How many leaves an expression has.
-template <class Node>
-constexpr int leaf_count() {
-  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) return 1;
-  else return leaf_count_of(std::type_identity<operands_of<Node>>{});
-}
-
-template <int First, int I, class... Operands>
-constexpr int first_leaf_of_operand(std::type_identity<tuple<Operands...>>) {
-  const int counts[] = {leaf_count<Operands>()...};
-  int first = First;
-  for (int before = 0; before < I; ++before) first += counts[before];
-  return first;
-}
-
-/// An expression whose leaves are variables, numbered from `First` on in the order in which they are written.
-template <int First, class Node>
-auto with_named_leaves(const Node& node) {
-  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
-    return leaf<typename Node::element, typename Node::shape_type, typename Node::space, variable_name<First>>{
-        node.elements, {}};
-  } else if constexpr (decltype(Node::operands)::count == 0) {
-    return node;
-  } else {
-    using operands = std::type_identity<operands_of<Node>>;
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      return node.with_operands(
-          make_tuple_of(with_named_leaves<first_leaf_of_operand<First, I>(operands{})>(get<I>(node.operands))...));
-    }(std::make_integer_sequence<int, decltype(Node::operands)::count>{});
-  }
-}
-
-/// Calls `visitor(number, leaf)` for every leaf that `with_named_leaves` names.
-template <class Node, class Visitor>
-void visit_named_leaves(const Node& node, const Visitor& visitor) {
-  if constexpr (variable_of_node<Node> >= 0) {
-    visitor(constant<variable_of_node<Node>>{}, node);
-  } else if constexpr (decltype(Node::operands)::count != 0) {
-    apply_tuple([&](const auto&... operands) { (visit_named_leaves(operands, visitor), ...); }, node.operands);
-  }
-}
 
 /// The gradient of a tensor in an expression with named leaves: the sum over those leaves that are the tensor.
 template <class Node, class Leaf>
@@ -123,7 +76,7 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
       return make_tuple_of(value, std::move(get<I>(gradients))...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
   } else {
-    const auto whole = detail::with_named_leaves<0>(node);
+    const auto whole = with_named_leaves<name_every_leaf>(node);
     return apply_tuple(
         [&](const Leaves&... leaves) { return make_tuple_of(value, detail::evaluated_gradient(whole, leaves)...); },
         named.variables);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/expr/views/concatenate.hpp>
+#include <tenon/expr/views/diagonal.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/roll.hpp>
 #include <tenon/expr/views/split.hpp>
@@ -32,7 +33,7 @@ TENON_HOST_DEVICE constexpr bool is_free_axis(moved_axes<Targets...> axes, int j
 }
 
 template <int... Targets>
-constexpr int free_axis_count(moved_axes<Targets...> axes) {
+TENON_HOST_DEVICE constexpr int free_axis_count(moved_axes<Targets...> axes) {
   int count = 0;
   for (int j = 0; j < static_cast<int>(sizeof...(Targets)); ++j) count += is_free_axis(axes, j) ? 1 : 0;
   return count;
@@ -88,6 +89,45 @@ struct gathering_map {
       if (map.target[j] >= 0) rest[map.target[j]] -= map.step[j] * result[j];
     }
     return rest;
+  }
+};
+
+/// From positions of an operand to those of its diagonal; beside it, zero.
+template <class T, int Row, int Column>
+struct filled_diagonal_map {
+  diagonal_map<Row, Column> diagonal;
+  index length;
+  T outside{};
+
+  template <int Rank>
+  TENON_HOST_DEVICE array<index, Rank - 1> operator()(const array<index, Rank>& position) const {
+    array<index, Rank - 1> result{};
+    for (int axis = 0, next = 0; axis < Rank; ++axis) {
+      if (axis != Row && axis != Column) result[next++] = position[axis];
+    }
+    result[Rank - 2] = position[Row] - diagonal.row;
+    return result;
+  }
+  template <int Rank>
+  TENON_HOST_DEVICE bool contains(const array<index, Rank>& position) const {
+    const index place = position[Row] - diagonal.row;
+    return place == position[Column] - diagonal.column && place >= 0 && place < length;
+  }
+};
+
+/// From positions of a view to those of `gathering_map` that read them: the other way round.
+template <int Rank, class Axes, int ViewRank>
+struct spreading_map {
+  axis_map<Rank, ViewRank> map;
+
+  TENON_HOST_DEVICE auto operator()(const array<index, ViewRank>& position) const {
+    array<index, Rank + detail::free_axis_count(Axes{})> result{};
+    for (int axis = 0; axis < Rank; ++axis) result[axis] = map.start[axis];
+    for (int j = 0, next = Rank; j < ViewRank; ++j) {
+      if (map.target[j] >= 0) result[map.target[j]] += map.step[j] * position[j];
+      if (detail::is_free_axis(Axes{}, j)) result[next++] = position[j];
+    }
+    return result;
   }
 };
 
@@ -153,6 +193,43 @@ auto operand_gradient(const index_map<Operand, Shape, repeated_axes>& node, cons
 template <int, class Operand, class Shape, class Gradient>
 auto operand_gradient(const index_map<Operand, Shape, divided_axes>& node, const Gradient& gradient) {
   return reshape(gradient, get<0>(node.operands).shape());
+}
+
+/// Of axes that only the run knows: each of the operand became one of the view, whose others have extent 1.
+template <int, class Operand, class Shape, class Gradient>
+auto operand_gradient(const index_map<Operand, Shape, unknown_axes>& node, const Gradient& gradient) {
+  constexpr int rank = Operand::shape_type::rank;
+  axis_map<Shape::rank, rank> inverse{};
+  for (int j = 0; j < Shape::rank; ++j) inverse.target[j] = -1;
+  for (int j = 0; j < Shape::rank; ++j) {
+    if (node.map.target[j] >= 0) inverse.target[node.map.target[j]] = j, inverse.step[node.map.target[j]] = 1;
+  }
+  return make_index_map<unknown_axes>(gradient, get<0>(node.operands).shape(), inverse);
+}
+
+/// Of gradients of views, whose own gradients are views again.
+template <int, class T, int Rank, class Axes, int ViewRank, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<gathering_map<T, Rank, Axes, ViewRank>, Shape, Operand>& node,
+                      const Gradient& gradient) {
+  return make_remap(spreading_map<Rank, Axes, ViewRank>{node.map.map}, get<0>(node.operands).shape(), gradient);
+}
+template <int, int Rank, class Axes, int ViewRank, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<spreading_map<Rank, Axes, ViewRank>, Shape, Operand>& node,
+                      const Gradient& gradient) {
+  const gathering_map<typename Gradient::element, Rank, Axes, ViewRank> gather{node.map.map, node.shape().to_array()};
+  return make_remap(gather, get<0>(node.operands).shape(), gradient);
+}
+
+template <int, int Row, int Column, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<diagonal_map<Row, Column>, Shape, Operand>& node, const Gradient& gradient) {
+  const index length = node.shape().extent(Shape::rank - 1);
+  return make_remap(filled_diagonal_map<typename Gradient::element, Row, Column>{node.map, length},
+                    get<0>(node.operands).shape(), gradient);
+}
+template <int, class T, int Row, int Column, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<filled_diagonal_map<T, Row, Column>, Shape, Operand>& node,
+                      const Gradient& gradient) {
+  return make_remap(node.map.diagonal, get<0>(node.operands).shape(), gradient);
 }
 
 template <int, int Rank, int OperandRank, class Shape, class Operand, class Gradient>

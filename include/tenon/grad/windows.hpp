@@ -33,6 +33,30 @@ struct seer_map {
   }
 };
 
+/// From a window and its tap to the element that it sees and the window's number among those that see it.
+template <class T, int Leading, class Windows>
+struct seen_map {
+  static constexpr int rank = Windows::rank;
+  Windows windows;
+  T outside{};
+
+  template <int Count>
+  TENON_HOST_DEVICE array<index, Count> operator()(const array<index, Count>& position) const {
+    array<index, Count> result = position;
+    for (int axis = 0; axis < rank; ++axis) {
+      const index window = position[Leading + axis],
+                  element = windows.element(axis, window, position[Leading + rank + axis]);
+      result[Leading + axis] = element;
+      result[Leading + rank + axis] = element < 0 ? -1 : windows.seer_number(axis, element, window);
+    }
+    return result;
+  }
+  template <int Count>
+  TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
+    return is_place((*this)(position));
+  }
+};
+
 template <int, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
 auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operand>& node, const Gradient& gradient) {
   using operand_shape = typename Operand::shape_type;
@@ -45,6 +69,18 @@ auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operan
                           gradient),
                drop<rank + J...>);
   }(std::make_integer_sequence<int, rank>{}, std::make_integer_sequence<int, Windows::rank>{});
+}
+
+/// Of such gradients: windows again.
+template <int, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<seer_map<T, Leading, Windows>, Shape, Operand>& node, const Gradient& gradient) {
+  return make_remap(seen_map<typename Gradient::element, Leading, Windows>{node.map.windows},
+                    get<0>(node.operands).shape(), gradient);
+}
+template <int, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<seen_map<T, Leading, Windows>, Shape, Operand>& node, const Gradient& gradient) {
+  return make_remap(seer_map<typename Gradient::element, Leading, Windows>{node.map.windows},
+                    get<0>(node.operands).shape(), gradient);
 }
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/view.hpp>
 #include <tenon/expr/program.hpp>
 
 namespace tenon {
@@ -47,6 +48,16 @@ struct strided_target {
     visitor(stride, data);
   }
 };
+
+namespace detail {
+
+/// The elements of a destination.
+template <class T, class Shape, class Space>
+strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destination) {
+  return {destination.data(), destination.strides()};
+}
+
+}  // namespace detail
 
 /// The strides of everything that one statement iterates together; how many they are, only the statement's type knows.
 /// What works on this list is compiled once for each rank, not for each statement.

@@ -52,6 +52,8 @@ constexpr const char* describe_stage() {
       return "row-resident";
     case stage::contract:
       return "contraction";
+    case stage::own_pass:
+      return "own pass";
     default:
       return "split";
   }
@@ -62,6 +64,8 @@ template <class Part>
 constexpr const char* describe_boundary() {
   if constexpr (!fuses_operations) {
     return "with TENON_NO_FUSE every operation is a kernel of its own";
+  } else if constexpr (is_own_pass<Part>) {
+    return "an algorithm is done before anything reads it";
   } else if constexpr (is_contraction<Part>) {
     return "a kernel holds one contraction, and pointwise operations around it";
   } else if constexpr (!is_reduction<Part>) {
@@ -107,7 +111,8 @@ class explanation {
     lines_ += compose_text(describe_bytes(statement.bytes_read()), " of ", statement.tensors_read(),
                            statement.tensors_read() == 1 ? " tensor" : " tensors", ", writes ",
                            describe_bytes(statement.bytes_written()), "\n");
-    if constexpr (!std::is_same_v<concrete_space<typename E::space>, host>) add_launches(node);
+    constexpr bool is_kernel = !std::is_same_v<concrete_space<typename E::space>, host> && !is_own_pass<E>;
+    if constexpr (is_kernel) add_launches(node);
     if (boundary != nullptr) lines_ += compose_text("   ends here: ", boundary, "\n");
   }
   /// What assigning `node` to a new tensor launches.
@@ -134,7 +139,8 @@ class explanation {
 /// What a statement of this expression will run: its kernels in order, what is fused into each, the bytes of distinct
 /// tensors that it reads and writes, and why a kernel ends before the statement does. For tensors of a device, also
 /// what is launched when the result is a new tensor: grid, threads, shared memory, and what the kernel chose (tiles,
-/// elements of a packet, blocks that share a result). Evaluates nothing; temporary memory of kernels may be allocated.
+/// elements of a packet, blocks that share a result); not of algorithms. Evaluates nothing; temporary memory of kernels
+/// may be allocated.
 /// example   tests/plan/explain.cpp "softmax is one row-resident kernel"
 template <tensor_operand Operand>
 std::string explain(Operand&& operand) {

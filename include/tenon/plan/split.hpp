@@ -34,11 +34,13 @@ constexpr int operand_to_split() {
 }
 
 /// The part of E that is evaluated first: innermost, contractions before reductions. A contraction's own operand is
-/// evaluated whole when it is more than a pointwise tree.
+/// evaluated whole when it is more than a pointwise tree; so is an algorithm.
 template <class E>
 constexpr auto first_part() {
-  if constexpr (!fuses_operations ? count_operations<E>() == 1
-                                  : (is_contraction<E> || is_reduction<E>) && slot_count<E> == 1) {
+  if constexpr (is_own_pass<E>) {
+    return std::type_identity<E>{};
+  } else if constexpr (!fuses_operations ? count_operations<E>() == 1
+                                         : (is_contraction<E> || is_reduction<E>) && slot_count<E> == 1) {
     return std::type_identity<E>{};
   } else if constexpr (!fuses_operations) {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {

@@ -10,13 +10,16 @@
 
 namespace tenon {
 
-/// The forms of a kernel. `split` is none of them: part of the statement is evaluated first.
-enum class stage { pointwise, reduce, rows, contract, split };
+/// The forms of a kernel. `own_pass` and `split` are none of them: an algorithm runs, or part of the statement is
+/// evaluated first.
+enum class stage { pointwise, reduce, rows, contract, own_pass, split };
 
 template <class E>
 inline constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_kind>;
 template <class E>
 inline constexpr bool is_contraction = std::is_same_v<typename E::kind, contraction_kind>;
+template <class E>
+inline constexpr bool is_own_pass = std::is_same_v<typename E::kind, own_pass_kind>;
 
 /// Whether a node stands for several statements that run as one; each of its operands is one of them.
 template <class E>
@@ -28,7 +31,7 @@ inline constexpr const char* operation_name = [] {
   if constexpr (joins_statements<E>) return "evaluate";
   else if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
   else if constexpr (is_reduction<E>) return E::monoid::name;
-  else if constexpr (is_contraction<E> && requires { E::name; }) return E::name;
+  else if constexpr ((is_contraction<E> || is_own_pass<E>) && requires { E::name; }) return E::name;
   else if constexpr (is_contraction<E>) return "contract";
   else if constexpr (requires(const E& node) { node.generator; }) return decltype(E::generator)::name;
   else return "view";
@@ -44,22 +47,30 @@ inline constexpr bool all_operands = [] {
   }(std::type_identity<operands_of<E>>{});
 }();
 
-/// How many contractions an expression holds.
+/// How many contractions an expression holds, those that algorithms run not counted.
 template <class E>
 constexpr int count_contractions() {
-  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-    return (0 + ... + count_contractions<Operands>());
-  }(std::type_identity<operands_of<E>>{}) +
-         (is_contraction<E> ? 1 : 0);
+  if constexpr (is_own_pass<E>) {
+    return 0;
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (0 + ... + count_contractions<Operands>());
+    }(std::type_identity<operands_of<E>>{}) +
+           (is_contraction<E> ? 1 : 0);
+  }
 }
 
 /// How many operations an expression holds; views and generators are none.
 template <class E>
 constexpr int count_operations() {
-  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-    return (0 + ... + count_operations<Operands>());
-  }(std::type_identity<operands_of<E>>{}) +
-         (std::is_same_v<typename E::kind, pointwise_kind> || is_reduction<E> || is_contraction<E> ? 1 : 0);
+  if constexpr (is_own_pass<E>) {
+    return 1;
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (0 + ... + count_operations<Operands>());
+    }(std::type_identity<operands_of<E>>{}) +
+           (std::is_same_v<typename E::kind, pointwise_kind> || is_reduction<E> || is_contraction<E> ? 1 : 0);
+  }
 }
 
 /// Reductions of plain operands, under pointwise operations only.
@@ -205,7 +216,9 @@ struct ends_contraction {
 template <class E>
 constexpr stage stage_of() {
   constexpr int rank = E::shape_type::rank;
-  if constexpr (!fuses_operations && detail::count_operations<E>() > 1) {
+  if constexpr (is_own_pass<E>) {
+    return stage::own_pass;
+  } else if constexpr (!fuses_operations && detail::count_operations<E>() > 1) {
     return stage::split;
   } else if constexpr (slot_count<E> == 0) {
     return stage::pointwise;

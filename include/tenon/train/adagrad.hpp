@@ -98,13 +98,13 @@ struct adadelta_rule : sweep_rule {
 
 /// Adagrad: s += g^2; p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps).
 /// source    torch.optim.Adagrad; Duchi and others 2011 (Adaptive Subgradient Methods)
-template <memory_space Space = host, dtype T = float>
-using adagrad = optimizer<adagrad_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using adagrad = optimizer<adagrad_options, Space, T, Weight>;
 
 /// Adadelta: s = rho * s + (1 - rho) * g^2; u = sqrt(d + eps) / sqrt(s + eps) * g; d = rho * d + (1 - rho) * u^2;
 /// p -= lr * u.
 /// source    torch.optim.Adadelta; Zeiler 2012 (ADADELTA: An Adaptive Learning Rate Method)
-template <memory_space Space = host, dtype T = float>
-using adadelta = optimizer<adadelta_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using adadelta = optimizer<adadelta_options, Space, T, Weight>;
 
 }  // namespace tenon::train

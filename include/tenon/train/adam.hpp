@@ -116,12 +116,12 @@ struct adam_rule : sweep_rule {
 /// m' = m / (1 - b1^t) and v' = v / (1 - b2^t). With amsgrad, v' is made of the greatest v so far.
 /// source    torch.optim.Adam; Kingma, Ba 2015 (Adam: A Method for Stochastic Optimization); Reddi and others 2018
 ///           (On the Convergence of Adam and Beyond)
-template <memory_space Space = host, dtype T = float>
-using adam = optimizer<adam_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using adam = optimizer<adam_options, Space, T, Weight>;
 
 /// Adam whose weights decay by themselves: p *= 1 - lr * weight_decay, then Adam's step.
 /// source    torch.optim.AdamW; Loshchilov, Hutter 2019 (Decoupled Weight Decay Regularization)
-template <memory_space Space = host, dtype T = float>
-using adamw = optimizer<adamw_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using adamw = optimizer<adamw_options, Space, T, Weight>;
 
 }  // namespace tenon::train

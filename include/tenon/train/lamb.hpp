@@ -88,7 +88,7 @@ struct lamb_rule : lamb_direction<T> {
 /// whole parameter, and lr * u where one of them is zero.
 /// cost      two launches for all parameters together
 /// source    You and others 2020 (Large Batch Optimization for Deep Learning)
-template <memory_space Space = host, dtype T = float>
-using lamb = optimizer<lamb_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using lamb = optimizer<lamb_options, Space, T, Weight>;
 
 }  // namespace tenon::train

@@ -50,7 +50,7 @@ struct lion_rule : sweep_rule {
 
 /// Lion: p *= 1 - lr * weight_decay; p -= lr * sign(b1 * m + (1 - b1) * g); m = b2 * m + (1 - b2) * g.
 /// source    Chen and others 2023 (Symbolic Discovery of Optimization Algorithms)
-template <memory_space Space = host, dtype T = float>
-using lion = optimizer<lion_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using lion = optimizer<lion_options, Space, T, Weight>;
 
 }  // namespace tenon::train

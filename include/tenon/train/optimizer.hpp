@@ -65,6 +65,20 @@ struct norm_rule : sweep_rule {
   }
 };
 
+/// Whether any gradient is not finite: 1 then, else 0.
+template <dtype T>
+struct found_inf_rule : sweep_rule {
+  static constexpr const char* name = "found_inf";
+  static constexpr int sum_count = 1;
+  static constexpr bool writes_value = false, is_step = false;
+
+  TENON_HOST_DEVICE static T settle(const T* sums) { return *sums == 0 ? T{0} : T{1}; }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE void operator()(V&, V gradient, V*, V* sum) const {
+    *sum = *sum + (gradient - gradient);  // NaN of what is not finite
+  }
+};
+
 }  // namespace detail
 
 /// A part of what an optimizer keeps, as checkpoints take it.
@@ -87,15 +101,19 @@ struct kept_values {
 /// gradients where it is clipped, and one more serves rules that adapt to norms of parameters. Nothing waits for the
 /// device, and nothing is allocated after the first step. A captured step keeps its options, and counts its replays.
 ///
+/// Parameters may be of another type, `Weight`: half or bfloat16. The optimizer then keeps their values as T, which it
+/// moves, and rounds to the parameters in the same launch; values that others give them after the first step are lost.
+///
 /// `Options` names a `rule<T>`, a sweep_rule that is made of them and names its `states` by `state_name(k)`. Where it
 /// has a `second_rule`, that runs behind it.
 /// example   train::adam<> optimizer({.lr = 1e-3}, {{train::ends_with("bias"), {.lr = 1e-2}}});
-template <class Options, memory_space Space = host, dtype T = float>
+template <class Options, memory_space Space = host, dtype T = float, dtype Weight = T>
 class optimizer {
   static_assert(std::is_floating_point_v<T> || must_hold<T>, "tenon: optimizers move parameters of float or double");
 
  public:
   static constexpr const char* state_prefix = "optim.";
+  static constexpr bool has_masters = !std::is_same_v<T, Weight>;
   using rule = typename Options::template rule<T>;
 
   /// The options of all parameters but those of `groups`; the first group that takes a parameter has it.
@@ -129,16 +147,22 @@ class optimizer {
   }
 
   /// Moves every parameter of `net` along the gradient that the last backward pass left; those without one stay.
+  /// Of gradients of a scaled loss, one launch more looks first whether all are finite, and says so in `scaled`; where
+  /// one is not, the step does nothing and is not counted.
   /// throws    error for options that make no sense, shape_error when `net` is another network than before
   template <class Network>
-  void step(Network& net) {
+  void step(Network& net, const scaled_gradients<T>& scaled = {}) {
     collect(net);
     const device_of_parameters<Space> on_device(memory_);
     take_parameters();
     table_.note_use();
-    if (clips_by_norm()) run<detail::norm_rule<T>>({}, nullptr);
-    run(make_rules<rule>(), clips_by_norm() ? table_.chunks().totals : nullptr);
-    if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), nullptr);
+    if (scaled.found_inf != nullptr) find_infinities(scaled.found_inf);
+    gradient_clip<T> clip{static_cast<T>(clipping_.clip_value), static_cast<T>(clipping_.max_norm), nullptr, scaled};
+    if (clips_by_norm()) run<detail::norm_rule<T>>({}, clip);
+    if (clips_by_norm()) clip.norm = table_.chunks().totals;
+    run(make_rules<rule>(), clip);
+    clip.norm = nullptr;
+    if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), clip);
   }
 
   /// Calls `visitor(name, values)` for the number of steps and for what is kept of every parameter, by PyTorch's names.
@@ -167,6 +191,10 @@ class optimizer {
         kept_values<T, shape_type, Space> kept{{table_.state_of(number, plane_of_[k]), parameter.value.shape()}};
         body(std::string(name) + "." + rule::state_name(k), parameter, kept);
       }
+      if constexpr (has_masters) {
+        kept_values<T, shape_type, Space> kept{{table_.master_of(number), parameter.value.shape()}};
+        body(std::string(name) + ".master", parameter, kept);
+      }
       ++number;
     });
   }
@@ -180,7 +208,7 @@ class optimizer {
       const std::size_t number = memory_.size();
       const int group = number < group_of_.size() ? group_of_[number] : 0;
       const bool has_gradient = parameter.gradient.size() == parameter.value.size();
-      const T* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
+      const Weight* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
       memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
                          parameter.value.size(), group});
     });
@@ -240,10 +268,16 @@ class optimizer {
     for (int group = 0; group < groups(); ++group) rules[group] = Rule(options_[static_cast<std::size_t>(group)]);
     return rules;
   }
+  /// Of gradients as they are.
+  void find_infinities(T* found) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    sweep<detail::found_inf_rule<T>, T, Weight> all{table_.chunks(), {infinity, infinity, nullptr}, {}, {}};
+    all.list.totals = found;
+    run_sweep<Space>(all);
+  }
   template <class Rule>
-  void run(const array<Rule, max_groups>& rules, const T* norm) {
-    sweep<Rule, T> all{
-        table_.chunks(), {static_cast<T>(clipping_.clip_value), static_cast<T>(clipping_.max_norm), norm}, {}, rules};
+  void run(const array<Rule, max_groups>& rules, const gradient_clip<T>& clip) {
+    sweep<Rule, T, Weight> all{table_.chunks(), clip, {}, rules};
     for (int k = 0; k < Rule::states; ++k) {
       all.plane_of[k] = plane_of_[k];
       if (plane_of_[k] < 0 && is_used(rules, k)) {
@@ -258,8 +292,8 @@ class optimizer {
   std::vector<int> group_of_;
   int planes_ = 0;
   array<int, rule::states == 0 ? 1 : rule::states> plane_of_{};
-  std::vector<parameter_memory<T>> memory_;
-  parameter_table<T, Space> table_;
+  std::vector<parameter_memory<Weight>> memory_;
+  parameter_table<T, Space, Weight> table_;
 };
 
 }  // namespace tenon::train

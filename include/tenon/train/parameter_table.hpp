@@ -13,21 +13,23 @@ inline constexpr index chunk_elements = 4096;  // of a chunk at most: what a blo
 inline constexpr int max_chunk_sums = 2;       // numbers that a sweep may add up over elements
 
 /// A parameter in memory: its elements, their gradients, and the group of options that it belongs to.
-template <dtype T>
+template <dtype Weight>
 struct parameter_memory {
-  T* value;
-  const T* gradient;  // null where there is none
+  Weight* value;
+  const Weight* gradient;  // null where there is none
   index size;
   int group;
 
   bool operator==(const parameter_memory&) const = default;
 };
 
-/// A run of elements of one parameter.
-template <dtype T>
+/// A run of elements of one parameter, which is computed in `T`. A parameter of another type has elements of T beside
+/// it, which are the ones that are moved, and are rounded to it.
+template <dtype T, dtype Weight = T>
 struct parameter_chunk {
   T* value;
-  const T* gradient;
+  Weight* rounded;  // null where parameters are of T
+  const Weight* gradient;
   index state;       // where what is kept for its first element lies, in each plane of the state
   int size, group;   // how many elements, none without gradients; whose options
   int parameter;     // its number
@@ -35,9 +37,9 @@ struct parameter_chunk {
 };
 
 /// The chunks of all parameters as kernels see them.
-template <dtype T>
+template <dtype T, dtype Weight = T>
 struct chunk_list {
-  const parameter_chunk<T>* chunks;
+  const parameter_chunk<T, Weight>* chunks;
   int count;
   std::int32_t* steps;  // that each chunk has taken; on the device, so that replayed graphs count too
   T* state;             // planes of one number for each element
@@ -72,22 +74,29 @@ class device_of_parameters<Space> {
 };
 
 /// Owns the list of chunks and the state of their elements, each allocated with the first list and never again.
-template <dtype T, memory_space Space>
+/// Parameters of another type than T have their elements as T in one plane more, behind the others.
+template <dtype T, memory_space Space, dtype Weight = T>
 class parameter_table {
  public:
+  static constexpr bool has_masters = !std::is_same_v<T, Weight>;
+
   /// Takes the parameters of a step, and allocates `planes` numbers for each of their elements at the first.
   /// throws    shape_error when later parameters are not as many or not of the same sizes
   /// cost      a comparison of pointers; a copy of the list to the device where they have changed
-  void take(const std::vector<parameter_memory<T>>& parameters, int planes) {
+  void take(const std::vector<parameter_memory<Weight>>& parameters, int planes) {
     if (parameters == parameters_) return;
     const bool is_first = parameters_.empty();
     if (!is_first) check_same_sizes(parameters);
     parameters_ = parameters;
-    const auto made = make_chunks();
+    auto made = make_chunks();
     if (is_first) allocate(static_cast<index>(made.size()), planes);
+    if constexpr (has_masters) {
+      if (is_first) fill_masters();
+      for (auto& each : made) each.value = state_.data() + masters_ * plane_ + each.state;
+    }
     write(chunks_, made);
   }
-  chunk_list<T> chunks() {
+  chunk_list<T, Weight> chunks() {
     return {chunks_.data(), static_cast<int>(chunks_.count()),
             steps_.data(),  state_.data(),
             plane_,         partial_sums_.data(),
@@ -97,7 +106,9 @@ class parameter_table {
   T* state_of(int parameter, int plane) {
     return state_.data() + plane * plane_ + starts_[static_cast<std::size_t>(parameter)];
   }
-  const std::vector<parameter_memory<T>>& parameters() const { return parameters_; }
+  /// The elements of parameter `parameter` as T.
+  T* master_of(int parameter) { return state_of(parameter, masters_); }
+  const std::vector<parameter_memory<Weight>>& parameters() const { return parameters_; }
 
   /// How many steps were taken; waits for the device.
   std::int64_t steps() const {
@@ -135,7 +146,7 @@ class parameter_table {
   static void write(storage<U, Space>& to, const std::vector<U>& values) {
     if (!values.empty()) Space::copy_from_host(to.data(), values.data(), to.bytes());
   }
-  void check_same_sizes(const std::vector<parameter_memory<T>>& parameters) const {
+  void check_same_sizes(const std::vector<parameter_memory<Weight>>& parameters) const {
     bool is_same = parameters.size() == parameters_.size();
     for (std::size_t i = 0; is_same && i < parameters.size(); ++i) {
       is_same = parameters[i].size == parameters_[i].size;
@@ -145,8 +156,8 @@ class parameter_table {
                                      parameters_.size(), " of its first step; an optimizer belongs to one network"));
     }
   }
-  std::vector<parameter_chunk<T>> make_chunks() {
-    std::vector<parameter_chunk<T>> made;
+  std::vector<parameter_chunk<T, Weight>> make_chunks() {
+    std::vector<parameter_chunk<T, Weight>> made;
     starts_.clear(), plane_ = 0;
     for (const auto& each : parameters_) {
       const int first = static_cast<int>(made.size()), number = static_cast<int>(starts_.size());
@@ -154,8 +165,10 @@ class parameter_table {
       for (index start = 0; start < each.size; start += chunk_elements) {
         const index left = each.size - start, size = left < chunk_elements ? left : chunk_elements;
         const bool is_still = each.gradient == nullptr;
-        made.push_back({each.value + start, is_still ? nullptr : each.gradient + start, plane_ + start,
+        made.push_back({nullptr, nullptr, is_still ? nullptr : each.gradient + start, plane_ + start,
                         is_still ? 0 : static_cast<int>(size), each.group, number, first, count});
+        if constexpr (has_masters) made.back().rounded = each.value + start;
+        else made.back().value = each.value + start;
       }
       starts_.push_back(plane_);
       plane_ += (each.size + state_alignment - 1) / state_alignment * state_alignment;
@@ -164,7 +177,9 @@ class parameter_table {
   }
   void allocate(index chunks, int planes) {
     const auto totals = static_cast<index>(parameters_.size()) + 1;
-    chunks_ = storage<parameter_chunk<T>, Space>(chunks);
+    masters_ = planes;
+    planes += has_masters ? 1 : 0;
+    chunks_ = storage<parameter_chunk<T, Weight>, Space>(chunks);
     steps_ = storage<std::int32_t, Space>(chunks);
     state_ = storage<T, Space>(plane_ * planes);
     partial_sums_ = storage<T, Space>(chunks * max_chunk_sums);
@@ -175,11 +190,19 @@ class parameter_table {
     write(totals_, std::vector<T>(static_cast<std::size_t>(totals)));
     write(counters_, std::vector<unsigned>(static_cast<std::size_t>(totals)));
   }
+  void fill_masters() {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const rank<1> extent(parameters_[i].size);
+      view<T, rank<1>, Space>(master_of(static_cast<int>(i)), extent) =
+          cast<T>(view<const Weight, rank<1>, Space>(parameters_[i].value, extent));
+    }
+  }
 
-  std::vector<parameter_memory<T>> parameters_;
+  std::vector<parameter_memory<Weight>> parameters_;
   std::vector<index> starts_;
   index plane_ = 0;
-  storage<parameter_chunk<T>, Space> chunks_;
+  int masters_ = 0;  // the plane of elements as T
+  storage<parameter_chunk<T, Weight>, Space> chunks_;
   storage<std::int32_t, Space> steps_;
   storage<T, Space> state_, partial_sums_, totals_;
   storage<unsigned, Space> counters_;

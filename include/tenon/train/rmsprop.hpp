@@ -70,7 +70,7 @@ struct rmsprop_rule : sweep_rule {
 /// p -= lr * u, with momentum lr * b of b = momentum * b + u.
 /// source    torch.optim.RMSprop; Hinton 2012 (Neural Networks for Machine Learning, lecture 6); centred: Graves 2013
 ///           (Generating Sequences With Recurrent Neural Networks)
-template <memory_space Space = host, dtype T = float>
-using rmsprop = optimizer<rmsprop_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using rmsprop = optimizer<rmsprop_options, Space, T, Weight>;
 
 }  // namespace tenon::train

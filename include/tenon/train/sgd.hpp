@@ -63,7 +63,7 @@ struct sgd_rule : sweep_rule {
 /// Stochastic gradient descent: g += weight_decay * p; v = momentum * v + (1 - dampening) * g, at first g;
 /// p -= lr * v, with nesterov lr * (g + momentum * v).
 /// source    torch.optim.SGD; Sutskever and others 2013 (On the importance of initialization and momentum)
-template <memory_space Space = host, dtype T = float>
-using sgd = optimizer<sgd_options, Space, T>;
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
+using sgd = optimizer<sgd_options, Space, T, Weight>;
 
 }  // namespace tenon::train

@@ -32,32 +32,45 @@ struct sweep_rule {
   double initial(int) const { return 0; }  // what is kept begins there
 };
 
-/// How gradients are clipped on their way into a rule.
+/// Gradients of a scaled loss, in the memory of their device: what it was multiplied by, and whether a gradient is not
+/// finite: not 0 then. Null where losses are not scaled.
+template <dtype T>
+struct scaled_gradients {
+  const T* scale = nullptr;
+  T* found_inf = nullptr;
+};
+
+/// How gradients are divided by the scale of their loss and clipped on their way into a rule.
 template <dtype T>
 struct gradient_clip {
   T value;        // their greatest magnitude
   T max_norm;     // of all of them together
   const T* norm;  // what that is; null where they are not scaled
-  T scale = 1;
+  scaled_gradients<T> scaled{};
+  T scale = 1, unscale = 1;
 
   TENON_HOST_DEVICE void begin() {
     if (norm != nullptr) scale = simd::at_most(max_norm / (*norm + static_cast<T>(1e-6)), T{1});
+    if (scaled.scale != nullptr) unscale = 1 / *scaled.scale;
   }
+  TENON_HOST_DEVICE bool skips() const { return scaled.found_inf != nullptr && *scaled.found_inf != 0; }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE V operator()(V gradient) const {
     const V low = simd::constant_like<V>(-value), high = simd::constant_like<V>(value);
-    return simd::at_most(simd::at_least(gradient, low), high) * scale;
+    return simd::at_most(simd::at_least(gradient * unscale, low), high) * scale;
   }
 };
 
-/// A rule over all chunks, with the options of each group.
-template <class Rule, dtype T>
+/// A rule over all chunks, with the options of each group. Where a gradient of a scaled loss is not finite, rules that
+/// change something do nothing.
+template <class Rule, dtype T, dtype Weight = T>
 struct sweep {
   static constexpr const char* name = Rule::name;
   static constexpr int min_blocks = 4;  // of a multiprocessor, so that enough reads are under way
   static constexpr int block = 256, states = Rule::states, places = states == 0 ? 1 : states;
   static constexpr int packet_elements = 16 / static_cast<int>(sizeof(T));
-  chunk_list<T> list;
+  static constexpr bool has_masters = !std::is_same_v<T, Weight>, changes = Rule::writes_value || states > 0;
+  chunk_list<T, Weight> list;
   gradient_clip<T> clip;
   array<int, places> plane_of;  // where each state lies; -1 where no group uses it
   array<Rule, max_groups> rules;
@@ -104,7 +117,7 @@ struct sweep {
   void settle_on_host() const {
     index next = 0;
     for (index first = 0; first < list.count; first = next) {
-      const parameter_chunk<T>& part = list.chunks[first];
+      const parameter_chunk<T, Weight>& part = list.chunks[first];
       next = Rule::sums_each ? first + part.count : list.count;
       array<T, max_chunk_sums> sums{};
       for (int k = 0; k < Rule::sum_count; ++k) {
@@ -119,20 +132,23 @@ struct sweep {
  private:
   /// A chunk, and what is to be done there.
   struct work {
-    parameter_chunk<T> part;
+    parameter_chunk<T, Weight> part;
     Rule rule;
     gradient_clip<T> clip;
     int step;
     T* state[places];  // null where the group does not use it
 
     TENON_HOST_DEVICE bool lies_in_packets() const {
-      return (reinterpret_cast<std::uintptr_t>(part.value) | reinterpret_cast<std::uintptr_t>(part.gradient)) % 16 == 0;
+      return (reinterpret_cast<std::uintptr_t>(part.value) | reinterpret_cast<std::uintptr_t>(part.gradient) |
+              reinterpret_cast<std::uintptr_t>(part.rounded)) %
+                 16 ==
+             0;
     }
     /// `Size` elements, in one access of each operand.
     template <int Size>
     TENON_HOST_DEVICE TENON_INLINE void change_packet(index i, T* sums) const {
       packet<T, Size> value = load_packet<Size>(part.value + i);
-      const packet<T, Size> gradient = load_packet<Size>(part.gradient + i);
+      const packet<Weight, Size> gradient = load_packet<Size>(part.gradient + i);
       packet<T, Size> kept[places] = {};
       for (int k = 0; k < states; ++k) {
         if (state[k] != nullptr) kept[k] = load_packet<Size>(state[k] + i);
@@ -141,10 +157,15 @@ struct sweep {
       for (int lane = 0; lane < Size; ++lane) {
         T own[places];
         for (int k = 0; k < states; ++k) own[k] = kept[k].elements[lane];
-        change(value.elements[lane], clip(gradient.elements[lane]), own, sums);
+        change(value.elements[lane], clip(static_cast<T>(gradient.elements[lane])), own, sums);
         for (int k = 0; k < states; ++k) kept[k].elements[lane] = own[k];
       }
       if constexpr (Rule::writes_value) store_packet<Size>(part.value + i, value);
+      if constexpr (Rule::writes_value && has_masters) {
+        packet<Weight, Size> rounded;
+        for (int lane = 0; lane < Size; ++lane) rounded.elements[lane] = static_cast<Weight>(value.elements[lane]);
+        store_packet<Size>(part.rounded + i, rounded);
+      }
       for (int k = 0; k < states; ++k) {
         if (Rule::writes_state && state[k] != nullptr) store_packet<Size>(state[k] + i, kept[k]);
       }
@@ -158,6 +179,7 @@ struct sweep {
       }
       change(value, clip(simd::load<T, Width>(part.gradient + i)), kept, sums);
       if constexpr (Rule::writes_value) simd::store<Width>(part.value + i, value);
+      if constexpr (Rule::writes_value && has_masters) simd::store<Width>(part.rounded + i, value);
       for (int k = 0; k < states; ++k) {
         if (Rule::writes_state && state[k] != nullptr) simd::store<Width>(state[k] + i, kept[k]);
       }
@@ -172,8 +194,10 @@ struct sweep {
   };
 
   TENON_HOST_DEVICE work begin(int number) const {
-    const parameter_chunk<T> part = list.chunks[number];
-    work at{part, rules[part.group], clip, list.steps[number] + (Rule::is_step ? 1 : 0), {}};
+    parameter_chunk<T, Weight> part = list.chunks[number];
+    const bool is_skipped = changes && clip.skips();
+    if (is_skipped) part.size = 0;
+    work at{part, rules[part.group], clip, list.steps[number] + (Rule::is_step && !is_skipped ? 1 : 0), {}};
     if constexpr (requires { at.rule.begin(T{1}); }) at.rule.begin(static_cast<T>(at.step));
     if constexpr (requires { at.rule.take(T{1}); }) at.rule.take(list.totals[part.parameter + 1]);
     at.clip.begin();
@@ -184,7 +208,7 @@ struct sweep {
   }
   /// The last block of those that share sums adds up what they left, in order of their numbers.
   template <class Device>
-  TENON_HOST_DEVICE void finish(Device& device, const parameter_chunk<T>& part, int number,
+  TENON_HOST_DEVICE void finish(Device& device, const parameter_chunk<T, Weight>& part, int number,
                                 array<T, max_chunk_sums> sums) const {
     add_up(device, sums);
     if (device.thread() == 0) {
@@ -211,13 +235,14 @@ struct sweep {
 
 /// Runs a sweep over all chunks.
 /// cost      one launch; none where there are no elements
-template <memory_space Space, class Rule, dtype T>
-void run_sweep(const sweep<Rule, T>& all) {
+template <memory_space Space, class Rule, dtype T, dtype Weight>
+void run_sweep(const sweep<Rule, T, Weight>& all) {
   constexpr index chunks_of_thread = 4;  // for fewer, a second thread costs more than it saves
-  const chunk_list<T>& list = all.list;
+  const chunk_list<T, Weight>& list = all.list;
   if (list.count == 0) return;
   if constexpr (!std::is_same_v<Space, host>) {
-    launch<Space>({.grid = {list.count}, .block = sweep<Rule, T>::block, .shared_bytes = block_reduce_bytes}, all);
+    launch<Space>({.grid = {list.count}, .block = sweep<Rule, T, Weight>::block, .shared_bytes = block_reduce_bytes},
+                  all);
   } else {
     const counted_launch counted(Rule::name);
     parallel_for(list.count, chunks_of_thread, [&](index first, index last) {

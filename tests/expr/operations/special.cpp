@@ -82,3 +82,20 @@ TEMPLATE_LIST_TEST_CASE("digamma follows its recurrence and is the slope of lgam
   const auto slope = (tenon::lgamma(above + 1e-4) - tenon::lgamma(above - 1e-4)) / 2e-4;
   CHECK(tenon_test::difference(numbers_of(tenon::digamma(above)), numbers_of(slope), 1e-7) == "");
 }
+
+TEMPLATE_LIST_TEST_CASE("trigamma at known places, at its poles and beyond", "[special]", tenon_test::spaces) {
+  const double pi = 3.14159265358979323846;
+  const std::vector<double> places = {1, 0.5, 2, -0.5, 1.5, 0, -3, infinity, nan_value};
+  const auto found = numbers_of(tenon::trigamma(tenon_test::repeated<double, TestType>(places, 9)));
+  CHECK(tenon_test::relative_difference(found,
+                                        {pi * pi / 6, pi * pi / 2, pi * pi / 6 - 1, pi * pi / 2 + 4, pi * pi / 2 - 4,
+                                         infinity, infinity, 0, nan_value},
+                                        4e-15, 0) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("trigamma follows its recurrence", "[special]", tenon_test::spaces) {
+  const auto x =
+      tenon_test::tensor_of<TestType, double>(tenon::rank<1>(300), tenon_test::random_values<double>(300, 44, -20, 20));
+  const auto step = 1 / tenon::square(x);
+  CHECK(tenon_test::difference(numbers_of(tenon::trigamma(x + 1) + step), numbers_of(tenon::trigamma(x)), 1e-9) == "");
+}

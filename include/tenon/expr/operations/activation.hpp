@@ -14,10 +14,19 @@ struct abs_op;
 struct erf_op;
 struct exp_op;
 struct expm1_op;
+struct minimum_op;
 struct sign_op;
 struct square_op;
 struct tanh_op;
 struct where_op;
+
+namespace detail {
+/// x below 0, else 0: what counts of x, so that exponentials in derivatives are nowhere infinite.
+template <class X>
+auto below_zero(const X& x) {
+  return apply_op<minimum_op>(x, 0);
+}
+}  // namespace detail
 
 /// max(x, 0); NaN stays NaN.
 struct relu_op : promoting {
@@ -91,7 +100,8 @@ struct soft_cap_op : floating_result {
     return simd::select(cap == V{}, x, V(simd::tanh(V(x / cap)) * cap));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&, const auto& cap) {
-    return apply_op<where_op>(cap == 0, g, g * (1 - (y / cap) * (y / cap)));
+    const auto share = y / apply_op<where_op>(cap == 0, 1, cap);
+    return g * apply_op<where_op>(cap == 0, 1, 1 - share * share);
   }
 };
 inline constexpr pointwise_function<soft_cap_op> soft_cap;
@@ -105,10 +115,10 @@ struct elu_op : floating_result {
     return simd::select(x > V{}, x, alpha * simd::expm1(x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return apply_op<where_op>(x > 0, g, g * (z * apply_op<exp_op>(x)));
+    return g * apply_op<where_op>(x > 0, 1, z * apply_op<exp_op>(detail::below_zero(x)));
   }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) {
-    return apply_op<where_op>(x > 0, 0, g * apply_op<expm1_op>(x));
+    return g * apply_op<expm1_op>(detail::below_zero(x));
   }
 };
 inline constexpr pointwise_function_with_defaults<elu_op> elu;
@@ -122,10 +132,11 @@ struct celu_op : floating_result {
     return simd::select(x > V{}, x, alpha * simd::expm1(x / alpha));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return apply_op<where_op>(x > 0, g, g * apply_op<exp_op>(x / z));
+    return g * apply_op<where_op>(x > 0, 1, apply_op<exp_op>(detail::below_zero(x) / z));
   }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return apply_op<where_op>(x > 0, 0, g * (apply_op<expm1_op>(x / z) - x / z * apply_op<exp_op>(x / z)));
+    const auto q = detail::below_zero(x) / z;
+    return g * (apply_op<expm1_op>(q) - q * apply_op<exp_op>(q));
   }
 };
 inline constexpr pointwise_function_with_defaults<celu_op> celu;
@@ -140,7 +151,7 @@ struct selu_op : floating_result {
     return simd::constant_like<V>(scale) * elu_op::value(x, simd::constant_like<V>(alpha));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
-    return apply_op<where_op>(x > 0, scale * g, scale * alpha * g * apply_op<exp_op>(x));
+    return g * apply_op<where_op>(x > 0, scale, scale * alpha * apply_op<exp_op>(detail::below_zero(x)));
   }
 };
 inline constexpr pointwise_function<selu_op> selu;

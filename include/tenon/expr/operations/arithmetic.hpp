@@ -256,7 +256,7 @@ struct copysign_op : floating_result, lanewise<copysign_op> {
     return std::copysign(x, y);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) {
-    return apply_op<where_op>(x == 0, 0, g * (y / x));
+    return g * apply_op<where_op>(x == 0, 0, y / x);
   }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return g * 0; }
 };

@@ -188,7 +188,7 @@ struct pow_op : promoting, lanewise<pow_op> {
     return g * (z * apply_op<pow_op>(x, z - 1));
   }
   static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
-    return apply_op<where_op>(x == 0 && z >= 0, 0, g * (y * apply_op<log_op>(x)));
+    return g * apply_op<where_op>(x == 0 && z >= 0, 0, y * apply_op<log_op>(x));
   }
 };
 inline constexpr pointwise_function<pow_op> pow;

@@ -35,6 +35,14 @@ struct map_op {
       return simd::map_lanes<Numbers...>(function, xs...);
     }
   }
+  /// A function that says its derivative has one.
+  template <int I, class Gradient, class Node, class... Operands>
+    requires requires(of_operand<I> which, const Gradient& g, const Node& y, const Operands&... xs) {
+      y.op.function.gradient(which, g, y, xs...);
+    }
+  static auto gradient(of_operand<I> which, const Gradient& g, const Node& y, const Operands&... xs) {
+    return y.op.function.gradient(which, g, y, xs...);
+  }
 };
 
 /// `function(x...)` of the elements of the operands, broadcast together.
@@ -42,6 +50,14 @@ struct map_op {
 /// cost      as an operation of the library: loops over functions without calls and branches are vectorised
 /// example   map([](float a, float b) { return a * b + 1; }, x, y)
 /// The function is copied and called on a const copy, from many threads and in no order: it must not change anything.
+/// gradient  that of operand I, where the function is a struct with `gradient(of_operand<I>{}, g, y, x...)`, an
+///           expression made of the gradient g of the result y and of the operands:
+///             struct cube {
+///               TENON_HOST_DEVICE double operator()(double x) const { return x * x * x; }
+///               static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+///                 return g * (3 * x * x);
+///               }
+///             };
 /// For CUDA it is a trivially copyable struct whose operator() is `__host__ __device__`, or an extended lambda.
 template <class Function, class... Operands>
   requires operands_of_expression<Operands...>

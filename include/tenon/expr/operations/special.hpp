@@ -1,4 +1,4 @@
-// tenon/expr/operations/special.hpp: the error, gamma and digamma functions.
+// tenon/expr/operations/special.hpp: the error, gamma, digamma and trigamma functions.
 // Integers are taken to float.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,6 +13,7 @@ namespace tenon {
 struct digamma_op;
 struct exp_op;
 struct square_op;
+struct trigamma_op;
 
 /// Error function: 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 struct erf_op : floating_result {
@@ -78,6 +79,9 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
     const double reflected = static_cast<double>(x), fraction = reflected - std::floor(reflected);
     return static_cast<T>(of_positive(1 - reflected) - pi / std::tan(pi * fraction));
   }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<trigamma_op>(x);
+  }
 
  private:
   TENON_HOST_DEVICE static double of_positive(double x) {
@@ -90,5 +94,33 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
   }
 };
 inline constexpr pointwise_function<digamma_op> digamma;
+
+/// Derivative of digamma; infinite at 0 and negative whole numbers.
+/// Small x are moved up by psi'(x) = psi'(x + 1) + 1 / x^2, negative ones reflected by psi'(x) = (pi / sin(pi x))^2 -
+/// psi'(1 - x); then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.12), all in double.
+struct trigamma_op : floating_result, lanewise<trigamma_op> {
+  static constexpr const char* name = "trigamma";
+  template <class T>
+  TENON_HOST_DEVICE static T number(T x) {
+    const double given = static_cast<double>(x), fraction = given - std::floor(given);
+    if (!(x <= 0)) return static_cast<T>(of_positive(given));
+    if (fraction == 0) return static_cast<T>(__builtin_huge_val());
+    constexpr double pi = 3.14159265358979323846;
+    const double reflection = pi / std::sin(pi * fraction);
+    return static_cast<T>(reflection * reflection - of_positive(1 - given));
+  }
+
+ private:
+  TENON_HOST_DEVICE static double of_positive(double x) {
+    double moved = 0;
+    for (; x < 10; ++x) moved += 1 / (x * x);
+    const double s = 1 / (x * x);
+    const double series =
+        s * (1.0 / 6 -
+             s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * (7.0 / 6)))))));
+    return moved + (1 + 0.5 / x + series) / x;
+  }
+};
+inline constexpr pointwise_function<trigamma_op> trigamma;
 
 }  // namespace tenon

@@ -31,6 +31,10 @@ struct even_windows {
   TENON_HOST_DEVICE index tap(int axis, index element, index window) const {
     return (element + padding[axis] - window * stride[axis]) / dilation[axis];
   }
+  /// Which of the windows that see an element a window is.
+  TENON_HOST_DEVICE index seer_number(int axis, index element, index window) const {
+    return tap(axis, element, window);
+  }
   /// How many taps further on the next window of the last axis begins; 0 where windows have no line in common.
   index taps_between_windows() const { return dilation[Rank - 1] == 1 ? stride[Rank - 1] : 0; }
 };
@@ -63,6 +67,9 @@ struct shared_windows {
   }
   TENON_HOST_DEVICE index tap(int axis, index element, index window) const {
     return element - begin(window, image[axis], output[axis]);
+  }
+  TENON_HOST_DEVICE index seer_number(int axis, index element, index window) const {
+    return window - begin(element, output[axis], image[axis]);
   }
 };
 

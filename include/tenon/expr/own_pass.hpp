@@ -1,0 +1,46 @@
+// tenon/expr/own_pass.hpp: the one node of algorithms within expressions.
+// An algorithm is no loop over its result: it runs when the statement does, and what is around it reads what it wrote.
+// Floor 2: may include base, core, expr.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/node.hpp>
+
+namespace tenon {
+
+/// What `Algorithm` makes of its operands: elements of `T` with a shape. It is a struct with a `name`, an `==`, and
+///   operator()(destination, operands...)   writes every element of a view; operands are nodes, any expressions, none
+///                                          of which reads an element of the view
+template <class Algorithm, dtype T, shape_type Shape, class... Operands>
+struct own_pass {
+  using kind = own_pass_kind;
+  using element = T;
+  using space = typename common_space<typename Operands::space...>::type;
+  using shape_type = Shape;
+  static constexpr const char* name = Algorithm::name;
+
+  Algorithm options;
+  tuple<Operands...> operands;
+  shape_type extents;
+
+  const shape_type& shape() const { return extents; }
+  /// This node on other operands of the same extents.
+  template <class... Others>
+  auto with_operands(const tuple<Others...>& others) const {
+    return own_pass<Algorithm, T, Shape, Others...>{options, others, extents};
+  }
+  /// Runs the algorithm into elements of `Space`.
+  template <class Space, class Element>
+  void write(Element* elements, const array<index, Shape::rank>& strides) const {
+    const view<Element, Shape, Space> destination(elements, extents, strides);
+    apply_tuple([&](const Operands&... operand) { options(destination, operand...); }, operands);
+  }
+};
+
+/// Composes the node from operands that are nodes already.
+template <class T, class Algorithm, shape_type Shape, class... Operands>
+auto make_own_pass(const Algorithm& algorithm, const Shape& extents, const Operands&... operands) {
+  return own_pass<Algorithm, T, Shape, Operands...>{algorithm, {{{operands}...}}, extents};
+}
+
+}  // namespace tenon

@@ -1,0 +1,71 @@
+// tests/grad/gathers.cpp: what indices chose gets the sum of the gradients of those that chose it.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/algorithms/cuda.hpp>
+#include <tenon/grad/gathers.hpp>
+
+#include <tenon/expressions.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+#include "support/spaces.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon_test::drawn;
+using tenon_test::tensor_of;
+using tenon_test::view_difference;
+
+TEST_CASE("parts that are taken, some of them twice", "[gathers]") {
+  const auto rows = tensor_of<tenon::host, int>(rank<1>(5), {2, -1, 0, 2, 2});
+  const auto table = tensor_of<tenon::host, int>(rank<2>(2, 2), {5, 0, -1, 5});
+  CHECK(view_difference([&](const auto& x) { return tenon::take(x, rows, axis<0>); }) == "");
+  CHECK(view_difference([&](const auto& x) { return tenon::take(x * x, table, axis<1>); }) == "");
+  const auto one = tensor_of<tenon::host, int>(tenon::shape<>{}, {3});
+  CHECK(view_difference([&](const auto& x) { return tenon::take(x, one, axis<0>); }) == "");
+}
+
+TEST_CASE("elements that are taken one by one", "[gathers]") {
+  const auto places =
+      tensor_of<tenon::host, tenon::index>(rank<2>(3, 6), {0, 1, 2, 3, 0, 1, 0, 0, 0, 0, 0, -1, 2, 2, 2, 1, 1, 1});
+  CHECK(view_difference([&](const auto& x) { return tenon::take_along_axis(x, places, axis<0>); }) == "");
+  const auto column = tensor_of<tenon::host, int>(tenon::shape<tenon::dyn, 1>(4, 1), {5, 0, 0, 3});
+  CHECK(view_difference([&](const auto& x) { return tenon::take_along_axis(x, column, axis<1>); }) == "");
+}
+
+TEST_CASE("lines in order have gradients by way of their positions", "[gathers]") {
+  CHECK(view_difference([](const auto& x) { return tenon::take_along_axis(x, tenon::argsort(x, axis<1>), axis<1>); }) ==
+        "");
+}
+
+TEMPLATE_LIST_TEST_CASE("the sum follows its operands, and is read like any expression", "[gathers]",
+                        tenon_test::spaces) {
+  auto x = tensor_of<TestType, float>(rank<2>(3, 2), {1, 2, 3, 4, 5, 6});
+  const auto rows = tensor_of<TestType, int>(rank<1>(4), {1, 1, 0, 1});
+  const auto v = tenon::variable<0>(x);
+  const auto [dx] = tenon::gradient(tenon::sum(tenon::square(tenon::take(v, rows, axis<0>))), tenon::wrt(v));
+  CHECK(tenon_test::numbers_of<TestType>(dx) == std::vector<double>{2, 4, 18, 24, 0, 0});
+  x = 2 * x;
+  CHECK(tenon_test::numbers_of<TestType>(dx + 1) == std::vector<double>{5, 9, 37, 49, 1, 1});
+  x = dx;  // reads what it writes
+  CHECK(tenon_test::numbers_of<TestType>(x) == std::vector<double>{4, 8, 36, 48, 0, 0});
+}
+
+TEST_CASE("sums of short floats are made in float", "[gathers]") {
+  const tenon::tensor<tenon::half, rank<1>> x(rank<1>(2), {tenon::half(1.0f), tenon::half(2.0f)});
+  const tenon::tensor<int, rank<1>> places(tenon::constants(rank<1>(4096), 0));
+  const auto v = tenon::variable<0>(x);
+  const auto [dx] = tenon::gradient(tenon::sum(tenon::cast<float>(tenon::take(v, places, axis<0>))), tenon::wrt(v));
+  CHECK(tenon_test::numbers_of(dx) == std::vector<double>{4096, 0});
+}
+
+TEST_CASE("nothing is taken, and of nothing", "[gathers]") {
+  const tenon::tensor<double, rank<2>> x({3, 0});
+  const tenon::tensor<int, rank<1>> none(rank<1>(0));
+  const auto v = tenon::variable<0>(x);
+  const auto [dx] = tenon::gradient(tenon::sum(tenon::take(v, none, axis<0>)), tenon::wrt(v));
+  CHECK(tenon_test::numbers_of(dx).empty());
+  const auto y = drawn(rank<1>(3), 1);
+  const auto w = tenon::variable<0>(y);
+  const auto [dy] = tenon::gradient(tenon::sum(tenon::take(w, none, axis<0>)), tenon::wrt(w));
+  CHECK(tenon_test::numbers_of(dy) == std::vector<double>(3, 0.0));
+}
