@@ -45,6 +45,14 @@ TEST_CASE("parameters are named by the position of their layer", "[sequential]")
   CHECK(names_of(make_small_network()) == std::vector<std::string>{"0.weight", "0.bias", "4.weight", "4.bias"});
 }
 
+TEST_CASE("linear layers in front take the rank of what follows them", "[sequential]") {
+  auto net =
+      nn::sequential(nn::linear<3, 4>{}, nn::linear<4, 8>{}, nn::multihead_attention<8, 2>{}, nn::linear<8, 2>{});
+  nn::pass<decltype(net), rank<3>> pass(net);
+  const tenon::tensor<float, rank<3>> x = tenon::zeros<float>(rank<3>(5, 2, 3));
+  CHECK(tenon::evaluated_tensor(pass.forward(x.view())).shape() == rank<3>(5, 2, 2));
+}
+
 TEST_CASE("a network is drawn anew from its seed", "[sequential]") {
   auto first = make_small_network(), second = make_small_network();
   first.initialise(7), second.initialise(7);

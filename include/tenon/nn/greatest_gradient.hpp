@@ -4,6 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/launch.hpp>
+#include <tenon/device/threads.hpp>
+#include <tenon/expr/node.hpp>
 #include <tenon/kernels/positions.hpp>
 
 namespace tenon::nn::detail {

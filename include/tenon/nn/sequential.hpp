@@ -20,10 +20,24 @@ constexpr auto shape_through(const Input& input, const First& first, const Rest&
   return shape_through(first.output_shape(input), rest...);
 }
 
+/// The rank of inputs that the first layer takes which takes no other; 0 where there is none.
+template <class... Layers>
+constexpr int rank_taken() {
+  int rank = 0;
+  const auto look = [&]<class Layer>(const Layer*) {
+    if constexpr (requires { typename Layer::input_shape; } && !requires { Layer::takes_any_rank; }) {
+      if (rank == 0) rank = Layer::input_shape::rank;
+    }
+  };
+  (look(static_cast<const Layers*>(nullptr)), ...);
+  return rank;
+}
+
 /// The most general input of the first layer that says what it takes.
 template <class First, class... Rest>
 constexpr bool check_chain() {
-  if constexpr (requires { typename First::input_shape; }) {
+  constexpr bool hangs_on_rest = requires { First::takes_any_rank; } && rank_taken<Rest...>() > 2;
+  if constexpr (requires { typename First::input_shape; } && !hangs_on_rest) {
     using last = decltype(shape_through(typename First::input_shape{}, std::declval<const First&>(),
                                         std::declval<const Rest&>()...));
     return last::rank >= 0;

@@ -1,0 +1,19 @@
+// examples/transformer/main.cpp: trains a transformer to sort numbers.
+// training.hpp is the program; this is its command line.
+// SPDX-License-Identifier: Apache-2.0
+#include "../command_line.hpp"
+#include "training.hpp"
+
+int main(int count, char** arguments) {
+  return example::run_example("transformer", count, arguments, [](const std::vector<std::string_view>& given) {
+    transformer::options options;
+    example::command_line line(
+        "transformer [options]\n\nTrains two layers of attention to sort 16 numbers, and prints how many of the places "
+        "of\nunseen sequences it fills rightly.");
+    line.add("--steps", options.steps, tenon::index{0}, "steps of training (default 1000)");
+    line.add("--batch", options.batch, tenon::index{1}, "sequences in a step (default 32)");
+    line.add("--rate", options.rate, 0.0, "learning rate of the first step (default 0.002)");
+    line.add("--seed", options.seed, std::uint64_t{0}, "of weights and sequences (default 1)");
+    if (line.parse(given)) transformer::run(options);
+  });
+}
