@@ -20,23 +20,27 @@ constexpr auto shape_through(const Input& input, const First& first, const Rest&
   return shape_through(first.output_shape(input), rest...);
 }
 
-/// The rank of inputs that the first layer takes which takes no other; 0 where there is none.
-template <class... Layers>
+/// The rank of a layer's inputs; 0 where it says none or takes any.
+template <class Layer>
 constexpr int rank_taken() {
+  if constexpr (requires { typename Layer::input_shape; } && !requires { Layer::takes_any_rank; }) {
+    return Layer::input_shape::rank;
+  } else {
+    return 0;
+  }
+}
+/// That of the first layer which has one; 0 where there is none.
+template <class... Layers>
+constexpr int first_rank_taken() {
   int rank = 0;
-  const auto look = [&]<class Layer>(const Layer*) {
-    if constexpr (requires { typename Layer::input_shape; } && !requires { Layer::takes_any_rank; }) {
-      if (rank == 0) rank = Layer::input_shape::rank;
-    }
-  };
-  (look(static_cast<const Layers*>(nullptr)), ...);
+  ((rank = rank != 0 ? rank : rank_taken<Layers>()), ...);
   return rank;
 }
 
 /// The most general input of the first layer that says what it takes.
 template <class First, class... Rest>
 constexpr bool check_chain() {
-  constexpr bool hangs_on_rest = requires { First::takes_any_rank; } && rank_taken<Rest...>() > 2;
+  constexpr bool hangs_on_rest = requires { First::takes_any_rank; } && first_rank_taken<Rest...>() > 2;
   if constexpr (requires { typename First::input_shape; } && !hangs_on_rest) {
     using last = decltype(shape_through(typename First::input_shape{}, std::declval<const First&>(),
                                         std::declval<const Rest&>()...));
