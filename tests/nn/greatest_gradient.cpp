@@ -54,6 +54,18 @@ TEMPLATE_LIST_TEST_CASE("windows side by side, in lines of every length", "[grea
     CHECK(gradient_difference<2, TestType>(columns) == "");
   }
   for (const tenon::index columns : {3, 48, 50}) CHECK(gradient_difference<3, TestType>(columns) == "");
+  for (const tenon::index columns : {4, 28, 70}) CHECK(gradient_difference<4, TestType>(columns) == "");
+  for (const tenon::index columns : {5, 37}) CHECK(gradient_difference<5, TestType>(columns) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("a gradient over the input, of an expression", "[greatest_gradient]", tenon_test::spaces) {
+  const rank<4> extents(1, 2, 4, 21);
+  auto x = tenon_test::counting<float, TestType>(extents, 1);
+  const auto gradient = tenon_test::counting<float, TestType>(rank<4>(1, 2, 2, 7), 1);
+  const auto expected = side_by_side_gradient(numbers_of(x), numbers_of(tenon::evaluated_tensor(gradient * 2)), 21, 3);
+  nn::max_pool2d<nn::per_axis<2>(2, 3)> layer;
+  layer.backward(x, tenon::evaluated_tensor(layer.forward(x)), gradient * 2, x.write_view());
+  CHECK(numbers_of(x) == expected);
 }
 
 TEMPLATE_LIST_TEST_CASE("a gradient whose last axis is apart in memory", "[greatest_gradient]", tenon_test::spaces) {

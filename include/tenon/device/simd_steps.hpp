@@ -28,6 +28,16 @@ TENON_INLINE V pick_from_third(V picked, V third, std::integer_sequence<int, Lan
   return __builtin_shufflevector(picked, third, (Phase + 3 * Lane < 2 * width ? Lane : Phase + 3 * Lane - width)...);
 }
 
+/// Of packs whose lanes take turns, lane `First`, `First` + 1, ...: what earlier turns left, and those of turn `Turn`.
+template <int Turns, int Turn, int First, class V, int... Lane>
+TENON_INLINE V take_turn(V others, V own, std::integer_sequence<int, Lane...>) {
+  constexpr int width = static_cast<int>(sizeof...(Lane));
+  return __builtin_shufflevector(others, own,
+                                 ((First + Lane) % Turns == Turn ? width + (First + Lane) / Turns
+                                  : Turn == 1                    ? (First + Lane) / Turns
+                                                                 : Lane)...);
+}
+
 }  // namespace detail
 
 /// `from[Position]`, `from[Position + Step]`, ...: `Width` lanes of the Step x Width elements that begin at a multiple
@@ -53,6 +63,20 @@ TENON_INLINE pack<T, Width> load_steps(const T* from) {
     const auto right = detail::pick_lanes<2, phase % 2>(at(2), at(3), lanes);
     return detail::pick_lanes<2, phase / 2>(left, right, lanes);
   }
+}
+
+/// The reverse: lane i of pack k goes to `to[i * Step + k]`.
+template <class T, class V, int Step>
+TENON_INLINE void store_steps(T* to, const array<V, Step>& packs) {
+  constexpr int width = width_of<V>;
+  for_each_index<Step>([&](auto k) __attribute__((always_inline)) {
+    V result = packs[0];
+    for_each_index<Step - 1>([&](auto turn) __attribute__((always_inline)) {
+      constexpr std::make_integer_sequence<int, width> lanes{};
+      result = detail::take_turn<Step, turn.value + 1, k.value * width>(result, packs[turn.value + 1], lanes);
+    });
+    store<width>(to + k.value * width, result);
+  });
 }
 #endif
 

@@ -1,12 +1,15 @@
 // tenon/nn/greatest_gradient.hpp: the gradient of max pools whose windows lie side by side, in one pass.
 // Each window looks for its greatest value again and writes all its elements: places are neither stored nor read.
-// Floor 7: may include base, core, device, expr, plan, kernels, nn.
+// Floor 7: may include base, core, device, expr, plan, kernels, evaluate, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/device/launch.hpp>
+#include <tenon/device/simd_steps.hpp>
 #include <tenon/device/threads.hpp>
-#include <tenon/expr/node.hpp>
+#include <tenon/evaluate.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/own_pass.hpp>
 #include <tenon/kernels/positions.hpp>
 
 namespace tenon::nn::detail {
@@ -68,17 +71,20 @@ struct greatest_gradient_kernel {
     for (index i = static_cast<index>(device.block().x) * device.block_size() + device.thread(); i < outputs.count();
          i += step) {
       const auto position = outputs[i];
-      walk<1>(input.at(first_tap(position)), gradient.at(position), result.at(first_tap(position)));
+      walk(input.at(first_tap(position)), gradient.at(position), result.at(first_tap(position)));
     }
   }
-  /// The windows of a line; a few at once, in arrays whose loops become vector instructions.
+  /// The windows of a line, several at once where these are numbers of the host.
   void walk_line(const array<index, rank>& position, index length) const {
     const T *from = input.at(first_tap(position)), *spread = gradient.at(position);
     T* to = result.at(first_tap(position));
-    walk_all<16>(from, spread, to, length);
+    walk_all<in_packs ? simd::native_width<T> : 1>(from, spread, to, length);
   }
 
  private:
+  static constexpr bool in_packs =
+      !compiled_by_nvcc && std::is_floating_point_v<T> && pieces::width <= simd::longest_step;
+
   /// Windows in blocks of `Count`, the last of which may begin within the one before it.
   template <int Count>
   void walk_all(const T* from, const T* gradients, T* to, index length) const {
@@ -87,7 +93,8 @@ struct greatest_gradient_kernel {
     }
     for (index i = 0; i < length; i += Count) {
       const index first = i + Count <= length ? i : length - Count;
-      walk<Count>(from + first * pieces::width, gradients + first, to + first * pieces::width);
+      if constexpr (Count == 1) walk(from + i * pieces::width, gradients + i, to + i * pieces::width);
+      else walk_pack<Count>(from + first * pieces::width, gradients + first, to + first * pieces::width);
     }
   }
   TENON_HOST_DEVICE static array<index, rank> first_tap(array<index, rank> position) {
@@ -95,38 +102,57 @@ struct greatest_gradient_kernel {
     for (int axis = 2; axis < rank; ++axis) position[axis] *= extents[axis - 2];
     return position;
   }
-  /// `Count` windows side by side: what they see, their gradients, where the result goes.
-  template <int Count>
+  /// Whether a value is chosen after the greatest before it: NaN counts as greatest, but not as greater than NaN.
+  template <class V>
+  TENON_HOST_DEVICE static auto is_greater(V value, V best) {
+    return (!(value <= best)) & (best == best);
+  }
+  /// One window: what it sees, its gradient, where the result goes.
   TENON_HOST_DEVICE void walk(const T* from, const T* gradients, T* to) const {
-    T best[Count], spread[Count];
-    int chosen[Count];
-    TENON_UNROLL(1)
-    for (int i = 0; i < Count; ++i) best[i] = from[i * pieces::width], chosen[i] = 0;
-    TENON_UNROLL(1)
-    for (int i = 0; i < Count; ++i) spread[i] = gradients[i];
+    T best = from[0];
+    int chosen = 0;
     for (int piece = 0; piece < pieces::count; ++piece) {
       const T* const values = from + pieces::offset(piece, input.strides);
       for (int tap = 0; tap < pieces::width; ++tap) {
-        TENON_UNROLL(1)
-        for (int i = 0; i < Count; ++i) {
-          const T value = values[i * pieces::width + tap];
-          const bool is_greater = !(value <= best[i]) & (best[i] == best[i]);  // NaN is, but not than NaN
-          best[i] = is_greater ? value : best[i];
-          chosen[i] = is_greater ? piece * static_cast<int>(pieces::width) + tap : chosen[i];
-        }
+        if (!is_greater(values[tap], best)) continue;
+        best = values[tap], chosen = piece * static_cast<int>(pieces::width) + tap;
       }
     }
     for (int piece = 0; piece < pieces::count; ++piece) {
       T* const values = to + pieces::offset(piece, result.strides);
-      TENON_UNROLL(1)
-      for (int i = 0; i < Count; ++i) {
-        for (int tap = 0; tap < pieces::width; ++tap) {
-          const bool is_chosen = chosen[i] == piece * static_cast<int>(pieces::width) + tap;
-          values[i * pieces::width + tap] = is_chosen ? spread[i] : T(0.0f);
-        }
+      for (int tap = 0; tap < pieces::width; ++tap) {
+        values[tap] = chosen == piece * static_cast<int>(pieces::width) + tap ? gradients[0] : T(0.0f);
       }
     }
   }
+#if !defined(__CUDACC__)
+  /// `Count` windows side by side.
+  template <int Count>
+  void walk_pack(const T* from, const T* gradients, T* to) const {
+    constexpr int width = static_cast<int>(pieces::width);
+    using lanes = simd::pack<T, Count>;
+    const lanes spread = simd::load<T, Count>(gradients);
+    lanes best = simd::load_steps<T, Count, width, 0>(from);
+    auto chosen = best != best;
+    chosen = chosen ^ chosen;
+    for (int piece = 0; piece < pieces::count; ++piece) {
+      const T* const values = from + pieces::offset(piece, input.strides);
+      for_each_index<width>([&](auto tap) __attribute__((always_inline)) {
+        const lanes value = simd::load_steps<T, Count, width, tap.value>(values);
+        const auto greater = is_greater(value, best);
+        best = simd::select(greater, value, best);
+        chosen = simd::select(greater, chosen - chosen + (piece * width + tap.value), chosen);
+      });
+    }
+    for (int piece = 0; piece < pieces::count; ++piece) {
+      array<lanes, width> values;
+      for (int tap = 0; tap < width; ++tap) {
+        values[tap] = simd::select(chosen == piece * width + tap, spread, lanes{});
+      }
+      simd::store_steps(to + pieces::offset(piece, result.strides), values);
+    }
+  }
+#endif
 };
 
 /// Runs the kernel; on the host by lines, shared among threads.
@@ -146,34 +172,55 @@ void run_greatest_gradient(const greatest_gradient_kernel<T, Window>& kernel, in
   }
 }
 
+/// Whether the last axis lies side by side.
 template <class View>
 bool has_lines(const View& x) {
   constexpr int last = View::rank - 1;
   return x.strides()[last] == 1 || x.extent(last) == 1;
 }
 
-/// Writes the gradient of the input of a max pool whose windows lie side by side, elements that are in no window aside.
-/// Returns false, and writes nothing, for expressions and for tensors whose last axis is apart in memory.
-template <class Window, class Input, class Gradient, class Destination>
-bool write_greatest_gradient(const Input& input, const Gradient& gradient, const Destination& destination) {
-  using element = typename Input::element;
-  constexpr bool in_memory =
-      std::is_same_v<typename Input::kind, leaf_kind> && std::is_same_v<typename Gradient::kind, leaf_kind>;
-  if constexpr (!in_memory || !std::is_same_v<typename Gradient::element, element> ||
-                !std::is_same_v<typename Destination::element, element>) {
-    return false;
-  } else {
-    constexpr int rank = Window::rank + 2;
-    if (!has_lines(input.elements) || !has_lines(gradient.elements) || !has_lines(destination)) return false;
-    const auto extents = gradient.shape().to_array();
-    run_greatest_gradient<typename Input::space>(
-        greatest_gradient_kernel<element, Window>{numbered_positions<rank>(extents),
-                                                  {input.elements.data(), input.elements.strides()},
-                                                  {gradient.elements.data(), gradient.elements.strides()},
-                                                  {destination.data(), destination.strides()}},
-        extents[rank - 1]);
-    return true;
+/// The elements of a node where they lie side by side, else a copy of them, which `copy` keeps.
+template <class Node, class Tensor>
+auto lines_of(const Node& node, Tensor& copy) {
+  using T = typename Tensor::element;
+  using lines = lines_of_planes<const T, Tensor::shape_type::rank>;
+  if constexpr (std::is_same_v<typename Node::kind, leaf_kind> && std::is_same_v<typename Node::element, T>) {
+    if (has_lines(node.elements)) return lines{node.elements.data(), node.elements.strides()};
   }
+  copy = Tensor(cast<T>(node));
+  return lines{copy.data(), copy.view().strides()};
 }
+
+/// Of the input of a max pool, from the input and the gradient of the result; elements that are in no window get zeros.
+template <class Window>
+struct greatest_gradient_algorithm {
+  static constexpr const char* name = "greatest_gradient";
+
+  bool operator==(const greatest_gradient_algorithm&) const = default;
+  template <class Target, class Input, class Gradient>
+  void operator()(const Target& target, const Input& input, const Gradient& gradient) const {
+    using T = typename Target::element;
+    using space = typename Target::space;
+    constexpr int rank = Window::rank + 2;
+    if (!has_lines(target)) {
+      tensor<T, tenon::rank<rank>, space> result(tenon::rank<rank>(target.shape().to_array()));
+      (*this)(result.write_view(), input, gradient);
+      target = result;
+      return;
+    }
+    const auto extents = gradient.shape().to_array();
+    bool fills = true;
+    for (int axis = 2; axis < rank; ++axis) {
+      fills = fills && extents[axis] * Window::static_extent(axis - 2) == target.extent(axis);
+    }
+    if (!fills) target = T(0.0f);
+    tensor<T, tenon::rank<rank>, space> input_copy, gradient_copy;
+    run_greatest_gradient<space>(greatest_gradient_kernel<T, Window>{numbered_positions<rank>(extents),
+                                                                     lines_of(input, input_copy),
+                                                                     lines_of(gradient, gradient_copy),
+                                                                     {target.data(), target.strides()}},
+                                 extents[rank - 1]);
+  }
+};
 
 }  // namespace tenon::nn::detail

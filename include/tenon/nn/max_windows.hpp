@@ -33,6 +33,13 @@ auto for_each_tap(const Node& node) {
 
 }  // namespace detail
 
+/// Whether a layer's type says that its windows lie side by side.
+template <class Layer>
+inline constexpr bool lie_side_by_side = false;
+template <class Layer>
+  requires requires { Layer::divides_input; }
+inline constexpr bool lie_side_by_side<Layer> = Layer::divides_input;
+
 /// Base of a layer with `rank` and `windows_of(input, outside)`: its value is the greatest of each window. NaN counts
 /// as greatest, of equal values the first does.
 template <class Layer>
@@ -51,21 +58,13 @@ struct greatest_of_windows {
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output& output, const Gradient& gradient, const Destination& destination) {
     constexpr int rank = Layer::rank;
-    if constexpr (is_wanted<Destination>) {
+    using element = typename Gradient::element;
+    if constexpr (is_wanted<Destination> && lie_side_by_side<Layer>) {
+      using windows = detail::greatest_gradient_algorithm<typename Layer::window_shape>;
+      destination = make_own_pass<element>(windows{}, input.shape(), as_node(input), as_node(gradient));
+    } else if constexpr (is_wanted<Destination>) {
       const auto is_chosen = numbered(input) == detail::for_each_tap<rank>(places_of(input, as_node(output)));
       const auto spread = detail::for_each_tap<rank>(as_node(gradient));
-      using element = typename Gradient::element;
-      if constexpr (requires { Layer::divides_input; }) {
-        if constexpr (Layer::divides_input) {
-          bool fills = true;
-          for (int axis = 0; axis < rank; ++axis) fills = fills && input.extent(2 + axis) % layer().kernel[axis] == 0;
-          if (!fills) destination = 0.0f;
-          using window = typename Layer::window_shape;
-          if (detail::write_greatest_gradient<window>(as_node(input), as_node(gradient), destination)) return;
-          layer().windows_of(destination, element(0.0f)) = where(is_chosen, spread, element(0.0f));
-          return;
-        }
-      }
       const auto x = variable<0>(input);
       const auto [result] = vjp(seen(x), where(is_chosen, spread, element(0.0f)), wrt(x));
       destination = result;
