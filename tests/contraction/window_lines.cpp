@@ -25,7 +25,7 @@ bool holds_patches(const Node& node, tenon::index room) {
   for (tenon::index row = 0; row < all_rows;) {
     const tenon::index rows = std::min(room, plane_rows - row % plane_rows);
     std::vector<float> image(static_cast<std::size_t>(lines.size(channels, room)), -7);
-    lines.copy(patches, {row, rows, room}, channels, image.data());
+    lines.copy(patches, {row, rows, room}, {{0, channels}}, image.data());
     for (tenon::index k = 0; k < extents.depth; ++k) {
       for (tenon::index i = 0; i < rows * lines.columns(); ++i) {
         const tenon::index number = i / lines.columns() * lines.pitch() + i % lines.columns();

@@ -48,6 +48,24 @@ TEST_CASE("rows and columns of every length", "[reduce]") {
   }
 }
 
+TEST_CASE("short axes are one run where they lie side by side, and results are neighbours else", "[reduce]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<4>(3, 20, 7, 6), 3));
+  const auto part = tenon::slice(x, tenon::range(), tenon::range(), tenon::range(), tenon::range(0, 5));
+  const auto along_kept = [](const auto& operand) {
+    return tenon::detail::folds_along_kept<0>(tenon::sum(operand, tenon::drop<0, 2, 3>), rank<1>(20).to_array());
+  };
+  CHECK(!along_kept(x));
+  CHECK(along_kept(part));
+  std::vector<double> of_whole(20), of_part(20);
+  for (tenon::index i = 0; i < x.size(); ++i) {
+    const auto channel = static_cast<std::size_t>(i / 42 % 20);
+    const double value = static_cast<double>(x.data()[i]);
+    of_whole[channel] += value, of_part[channel] += i % 6 < 5 ? value : 0.0;
+  }
+  CHECK(difference(numbers_of(tenon::sum(x, tenon::drop<0, 2, 3>)), of_whole, 1e-5) == "");
+  CHECK(difference(numbers_of(tenon::sum(part, tenon::drop<0, 2, 3>)), of_part, 1e-5) == "");
+}
+
 TEST_CASE("wherever columns are cut for threads, their sums are the same", "[reduce]") {
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(300, 1003), 3, -1.0f, 1.0f));
   CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::sum(x, axis<0>)); }));

@@ -10,7 +10,7 @@
 #include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/contraction/host_vector.hpp>
-#include <tenon/contraction/host_windows.hpp>
+#include <tenon/contraction/host_weight_gradient.hpp>
 #include <tenon/device/launch_count.hpp>
 
 namespace tenon {
@@ -52,8 +52,12 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     const depthwise_product<unit, Left, Right, Epilogue> planes{left, right, epilogue};
     if (planes.run(extents.rows, extents.columns, extents.depth)) return;
     const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
-    product.run(extents.rows, extents.columns, extents.depth);
-  } else {
+    return product.run(extents.rows, extents.columns, extents.depth);
+  } else if constexpr (products::group == 1 && is_transposed_patch_matrix<Right>) {
+    const host_weight_gradient<products, Left, decltype(right.matrix), Epilogue> product{left, right.matrix, epilogue};
+    if (product.run(extents.rows, extents.columns, extents.depth)) return;
+  }
+  if constexpr (products::group != 1 || !is_patch_matrix<Right>) {
     const host_product<products, Left, Right, Epilogue> product{left, right, epilogue};
     product.run(extents.rows, extents.columns, extents.depth);
   }

@@ -106,7 +106,7 @@ struct window_product {
   void run_strip(const product& shared, index first_row, index count) const {
     const lines_type& lines = shared.lines;
     unit* image = detail::product_workspace<unit, 7>(lines.size(shared.channels, shared.strip_rows) + tile::width);
-    lines.copy(patches, {first_row, count, shared.strip_rows}, shared.channels, image);
+    lines.copy(patches, {first_row, count, shared.strip_rows}, {{0, shared.channels}}, image);
     const column_panels<Products> panels(lines.numbers(count));
     const index pitch = panels.padded();
     sum* results = detail::product_workspace<sum, 8>(tile::height * pitch);

@@ -13,6 +13,7 @@ namespace tenon {
 template <class Program, int Rank, class Axes>
 struct folded_matrix {
   using value_type = typename Program::value_type;
+  using axes_type = Axes;
   Program program;
   array<index, Rank> extents;
   array<index, Rank> batch;  // the position of the axes that are neither row nor column

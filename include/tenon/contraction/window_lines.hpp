@@ -66,13 +66,13 @@ class window_lines {
   struct strip {
     index first_row, rows, room;
   };
-  /// Lays out what the windows of a strip see.
+  /// Lays out what the windows of a strip see in the channels `channels[0]` to `channels[1]` - 1.
   template <class Patches, class T>
-  void copy(const Patches& patches, const strip& part, index channels, T* to) const {
+  void copy(const Patches& patches, const strip& part, const array<index, 2>& channels, T* to) const {
     const index lines = part.room + reach(), block = lines * pitch_;
     array<index, Rank + 3> position{};
     position[0] = patches.group;
-    for (index c = 0; c < channels; ++c) {
+    for (index c = channels[0]; c < channels[1]; ++c) {
       position[2] = c;
       for (index outer = 0; outer < outer_taps_; ++outer) {
         for (index phase = 0; phase < row_.phases(); ++phase, to += column_.phases() * block) {

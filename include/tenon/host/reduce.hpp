@@ -29,22 +29,27 @@ struct block_slots {
 
 namespace detail {
 
-/// Whether neighbouring results are better folded side by side: the innermost axis is kept, or short and reduced.
-template <class Reduction>
-bool folds_along_kept(const Reduction& node) {
+/// Whether neighbouring results are better folded side by side: the innermost axis is kept, or it is reduced, short and
+/// not merged with others.
+template <int FirstSlot, class Reduction, int ResultRank>
+bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& result_extents) {
   constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+  constexpr index short_run = 16;
   int last_kept = rank - 1;
   while (last_kept >= 0 && reduced[last_kept]) --last_kept;
   if (last_kept < 0) return false;
   const index beside = node.operand().shape().extent(last_kept), inner = node.operand().shape().extent(rank - 1);
-  return beside > 1 && (last_kept == rank - 1 || (inner < 16 && beside > inner));
+  if (beside <= 1 || last_kept == rank - 1) return beside > 1;
+  return inner < short_run && beside > inner &&
+         lower_reduction<FirstSlot>(node, result_extents, false).run_length() < short_run;
 }
 
-template <int... I, class... Reductions>
+template <int... I, class... Reductions, int Rank>
 array<bool, sizeof...(I)> along_kept_of(
-    const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions) {
-  return {{folds_along_kept(*get<I>(reductions))...}};
+    const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions,
+    const array<index, Rank>& extents) {
+  return {{folds_along_kept<I + 1 - slot_count<Reductions>>(*get<I>(reductions), extents)...}};
 }
 
 /// Full reductions; long ones are shared among threads.
@@ -155,7 +160,8 @@ TENON_INLINE void run_reduce_host(const Target& target, const E& node) {
   if constexpr (reduces_windows<E>) {
     if (run_windows_host(target, node)) return;
   }
-  const auto folds = lower_reductions(node, node.shape().to_array(), detail::along_kept_of(reductions_of(node)));
+  const auto extents = node.shape().to_array();
+  const auto folds = lower_reductions(node, extents, detail::along_kept_of(reductions_of(node), extents));
   const counted_launch counted("reduce");
   run_result_blocks<E::shape_type::rank>(target, node, folds);
 }

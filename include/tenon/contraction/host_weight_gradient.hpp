@@ -1,0 +1,253 @@
+// tenon/contraction/host_weight_gradient.hpp: weight gradients of convolutions on the host.
+// Taps are the rows of a tile: each reads what its windows see along the lines of a strip, so that no patch is copied.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/host_windows.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// What a tile of taps multiplies: for windows of planes, in rows that lie `pitch` apart in the lines, what each tap
+/// sees, and a row of `right`; these follow one another.
+template <class Unit>
+struct tap_operands {
+  const Unit* lines;
+  const index* offsets;  // of each tap
+  index planes, plane_step, rows, pitch, columns;
+  const Unit* right;
+};
+
+/// Adds the sums of a tile to rows `pitch` apart.
+template <class Products, int Height, int Vectors>
+[[gnu::noinline]] void add_taps(const tap_operands<typename Products::unit>& operands, typename Products::sum* to,
+                                index pitch) {
+  using unit = typename Products::unit;
+  constexpr int lanes = Products::lanes;
+  typename Products::pack sums[Height][Vectors] = {};
+  const unit* taps[Height];
+  for (int i = 0; i < Height; ++i) taps[i] = operands.lines + operands.offsets[i];
+  const unit* right = operands.right;
+  const index all_rows = operands.planes * operands.rows;
+  const index next_plane = operands.plane_step - operands.rows * operands.pitch;
+  for (index row = 0, left = operands.rows; row < all_rows; ++row) {
+    for (index k = 0; k < operands.columns; ++k, right += Vectors * lanes) {
+      simd::pack<unit, lanes> gradients[Vectors];
+      TENON_UNROLL(3)
+      for (int j = 0; j < Vectors; ++j) gradients[j] = simd::load<unit, lanes>(right + j * lanes);
+      TENON_UNROLL(8)
+      for (int i = 0; i < Height; ++i) {
+        const unit number = taps[i][k];
+        TENON_UNROLL(3)
+        for (int j = 0; j < Vectors; ++j) sums[i][j] = Products::add(sums[i][j], number, gradients[j]);
+      }
+    }
+    const bool ends_plane = --left == 0;
+    if (ends_plane) left = operands.rows;
+    TENON_UNROLL(8)
+    for (int i = 0; i < Height; ++i) taps[i] += operands.pitch + (ends_plane ? next_plane : 0);
+  }
+  TENON_UNROLL(8)
+  for (int i = 0; i < Height; ++i, to += pitch) {
+    TENON_UNROLL(3)
+    for (int j = 0; j < Vectors; ++j) {
+      simd::store<lanes>(to + j * lanes, sums[i][j] + simd::load<typename Products::sum, lanes>(to + j * lanes));
+    }
+  }
+}
+
+/// For a tile of the height of host_tile, or its step, and of one to three vectors.
+template <class Products>
+void add_taps(const tap_operands<typename Products::unit>& operands, index height, index width,
+              typename Products::sum* to, index pitch) {
+  using tile = host_tile<Products>;
+  using function = void (*)(const tap_operands<typename Products::unit>&, typename Products::sum*, index);
+  static constexpr function functions[2][3] = {
+      {add_taps<Products, tile::step, 1>, add_taps<Products, tile::step, 2>, add_taps<Products, tile::step, 3>},
+      {add_taps<Products, tile::height, 1>, add_taps<Products, tile::height, 2>, add_taps<Products, tile::height, 3>}};
+  functions[height / tile::height][width / tile::lanes - 1](operands, to, pitch);
+}
+
+template <class Matrix>
+inline constexpr bool is_transposed_patch_matrix = false;
+template <class Matrix>
+inline constexpr bool is_transposed_patch_matrix<transposed_matrix<Matrix>> = is_patch_matrix<Matrix>;
+
+}  // namespace detail
+
+/// The product of gradients and the transposed patches of images: row (o), column (c, r, s), depth (n, p, q).
+/// cost      2 rows columns depth operations; gradients are packed once, images once for each strip of about a thousand
+///           windows, whose sums are added up in memory
+template <class Products, class Left, class Patches, class Epilogue>
+struct host_weight_gradient {
+  using tile = host_tile<Products>;
+  using unit = typename Products::unit;
+  using sum = typename Products::sum;
+  using panels = column_panels<Products>;
+  static_assert(Products::group == 1 && std::is_same_v<unit, sum>);
+  Left left;
+  Patches patches;
+  Epilogue epilogue;
+
+  /// False, and nothing done, where windows have one tap: patches are images then, and best packed as they are.
+  bool run(index rows, index columns, index depth) const {
+    if (patches.geometry.taps() == 1) return false;
+    if (rows == 0 || columns == 0) return true;
+    const lines_type lines(patches.geometry);
+    const index taps = patches.geometry.taps(), channels = columns / taps;
+    const tap_blocks blocks{taps, channels, detail::least(channels, most_channels)};
+    const panels outputs(rows);
+    const index sums_count = blocks.count() * blocks.padded_taps() * outputs.padded();
+    sum* const sums = detail::product_workspace<sum, 0>(sums_count);
+    std::fill_n(sums, sums_count, sum(0));
+    if (depth != 0) add_strips(lines, blocks, outputs, rows, depth, sums);
+    store(blocks, outputs, rows, sums);
+    return true;
+  }
+
+ private:
+  using left_axes = typename Left::axes_type;
+  using lines_type = decltype(window_lines(std::declval<const Patches&>().geometry));
+  static constexpr index most_channels = 8, most_windows = 1024, grain = index{1} << 20;
+
+  /// Channels in blocks, each of which has a tile's rows of sums.
+  struct tap_blocks {
+    index taps, channels, in_block;
+
+    index count() const { return (channels + in_block - 1) / in_block; }
+    index padded_taps() const { return detail::round_up(in_block * taps, tile::step); }
+    index first_channel(index block) const { return block * in_block; }
+    index channels_of(index block) const { return detail::least(in_block, channels - block * in_block); }
+  };
+  /// Rows of windows of planes that follow one another; there is room for as many `room` rows in the lines of each.
+  struct strip {
+    index first_plane, planes, row, rows, room;
+  };
+  /// What the strips share.
+  struct product {
+    index rows, plane_rows;
+    lines_type lines;
+    tap_blocks blocks;
+    panels outputs;
+    const index* offsets;  // of the taps of a block
+    unit* gradients;       // of a strip
+    sum* sums;
+
+    index windows(const strip& part) const { return part.planes * part.rows * lines.columns(); }
+  };
+
+  /// The order of additions follows from extents alone: so do the strips.
+  void add_strips(const lines_type& lines, const tap_blocks& blocks, const panels& outputs, index rows, index depth,
+                  sum* sums) const {
+    const index all_rows = depth / lines.columns(), plane_rows = lines.crosses_planes() ? all_rows : lines.rows();
+    const index planes = all_rows / plane_rows, strip_rows = even_share(plane_rows, most_windows / lines.columns());
+    const index strip_planes = even_share(planes, most_windows / (plane_rows * lines.columns()));
+    index* const offsets = detail::product_workspace<index, 6>(blocks.padded_taps());
+    lines.find_taps(blocks.in_block, strip_rows, offsets);
+    std::fill(offsets + blocks.in_block * blocks.taps, offsets + blocks.padded_taps(), index{0});
+    const index most = strip_planes * strip_rows * lines.columns() * outputs.padded();
+    const product shared{rows,    plane_rows, lines, blocks, outputs, offsets, detail::product_workspace<unit, 2>(most),
+                         sums};
+    for (index plane = 0; plane < planes; plane += strip_planes) {
+      for (index row = 0; row < plane_rows; row += strip_rows) {
+        const strip part{plane, detail::least(strip_planes, planes - plane), row,
+                         detail::least(strip_rows, plane_rows - row), strip_rows};
+        pack_gradients(shared, part);
+        add_strip(shared, part);
+      }
+    }
+  }
+  /// As few shares as may be of at most `most`, at least one, and as equal as may be.
+  static index even_share(index count, index most) {
+    const index shares = (count + std::max(most, index{1}) - 1) / std::max(most, index{1});
+    return (count + shares - 1) / shares;
+  }
+
+  /// The gradients of windows, as panels of outputs: those of a window lie side by side.
+  void pack_gradients(const product& shared, const strip& part) const {
+    const index windows = shared.windows(part), of_plane = part.rows * shared.lines.columns();
+    const index items = shared.outputs.panels * part.planes;
+    parallel_for(items, 1 + grain / 32 / (of_plane * tile::width), [&](index first, index last) {
+      for (index item = first; item < last; ++item) {
+        const index panel = item / part.planes, plane = item % part.planes;
+        const index row = shared.outputs.first_column(panel), width = shared.outputs.width(panel);
+        const index window = ((part.first_plane + plane) * shared.plane_rows + part.row) * shared.lines.columns();
+        pack_panel({row, detail::least(width, shared.rows - row), window, of_plane}, width,
+                   shared.gradients + row * windows + plane * of_plane * width);
+      }
+    });
+  }
+  void pack_panel(const matrix_part& part, index width, unit* to) const {
+    if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
+      constexpr auto rows = left_axes::rows;
+      constexpr auto columns = left_axes::columns;
+      const auto& stride = left.program.stride;
+      const bool is_adjacent = stride[columns[columns.size() - 1]] == 1 && left.run_from(part.column) >= part.columns;
+      if (is_adjacent && part.rows == width) {
+        const unit* from = left.program.at(left.position(part.row, part.column)).data;
+        return simd::copy_matrix(to, from, {part.columns, width, 1, stride[rows[rows.size() - 1]], width});
+      }
+    }
+    const auto fill = [&](index j, index from, index length, unit* elements) {
+      detail::copy_row(left, part.row + j, part.column + from, length, elements);
+    };
+    detail::pack_filled<unit>(part.rows, part.columns, width, to, fill);
+  }
+
+  void add_strip(const product& shared, const strip& part) const {
+    const tap_blocks& blocks = shared.blocks;
+    const index windows = shared.windows(part), work = blocks.padded_taps() * windows * tile::width;
+    parallel_for(blocks.count() * shared.outputs.panels, 1 + grain / work, [&](index first, index last) {
+      const index plane_step = shared.lines.size(blocks.in_block, part.room);
+      unit* const image = detail::product_workspace<unit, 7>(part.planes * plane_step);
+      index copied = -1;
+      for (index item = first; item < last; ++item) {
+        const index block = item / shared.outputs.panels, panel = item % shared.outputs.panels;
+        if (block != copied) copy_block(shared, part, block, image), copied = block;
+        const index column = shared.outputs.first_column(panel), pitch = shared.outputs.padded();
+        const index end = detail::round_up(blocks.channels_of(block) * blocks.taps, tile::step);
+        detail::tap_operands<unit> operands{image,
+                                            nullptr,
+                                            part.planes,
+                                            plane_step,
+                                            part.rows,
+                                            shared.lines.pitch(),
+                                            shared.lines.columns(),
+                                            shared.gradients + column * windows};
+        index height = 0;
+        for (index tap = 0; tap < end; tap += height) {
+          height = end - tap >= tile::height ? tile::height : tile::step;
+          operands.offsets = shared.offsets + tap;
+          detail::add_taps<Products>(operands, height, shared.outputs.width(panel),
+                                     shared.sums + (block * blocks.padded_taps() + tap) * pitch + column, pitch);
+        }
+      }
+    });
+  }
+  /// What the windows of a strip see in a block of channels, plane after plane.
+  void copy_block(const product& shared, const strip& part, index block, unit* to) const {
+    const index channel = shared.blocks.first_channel(block), end = channel + shared.blocks.channels_of(block);
+    for (index plane = 0; plane < part.planes; ++plane, to += shared.lines.size(shared.blocks.in_block, part.room)) {
+      const index row = (part.first_plane + plane) * shared.plane_rows + part.row;
+      shared.lines.copy(patches, {row, part.rows, part.room}, {{channel, end}}, to);
+    }
+  }
+
+  /// Sums of taps by outputs become results of outputs by taps.
+  void store(const tap_blocks& blocks, const panels& outputs, index rows, const sum* sums) const {
+    const index width = blocks.in_block * blocks.taps;
+    parallel_for(blocks.count(), 1 + grain / 32 / (rows * width), [&](index first, index last) {
+      sum* const results = detail::product_workspace<sum, 8>(rows * width);
+      for (index block = first; block < last; ++block) {
+        const index count = blocks.channels_of(block) * blocks.taps;
+        simd::copy_matrix(results, sums + block * blocks.padded_taps() * outputs.padded(),
+                          {rows, count, 1, outputs.padded(), width});
+        epilogue.store_tile(0, block * width, {{rows, count}}, results, width);
+      }
+    });
+  }
+};
+
+}  // namespace tenon
