@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <tenon/contraction/host_arithmetic.hpp>
 #include <tenon/device/simd_transpose.hpp>
 #include <tenon/plan/write.hpp>
@@ -41,7 +42,10 @@ TENON_INLINE void copy_elements(const T* from, index count, T* to) {
     __builtin_prefetch(from + j + elements_ahead<T>);
     simd::store<lanes>(to + j, simd::load<T, lanes>(from + j));
   }
-  if (j < count) simd::store_part<lanes>(to + j, simd::load_part<T, lanes>(from + j, count - j), count - j);
+  if (j < count) {
+    __builtin_prefetch(from + j + elements_ahead<T>);
+    simd::store_part<lanes>(to + j, simd::load_part<T, lanes>(from + j, count - j), count - j);
+  }
 }
 
 template <class T>
@@ -56,35 +60,42 @@ constexpr index steps_until(index from, index place, index step) {
   return step == 1 ? place - from : (place - from + step - 1) / step;
 }
 
-/// `count` values that a tap along the last axis sees, for windows `window`, `window` + 1, ...; `cursor` runs along the
-/// axis.
-template <class T, int Rank, class Cursor>
-TENON_INLINE void copy_patch_run(const patch_geometry<Rank>& geometry, const Cursor& cursor, index tap, index window,
-                                 index count, T* to) {
+/// The elements along the last axis that a tap sees: `count` of them from `first` on, `step` apart; of the windows asked
+/// for, the one numbered `to` sees the first, and each `to_step` further on the next.
+struct seen_run {
+  index first = 0, step = 1, count = 0, to = 0, to_step = 1;
+};
+
+/// What tap `tap` of the windows `window`, ..., `window + count - 1` sees.
+template <int Rank>
+seen_run find_seen(const patch_geometry<Rank>& geometry, index tap, index window, index count) {
   constexpr int axis = Rank - 1;
-  const index step = geometry.stride[axis];
-  if (geometry.image_step[axis] != 1) {
-    for (index j = 0; j < count; ++j) {
-      const index place = geometry.place(axis, window + j, tap);
-      to[j] = place < 0 ? T(0) : static_cast<T>(cursor.value(place, no_slots{}));
+  const index stride = geometry.stride[axis], image_step = geometry.image_step[axis];
+  const index common = image_step == 1 ? 1 : std::gcd(stride, image_step);
+  const index spread = window * stride + tap * geometry.dilation[axis] - geometry.padding[axis];
+  seen_run run{0, stride / common, 0, steps_until(spread, 0, stride), image_step / common};
+  while (run.to < count && image_step != 1 && (spread + run.to * stride) % image_step != 0) ++run.to;
+  if (run.to >= count) return run;
+  run.first = (spread + run.to * stride) / image_step;
+  run.count = least(steps_until(run.first, geometry.image[axis], run.step), steps_until(run.to, count, run.to_step));
+  return run;
+}
+
+/// Copies the elements that a tap sees to the places of the windows from `to` on; `cursor` runs along the axis.
+template <int Rank, class T, class Cursor>
+TENON_INLINE void copy_seen(const Cursor& cursor, const seen_run& run, T* to) {
+  if (run.to_step == 1) {
+    using memory_cursor = typename strided_source<T, Rank + 3>::cursor;
+    if constexpr (std::is_same_v<Cursor, memory_cursor>) {
+      const memory_cursor seen{cursor.data + run.first * cursor.stride, run.step * cursor.stride};
+      if (seen.stride == 1) return copy_elements(seen.data, run.count, to + run.to);
+      return copy_run(seen, 0, run.count, to + run.to);
     }
-    return;
+    if (run.step == 1 && run.count > 0) return copy_run(cursor, run.first, run.count, to + run.to);
   }
-  const index first = window * step + tap * geometry.dilation[axis] - geometry.padding[axis];  // what the first sees
-  const index before = least(steps_until(first, 0, step), count);
-  const index beyond = std::max(least(steps_until(first, geometry.image[axis], step), count), before);
-  fill_zeros(to, before);
-  using memory_cursor = typename strided_source<T, Rank + 3>::cursor;
-  if constexpr (std::is_same_v<Cursor, memory_cursor>) {
-    const memory_cursor seen{cursor.data + (first + before * step) * cursor.stride, step * cursor.stride};
-    if (seen.stride == 1) copy_elements(seen.data, beyond - before, to + before);
-    else copy_run(seen, 0, beyond - before, to + before);
-  } else if (step == 1) {
-    if (before < beyond) copy_run(cursor, first + before, beyond - before, to + before);
-  } else {
-    for (index j = before; j < beyond; ++j) to[j] = static_cast<T>(cursor.value(first + j * step, no_slots{}));
+  for (index j = 0; j < run.count; ++j) {
+    to[run.to + j * run.to_step] = static_cast<T>(cursor.value(run.first + j * run.step, no_slots{}));
   }
-  fill_zeros(to + beyond, count - beyond);
 }
 
 /// The values of row (c, r, s) for `count` windows from number `column` on.
@@ -107,7 +118,10 @@ TENON_INLINE void copy_patch_row(const patch_matrix<Program, Rank, GroupAxis>& p
       inside = inside && position[3 + axis] >= 0;
     }
     if (inside) {
-      copy_patch_run(geometry, patches.program.at(position), tap[Rank - 1], window[Rank - 1], length, to);
+      const seen_run run = find_seen(geometry, tap[Rank - 1], window[Rank - 1], length);
+      fill_zeros(to, run.to_step == 1 && run.count > 0 ? run.to : length);
+      copy_seen<Rank>(patches.program.at(position), run, to);
+      if (run.to_step == 1 && run.count > 0) fill_zeros(to + run.to + run.count, length - run.to - run.count);
     } else {
       std::fill(to, to + length, T(0));
     }

@@ -69,26 +69,15 @@ class window_lines {
   /// Lays out what the windows of a strip see in the channels `channels[0]` to `channels[1]` - 1.
   template <class Patches, class T>
   void copy(const Patches& patches, const strip& part, const array<index, 2>& channels, T* to) const {
-    const index lines = part.room + reach(), block = lines * pitch_;
+    const index block = (part.room + reach()) * pitch_;
     array<index, Rank + 3> position{};
     position[0] = patches.group;
     for (index c = channels[0]; c < channels[1]; ++c) {
       position[2] = c;
       for (index outer = 0; outer < outer_taps_; ++outer) {
-        for (index phase = 0; phase < row_.phases(); ++phase, to += column_.phases() * block) {
-          place_of_plane place{part.first_row / rows(), part.first_row % rows()};
-          bool inside = find_plane(place.plane, outer, position);
-          for (index line = 0; line < part.rows + reach(); ++line, ++place.row) {
-            if (crosses_planes() && place.row == rows()) {
-              place = {place.plane + 1, 0};
-              inside = find_plane(place.plane, outer, position);
-            }
-            const bool is_seen = find_row(phase, place.row, position) && inside;
-            copy_line(patches.program, position, is_seen, to + line * pitch_, block);
-          }
-          for (index other = 0; other < column_.phases(); ++other) {  // the last line has no next
-            T* const behind = to + other * block + (part.rows + reach()) * pitch_;
-            std::fill(behind, behind + shared_, T(0));
+        for (index row = 0; row < row_.phases(); ++row) {
+          for (index column = 0; column < column_.phases(); ++column, to += block) {
+            copy_block(patches.program, {outer, row, column}, part, position, to);
           }
         }
       }
@@ -142,15 +131,25 @@ class window_lines {
     if constexpr (Rank == 1) return true;
     else return (position[Rank + 1] = geometry_.place(Rank - 2, line - row_.shift(phase), phase)) >= 0;
   }
+  /// The taps whose lines are a block: one along the axes before the last two, a phase along each of these.
+  struct block_taps {
+    index outer, row, column;
+  };
   template <class Program, class T>
-  void copy_line(const Program& program, const array<index, Rank + 3>& position, bool is_seen, T* to,
-                 index block) const {
-    for (index phase = 0; phase < column_.phases(); ++phase, to += block) {
-      if (is_seen) {
-        detail::copy_patch_run(geometry_, program.at(position), phase, -column_.shift(phase), pitch_, to);
-      } else {
-        std::fill(to, to + pitch_, T(0));
+  void copy_block(const Program& program, const block_taps& taps, const strip& part, array<index, Rank + 3>& position,
+                  T* to) const {
+    const auto run = detail::find_seen(geometry_, taps.column, -column_.shift(taps.column), pitch_);
+    const index lines = part.rows + reach();
+    std::fill(to, to + lines * pitch_ + shared_, T(0));
+    if (run.count == 0) return;
+    place_of_plane place{part.first_row / rows(), part.first_row % rows()};
+    bool inside = find_plane(place.plane, taps.outer, position);
+    for (index line = 0; line < lines; ++line, ++place.row, to += pitch_) {
+      if (crosses_planes() && place.row == rows()) {
+        place = {place.plane + 1, 0};
+        inside = find_plane(place.plane, taps.outer, position);
       }
+      if (find_row(taps.row, place.row, position) && inside) detail::copy_seen<Rank>(program.at(position), run, to);
     }
   }
 
