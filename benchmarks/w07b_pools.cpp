@@ -3,7 +3,7 @@
 // the results once. The limit reads and writes as many bytes and compares each number once, with no windows.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
-#include <tenon/expressions.hpp>
+#include <tenon/nn/pool.hpp>
 
 #include <algorithm>
 #include <string>
@@ -26,14 +26,13 @@ struct operands {
 
 template <tn::index Kernel>
 void run_tenon(const pool_case& of, operands& x) {
-  const auto pooled = [&](const auto& image) {
-    const auto windows = tn::windows<Kernel, Kernel>(image, of.stride);
-    if (of.is_mean) x.result = tn::mean(windows, tn::axis<-2, -1>);
-    else x.result = tn::max(windows, tn::axis<-2, -1>);
-  };
-  if (of.padding == 0) return pooled(x.image);
-  const tn::padding around(of.padding);
-  pooled(tn::pad(x.image, {{0, 0, around, around}}, of.is_mean ? 0.0f : -INFINITY));
+  if (of.padding != 0) {
+    x.result = tn::nn::max_pool2d<3, tn::nn::pool2d_options{.stride = 2, .padding = 1}>{}.forward(x.image);
+    return;
+  }
+  const auto windows = tn::windows<Kernel, Kernel>(x.image, of.stride);
+  if (of.is_mean) x.result = tn::mean(windows, tn::axis<-2, -1>);
+  else x.result = tn::max(windows, tn::axis<-2, -1>);
 }
 void run_tenon(const pool_case& of, operands& x) { of.kernel == 2 ? run_tenon<2>(of, x) : run_tenon<3>(of, x); }
 

@@ -29,10 +29,6 @@ TENON_INLINE void copy_run(const Cursor& cursor, index first, index count, T* to
   write_run<reading::strided>(target_run{to - first}, {{first, first + count}}, cursor, no_slots{});
 }
 
-/// How many elements ahead an image is asked for: hardware does not look beyond a page.
-template <class T>
-inline constexpr index elements_ahead = 4096 / static_cast<index>(sizeof(T));
-
 /// `count` adjacent elements.
 template <class T>
 TENON_INLINE void copy_elements(const T* from, index count, T* to) {
@@ -60,8 +56,8 @@ constexpr index steps_until(index from, index place, index step) {
   return step == 1 ? place - from : (place - from + step - 1) / step;
 }
 
-/// The elements along the last axis that a tap sees: `count` of them from `first` on, `step` apart; of the windows asked
-/// for, the one numbered `to` sees the first, and each `to_step` further on the next.
+/// The elements along the last axis that a tap sees: `count` of them from `first` on, `step` apart. Of the windows that
+/// are asked for, number `to` sees the first, and each `to_step` further on the next.
 struct seen_run {
   index first = 0, step = 1, count = 0, to = 0, to_step = 1;
 };

@@ -40,28 +40,36 @@ TENON_INLINE V take_turn(V others, V own, std::integer_sequence<int, Lane...>) {
 
 }  // namespace detail
 
+/// Of `Step` packs side by side the elements `Phase`, `Phase` + `Step`, ...
+template <int Step, int Phase, class V>
+TENON_INLINE V pick_steps(const array<V, Step>& packs) {
+  constexpr std::make_integer_sequence<int, width_of<V>> lanes{};
+  if constexpr (Step == 1 || width_of<V> == 1) {
+    return packs[Phase];
+  } else if constexpr (Step == 2) {
+    return detail::pick_lanes<2, Phase>(packs[0], packs[1], lanes);
+  } else if constexpr (Step == 3) {
+    return detail::pick_from_third<Phase>(detail::pick_lanes<3, Phase>(packs[0], packs[1], lanes), packs[2], lanes);
+  } else {
+    static_assert(Step == longest_step);
+    const auto left = detail::pick_lanes<2, Phase % 2>(packs[0], packs[1], lanes);
+    const auto right = detail::pick_lanes<2, Phase % 2>(packs[2], packs[3], lanes);
+    return detail::pick_lanes<2, Phase / 2>(left, right, lanes);
+  }
+}
+
 /// `from[Position]`, `from[Position + Step]`, ...: `Width` lanes of the Step x Width elements that begin at a multiple
 /// of the step, all of which are read.
 template <class T, int Width, int Step, int Position>
 TENON_INLINE pack<T, Width> load_steps(const T* from) {
-  constexpr int phase = Position % Step;
-  constexpr std::make_integer_sequence<int, Width> lanes{};
-  const T* const start = from + (Position - phase);
-  const auto at = [&](int k) __attribute__((always_inline)) { return load<T, Width>(start + k * Width); };
   if constexpr (Width == 1) {
     return from[Position];
-  } else if constexpr (Step == 1) {
-    return at(0);
-  } else if constexpr (Step == 2) {
-    return detail::pick_lanes<2, phase>(at(0), at(1), lanes);
-  } else if constexpr (Step == 3) {
-    const auto picked = detail::pick_lanes<3, phase>(at(0), at(1), lanes);
-    return detail::pick_from_third<phase>(picked, at(2), lanes);
   } else {
-    static_assert(Step == longest_step);
-    const auto left = detail::pick_lanes<2, phase % 2>(at(0), at(1), lanes);
-    const auto right = detail::pick_lanes<2, phase % 2>(at(2), at(3), lanes);
-    return detail::pick_lanes<2, phase / 2>(left, right, lanes);
+    array<pack<T, Width>, Step> packs;
+    for_each_index<Step>([&](auto k) __attribute__((always_inline)) {
+      packs[k.value] = load<T, Width>(from + Position / Step * Step + k.value * Width);
+    });
+    return pick_steps<Step, Position % Step>(packs);
   }
 }
 

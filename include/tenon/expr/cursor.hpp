@@ -57,6 +57,10 @@ TENON_INLINE void prefetch(const Cursor& cursor, index i) {
   if constexpr (requires { cursor.prefetch(i); }) cursor.prefetch(i);
 }
 
+/// How many elements ahead those of images are asked for: hardware does not look beyond a page.
+template <class T>
+inline constexpr index elements_ahead = 4096 / static_cast<index>(sizeof(T));
+
 /// The same for the first `count` positions, of which every second may be skipped in memory.
 template <class Cursor>
 TENON_INLINE void prefetch_row(const Cursor& cursor, index count) {

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <memory>
-#include <tenon/device/simd_steps.hpp>
 #include <tenon/expr/views/placed_windows.hpp>
 #include <tenon/host/fold_block.hpp>
+#include <tenon/host/window_results.hpp>
 #include <tenon/plan/iterate.hpp>
 
 namespace tenon::detail {
@@ -147,6 +147,7 @@ template <class Monoid, bool Combines, class State, class Cursor>
   loop_constant<Cursor> cursor = shared_cursor;
   State* const to = numbered_from(line, begin);
   const auto add = [&](index i, auto access) __attribute__((always_inline)) {
+    prefetch(cursor, i + elements_ahead<State>);
     auto lanes = cursor.template pack<width>(i, access, no_slots{});
     if constexpr (Combines) lanes = Monoid::combine(simd::load<State, width>(to + i), lanes);
     return lanes;
@@ -230,6 +231,7 @@ class window_rows {
     }
   }
   const typename Fold::cursor& operator[](int row) const { return rows_[row]; }
+  const array<typename Fold::cursor, Fold::rows>& all() const { return rows_; }
 
  private:
   using position = decltype(Fold::extents);
@@ -253,71 +255,33 @@ class window_rows {
   lines rows_;
 };
 
-/// Results of a row, which are folded from their line when they are asked for. Packs read past the end of the line,
-/// where there is room.
-template <class Fold>
-class window_results {
- public:
-  window_results() = default;
-  window_results(const typename Fold::state* line, index step) : start_(line), step_(step) {}
-  auto value(index i) const {
-    auto total = start_[i * step_];
-    for (index tap = 1; tap < Fold::in_line; ++tap) total = monoid::combine(total, start_[i * step_ + tap]);
-    return finished(static_cast<result>(total));
-  }
-  template <int Width>
-  TENON_INLINE auto pack(index i) const {
-    return pack_of<1, Width>(start_ + i * step_);
-  }
-
- private:
-  using monoid = typename Fold::monoid;
-  using state = typename Fold::state;
-  using result = typename Fold::value_type;
-
-  template <class V>
-  TENON_INLINE static V finished(V total) {
-    return monoid::template finish<V>(total, index{Fold::rows} * Fold::in_line);
-  }
-  template <int Step, int Width>
-  TENON_INLINE auto pack_of(const state* from) const {
-    if constexpr (Step < simd::longest_step && Step < Fold::in_line) {
-      if (step_ != Step) return pack_of<Step + 1, Width>(from);
-    }
-    auto total = simd::load_steps<state, Width, Step, 0>(from);
-    for_each_index<Fold::in_line - 1>([&](auto tap) __attribute__((always_inline)) {
-      total = monoid::combine(total, simd::load_steps<state, Width, Step, tap.value + 1>(from));
-    });
-    return finished(simd::convert<state, result>(total));
-  }
-
-  const state* start_;
-  index step_;
-};
-
 /// The lines of several rows of results, one after another.
 template <class Fold>
 class window_lines {
  public:
-  explicit window_lines(const Fold& fold) : fold_(fold), values_(fold) {}
+  explicit window_lines(const Fold& fold)
+      : fold_(fold), values_(fold), needs_line_(!may_lie_side_by_side<Fold> || fold.step != Fold::in_line) {}
   /// How many rows' lines of `count` results there is room for, at least one.
   static index most_rows(const Fold& fold, index count) { return room / pitch_of(fold, count); }
   /// Folds the results `part`, at most `most_of_row`, of rows.
   void fold_rows(const array<index, 2>& rows, const array<index, 2>& part) {
     using monoid = typename Fold::monoid;
+    values_.move_to(rows[0]);
     first_ = part[0] * fold_.step, pitch_ = pitch_of(fold_, part[1] - part[0]);
+    if (!needs_line_) return;
     const index end = first_ + length_of(fold_, part[1] - part[0]);
     state* line = elements_;
-    values_.move_to(rows[0]);
     for (index row = rows[0]; row < rows[1]; ++row, line += pitch_) {
       fold_row<monoid, false>(values_[0], first_, end, line);
       for (int k = 1; k < Fold::rows; ++k) fold_row<monoid, true>(values_[k], first_, end, line);
       values_.next();
     }
   }
-  /// The results of a row, counted from the first one folded.
-  window_results<Fold> results(index row) const {
-    return {numbered_from(elements_ + row * pitch_, first_), fold_.step};
+  /// The results of a row, counted from the first one folded; rows are asked for one after another.
+  window_results<Fold> results(index row) {
+    if (needs_line_) return {numbered_from(elements_ + row * pitch_, first_), fold_.step};
+    if (row != 0) values_.next();
+    return window_results<Fold>(values_.all());
   }
 
  private:
@@ -332,6 +296,7 @@ class window_lines {
   alignas(line_bytes) state elements_[room + simd::longest_step * line_bytes];
   const Fold& fold_;
   window_rows<Fold> values_;
+  bool needs_line_;
   index first_, pitch_;
 };
 

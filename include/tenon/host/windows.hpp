@@ -31,8 +31,8 @@ struct window_slots {
     return get<Slot>(rows).value(i);
   }
   template <int Slot, int Width, class Access>
-  TENON_INLINE auto pack(index i, Access) const {
-    return get<Slot>(rows).template pack<Width>(i);
+  TENON_INLINE auto pack(index i, Access access) const {
+    return get<Slot>(rows).template pack<Width>(i, access);
   }
 };
 

@@ -137,6 +137,7 @@ struct greatest_gradient_kernel {
     chosen = chosen ^ chosen;
     for (int piece = 0; piece < pieces::count; ++piece) {
       const T* const values = from + pieces::offset(piece, input.strides);
+      __builtin_prefetch(values + elements_ahead<T>);
       for_each_index<width>([&](auto tap) __attribute__((always_inline)) {
         const lanes value = simd::load_steps<T, Count, width, tap.value>(values);
         const auto greater = is_greater(value, best);
