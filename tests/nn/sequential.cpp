@@ -104,7 +104,7 @@ TEMPLATE_LIST_TEST_CASE("batches of any size share a pass", "[sequential]", teno
   CHECK(numbers_of(pass.forward(x.view())) == all);
 }
 
-TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward", "[sequential]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu behind it", "[sequential]", tenon_test::spaces) {
   auto net = make_small_network().to<TestType>();
   using input_shape = shape<dyn, 1, 6, 6>;
   nn::pass<decltype(net), input_shape, TestType> pass(net);
@@ -112,7 +112,34 @@ TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward", "[sequential]", teno
   pass.forward(x.view());
   const auto before = tenon::launch_count().count;
   pass.forward(x.view());
-  CHECK(tenon::launch_count().count - before == 5);
+  CHECK(tenon::launch_count().count - before == 4);
+}
+
+TEST_CASE("an activation is part of the layer before it where both can do without what lies between", "[sequential]") {
+  using nn::detail::layers_of_statement;
+  CHECK(layers_of_statement<nn::linear<2, 3>, nn::relu, nn::relu> == 2);
+  CHECK(layers_of_statement<nn::conv2d<2, 3, 1>, nn::relu6> == 2);
+  CHECK(layers_of_statement<nn::linear<2, 3>, nn::gelu> == 1);   // its gradient needs its input
+  CHECK(layers_of_statement<nn::max_pool2d<2>, nn::relu> == 1);  // whose gradient may need its output
+  CHECK(layers_of_statement<nn::linear<2, 3>, nn::linear<3, 2>> == 1);
+}
+
+TEST_CASE("gradients through layers that are one statement", "[sequential]") {
+  auto net = nn::sequential(nn::linear<3, 4>{}, nn::relu{}, nn::linear<4, 2>{}, nn::relu6{});
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(shape<5, 3>{}, 1, -1.0f, 1.0f));
+  const auto g = tenon::evaluated_tensor(tenon::uniform<float>(shape<5, 2>{}, 2, -1.0f, 1.0f));
+  nn::pass<decltype(net), shape<5, 3>> pass(net);
+  pass.forward(x.view());
+  pass.backward(x.view(), g);
+  auto& first = tenon::get<0>(net.layers);
+  auto& second = tenon::get<2>(net.layers);
+  const auto w = tenon::variable<0>(first.weight.value);
+  const auto b = tenon::variable<1>(first.bias.value);
+  const auto inner = tenon::relu(tenon::matmul(x, tenon::transpose(w)) + b);
+  const auto outer = tenon::relu6(tenon::matmul(inner, tenon::transpose(second.weight.value)) + second.bias.value);
+  const auto [weight, bias] = tenon::vjp(outer, g, tenon::wrt(w, b));
+  CHECK(tenon_test::difference(numbers_of(first.weight.gradient), numbers_of(weight), 1e-5) == "");
+  CHECK(tenon_test::difference(numbers_of(first.bias.gradient), numbers_of(bias), 1e-5) == "");
 }
 
 TEST_CASE("a training of five steps gives PyTorch's losses and parameters", "[sequential]") {

@@ -24,6 +24,8 @@ inline constexpr int argument_count<Op> = static_cast<int>(Op::defaults.size());
 template <class Op, int Arguments = detail::argument_count<Op>>
 struct activation : stateless, expression_layer<activation<Op, Arguments>> {
   static constexpr const char* name = Op::name;
+  /// Whether the slope at x is that at its value, so that the output is enough for the gradient.
+  static constexpr bool keeps_slope = std::is_same_v<Op, relu_op> || std::is_same_v<Op, relu6_op>;
   array<double, Arguments> arguments;
 
   constexpr activation()

@@ -13,6 +13,7 @@ namespace tenon::nn {
 /// none by default. Both passes follow from it.
 template <class Layer>
 struct expression_layer {
+  static constexpr bool forgets_output = true;  // gradients hang on its input alone
   static tuple<> parameters() { return {}; }
 
   template <class Input>

@@ -83,7 +83,7 @@ struct linear : weight_and_bias<linear<In, Out, Options, Space, T>, shape<Out, I
   static constexpr const char* name = "linear";
   using weight_and_bias<linear, shape<Out, In>, Options.bias, Space, T>::weight_and_bias;
   using input_shape = shape<dyn, In>;  // of the input that a network of layers is checked with
-  static constexpr bool takes_any_rank = true;
+  static constexpr bool takes_any_rank = true, forgets_output = true;  // gradients hang on its input alone
   template <memory_space Other>
   using in_space = linear<In, Out, Options, Other, T>;
 

@@ -165,6 +165,17 @@ struct ignored_layers {
   void operator()(int) const {}
 };
 
+/// How many of the first layers are one statement: two where the output of the first is not needed again, and that of
+/// the second tells its gradient.
+template <class... Layers>
+inline constexpr int layers_of_statement = 1;
+template <class First, class Second, class... Rest>
+  requires requires {
+    requires First::forgets_output;
+    requires Second::keeps_slope;
+  }
+inline constexpr int layers_of_statement<First, Second, Rest...> = 2;
+
 /// Buffers of the layers that follow an activation of shape `Input`.
 template <dtype T, memory_space Space, shape_type Input, class... Layers>
 struct activation_chain {
@@ -174,30 +185,43 @@ struct activation_chain {
   }
 };
 
+/// The chain of the layers behind the first `Skipped`.
+template <int Skipped, dtype T, memory_space Space, shape_type Input, class... Layers>
+struct chain_behind {
+  using type = activation_chain<T, Space, Input, Layers...>;
+};
+template <int Skipped, dtype T, memory_space Space, shape_type Input, class First, class... Rest>
+  requires(Skipped > 0)
+struct chain_behind<Skipped, T, Space, Input, First, Rest...> : chain_behind<Skipped - 1, T, Space, Input, Rest...> {};
+
 template <dtype T, memory_space Space, shape_type Input, class First, class... Rest>
 struct activation_chain<T, Space, Input, First, Rest...> {
   using output_shape = decltype(std::declval<const First&>().output_shape(std::declval<const Input&>()));
+  static constexpr int taken = layers_of_statement<First, Rest...>;
+  static constexpr bool is_last = taken == 1 + static_cast<int>(sizeof...(Rest));
 
   layer_pass<First, T, Space, Input> first;
   buffer<T, output_shape, Space> output, gradient;
-  activation_chain<T, Space, output_shape, Rest...> rest;
+  typename chain_behind<taken - 1, T, Space, output_shape, Rest...>::type rest;
 
   template <int I, class Network, class View>
   auto forward(Network& net, const View& input) {
     First& layer = get<I>(net.layers);
     const auto current = output.resize(layer.output_shape(input.shape()));
-    first.forward(layer, input, current);
-    return rest.template forward<I + 1>(net, current);
+    if constexpr (taken == 2) current = get<I + 1>(net.layers).forward(layer.forward(input));
+    else first.forward(layer, input, current);
+    return rest.template forward<I + taken>(net, current);
   }
   template <int I, class Network, class View, class Gradient, class Destination, class Done = ignored_layers>
   void backward(Network& net, const View& input, const Gradient& last, const Destination& destination,
                 const Done& done = {}) {
     const auto current = output.current();
     const auto step = gradient.resize(current.shape());
-    if constexpr (sizeof...(Rest) == 0) {
-      step = last;
-    } else {
-      rest.template backward<I + 1>(net, current, last, step, done);
+    if constexpr (is_last) step = last;
+    else rest.template backward<I + taken>(net, current, last, step, done);
+    if constexpr (taken == 2) {
+      get<I + 1>(net.layers).backward(current, current, step, step);
+      done(I + 1);
     }
     first.backward(get<I>(net.layers), input, current, step, destination);
     done(I);
@@ -237,7 +261,8 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
 
   network_type& network() const { return *network_; }
 
-  /// The network's output; valid until the next pass. cost: one kernel for each layer
+  /// The network's output; valid until the next pass.
+  /// cost      one kernel for each layer; a relu is part of the kernel of the layer before it
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
   /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
