@@ -4,6 +4,7 @@
 #include <tenon/io/csv.hpp>
 #include <tenon/io/idx.hpp>
 #include <tenon/io/npy.hpp>
+#include <tenon/io/npz.hpp>
 #include <tenon/io/png.hpp>
 #include <tenon/io/pnm.hpp>
 #include <tenon/io/safetensors.hpp>

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/io/npz.hpp>
+#include <tenon/io/checksum.hpp>
 
 #include "support/scratch_file.hpp"
 
@@ -21,7 +21,7 @@ struct stored_archive {
   std::uint64_t method = 0, size = 0, local = 0, directory = 0;
 
   explicit stored_archive(bytes array) : content(std::move(array)), size(content.size()) {
-    checksum = tenon::io::detail::crc32_of(content);
+    checksum = tenon::io::crc32(content);
     directory = 30 + name.size() + 20 + content.size();
   }
   /// The member's own header carries 20 bytes of notes, as numpy.savez leaves room for large files.

@@ -5,30 +5,10 @@
 #pragma once
 
 #include <map>
+#include <tenon/io/checksum.hpp>
 #include <tenon/io/npy.hpp>
 
 namespace tenon::io {
-
-namespace detail {
-
-/// The checksum of ZIP archives.
-/// source    ISO 3309, the polynomial 0x04c11db7 reflected
-inline std::uint32_t crc32_of(std::span<const std::uint8_t> bytes) {
-  static const auto table = [] {
-    std::array<std::uint32_t, 256> values{};
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-      std::uint32_t value = byte;
-      for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ ((value & 1) != 0 ? 0xedb88320u : 0);
-      values[byte] = value;
-    }
-    return values;
-  }();
-  std::uint32_t sum = ~std::uint32_t{0};
-  for (const std::uint8_t byte : bytes) sum = table[(sum ^ byte) & 0xff] ^ sum >> 8;
-  return ~sum;
-}
-
-}  // namespace detail
 
 /// An NPZ file as numpy.savez writes it, its directory checked when it is opened, an array when it is read.
 /// throws    file_error when the file is truncated, its directory lies, members are compressed or larger than 4 GiB
@@ -61,7 +41,7 @@ class npz_file {
       refuse_file("there is no array " + name + "; there are " + known);
     }
     const auto content = std::span(bytes_).subspan(found->second.first, found->second.size);
-    if (detail::crc32_of(content) != found->second.checksum) {
+    if (crc32(content) != found->second.checksum) {
       refuse_file(name + ": its checksum is wrong; is the file damaged?");
     }
     return detail::parse_npy<T, Rank>(path_ / (name + ".npy"), content);

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tenon/io/bytes.hpp>
-#include <tenon/io/crc32c.hpp>
+#include <tenon/io/checksum.hpp>
 
 namespace tenon::train {
 
