@@ -1,15 +1,18 @@
-// examples/command_line.hpp: the options of an example, each said once: its name, where it goes, what it does.
+// examples/command_line.hpp: the options of an example, each said once: how it is written, where it goes, what it does.
 // Every mistake becomes one sentence; `run_example` prints it and ends with code 2.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace example {
@@ -30,62 +33,107 @@ Number parse_number(const std::string& option, std::string_view text, Number lea
   return value;
 }
 
-/// The options that a program takes.
+/// `text` if it is one of `words`.
+inline std::string parse_word(const std::string& option, std::string_view text, const std::vector<std::string>& words) {
+  std::string expected;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == text) return words[i];
+    expected += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  }
+  throw usage_error(option + ": " + std::string(text) + ", expected " + expected);
+}
+
+/// The options that a program takes. Each is given as it is written: `--name VALUE`, or `--name` alone for a flag.
 class command_line {
  public:
   explicit command_line(std::string purpose) : purpose_(std::move(purpose)) {}
 
-  void add(const std::string& name, std::string& into, const std::string& help) {
-    options_.push_back({name, name + " TEXT", help, [&into](std::string_view text) { into = text; }});
+  void add(const std::string& usage, bool& into, const std::string& help) {
+    options_.push_back({usage, help, [&into](std::string_view) { into = true; }});
+  }
+  void add(const std::string& usage, std::string& into, const std::string& help) {
+    options_.push_back({usage, help, [&into](std::string_view text) { into = text; }});
+  }
+  void add(const std::string& usage, std::string& into, const std::vector<std::string>& words,
+           const std::string& help) {
+    const auto set = [name = name_of(usage), &into, words](std::string_view text) {
+      into = parse_word(name, text, words);
+    };
+    options_.push_back({usage, help, set});
   }
   template <class Number>
-  void add(const std::string& name, Number& into, Number least, const std::string& help) {
-    const auto set = [name, &into, least](std::string_view text) { into = parse_number(name, text, least); };
-    options_.push_back({name, name + " N", help, set});
+    requires std::is_arithmetic_v<Number>
+  void add(const std::string& usage, Number& into, Number least, const std::string& help) {
+    const auto set = [name = name_of(usage), &into, least](std::string_view text) {
+      into = parse_number(name, text, least);
+    };
+    options_.push_back({usage, help, set});
   }
+  /// The option `name` means nothing without the option `needed`, both as they are written.
+  void require(const std::string& name, const std::string& needed) { needs_.push_back({name, needed}); }
 
   /// Sets what the arguments say; false where they ask for help, which is printed.
   /// throws    usage_error
   bool parse(const std::vector<std::string_view>& arguments) const {
-    for (std::size_t i = 0; i < arguments.size(); i += 2) {
-      if (arguments[i] == "--help" || arguments[i] == "-h") return print_help(), false;
-      const option* const found = find(arguments[i]);
-      if (found == nullptr || i + 1 == arguments.size()) {
-        throw usage_error(std::string(arguments[i]) + " is not an option, or its value is missing; see --help");
+    std::set<std::string_view> given;
+    for (auto at = arguments.begin(); at != arguments.end(); ++at) {
+      if (*at == "--help" || *at == "-h") return print_help(), false;
+      const option* const found = find(*at);
+      const bool takes_value = found != nullptr && found->usage != *at;
+      if (found == nullptr || (takes_value && at + 1 == arguments.end())) {
+        throw usage_error(std::string(*at) + " is not an option, or its value is missing; see --help");
       }
-      found->set(arguments[i + 1]);
+      given.insert(*at);
+      if (takes_value) ++at;
+      found->set(*at);
+    }
+    for (const auto& [name, needed] : needs_) {
+      if (!given.contains(name) || given.contains(name_of(needed))) continue;
+      throw usage_error(name + ": " + needed + " is missing");
     }
     return true;
   }
 
  private:
   struct option {
-    std::string name, usage, help;
+    std::string usage, help;
     std::function<void(std::string_view)> set;
   };
+  struct need {
+    std::string name, needed;
+  };
 
+  static std::string name_of(const std::string& usage) { return usage.substr(0, usage.find(' ')); }
   const option* find(std::string_view name) const {
     for (const option& each : options_) {
-      if (each.name == name) return &each;
+      if (name_of(each.usage) == name) return &each;
     }
     return nullptr;
   }
+  /// Help of several lines goes on below its first one.
   void print_help() const {
     std::printf("usage: %s\n\n", purpose_.c_str());
-    for (const option& each : options_) std::printf("  %-16s%s\n", each.usage.c_str(), each.help.c_str());
-    std::printf("  %-16s%s\n", "--help", "print this text");
+    for (const option& each : options_) {
+      std::string usage = each.usage;
+      for (std::size_t begin = 0; begin < each.help.size(); usage.clear()) {
+        const std::size_t end = std::min(each.help.find('\n', begin), each.help.size());
+        std::printf("  %-20s%s\n", usage.c_str(), each.help.substr(begin, end - begin).c_str());
+        begin = end + 1;
+      }
+    }
+    std::printf("  %-20s%s\n", "--help", "print this text");
   }
 
   std::string purpose_;
   std::vector<option> options_;
+  std::vector<need> needs_;
 };
 
 /// What `main` returns: the program's code, or 2 behind one sentence about what went wrong.
 template <class Program>
 int run_example(const char* name, int count, char** arguments, Program&& program) {
   try {
-    program(std::vector<std::string_view>(arguments + 1, arguments + count));
-    return 0;
+    return program(std::vector<std::string_view>(arguments + 1, arguments + count));
   } catch (const std::exception& mistake) {
     std::fprintf(stderr, "%s: %s\n", name, mistake.what());
     return 2;

@@ -10,22 +10,23 @@ int main(int count, char** arguments) {
     example::command_line line(
         "char_lstm [options]\n\nTrains LSTM layers to predict each next character of a text, and prints how well they "
         "do on its last tenth.\nThen they write.");
-    line.add("--text", options.text, "the text, UTF-8; without it four sonnets that the program carries");
-    line.add("--epochs", options.epochs, tenon::index{0}, "passes over the text (default 3; of the sonnets 40)");
-    line.add("--seconds", options.seconds, 0.0, "train so long instead, whatever the epochs");
-    line.add("--batch", options.batch, tenon::index{1}, "windows in a step (default 16)");
-    line.add("--length", options.length, tenon::index{1}, "characters of a window (default 64)");
-    line.add("--hidden", options.hidden, tenon::index{1}, "features of a layer's state (default 256)");
-    line.add("--layers", options.layers, tenon::index{1}, "LSTM layers (default 2)");
-    line.add("--dropout", options.dropout, 0.0, "share of zeros between layers (default 0)");
-    line.add("--rate", options.rate, 0.0, "learning rate of the first step (default 0.003)");
-    line.add("--clip", options.clip, 0.0, "greatest norm of all gradients (default 1)");
-    line.add("--sample", options.sample, tenon::index{0}, "characters to write (default 400)");
-    line.add("--prompt", options.prompt, "what the model goes on from (default: a new line)");
-    line.add("--temperature", options.temperature, 1e-3, "how boldly it writes (default 0.8)");
-    line.add("--seed", options.seed, std::uint64_t{0}, "of weights, order and writing (default 1)");
-    if (!line.parse(given)) return;
+    line.add("--text FILE", options.text, "the text, UTF-8; without it four sonnets that the program carries");
+    line.add("--epochs N", options.epochs, tenon::index{0}, "passes over the text (default 3; of the sonnets 40)");
+    line.add("--seconds X", options.seconds, 0.0, "train so long instead, whatever the epochs");
+    line.add("--batch N", options.batch, tenon::index{1}, "windows in a step (default 16)");
+    line.add("--length N", options.length, tenon::index{1}, "characters of a window (default 64)");
+    line.add("--hidden N", options.hidden, tenon::index{1}, "features of a layer's state (default 256)");
+    line.add("--layers N", options.layers, tenon::index{1}, "LSTM layers (default 2)");
+    line.add("--dropout X", options.dropout, 0.0, "share of zeros between layers (default 0)");
+    line.add("--rate X", options.rate, 0.0, "learning rate of the first step (default 0.003)");
+    line.add("--clip X", options.clip, 0.0, "greatest norm of all gradients (default 1)");
+    line.add("--sample N", options.sample, tenon::index{0}, "characters to write (default 400)");
+    line.add("--prompt TEXT", options.prompt, "what the model goes on from (default: a new line)");
+    line.add("--temperature X", options.temperature, 1e-3, "how boldly it writes (default 0.8)");
+    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights, order and writing (default 1)");
+    if (!line.parse(given)) return 0;
     if constexpr (tenon::compiled_by_nvcc) char_lstm::run<tenon::cuda>(options);
     else char_lstm::run<tenon::host>(options);
+    return 0;
   });
 }

@@ -5,5 +5,5 @@
 
 int run_emulated(const mnist::options& options) {
   tn::distributed::alone one;
-  return run<tn::emulated>(options, one);
+  return mnist::run<tn::emulated>(options, one);
 }

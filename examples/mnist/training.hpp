@@ -10,16 +10,27 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "digits.hpp"
-#include "options.hpp"
 
 namespace tn = tenon;
 namespace nn = tenon::nn;
+
+namespace mnist {
+
+/// What the command line says.
+struct options {
+  std::string data, device = "host", save, load, checkpoint, csv, tensorboard, plot;
+  tn::index limit = std::numeric_limits<tn::index>::max() - 1, epochs = 3, batch = 32, every = 100;
+  std::uint64_t seed = 1;
+  float rate = 0.03f;
+  bool evaluate = false, resume = false, watch = false, mpi = false;
+};
 
 using image_shape = tn::shape<tn::dyn, 1, 28, 28>;
 
@@ -33,10 +44,10 @@ inline auto make_network() {
 using digits = tn::data::labelled_images;
 
 /// MNIST from its four files, or digits that the program draws; at most `options.limit` of them.
-inline digits read_digits(const mnist::options& options, bool for_training) {
+inline digits read_digits(const options& options, bool for_training) {
   if (options.data.empty()) {
     const tn::index count = std::min<tn::index>(options.limit, for_training ? 8000 : 1000);
-    return mnist::draw_digits(count, for_training ? options.seed : ~options.seed);
+    return draw_digits(count, for_training ? options.seed : ~options.seed);
   }
   const std::string stem = options.data + (for_training ? "/train" : "/t10k");
   const auto first = tn::range(0, options.limit);
@@ -46,7 +57,7 @@ inline digits read_digits(const mnist::options& options, bool for_training) {
 
 /// Share of digits that the network reads rightly.
 template <class Space, class Network>
-double test(Network& net, const digits& examples, const mnist::options& options) {
+double test(Network& net, const digits& examples, const options& options) {
   nn::pass<Network, image_shape, Space> pass(net);
   tn::data::loader loader(examples, {.batch = options.batch, .shuffle = false});
   std::int64_t right = 0;
@@ -64,7 +75,7 @@ struct journal {
   tn::train::csv_log csv;
   tn::train::tensorboard_log tensorboard;
 
-  journal(const mnist::options& options, bool is_first, std::int64_t step)
+  journal(const options& options, bool is_first, std::int64_t step)
       : csv(is_first ? options.csv : "", {"loss", "lr"}, options.resume ? std::optional(step) : std::nullopt),
         tensorboard(is_first ? options.tensorboard : "", step) {}
   void add(std::int64_t step, double loss, double rate) {
@@ -75,7 +86,7 @@ struct journal {
 
 /// Trains from where a checkpoint stands, or from the beginning. Returns the signal that ended it early, or 0.
 template <class Space, class Network, class Ranks>
-int train(Network& net, const digits& examples, const mnist::options& options, Ranks& ranks) {
+int train(Network& net, const digits& examples, const options& options, Ranks& ranks) {
   const bool is_first = ranks.rank() == 0;
   tn::train::sgd<Space> optimizer({.lr = options.rate, .momentum = 0.9});
   tn::train::position position{.seed = options.seed};
@@ -134,7 +145,7 @@ int train(Network& net, const digits& examples, const mnist::options& options, R
 
 /// Trains and tests on one memory space; several ranks share each batch, the first one tells. Returns the exit code.
 template <class Space, class Ranks>
-int run(const mnist::options& options, Ranks& ranks) {
+int run(const options& options, Ranks& ranks) {
   auto drawn = make_network();
   drawn.initialise(options.seed);
   if (!options.load.empty()) tn::train::load_state(drawn, options.load);
@@ -149,3 +160,5 @@ int run(const mnist::options& options, Ranks& ranks) {
   std::printf("test accuracy: %.4f\n", test<Space>(net, read_digits(options, false), options));
   return 0;
 }
+
+}  // namespace mnist
