@@ -15,8 +15,8 @@ namespace {
 /// and tap that it is; -1 where one does not.
 template <class Windows>
 int pairs_that_come_back(const Windows& windows) {
-  const tenon::seer_map<double, 0, Windows> seer{windows};
-  const tenon::seen_map<double, 0, Windows> seen{windows};
+  const tenon::sight_map<true, double, 0, Windows> seer{windows};
+  const tenon::sight_map<false, double, 0, Windows> seen{windows};
   int found = 0;
   for (tenon::index element = 0; element < windows.image[0]; ++element) {
     for (tenon::index k = 0; k < windows.seers(0); ++k) {
@@ -46,4 +46,20 @@ TEST_CASE("windows that reach beside the operand, or divide it", "[windows]") {
   CHECK(view_difference([&](const auto& x) {
           return tenon::placed_windows(x, shared, tenon::rank<2>(shared.longest(4, 3), shared.longest(6, 4)), 5.0);
         }) == "");
+}
+
+TEST_CASE("gradients of windows have gradients themselves", "[windows]") {
+  const tenon::even_windows<1> even{{{7}}, {{3}}, {{3}}, {{2}}, {{1}}, {{2}}};
+  auto x = tenon_test::drawn(tenon::rank<1>(7), 4);
+  auto weights = tenon_test::drawn(tenon::rank<2>(3, 3), 5);
+  const auto gradient = [&](const auto& w) {
+    const auto seen = tenon::placed_windows(tenon::as_node(x), even, tenon::shape<3>{}, 5.0);
+    return tenon::operand_gradient<0>(seen, w * w);
+  };
+  CHECK(tenon_test::gradient_difference(gradient, weights) == "");
+  const auto of_gradient = [&](const auto& v) {
+    const auto w = tenon::variable<1>(weights);
+    return tenon::get<0>(tenon::vjp(gradient(w), v * v, tenon::wrt(w)));
+  };
+  CHECK(tenon_test::gradient_difference(of_gradient, x) == "");
 }

@@ -2,32 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
+#include <tenon/io/text.hpp>
 #include <tenon/train/csv_log.hpp>
 
 #include "support/scratch_file.hpp"
 #include "support/text_of.hpp"
 
-namespace {
-
+using tenon::io::read_text;
 using tenon::train::csv_log;
 using tenon_test::scratch_file;
 using tenon_test::text_of;
 
-std::string csv_text(const scratch_file& file) {
-  const auto bytes = tenon::io::read_bytes("test", file.path);
-  return {bytes.begin(), bytes.end()};
-}
-
-}  // namespace
-
 TEST_CASE("rows are in the file as soon as they are added, and numbers are exact", "[csv_log]") {
   const scratch_file file("log.csv");
   csv_log log(file.path, {"loss", "lr"});
-  CHECK(csv_text(file) == "step,loss,lr\n");
+  CHECK(read_text(file.path) == "step,loss,lr\n");
   log.add(0, {0.1, 3});
   log.add(1, {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()});
   log.add(2, {static_cast<double>(0.1f), 1e-300});
-  CHECK(csv_text(file) == "step,loss,lr\n0,0.1,3\n1,nan,-inf\n2,0.10000000149011612,1e-300\n");
+  CHECK(read_text(file.path) == "step,loss,lr\n0,0.1,3\n1,nan,-inf\n2,0.10000000149011612,1e-300\n");
   log.flush();
   CHECK(text_of<tenon::error>([&] { log.add(3, {1}); }) ==
         "csv_log: a row of 1 numbers, expected 2 as there are columns");
@@ -38,16 +31,16 @@ TEST_CASE("a log that goes on drops what is done again, and half a row", "[csv_l
   file.write(tenon_test::bytes_of("step,loss\n0,1\n1,2\n2,3\n3,"));
   {
     csv_log log(file.path, {"loss"}, 2);
-    CHECK(csv_text(file) == "step,loss\n0,1\n1,2\n");
+    CHECK(read_text(file.path) == "step,loss\n0,1\n1,2\n");
     log.add(2, {5});
   }
-  CHECK(csv_text(file) == "step,loss\n0,1\n1,2\n2,5\n");
+  CHECK(read_text(file.path) == "step,loss\n0,1\n1,2\n2,5\n");
   csv_log again(file.path, {"loss"}, 0);
-  CHECK(csv_text(file) == "step,loss\n");
+  CHECK(read_text(file.path) == "step,loss\n");
   csv_log begun(file.path, {"loss"});
   const scratch_file missing("missing.csv");
   csv_log log(missing.path, {"loss"}, 7);
-  CHECK(csv_text(missing) == "step,loss\n");
+  CHECK(read_text(missing.path) == "step,loss\n");
 }
 
 TEST_CASE("files that are no such log are refused as they are, and no path is no log", "[csv_log]") {
@@ -55,7 +48,7 @@ TEST_CASE("files that are no such log are refused as they are, and no path is no
   file.write(tenon_test::bytes_of("step,accuracy\n0,1\n"));
   CHECK(text_of<tenon::file_error>([&] { csv_log(file.path, {"loss"}, 1); }) ==
         "csv_log: " + file.path.string() + ": its first line is another one than step,loss");
-  CHECK(csv_text(file) == "step,accuracy\n0,1\n");
+  CHECK(read_text(file.path) == "step,accuracy\n0,1\n");
   file.write(tenon_test::bytes_of("step,loss\nnone,1\n"));
   CHECK(text_of<tenon::file_error>([&] { csv_log(file.path, {"loss"}, 1); }) ==
         "csv_log: " + file.path.string() + ": a row does not begin with the number of a step");

@@ -1,5 +1,6 @@
 // tests/train/loss_plot.cpp: the curve of a loss, its file, and how it goes on from a checkpoint.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/io/text.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/checkpoint.hpp>
@@ -10,6 +11,7 @@
 
 namespace {
 
+using tenon::io::read_text;
 using tenon::train::loss_plot_of;
 using tenon_test::has;
 using tenon_test::scratch_file;
@@ -23,11 +25,6 @@ struct plot_clock {
 };
 using still_plot = loss_plot_of<plot_clock>;
 
-std::string plot_text(const scratch_file& file) {
-  const auto bytes = tenon::io::read_bytes("test", file.path);
-  return {bytes.begin(), bytes.end()};
-}
-
 }  // namespace
 
 TEST_CASE("a plot is drawn at first, after each interval, and at its end", "[loss_plot]") {
@@ -35,21 +32,21 @@ TEST_CASE("a plot is drawn at first, after each interval, and at its end", "[los
   {
     still_plot plot(file.path, 10);
     plot.add(4);
-    const auto first = plot_text(file);
+    const auto first = read_text(file.path);
     CHECK(has(first, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 640 360'"));
     CHECK(has(first, "</svg>\n"));
     plot_clock::present += std::chrono::seconds(9);
     plot.add(2);
-    CHECK(plot_text(file) == first);
+    CHECK(read_text(file.path) == first);
     plot_clock::present += std::chrono::seconds(1);
     plot.add(3);
-    CHECK(has(plot_text(file), "d='M241.3 56.0L426.7 304.0L612.0 180.0'"));
-    CHECK(has(plot_text(file), ">2</text>"));
+    CHECK(has(read_text(file.path), "d='M241.3 56.0L426.7 304.0L612.0 180.0'"));
+    CHECK(has(read_text(file.path), ">2</text>"));
     plot.add(std::nan(""));
     plot.add(3);
     CHECK(plot.steps() == 5);
   }
-  CHECK(has(plot_text(file), "d='M167.2 56.0L278.4 304.0L389.6 180.0M612.0 180.0'"));
+  CHECK(has(read_text(file.path), "d='M167.2 56.0L278.4 304.0L389.6 180.0M612.0 180.0'"));
 }
 
 TEST_CASE("long trainings have as many points, each the mean of more steps", "[loss_plot]") {
@@ -58,8 +55,8 @@ TEST_CASE("long trainings have as many points, each the mean of more steps", "[l
   for (int step = 0; step < 5000; ++step) plot.add(step % 2 == 0 ? 1 : 3);
   CHECK(plot.steps() == 5000);
   plot.draw();
-  CHECK(has(plot_text(file), "mean of 16 steps a point"));
-  CHECK(plot_text(file).size() < 20000);
+  CHECK(has(read_text(file.path), "mean of 16 steps a point"));
+  CHECK(read_text(file.path).size() < 20000);
 }
 
 TEST_CASE("a plot goes on from a checkpoint, with a path or without", "[loss_plot]") {
@@ -76,7 +73,7 @@ TEST_CASE("a plot goes on from a checkpoint, with a path or without", "[loss_plo
   CHECK(resumed.steps() == 601);
   losses(resumed, 601, 900);
   whole.draw(), resumed.draw();
-  CHECK(plot_text(file) == plot_text(other));
+  CHECK(read_text(file.path) == read_text(other.path));
 }
 
 TEST_CASE("a plot of nothing, and one that cannot be written", "[loss_plot]") {
@@ -84,7 +81,7 @@ TEST_CASE("a plot of nothing, and one that cannot be written", "[loss_plot]") {
   {
     const still_plot plot(file.path);
   }
-  CHECK(has(plot_text(file), "d=''"));
+  CHECK(has(read_text(file.path), "d=''"));
   still_plot plot("/no/folder/plot.svg");
   CHECK(tenon_test::text_of<tenon::file_error>([&] { plot.add(1); }) ==
         "loss_plot: /no/folder/plot.svg: it cannot be written");

@@ -9,9 +9,9 @@
 
 namespace tenon {
 
-/// From an element and a number for one of the windows that see it to that window and its tap.
-template <class T, int Leading, class Windows>
-struct seer_map {
+/// Both ways between an element with a number for one of the windows that see it, and that window with its tap there.
+template <bool FromElements, class T, int Leading, class Windows>
+struct sight_map {
   static constexpr int rank = Windows::rank;
   Windows windows;
   T outside{};
@@ -20,34 +20,16 @@ struct seer_map {
   TENON_HOST_DEVICE array<index, Count> operator()(const array<index, Count>& position) const {
     array<index, Count> result = position;
     for (int axis = 0; axis < rank; ++axis) {
-      const index element = position[Leading + axis],
-                  window = windows.seer(axis, element, position[Leading + rank + axis]);
-      result[Leading + axis] = window;
-      result[Leading + rank + axis] = window < 0 ? -1 : windows.tap(axis, element, window);
-    }
-    return result;
-  }
-  template <int Count>
-  TENON_HOST_DEVICE bool contains(const array<index, Count>& position) const {
-    return is_place((*this)(position));
-  }
-};
-
-/// From a window and its tap to the element that it sees and the window's number among those that see it.
-template <class T, int Leading, class Windows>
-struct seen_map {
-  static constexpr int rank = Windows::rank;
-  Windows windows;
-  T outside{};
-
-  template <int Count>
-  TENON_HOST_DEVICE array<index, Count> operator()(const array<index, Count>& position) const {
-    array<index, Count> result = position;
-    for (int axis = 0; axis < rank; ++axis) {
-      const index window = position[Leading + axis],
-                  element = windows.element(axis, window, position[Leading + rank + axis]);
-      result[Leading + axis] = element;
-      result[Leading + rank + axis] = element < 0 ? -1 : windows.seer_number(axis, element, window);
+      const index from = position[Leading + axis], number = position[Leading + rank + axis];
+      if constexpr (FromElements) {
+        const index window = windows.seer(axis, from, number);
+        result[Leading + axis] = window;
+        result[Leading + rank + axis] = window < 0 ? -1 : windows.tap(axis, from, window);
+      } else {
+        const index element = windows.element(axis, from, number);
+        result[Leading + axis] = element;
+        result[Leading + rank + axis] = element < 0 ? -1 : windows.seer_number(axis, element, from);
+      }
     }
     return result;
   }
@@ -65,21 +47,17 @@ auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operan
   return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
     using seen_shape = shape<operand_shape::static_extent(I)..., (static_cast<void>(J), dyn)...>;
     const array<index, rank + Windows::rank> extents{{operand.shape().extent(I)..., node.map.windows.seers(J)...}};
-    return sum(make_remap(seer_map<typename Gradient::element, Leading, Windows>{node.map.windows}, seen_shape(extents),
-                          gradient),
+    return sum(make_remap(sight_map<true, typename Gradient::element, Leading, Windows>{node.map.windows},
+                          seen_shape(extents), gradient),
                drop<rank + J...>);
   }(std::make_integer_sequence<int, rank>{}, std::make_integer_sequence<int, Windows::rank>{});
 }
 
-/// Of such gradients: windows again.
-template <int, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
-auto operand_gradient(const remap<seer_map<T, Leading, Windows>, Shape, Operand>& node, const Gradient& gradient) {
-  return make_remap(seen_map<typename Gradient::element, Leading, Windows>{node.map.windows},
-                    get<0>(node.operands).shape(), gradient);
-}
-template <int, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
-auto operand_gradient(const remap<seen_map<T, Leading, Windows>, Shape, Operand>& node, const Gradient& gradient) {
-  return make_remap(seer_map<typename Gradient::element, Leading, Windows>{node.map.windows},
+/// Of such gradients: the other way.
+template <int, bool FromElements, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
+auto operand_gradient(const remap<sight_map<FromElements, T, Leading, Windows>, Shape, Operand>& node,
+                      const Gradient& gradient) {
+  return make_remap(sight_map<!FromElements, typename Gradient::element, Leading, Windows>{node.map.windows},
                     get<0>(node.operands).shape(), gradient);
 }
 

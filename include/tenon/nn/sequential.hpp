@@ -69,20 +69,15 @@ struct layer_list {
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    for_each_index<count>([&](auto i) {
-      get<i.value>(layers).visit_parameters(
-          [&](const auto& name, auto& parameter) { visitor(std::to_string(i.value) + "." + name, parameter); });
-    });
+    for_each_index<count>([&](auto i) { get<i.value>(layers).visit_parameters(named_by_layer<i.value>(visitor)); });
   }
   /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
   template <class Visitor>
   void visit_buffers(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
-      if constexpr (requires { layer.visit_buffers([](const char*, auto&) {}); }) {
-        layer.visit_buffers(
-            [&](const auto& name, auto& buffer) { visitor(std::to_string(i.value) + "." + name, buffer); });
-      }
+      const auto named = named_by_layer<i.value>(visitor);
+      if constexpr (requires { layer.visit_buffers(named); }) layer.visit_buffers(named);
     });
   }
   /// Calls `visitor(name, number)` for what the random numbers of layers hang on, such as the masks that dropout has
@@ -91,10 +86,8 @@ struct layer_list {
   void visit_random_state(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
-      if constexpr (requires { layer.visit_random_state([](const char*, auto&) {}); }) {
-        layer.visit_random_state(
-            [&](const auto& name, auto& number) { visitor(std::to_string(i.value) + "." + name, number); });
-      }
+      const auto named = named_by_layer<i.value>(visitor);
+      if constexpr (requires { layer.visit_random_state(named); }) layer.visit_random_state(named);
     });
   }
   /// Training or use: what dropout and batch norm do hangs on it. Networks begin in training.
@@ -108,6 +101,11 @@ struct layer_list {
   void eval() { train(false); }
 
  protected:
+  /// Calls `visitor` with the position of the layer before each name.
+  template <int I, class Visitor>
+  static auto named_by_layer(Visitor& visitor) {
+    return [&visitor](const auto& name, auto& what) { visitor(std::to_string(I) + "." + name, what); };
+  }
   /// The same with parameters copied to another memory space.
   template <memory_space Other, template <class...> class Network>
   auto in_other_space() const {
