@@ -60,6 +60,58 @@ TEST_CASE("variances and norms", "[reductions]") {
   CHECK(difference([](const auto& x) { return tenon::logsumexp(x, axis<-1>); }) == "");
 }
 
+TEST_CASE("norms and deviations of zeros have gradient 0, as in PyTorch", "[reductions]") {
+  tenon::tensor<double, rank<2>> x({3, 2});
+  const auto values = {0., 0., 3., -4., 0., 2.};
+  std::copy(values.begin(), values.end(), x.data());
+  const auto slopes = [&](const auto& function) {
+    const auto v = tenon::variable<0>(x);
+    return tenon_test::numbers_of(tenon::get<0>(tenon::gradient(tenon::sum(function(v)), tenon::wrt(v))));
+  };
+  const auto powered = [](double p) { return [p](const auto& v) { return tenon::norm(v, p, axis<1>); }; };
+  const auto expect = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    CHECK(tenon_test::difference(found, expected, 1e-12) == "");
+  };
+  const double third = std::cbrt(91.0 * 91);
+  expect(slopes([](const auto& v) { return tenon::norm_l1(v, axis<1>); }), {0, 0, 1, -1, 0, 1});
+  expect(slopes([](const auto& v) { return tenon::norm_l2(v, axis<1>); }), {0, 0, 0.6, -0.8, 0, 1});
+  expect(slopes([](const auto& v) { return tenon::norm_inf(v, axis<1>); }), {0, 0, 0, -1, 0, 1});
+  expect(slopes(powered(1)), {0, 0, 1, -1, 0, 1});
+  expect(slopes(powered(2)), {0, 0, 0.6, -0.8, 0, 1});
+  expect(slopes(powered(3)), {0, 0, 9 / third, -16 / third, 0, 1});
+  expect(slopes(powered(0.5)), {0, 0, 1 + 2 / std::sqrt(3.0), -1 - std::sqrt(3.0) / 2, 0, 1});
+  expect(slopes([](const auto& v) { return tenon::stddev(v, axis<1>) + tenon::stddev(v - v, axis<1>, 1); }),
+         {0, 0, 0.5, -0.5, -0.5, 0.5});
+  std::fill_n(x.data(), x.size(), 0.0);
+  expect(slopes([](const auto& v) { return tenon::norm_l2(v); }), {0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("norms have second derivatives, finite ones of zeros", "[reductions]") {
+  const auto slope_of = [](const auto& function) {
+    return [function](const auto& v) {
+      const auto inner = tenon::variable<0>(v.elements);
+      return tenon::get<0>(tenon::gradient(function(inner), tenon::wrt(inner)));
+    };
+  };
+  const auto euclidean = slope_of([](const auto& v) { return tenon::norm_l2(v); });
+  const auto cubic = slope_of([](const auto& v) { return tenon::norm(v, 3); });
+  const auto rooted = slope_of([](const auto& v) { return tenon::norm(v, 0.5); });
+  const auto spread = slope_of([](const auto& v) { return tenon::stddev(v); });
+  CHECK(difference(euclidean) == "");
+  CHECK(difference(cubic) == "");
+  CHECK(difference(spread) == "");
+  const tenon::tensor<double, rank<1>> zeros(rank<1>(3), {0, 0, 0});
+  const auto v = tenon::variable<0>(zeros);
+  const auto second = [&](const auto& slope) {
+    return tenon_test::numbers_of(tenon::get<0>(tenon::gradient(tenon::sum(slope(v)), tenon::wrt(v))));
+  };
+  const std::vector<double> none(3, 0.0);
+  CHECK(second(euclidean) == none);
+  CHECK(second(cubic) == none);
+  CHECK(second(rooted) == none);
+  CHECK(second(spread) == none);
+}
+
 TEST_CASE("axes that only the run knows", "[reductions]") {
   for (const auto& axes : {tenon::axes{0}, tenon::axes{-1}, tenon::axes{1, 0}, tenon::axes{}}) {
     CHECK(difference([&](const auto& x) { return tenon::mean(x * x, axes); }) == "");

@@ -111,6 +111,13 @@ TEST_CASE("means of windows count what their options say", "[pool]") {
   CHECK(numbers_of(nn::lp_pool1d<2>{1}.forward(tenon_test::counting<float>(rank<3>(1, 1, 2), 3))) == numbers{7});
 }
 
+TEST_CASE("the gradient of a norm of zeros is 0", "[pool]") {
+  const tenon::tensor<double, rank<3>> x(rank<3>(1, 1, 4), {0, 0, 3, 4});
+  const auto v = tenon::variable<0>(x);
+  const auto [dx] = tenon::gradient(tenon::sum(nn::lp_pool1d<2>{}.expression(v)), tenon::wrt(v));
+  CHECK(tenon_test::difference(numbers_of(dx), {0, 0, 0.6, 0.8}, 1e-12) == "");
+}
+
 TEST_CASE("pools refuse padding without use, and inputs without room", "[pool]") {
   const auto text = [](const auto& call) { return tenon_test::text_of<tenon::shape_error>(call); };
   const nn::pool1d_options wide{.padding = 2};

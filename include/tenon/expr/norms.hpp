@@ -32,9 +32,10 @@ auto norm_l1(Operand&& operand, Axes axes = {}) {
 /// Square root of the sum of squares; NaN when any value is NaN. Empty: 0.
 /// types     floating; of integers float
 /// accuracy  squares are not scaled: of floats, magnitudes beyond 1e19 overflow and those below 1e-19 vanish
+/// gradient  0 where the norm is 0, as PyTorch has it
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto norm_l2(Operand&& operand, Axes axes = {}) {
-  return sqrt(sum(square(detail::as_floating(std::forward<Operand>(operand))), axes));
+  return detail::level_sqrt(sum(square(detail::as_floating(std::forward<Operand>(operand))), axes));
 }
 
 /// Greatest absolute value; NaN when any value is NaN.
@@ -48,12 +49,14 @@ auto norm_inf(Operand&& operand, Axes axes = {}) {
 /// Sum of the absolute values to the power of p, to the power of 1 / p; NaN when any value is NaN. Empty: 0.
 /// types     floating; of integers float
 /// throws    index_error unless p is positive and finite; the limit of great p is `norm_inf`
+/// gradient  0 where the norm is 0, and for p < 1 where x is 0, as PyTorch has it
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto norm(Operand&& operand, double p, Axes axes = {}) {
   if (!(p > 0 && p < __builtin_huge_val())) {
     throw index_error(compose_text("norm: p: ", p, ", expected a positive finite number; norm_inf for infinity?"));
   }
-  return pow(sum(pow(abs(detail::as_floating(std::forward<Operand>(operand))), p), axes), 1 / p);
+  const auto magnitudes = abs(detail::as_floating(std::forward<Operand>(operand)));
+  return detail::level_pow(sum(detail::level_pow(magnitudes, p), axes), 1 / p);
 }
 
 }  // namespace tenon

@@ -31,13 +31,14 @@ struct variance_function : reduction_function<variance_monoid> {
 inline constexpr variance_function variance;
 
 /// Square root of the variance; `correction` is subtracted from the count it divides by.
+/// gradient  0 where the deviation is 0, as PyTorch has it
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto stddev(Operand&& operand, Axes axes = {}) {
-  return sqrt(variance(std::forward<Operand>(operand), axes));
+  return detail::level_sqrt(variance(std::forward<Operand>(operand), axes));
 }
 template <tensor_operand Operand, axes_of_reduction Axes>
 auto stddev(Operand&& operand, Axes axes, double correction) {
-  return sqrt(variance(std::forward<Operand>(operand), axes, correction));
+  return detail::level_sqrt(variance(std::forward<Operand>(operand), axes, correction));
 }
 
 /// How many values differ from zero; NaN does. Empty: 0.

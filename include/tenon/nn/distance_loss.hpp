@@ -62,7 +62,7 @@ auto cosine_embedding_loss(const X& x, const Y& y, const Target& target, double 
 /// source    Balntas and others 2016; distances of p = 2, with 1e-6 added to every difference, as PyTorch's
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative>
 auto triplet_margin_loss(const X& x, const Positive& positive, const Negative& negative, double margin = 1) {
-  const auto distance = [&](const auto& other) { return sqrt(sum(square(x - other + 1e-6), axis<-1>)); };
+  const auto distance = [&](const auto& other) { return norm_l2(x - other + 1e-6, axis<-1>); };
   return Reduction::of(tenon::relu(distance(positive) - distance(negative) + margin));
 }
 

@@ -204,7 +204,7 @@ struct avg_pool_layer : pool_layer<Layer, Rank, Kernel, Options>, expression_lay
 };
 
 /// The norm of each window: (sum of x^p)^(1/p), by default p = 2, as PyTorch does: windows that overhang in ceil_mode
-/// count as if their other elements were as great.
+/// count as if their other elements were as great. Where a norm is 0, so is its gradient.
 template <class Layer, int Rank, per_axis<Rank> Kernel, pool_options<Rank> Options>
 struct lp_pool_layer : avg_pool_layer<Layer, Rank, Kernel, Options> {
   static_assert(Options.padding == per_axis<Rank>(0), "tenon: norms of windows have no padding");
@@ -220,7 +220,8 @@ struct lp_pool_layer : avg_pool_layer<Layer, Rank, Kernel, Options> {
 
   template <class Input>
   auto expression(const Input& x) const {
-    return pow(base::expression(pow(x, norm)) * static_cast<float>(this->taps()), 1.0 / norm);
+    const auto sums = base::expression(pow(x, norm)) * static_cast<float>(this->taps());
+    return tenon::detail::level_pow(sums, 1.0 / norm);
   }
 };
 

@@ -110,6 +110,18 @@ struct sqrt_op : floating_result {
 };
 inline constexpr pointwise_function<sqrt_op> sqrt;
 
+namespace detail {
+
+/// The square root that norms end with: its slope at 0 is infinite, but counts as 0, for theirs is then undefined.
+struct level_sqrt_op : sqrt_op {
+  static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
+    return g / (2 * apply_op<where_op>(y == 0, __builtin_huge_val(), y));
+  }
+};
+inline constexpr pointwise_function<level_sqrt_op> level_sqrt;
+
+}  // namespace detail
+
 /// 1 / sqrt(x).
 struct rsqrt_op : floating_result {
   static constexpr const char* name = "rsqrt";
@@ -192,5 +204,18 @@ struct pow_op : promoting, lanewise<pow_op> {
   }
 };
 inline constexpr pointwise_function<pow_op> pow;
+
+namespace detail {
+
+/// The power that norms are made of: where its slope at 0 is infinite, it counts as 0.
+struct level_pow_op : pow_op {
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    const auto base = apply_op<where_op>(x == 0 && z < 1, __builtin_huge_val(), x);
+    return g * (z * apply_op<pow_op>(base, z - 1));
+  }
+};
+inline constexpr pointwise_function<level_pow_op> level_pow;
+
+}  // namespace detail
 
 }  // namespace tenon
