@@ -21,6 +21,7 @@ titles = {
     "w07b_pools": "W7: pools of eight images of 64 x 112 x 112",
     "w10_compile_time": "W10: g++ -O2 for an include and 0, 1 or 50 statements",
     "w10_compile_time_nvcc": "W10: nvcc for an include and 0, 1 or 50 statements",
+    "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
 }
 
 
@@ -72,6 +73,8 @@ def quantity(result):
         return result["FLOP/s"] / 1e9, "GFLOP/s", True
     if "megabytes" in result:
         return result["megabytes"], "MB", False
+    if "nats" in result:
+        return result["nats"], f"nats after {result['steps']:.0f} steps", False
     if "seconds" in result:
         return result["seconds"], "s", False
     to_milliseconds = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[result["time_unit"]]
@@ -82,9 +85,9 @@ def cases(path):
     """Of each case of a file the quantity that each library reached."""
     found = {}
     for result in json.loads(path.read_text())["benchmarks"]:
-        if result.get("aggregate_name") != "median":
+        if result.get("aggregate_name", "median") != "median":  # a single run is its own median
             continue
-        name = result["name"].removesuffix("_median")
+        name = re.sub("(_median|/iterations:1/repeats:1/real_time)+$", "", result["name"])
         library = library_name.search(name).group()
         case = re.sub("[/_]{2,}", "/", name.replace(library, "", 1)).strip("/_")
         found.setdefault(case, {})[library] = quantity(result)
