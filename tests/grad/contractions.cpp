@@ -1,4 +1,5 @@
-// tests/grad/contractions.cpp: gradients of products and convolutions.
+// tests/grad/contractions.cpp: gradients of products of other ranks, of batches and within statements.
+// A row for each product and convolution is in tests/grad/every_array_function.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/grad/contractions.hpp>
 
@@ -41,14 +42,4 @@ TEST_CASE("sums of products by letters", "[contractions]") {
   auto b = drawn(rank<2>(4, 3), 2);
   CHECK(gradient_difference([](const auto& x, const auto& y) { return tenon::einsum<"bij,ji->ib">(x, y); }, a, b) ==
         "");
-}
-
-TEST_CASE("convolutions and their own gradients", "[contractions]") {
-  auto image = drawn(rank<4>(2, 4, 5, 6), 1), weight = drawn(rank<4>(6, 2, 3, 2), 2);
-  const tenon::window_geometry<2> geometry{.stride = {{2, 1}}, .padding = {{1, 0}}, .dilation = {{1, 2}}, .groups = 2};
-  CHECK(gradient_difference([&](const auto& x, const auto& w) { return tenon::convolve(x, w, geometry); }, image,
-                            weight) == "");
-  auto wide = drawn(rank<4>(4, 3, 3, 2), 3);
-  CHECK(gradient_difference([&](const auto& x, const auto& w) { return tenon::convolve_transpose(x, w, geometry); },
-                            image, wide) == "");
 }

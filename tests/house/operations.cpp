@@ -1,12 +1,14 @@
 // tests/house/operations.cpp: docs/operations.md names all that the headers offer, and nothing else.
 // Functions are found in headers by how they are declared, on the page by how they are called in a first column.
 // SPDX-License-Identifier: Apache-2.0
+#include "house/page.hpp"
 #include "house/tree.hpp"
 #include "support/catch.hpp"
 
 namespace {
 
-using names = std::set<std::string>;
+using house::names;
+using house::names_on;
 
 /// The functions that a header declares for users, outside of `detail`: constants that are called, and templates that
 /// take tensors or make them.
@@ -26,22 +28,6 @@ names functions_of(const std::string& text) {
     if (is_detail) continue;
     if (std::regex_match(line, match, constant)) found.insert(match[1]);
     if (takes_tensors && std::regex_match(line, match, function)) found.insert(match[1]);
-  }
-  return found;
-}
-
-/// The names that the first column of tables shows as code: called, given template arguments, or alone.
-names names_on(const std::string& page) {
-  static const std::regex code("`([^`]*)`?"), used("(\\w*[a-z_]\\w*)(?=[(<{])"), alone("\\w+");
-  names found;
-  for (const std::string& line : house::split_lines(page)) {
-    const house::words cells = house::table_cells(line);
-    if (cells.empty()) continue;
-    for (std::sregex_iterator at(cells[0].begin(), cells[0].end(), code), none; at != none; ++at) {
-      const std::string text = (*at)[1];
-      if (std::regex_match(text, alone)) found.insert(text);
-      for (std::sregex_iterator name(text.begin(), text.end(), used); name != none; ++name) found.insert((*name)[1]);
-    }
   }
   return found;
 }

@@ -46,7 +46,6 @@ TEST_CASE("without a momentum running statistics are the mean of all batches", "
 TEST_CASE("gradients agree with differences, in training and outside", "[batch_norm]") {
   using both = nn::batch_norm<3, affine::both, tenon::host, double>;
   using none = nn::batch_norm<2, affine::none, tenon::host, double>;
-  CHECK(tenon_test::layer_difference<both>(rank<4>(2, 3, 2, 3)) == "");
   CHECK(tenon_test::layer_difference<none>(rank<3>(3, 2, 2)) == "");
   both used;
   used.is_training = false;

@@ -1,0 +1,152 @@
+// tests/house/gradients.cpp: all that has a gradient has a row in a table of those that are checked.
+// Rows are read where tests write them, `{"names", ...}`; what has none, and needs none, says here why.
+// SPDX-License-Identifier: Apache-2.0
+#include <iterator>
+
+#include "house/page.hpp"
+#include "house/tree.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using house::names;
+using reasons = std::map<std::string, std::string>;
+
+names words_in(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
+}
+
+/// All groups of `pattern` in the lines of a text.
+names matches_of(const std::string& text, const std::regex& pattern) {
+  names found;
+  std::smatch match;
+  for (const std::string& line : house::split_lines(text)) {
+    if (std::regex_search(line, match, pattern)) found.merge(words_in(match[1].str()));
+  }
+  return found;
+}
+
+/// The names of rows of all tests whose path begins so.
+names rows_of(const house::texts& tree, const std::string& start) {
+  static const std::regex row("^ +\\{\"([\\w ]+)\",");
+  names found;
+  for (const auto& [path, text] : tree) {
+    if (house::starts_with(path, start)) found.merge(matches_of(text, row));
+  }
+  return found;
+}
+
+/// A page but for the sections whose headings begin with one of the words of `without`.
+std::string page_without(const std::string& page, const reasons& without) {
+  std::string kept;
+  bool is_kept = true;
+  for (const std::string& line : house::split_lines(page)) {
+    if (house::starts_with(line, "## ")) {
+      is_kept = without.count(line.substr(3, line.find_first_of(" ,(", 3) - 3)) == 0;
+    }
+    if (is_kept) kept += line + "\n";
+  }
+  return kept;
+}
+
+/// The layers that headers of nn declare: by the name that they show, or as another one with arguments.
+names layers_of(const house::texts& tree) {
+  static const std::regex shown("^  static constexpr const char\\* name = \"(\\w+)\";");
+  static const std::regex alias("^using (?!\\w+_options)(\\w+) = [\\w:]+<");
+  names found;
+  for (const auto& [path, text] : tree) {
+    if (!house::starts_with(path, "include/tenon/nn/")) continue;
+    found.merge(matches_of(text, shown)), found.merge(matches_of(text, alias));
+  }
+  return found;
+}
+
+/// What is offered, has no row and no reason; and reasons for what is not offered, or has a row.
+names faults(const names& offered, const names& rows, const reasons& without) {
+  names excused, found;
+  for (const auto& [words, reason] : without) excused.merge(words_in(words));
+  for (const auto& name : offered) {
+    if (rows.count(name) == 0 && excused.count(name) == 0) found.insert(name + " has no row");
+  }
+  for (const auto& name : excused) {
+    if (rows.count(name) != 0) found.insert(name + " has a row and a reason to have none");
+    if (offered.count(name) == 0) found.insert(name + " has a reason to have no row, and is not offered");
+  }
+  for (const auto& name : rows) {
+    if (offered.count(name) == 0) found.insert(name + " has a row, and is not offered");
+  }
+  return found;
+}
+
+/// Sections of docs/operations.md by the first word of their headings.
+const reasons sections_without_gradients = {
+    {"Comparison", "truth values"},
+    {"Logical", "truth values"},
+    {"Bitwise", "integers"},
+    {"Classification", "truth values"},
+    {"Complex", "complex numbers have no derivative"},
+    {"Generators", "no operands"},
+    {"Random", "no operands"},
+    {"Sorting", "of variables they do not compile; `take_along_axis` of `argsort` has a gradient"},
+    {"Selection", "they write in place"},
+    {"Statements", "no functions of elements"},
+    {"Gradients", "they are the gradients"},
+    {"Printing", "no functions of elements"},
+};
+
+const reasons functions_without_gradients = {
+    {"trigamma", "no derivative"},
+    {"quantise dequantise", "integers"},
+    {"fake_quantise", "its gradient is meant to be no slope: tests/expr/operations/quantise.cpp"},
+    {"argmax argmin all any count_nonzero", "positions, truth values and counts"},
+    {"reduce", "own monoids have no derivative"},
+    {"axis shape range only open_end trusted window_geometry", "arguments"},
+    {"window_count", "extents"},
+};
+
+const reasons layers_without_gradients = {
+    {"pad upsample", "of every border, of every size: they have rows"},
+    {"bilinear embedding_bag ctc_loss", "more than one input: tests of their own"},
+    {"max_unpool", "no backward pass"},
+    {"greatest_gradient", "a kernel of the backward pass of pools"},
+    {"dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout",
+     "draws other numbers in every pass: tests/nn/dropout.cpp"},
+    {"matrix_view path_sum table_row", "no layers"},
+};
+
+}  // namespace
+
+TEST_CASE("what has no row and no reason is found", "[gradients]") {
+  CHECK(faults({"sin"}, {"sin"}, {}).empty());
+  CHECK(faults({"sin", "argmax"}, {"sin"}, {{"argmax", "a position"}}).empty());
+  CHECK(faults({"sin"}, {}, {}) == names{"sin has no row"});
+  CHECK(faults({}, {}, {{"sin", "no"}}) == names{"sin has a reason to have no row, and is not offered"});
+  CHECK(faults({"sin"}, {"sin"}, {{"sin", "no"}}) == names{"sin has a row and a reason to have none"});
+  CHECK(faults({}, {"sin"}, {}) == names{"sin has a row, and is not offered"});
+}
+
+TEST_CASE("rows, functions and layers are found where they are written", "[gradients]") {
+  CHECK(rows_of({{"tests/grad/a.cpp", "  rows({\n      {\"tril triu\", f()},\n"}}, "tests/grad/") ==
+        names{"tril", "triu"});
+  CHECK(house::names_on(page_without("## Choice, more\n| `where(c, x)` | |\n## Random numbers\n| `normal<T>(e)` | |",
+                                     {{"Random", "no operands"}})) == names{"where"});
+  CHECK(
+      layers_of({{"include/tenon/nn/a.hpp",
+                  "struct glu {\n  static constexpr const char* name = \"glu\";\n};\nusing relu = activation<op>;"}}) ==
+      names{"glu", "relu"});
+}
+
+TEST_CASE("every function that has a gradient has a row", "[gradients]") {
+  const house::texts tree = house::read_tree(TENON_SOURCE_DIR);
+  const names offered = house::names_on(page_without(tree.at("docs/operations.md"), sections_without_gradients));
+  CHECK(offered.size() > 120);
+  CHECK(faults(offered, rows_of(tree, "tests/grad/"), functions_without_gradients) == names{});
+}
+
+TEST_CASE("every layer has a row", "[gradients]") {
+  const house::texts tree = house::read_tree(TENON_SOURCE_DIR);
+  const names offered = layers_of(tree);
+  CHECK(offered.size() > 90);
+  CHECK(faults(offered, rows_of(tree, "tests/nn/"), layers_without_gradients) == names{});
+}
