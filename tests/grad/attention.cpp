@@ -11,6 +11,7 @@ using tenon::rank;
 using tenon::shape;
 using tenon_test::drawn;
 using tenon_test::gradient_difference;
+using tenon_test::numbers_of;
 
 namespace {
 
@@ -50,4 +51,29 @@ TEST_CASE("gradients pass the weights that dropout keeps", "[attention]") {
               return tenon::scaled_dot_product_attention(q, k, v, {}, tenon::attention_dropout{.p = 0.5, .seed = 3});
             },
             query, key, value) == "");
+}
+
+TEST_CASE("gradients of attention have gradients", "[attention]") {
+  auto query = drawn(rank<2>(3, 4), 1), key = drawn(rank<2>(5, 4), 2), value = drawn(rank<2>(5, 2), 3);
+  const auto direction = drawn(rank<2>(3, 4), 4);
+  CHECK(gradient_difference(
+            [&](const auto& q, const auto& k, const auto& v) {
+              const auto named = tenon::variable<7>(direction);
+              const auto result = tenon::scaled_dot_product_attention(q + named, k, v, {.is_causal = true});
+              const auto [of_direction] = tenon::gradient(tenon::sum(tenon::square(result)), tenon::wrt(named));
+              return of_direction;
+            },
+            query, key, value) == "");
+}
+
+TEST_CASE("attention has derivatives along directions", "[attention]") {
+  const auto query = drawn(rank<2>(3, 4), 1), key = drawn(rank<2>(5, 4), 2), value = drawn(rank<2>(5, 2), 3);
+  const auto along = drawn(rank<2>(5, 4), 4);
+  const auto k = tenon::variable<0>(key);
+  const tenon::tensor<double, rank<2>> actual =
+      tenon::jvp(tenon::scaled_dot_product_attention(query, k, value), tenon::wrt(k), along);
+  const auto at = [&](double step) {
+    return tenon::evaluated_tensor(tenon::scaled_dot_product_attention(query, key + along * step, value));
+  };
+  CHECK(tenon_test::difference(numbers_of(actual), numbers_of((at(1e-6) - at(-1e-6)) / 2e-6), 1e-7) == "");
 }

@@ -4,31 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/attention_operands.hpp>
 #include <tenon/contraction/epilogue.hpp>
-#include <tenon/contraction/operand.hpp>
-#include <tenon/contraction/wmma.hpp>
+#include <tenon/contraction/weight_tiles.hpp>
 #include <tenon/device/collective.hpp>
 #include <tenon/device/launch.hpp>
-#include <tenon/device/simd_hyperbolic.hpp>
-#include <tenon/expr/attention.hpp>
 
 namespace tenon {
-
-/// The unit that multiplies elements of T for attention. A warp has whole rows of scores, so that it makes their
-/// softmax alone, and at most a row for each lane.
-template <class T>
-struct attention_units {
-  using unit = simt_unit<T, tile_policy<64, 64, 8, 16, 64, 2>>;
-};
-template <>
-struct attention_units<double> {
-  using unit = simt_unit<double, tile_policy<32, 32, 8, 16, 32, 2>>;
-};
-template <class T>
-  requires is_short_float<T>
-struct attention_units<T> {
-  using unit = wmma_unit<std::conditional_t<is_float8<T>, half, T>, tile_policy<64, 64, 32, 16, 64, 2>>;
-};
 
 namespace detail {
 
@@ -37,17 +19,6 @@ namespace detail {
 template <class Number>
 struct lane_softmax {
   Number greatest, sum, kept;
-};
-
-/// The unit, or what stands in for it where `Device` has none.
-template <class Device, class Unit>
-struct unit_on {
-  using type = Unit;
-};
-template <class Device, class Unit>
-  requires(!Unit::template is_available<Device>())
-struct unit_on<Device, Unit> {
-  using type = typename Unit::fallback;
 };
 
 }  // namespace detail
@@ -59,16 +30,12 @@ template <class Unit, bool HasBias, bool HasFactor, int Rank, class Query, class
           class Factor, class Epilogue>
 struct attention_kernel {
   static constexpr const char* name = "attention";
+  using tiles_type = weight_tiles<Unit>;
   using policy = typename Unit::policy;
   using element = typename Unit::element;
   using number = typename Unit::accumulator;
-  static constexpr int tile_rows = policy::rows, tile_columns = policy::columns, depth_tile = policy::depth;
-  static constexpr int stages = policy::stages, max_threads = policy::threads;
-  static constexpr int left_elements = Unit::left_placement::elements, right_elements = Unit::right_placement::elements;
-  static constexpr int stage_elements = left_elements + right_elements, key_steps = tile_columns / depth_tile;
-  static constexpr int weight_elements = key_steps * left_elements;
+  static constexpr int tile_rows = policy::rows, tile_columns = policy::columns, max_threads = policy::threads;
   static constexpr int most_columns = 256;
-  static_assert(policy::warp_columns == tile_columns && policy::warp_rows <= warp_size);
 
   product_extents<Rank> extents;  // rows: queries; depth: keys
   index features;
@@ -82,13 +49,9 @@ struct attention_kernel {
   number scale;
   int value_columns;  // of a block, whole tiles
 
-  /// Shared memory that stages, and later strips of results, have.
-  static constexpr int ring_bytes = [] {
-    constexpr int strips = policy::warps * Unit::strip_rows * Unit::strip_pitch;
-    return greatest_size({shared_bytes_of<element>(stages * stage_elements), shared_bytes_of<number>(strips)});
-  }();
   int shared_bytes() const {
-    return ring_bytes + shared_bytes_of<element>(weight_elements) + shared_bytes_of<number>(tile_rows * result_pitch());
+    return tiles_type::ring_bytes + shared_bytes_of<element>(tiles_type::weight_elements) +
+           shared_bytes_of<number>(tile_rows * result_pitch());
   }
   int query_tiles() const { return static_cast<int>((extents.rows + tile_rows - 1) / tile_rows); }
 
@@ -127,19 +90,21 @@ struct attention_kernel {
                             factor.at_batch(batch),
                             static_cast<index>(device.block().x % tiles) * tile_rows,
                             static_cast<index>(device.block().y) * value_columns};
-    const block_memory<Device> memory{device.template shared<unsigned char>(ring_bytes),
-                                      device.template shared<element>(weight_elements),
+    const block_memory<Device> memory{device.template shared<unsigned char>(tiles_type::ring_bytes),
+                                      device.template shared<element>(tiles_type::weight_elements),
                                       device.template shared<number>(tile_rows * result_pitch())};
     detail::lane_softmax<number> state{-infinity<number>(), 0, 1};
     for (int i = device.thread(); i < tile_rows * result_pitch(); i += policy::threads) memory.results.store(i, 0);
     const index end = keys_seen(place.row);
     for (index first = 0; first < end; first += tile_columns) {
       typename Used::template warp_tile<Device> sums;
-      multiply_keys(device, memory, place, first, sums);
+      tiles_type::multiply(device, memory.ring, place.query, {place.row, extents.rows}, place.key,
+                           {first, extents.depth}, features, sums);
       device.sync();  // the ring becomes strips
       for (int strip = 0; strip < Used::strips; ++strip) weigh<Used>(device, memory, place, first, strip, sums, state);
       for (int column = 0; column < value_columns; column += tile_columns) {
-        multiply_values(device, memory, place, first, column, sums);
+        tiles_type::multiply_weights(device, memory.ring, memory.weights, place.value,
+                                     {place.column + column, extents.columns}, {first, extents.depth}, sums);
         device.sync();
         for (int strip = 0; strip < Used::strips; ++strip) add<Used>(device, memory, column, strip, sums, state);
       }
@@ -158,66 +123,11 @@ struct attention_kernel {
     return options.is_causal && beyond < extents.depth ? beyond : extents.depth;
   }
 
-  /// The scores of the tile of keys from `first` on.
-  template <class Device, class Memory, class Sums>
-  TENON_HOST_DEVICE void multiply_keys(Device& device, const Memory& memory, const block_place& place, index first,
-                                       Sums& sums) const {
-    const auto ring = memory.ring.template as<element>();
-    const int steps = static_cast<int>((features + depth_tile - 1) / depth_tile);
-    sums.clear(device);
-    device.sync();
-    for (int step = 1 - stages; step < steps; ++step) {
-      if (step >= 0) device.template wait_copies<stages - 2>(), device.sync();
-      if (const int next = step + stages - 1; next < steps) {
-        const index depth = static_cast<index>(next) * depth_tile;
-        const int at = next % stages * stage_elements;
-        place.query.template fetch<typename Unit::left_placement, policy::threads>(
-            device, ring.part(at, left_elements), {place.row, extents.rows, depth, features});
-        place.key.template fetch<typename Unit::right_placement, policy::threads>(
-            device, ring.part(at + left_elements, right_elements), {first, extents.depth, depth, features});
-      }
-      device.commit_copies();
-      if (step < 0) continue;
-      const int at = step % stages * stage_elements;
-      sums.multiply_add(device, ring.part(at, left_elements), place.query.layout,
-                        ring.part(at + left_elements, right_elements), place.key.layout);
-    }
-    device.template wait_copies<0>();
-  }
-  /// The weights of a tile times a tile of values.
-  template <class Device, class Memory, class Sums>
-  TENON_HOST_DEVICE void multiply_values(Device& device, const Memory& memory, const block_place& place, index first,
-                                         int column, Sums& sums) const {
-    const auto ring = memory.ring.template as<element>();
-    sums.clear(device);
-    device.sync();
-    for (int step = 1 - stages; step < key_steps; ++step) {
-      if (step >= 0) device.template wait_copies<stages - 2>(), device.sync();
-      if (const int next = step + stages - 1; next < key_steps) {
-        place.value.template fetch<typename Unit::right_placement, policy::threads>(
-            device, ring.part(next % stages * stage_elements, right_elements),
-            {place.column + column, extents.columns, first + static_cast<index>(next) * depth_tile, extents.depth});
-      }
-      device.commit_copies();
-      if (step < 0) continue;
-      sums.multiply_add(device, memory.weights.part(step * left_elements, left_elements), tile_layout::along_depth,
-                        ring.part(step % stages * stage_elements, right_elements), place.value.layout);
-    }
-    device.template wait_copies<0>();
-  }
-
-  /// Where this warp's strip of results lies.
-  template <class Used, class Device, class Memory>
-  TENON_HOST_DEVICE static auto strip_of(Device& device, const Memory& memory) {
-    constexpr int size = Used::strip_rows * Used::strip_pitch;
-    return memory.ring.template as<number>().part(device.warp() * size, size);
-  }
-
   /// Makes weights of the scores in a strip.
   template <class Used, class Device, class Memory, class Sums>
   TENON_HOST_DEVICE void weigh(Device& device, const Memory& memory, const block_place& place, index first, int strip,
                                Sums& sums, detail::lane_softmax<number>& state) const {
-    const auto scores = strip_of<Used>(device, memory);
+    const auto scores = tiles_type::template strip_of<Used>(device, memory.ring);
     sums.store_strip(device, scores, strip);
     device.sync_warp();
     for (int i = 0; i < Used::strip_rows; ++i) {
@@ -237,12 +147,7 @@ struct attention_kernel {
         number weight = sees_none ? number(0) : simd::exp(number(exponents[j] - greatest));
         added += weight;
         if constexpr (HasFactor) weight *= factor_at(place, place.row + row, first + device.lane() + j * warp_size);
-        const int column = device.lane() + j * warp_size, inner = column % depth_tile;
-        memory.weights.store(
-            column / depth_tile * left_elements +
-                Unit::left_placement::offset(tile_layout::along_depth, row, inner / chunk_size<element>) +
-                inner % chunk_size<element>,
-            static_cast<element>(weight));
+        memory.weights.store(tiles_type::place_of(row, device.lane() + j * warp_size), static_cast<element>(weight));
       }
       added = warp_reduce(device, added, sum_monoid::combine<number>);
       const number kept = sees_none ? number(1) : simd::exp(number(before - greatest));
@@ -254,8 +159,7 @@ struct attention_kernel {
     const bool is_seen = row < extents.rows && key_number < extents.depth &&
                          (!options.is_causal || key_number <= row + options.first_query);
     if (!is_seen) return -infinity<number>();
-    score *= scale;
-    if (options.softcap != 0) score = simd::tanh(number(score / options.softcap)) * options.softcap;
+    score = score_rule<number>{scale, static_cast<number>(options.softcap)}(score);
     if constexpr (HasBias) score += static_cast<number>(place.bias.value(row, key_number));
     return score;
   }
@@ -269,7 +173,7 @@ struct attention_kernel {
   template <class Used, class Device, class Memory, class Sums>
   TENON_HOST_DEVICE void add(Device& device, const Memory& memory, int column, int strip, Sums& sums,
                              const detail::lane_softmax<number>& state) const {
-    const auto values = strip_of<Used>(device, memory);
+    const auto values = tiles_type::template strip_of<Used>(device, memory.ring);
     sums.store_strip(device, values, strip);
     device.sync_warp();
     for (int i = 0; i < Used::strip_rows; ++i) {

@@ -4,26 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/attention_operands.hpp>
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_vector.hpp>
-#include <tenon/device/simd_hyperbolic.hpp>
+#include <tenon/contraction/packed_panels.hpp>
 #include <tenon/device/simd_math.hpp>
 #include <tenon/device/threads.hpp>
-#include <tenon/expr/attention.hpp>
 
 namespace tenon {
-
-/// How a score becomes the exponent of a weight.
-template <class T>
-struct score_rule {
-  T scale, softcap;
-
-  template <class V>
-  TENON_INLINE V operator()(V score) const {
-    const V scaled = score * scale;
-    return softcap == 0 ? scaled : simd::tanh(scaled / softcap) * softcap;
-  }
-};
 
 /// The greatest exponent of a query and the sum of its weights, over the keys so far.
 template <class T>
@@ -97,6 +85,7 @@ struct host_attention {
   using products = number_products<T>;
   using tile = host_tile<products>;
   using panels = column_panels<products>;
+  using packed_matrix = packed_panels<products>;
   static constexpr index block_rows = 4 * tile::height, block_panels = 4, block_keys = block_panels * tile::width;
   static constexpr index few_keys = 2048, lines_together = 64;  // of a few queries, which wait for memory
 
@@ -133,8 +122,7 @@ struct host_attention {
 
  private:
   struct packed_operands {
-    panels key_panels, value_panels;
-    T *keys, *values;
+    packed_matrix keys, values;
   };
   /// A block of queries: `count` from `first` on.
   struct query_block {
@@ -147,10 +135,8 @@ struct host_attention {
   /// Keys and values are packed once for all blocks of queries.
   template <class Epilogue>
   void run_blocks(const Epilogue& epilogue) const {
-    const packed_operands packed{panels(keys), panels(columns),
-                                 detail::product_workspace<T, 4>(panels(keys).padded() * features),
-                                 detail::product_workspace<T, 5>(panels(columns).padded() * keys)};
-    pack(packed);
+    const packed_operands packed{packed_matrix::template of<4>(key, features, keys),
+                                 packed_matrix::template of<5>(value, keys, columns)};
     const index blocks = (queries + block_rows - 1) / block_rows;
     const index work = block_rows * keys * (features + columns);
     parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
@@ -158,10 +144,10 @@ struct host_attention {
         const index number = item % 2 == 0 ? item / 2 : blocks - 1 - item / 2;  // causal ones have less work before
         const index row = number * block_rows, count = detail::least(block_rows, queries - row);
         query_block block =
-            make_block(row, count, detail::round_up(count, tile::step), {{block_keys, packed.value_panels.padded()}});
+            make_block(row, count, detail::round_up(count, tile::step), {{block_keys, packed.values.columns.padded()}});
         const index end = keys_seen(block);
-        for (index panel = 0; panel < packed.key_panels.panels; panel += block_panels) {
-          if (packed.key_panels.first_column(panel) >= end) break;
+        for (index panel = 0; panel < packed.keys.columns.panels; panel += block_panels) {
+          if (packed.keys.columns.first_column(panel) >= end) break;
           add_keys(packed, block, panel);
         }
         finish(block, epilogue);
@@ -190,20 +176,6 @@ struct host_attention {
                                       block.sum_pitch);
     }
     finish(block, epilogue);
-  }
-
-  void pack(const packed_operands& packed) const {
-    const auto pack_panels = [](const auto& matrix, const panels& lines, index rows, T* to) {
-      parallel_for(lines.panels, 1 + 32768 / (tile::width * rows + 1), [&](index first, index last) {
-        for (index panel = first; panel < last; ++panel) {
-          const index column = lines.first_column(panel), width = lines.width(panel);
-          pack_right<products>(matrix, {0, rows, column, detail::least(width, lines.count - column)}, width,
-                               to + column * rows);
-        }
-      });
-    };
-    pack_panels(key, packed.key_panels, features, packed.keys);
-    pack_panels(value, packed.value_panels, keys, packed.values);
   }
 
   /// `count` queries from `first` on, in `lines` rows; `lengths` are those of rows of scores and of sums.
@@ -235,23 +207,15 @@ struct host_attention {
 
   /// Adds the values of the keys in `block_panels` panels from `panel` on.
   void add_keys(const packed_operands& packed, query_block& block, index panel) const {
-    const panels& lines = packed.key_panels;
+    const panels& lines = packed.keys.columns;
     const index last = detail::least(panel + block_panels, lines.panels), first = lines.first_column(panel);
-    for (index each = panel; each < last; ++each) {
-      const index column = lines.first_column(each);
-      multiply(block.lines, lines.width(each),
-               {block.queries, packed.keys + column * features, block.query_pitch, 1, lines.width(each), features},
-               block.scores + (column - first), block.score_pitch);
-    }
+    multiply_panels(packed.keys, {{panel, last}}, {block.queries, block.query_pitch, 1, block.lines}, {0, features},
+                    {block.scores, block.score_pitch});
     const index end = last == lines.panels ? keys : lines.first_column(last), count = end - first;
     weigh(block, first, count);
-    for (index each = 0; each < packed.value_panels.panels; ++each) {
-      const index column = packed.value_panels.first_column(each), width = packed.value_panels.width(each);
-      tile_operands<products> operands{
-          block.scores, packed.values + column * keys + first * width, block.score_pitch, 1, width, count};
-      operands.before = block.sums + column, operands.before_pitch = block.sum_pitch;
-      multiply(block.lines, width, operands, block.sums + column, block.sum_pitch);
-    }
+    multiply_panels(packed.values, {{0, packed.values.columns.panels}},
+                    {block.scores, block.score_pitch, 1, block.lines}, {first, count},
+                    {block.sums, block.sum_pitch, true});
   }
   /// Makes weights of the scores of `count` keys from `first` on.
   void weigh(query_block& block, index first, index count) const {
@@ -273,15 +237,6 @@ struct host_attention {
       for (index row = 0; row < block.count; ++row) {
         detail::multiply_pairs(block.scores + row * block.score_pitch, block.beside + row * block.score_pitch, count);
       }
-    }
-  }
-  /// Tiles of `width` columns, one below the other.
-  static void multiply(index lines, index width, tile_operands<products> operands, T* to, index pitch) {
-    for (index row = 0; row < lines; row += tile::height) {
-      const index height = lines - row > tile::step ? tile::height : tile::step;
-      multiply_tile(operands, height, width, to + row * pitch, pitch);
-      operands.left += tile::height * operands.left_row;
-      if (operands.before != nullptr) operands.before += tile::height * operands.before_pitch;
     }
   }
 };

@@ -41,6 +41,21 @@ struct batched_axes {
   static constexpr auto batches = consecutive_axes<Rank - 2>(0), result_batches = batches;
 };
 
+/// The program of an operand over `Rank` axes [batches..., rows, columns], or [batches..., columns, rows]. Axes that it
+/// lacks, or of which it has 1, repeat.
+template <int Rank, class Operand>
+auto lower_in_batches(const Operand& operand, bool is_exchanged) {
+  constexpr int own_rank = Operand::shape_type::rank;
+  axis_map<own_rank, Rank> map{};
+  for (int place = 0; place < Rank; ++place) {
+    const int axis = (is_exchanged && place >= Rank - 2 ? 2 * Rank - 3 - place : place) - (Rank - own_rank);
+    const bool moves = axis >= 0 && operand.shape().extent(axis) != 1;
+    map.target[place] = moves ? axis : -1;
+    map.step[place] = moves ? 1 : 0;
+  }
+  return operand.template lower<0>(map);
+}
+
 /// The extents `batches`, and behind them those of a matrix.
 template <index Rows, index Columns, class Batches, int... I>
 auto matrix_shape(const Batches& batches, index rows, index columns, std::integer_sequence<int, I...>) {
@@ -127,21 +142,10 @@ struct attention {
         slot_count<Query> + slot_count<Key> + slot_count<Value> + slot_count<Bias> + slot_count<Factor>;
     return slot_source<FirstSlot + slots, compute_type<element>>{};
   }
-  /// Operand `I` over [batches..., rows, columns], keys over [batches..., features, keys]. Axes that an operand lacks,
-  /// or of which it has 1, repeat.
+  /// Operand `I` over [batches..., rows, columns], keys over [batches..., features, keys].
   template <int I>
   auto lower_operand() const {
-    const auto& operand = get<I>(operands);
-    constexpr int own_rank = std::remove_cvref_t<decltype(operand)>::shape_type::rank;
-    axis_map<own_rank, rank> map{};
-    for (int place = 0; place < rank; ++place) {
-      const bool is_exchanged = I == 1 && place >= rank - 2;
-      const int axis = (is_exchanged ? 2 * rank - 3 - place : place) - (rank - own_rank);
-      const bool moves = axis >= 0 && operand.shape().extent(axis) != 1;
-      map.target[place] = moves ? axis : -1;
-      map.step[place] = moves ? 1 : 0;
-    }
-    return operand.template lower<0>(map);
+    return detail::lower_in_batches<rank>(get<I>(operands), I == 1);
   }
   /// The extents of what `lower_operand<I>` gives.
   template <int I>
@@ -234,9 +238,9 @@ auto make_attention(const Query& query, const Key& key, const Value& value, cons
 /// source    Dao, Fu, Ermon, Rudra, Ré 2022 (FlashAttention); Milakov, Gimelshein 2018 for the softmax in one pass
 template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand,
           tensor_operand MaskOperand, class... Dropout>
-  requires(std::is_same_v<Dropout, attention_dropout> && ...)
-auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, MaskOperand&& mask,
-                                  const attention_options& options = {}, const Dropout&... dropout) {
+requires(std::is_same_v<Dropout, attention_dropout>&&...) auto scaled_dot_product_attention(
+    QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, MaskOperand&& mask,
+    const attention_options& options = {}, const Dropout&... dropout) {
   using mask_element = typename std::remove_cvref_t<MaskOperand>::element;
   static_assert(detail::is_matrix_of_floats<QueryOperand> && detail::is_matrix_of_floats<KeyOperand> &&
                     detail::is_matrix_of_floats<ValueOperand>,
@@ -248,9 +252,9 @@ auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueO
                                 detail::bias_of_mask(as_node(std::forward<MaskOperand>(mask))), options, dropout...);
 }
 template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand, class... Dropout>
-  requires(std::is_same_v<Dropout, attention_dropout> && ...)
-auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueOperand&& value,
-                                  const attention_options& options = {}, const Dropout&... dropout) {
+requires(std::is_same_v<Dropout, attention_dropout>&&...) auto scaled_dot_product_attention(
+    QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, const attention_options& options = {},
+    const Dropout&... dropout) {
   static_assert(detail::is_matrix_of_floats<QueryOperand> && detail::is_matrix_of_floats<KeyOperand> &&
                     detail::is_matrix_of_floats<ValueOperand>,
                 "tenon: attention takes queries, keys and values of floats with two axes at least");

@@ -93,6 +93,8 @@ struct constant_generator {
   static constexpr const char* name = "constants";
   using element = T;
   compute_type<T> number;
+
+  bool operator==(const constant_generator&) const = default;
   TENON_HOST_DEVICE compute_type<T> operator()(index) const { return number; }
 };
 
@@ -176,8 +178,7 @@ auto index_grid(const Shape& extents, axis_list<Axis> axes) {
 
 /// Ones where the column is the row plus `diagonal`, zeros elsewhere.
 template <dtype T, shape_type Shape>
-  requires(Shape::rank == 2)
-auto eye(const Shape& extents, index diagonal = 0) {
+requires(Shape::rank == 2) auto eye(const Shape& extents, index diagonal = 0) {
   return generated<origin_generator<T>, Shape>{{}, extents, diagonal, {{1, -1}}};
 }
 template <dtype T>

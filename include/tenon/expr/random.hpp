@@ -117,6 +117,8 @@ struct bernoulli_generator {
   static constexpr const char* name = "bernoulli";
   using element = T;
   std::uint64_t seed, threshold;
+
+  bool operator==(const bernoulli_generator&) const = default;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
     const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 4);
     return compute_type<T>(bits[offset % 4] < threshold ? 1 : 0);

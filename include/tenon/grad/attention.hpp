@@ -1,10 +1,10 @@
 // tenon/grad/attention.hpp: gradients of attention.
-// Weights are made again from queries and keys, in memory; the rest are products and sums over them.
-// Floor 6: may include base, core, expr, grad.
+// Those of queries, keys and values are passes without weights in memory; gradients of these, and of masks, have them.
+// Floor 6: may include base, core, expr, algorithms, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/expr/attention.hpp>
+#include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/exponential.hpp>
 #include <tenon/expr/views/permute.hpp>
@@ -58,35 +58,50 @@ auto exponents_gradient(const Weights& weights, const Gradient& of_weights) {
   return weights * (of_weights - sum(weights * of_weights, axis<-1>));
 }
 
+/// The gradient of operand `I` of attention, from the result's, by way of weights p and their gradients dp, in memory:
+/// that of scores is p (dp - sum(p dp)).
+template <int I, class Node, class Gradient>
+auto gradient_in_memory(const Node& node, const Gradient& gradient) {
+  const auto scores = capped_scores(node);
+  const auto weights = attention_weights(node, scores);
+  if constexpr (I == 2) {
+    return matmul(transpose(with_factor(node, weights)), gradient);
+  } else {
+    const auto of_exponents =
+        exponents_gradient(weights, with_factor(node, matmul(gradient, transpose(get<2>(node.operands)))));
+    if constexpr (I == 3) {
+      return of_exponents;
+    } else {
+      const auto of_scores = soft_cap_op::gradient(of_operand<0>{}, of_exponents, scores, get<0>(scores.operands),
+                                                   get<1>(scores.operands)) *
+                             node.scale();
+      if constexpr (I == 0) return matmul(of_scores, get<1>(node.operands));
+      else return matmul(transpose(of_scores), get<0>(node.operands));
+    }
+  }
+}
+
 }  // namespace detail
 
-/// The gradient of an operand of attention, from the result's: with weights p and those of p, dp, that of scores is
-/// p (dp - sum(p dp)).
-/// cost      scores of all queries and keys in memory
+/// The gradient of an operand of attention, from the result's.
+/// cost      no weights in memory; of a mask, the weights of all queries and keys
 template <int I, class... Operands, class Gradient>
-  requires(I < 4)
-auto operand_gradient(const attention<Operands...>& node, const Gradient& gradient) {
-  const auto& operand = get<I>(node.operands);
-  const auto scores = detail::capped_scores(node);
-  const auto weights = detail::attention_weights(node, scores);
+requires(I < 4) auto operand_gradient(const attention<Operands...>& node, const Gradient& gradient) {
   const auto whole = [&] {
-    if constexpr (I == 2) {
-      return matmul(transpose(detail::with_factor(node, weights)), gradient);
-    } else {
-      const auto of_exponents = detail::exponents_gradient(
-          weights, detail::with_factor(node, matmul(gradient, transpose(get<2>(node.operands)))));
-      if constexpr (I == 3) {
-        return of_exponents;
-      } else {
-        const auto of_scores = soft_cap_op::gradient(of_operand<0>{}, of_exponents, scores, get<0>(scores.operands),
-                                                     get<1>(scores.operands)) *
-                               node.scale();
-        if constexpr (I == 0) return matmul(of_scores, get<1>(node.operands));
-        else return matmul(transpose(of_scores), get<0>(node.operands));
-      }
-    }
+    if constexpr (I == 3) return detail::gradient_in_memory<I>(node, gradient);
+    else return make_attention_gradient<I>(node, gradient);
   }();
-  return fit_gradient(operand, whole.shape(), whole);
+  return fit_gradient(get<I>(node.operands), whole.shape(), whole);
+}
+
+/// What gradients see in place of a gradient of attention: the same by way of weights in memory.
+template <int I, class T, class Shape, class Query, class Key, class Value, class Bias, class Factor, class Gradient>
+auto differentiable_form(
+    const own_pass<attention_gradient_algorithm<I>, T, Shape, Query, Key, Value, Bias, Factor, Gradient>& node) {
+  const auto& operands = node.operands;
+  return detail::gradient_in_memory<I>(detail::make_attention(get<0>(operands), get<1>(operands), get<2>(operands),
+                                                              get<3>(operands), node.options.options, get<4>(operands)),
+                                       get<5>(operands));
 }
 
 }  // namespace tenon

@@ -17,9 +17,9 @@ namespace tenon {
 
 /// The gradient of operand `I` of a pointwise operation, from the result's.
 template <int I, class Op, class... Operands, class Gradient>
-  requires requires(const Gradient& gradient, const pointwise<Op, Operands...>& node, const Operands&... operands) {
-    Op::gradient(of_operand<I>{}, gradient, node, operands...);
-  }
+requires requires(const Gradient& gradient, const pointwise<Op, Operands...>& node, const Operands&... operands) {
+  Op::gradient(of_operand<I>{}, gradient, node, operands...);
+}
 auto operand_gradient(const pointwise<Op, Operands...>& node, const Gradient& gradient) {
   return apply_tuple(
       [&](const Operands&... operands) { return Op::gradient(of_operand<I>{}, gradient, node, operands...); },
@@ -33,8 +33,9 @@ template <class Node, int I, class Gradient>
 consteval bool derivative_must_exist() {
   using operand = std::remove_cvref_t<decltype(get<I>(std::declval<const Node&>().operands))>;
   constexpr bool is_real = !is_complex<typename Node::element> && !is_complex<typename operand::element>;
-  constexpr bool exists =
-      is_real && requires(const Node& node, const Gradient& gradient) { operand_gradient<I>(node, gradient); };
+  constexpr bool exists = is_real && requires(const Node& node, const Gradient& gradient) {
+    operand_gradient<I>(node, gradient);
+  };
   static_assert(exists || must_hold<Node>,
                 "tenon: this operation has no derivative; stop_gradient(x) makes its result a constant");
   return exists;
@@ -79,6 +80,8 @@ auto pull_back_operands(const Node& node, const Gradient& gradient);
 template <int Name, class Node, class Gradient>
 auto pull_back(const Node& node, const Gradient& gradient) {
   if constexpr (detail::variable_of_node<Node> == Name) return gradient;
+  else if constexpr (requires { differentiable_form(node); })
+    return pull_back<Name>(differentiable_form(node), gradient);
   else return detail::pull_back_operands<Name, 0>(node, gradient);
 }
 

@@ -7,6 +7,7 @@
 #include <tenon/evaluate.hpp>
 #include <tenon/grad/gradient.hpp>
 #include <tenon/grad/named_leaves.hpp>
+#include <tenon/grad/shared_passes.hpp>
 #include <tenon/plan/sharing.hpp>
 
 namespace tenon {
@@ -52,7 +53,8 @@ auto evaluate_together(const Nodes&... nodes) {
       }
     }
     (static_cast<void>(get<I>(results) = nodes), ...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
   return results;
 }
 
@@ -70,11 +72,12 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
   detail::must_be_without_axes<node_type>();
   const typename node_type::element value = node;
   if constexpr (((detail::variable_of_node<Leaves> >= 0) && ...)) {
-    auto gradients =
-        apply_tuple([](const auto&... each) { return detail::evaluate_together(each...); }, gradient(node, named));
+    auto gradients = with_shared_passes([](const auto&... each) { return detail::evaluate_together(each...); },
+                                        gradient(node, named));
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return make_tuple_of(value, std::move(get<I>(gradients))...);
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
+    }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
   } else {
     const auto whole = with_named_leaves<name_every_leaf>(node);
     return apply_tuple(
@@ -87,11 +90,12 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
 /// without axes.
 /// example   const auto [loss, dw] = value_and_gradient([&](const auto& w) { return sum(square(matmul(x, w))); }, w);
 template <class Function, class... Tensors>
-  requires(sizeof...(Tensors) != 0 && (tensor_operand<Tensors> && ...) && !tensor_operand<Function>)
-auto value_and_gradient(const Function& function, const Tensors&... tensors) {
+requires(sizeof...(Tensors) != 0 && (tensor_operand<Tensors> && ...) &&
+         !tensor_operand<Function>) auto value_and_gradient(const Function& function, const Tensors&... tensors) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return value_and_gradient(function(variable<I>(tensors)...), wrt(variable<I>(tensors)...));
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Tensors))>{});
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Tensors))>{});
 }
 
 }  // namespace tenon

@@ -56,8 +56,8 @@ auto bias_of_blocks(const Mask& mask) {
 /// parameters  in_proj_weight [3 Embed, Embed] (or q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias,
 ///             out_proj.weight, out_proj.bias
 /// throws      shape_error when sizes do not fit
-/// cost        a product for what one input is mapped to, one kernel of attention, one product; a backward pass makes
-///             all weights in memory
+/// cost        a product for what one input is mapped to, one kernel of attention, one product; a backward pass keeps
+///             no weights in memory, unless gradients of the mask or of averaged weights are asked for
 /// source      Vaswani and others 2017, "Attention is all you need"
 template <index Embed, index Heads, multihead_attention_options Options = multihead_attention_options{},
           memory_space Space = host, dtype T = float>
@@ -77,9 +77,7 @@ struct multihead_attention {
   parameter<T, rank<1>, Space> in_proj_bias;
   linear<Embed, Embed, linear_options{.bias = Options.bias}, Space, T> out_proj;
 
-  multihead_attention()
-    requires(Embed != dyn && Heads != dyn)
-  = default;
+  multihead_attention() requires(Embed != dyn && Heads != dyn) = default;
   multihead_attention(index features, index heads) : multihead_attention(features, heads, features, features) {}
   multihead_attention(index features, index heads, index key_features, index value_features)
       : embed_dim(features),
@@ -324,25 +322,35 @@ struct multihead_attention {
     const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
     const auto of_heads = heads(rows_of(whole, 0));
     with_node(mask, [&](const auto& last) {
-      const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
-      const auto products = matmul(of_heads, transpose(heads(parts_[2])));
-      const auto exponents_of = [&](const auto& of_weights) {
-        return evaluated_tensor(
-            tenon::detail::exponents_gradient(as_node(weights), tenon::detail::with_factor(last, of_weights)));
-      };
-      const auto exponents = [&] {
-        if constexpr (is_wanted<AverageGradient>) {
-          const auto share = new_axis<1>(as_node(average_gradient)) * (1 / static_cast<float>(num_heads));
-          return exponents_of(products + share);
-        } else {
-          return exponents_of(products);
-        }
-      }();
-      if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
-      heads(to[0]) = matmul(exponents, heads(parts_[1])) * last.scale();
-      heads(to[1]) = matmul(transpose(exponents), heads(parts_[0])) * last.scale();
-      heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
+      if constexpr (is_wanted<AverageGradient> || is_wanted<MaskGradient>) {
+        pull_weights(last, of_heads, to, average_gradient, to_mask);
+      } else {
+        write_attention_gradients(last, as_node(of_heads), heads(to[0]), heads(to[1]), heads(to[2]));
+      }
     });
+  }
+  /// The same by way of all weights in memory.
+  template <class Node, class OfHeads, class AverageGradient, class MaskGradient>
+  void pull_weights(const Node& last, const OfHeads& of_heads, const array<part_rows, 3>& to,
+                    const AverageGradient& average_gradient, const MaskGradient& to_mask) {
+    const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
+    const auto products = matmul(of_heads, transpose(heads(parts_[2])));
+    const auto exponents_of = [&](const auto& of_weights) {
+      return evaluated_tensor(
+          tenon::detail::exponents_gradient(as_node(weights), tenon::detail::with_factor(last, of_weights)));
+    };
+    const auto exponents = [&] {
+      if constexpr (is_wanted<AverageGradient>) {
+        const auto share = new_axis<1>(as_node(average_gradient)) * (1 / static_cast<float>(num_heads));
+        return exponents_of(products + share);
+      } else {
+        return exponents_of(products);
+      }
+    }();
+    if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
+    heads(to[0]) = matmul(exponents, heads(parts_[1])) * last.scale();
+    heads(to[1]) = matmul(transpose(exponents), heads(parts_[0])) * last.scale();
+    heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
   }
 
   std::uint64_t seed_ = 0, step_ = 0;  // of what dropout draws

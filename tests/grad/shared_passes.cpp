@@ -1,0 +1,84 @@
+// tests/grad/shared_passes.cpp: gradients of attention that are evaluated together.
+// Loops are counted, and the memory that they take: it grows as the sequence, not as its square.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/grad/shared_passes.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <tenon/device/launch_count.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+using tenon::rank;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+
+#if !defined(__CUDACC__)
+namespace {
+std::atomic<std::size_t> bytes_allocated{0};
+}
+/// What elements and workspaces of the host are allocated with.
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  bytes_allocated += bytes;
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
+
+namespace {
+
+auto attention_tensor(tenon::index rows, tenon::index columns, std::uint64_t seed) {
+  return tenon::tensor<float, rank<2>>(tenon::uniform<float>(rank<2>(rows, columns), seed, -1.0f, 1.0f));
+}
+
+}  // namespace
+
+TEST_CASE("gradients of queries, keys and values are one loop where they are wanted together", "[attention]") {
+  const auto query = attention_tensor(5, 4, 1), key = attention_tensor(7, 4, 2), value = attention_tensor(7, 3, 3);
+  const auto q = tenon::variable<0>(query);
+  const auto k = tenon::variable<1>(key);
+  const auto v = tenon::variable<2>(value);
+  const auto loss = tenon::sum(
+      tenon::square(tenon::scaled_dot_product_attention(q, k, v, {}, tenon::attention_dropout{.p = 0.5, .seed = 3})));
+  const auto [of_query, of_key, of_value] = tenon::gradient(loss, tenon::wrt(q, k, v));
+  const tenon::launch_counter counter;
+  const auto [number, dq, dk, dv] = tenon::value_and_gradient(loss, tenon::wrt(q, k, v));
+  CHECK(counter.count() == 2 + 1 + 1 + 3);  // the loss; the result, whose gradient it is; all gradients; one copy each
+  CHECK(difference(numbers_of(dq), numbers_of(of_query), 0) == "");
+  CHECK(difference(numbers_of(dk), numbers_of(of_key), 0) == "");
+  CHECK(difference(numbers_of(dv), numbers_of(of_value), 0) == "");
+}
+
+TEST_CASE("attentions of equal types and other operands are told apart", "[attention]") {
+  const auto first = attention_tensor(5, 4, 1), second = attention_tensor(5, 4, 2);
+  const auto x = tenon::variable<0>(first);
+  const auto y = tenon::variable<1>(second);
+  const auto loss = tenon::sum(tenon::square(tenon::scaled_dot_product_attention(x, x, x) -
+                                             tenon::scaled_dot_product_attention(x, y, x, {.is_causal = true})));
+  const auto [of_x, of_y] = tenon::gradient(loss, tenon::wrt(x, y));
+  const auto [number, dx, dy] = tenon::value_and_gradient(loss, tenon::wrt(x, y));
+  CHECK(difference(numbers_of(dx), numbers_of(of_x), 1e-6) == "");
+  CHECK(difference(numbers_of(dy), numbers_of(of_y), 1e-6) == "");
+}
+
+#if !defined(__CUDACC__)
+TEST_CASE("gradients of attention take memory as their operands do", "[attention]") {
+  constexpr tenon::index length = 2000, features = 8;
+  const auto query = attention_tensor(length, features, 1), key = attention_tensor(length, features, 2),
+             value = attention_tensor(length, features, 3);
+  const auto q = tenon::variable<0>(query);
+  const auto k = tenon::variable<1>(key);
+  const auto v = tenon::variable<2>(value);
+  const auto loss = tenon::sum(tenon::scaled_dot_product_attention(q, k, v));
+  bytes_allocated = 0;
+  const auto [number, dq, dk, dv] = tenon::value_and_gradient(loss, tenon::wrt(q, k, v));
+  CHECK(bytes_allocated >= 3 * length * features * sizeof(float));
+  CHECK(bytes_allocated < length * length * sizeof(float) / 8);  // all that was taken in turn, of a matrix of weights
+}
+#endif
