@@ -32,6 +32,6 @@ TEMPLATE_LIST_TEST_CASE("gru's gradients are finite differences", "[gru]", tenon
   check_gradients(layer_type(2, 4, {.bias = false}), 2, 4, 3, 1);
 }
 
-TEMPLATE_LIST_TEST_CASE("a step of gru is two kernels, and memory is kept", "[gru]", tenon_test::kernel_spaces) {
+TEMPLATE_LIST_TEST_CASE("all steps of gru are one kernel, and memory is kept", "[gru]", tenon_test::kernel_spaces) {
   tenon_test::check_cost(gru_of<TestType>(3, 5), 3);
 }

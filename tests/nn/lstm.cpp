@@ -34,6 +34,6 @@ TEMPLATE_LIST_TEST_CASE("lstm's gradients are finite differences", "[lstm]", ten
   check_gradients(layer_type(2, 4, {.bias = false, .projection = 3}), 2, 4, 3, 1);
 }
 
-TEMPLATE_LIST_TEST_CASE("a step of lstm is two kernels, and memory is kept", "[lstm]", tenon_test::kernel_spaces) {
+TEMPLATE_LIST_TEST_CASE("all steps of lstm are one kernel, and memory is kept", "[lstm]", tenon_test::kernel_spaces) {
   tenon_test::check_cost(lstm_of<TestType>(3, 5), 3);
 }

@@ -34,6 +34,6 @@ TEMPLATE_LIST_TEST_CASE("rnn's gradients are finite differences", "[rnn]", tenon
   check_gradients(layer_type(2, 4, {.function = nn::nonlinearity::with_relu}), 2, 4, 3, 1);
 }
 
-TEMPLATE_LIST_TEST_CASE("a step of rnn is two kernels, and memory is kept", "[rnn]", tenon_test::kernel_spaces) {
+TEMPLATE_LIST_TEST_CASE("all steps of rnn are one kernel, and memory is kept", "[rnn]", tenon_test::kernel_spaces) {
   tenon_test::check_cost(rnn_of<TestType>(3, 5), 3);
 }

@@ -28,6 +28,14 @@
 #define TENON_UNROLL(count)
 #endif
 
+/// TENON_EITHER_SIDE stands before templates that kernels instantiate with numbers and the host with expressions, whose
+/// functions are the host's alone.
+#if defined(__CUDACC__)
+#define TENON_EITHER_SIDE _Pragma("nv_exec_check_disable")
+#else
+#define TENON_EITHER_SIDE
+#endif
+
 /// TENON_UNROLLED stands before loops of kernels over registers, which have no number at run time.
 #if defined(__CUDA_ARCH__)
 #define TENON_UNROLLED _Pragma("unroll")

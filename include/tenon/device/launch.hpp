@@ -202,7 +202,10 @@ struct launcher<cuda> {
   static int cooperative_blocks(int block, int shared_bytes) {
     thread_local int known_device = -1, known_block = 0, known_bytes = 0, known_blocks = 0;
     const int device = current_cuda_device();
+    if (shared_bytes > properties_of(device).shared_bytes_per_block) return 0;
     if (device != known_device || block != known_block || shared_bytes != known_bytes) {
+      const auto entry = reinterpret_cast<const void*>(code<Kernel>);
+      if (shared_bytes > shared_bytes_without_asking) allow_shared_bytes(entry, kernel_name<Kernel>(), shared_bytes);
       int each = 0;
       check_cuda("cudaOccupancyMaxActiveBlocksPerMultiprocessor",
                  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, code<Kernel>, block,

@@ -19,12 +19,14 @@ struct gru_gates {
   static constexpr bool keeps_products = true;
 
   /// The gate n, from r's pre-activation and the two parts of its own.
+  TENON_EITHER_SIDE
   template <class Functions, class Sum, class Gate>
-  static auto candidate(Functions, const Sum& r, const Gate& input, const Gate& product) {
+  TENON_HOST_DEVICE static auto candidate(Functions, const Sum& r, const Gate& input, const Gate& product) {
     return Functions::tanh(input + Functions::sigmoid(r) * product);
   }
+  TENON_EITHER_SIDE
   template <class Functions, class Sum, class Candidate, class State>
-  static auto hidden_after(Functions, const Sum& z, const Candidate& n, const State& hidden) {
+  TENON_HOST_DEVICE static auto hidden_after(Functions, const Sum& z, const Candidate& n, const State& hidden) {
     return n + Functions::sigmoid(z) * (hidden - n);
   }
 
@@ -37,7 +39,8 @@ struct gru_gates {
   }
   /// The same of packs.
   template <class Pack>
-  TENON_INLINE Pack forward(const Pack (&gates)[3], const Pack (&products)[3], const Pack& previous, Pack&) const {
+  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[3], const Pack (&products)[3], const Pack& previous,
+                                              Pack&) const {
     constexpr functions_of_packs functions;
     const Pack n = candidate(functions, Pack(gates[0] + products[0]), gates[2], products[2]);
     return hidden_after(functions, Pack(gates[1] + products[1]), n, previous);
@@ -55,14 +58,34 @@ struct gru_gates {
   /// Activations become the gradients of pre-activations, and products those of the state's products; one kernel.
   template <dtype T, memory_space Space>
   void backward(const recurrent_rows<T, Space>& at, const recurrent_row_gradients<T, Space>& gradient,
-                const matrix_view<T, Space>&) const {
+                const matrix_view<T, Space>& none) const {
+    using matrix = matrix_view<T, Space>;
     const auto r = at.gate(0), z = at.gate(1), n = at.gate(2);
-    const auto of_n = gradient.hidden * (1 - z) * (1 - n * n);
-    const auto of_r = of_n * at.product(2) * r * (1 - r);
-    const auto of_z = gradient.hidden * (at.previous - n) * z * (1 - z);
     const auto product_r = at.product(0), product_z = at.product(1), product_n = at.product(2);
+    const recurrent_activations<matrix, 3> step{
+        {{r, z, n}}, {{product_r, product_z, product_n}}, at.previous, none, at.hidden, none};
+    const auto [of_r, of_z, of_n, of_product, share] = gradients(step, gradient.hidden);
     evaluate(assign(r, of_r), assign(z, of_z), assign(n, of_n), assign(product_r, of_r), assign(product_z, of_z),
-             assign(product_n, of_n * r), assign(gradient.previous, gradient.previous + gradient.hidden * z));
+             assign(product_n, of_product), assign(gradient.previous, gradient.previous + share));
+  }
+  /// The same of one hidden unit in a kernel.
+  template <class Number>
+  TENON_HOST_DEVICE void backward(recurrent_activations<Number, 3>& at, Number of_hidden, Number) const {
+    const auto found = gradients(at, of_hidden);
+    at.gates = {{get<0>(found), get<1>(found), get<2>(found)}};
+    at.products = {{get<0>(found), get<1>(found), get<3>(found)}};
+    at.previous = get<4>(found);
+  }
+
+ private:
+  /// Gradients of the gates r, z, n and of the product within n, and what is added to that of the state before.
+  TENON_EITHER_SIDE
+  template <class Value>
+  TENON_HOST_DEVICE static auto gradients(const recurrent_activations<Value, 3>& at, const Value& of_hidden) {
+    const auto &r = at.gates[0], &z = at.gates[1], &n = at.gates[2];
+    const auto of_n = of_hidden * (1 - z) * (1 - n * n);
+    return make_tuple_of(of_n * at.products[2] * r * (1 - r), of_hidden * (at.previous - n) * z * (1 - z), of_n,
+                         of_n * r, of_hidden * z);
   }
 };
 

@@ -17,12 +17,14 @@ struct lstm_gates {
   static constexpr int states = 2;
   static constexpr bool keeps_products = false;
 
+  TENON_EITHER_SIDE
   template <class Functions, class Gate, class Cell>
-  static auto cell_after(Functions, const Gate& i, const Gate& f, const Gate& g, const Cell& cell) {
+  TENON_HOST_DEVICE static auto cell_after(Functions, const Gate& i, const Gate& f, const Gate& g, const Cell& cell) {
     return Functions::sigmoid(f) * cell + Functions::sigmoid(i) * Functions::tanh(g);
   }
+  TENON_EITHER_SIDE
   template <class Functions, class Gate, class Cell>
-  static auto hidden_after(Functions, const Gate& o, const Cell& cell) {
+  TENON_HOST_DEVICE static auto hidden_after(Functions, const Gate& o, const Cell& cell) {
     return Functions::sigmoid(o) * Functions::tanh(cell);
   }
 
@@ -35,7 +37,8 @@ struct lstm_gates {
   }
   /// The same of packs: `cell` becomes the one after the step.
   template <class Pack>
-  TENON_INLINE Pack forward(const Pack (&gates)[4], const Pack (&)[4], const Pack&, Pack& cell) const {
+  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[4], const Pack (&)[4], const Pack&,
+                                              Pack& cell) const {
     constexpr functions_of_packs functions;
     cell = cell_after(functions, gates[0], gates[1], gates[2], cell);
     return hidden_after(functions, gates[3], cell);
@@ -53,11 +56,32 @@ struct lstm_gates {
   template <dtype T, memory_space Space>
   void backward(const recurrent_rows<T, Space>& at, const recurrent_row_gradients<T, Space>& gradient,
                 const matrix_view<T, Space>& squashed) const {
+    using matrix = matrix_view<T, Space>;
     const auto i = at.gate(0), f = at.gate(1), g = at.gate(2), o = at.gate(3);
-    const auto cell = gradient.cell + gradient.hidden * o * (1 - squashed * squashed);
-    evaluate(assign(i, cell * g * i * (1 - i)), assign(f, cell * at.previous_cell * f * (1 - f)),
-             assign(g, cell * i * (1 - g * g)), assign(o, gradient.hidden * squashed * o * (1 - o)),
-             assign(gradient.previous_cell, gradient.previous_cell + cell * f));
+    const recurrent_activations<matrix, 4> step{{{i, f, g, o}},   {{i, f, g, o}}, at.previous,
+                                                at.previous_cell, at.hidden,      squashed};
+    const auto [of_i, of_f, of_g, of_o, share] = gradients(step, gradient.hidden, gradient.cell);
+    evaluate(assign(i, of_i), assign(f, of_f), assign(g, of_g), assign(o, of_o),
+             assign(gradient.previous_cell, gradient.previous_cell + share));
+  }
+  /// The same of one hidden unit in a kernel.
+  template <class Number>
+  TENON_HOST_DEVICE void backward(recurrent_activations<Number, 4>& at, Number of_hidden, Number of_cell) const {
+    const auto found = gradients(at, of_hidden, of_cell);
+    at.gates = {{get<0>(found), get<1>(found), get<2>(found), get<3>(found)}};
+    at.previous_cell = get<4>(found);
+  }
+
+ private:
+  /// Gradients of the gates i, f, g, o, and what is added to that of the cell before.
+  TENON_EITHER_SIDE
+  template <class Value>
+  TENON_HOST_DEVICE static auto gradients(const recurrent_activations<Value, 4>& at, const Value& of_hidden,
+                                          const Value& of_cell) {
+    const auto &i = at.gates[0], &f = at.gates[1], &g = at.gates[2], &o = at.gates[3], &squashed = at.squashed;
+    const auto cell = of_cell + of_hidden * o * (1 - squashed * squashed);
+    return make_tuple_of(cell * g * i * (1 - i), cell * at.previous_cell * f * (1 - f), cell * i * (1 - g * g),
+                         of_hidden * squashed * o * (1 - o), cell * f);
   }
 };
 

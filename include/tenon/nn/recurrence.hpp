@@ -1,10 +1,11 @@
 // tenon/nn/recurrence.hpp: one layer of a recurrent network in one direction, forward and backward.
-// All input products of a sequence are one matrix product; a step is a product with the state and one kernel of gates.
+// Input products of a sequence are one matrix product, its steps one kernel, or each a product and a kernel of gates.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/nn/host_recurrence.hpp>
+#include <tenon/nn/recurrent_kernel.hpp>
 #include <tenon/nn/recurrent_parameters.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
@@ -50,13 +51,15 @@ class recurrence {
     const matrix squashed = has_cell ? squashed_.resize(all.cell.shape()) : no_matrix<T, Space>();
     gates.activate(all, squashed);
     const auto of_all = start_backward(weights, steps, values, gradients);
-    for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
-      const auto at = rows_of_step(all, values, *step);
-      const auto of_step = gradients_of_step(of_all, gradients, *step);
-      if (weights.is_projected())
-        add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
-      gates.backward(at, of_step, has_cell ? rows_at(squashed, *step) : squashed);
-      add_product(of_step.previous, at.products, weights.weight_hh.value);
+    if (!pull_in_one_kernel(gates, weights, steps, values, all, of_all, gradients)) {
+      for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
+        const auto at = rows_of_step(all, values, *step);
+        const auto of_step = gradients_of_step(of_all, gradients, *step);
+        if (weights.is_projected())
+          add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
+        gates.backward(at, of_step, has_cell ? rows_at(squashed, *step) : squashed);
+        add_product(of_step.previous, at.products, weights.weight_hh.value);
+      }
     }
     leave_gradients(weights, steps, values, gradients, all);
   }
@@ -82,6 +85,7 @@ class recurrence {
       if (!weights.is_projected()) return run_steps_of_host(gates, weights, steps, values, all);
     }
     multiply_inputs(weights, values);
+    if (run_in_one_kernel(gates, weights, steps, values, all)) return;
     for (const recurrent_step& step : steps.steps()) {
       const auto at = rows_of_step(all, values, step);
       add_product(at.products, at.previous, transpose(weights.weight_hh.value));
@@ -89,6 +93,58 @@ class recurrence {
       if (weights.is_projected())
         add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
     }
+  }
+
+  /// Whether all steps may run as one kernel.
+  static bool fits_one_kernel(const parameters& weights, const recurrent_steps& steps) {
+    return !std::is_same_v<Space, host> && !weights.is_projected() && !steps.steps().empty();
+  }
+  static kernel_states<T> states_in_kernel(const matrix& hidden, const matrix& cell, const flow& border) {
+    using rows_in_kernel = kernel_matrix<T>;
+    return {rows_in_kernel::of(hidden), rows_in_kernel::of(cell), rows_in_kernel::of(border.hidden_before),
+            rows_in_kernel::of(border.cell_before)};
+  }
+  kernel_recurrence<T> in_kernel(const parameters& weights, const recurrent_steps& steps, const flow& values,
+                                 const rows& all, unsigned* barrier) {
+    const auto weight = weights.weight_hh.value.view();
+    return {kernel_matrix<T>::of(all.gates),
+            kernel_matrix<T>::of(all.products),
+            states_in_kernel(all.hidden, all.cell, values),
+            {weight.data(), weight.strides()[0]},
+            weight.extent(1),
+            steps_in_space_.of(steps.steps()),
+            static_cast<int>(steps.steps().size()),
+            barrier};
+  }
+  bool run_in_one_kernel(const Gates& gates, const parameters& weights, const recurrent_steps& steps,
+                         const flow& values, const rows& all) {
+    if constexpr (!std::is_same_v<Space, host>) {
+      if (!fits_one_kernel(weights, steps)) return false;
+      auto& meeting = workspace<Space>::with(0);
+      const auto of_all = in_kernel(weights, steps, values, all, meeting.grid_barrier());
+      const bool has_run = launch_persistent<Space>(of_all.hidden, [&]<int Units>(constant<Units>) {
+        return recurrent_kernel<Gates, T, Units>{gates, of_all};
+      });
+      meeting.launched();
+      return has_run;
+    }
+    return false;
+  }
+  bool pull_in_one_kernel(const Gates& gates, const parameters& weights, const recurrent_steps& steps,
+                          const flow& values, const rows& all, const row_gradients& of_all, const flow& gradients) {
+    if constexpr (!std::is_same_v<Space, host>) {
+      if (!fits_one_kernel(weights, steps)) return false;
+      auto& meeting = workspace<Space>::with(0);
+      const auto whole = in_kernel(weights, steps, values, all, meeting.grid_barrier());
+      const auto states = states_in_kernel(of_all.hidden, of_all.cell, gradients);
+      const auto squashed = kernel_matrix<T>::of(has_cell ? squashed_.current() : no_matrix<T, Space>());
+      const bool has_run = launch_persistent<Space>(whole.hidden, [&]<int Units>(constant<Units>) {
+        return recurrent_backward_kernel<Gates, T, Units>{gates, whole, states, squashed};
+      });
+      meeting.launched();
+      return has_run;
+    }
+    return false;
   }
 
   void run_steps_of_host(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
@@ -190,6 +246,7 @@ class recurrence {
   buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;
   buffer<T, rank<2>, Space> squashed_, hidden_gradient_, cell_gradient_;
   buffer<T, rank<1>, Space> bias_;
+  [[no_unique_address]] std::conditional_t<std::is_same_v<Space, host>, nothing, steps_in_space<Space>> steps_in_space_;
   [[no_unique_address]] std::conditional_t<keeps_packed_weights<T, Space>, host_step_memory<T>, nothing> packed_;
 };
 

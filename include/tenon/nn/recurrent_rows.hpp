@@ -36,6 +36,14 @@ struct recurrent_row_gradients {
   matrix hidden, cell;
 };
 
+/// What the way back sees of a step, matrices or the numbers of one hidden unit: gates are activations. In kernels the
+/// gradients take their places, and `previous` and `previous_cell` become what is added to those of the state before.
+template <class Value, int Count>
+struct recurrent_activations {
+  array<Value, Count> gates, products;
+  Value previous, previous_cell, hidden, squashed;
+};
+
 /// Gate arithmetic is written once for statements and for packs of lanes, with functions that are given to it: these of
 /// expressions.
 struct functions_of_statements {
@@ -53,18 +61,18 @@ struct functions_of_statements {
   }
 };
 
-/// The same of packs.
+/// The same of packs, and of single numbers in kernels.
 struct functions_of_packs {
   template <class Pack>
-  TENON_INLINE static Pack sigmoid(const Pack& x) {
+  TENON_HOST_DEVICE TENON_INLINE static Pack sigmoid(const Pack& x) {
     return sigmoid_op::value(x);
   }
   template <class Pack>
-  TENON_INLINE static Pack tanh(const Pack& x) {
+  TENON_HOST_DEVICE TENON_INLINE static Pack tanh(const Pack& x) {
     return tanh_op::value(x);
   }
   template <class Pack>
-  TENON_INLINE static Pack relu(const Pack& x) {
+  TENON_HOST_DEVICE TENON_INLINE static Pack relu(const Pack& x) {
     return relu_op::value(x);
   }
 };

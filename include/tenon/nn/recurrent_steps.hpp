@@ -14,6 +14,8 @@ namespace tenon::nn {
 struct recurrent_step {
   index row, count, previous;
   bool starts;  ///< `previous` counts initial states
+
+  bool operator==(const recurrent_step&) const = default;
 };
 
 /// `count` rows from `row` on that are the last of their sequences, and the place of the first of these in the batch.

@@ -28,7 +28,7 @@ struct rnn_gates {
 
   /// The same of packs.
   template <class Pack>
-  TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&) const {
+  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&) const {
     return function == nonlinearity::with_relu ? functions_of_packs::relu(gates[0])
                                                : functions_of_packs::tanh(gates[0]);
   }
@@ -43,6 +43,12 @@ struct rnn_gates {
                 const matrix_view<T, Space>&) const {
     if (function == nonlinearity::with_relu) at.gates = where(at.hidden > 0, gradient.hidden, 0);
     else at.gates = gradient.hidden * (1 - at.hidden * at.hidden);
+  }
+  /// The same of one hidden unit in a kernel.
+  template <class Number>
+  TENON_HOST_DEVICE void backward(recurrent_activations<Number, 1>& at, Number of_hidden, Number) const {
+    const bool is_relu = function == nonlinearity::with_relu;
+    at.gates[0] = is_relu ? (at.hidden > 0 ? of_hidden : Number(0)) : of_hidden * (1 - at.hidden * at.hidden);
   }
 };
 

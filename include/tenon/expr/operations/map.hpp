@@ -24,9 +24,7 @@ struct map_op {
 
   [[no_unique_address]] Function function;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable  // a function of the host alone serves the tensors there
-#endif
+  TENON_EITHER_SIDE
   template <class... Vs>
   TENON_HOST_DEVICE TENON_INLINE auto value(const Vs&... xs) const {
     if constexpr ((simd::is_number<Vs> && ...)) {
