@@ -26,6 +26,25 @@ TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient"
   for (const double each : tenon_test::numbers_of(made.value)) CHECK(std::fabs(each) <= 0.5);
 }
 
+TEMPLATE_LIST_TEST_CASE("parameters become those of another type of elements", "[module]", tenon_test::spaces) {
+  const auto made = nn::uniform_parameter<float, TestType>(rank<2>(5, 7), 4, 3.0f);
+  const auto rounded = made.template to<tenon::half>();
+  const auto wide = rounded.template to<double>();
+  STATIC_REQUIRE(std::is_same_v<decltype(wide), const nn::parameter<double, rank<2>, TestType>>);
+  std::vector<double> expected;
+  for (const double each : tenon_test::numbers_of(made.value)) {
+    expected.push_back(static_cast<double>(float(tenon::half(static_cast<float>(each)))));
+  }
+  CHECK(tenon_test::numbers_of(rounded.value) == expected);
+  CHECK(tenon_test::numbers_of(wide.value) == expected);
+  CHECK(tenon_test::numbers_of(wide.gradient) == std::vector<double>(35, 0.0));
+
+  const auto none = nn::parameter<float, rank<2>, TestType>{}.template to<double>();
+  CHECK(none.value.is_empty());
+  const auto narrow = nn::uniform_parameter<float, TestType>(rank<2>(0, 7), 4, 3.0f).template to<double>();
+  CHECK(narrow.value.shape() == rank<2>(0, 7));
+}
+
 TEST_CASE("the default bound is one over the root of the fan in", "[module]") { CHECK(nn::default_bound(16) == 0.25f); }
 
 TEST_CASE("inputs of other extents are refused by name, axis and extents", "[module]") {
@@ -46,7 +65,7 @@ TEMPLATE_LIST_TEST_CASE("a buffer keeps its memory while it is large enough", "[
 }
 
 TEST_CASE("layers without parameters are the same in every space", "[module]") {
-  STATIC_REQUIRE(std::is_same_v<decltype(nn::layer_in_space<tenon::emulated>(nn::stateless{})), nn::stateless>);
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::layer_moved<tenon::emulated>(nn::stateless{})), nn::stateless>);
   STATIC_REQUIRE(nn::is_wanted<int>);
   STATIC_REQUIRE(!nn::is_wanted<nn::not_wanted>);
 }

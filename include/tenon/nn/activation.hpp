@@ -78,8 +78,8 @@ template <index Channels = 1, memory_space Space = host, dtype T = float>
 struct prelu : expression_layer<prelu<Channels, Space, T>> {
   static constexpr const char* name = "prelu";
   using space = Space;
-  template <memory_space Other>
-  using in_space = prelu<Channels, Other, T>;
+  template <space_or_element To>
+  using moved = prelu<Channels, space_after<To, Space>, element_after<To, T>>;
   parameter<T, shape<Channels>, Space> weight;
 
   auto parameters() const { return make_tuple_of(&weight); }
@@ -88,10 +88,10 @@ struct prelu : expression_layer<prelu<Channels, Space, T>> {
     weight = {tensor<T, shape<Channels>, Space>(constants(shape<Channels>{}, T(0.25f))),
               zeros<T, Space>(shape<Channels>{})};
   }
-  template <memory_space Other>
-  in_space<Other> to() const {
-    in_space<Other> copy;
-    copy.weight = weight.template to<Other>();
+  template <space_or_element To>
+  moved<To> to() const {
+    moved<To> copy;
+    copy.weight = weight.template to<To>();
     return copy;
   }
   template <class Visitor>

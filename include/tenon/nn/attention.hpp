@@ -65,8 +65,8 @@ struct multihead_attention {
   static constexpr const char* name = "multihead_attention";
   using space = Space;
   using input_shape = shape<dyn, dyn, Embed>;  // of the input that a network of layers is checked with
-  template <memory_space Other>
-  using in_space = multihead_attention<Embed, Heads, Options, Other, T>;
+  template <space_or_element To>
+  using moved = multihead_attention<Embed, Heads, Options, space_after<To, Space>, element_after<To, T>>;
   static_assert(Embed == dyn || Heads == dyn || Embed % Heads == 0,
                 "tenon: heads share the features of multihead_attention evenly");
 
@@ -131,19 +131,19 @@ struct multihead_attention {
     visitor("out_proj.weight", out_proj.weight);
     if constexpr (Options.bias) visitor("out_proj.bias", out_proj.bias);
   }
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    in_space<Other> copy(embed_dim, num_heads, kdim, vdim);
+    moved<To> copy(embed_dim, num_heads, kdim, vdim);
     copy.is_causal = is_causal, copy.is_training = is_training;
     copy.seed_ = seed_, copy.step_ = step_;
     if constexpr (Options.kdim_vdim) {
-      copy.q_proj_weight = q_proj_weight.template to<Other>(), copy.k_proj_weight = k_proj_weight.template to<Other>();
-      copy.v_proj_weight = v_proj_weight.template to<Other>();
+      copy.q_proj_weight = q_proj_weight.template to<To>(), copy.k_proj_weight = k_proj_weight.template to<To>();
+      copy.v_proj_weight = v_proj_weight.template to<To>();
     } else {
-      copy.in_proj_weight = in_proj_weight.template to<Other>();
+      copy.in_proj_weight = in_proj_weight.template to<To>();
     }
-    if constexpr (Options.bias) copy.in_proj_bias = in_proj_bias.template to<Other>();
-    copy.out_proj = out_proj.template to<Other>();
+    if constexpr (Options.bias) copy.in_proj_bias = in_proj_bias.template to<To>();
+    copy.out_proj = out_proj.template to<To>();
     return copy;
   }
   template <shape_type Input>

@@ -38,8 +38,8 @@ struct batch_norm {
   static constexpr const char* name = "batch_norm";
   using space = Space;
   using row = tensor<T, shape<Channels>, Space>;
-  template <memory_space Other>
-  using in_space = batch_norm<Channels, Affine, Other, T>;
+  template <space_or_element To>
+  using moved = batch_norm<Channels, Affine, space_after<To, Space>, element_after<To, T>>;
 
   shape<Channels> extents{};
   batch_norm_options options{};
@@ -62,16 +62,16 @@ struct batch_norm {
     num_batches_tracked = 0;
     make_rows();
   }
-  template <memory_space Other>
-  in_space<Other> to() const {
-    in_space<Other> copy(options);
+  template <space_or_element To>
+  moved<To> to() const {
+    moved<To> copy(options);
     copy.extents = extents;
     if constexpr (Affine == affine::both) {
-      copy.weight = weight.template to<Other>();
-      copy.bias = bias.template to<Other>();
+      copy.weight = weight.template to<To>();
+      copy.bias = bias.template to<To>();
     }
-    copy.running_mean = running_mean.template to<Other>();
-    copy.running_var = running_var.template to<Other>();
+    copy.running_mean = moved_to<To>(running_mean);
+    copy.running_var = moved_to<To>(running_var);
     copy.num_batches_tracked = num_batches_tracked;
     copy.is_training = is_training;
     copy.make_rows();

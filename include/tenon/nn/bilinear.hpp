@@ -20,8 +20,8 @@ struct bilinear
     : weight_and_bias<bilinear<In1, In2, Out, Options, Space, T>, shape<Out, In1, In2>, Options.bias, Space, T> {
   static constexpr const char* name = "bilinear";
   using weight_and_bias<bilinear, shape<Out, In1, In2>, Options.bias, Space, T>::weight_and_bias;
-  template <memory_space Other>
-  using in_space = bilinear<In1, In2, Out, Options, Other, T>;
+  template <space_or_element To>
+  using moved = bilinear<In1, In2, Out, Options, space_after<To, Space>, element_after<To, T>>;
 
   bilinear() = default;
   bilinear(index in1, index in2, index out) : bilinear(shape<Out, In1, In2>(out, in1, in2)) {}

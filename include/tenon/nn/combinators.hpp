@@ -16,9 +16,9 @@ template <class... Layers>
 struct residual_block : layer_list<Layers...> {
   static constexpr const char* name = "residual";
 
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    return this->template in_other_space<Other, tenon::nn::residual_block>();
+    return this->template all_moved<To, tenon::nn::residual_block>();
   }
   template <shape_type Input>
   constexpr Input output_shape(const Input& input) const {
@@ -81,9 +81,9 @@ template <class... Branches>
 struct branching_layer : layer_list<Branches...> {
   static constexpr const char* name = "branches";
 
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    return this->template in_other_space<Other, tenon::nn::branching_layer>();
+    return this->template all_moved<To, tenon::nn::branching_layer>();
   }
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {

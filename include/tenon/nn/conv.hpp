@@ -127,11 +127,11 @@ struct conv_layer
       this->bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
     }
   }
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    typename Layer::template in_space<Other> copy(in_channels, out_channels, kernel, options);
-    copy.weight = this->weight.template to<Other>();
-    if constexpr (Options.bias) copy.bias = this->bias.template to<Other>();
+    typename Layer::template moved<To> copy(in_channels, out_channels, kernel, options);
+    copy.weight = this->weight.template to<To>();
+    if constexpr (Options.bias) copy.bias = this->bias.template to<To>();
     return copy;
   }
   template <class Visitor>
@@ -242,24 +242,24 @@ template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv
           dtype T = float>
 struct conv1d : conv_layer<conv1d<In, Out, Kernel, Options, Space, T>, 1, false, In, Out, Kernel, Options, Space, T> {
   static constexpr const char* name = "conv1d";
-  template <memory_space Other>
-  using in_space = conv1d<In, Out, Kernel, Options, Other, T>;
+  template <space_or_element To>
+  using moved = conv1d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
   using conv_layer<conv1d, 1, false, In, Out, Kernel, Options, Space, T>::conv_layer;
 };
 template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
 struct conv2d : conv_layer<conv2d<In, Out, Kernel, Options, Space, T>, 2, false, In, Out, Kernel, Options, Space, T> {
   static constexpr const char* name = "conv2d";
-  template <memory_space Other>
-  using in_space = conv2d<In, Out, Kernel, Options, Other, T>;
+  template <space_or_element To>
+  using moved = conv2d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
   using conv_layer<conv2d, 2, false, In, Out, Kernel, Options, Space, T>::conv_layer;
 };
 template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
 struct conv3d : conv_layer<conv3d<In, Out, Kernel, Options, Space, T>, 3, false, In, Out, Kernel, Options, Space, T> {
   static constexpr const char* name = "conv3d";
-  template <memory_space Other>
-  using in_space = conv3d<In, Out, Kernel, Options, Other, T>;
+  template <space_or_element To>
+  using moved = conv3d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
   using conv_layer<conv3d, 3, false, In, Out, Kernel, Options, Space, T>::conv_layer;
 };
 template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
@@ -267,8 +267,8 @@ template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv
 struct conv_transpose1d
     : conv_layer<conv_transpose1d<In, Out, Kernel, Options, Space, T>, 1, true, In, Out, Kernel, Options, Space, T> {
   static constexpr const char* name = "conv_transpose1d";
-  template <memory_space Other>
-  using in_space = conv_transpose1d<In, Out, Kernel, Options, Other, T>;
+  template <space_or_element To>
+  using moved = conv_transpose1d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
   using conv_layer<conv_transpose1d, 1, true, In, Out, Kernel, Options, Space, T>::conv_layer;
 };
 template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
@@ -276,8 +276,8 @@ template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv
 struct conv_transpose2d
     : conv_layer<conv_transpose2d<In, Out, Kernel, Options, Space, T>, 2, true, In, Out, Kernel, Options, Space, T> {
   static constexpr const char* name = "conv_transpose2d";
-  template <memory_space Other>
-  using in_space = conv_transpose2d<In, Out, Kernel, Options, Other, T>;
+  template <space_or_element To>
+  using moved = conv_transpose2d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
   using conv_layer<conv_transpose2d, 2, true, In, Out, Kernel, Options, Space, T>::conv_layer;
 };
 template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
@@ -285,8 +285,8 @@ template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv
 struct conv_transpose3d
     : conv_layer<conv_transpose3d<In, Out, Kernel, Options, Space, T>, 3, true, In, Out, Kernel, Options, Space, T> {
   static constexpr const char* name = "conv_transpose3d";
-  template <memory_space Other>
-  using in_space = conv_transpose3d<In, Out, Kernel, Options, Other, T>;
+  template <space_or_element To>
+  using moved = conv_transpose3d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
   using conv_layer<conv_transpose3d, 3, true, In, Out, Kernel, Options, Space, T>::conv_layer;
 };
 

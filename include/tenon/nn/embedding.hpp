@@ -45,10 +45,10 @@ struct row_table {
     weight = {tensor<T, shape<Count, Width>, Space>(normal<T>(extents, seed)), zeros<T, Space>(extents)};
     clear_padding(weight.value);
   }
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    typename Layer::template in_space<Other> copy(static_cast<const Layer&>(*this));
-    copy.weight = weight.template to<Other>();
+    typename Layer::template moved<To> copy(static_cast<const Layer&>(*this));
+    copy.weight = weight.template to<To>();
     return copy;
   }
   template <class Visitor>
@@ -109,17 +109,17 @@ decltype(auto) as_tensor(const Operand& operand) {
 template <index Count, index Width, memory_space Space = host, dtype T = float>
 struct embedding : row_table<embedding<Count, Width, Space, T>, Count, Width, Space, T> {
   static constexpr const char* name = "embedding";
-  template <memory_space Other>
-  using in_space = embedding<Count, Width, Other, T>;
+  template <space_or_element To>
+  using moved = embedding<Count, Width, space_after<To, Space>, element_after<To, T>>;
   using table = row_table<embedding, Count, Width, Space, T>;
 
   embedding() = default;
   explicit embedding(const embedding_options& options) : table(options.padding_idx) {}
   embedding(index count, index width, const embedding_options& options = {})
       : table(shape<Count, Width>(count, width), options.padding_idx) {}
-  /// The sizes and options of a layer in another memory space.
-  template <memory_space Other>
-  explicit embedding(const embedding<Count, Width, Other, T>& other) : table(other.extents) {
+  /// The sizes and options of a layer in another memory space or of other elements.
+  template <memory_space Other, dtype U>
+  explicit embedding(const embedding<Count, Width, Other, U>& other) : table(other.extents) {
     this->padding_row = other.padding_row;
   }
 

@@ -35,8 +35,8 @@ struct embedding_bag_options {
 template <index Count, index Width, memory_space Space = host, dtype T = float>
 struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, Width, Space, T> {
   static constexpr const char* name = "embedding_bag";
-  template <memory_space Other>
-  using in_space = embedding_bag<Count, Width, Other, T>;
+  template <space_or_element To>
+  using moved = embedding_bag<Count, Width, space_after<To, Space>, element_after<To, T>>;
   using table = row_table<embedding_bag, Count, Width, Space, T>;
   using result_type = tensor<T, shape<dyn, Width>, Space>;
   embedding_bag_options options;
@@ -44,9 +44,9 @@ struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, W
   explicit embedding_bag(const embedding_bag_options& given = {}) : table(given.padding_idx), options(given) {}
   embedding_bag(index count, index width, const embedding_bag_options& given = {})
       : table(shape<Count, Width>(count, width), given.padding_idx), options(given) {}
-  /// The sizes and options of a layer in another memory space.
-  template <memory_space Other>
-  explicit embedding_bag(const embedding_bag<Count, Width, Other, T>& other)
+  /// The sizes and options of a layer in another memory space or of other elements.
+  template <memory_space Other, dtype U>
+  explicit embedding_bag(const embedding_bag<Count, Width, Other, U>& other)
       : table(other.extents, other.options.padding_idx), options(other.options) {}
 
   template <class Indices, class Offsets>

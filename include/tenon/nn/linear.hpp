@@ -36,11 +36,11 @@ struct weight_and_bias {
       bias = uniform_parameter<T, Space>(shape<out_features>(extents.extent(0)), 2 * seed + 1, bound);
     }
   }
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    typename Layer::template in_space<Other> copy(extents);
-    copy.weight = weight.template to<Other>();
-    if constexpr (Bias) copy.bias = bias.template to<Other>();
+    typename Layer::template moved<To> copy(extents);
+    copy.weight = weight.template to<To>();
+    if constexpr (Bias) copy.bias = bias.template to<To>();
     return copy;
   }
   template <class Visitor>
@@ -84,8 +84,8 @@ struct linear : weight_and_bias<linear<In, Out, Options, Space, T>, shape<Out, I
   using weight_and_bias<linear, shape<Out, In>, Options.bias, Space, T>::weight_and_bias;
   using input_shape = shape<dyn, In>;  // of the input that a network of layers is checked with
   static constexpr bool takes_any_rank = true, forgets_output = true;  // gradients hang on its input alone
-  template <memory_space Other>
-  using in_space = linear<In, Out, Options, Other, T>;
+  template <space_or_element To>
+  using moved = linear<In, Out, Options, space_after<To, Space>, element_after<To, T>>;
 
   linear() = default;
   linear(index in, index out) : linear(shape<Out, In>(out, in)) {}

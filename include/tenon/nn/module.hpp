@@ -8,15 +8,32 @@
 
 namespace tenon::nn {
 
+/// What `to` moves layers and networks to: another memory space, or another floating type of elements.
+template <class To>
+concept space_or_element = memory_space<To> || (dtype<To> && is_floating<To>);
+template <space_or_element To, memory_space Space>
+using space_after = std::conditional_t<memory_space<To>, To, Space>;
+template <space_or_element To, dtype T>
+using element_after = std::conditional_t<memory_space<To>, T, To>;
+
+/// A tensor there.
+/// accuracy  elements are rounded to the nearest of another type
+template <space_or_element To, dtype T, shape_type Shape, memory_space Space>
+tensor<element_after<To, T>, Shape, space_after<To, Space>> moved_to(const tensor<T, Shape, Space>& value) {
+  if constexpr (memory_space<To>) return value.template to<To>();
+  else if (value.data() == nullptr) return tensor<To, Shape, Space>(value.shape());
+  else return tensor<To, Shape, Space>(cast<To>(value));
+}
+
 /// A trained tensor and the gradient that the last backward pass left for it.
 template <dtype T, shape_type Shape, memory_space Space>
 struct parameter {
   tensor<T, Shape, Space> value;
   tensor<T, Shape, Space> gradient;
 
-  template <memory_space Other>
-  parameter<T, Shape, Other> to() const {
-    return {value.template to<Other>(), gradient.template to<Other>()};
+  template <space_or_element To>
+  parameter<element_after<To, T>, Shape, space_after<To, Space>> to() const {
+    return {moved_to<To>(value), moved_to<To>(gradient)};
   }
 };
 
@@ -87,13 +104,14 @@ struct stateless {
   void visit_parameters(Visitor&&) {}
 };
 
-/// A layer with its parameters copied to another memory space.
-template <memory_space Other, class Layer>
-auto layer_in_space(const Layer& layer) {
+/// A layer with its parameters and buffers copied to another memory space, or as another type of elements. Layers say
+/// what they are then by `moved<To>`.
+template <space_or_element To, class Layer>
+auto layer_moved(const Layer& layer) {
   if constexpr (std::is_base_of_v<stateless, Layer>) {
     return layer;
   } else {
-    return layer.template to<Other>();
+    return layer.template to<To>();
   }
 }
 

@@ -33,12 +33,12 @@ struct affine_layer : expression_layer<Layer> {
     if constexpr (Affine != affine::none) visitor("weight", weight);
     if constexpr (Affine == affine::both) visitor("bias", bias);
   }
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    typename Layer::template in_space<Other> copy;
+    typename Layer::template moved<To> copy;
     copy.extents = extents, copy.epsilon = epsilon;
-    if constexpr (Affine != affine::none) copy.weight = weight.template to<Other>();
-    if constexpr (Affine == affine::both) copy.bias = bias.template to<Other>();
+    if constexpr (Affine != affine::none) copy.weight = weight.template to<To>();
+    if constexpr (Affine == affine::both) copy.bias = bias.template to<To>();
     return copy;
   }
 
@@ -94,8 +94,8 @@ template <shape_type Normalised, affine Affine = affine::both, memory_space Spac
 struct layer_norm : affine_layer<layer_norm<Normalised, Affine, Space, T>, Normalised, Affine, Space, T> {
   static constexpr const char* name = "layer_norm";
   using affine_layer<layer_norm, Normalised, Affine, Space, T>::affine_layer;
-  template <memory_space Other>
-  using in_space = layer_norm<Normalised, Affine, Other, T>;
+  template <space_or_element To>
+  using moved = layer_norm<Normalised, Affine, space_after<To, Space>, element_after<To, T>>;
   static constexpr float default_epsilon = 1e-5f;
 
   template <shape_type Input>
@@ -119,8 +119,8 @@ struct rms_norm : affine_layer<rms_norm<Normalised, Affine, Space, T>, Normalise
   static_assert(Affine != affine::both, "tenon: rms_norm has no bias");
   static constexpr const char* name = "rms_norm";
   using affine_layer<rms_norm, Normalised, Affine, Space, T>::affine_layer;
-  template <memory_space Other>
-  using in_space = rms_norm<Normalised, Affine, Other, T>;
+  template <space_or_element To>
+  using moved = rms_norm<Normalised, Affine, space_after<To, Space>, element_after<To, T>>;
   static constexpr float default_epsilon = 0x1p-23f;
 
   template <shape_type Input>
@@ -153,12 +153,12 @@ struct group_norm : affine_layer<group_norm<Channels, Affine, Space, T>, shape<C
           compose_text("group_norm: ", channels, " channels, expected a multiple of ", groups, " groups"));
     }
   }
-  template <memory_space Other>
-  using in_space = group_norm<Channels, Affine, Other, T>;
+  template <space_or_element To>
+  using moved = group_norm<Channels, Affine, space_after<To, Space>, element_after<To, T>>;
   static constexpr float default_epsilon = 1e-5f;
-  template <memory_space Other>
-  in_space<Other> to() const {
-    auto copy = affine_layer<group_norm, shape<Channels>, Affine, Space, T>::template to<Other>();
+  template <space_or_element To>
+  moved<To> to() const {
+    auto copy = affine_layer<group_norm, shape<Channels>, Affine, Space, T>::template to<To>();
     copy.groups = groups;
     return copy;
   }
@@ -184,8 +184,8 @@ struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, s
   instance_norm() = default;
   explicit instance_norm(index channels)
       : affine_layer<instance_norm, shape<Channels>, Affine, Space, T>(shape<Channels>(channels)) {}
-  template <memory_space Other>
-  using in_space = instance_norm<Channels, Affine, Other, T>;
+  template <space_or_element To>
+  using moved = instance_norm<Channels, Affine, space_after<To, Space>, element_after<To, T>>;
   static constexpr float default_epsilon = 1e-5f;
 
   template <shape_type Input>

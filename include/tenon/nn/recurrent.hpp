@@ -37,8 +37,8 @@ class recurrent {
   using space = Space;
   using element = T;
   using network_type = recurrent_network<Gates, T, Space>;
-  template <memory_space Other>
-  using in_space = recurrent<Gates, Input, Hidden, Other, T>;
+  template <space_or_element To>
+  using moved = recurrent<Gates, Input, Hidden, space_after<To, Space>, element_after<To, T>>;
 
   /// Whether dropout is applied; as after PyTorch's train() and eval().
   bool training = true;
@@ -67,11 +67,11 @@ class recurrent {
   void visit_random_state(Visitor&& visitor) {
     visitor("seed", dropout_seed), visitor("calls", calls_);
   }
-  /// The layer with its parameters copied to another memory space.
-  template <memory_space Other>
-  in_space<Other> to() const {
-    in_space<Other> result(network_.extents().input, network_.extents().hidden, options());
-    result.network_ = network_.template to<Other>();
+  /// The layer with its parameters copied to another memory space, or as another type of elements.
+  template <space_or_element To>
+  moved<To> to() const {
+    moved<To> result(network_.extents().input, network_.extents().hidden, options());
+    result.network_ = network_.template to<To>();
     result.training = training, result.dropout_seed = dropout_seed;
     return result;
   }

@@ -38,8 +38,8 @@ class recurrent_cell {
   static constexpr const char* name = Gates::name;
   static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
   using space = Space;
-  template <memory_space Other>
-  using in_space = recurrent_cell<Gates, Input, Hidden, Other, T>;
+  template <space_or_element To>
+  using moved = recurrent_cell<Gates, Input, Hidden, space_after<To, Space>, element_after<To, T>>;
 
   explicit recurrent_cell(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
     static_assert((Input != dyn && Hidden != dyn) || must_hold<constant<Input>, constant<Hidden>>,
@@ -58,10 +58,10 @@ class recurrent_cell {
   void visit_parameters(Visitor&& visitor) {
     network_.weights(0).visit("", visitor);
   }
-  template <memory_space Other>
-  in_space<Other> to() const {
-    in_space<Other> result(network_.extents().input, network_.extents().hidden, network_.options());
-    result.network_ = network_.template to<Other>();
+  template <space_or_element To>
+  moved<To> to() const {
+    moved<To> result(network_.extents().input, network_.extents().hidden, network_.options());
+    result.network_ = network_.template to<To>();
     return result;
   }
 

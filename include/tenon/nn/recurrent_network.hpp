@@ -39,10 +39,11 @@ class recurrent_network {
     layers_.resize(static_cast<std::size_t>(options.layers));
     initialise(0);
   }
-  template <memory_space Other>
-  recurrent_network<Gates, T, Other> to() const {
-    recurrent_network<Gates, T, Other> result(extents_.input, extents_.hidden, options_);
-    for (std::size_t i = 0; i < parts_.size(); ++i) result.weights(i) = parts_[i].weights.template to<Other>();
+  template <space_or_element To>
+  auto to() const {
+    using moved = recurrent_network<Gates, element_after<To, T>, space_after<To, Space>>;
+    moved result(extents_.input, extents_.hidden, options_);
+    for (std::size_t i = 0; i < parts_.size(); ++i) result.weights(i) = parts_[i].weights.template to<To>();
     return result;
   }
 

@@ -44,10 +44,10 @@ struct recurrent_parameters {
     if (extents.projection != 0) result.weight_hr = draw(rank<2>(extents.projection, extents.hidden), 4);
     return result;
   }
-  template <memory_space Other>
-  recurrent_parameters<T, Other> to() const {
-    return {weight_ih.template to<Other>(), weight_hh.template to<Other>(), bias_ih.template to<Other>(),
-            bias_hh.template to<Other>(), weight_hr.template to<Other>()};
+  template <space_or_element To>
+  recurrent_parameters<element_after<To, T>, space_after<To, Space>> to() const {
+    return {weight_ih.template to<To>(), weight_hh.template to<To>(), bias_ih.template to<To>(),
+            bias_hh.template to<To>(), weight_hr.template to<To>()};
   }
 
   bool has_bias() const { return !bias_ih.value.is_empty(); }

@@ -106,12 +106,12 @@ struct layer_list {
   static auto named_by_layer(Visitor& visitor) {
     return [&visitor](const auto& name, auto& what) { visitor(std::to_string(I) + "." + name, what); };
   }
-  /// The same with parameters copied to another memory space.
-  template <memory_space Other, template <class...> class Network>
-  auto in_other_space() const {
+  /// The same layers, moved.
+  template <space_or_element To, template <class...> class Network>
+  auto all_moved() const {
     return apply_tuple(
         [](const auto&... layer) {
-          return Network<decltype(layer_in_space<Other>(layer))...>{{make_tuple_of(layer_in_space<Other>(layer)...)}};
+          return Network<decltype(layer_moved<To>(layer))...>{{make_tuple_of(layer_moved<To>(layer)...)}};
         },
         layers);
   }
@@ -120,10 +120,11 @@ struct layer_list {
 /// Layers one after another; a layer itself.
 template <class... Layers>
 struct sequential_network : layer_list<Layers...> {
-  /// The network with its parameters copied to another memory space.
-  template <memory_space Other>
+  /// The network with its parameters and buffers copied to another memory space, or as another type of elements.
+  /// example   net.to<cuda>(), net.to<bfloat16>()
+  template <space_or_element To>
   auto to() const {
-    return this->template in_other_space<Other, tenon::nn::sequential_network>();
+    return this->template all_moved<To, tenon::nn::sequential_network>();
   }
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {

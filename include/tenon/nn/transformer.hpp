@@ -81,8 +81,9 @@ struct transformer_encoder_layer
   using network = typename parts::network;
   using space = Space;
   using input_shape = shape<dyn, dyn, Features>;  // of the input that a network of layers is checked with
-  template <memory_space Other>
-  using in_space = transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, Other, T>;
+  template <space_or_element To>
+  using moved = transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, space_after<To, Space>,
+                                          element_after<To, T>>;
 
   transformer_encoder_layer() : network(parts::made()) {}
 
@@ -91,10 +92,10 @@ struct transformer_encoder_layer
     network::visit_parameters(
         [&](const std::string& inner, auto& parameter) { visitor(parts::name_of(inner).c_str(), parameter); });
   }
-  template <memory_space Other>
+  template <space_or_element To>
   auto to() const {
-    in_space<Other> copy;
-    static_cast<typename in_space<Other>::network&>(copy) = network::template to<Other>();
+    moved<To> copy;
+    static_cast<typename moved<To>::network&>(copy) = network::template to<To>();
     return copy;
   }
 };
