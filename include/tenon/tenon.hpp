@@ -34,6 +34,8 @@
 #include <tenon/nn/padding.hpp>
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>
+#include <tenon/nn/quantise.hpp>
+#include <tenon/nn/quantised_layers.hpp>
 #include <tenon/nn/resampling.hpp>
 #include <tenon/nn/reshaping.hpp>
 #include <tenon/nn/rnn.hpp>

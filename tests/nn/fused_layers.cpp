@@ -3,6 +3,7 @@
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/fused_layers.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/nn/norm.hpp>
 
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
@@ -40,6 +41,18 @@ TEST_CASE("the norm behind a linear layer is one of features", "[fused_layers]")
   CHECK(
       tenon_test::text_of<tenon::shape_error>([&] { product.forward(rows); }) ==
       "fuse: batch_norm behind linear: an input of 3 axes, expected [batch, features]: else features are no channels");
+}
+
+TEST_CASE("what fused networks keep is named by place", "[fused_layers]") {
+  using norm = nn::fused_norm<tenon::tensor<float, shape<2>>>;
+  using product = nn::fused_product<nn::linear<2, 2>>;
+  nn::fused_network<product, nn::fused_residual<nn::fused_network<norm>>,
+                    nn::fused_branches<nn::fused_network<>, nn::fused_network<product, nn::layer_norm<shape<4>>>>>
+      net;
+  std::string names;
+  net.visit_buffers([&](const std::string& name, auto&) { names += name + " "; });
+  net.visit_parameters([&](const std::string& name, auto&) { names += name; });
+  CHECK(names == "0.weight 0.bias 1.0.scale 1.0.shift 2.1.0.weight 2.1.0.bias 2.1.1.weight 2.1.1.bias ");
 }
 
 TEMPLATE_LIST_TEST_CASE("norms scale and shift channels", "[fused_layers]", tenon_test::spaces) {

@@ -268,6 +268,25 @@ TEST_CASE("a fused network has parameters of its own", "[inference]") {
   CHECK(numbers_of(use.run(x.view())) == before);
 }
 
+TEMPLATE_LIST_TEST_CASE("weights are rounded behind the norms that they take in", "[inference]", tenon_test::spaces) {
+  using input = shape<dyn, 4, 6, 6>;
+  auto net = nn::sequential(nn::conv2d<4, 4, 3>{}, nn::batch_norm<4>{}, nn::residual(nn::conv2d<4, 4, 1>{}),
+                            nn::branches(nn::batch_norm<4>{}, nn::sequential(nn::relu{}, nn::prelu<4>{})),
+                            nn::flatten{}, nn::linear<128, 3>{});
+  wear_in(net);
+  net.eval();
+  const auto fused = nn::fuse(net);
+  const auto rounded = fused.template to<tenon::bfloat16>().template to<TestType>();
+  const auto& weight = tenon::get<0>(fused.layers).layer.weight.value;
+  const auto expected = numbers_of(tenon::cast<tenon::bfloat16>(weight));
+  CHECK(numbers_of(tenon::get<0>(rounded.layers).layer.weight.value) == expected);
+
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(3, 4, 6, 6), 9, -1.0f, 1.0f));
+  nn::inference<std::remove_const_t<decltype(rounded)>, input, TestType, float> use(rounded, x.shape());
+  nn::inference exact(rounded.template to<float>(), x.shape());
+  CHECK(difference(numbers_of(use.run(x.view())), numbers_of(exact.run(x.view())), 2e-5) == "");
+}
+
 TEST_CASE("networks without statements give their input under its new shape", "[inference]") {
   using input = shape<dyn, 2, 3>;
   auto net = nn::sequential(nn::identity{}, nn::flatten{}, nn::dropout{});

@@ -1,8 +1,11 @@
 // tests/train/checkpoint.cpp: the state of networks through files and back.
 // What does not fit is refused whole, with everything that is wrong in one sentence.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/activation.hpp>
 #include <tenon/nn/batch_norm.hpp>
+#include <tenon/nn/conv.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/nn/quantise.hpp>
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/adam.hpp>
 #include <tenon/train/average.hpp>
@@ -180,4 +183,26 @@ TEMPLATE_LIST_TEST_CASE("a training goes on bit for bit from its checkpoint", "[
   CHECK(opened.extents("optim.0.weight.exp_avg") == std::vector<tenon::index>{4, 3});
   CHECK(opened.contains("average.0.weight.average"));
   CHECK(opened.contains("plateau.best"));
+}
+
+TEMPLATE_LIST_TEST_CASE("a network of bytes is saved as bytes and scales, and needs no samples again", "[checkpoint]",
+                        tenon_test::spaces) {
+  using input = shape<dyn, 2, 4, 4>;
+  const scratch_file file("checkpoint_bytes.safetensors");
+  auto net = nn::sequential(nn::conv2d<2, 3, 3>{}, nn::relu{}, nn::flatten{}, nn::linear<12, 4>{}).to<TestType>();
+  net.eval();
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(3, 2, 4, 4), 8, -1.0f, 1.0f));
+  nn::calibration seen(nn::fuse(net), x.shape());
+  seen.run(x.view());
+  auto bytes = seen.quantised();
+  tenon::train::save_state(bytes, file.path);
+  const tenon::io::safetensors_file saved(file.path);
+  CHECK(saved.names() == std::vector<std::string>{"0.scale", "1.bias", "1.scale", "1.weight", "3.scale", "5.bias",
+                                                  "5.scale", "5.weight"});
+
+  net.initialise(77);
+  auto loaded = nn::quantised(nn::fuse(net));
+  tenon::train::load_state(loaded, file.path);
+  nn::inference first(bytes, x.shape()), second(loaded, x.shape());
+  CHECK(numbers_of(second.run(x.view())) == numbers_of(first.run(x.view())));
 }

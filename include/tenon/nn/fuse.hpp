@@ -31,11 +31,6 @@ inline constexpr bool is_product = requires { Layer::is_transposed; } || require
   Layer::out_features;
   typename Layer::input_shape;
 };
-template <class>
-inline constexpr bool is_fused_product = false;
-template <class Layer>
-inline constexpr bool is_fused_product<fused_product<Layer>> = true;
-
 /// Layers that are one expression of their input, and what is made of such.
 template <class Layer>
 inline constexpr bool can_fuse = is_product<Layer> || is_batch_norm<Layer> || std::is_base_of_v<stateless, Layer> ||
@@ -46,13 +41,6 @@ template <class... Layers>
 inline constexpr bool can_fuse<residual_block<Layers...>> = (can_fuse<Layers> && ...);
 template <class... Layers>
 inline constexpr bool can_fuse<branching_layer<Layers...>> = (can_fuse<Layers> && ...);
-
-/// A copy that keeps no gradients.
-template <class Layer>
-Layer without_gradients(Layer layer) {
-  layer.visit_parameters([](const auto&, auto& parameter) { parameter.gradient.give_up_elements(); });
-  return layer;
-}
 
 /// A layer of products, with a bias where it has none.
 template <class Layer>
@@ -97,11 +85,7 @@ void take_in(fused_product<Layer>& product, const fused_norm<Row>& norm) {
   }
   auto& weight = product.layer.weight.value;
   constexpr int rank = std::remove_cvref_t<decltype(weight)>::rank;
-  constexpr bool is_transposed = [] {
-    if constexpr (fused_product<Layer>::is_convolution) return Layer::is_transposed;
-    else return false;
-  }();
-  if constexpr (is_transposed) {
+  if constexpr (fused_product<Layer>::is_transposed) {
     const index groups = product.layer.options.groups;
     const auto scale = new_axis<1>(tenon::unflatten(norm.scale, axis<0>, groups));
     const auto scaled = tenon::unflatten(weight, axis<0>, groups) * over_channels<rank>(scale);
@@ -134,19 +118,12 @@ struct fusion {
     return {std::move(layers)};
   }
   template <class... Done, class Layer>
-  static auto append(tuple<Done...>&& done, Layer layer) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      return make_tuple_of(std::move(get<I>(done))..., std::move(layer));
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Done))>{});
-  }
-
-  template <class... Done, class Layer>
   static auto add_layer(tuple<Done...>&& done, const Layer& layer) {
     if constexpr (requires { layer.is_training; }) check_in_use(layer);
     if constexpr (does_nothing<Layer>) return std::move(done);
-    else if constexpr (is_product<Layer>) return append(std::move(done), product_of(layer));
+    else if constexpr (is_product<Layer>) return appended(std::move(done), product_of(layer));
     else if constexpr (is_batch_norm<Layer>) return add_norm(std::move(done), layer);
-    else return append(std::move(done), without_gradients(layer));
+    else return appended(std::move(done), without_gradients(layer));
   }
   template <class... Done, class... Layers>
   static auto add_layer(tuple<Done...>&& done, const sequential_network<Layers...>& network) {
@@ -155,16 +132,16 @@ struct fusion {
   template <class... Done, class... Layers>
   static auto add_layer(tuple<Done...>&& done, const residual_block<Layers...>& block) {
     auto inner = apply_tuple([](const Layers&... layers) { return network(layers...); }, block.layers);
-    return append(std::move(done), fused_residual<decltype(inner)>{std::move(inner)});
+    return appended(std::move(done), fused_residual<decltype(inner)>{std::move(inner)});
   }
   template <class... Done, class... Branches>
   static auto add_layer(tuple<Done...>&& done, const branching_layer<Branches...>& layer) {
-    return append(std::move(done),
-                  apply_tuple(
-                      [](const Branches&... branches) {
-                        return fused_branches<decltype(network(branches))...>{make_tuple_of(network(branches)...)};
-                      },
-                      layer.layers));
+    return appended(std::move(done),
+                    apply_tuple(
+                        [](const Branches&... branches) {
+                          return fused_branches<decltype(network(branches))...>{make_tuple_of(network(branches)...)};
+                        },
+                        layer.layers));
   }
 
   /// A norm is the concern of the last product, if that is what comes before it.
@@ -180,7 +157,7 @@ struct fusion {
       take_in(get<count - 1>(done), norm_of(norm));
       return std::move(done);
     } else {
-      return append(std::move(done), norm_of(norm));
+      return appended(std::move(done), norm_of(norm));
     }
   }
   template <class Layer>

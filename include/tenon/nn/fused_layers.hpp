@@ -8,10 +8,35 @@
 
 namespace tenon::nn {
 
+namespace detail {
+
+/// A copy that keeps no gradients.
+template <class Layer>
+Layer without_gradients(Layer layer) {
+  layer.visit_parameters([](const auto&, auto& parameter) { parameter.gradient.give_up_elements(); });
+  return layer;
+}
+
+/// Layers there, or of other elements.
+template <space_or_element To, template <class...> class Network, class... Layers>
+auto all_moved(const tuple<Layers...>& layers) {
+  return apply_tuple(
+      [](const Layers&... layer) {
+        return Network<decltype(layer_moved<To>(layer))...>{make_tuple_of(layer_moved<To>(layer)...)};
+      },
+      layers);
+}
+
+}  // namespace detail
+
 /// A convolution or linear layer; weight and bias may have taken in batch norms.
 template <class Layer>
 struct fused_product {
   static constexpr bool is_convolution = requires { Layer::is_transposed; };
+  static constexpr bool is_transposed = [] {
+    if constexpr (is_convolution) return Layer::is_transposed;
+    else return false;
+  }();
   using row = std::remove_cvref_t<decltype(std::declval<const Layer&>().bias.value)>;
   Layer layer;  // its own bias is not used
   row bias;
@@ -19,16 +44,36 @@ struct fused_product {
 
   template <class Input>
   auto forward(const Input& x) const {
-    constexpr int rank = Input::shape_type::rank;
+    return product(x, layer.weight.value) + over_outputs<Input::shape_type::rank>(bias);
+  }
+  /// What a weight of the layer's extents makes of an input, without the bias.
+  template <class Input, class Weight>
+  auto product(const Input& x, const Weight& weight) const {
     if constexpr (is_convolution) {
-      return layer.expression(as_node(x), as_node(layer.weight.value)) + over_channels<rank>(bias);
+      return layer.expression(as_node(x), as_node(weight));
     } else {
+      constexpr int rank = Input::shape_type::rank;
       if (rank != 2 && has_norm) {
         throw shape_error(compose_text("fuse: batch_norm behind linear: an input of ", rank,
                                        " axes, expected [batch, features]: else features are no channels"));
       }
-      return matmul(x, transpose(layer.weight.value)) + bias;
+      return matmul(x, transpose(weight));
     }
+  }
+  /// One number for each output, so that it repeats over results of `Rank` axes.
+  template <int Rank>
+  static auto over_outputs(const row& numbers) {
+    if constexpr (is_convolution) return over_channels<Rank>(numbers);
+    else return as_node(numbers);
+  }
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    visitor("weight", layer.weight.value), visitor("bias", bias);
+  }
+  template <space_or_element To>
+  auto to() const {
+    using moved = fused_product<typename Layer::template moved<To>>;
+    return moved{detail::without_gradients(layer.template to<To>()), moved_to<To>(bias), has_norm};
   }
 };
 
@@ -43,9 +88,42 @@ struct fused_norm {
     constexpr int rank = Input::shape_type::rank;
     return as_node(x) * over_channels<rank>(scale) + over_channels<rank>(shift);
   }
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    visitor("scale", scale), visitor("shift", shift);
+  }
+  template <space_or_element To>
+  auto to() const {
+    return fused_norm<decltype(moved_to<To>(scale))>{moved_to<To>(scale), moved_to<To>(shift)};
+  }
 };
 
 namespace detail {
+
+template <class>
+inline constexpr bool is_fused_product = false;
+template <class Layer>
+inline constexpr bool is_fused_product<fused_product<Layer>> = true;
+
+template <class... Done, class Layer>
+auto appended(tuple<Done...>&& done, Layer layer) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return make_tuple_of(std::move(get<I>(done))..., std::move(layer));
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Done))>{});
+}
+
+/// Calls `visitor(name, buffer)` for all that layers keep, whose names begin with their places.
+template <class... Layers, class Visitor>
+void visit_each(tuple<Layers...>& layers, Visitor&& visitor) {
+  for_each_index<static_cast<int>(sizeof...(Layers))>([&](auto i) {
+    const auto named = [&](const std::string& name, auto& buffer) {
+      visitor(std::to_string(i.value) + "." + name, buffer);
+    };
+    auto& layer = get<i.value>(layers);
+    if constexpr (requires { layer.visit_buffers(named); }) layer.visit_buffers(named);
+    else layer.visit_parameters([&](const std::string& name, auto& parameter) { named(name, parameter.value); });
+  });
+}
 
 /// The first `row` that one of several layers has: where a network is, and of what elements.
 template <class... Layers>
@@ -62,11 +140,23 @@ struct first_row<First, Rest...> {
 
 }  // namespace detail
 
-/// Layers for use alone, one after another.
+/// Layers for use alone, one after another. What they keep is no longer trained: buffers, named by place.
 template <class... Layers>
 struct fused_network {
   using row = typename detail::first_row<Layers...>::type;
   tuple<Layers...> layers;
+
+  template <class Visitor>
+  void visit_parameters(Visitor&&) {}
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    detail::visit_each(layers, visitor);
+  }
+  /// The network in another memory space, or with its weights as other elements.
+  template <space_or_element To>
+  auto to() const {
+    return detail::all_moved<To, tenon::nn::fused_network>(layers);
+  }
 };
 
 /// x + layers(x).
@@ -74,6 +164,15 @@ template <class Network>
 struct fused_residual {
   using row = typename Network::row;
   Network inner;
+
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    inner.visit_buffers(visitor);
+  }
+  template <space_or_element To>
+  auto to() const {
+    return fused_residual<decltype(inner.template to<To>())>{inner.template to<To>()};
+  }
 };
 
 /// The outputs of several networks for one input, their channels (axis 1) behind each other.
@@ -81,6 +180,15 @@ template <class... Networks>
 struct fused_branches {
   using row = typename detail::first_row<Networks...>::type;
   tuple<Networks...> branches;
+
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    detail::visit_each(branches, visitor);
+  }
+  template <space_or_element To>
+  auto to() const {
+    return detail::all_moved<To, tenon::nn::fused_branches>(branches);
+  }
 };
 
 }  // namespace tenon::nn

@@ -121,6 +121,14 @@ class network_walk {
       return extended(value, forward);
     }
   }
+  /// Of what only looks at values.
+  template <class Layer, class Node, int Blocks>
+    requires(Layer::observes)
+  auto after(const Layer& layer, const flow<Node, Blocks>& value) {
+    const auto here = stored(value);
+    if (runs_) layer.see(here.node);
+    return here;
+  }
   template <class Network, class Node, int Blocks>
   auto after(const fused_residual<Network>& block, const flow<Node, Blocks>& value) {
     const auto x = stored(value);
