@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/nn/inference.hpp>
+#include <tenon/nn/quantise.hpp>
 #include <tenon/train.hpp>
 
 #include "agree.hpp"
@@ -125,6 +126,29 @@ void infer_with_tenon(benchmark::State& state, long batch) {
   state.SetItemsProcessed(state.iterations() * batch);
 }
 
+/// With all in bfloat16.
+void infer_with_short_floats(benchmark::State& state, long batch) {
+  images x(batch);
+  const tn::tensor<tn::bfloat16, image_shape> values(tn::cast<tn::bfloat16>(x.values));
+  auto network = make_simple_cnn();
+  network.eval();
+  nn::inference use(nn::fuse(network).to<tn::bfloat16>(), x.values.shape());
+  for (auto _ : state) benchmark::DoNotOptimize(use.run(values.view()).data());
+  state.SetItemsProcessed(state.iterations() * batch);
+}
+
+/// With weights and inputs of products as bytes.
+void infer_with_bytes(benchmark::State& state, long batch) {
+  images x(batch);
+  auto network = make_simple_cnn();
+  network.eval();
+  nn::calibration seen(nn::fuse(network), x.values.shape());
+  seen.run(x.values.view());
+  nn::inference use(seen.quantised(), x.values.shape());
+  for (auto _ : state) benchmark::DoNotOptimize(use.run(x.values.view()).data());
+  state.SetItemsProcessed(state.iterations() * batch);
+}
+
 #if defined(BENCHMARKS_TORCH)
 template <class Training, class Input, class TorchNetwork>
 void step_with_torch(benchmark::State& state, long batch) {
@@ -174,7 +198,10 @@ int main(int argc, char** argv) {
   add("cnn_step_batch64/tenon", step_with_tenon<cnn_training, images>, 64);
   add("lstm_step_batch32/tenon", step_with_tenon<lstm_training, sequences>, 32);
   for (const long batch : {1, 64}) {
-    add("cnn_inference_batch" + std::to_string(batch) + "/tenon", infer_with_tenon, batch);
+    const std::string name = "cnn_inference_batch" + std::to_string(batch);
+    add(name + "/tenon", infer_with_tenon, batch);
+    add(name + "_bfloat16/tenon", infer_with_short_floats, batch);
+    add(name + "_bytes/tenon", infer_with_bytes, batch);
   }
 #if defined(BENCHMARKS_TORCH)
   add("cnn_step_batch64/torch", step_with_torch<cnn_training, images, torch_simple_cnn>, 64);

@@ -44,3 +44,18 @@ TEST_CASE("four bytes a lane, at their extremes too", "[simd]") {
     }
   }
 }
+
+TEST_CASE("four unsigned bytes a lane by four signed ones", "[simd]") {
+  if constexpr (simd::has_byte_dot) {
+    using units = simd::pack<std::uint32_t, 16>;
+    const std::int8_t y[4] = {-128, 127, 3, -1};
+    std::uint8_t x[64];
+    for (int i = 0; i < 64; ++i) x[i] = static_cast<std::uint8_t>(i < 4 ? 255 : 3 * i);
+    const auto found = simd::add_byte_dot(units{} + 1000u, __builtin_bit_cast(units, x), unit_of(y));
+    for (int lane = 0; lane < 16; ++lane) {
+      int expected = 1000;
+      for (int i = 0; i < 4; ++i) expected += x[4 * lane + i] * y[i];
+      CHECK(static_cast<int>(found[lane]) == expected);
+    }
+  }
+}

@@ -5,13 +5,13 @@
 #pragma once
 
 #include <tenon/contraction/host_attention.hpp>
+#include <tenon/contraction/host_byte_windows.hpp>
 #include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/contraction/host_vector.hpp>
 #include <tenon/contraction/host_weight_gradient.hpp>
-#include <tenon/device/launch_count.hpp>
 
 namespace tenon {
 
@@ -51,6 +51,10 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
   if constexpr (products::group == 1 && is_patch_matrix<Right>) {
     const depthwise_product<unit, Left, Right, Epilogue> planes{left, right, epilogue};
     if (planes.run(extents.rows, extents.columns, extents.depth)) return;
+    if constexpr (is_byte_convolution<typename Product::element, Left, Right>) {
+      const byte_window_product<Left, Right, Epilogue> bytes{left, right, epilogue};
+      if (bytes.run(extents.rows, extents.columns, extents.depth)) return;
+    }
     const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
     return product.run(extents.rows, extents.columns, extents.depth);
   } else if constexpr (products::group == 1 && is_transposed_patch_matrix<Right>) {

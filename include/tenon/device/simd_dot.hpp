@@ -42,4 +42,13 @@ TENON_INLINE Sums add_byte_dot(Sums sums, [[maybe_unused]] std::uint32_t x, [[ma
   return sums;
 }
 
+/// The same where the lanes of x hold the unsigned bytes, and y four signed ones.
+template <class Sums>
+TENON_INLINE Sums add_byte_dot(Sums sums, [[maybe_unused]] Sums x, [[maybe_unused]] std::uint32_t y) {
+#if defined(__AVX512VNNI__) && !defined(__CUDACC__)
+  asm("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(x), "v"(y - Sums{}));
+#endif
+  return sums;
+}
+
 }  // namespace tenon::simd
