@@ -1,6 +1,7 @@
 // tests/nn/embedding.cpp: rows looked up, and the gradients that go back to them.
 // Against plain loops; PyTorch's own cases are in tests/golden.
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
 #include <tenon/algorithms/cuda.hpp>
 #include <tenon/nn/embedding.hpp>
 
@@ -119,4 +120,75 @@ TEMPLATE_LIST_TEST_CASE("no indices give no rows and gradients of zero", "[embed
   layer.weight.gradient = 1;
   layer.backward(words, words, g, nn::not_wanted{});
   CHECK(numbers_of(layer.weight.gradient) == std::vector<double>(word_count * word_width));
+}
+
+namespace {
+
+/// The p-norm of a row of a table, by definition.
+double norm_of_row(const std::vector<double>& rows, std::size_t row, double p) {
+  double sum = 0, greatest = 0;
+  for (std::size_t i = 0; i < word_width; ++i) {
+    const double each = std::fabs(rows[row * word_width + i]);
+    sum += std::pow(each, p), greatest = std::max(greatest, each);
+  }
+  return std::isinf(p) ? greatest : std::pow(sum, 1 / p);
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("rows that are looked up are held to a norm, in place and once", "[embedding]",
+                        tenon_test::spaces) {
+  for (const float p : {2.0f, 1.0f, 3.0f, std::numeric_limits<float>::infinity()}) {
+    nn::embedding<word_count, word_width> made({.max_norm = 1.5f, .norm_type = p});
+    made.initialise(1);
+    auto layer = made.to<TestType>();
+    const auto words = made_words<TestType>();
+    std::vector<double> expected = numbers_of(layer.weight.value);
+    for (std::size_t row = 0; row < 5; ++row) {  // no index names row 5
+      const double norm = norm_of_row(expected, row, static_cast<double>(p));
+      if (norm <= 1.5) continue;
+      for (std::size_t i = 0; i < word_width; ++i) expected[row * word_width + i] *= 1.5 / (norm + 1e-7);
+    }
+    const auto found = numbers_of(layer.forward(words));
+    CHECK(tenon_test::difference(numbers_of(layer.weight.value), expected, 1e-6) == "");
+    CHECK(numbers_of(std::as_const(layer).forward(words)) == found);
+  }
+}
+
+TEST_CASE("a const table stays as it is", "[embedding]") {
+  nn::embedding<word_count, word_width> layer({.max_norm = 0.5f});
+  layer.initialise(3);
+  const auto before = numbers_of(layer.weight.value);
+  const auto words = made_words<tenon::host>();
+  (void)std::as_const(layer).forward(words);
+  CHECK(numbers_of(layer.weight.value) == before);
+  (void)layer.forward(tenon::tensor<std::int64_t, rank<1>>(rank<1>(0)));
+  CHECK(numbers_of(layer.weight.value) == before);
+}
+
+TEMPLATE_LIST_TEST_CASE("gradients are averaged where frequencies count", "[embedding]", tenon_test::spaces) {
+  nn::embedding<word_count, word_width> made({.padding_idx = 0, .scale_grad_by_freq = true});
+  made.initialise(1);
+  auto layer = made.to<TestType>();
+  const auto words = made_words<TestType>();
+  layer.backward(words, words, made_gradient<TestType>(), nn::not_wanted{});
+  auto expected = expected_gradient(0);
+  const auto numbers = numbers_of(words);
+  for (std::size_t row = 0; row < word_count; ++row) {
+    const auto count = std::count(numbers.begin(), numbers.end(), static_cast<double>(row));
+    for (std::size_t i = 0; i < word_width && count != 0; ++i) {
+      expected[row * word_width + i] /= static_cast<double>(count);
+    }
+  }
+  CHECK(tenon_test::difference(numbers_of(layer.weight.gradient), expected, 1e-6) == "");
+}
+
+TEST_CASE("norms of embeddings that make no sense are refused", "[embedding]") {
+  CHECK(tenon_test::text_of<tenon::error>([] { nn::embedding<6, 5>({.max_norm = 1.0f, .norm_type = 0}); }) ==
+        "embedding: norm_type 0.000000 and max_norm 1.000000, expected a positive number and none below 0");
+  nn::embedding<6, 5> layer({.max_norm = 1.0f});
+  layer.initialise(1);
+  const tenon::tensor<std::int64_t, rank<1>> words(rank<1>(1), {6});
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { layer.forward(words); }) ==
+        "embedding: index 6, expected at least 0 and below 6");
 }

@@ -87,6 +87,35 @@ TEMPLATE_LIST_TEST_CASE("rows of embedding bags may be weighted", "[embedding_ba
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("bags look up rows that are held to a norm", "[embedding_bag]", tenon_test::spaces) {
+  const auto numbers = line_of<TestType>(bag_numbers), starts = line_of<TestType>(bag_starts);
+  nn::embedding_bag<bag_rows, bag_width> made({.mode = bag_mode::sum, .max_norm = 1.0f});
+  made.initialise(1);
+  std::vector<double> rows = numbers_of(made.weight.value);
+  for (std::size_t row = 0; row < bag_rows; ++row) {
+    if (std::count(bag_numbers.begin(), bag_numbers.end(), row) == 0) continue;
+    double squares = 0;
+    for (std::size_t i = 0; i < bag_width; ++i) squares += rows[row * bag_width + i] * rows[row * bag_width + i];
+    for (std::size_t i = 0; i < bag_width && squares > 1; ++i) rows[row * bag_width + i] /= std::sqrt(squares) + 1e-7;
+  }
+  auto layer = made.to<TestType>();
+  const auto found = numbers_of(layer.forward(numbers, starts));
+  CHECK(tenon_test::difference(found, expected_bags(rows, bag_mode::sum, -1, {}), 1e-6) == "");
+  CHECK(tenon_test::difference(numbers_of(layer.weight.value), rows, 1e-6) == "");
+  const auto again = line_of<TestType>(std::vector<float>(bag_numbers.size(), 1.0f));
+  CHECK(numbers_of(layer.forward(numbers, starts, again)) == found);
+}
+
+TEST_CASE("gradients of bags are averaged by row where frequencies count", "[embedding_bag]") {
+  const auto numbers = line_of<tenon::host>(std::vector<std::int64_t>{1, 1, 0, 1});
+  const auto starts = line_of<tenon::host>(std::vector<std::int64_t>{0, 3});
+  nn::embedding_bag<3, 1> layer({.mode = bag_mode::sum, .scale_grad_by_freq = true});
+  layer.initialise(1);
+  const tenon::tensor<float, rank<2>> gradient(rank<2>(2, 1), {2, 5});
+  layer.backward(numbers, starts, gradient, gradient);
+  CHECK(numbers_of(layer.weight.gradient) == std::vector<double>{2, 3, 0});
+}
+
 TEST_CASE("gradients of embedding bags are differences", "[embedding_bag]") {
   using bag_layer = nn::embedding_bag<bag_rows, bag_width, tenon::host, double>;
   const auto numbers = line_of<tenon::host>(bag_numbers), starts = line_of<tenon::host>(bag_starts);
@@ -160,6 +189,9 @@ TEST_CASE("no indices and no bags are fine", "[embedding_bag]") {
 }
 
 TEST_CASE("what an embedding bag cannot take is named", "[embedding_bag]") {
+  CHECK(tenon_test::text_of<tenon::error>([] {
+          nn::embedding_bag<3, 1>({.mode = bag_mode::max, .scale_grad_by_freq = true});
+        }) == "embedding_bag: scale_grad_by_freq: mode max, expected sum or mean");
   nn::embedding_bag<bag_rows, bag_width> layer;
   layer.initialise(1);
   const auto numbers = line_of<tenon::host>(bag_numbers);

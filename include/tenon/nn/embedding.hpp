@@ -14,6 +14,9 @@ namespace tenon::nn {
 /// Options of embeddings, with PyTorch's names and defaults.
 struct embedding_options {
   std::optional<index> padding_idx{};  // a row of zeros that gets no gradient; negative numbers count from the back
+  std::optional<float> max_norm{};     // of rows; longer ones are made as short when they are looked up
+  float norm_type = 2;                 // which p-norm that is
+  bool scale_grad_by_freq = false;     // gradients of a row are averaged, not summed
 };
 
 /// A weight of `Count` rows of `Width` numbers, what embeddings look up; sizes are template arguments, or `dyn` and
@@ -22,15 +25,22 @@ template <class Layer, index Count, index Width, memory_space Space, dtype T>
 struct row_table {
   using space = Space;
   shape<Count, Width> extents{};  ///< of the weight
-  index padding_row = -1;         ///< -1: none
+  embedding_options table_options{};
+  index padding_row = -1;  ///< -1: none
   parameter<T, shape<Count, Width>, Space> weight;
 
-  explicit row_table(const std::optional<index>& padding = {}) : row_table(shape<Count, Width>{}, padding) {
+  explicit row_table(const embedding_options& options = {}) : row_table(shape<Count, Width>{}, options) {
     static_assert((Count != dyn && Width != dyn) || must_hold<Layer>,
                   "tenon: sizes that the type does not know are given to the constructor");
   }
-  /// throws    index_error when there is no such row
-  explicit row_table(const shape<Count, Width>& given, const std::optional<index>& padding = {}) : extents(given) {
+  /// throws    index_error when there is no such row; error for a norm that makes no sense
+  row_table(const shape<Count, Width>& given, const embedding_options& options)
+      : extents(given), table_options(options) {
+    if (!(options.norm_type > 0) || options.max_norm.value_or(0) < 0) {
+      throw error(compose_text(Layer::name, ": norm_type ", options.norm_type, " and max_norm ",
+                               options.max_norm.value_or(0), ", expected a positive number and none below 0"));
+    }
+    const std::optional<index>& padding = options.padding_idx;
     if (!padding) return;
     const index count = extents.extent(0);
     if (*padding < -count || *padding >= count) {
@@ -74,15 +84,39 @@ struct row_table {
     throw index_error(compose_text(Layer::name, ": index ", least < 0 ? least : greatest,
                                    ", expected at least 0 and below ", extents.extent(0)));
   }
-  /// Sums the rows of `gradients` to the rows of the table that `indices` names, in order.
+  /// Makes the rows that `indices` names as short as `max_norm`, if there is one, where they are longer.
+  /// source    torch.embedding_renorm_, its 1e-7 included
+  template <class Indices>
+  void limit_norms(const Indices& indices) {
+    if (!table_options.max_norm || indices.shape().count() == 0) return;
+    this->check_numbers(as_node(indices));
+    const tensor<index, rank<1>, Space> numbers(tenon::flatten(cast<index>(as_node(indices))));
+    const tensor<T, shape<dyn, Width>, Space> rows(rows_at(numbers));
+    const tensor<T, shape<dyn, 1>, Space> norms = norms_of(rows);
+    const float greatest = *table_options.max_norm;
+    index_add(weight.value, axis<0>, numbers, rows * where(norms > greatest, greatest / (norms + 1e-7f), 1), overwrite);
+  }
+  /// Sums the rows of `gradients` to the rows of the table that `indices` names, in order, or averages them.
   template <class Indices, class Gradients>
   void set_gradient(const Indices& indices, const Gradients& gradients) {
     weight.gradient = constants(extents, T(0.0f));
     index_add(weight.gradient, axis<0>, indices, gradients);
+    if (table_options.scale_grad_by_freq) {
+      tensor<float, shape<Count>, Space> counts = zeros<float, Space>(shape<Count>(extents.extent(0)));
+      scatter(counts, axis<0>, indices, 1.0f, add);
+      weight.gradient = weight.gradient / new_axis<-1>(maximum(counts, 1));
+    }
     clear_padding(weight.gradient);
   }
 
  private:
+  auto norms_of(const tensor<T, shape<dyn, Width>, Space>& rows) const {
+    tensor<T, shape<dyn, 1>, Space> norms(shape<dyn, 1>(rows.extent(0), 1));
+    if (std::isinf(table_options.norm_type)) norms = norm_inf(rows, axis<1>);
+    else if (table_options.norm_type == 2) norms = norm_l2(rows, axis<1>);
+    else norms = norm(rows, table_options.norm_type, axis<1>);
+    return norms;
+  }
   template <class Rows>
   void clear_padding(Rows& rows) const {
     if (padding_row >= 0) slice(rows, only(padding_row)) = 0;
@@ -104,6 +138,7 @@ decltype(auto) as_tensor(const Operand& operand) {
 /// parameters  weight [Count, Width]
 /// extents     [...] -> [..., Width]
 /// throws      index_error for an index outside [0, Count)
+/// With `max_norm` the rows are shortened first, in place as PyTorch does; a const table stays as it is.
 /// cost        two reductions of the indices and a wait, then one kernel; backward a sum in the order of the indices,
 ///             whatever the number of threads (`index_add`), before which a gradient that is no tensor is evaluated
 template <index Count, index Width, memory_space Space = host, dtype T = float>
@@ -114,18 +149,21 @@ struct embedding : row_table<embedding<Count, Width, Space, T>, Count, Width, Sp
   using table = row_table<embedding, Count, Width, Space, T>;
 
   embedding() = default;
-  explicit embedding(const embedding_options& options) : table(options.padding_idx) {}
+  explicit embedding(const embedding_options& options) : table(options) {}
   embedding(index count, index width, const embedding_options& options = {})
-      : table(shape<Count, Width>(count, width), options.padding_idx) {}
+      : table(shape<Count, Width>(count, width), options) {}
   /// The sizes and options of a layer in another memory space or of other elements.
   template <memory_space Other, dtype U>
-  explicit embedding(const embedding<Count, Width, Other, U>& other) : table(other.extents) {
-    this->padding_row = other.padding_row;
-  }
+  explicit embedding(const embedding<Count, Width, Other, U>& other) : table(other.extents, other.table_options) {}
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
     return tenon::detail::taken_shape<0>(this->extents, input);
+  }
+  template <class Input>
+  auto forward(const Input& input) {
+    this->limit_norms(input);
+    return std::as_const(*this).forward(input);
   }
   template <class Input>
   auto forward(const Input& input) const {

@@ -21,15 +21,18 @@ struct embedding_bag_options {
   bag_mode mode = bag_mode::mean;
   bool include_last_offset = false;    // whether the offsets end with the number of indices
   std::optional<index> padding_idx{};  // of indices that count in no bag
+  std::optional<float> max_norm{};     // of rows, which are held to it when they are looked up
+  float norm_type = 2;
+  bool scale_grad_by_freq = false;  // not in mode `max`
 };
 
 /// The sum, mean or greatest elements of the rows of the weight that the indices of each bag name. Bag b holds the
 /// indices from `offsets[b]` to before the next offset; one without any gives zeros. In mode `sum` each row may
-/// be weighted.
+/// be weighted. With `max_norm` the rows are shortened first, in place as PyTorch does; a const table stays as it is.
 /// parameters  weight [Count, Width]
 /// extents     indices and weights [n], offsets [bags] -> [bags, Width]
 /// throws      index_error for an index outside [0, Count); shape_error when offsets do not ascend from 0 to at most n
-///             or weights are not n; error for weights in another mode
+///             or weights are not n; error for weights in another mode, and for scale_grad_by_freq in mode `max`
 /// cost        the rows of all indices are stored once each way; sums are in the order of the indices, whatever the
 ///             number of threads; the offsets are looked at on the host
 template <index Count, index Width, memory_space Space = host, dtype T = float>
@@ -41,14 +44,19 @@ struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, W
   using result_type = tensor<T, shape<dyn, Width>, Space>;
   embedding_bag_options options;
 
-  explicit embedding_bag(const embedding_bag_options& given = {}) : table(given.padding_idx), options(given) {}
+  explicit embedding_bag(const embedding_bag_options& given = {}) : table(of_table(given)), options(given) {}
   embedding_bag(index count, index width, const embedding_bag_options& given = {})
-      : table(shape<Count, Width>(count, width), given.padding_idx), options(given) {}
+      : table(shape<Count, Width>(count, width), of_table(given)), options(given) {}
   /// The sizes and options of a layer in another memory space or of other elements.
   template <memory_space Other, dtype U>
   explicit embedding_bag(const embedding_bag<Count, Width, Other, U>& other)
-      : table(other.extents, other.options.padding_idx), options(other.options) {}
+      : table(other.extents, other.table_options), options(other.options) {}
 
+  template <class Indices, class... Others>
+  result_type forward(const Indices& indices, const Others&... others) {
+    this->limit_norms(indices);
+    return std::as_const(*this).forward(indices, others...);
+  }
   template <class Indices, class Offsets>
   result_type forward(const Indices& indices, const Offsets& offsets) const {
     return joined(indices, offsets, ones(indices));
@@ -86,6 +94,14 @@ struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, W
 
  private:
   using line = tensor<index, rank<1>, Space>;
+
+  /// throws    error for frequencies in mode `max`, where rows have no gradients of their own
+  static embedding_options of_table(const embedding_bag_options& given) {
+    if (given.scale_grad_by_freq && given.mode == bag_mode::max) {
+      throw error(compose_text(name, ": scale_grad_by_freq: mode max, expected sum or mean"));
+    }
+    return {given.padding_idx, given.max_norm, given.norm_type, given.scale_grad_by_freq};
+  }
 
   template <class Indices, class Offsets, class Weights>
   result_type joined(const Indices& indices, const Offsets& offsets, const Weights& weights) const {
