@@ -20,20 +20,20 @@ using tenon_test::numbers_of;
 
 namespace {
 
-constexpr nn::conv2d_options padded{.padding = 1};
+constexpr nn::conv2d_options byte_padding{.padding = 1};
 using small_images = shape<dyn, 2, 4, 6>;
 
 /// Convolution, activation, pool, product: all that a network of bytes has kinds of statements for.
 template <class Space>
 auto small_classifier() {
-  auto net = nn::sequential(nn::conv2d<2, 3, 3, padded>{}, nn::relu{}, nn::max_pool2d<2>{}, nn::flatten{},
+  auto net = nn::sequential(nn::conv2d<2, 3, 3, byte_padding>{}, nn::relu{}, nn::max_pool2d<2>{}, nn::flatten{},
                             nn::linear<18, 4>{});
   net.initialise(5);
   net.eval();
   return net.template to<Space>();
 }
 template <class Space, class Shape>
-auto samples(const Shape& extents, std::uint64_t seed) {
+auto drawn_samples(const Shape& extents, std::uint64_t seed) {
   return tenon::evaluated_tensor<Space>(tenon::uniform<float>(extents, seed, -1.0f, 1.0f));
 }
 /// A calibration that has seen one batch.
@@ -41,7 +41,7 @@ template <class Network, class Shape>
 auto bytes_after(const Network& net, const Shape& extents) {
   using space = typename std::remove_cvref_t<decltype(nn::fuse(net))>::row::space;
   nn::calibration seen(nn::fuse(net), extents);
-  seen.run(samples<space>(extents, 9).view());
+  seen.run(drawn_samples<space>(extents, 9).view());
   return seen.quantised();
 }
 
@@ -97,7 +97,7 @@ std::vector<double> answer_of_integers(std::map<std::string, std::vector<double>
 
 TEST_CASE("inputs of products are rounded before pools and reshaping", "[quantise]") {
   using bytes = decltype(nn::quantised(nn::fuse(small_classifier<tenon::host>())));
-  using conv = nn::quantised_product<nn::conv2d<2, 3, 3, padded>>;
+  using conv = nn::quantised_product<nn::conv2d<2, 3, 3, byte_padding>>;
   using expected = nn::fused_network<nn::quantiser, conv, nn::relu, nn::quantiser, nn::max_pool2d<2>, nn::flatten,
                                      nn::quantised_product<nn::linear<18, 4>>>;
   STATIC_REQUIRE(std::is_same_v<bytes, expected>);
@@ -108,7 +108,7 @@ TEMPLATE_LIST_TEST_CASE("a network of bytes says what its integers say", "[quant
   auto bytes = bytes_after(net, small_images(5, 2, 4, 6));
   auto state = state_by_name(bytes);
   nn::inference use(bytes, small_images(5, 2, 4, 6));
-  const auto x = samples<TestType>(small_images(4, 2, 4, 6), 10);
+  const auto x = drawn_samples<TestType>(small_images(4, 2, 4, 6), 10);
   const tenon::launch_counter launches;
   const auto answer = use.run(x.view());
   CHECK(launches.count() == 4);  // the input's bytes, the convolution, the pool, the linear layer
@@ -131,7 +131,7 @@ TEMPLATE_LIST_TEST_CASE("weights are bytes with a scale for each output", "[quan
   const double step = state["0.scale"][0];
   CHECK(tenon_test::difference(state["1.scale"], {2 * step / 127, 0, 0.25 * step / 127}, 1e-6) == "");
   nn::inference use(bytes, shape<dyn, 3>(7, 3));
-  const auto answer = numbers_of(use.run(samples<TestType>(shape<dyn, 3>(2, 3), 1).view()));
+  const auto answer = numbers_of(use.run(drawn_samples<TestType>(shape<dyn, 3>(2, 3), 1).view()));
   CHECK(answer[1] == numbers_of(tenon::get<0>(net.layers).bias.value)[1]);
 }
 
@@ -167,9 +167,10 @@ TEST_CASE("the weights of a network of bytes take a quarter", "[quantise]") {
 
 TEST_CASE("layers within layers are bytes too, transposed convolutions are not", "[quantise]") {
   using input = shape<dyn, 4, 6, 6>;
-  auto net = nn::sequential(nn::residual(nn::conv2d<4, 4, 3, padded>{}, nn::relu{}, nn::conv2d<4, 4, 3, padded>{}),
-                            nn::branches(nn::conv2d<4, 3, 1>{}, nn::sequential(nn::relu{}, nn::conv2d<4, 2, 1>{})),
-                            nn::conv_transpose2d<5, 2, 2>{});
+  auto net =
+      nn::sequential(nn::residual(nn::conv2d<4, 4, 3, byte_padding>{}, nn::relu{}, nn::conv2d<4, 4, 3, byte_padding>{}),
+                     nn::branches(nn::conv2d<4, 3, 1>{}, nn::sequential(nn::relu{}, nn::conv2d<4, 2, 1>{})),
+                     nn::conv_transpose2d<5, 2, 2>{});
   net.eval();
   auto bytes = bytes_after(net, input(6, 4, 6, 6));
   std::string names;
@@ -180,7 +181,7 @@ TEST_CASE("layers within layers are bytes too, transposed convolutions are not",
         "2.weight 2.bias ");
   nn::inference use(bytes, input(6, 4, 6, 6));
   nn::inference exact(nn::fuse(net), input(6, 4, 6, 6));
-  const auto x = samples<tenon::host>(input(6, 4, 6, 6), 9);
+  const auto x = drawn_samples<tenon::host>(input(6, 4, 6, 6), 9);
   CHECK(tenon_test::difference(numbers_of(use.run(x.view())), numbers_of(exact.run(x.view())), 1e-2) == "");
 }
 
@@ -218,7 +219,7 @@ struct bars {
 
 TEST_CASE("a trained network of bytes is right about as often", "[quantise]") {
   using input = shape<dyn, 1, 8, 8>;
-  auto net = nn::sequential(nn::conv2d<1, 6, 3, padded>{}, nn::relu{}, nn::max_pool2d<2>{}, nn::flatten{},
+  auto net = nn::sequential(nn::conv2d<1, 6, 3, byte_padding>{}, nn::relu{}, nn::max_pool2d<2>{}, nn::flatten{},
                             nn::linear<96, 4>{});
   net.initialise(2);
   nn::pass<decltype(net), input> pass(net);
@@ -245,7 +246,7 @@ TEST_CASE("what networks of bytes refuse", "[quantise]") {
   nn::calibration seen(nn::fuse(net), small_images(2, 2, 4, 6));
   CHECK(tenon_test::text_of<tenon::error>([&] { seen.quantised(); }) ==
         "calibration: no samples, expected some that tell the ranges of values");
-  auto x = samples<tenon::host>(small_images(2, 2, 4, 6), 1);
+  auto x = drawn_samples<tenon::host>(small_images(2, 2, 4, 6), 1);
   x(1, 0, 3, 2) = std::numeric_limits<float>::quiet_NaN();
   CHECK(tenon_test::text_of<tenon::error>([&] { seen.run(x.view()); }) ==
         "calibration: a value of nan, expected finite numbers as inputs of products");

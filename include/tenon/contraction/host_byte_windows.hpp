@@ -109,18 +109,18 @@ struct byte_window_product {
   unit pack_weight(index row, index channels, index taps, unit* to) const {
     auto* const bytes = reinterpret_cast<std::int8_t*>(detail::product_workspace<unit, 5>(channels * taps));
     detail::copy_row(left, row, 0, channels * taps, bytes);
-    int sum = 0;
+    int total = 0;
     for (index first = 0; first < channels; first += 4) {
       for (index tap = 0; tap < taps; ++tap, ++to) {
         *to = 0;
         for (index c = first; c < detail::least(first + 4, channels); ++c) {
           const std::int8_t number = bytes[c * taps + tap];
           *to |= static_cast<unit>(static_cast<std::uint8_t>(number)) << 8 * (c - first);
-          sum += number;
+          total += number;
         }
       }
     }
-    return shift == 0 ? 0 : static_cast<unit>(-128 * sum);
+    return shift == 0 ? 0 : static_cast<unit>(-128 * total);
   }
   /// Channels from `first` on of an image, as far as there are some, and what lies around them.
   void pack_plane(const patch_geometry<rank>& seen, index image, index first, index channels, unit* to) const {
@@ -175,8 +175,8 @@ struct byte_window_product {
         const auto* const from = reinterpret_cast<const std::uint8_t*>(channel[c]) + j;
         return simd::convert<std::uint8_t, unit>(simd::load_part<std::uint8_t, lanes>(from, part));
       };
-      const auto all = numbers(0) | numbers(1) << 8 | numbers(2) << 16 | numbers(3) << 24;
-      simd::store_part<lanes>(to + j, all ^ (shift - decltype(all){}), part);
+      const auto bytes = numbers(0) | numbers(1) << 8 | numbers(2) << 16 | numbers(3) << 24;
+      simd::store_part<lanes>(to + j, bytes ^ (shift - decltype(bytes){}), part);
     }
   }
 };
