@@ -103,6 +103,7 @@ const reasons functions_without_gradients = {
     {"reduce", "own monoids have no derivative"},
     {"axis shape range only open_end trusted window_geometry", "arguments"},
     {"window_count", "extents"},
+    {"write_attention_gradients", "it writes gradients; those of attention have a row"},
 };
 
 const reasons layers_without_gradients = {
@@ -110,9 +111,10 @@ const reasons layers_without_gradients = {
     {"bilinear embedding_bag ctc_loss", "more than one input: tests of their own"},
     {"max_unpool", "no backward pass"},
     {"greatest_gradient", "a kernel of the backward pass of pools"},
+    {"recurrent_steps recurrent_steps_backward", "kernels of recurrent layers, which have rows"},
     {"dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout",
      "draws other numbers in every pass: tests/nn/dropout.cpp"},
-    {"matrix_view path_sum table_row", "no layers"},
+    {"matrix_view path_sum table_row element_after space_after", "no layers"},
 };
 
 }  // namespace
