@@ -120,7 +120,7 @@ struct attention_gradient_kernel {
     const int tiles = static_cast<int>((row_count() + tile_rows - 1) / tile_rows), number_of_batch = block.x / tiles;
     const auto batch = extents.batch_position(number_of_batch);
     const int first_count = of_first.data == nullptr ? 0 : tiles_over(features);
-    const int all = first_count + (of_second.data == nullptr ? 0 : tiles_over(extents.columns));
+    const int tile_count = first_count + (of_second.data == nullptr ? 0 : tiles_over(extents.columns));
     const int tile = block.y * tiles_of_block, end = tile + tiles_of_block;
     return {batch,
             rows.at_batch(batch),
@@ -134,7 +134,7 @@ struct attention_gradient_kernel {
             sums + 2 * number_of_batch * extents.rows,
             static_cast<index>(block.x % tiles) * tile_rows,
             tile,
-            end < all ? end : all,
+            end < tile_count ? end : tile_count,
             first_count,
             tiles_of_block == 1 ? 0 : tiles_type::weight_elements};
   }
@@ -267,12 +267,12 @@ struct attention_gradient_kernel {
         const auto score = score_at(place, place.row + row, column + j, scores.load(i * Used::strip_pitch + j));
         number weight = 0, of_score = 0;
         if (score.is_seen) {
-          const number* const sum = place.sums + 2 * score.query;
-          const number own_factor = factor_at(place, score), whole = simd::exp(number(score.masked - sum[0]));
+          const number* const of_query = place.sums + 2 * score.query;
+          const number own_factor = factor_at(place, score), whole = simd::exp(number(score.masked - of_query[0]));
           weight = whole * own_factor;
           const number gradient = memory.gradients.load(row * gradient_pitch + j);
           if (place.tile < place.first_tiles) {
-            of_score = whole * rule.slope(score.exponent) * (own_factor * gradient - sum[1]);
+            of_score = whole * rule.slope(score.exponent) * (own_factor * gradient - of_query[1]);
           }
         }
         const int at = tiles_type::place_of(row, j);

@@ -36,18 +36,18 @@ void run_attention_gradient_kernels(const Node& node, const Gradient& gradient,
   const auto extents = extents_of_product(node);
   const index queries = extents.rows, keys = extents.depth, features = node.features(), columns = extents.columns;
   if (extents.batch_count() == 0) return;
-  const attention_operands<Node, Gradient> all(node, gradient, extents);
-  const auto query_lines = detail::left_operand<element>(all.query, queries, features);
-  const auto query_across = detail::right_operand<element>(all.query, queries, features);
-  const auto key_lines = detail::left_operand<element>(all.key, keys, features);
-  const auto key_across = detail::right_operand<element>(all.key, keys, features);
-  const auto value_lines = detail::left_operand<element>(all.value, keys, columns);
-  const auto value_across = detail::right_operand<element>(all.value, keys, columns);
-  const auto gradient_lines = detail::left_operand<element>(all.gradient, queries, columns);
-  const auto gradient_across = detail::right_operand<element>(all.gradient, queries, columns);
-  const auto queries_below = make_operand<element, operand_side::right>(all.query.own, queries, features);
-  const auto keys_below = make_operand<element, operand_side::right>(all.key.own, keys, features);
-  const auto gradients_below = make_operand<element, operand_side::right>(all.gradient.own, queries, columns);
+  const attention_operands<Node, Gradient> operands(node, gradient, extents);
+  const auto query_lines = detail::left_operand<element>(operands.query, queries, features);
+  const auto query_across = detail::right_operand<element>(operands.query, queries, features);
+  const auto key_lines = detail::left_operand<element>(operands.key, keys, features);
+  const auto key_across = detail::right_operand<element>(operands.key, keys, features);
+  const auto value_lines = detail::left_operand<element>(operands.value, keys, columns);
+  const auto value_across = detail::right_operand<element>(operands.value, keys, columns);
+  const auto gradient_lines = detail::left_operand<element>(operands.gradient, queries, columns);
+  const auto gradient_across = detail::right_operand<element>(operands.gradient, queries, columns);
+  const auto queries_below = make_operand<element, operand_side::right>(operands.query.own, queries, features);
+  const auto keys_below = make_operand<element, operand_side::right>(operands.key.own, keys, features);
+  const auto gradients_below = make_operand<element, operand_side::right>(operands.gradient.own, queries, columns);
   const auto places = workspace_places<Space, number>::take(2 * extents.batch_count() * queries);
   const score_rule<number> rule{static_cast<number>(node.scale()), static_cast<number>(node.options.softcap)};
   constexpr strided_target<Element, Node::rank> nowhere{nullptr, {}};
@@ -58,11 +58,11 @@ void run_attention_gradient_kernels(const Node& node, const Gradient& gradient,
         attention_gradient_kernel<unit, Pass, Node, std::remove_cvref_t<decltype(rows)>,
                                   std::remove_cvref_t<decltype(across)>, std::remove_cvref_t<decltype(rows_beside)>,
                                   std::remove_cvref_t<decltype(across_beside)>, std::remove_cvref_t<decltype(first)>,
-                                  std::remove_const_t<decltype(gradients_below)>, decltype(all.bias),
-                                  decltype(all.factor), Element>;
+                                  std::remove_const_t<decltype(gradients_below)>, decltype(operands.bias),
+                                  decltype(operands.factor), Element>;
     kernel_type kernel{
         extents,  features,   rows,     across,    rows_beside,           across_beside, first, gradients_below,
-        all.bias, all.factor, of_first, of_second, get<0>(places.values), node.options,  rule,  1};
+        operands.bias, operands.factor, of_first, of_second, get<0>(places.values), node.options,  rule,  1};
     const int tiles = Pass == attention_pass::sums ? 1 : kernel.first_tiles() + kernel.second_tiles();
     const int architecture = space_devices<Space>::architecture();    // 0 of emulated ones
     const int most = architecture != 0 && architecture < 80 ? 1 : 2;  // what shared memory holds

@@ -88,23 +88,23 @@ struct host_attention_gradient {
   void run(const array<index, Node::rank>& position, const attention_targets<Element, Node::rank>& to) const {
     const auto own = operands.at_batch(position);
     const bool pulls_queries = to.query.data != nullptr;
-    meetings all{panels::template of<10>(own.key.exchanged, features, keys),
+    meetings common{panels::template of<10>(own.key.exchanged, features, keys),
                  panels::template of<11>(own.value.exchanged, columns, keys),
                  panels::template of<12>(own.key.own, keys, pulls_queries ? features : 0),
                  panels::template of<13>(own.query.own, queries, to.key.data != nullptr ? features : 0),
                  panels::template of<14>(own.gradient.own, queries, to.value.data != nullptr ? columns : 0),
                  detail::product_workspace<detail::query_sums<T>, 15>(queries)};
-    all.of_keys = sums_of<16>(all.queries), all.of_values = sums_of<17>(all.gradients);
+    common.of_keys = sums_of<16>(common.queries), common.of_values = sums_of<17>(common.gradients);
     const bool is_alone = thread_count() == 1, pulls_keys = to.key.data != nullptr || to.value.data != nullptr;
-    const index key_blocks = (all.across_keys.columns.panels + block_panels - 1) / block_panels;
+    const index key_blocks = (common.across_keys.columns.panels + block_panels - 1) / block_panels;
     const index blocks = (queries + block_rows - 1) / block_rows;
     const index work = block_rows * keys * (features + columns);
     parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
       for (index item = first; item < last; ++item) {
-        query_block block = make_block(own, item * block_rows, all.of_queries.columns.padded());
-        sum_weights(own, all, block);
+        query_block block = make_block(own, item * block_rows, common.of_queries.columns.padded());
+        sum_weights(own, common, block);
         for (index number = 0; number < key_blocks; ++number) {
-          meet(own, all, block, key_block_of(all, number), {pulls_queries, is_alone && pulls_keys});
+          meet(own, common, block, key_block_of(common, number), {pulls_queries, is_alone && pulls_keys});
         }
         store(to.query, position, {block.first, block.count, 0, features}, {block.sums, block.sum_pitch});
       }
@@ -115,13 +115,13 @@ struct host_attention_gradient {
         for (index number = first; number < last; ++number) {
           for (index item = 0; item < blocks; ++item) {
             query_block block = make_block(own, item * block_rows, 0);
-            meet(own, all, block, key_block_of(all, number), {false, true});
+            meet(own, common, block, key_block_of(common, number), {false, true});
           }
         }
       });
     }
-    store(to.key, position, {0, keys, 0, features}, all.of_keys);
-    store(to.value, position, {0, keys, 0, columns}, all.of_values);
+    store(to.key, position, {0, keys, 0, features}, common.of_keys);
+    store(to.value, position, {0, keys, 0, columns}, common.of_values);
   }
 
  private:
@@ -154,8 +154,8 @@ struct host_attention_gradient {
     std::fill(data, data + count * pitch, T(0));
     return {data, pitch, true};
   }
-  key_block key_block_of(const meetings& all, index number) const {
-    const auto& lines = all.across_keys.columns;
+  key_block key_block_of(const meetings& common, index number) const {
+    const auto& lines = common.across_keys.columns;
     const index first_panel = number * block_panels, last = detail::least(first_panel + block_panels, lines.panels);
     const index first = lines.first_column(first_panel);
     const index padded = (last == lines.panels ? lines.padded() : lines.first_column(last)) - first;
@@ -194,11 +194,11 @@ struct host_attention_gradient {
     return visible(block.first + block.count - 1, to) == 0;
   }
   /// Scores, gradients of weights, and what is beside them.
-  void multiply(const operands_type& own, const meetings& all, const query_block& block, const key_block& to) const {
+  void multiply(const operands_type& own, const meetings& common, const query_block& block, const key_block& to) const {
     const array<index, 2> across{{to.first_panel, to.last_panel}};
-    multiply_panels(all.across_keys, across, {block.queries, block.query_pitch, 1, block.lines}, {0, features},
+    multiply_panels(common.across_keys, across, {block.queries, block.query_pitch, 1, block.lines}, {0, features},
                     {block.scores, block.pitch});
-    multiply_panels(all.across_values, across, {block.gradients, block.gradient_pitch, 1, block.lines}, {0, columns},
+    multiply_panels(common.across_values, across, {block.gradients, block.gradient_pitch, 1, block.lines}, {0, columns},
                     {block.of_weights, block.pitch});
     const matrix_part part{block.first, block.count, to.first, to.count};
     if constexpr (has_bias) pack_left<products>(own.bias, part, block.count, block.bias, block.pitch);
@@ -209,13 +209,13 @@ struct host_attention_gradient {
             has_factor ? block.factor + row * block.pitch : nullptr};
   }
 
-  void sum_weights(const operands_type& own, const meetings& all, const query_block& block) const {
+  void sum_weights(const operands_type& own, const meetings& common, const query_block& block) const {
     softmax_state<T> states[block_rows];
     T totals[block_rows] = {};
-    for (index number = 0; number * block_panels < all.across_keys.columns.panels; ++number) {
-      const key_block to = key_block_of(all, number);
+    for (index number = 0; number * block_panels < common.across_keys.columns.panels; ++number) {
+      const key_block to = key_block_of(common, number);
       if (see_none(block, to)) break;
-      multiply(own, all, block, to);
+      multiply(own, common, block, to);
       for (index row = 0; row < block.count; ++row) {
         T* const scores = block.scores + row * block.pitch;
         const index seen = visible(block.first + row, to);
@@ -227,23 +227,23 @@ struct host_attention_gradient {
     }
     for (index row = 0; row < block.count; ++row) {
       const auto& state = states[row];
-      auto& sums = all.sums[block.first + row];
+      auto& sums = common.sums[block.first + row];
       sums = {};
       if (state.sum != 0) sums = {state.greatest + std::log(state.sum), totals[row] / state.sum};
     }
   }
   /// Adds what a block of queries and one of keys leave for each other.
-  void meet(const operands_type& own, const meetings& all, const query_block& block, const key_block& to,
+  void meet(const operands_type& own, const meetings& common, const query_block& block, const key_block& to,
             const wanted& pulls) const {
     if (see_none(block, to)) return;
-    multiply(own, all, block, to);
+    multiply(own, common, block, to);
     for (index row = 0; row < block.count; ++row) {
       detail::pull_scores(block.scores + row * block.pitch, block.of_weights + row * block.pitch,
                           {{visible(block.first + row, to), to.padded}}, beside(block, row), rule,
-                          all.sums[block.first + row]);
+                          common.sums[block.first + row]);
     }
     if (pulls.queries) {
-      multiply_panels(all.of_queries, {{0, all.of_queries.columns.panels}},
+      multiply_panels(common.of_queries, {{0, common.of_queries.columns.panels}},
                       {block.of_weights, block.pitch, 1, block.lines}, {to.first, to.count},
                       {block.sums, block.sum_pitch, true});
     }
@@ -252,8 +252,8 @@ struct host_attention_gradient {
       multiply_panels(from, {{0, from.columns.panels}}, {left, 1, block.pitch, detail::round_up(to.count, tile::step)},
                       {block.first, block.count}, {sums.data + to.first * sums.pitch, sums.pitch, true});
     };
-    leave(all.queries, block.of_weights, all.of_keys);
-    leave(all.gradients, block.scores, all.of_values);
+    leave(common.queries, block.of_weights, common.of_keys);
+    leave(common.gradients, block.scores, common.of_values);
   }
 
   template <class Element>
