@@ -6,7 +6,7 @@ import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
 file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
-library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|onednn_plain|onednn|loop_in_double|loop|limit)(?![a-z])")
+library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
     "w02_functions": "W2: `out = tanh(a)*exp(-b*b) + log1p(abs(c))`, n floats",
@@ -19,6 +19,9 @@ titles = {
     "w06c_static": "W6c: product of n x n floats of static extents, bare and with fused bias and ReLU",
     "w07_convolution": "W7: convolutions of eight images with bias and ReLU",
     "w07b_pools": "W7: pools of eight images of 64 x 112 x 112",
+    "w08_lstm": "W8: LSTM layers over 64 steps",
+    "w09_networks": "W9: training steps and inference of a convolutional network and of an LSTM classifier",
+    "w11_attention": "W11: attention of heads of 64 features, and steps of training with it",
     "w10_compile_time": "W10: g++ -O2 for an include and 0, 1 or 50 statements",
     "w10_compile_time_nvcc": "W10: nvcc for an include and 0, 1 or 50 statements",
     "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
@@ -87,7 +90,7 @@ def cases(path):
     for result in json.loads(path.read_text())["benchmarks"]:
         if result.get("aggregate_name", "median") != "median":  # a single run is its own median
             continue
-        name = re.sub("(_median|/iterations:1/repeats:1/real_time)+$", "", result["name"])
+        name = re.sub("(_median|/iterations:1/repeats:1|/real_time)+$", "", result["name"])
         library = library_name.search(name).group()
         case = re.sub("[/_]{2,}", "/", name.replace(library, "", 1)).strip("/_")
         found.setdefault(case, {})[library] = quantity(result)
