@@ -109,7 +109,7 @@ const reasons functions_without_gradients = {
 const reasons layers_without_gradients = {
     {"pad upsample", "of every border, of every size: they have rows"},
     {"bilinear embedding_bag ctc_loss", "more than one input: tests of their own"},
-    {"max_unpool", "no backward pass"},
+    {"max_unpool", "more than one input: tests/nn/max_unpool.cpp"},
     {"greatest_gradient", "a kernel of the backward pass of pools"},
     {"recurrent_steps recurrent_steps_backward", "kernels of recurrent layers, which have rows"},
     {"dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout",
