@@ -56,6 +56,8 @@ TEST_CASE("short axes are one run where they lie side by side, and results are n
   };
   CHECK(!along_kept(x));
   CHECK(along_kept(part));
+  const auto wide = tenon::evaluated_tensor(tenon::uniform<float>(rank<4>(3, 20, 7, 12), 3));
+  CHECK(along_kept(tenon::slice(wide, tenon::range(), tenon::range(), tenon::range(), tenon::range(0, 12, 2))));
   std::vector<double> of_whole(20), of_part(20);
   for (tenon::index i = 0; i < x.size(); ++i) {
     const auto channel = static_cast<std::size_t>(i / 42 % 20);

@@ -30,7 +30,7 @@ struct block_slots {
 namespace detail {
 
 /// Whether neighbouring results are better folded side by side: the innermost axis is kept, or it is reduced, short and
-/// not merged with others.
+/// not part of a long run side by side in memory.
 template <int FirstSlot, class Reduction, int ResultRank>
 bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& result_extents) {
   constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
@@ -41,8 +41,9 @@ bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& res
   if (last_kept < 0) return false;
   const index beside = node.operand().shape().extent(last_kept), inner = node.operand().shape().extent(rank - 1);
   if (beside <= 1 || last_kept == rank - 1) return beside > 1;
-  return inner < short_run && beside > inner &&
-         lower_reduction<FirstSlot>(node, result_extents, false).run_length() < short_run;
+  if (inner >= short_run || beside <= inner) return false;
+  const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
+  return merged.run_length() < short_run || !merged.program.at(array<index, rank>{}).is_adjacent();
 }
 
 template <int... I, class... Reductions, int Rank>
