@@ -3,33 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/grad/shared_passes.hpp>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
+#include "support/counted_allocation.hpp"
 #include "support/elements.hpp"
 
 using tenon::rank;
 using tenon_test::difference;
 using tenon_test::numbers_of;
-
-#if !defined(__CUDACC__)
-namespace {
-std::atomic<std::size_t> bytes_allocated{0};
-}
-/// What elements and workspaces of the host are allocated with.
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  bytes_allocated += bytes;
-  const auto unit = static_cast<std::size_t>(alignment);
-  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-#endif
 
 namespace {
 
@@ -76,9 +59,10 @@ TEST_CASE("gradients of attention take memory as their operands do", "[attention
   const auto k = tenon::variable<1>(key);
   const auto v = tenon::variable<2>(value);
   const auto loss = tenon::sum(tenon::scaled_dot_product_attention(q, k, v));
-  bytes_allocated = 0;
+  tenon_test::bytes_allocated = 0;
   const auto [number, dq, dk, dv] = tenon::value_and_gradient(loss, tenon::wrt(q, k, v));
-  CHECK(bytes_allocated >= 3 * length * features * sizeof(float));
-  CHECK(bytes_allocated < length * length * sizeof(float) / 8);  // all that was taken in turn, of a matrix of weights
+  CHECK(tenon_test::bytes_allocated >= 3 * length * features * sizeof(float));
+  // All that was taken in turn, beside a matrix of weights.
+  CHECK(tenon_test::bytes_allocated < length * length * sizeof(float) / 8);
 }
 #endif

@@ -1,8 +1,5 @@
 // tests/nn/inference.cpp: fused networks against the same networks layer by layer; launches, memory, graphs, misuse.
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <tenon/device/graph.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/nn/activation.hpp>
@@ -15,6 +12,7 @@
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/resampling.hpp>
 
+#include "support/counted_allocation.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
@@ -25,21 +23,6 @@ using tenon::rank;
 using tenon::shape;
 using tenon_test::difference;
 using tenon_test::numbers_of;
-
-#if !defined(__CUDACC__)
-namespace {
-std::atomic<long> elements_allocated{0};
-}
-/// What elements of the host are allocated with.
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  ++elements_allocated;
-  const auto unit = static_cast<std::size_t>(alignment);
-  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-#endif
 
 namespace {
 
@@ -223,11 +206,11 @@ TEST_CASE("a run on the host allocates nothing either", "[inference]") {
   auto use = put_to_use<tenon::host>(small_image_network(), input(5, 3, 8, 12));
   const tenon::tensor<float, input> x(tenon::uniform<float>(input(5, 3, 8, 12), 1));
   use.fused.run(x.view());
-  const long allocated = elements_allocated;
+  const std::size_t allocated = tenon_test::blocks_allocated;
   use.fused.run(x.view());
-  CHECK(elements_allocated == allocated);
+  CHECK(tenon_test::blocks_allocated == allocated);
   const tenon::tensor<float, rank<1>> more({3});
-  CHECK(elements_allocated == allocated + 1);
+  CHECK(tenon_test::blocks_allocated == allocated + 1);
 }
 #endif
 

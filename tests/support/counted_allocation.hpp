@@ -1,0 +1,26 @@
+// tests/support/counted_allocation.hpp: how much memory for elements and workspaces of the host a program asks for.
+// It replaces the allocation of aligned memory, so at most one file of an executable includes it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#if !defined(__CUDACC__)
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace tenon_test {
+
+inline std::atomic<std::size_t> blocks_allocated{0}, bytes_allocated{0};
+
+}  // namespace tenon_test
+
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++tenon_test::blocks_allocated, tenon_test::bytes_allocated += bytes;
+  const auto unit = static_cast<std::size_t>(alignment);
+  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
