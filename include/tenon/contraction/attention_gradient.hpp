@@ -11,12 +11,31 @@ namespace tenon {
 /// What a kernel makes: the sums of queries, which the others read; gradients of queries; or those of keys and values.
 enum class attention_pass { sums, queries, keys };
 
-/// A pass over the scores of all queries and keys. `Rows` are lines of features that a block has its own of, `Columns`
-/// those that they meet one tile after another: queries and keys, or keys and queries. Weights are functions of their
-/// products, and of those of `RowsBeside` with `ColumnsBeside`, gradients of results and values. The gradients of
-/// scores multiply `First`, the weights `Second`.
-template <class Unit, attention_pass Pass, class Node, class Rows, class Columns, class RowsBeside, class ColumnsBeside,
-          class First, class Second, class Bias, class Factor, class Element>
+/// The matrices of a pass, of all batches or of one. `rows` are lines of features that a block has its own of,
+/// `columns` those that they meet one tile after another: queries and keys, or keys and queries. Weights are functions
+/// of their products, and of those of `rows_beside` with `columns_beside`, gradients of results and values. The
+/// gradients of scores multiply `first`, the weights `second`.
+template <class Rows, class Columns, class RowsBeside, class ColumnsBeside, class First, class Second, class Bias,
+          class Factor>
+struct attention_matrices {
+  Rows rows;
+  Columns columns;
+  RowsBeside rows_beside;
+  ColumnsBeside columns_beside;
+  First first;
+  Second second;
+  Bias bias;
+  Factor factor;
+
+  template <int Rank>
+  TENON_HOST_DEVICE attention_matrices at_batch(const array<index, Rank>& batch) const {
+    return {rows.at_batch(batch),  columns.at_batch(batch), rows_beside.at_batch(batch), columns_beside.at_batch(batch),
+            first.at_batch(batch), second.at_batch(batch),  bias.at_batch(batch),        factor.at_batch(batch)};
+  }
+};
+
+/// A pass over the scores of all queries and keys.
+template <class Unit, attention_pass Pass, class Node, class Matrices, class Element>
 struct attention_gradient_kernel {
   static constexpr const char* name = "attention_gradient";
   using tiles_type = weight_tiles<Unit>;
@@ -30,31 +49,20 @@ struct attention_gradient_kernel {
 
   product_extents<rank> extents;  // rows: queries; depth: keys
   index features;
-  Rows rows;
-  Columns columns;
-  RowsBeside rows_beside;
-  ColumnsBeside columns_beside;
-  First first;
-  Second second;
-  Bias bias;
-  Factor factor;
+  Matrices matrices;
   strided_target<Element, rank> of_first, of_second;
   number* sums;  // two for each query: the logarithm of its weights' sum, and that of weights times their gradients
   attention_options options;
   score_rule<number> rule;
   int tiles_of_block;
 
-  int first_tiles() const { return of_first.data == nullptr ? 0 : tiles_over(features); }
-  int second_tiles() const { return of_second.data == nullptr ? 0 : tiles_over(extents.columns); }
-  int row_tiles() const {
-    return static_cast<int>(((of_keys ? extents.depth : extents.rows) + tile_rows - 1) / tile_rows);
-  }
-  /// A block of one tile has one kind of weights.
-  int weight_arrays() const { return of_sums ? 0 : tiles_of_block == 1 ? 1 : 2; }
+  TENON_HOST_DEVICE int first_tiles() const { return of_first.data == nullptr ? 0 : tiles_over(features); }
+  TENON_HOST_DEVICE int second_tiles() const { return of_second.data == nullptr ? 0 : tiles_over(extents.columns); }
+  TENON_HOST_DEVICE int row_tiles() const { return static_cast<int>((row_count() + tile_rows - 1) / tile_rows); }
   int shared_bytes() const {
     return tiles_type::ring_bytes + shared_bytes_of<number>(tile_rows * gradient_pitch) +
            shared_bytes_of<element>(weight_arrays() * tiles_type::weight_elements) +
-           shared_bytes_of<number>(of_sums ? 0 : tile_rows * result_pitch());
+           shared_bytes_of<number>(result_elements());
   }
 
   template <class Device>
@@ -68,20 +76,16 @@ struct attention_gradient_kernel {
   TENON_HOST_DEVICE static int tiles_over(index count) {
     return static_cast<int>((count + tile_columns - 1) / tile_columns);
   }
+  /// A block of one tile has one kind of weights.
+  TENON_HOST_DEVICE int weight_arrays() const { return of_sums ? 0 : tiles_of_block == 1 ? 1 : 2; }
+  TENON_HOST_DEVICE int result_elements() const { return of_sums ? 0 : tile_rows * result_pitch(); }
   TENON_HOST_DEVICE int result_pitch() const { return tiles_of_block * tile_columns + chunk_size<number>; }
 
   /// The operands of this block's batch, its first row, and the tiles of results that it makes: of `First`, then of
   /// `Second`.
   struct block_place {
     array<index, rank> batch;
-    Rows rows;
-    Columns columns;
-    RowsBeside rows_beside;
-    ColumnsBeside columns_beside;
-    First first;
-    Second second;
-    Bias bias;
-    Factor factor;
+    Matrices matrices;
     number* sums;
     index row;
     int tile, tile_end, first_tiles;
@@ -117,20 +121,11 @@ struct attention_gradient_kernel {
   }
 
   TENON_HOST_DEVICE block_place place_of_block(const grid_position& block) const {
-    const int tiles = static_cast<int>((row_count() + tile_rows - 1) / tile_rows), number_of_batch = block.x / tiles;
+    const int tiles = row_tiles(), number_of_batch = block.x / tiles, first_count = first_tiles();
     const auto batch = extents.batch_position(number_of_batch);
-    const int first_count = of_first.data == nullptr ? 0 : tiles_over(features);
-    const int tile_count = first_count + (of_second.data == nullptr ? 0 : tiles_over(extents.columns));
-    const int tile = block.y * tiles_of_block, end = tile + tiles_of_block;
+    const int tile = block.y * tiles_of_block, end = tile + tiles_of_block, tile_count = first_count + second_tiles();
     return {batch,
-            rows.at_batch(batch),
-            columns.at_batch(batch),
-            rows_beside.at_batch(batch),
-            columns_beside.at_batch(batch),
-            first.at_batch(batch),
-            second.at_batch(batch),
-            bias.at_batch(batch),
-            factor.at_batch(batch),
+            matrices.at_batch(batch),
             sums + 2 * number_of_batch * extents.rows,
             static_cast<index>(block.x % tiles) * tile_rows,
             tile,
@@ -142,11 +137,11 @@ struct attention_gradient_kernel {
   template <class Used, class Device>
   TENON_HOST_DEVICE void run(Device& device) const {
     const block_place place = place_of_block(device.block());
-    const int result_count = of_sums ? 0 : tile_rows * result_pitch();
-    const int arrays = of_sums ? 0 : tiles_of_block == 1 ? 1 : 2;
+    const Matrices& own = place.matrices;
+    const int result_count = result_elements();
     const block_memory<Device> memory{device.template shared<unsigned char>(tiles_type::ring_bytes),
                                       device.template shared<number>(tile_rows * gradient_pitch),
-                                      device.template shared<element>(arrays * tiles_type::weight_elements),
+                                      device.template shared<element>(weight_arrays() * tiles_type::weight_elements),
                                       device.template shared<number>(result_count)};
     for (int i = device.thread(); i < result_count; i += policy::threads) memory.results.store(i, 0);
     lane_sums state{{-infinity(), 0, 1}, 0};
@@ -154,12 +149,12 @@ struct attention_gradient_kernel {
     for (index column = met.first; column < met.end; column += tile_columns) {
       typename Used::template warp_tile<Device> products;
       if (of_sums || place.tile < place.first_tiles) {
-        tiles_type::multiply(device, memory.ring, place.rows_beside, {place.row, row_count()}, place.columns_beside,
+        tiles_type::multiply(device, memory.ring, own.rows_beside, {place.row, row_count()}, own.columns_beside,
                              {column, column_count()}, extents.columns, products);
         device.sync();
         for (int strip = 0; strip < Used::strips; ++strip) keep_gradients<Used>(device, memory, strip, products);
       }
-      tiles_type::multiply(device, memory.ring, place.rows, {place.row, row_count()}, place.columns,
+      tiles_type::multiply(device, memory.ring, own.rows, {place.row, row_count()}, own.columns,
                            {column, column_count()}, features, products);
       device.sync();
       for (int strip = 0; strip < Used::strips; ++strip) {
@@ -201,12 +196,14 @@ struct attention_gradient_kernel {
                      (!options.is_causal || result.key <= result.query + options.first_query);
     if (!result.is_seen) return result;
     result.exponent = result.masked = rule(product);
-    if constexpr (Node::has_bias) result.masked += static_cast<number>(place.bias.value(result.query, result.key));
+    if constexpr (Node::has_bias) {
+      result.masked += static_cast<number>(place.matrices.bias.value(result.query, result.key));
+    }
     return result;
   }
   TENON_HOST_DEVICE number factor_at(const block_place& place, const score_place& score) const {
     if constexpr (!Node::has_factor) return 1;
-    else return score.is_seen ? static_cast<number>(place.factor.value(score.query, score.key)) : number(0);
+    else return score.is_seen ? static_cast<number>(place.matrices.factor.value(score.query, score.key)) : number(0);
   }
 
   /// The softmax of the scores in a strip, and the sums of weights times their gradients.
@@ -293,10 +290,11 @@ struct attention_gradient_kernel {
       const index line = static_cast<index>(is_first ? tile : tile - place.first_tiles) * tile_columns;
       const auto weights = memory.weights.part(is_first ? 0 : place.second_weights, tiles_type::weight_elements);
       if (is_first) {
-        tiles_type::multiply_weights(device, memory.ring, weights, place.first, {line, features}, range, products);
-      } else {
-        tiles_type::multiply_weights(device, memory.ring, weights, place.second, {line, extents.columns}, range,
+        tiles_type::multiply_weights(device, memory.ring, weights, place.matrices.first, {line, features}, range,
                                      products);
+      } else {
+        tiles_type::multiply_weights(device, memory.ring, weights, place.matrices.second, {line, extents.columns},
+                                     range, products);
       }
       device.sync();
       for (int strip = 0; strip < Used::strips; ++strip) {

@@ -54,15 +54,10 @@ void run_attention_gradient_kernels(const Node& node, const Gradient& gradient,
   const auto start = [&]<attention_pass Pass>(std::integral_constant<attention_pass, Pass>, const auto& rows,
                                               const auto& across, const auto& rows_beside, const auto& across_beside,
                                               const auto& first, const auto& of_first, const auto& of_second) {
-    using kernel_type =
-        attention_gradient_kernel<unit, Pass, Node, std::remove_cvref_t<decltype(rows)>,
-                                  std::remove_cvref_t<decltype(across)>, std::remove_cvref_t<decltype(rows_beside)>,
-                                  std::remove_cvref_t<decltype(across_beside)>, std::remove_cvref_t<decltype(first)>,
-                                  std::remove_const_t<decltype(gradients_below)>, decltype(operands.bias),
-                                  decltype(operands.factor), Element>;
-    kernel_type kernel{
-        extents,  features,   rows,     across,    rows_beside,           across_beside, first, gradients_below,
-        operands.bias, operands.factor, of_first, of_second, get<0>(places.values), node.options,  rule,  1};
+    const attention_matrices matrices{rows,  across,          rows_beside,   across_beside,
+                                      first, gradients_below, operands.bias, operands.factor};
+    attention_gradient_kernel<unit, Pass, Node, std::remove_const_t<decltype(matrices)>, Element> kernel{
+        extents, features, matrices, of_first, of_second, get<0>(places.values), node.options, rule, 1};
     const int tiles = Pass == attention_pass::sums ? 1 : kernel.first_tiles() + kernel.second_tiles();
     const int architecture = space_devices<Space>::architecture();    // 0 of emulated ones
     const int most = architecture != 0 && architecture < 80 ? 1 : 2;  // what shared memory holds

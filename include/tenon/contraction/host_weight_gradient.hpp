@@ -121,7 +121,7 @@ struct host_weight_gradient {
     index first_channel(index block) const { return block * in_block; }
     index channels_of(index block) const { return detail::least(in_block, channels - block * in_block); }
   };
-  /// Rows of windows of planes that follow one another; there is room for as many `room` rows in the lines of each.
+  /// Rows of windows of planes that follow one another; the lines of each have room for `room` rows.
   struct strip {
     index first_plane, planes, row, rows, room;
   };

@@ -21,7 +21,7 @@ struct attention_units<double> {
   using unit = simt_unit<double, tile_policy<32, 32, 8, 16, 32, 2>>;
 };
 template <class T>
-requires is_short_float<T>
+  requires is_short_float<T>
 struct attention_units<T> {
   using unit = wmma_unit<std::conditional_t<is_float8<T>, half, T>, tile_policy<64, 64, 32, 16, 64, 2>>;
 };
@@ -34,7 +34,8 @@ struct unit_on {
   using type = Unit;
 };
 template <class Device, class Unit>
-requires(!Unit::template is_available<Device>()) struct unit_on<Device, Unit> {
+  requires(!Unit::template is_available<Device>())
+struct unit_on<Device, Unit> {
   using type = typename Unit::fallback;
 };
 

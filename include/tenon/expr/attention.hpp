@@ -238,9 +238,9 @@ auto make_attention(const Query& query, const Key& key, const Value& value, cons
 /// source    Dao, Fu, Ermon, Rudra, Ré 2022 (FlashAttention); Milakov, Gimelshein 2018 for the softmax in one pass
 template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand,
           tensor_operand MaskOperand, class... Dropout>
-requires(std::is_same_v<Dropout, attention_dropout>&&...) auto scaled_dot_product_attention(
-    QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, MaskOperand&& mask,
-    const attention_options& options = {}, const Dropout&... dropout) {
+  requires(std::is_same_v<Dropout, attention_dropout> && ...)
+auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, MaskOperand&& mask,
+                                  const attention_options& options = {}, const Dropout&... dropout) {
   using mask_element = typename std::remove_cvref_t<MaskOperand>::element;
   static_assert(detail::is_matrix_of_floats<QueryOperand> && detail::is_matrix_of_floats<KeyOperand> &&
                     detail::is_matrix_of_floats<ValueOperand>,
@@ -252,9 +252,9 @@ requires(std::is_same_v<Dropout, attention_dropout>&&...) auto scaled_dot_produc
                                 detail::bias_of_mask(as_node(std::forward<MaskOperand>(mask))), options, dropout...);
 }
 template <tensor_operand QueryOperand, tensor_operand KeyOperand, tensor_operand ValueOperand, class... Dropout>
-requires(std::is_same_v<Dropout, attention_dropout>&&...) auto scaled_dot_product_attention(
-    QueryOperand&& query, KeyOperand&& key, ValueOperand&& value, const attention_options& options = {},
-    const Dropout&... dropout) {
+  requires(std::is_same_v<Dropout, attention_dropout> && ...)
+auto scaled_dot_product_attention(QueryOperand&& query, KeyOperand&& key, ValueOperand&& value,
+                                  const attention_options& options = {}, const Dropout&... dropout) {
   static_assert(detail::is_matrix_of_floats<QueryOperand> && detail::is_matrix_of_floats<KeyOperand> &&
                     detail::is_matrix_of_floats<ValueOperand>,
                 "tenon: attention takes queries, keys and values of floats with two axes at least");

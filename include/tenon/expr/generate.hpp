@@ -178,7 +178,8 @@ auto index_grid(const Shape& extents, axis_list<Axis> axes) {
 
 /// Ones where the column is the row plus `diagonal`, zeros elsewhere.
 template <dtype T, shape_type Shape>
-requires(Shape::rank == 2) auto eye(const Shape& extents, index diagonal = 0) {
+  requires(Shape::rank == 2)
+auto eye(const Shape& extents, index diagonal = 0) {
   return generated<origin_generator<T>, Shape>{{}, extents, diagonal, {{1, -1}}};
 }
 template <dtype T>

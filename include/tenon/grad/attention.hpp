@@ -86,7 +86,8 @@ auto gradient_in_memory(const Node& node, const Gradient& gradient) {
 /// The gradient of an operand of attention, from the result's.
 /// cost      no weights in memory; of a mask, the weights of all queries and keys
 template <int I, class... Operands, class Gradient>
-requires(I < 4) auto operand_gradient(const attention<Operands...>& node, const Gradient& gradient) {
+  requires(I < 4)
+auto operand_gradient(const attention<Operands...>& node, const Gradient& gradient) {
   const auto whole = [&] {
     if constexpr (I == 3) return detail::gradient_in_memory<I>(node, gradient);
     else return make_attention_gradient<I>(node, gradient);

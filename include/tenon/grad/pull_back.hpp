@@ -17,9 +17,9 @@ namespace tenon {
 
 /// The gradient of operand `I` of a pointwise operation, from the result's.
 template <int I, class Op, class... Operands, class Gradient>
-requires requires(const Gradient& gradient, const pointwise<Op, Operands...>& node, const Operands&... operands) {
-  Op::gradient(of_operand<I>{}, gradient, node, operands...);
-}
+  requires requires(const Gradient& gradient, const pointwise<Op, Operands...>& node, const Operands&... operands) {
+    Op::gradient(of_operand<I>{}, gradient, node, operands...);
+  }
 auto operand_gradient(const pointwise<Op, Operands...>& node, const Gradient& gradient) {
   return apply_tuple(
       [&](const Operands&... operands) { return Op::gradient(of_operand<I>{}, gradient, node, operands...); },

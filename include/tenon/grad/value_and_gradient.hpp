@@ -90,8 +90,8 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
 /// without axes.
 /// example   const auto [loss, dw] = value_and_gradient([&](const auto& w) { return sum(square(matmul(x, w))); }, w);
 template <class Function, class... Tensors>
-requires(sizeof...(Tensors) != 0 && (tensor_operand<Tensors> && ...) &&
-         !tensor_operand<Function>) auto value_and_gradient(const Function& function, const Tensors&... tensors) {
+  requires(sizeof...(Tensors) != 0 && (tensor_operand<Tensors> && ...) && !tensor_operand<Function>)
+auto value_and_gradient(const Function& function, const Tensors&... tensors) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return value_and_gradient(function(variable<I>(tensors)...), wrt(variable<I>(tensors)...));
   }
