@@ -1,5 +1,6 @@
 // benchmarks/w09_networks.cpp: W9, training steps of a convolutional network and of an LSTM classifier; inference.
-// Tenon and libtorch, from the same parameters on the same data; five steps must leave both with the same answers.
+// Tenon, libtorch, and oneDNN by hand, from the same parameters on the same data; five steps must leave all of them with
+// the same answers.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/nn/inference.hpp>
@@ -7,6 +8,7 @@
 #include <tenon/train.hpp>
 
 #include "agree.hpp"
+#include "onednn_network.hpp"
 #include "torch_networks.hpp"
 
 namespace tn = tenon;
@@ -185,6 +187,40 @@ void infer_with_torch(benchmark::State& state, long batch) {
 }
 #endif
 
+#if defined(BENCHMARKS_ONEDNN)
+template <class Network>
+void take_parameters(onednn_simple_cnn& to, Network& from) {
+  std::vector<float*> parameters;
+  from.visit_parameters([&](const std::string&, auto& parameter) { parameters.push_back(parameter.value.data()); });
+  to.take_parameters(parameters);
+}
+
+void step_with_onednn(benchmark::State& state, long batch) {
+  images x(batch);
+  cnn_training reference;
+  onednn_simple_cnn training(batch, true, x.values.data());
+  take_parameters(training, reference.network());
+  for (int i = 0; i < 5; ++i) reference.step(x), training.step(x.labels.data());
+  const auto ours = reference.answers(x);
+  must_agree("w09", ours.data(), training.answers(), ours.size(), 2e-4);
+  for (auto _ : state) training.step(x.labels.data());
+  state.SetItemsProcessed(state.iterations() * batch);
+}
+
+void infer_with_onednn(benchmark::State& state, long batch) {
+  images x(batch);
+  auto tenon_network = make_simple_cnn();
+  tenon_network.eval();
+  onednn_simple_cnn network(batch, false, x.values.data());
+  take_parameters(network, tenon_network);
+  nn::inference use(nn::fuse(tenon_network), x.values.shape());
+  const auto ours = use.run(x.values.view());
+  must_agree("w09", ours.data(), network.answers(), 10 * batch, 1e-4);
+  for (auto _ : state) benchmark::DoNotOptimize(network.answers());
+  state.SetItemsProcessed(state.iterations() * batch);
+}
+#endif
+
 void add(const std::string& name, void (*run)(benchmark::State&, long), long batch) {
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) { run(state, batch); })
       ->Unit(benchmark::kMicrosecond)
@@ -203,6 +239,12 @@ int main(int argc, char** argv) {
     add(name + "_bfloat16/tenon", infer_with_short_floats, batch);
     add(name + "_bytes/tenon", infer_with_bytes, batch);
   }
+#if defined(BENCHMARKS_ONEDNN)
+  add("cnn_step_batch64/onednn", step_with_onednn, 64);
+  for (const long batch : {1, 64}) {
+    add("cnn_inference_batch" + std::to_string(batch) + "/onednn", infer_with_onednn, batch);
+  }
+#endif
 #if defined(BENCHMARKS_TORCH)
   add("cnn_step_batch64/torch", step_with_torch<cnn_training, images, torch_simple_cnn>, 64);
   add("lstm_step_batch32/torch", step_with_torch<lstm_training, sequences, torch_lstm_classifier>, 32);
