@@ -52,7 +52,7 @@ struct lstm_classifier {
     fc.backward(last, logits, tn::evaluated_tensor(gradient), of_last.write_view());
     of_sequence = tn::zeros<float>(tn::rank<3>(x.extent(0), x.extent(1), 128));
     tn::slice(of_sequence, tn::only(x.extent(0) - 1)) = tn::new_axis<0>(of_last);
-    lstm.backward(of_sequence);
+    lstm.backward(of_sequence, nn::not_wanted{});
   }
 };
 

@@ -1,9 +1,11 @@
-// tests/nn/host_recurrence.cpp: steps on the host's vectors give what statements give, on any number of threads.
-// Layers of the same weights on the host and on the emulation, which runs statements.
+// tests/nn/host_recurrence.cpp: steps on the host's vectors give what kernels give, on any number of threads.
+// Layers of the same weights on the host and on the emulation, forward and back.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/emulated.hpp>
+#include <tenon/nn/gru.hpp>
 #include <tenon/nn/host_recurrence.hpp>
 #include <tenon/nn/lstm.hpp>
+#include <tenon/nn/rnn.hpp>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -21,6 +23,19 @@ std::vector<double> output_of(auto& layer, tenon::index time, tenon::index batch
   return numbers_of<space>(layer.forward(x).sequence * 1);
 }
 
+/// Of all parameters and of the input, after a pass forward and back.
+template <class Layer>
+std::vector<double> gradients_of(Layer& layer, tenon::index time, tenon::index batch) {
+  using space = typename Layer::space;
+  std::vector<double> result = output_of(layer, time, batch);
+  const rank<3> sequence(time, batch, static_cast<tenon::index>(result.size()) / (time * batch));
+  const tenon::tensor<float, rank<3>, space> seed = tenon::uniform<float>(sequence, 2, -1.0f, 1.0f);
+  const auto append = [&](const std::vector<double>& more) { result.insert(result.end(), more.begin(), more.end()); };
+  append(numbers_of<space>(layer.backward(seed).sequence * 1));
+  layer.visit_parameters([&](const auto&, auto& parameter) { append(numbers_of<space>(parameter.gradient * 1)); });
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("host and statements give the same states", "[host_recurrence]") {
@@ -31,6 +46,34 @@ TEST_CASE("host and statements give the same states", "[host_recurrence]") {
   for (const tenon::index batch : {1, 3, 9}) {  // nine rows have their inputs multiplied within the steps
     CAPTURE(batch);
     CHECK(tenon_test::difference(output_of(layer, 4, batch), output_of(emulated, 4, batch), 2e-6) == "");
+  }
+}
+
+TEMPLATE_TEST_CASE("host and statements give the same gradients", "[host_recurrence]", nn::lstm<>, nn::gru<>,
+                   nn::rnn<>) {
+  TestType layer(20, 37);
+  auto emulated = layer.template to<tenon::emulated>();
+  for (const tenon::index batch : {1, 3, 9}) {
+    CAPTURE(batch);
+    CHECK(tenon_test::difference(gradients_of(layer, 4, batch), gradients_of(emulated, 4, batch), 4e-6) == "");
+  }
+}
+
+TEST_CASE("all steps of the host are one loop, forward and back", "[host_recurrence]") {
+  const auto loops = [](tenon::index time) {
+    nn::gru<> layer(20, 37);
+    const tenon::launch_counter counter;
+    gradients_of(layer, time, 3);
+    return counter.count();
+  };
+  CHECK(loops(9) == loops(2));
+}
+
+TEST_CASE("gradients of the host are the same on any number of threads", "[host_recurrence]") {
+  nn::lstm<> layer(20, 250);
+  for (const tenon::index batch : {1, 12, 200}) {
+    CAPTURE(batch);
+    CHECK(tenon_test::is_same_on_any_threads([&] { return gradients_of(layer, 5, batch); }));
   }
 }
 

@@ -169,6 +169,30 @@ TEMPLATE_LIST_TEST_CASE("a call like the one before keeps its memory and its res
   CHECK(launches.count() == 2 * count);
 }
 
+TEMPLATE_LIST_TEST_CASE("gradients of parameters and states need none of the input", "[recurrent]",
+                        tenon_test::spaces) {
+  layer_of<TestType> layer(3, 5, {.layers = 2, .bidirectional = true});
+  const tenon::tensor<float, rank<3>, TestType> x = tenon::uniform<float>(rank<3>(4, 2, 3), 1, -1.0f, 1.0f),
+                                                seed = tenon::uniform<float>(rank<3>(4, 2, 10), 2, -1.0f, 1.0f);
+  const auto all = [&](const auto&... wanted) {
+    layer.forward(x);
+    const tenon::launch_counter launches;
+    const auto gradients = layer.backward(seed, wanted...);
+    const int count = launches.count();
+    numbers result = numbers_in(gradients.hidden);
+    layer.visit_parameters([&](const std::string&, auto& parameter) {
+      const auto more = numbers_of(parameter.gradient);
+      result.insert(result.end(), more.begin(), more.end());
+    });
+    return std::pair(result, count);
+  };
+  const auto with_input = all(), without = all(nn::not_wanted{});
+  CHECK(with_input.first == without.first);
+  CHECK(without.second <= with_input.second - 2);  // a product of each direction
+  using gradients_type = decltype(layer.backward(seed, nn::not_wanted{}));
+  STATIC_REQUIRE(std::is_same_v<decltype(gradients_type::sequence), nn::not_wanted>);
+}
+
 TEMPLATE_LIST_TEST_CASE("recurrent layers move between spaces", "[recurrent]", tenon_test::spaces) {
   nn::rnn<3, 5> made({.layers = 2});
   made.initialise(9);

@@ -68,7 +68,7 @@ struct gru_gates {
     evaluate(assign(r, of_r), assign(z, of_z), assign(n, of_n), assign(product_r, of_r), assign(product_z, of_z),
              assign(product_n, of_product), assign(gradient.previous, gradient.previous + share));
   }
-  /// The same of one hidden unit in a kernel.
+  /// The same of one hidden unit in a kernel, or of a pack of them.
   template <class Number>
   TENON_HOST_DEVICE void backward(recurrent_activations<Number, 3>& at, Number of_hidden, Number) const {
     const auto found = gradients(at, of_hidden);

@@ -64,7 +64,7 @@ struct lstm_gates {
     evaluate(assign(i, of_i), assign(f, of_f), assign(g, of_g), assign(o, of_o),
              assign(gradient.previous_cell, gradient.previous_cell + share));
   }
-  /// The same of one hidden unit in a kernel.
+  /// The same of one hidden unit in a kernel, or of a pack of them.
   template <class Number>
   TENON_HOST_DEVICE void backward(recurrent_activations<Number, 4>& at, Number of_hidden, Number of_cell) const {
     const auto found = gradients(at, of_hidden, of_cell);

@@ -43,24 +43,16 @@ class recurrence {
     }
   }
 
-  /// Leaves the gradients of the parameters and of the state before and adds that of the input. Given are the values of
-  /// the last forward pass and the gradients of output and state after; that of the output is added to, too.
+  /// Leaves the gradients of the parameters and of the state before and adds that of the input, if it has elements.
+  /// Given are the values of the last forward pass and the gradients of output and state after; that of the output is
+  /// added to, too.
   void backward(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
                 const flow& gradients) {
     const auto all = rows_of_all(weights, values);
     const matrix squashed = has_cell ? squashed_.resize(all.cell.shape()) : no_matrix<T, Space>();
     gates.activate(all, squashed);
     const auto of_all = start_backward(weights, steps, values, gradients);
-    if (!pull_in_one_kernel(gates, weights, steps, values, all, of_all, gradients)) {
-      for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
-        const auto at = rows_of_step(all, values, *step);
-        const auto of_step = gradients_of_step(of_all, gradients, *step);
-        if (weights.is_projected())
-          add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
-        gates.backward(at, of_step, has_cell ? rows_at(squashed, *step) : squashed);
-        add_product(of_step.previous, at.products, weights.weight_hh.value);
-      }
-    }
+    pull_steps(gates, weights, steps, values, all, of_all, gradients);
     leave_gradients(weights, steps, values, gradients, all);
   }
 
@@ -92,6 +84,32 @@ class recurrence {
       gates.forward(at);
       if (weights.is_projected())
         add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
+    }
+  }
+
+  void pull_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                  const rows& all, const row_gradients& of_all, const flow& gradients) {
+    const auto squashed_of = [&](const recurrent_step& step) {
+      return has_cell ? rows_at(squashed_.current(), step) : no_matrix<T, Space>();
+    };
+    if constexpr (has_host_steps<T, Space>) {
+      if (!weights.is_projected()) {
+        return pull_host_steps(gates, weights.weight_hh.value.view(), steps.steps(), packed_,
+                               [&](const recurrent_step& step) {
+                                 return host_gradient_step<T>{rows_of_step(all, values, step),
+                                                              gradients_of_step(of_all, gradients, step),
+                                                              squashed_of(step)};
+                               });
+      }
+    }
+    if (pull_in_one_kernel(gates, weights, steps, values, all, of_all, gradients)) return;
+    for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
+      const auto at = rows_of_step(all, values, *step);
+      const auto of_step = gradients_of_step(of_all, gradients, *step);
+      if (weights.is_projected())
+        add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
+      gates.backward(at, of_step, squashed_of(*step));
+      add_product(of_step.previous, at.products, weights.weight_hh.value);
     }
   }
 
@@ -240,7 +258,7 @@ class recurrence {
       if constexpr (Gates::keeps_products) weights.bias_hh.gradient = sum(all.products, axis<0>);
       else weights.bias_hh.gradient = weights.bias_ih.gradient;
     }
-    add_product(gradients.input, all.gates, weights.weight_ih.value);
+    if (gradients.input.size() != 0) add_product(gradients.input, all.gates, weights.weight_ih.value);
   }
 
   buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;

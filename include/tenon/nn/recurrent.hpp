@@ -89,7 +89,7 @@ class recurrent {
     sequence_view<rank>(values.input) = input;
     set_states<rank>(values.hidden_before, values.cell_before, before...);
     run();
-    return results<rank>(values.output, values.hidden_after, values.cell_after);
+    return results<rank>(read_only<rank>(values.output), values.hidden_after, values.cell_after);
   }
   /// The same of packed sequences. States are those of the sequences as they were before they were packed.
   template <class Rows, tensor_operand... States>
@@ -102,15 +102,18 @@ class recurrent {
     return packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
   }
   /// The gradients of input and states before, given those of the sequence and the states after (zeros where there are
-  /// none); leaves those of the parameters. Follows one forward pass; valid until the next.
+  /// none); leaves those of the parameters. Follows one forward pass; valid until the next. With `not_wanted{}` behind
+  /// the sequence's gradient that of the input is not made, which data have no use for.
   template <tensor_operand Sequence, tensor_operand... States>
   auto backward(const Sequence& gradient, const States&... after) {
     constexpr int rank = Sequence::shape_type::rank;
-    const auto gradients = network_.gradients();
-    detail::assign_equal<recurrent, dyn>("gradient", sequence_view<rank>(gradients.output), gradient);
-    set_states<rank>(gradients.hidden_after, gradients.cell_after, after...);
-    network_.backward();
-    return results<rank>(gradients.input, gradients.hidden_before, gradients.cell_before);
+    const auto gradients = pull(gradient, true, after...);
+    return results<rank>(read_only<rank>(gradients.input), gradients.hidden_before, gradients.cell_before);
+  }
+  template <tensor_operand Sequence, tensor_operand... States>
+  auto backward(const Sequence& gradient, not_wanted none, const States&... after) {
+    const auto gradients = pull(gradient, false, after...);
+    return results<Sequence::shape_type::rank>(none, gradients.hidden_before, gradients.cell_before);
   }
   template <class Rows, tensor_operand... States>
   auto backward(const packed_sequence<Rows>& gradient, const States&... after) {
@@ -126,9 +129,9 @@ class recurrent {
   template <class, index, index, memory_space, dtype>
   friend class recurrent;
   using matrix = matrix_view<T, Space>;
+  using flow = typename network_type::flow;
   template <int Rank>
-  using values_type =
-      recurrent_values<view<const T, rank<Rank>, Space>, view<const T, rank<Rank>, Space>, Gates::states>;
+  using const_view = view<const T, rank<Rank>, Space>;
 
   /// Sequences that are equally long.
   template <class Shape>
@@ -149,6 +152,17 @@ class recurrent {
     network_.resize(input.layout->batch_sizes);
   }
   void run() { network_.forward(training, (dropout_seed << 32) + calls_++); }
+
+  /// The gradients at the border, after the way back.
+  template <tensor_operand Sequence, tensor_operand... States>
+  flow pull(const Sequence& gradient, bool wants_input, const States&... after) {
+    constexpr int rank = Sequence::shape_type::rank;
+    const flow gradients = network_.gradients();
+    detail::assign_equal<recurrent, dyn>("gradient", sequence_view<rank>(gradients.output), gradient);
+    set_states<rank>(gradients.hidden_after, gradients.cell_after, after...);
+    network_.backward(wants_input);
+    return gradients;
+  }
 
   /// Rows under the axes of a sequence.
   template <int Rank>
@@ -173,10 +187,15 @@ class recurrent {
     detail::set_states<recurrent, Gates::states, Hidden>(states_view<Rank>(hidden), states_view<Rank>(cell), states...);
   }
   template <int Rank>
-  values_type<Rank> results(const matrix& sequence, const matrix& hidden, const matrix& cell) const {
+  const_view<Rank> read_only(const matrix& rows) const {
+    return sequence_view<Rank>(rows);
+  }
+  template <int Rank, class Sequence>
+  auto results(const Sequence& sequence, const matrix& hidden, const matrix& cell) const {
+    using result_type = recurrent_values<Sequence, const_view<Rank>, Gates::states>;
     const auto states = states_view<Rank>(hidden);
-    if constexpr (Gates::states == 1) return {sequence_view<Rank>(sequence), states};
-    else return {sequence_view<Rank>(sequence), states, states_view<Rank>(cell)};
+    if constexpr (Gates::states == 1) return result_type{sequence, states};
+    else return result_type{sequence, states, states_view<Rank>(cell)};
   }
   /// States in the order of the sequences before they were packed.
   template <class Layout>

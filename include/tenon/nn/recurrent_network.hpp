@@ -109,10 +109,14 @@ class recurrent_network {
     }
   }
   /// Leaves the gradients of all parameters, given those at the border. Follows a forward pass, once.
-  void backward() {
+  void backward(bool wants_input = true) {
     const Gates gates = make_gates();
+    const auto of_layers_input = [&](index layer) -> matrix {
+      if (layer != 0) return memory_of(layer - 1).gradient.current();
+      return wants_input ? gradients_.input.current() : no_matrix<T, Space>();
+    };
     for (index layer = options_.layers; layer-- > 0;) {
-      const matrix of_input = layer == 0 ? gradients_.input.current() : memory_of(layer - 1).gradient.current();
+      const matrix of_input = of_layers_input(layer);
       of_input = 0;
       for (index direction = 0; direction < options_.directions(); ++direction) {
         const flow border = flow_at_border(gradients_, of_input, memory_of(layer).gradient.current());

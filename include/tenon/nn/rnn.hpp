@@ -44,11 +44,12 @@ struct rnn_gates {
     if (function == nonlinearity::with_relu) at.gates = where(at.hidden > 0, gradient.hidden, 0);
     else at.gates = gradient.hidden * (1 - at.hidden * at.hidden);
   }
-  /// The same of one hidden unit in a kernel.
+  /// The same of one hidden unit in a kernel, or of a pack of them.
   template <class Number>
   TENON_HOST_DEVICE void backward(recurrent_activations<Number, 1>& at, Number of_hidden, Number) const {
-    const bool is_relu = function == nonlinearity::with_relu;
-    at.gates[0] = is_relu ? (at.hidden > 0 ? of_hidden : Number(0)) : of_hidden * (1 - at.hidden * at.hidden);
+    const Number zero = simd::constant_like<Number>(0);
+    if (function == nonlinearity::with_relu) at.gates[0] = simd::select(at.hidden > zero, of_hidden, zero);
+    else at.gates[0] = of_hidden * (1 - at.hidden * at.hidden);
   }
 };
 
