@@ -1,15 +1,16 @@
-# What Tenon uses on the host when it is found and never requires: OpenMP, xsimd and libpng.
+# What Tenon uses on the host when it is found and never requires: OpenMP, xsimd, libpng and zlib.
 # Read by Tenon's own build and by the installed package, so the package does not depend on where it was installed.
-# TENON_OPENMP, TENON_XSIMD and TENON_PNG: AUTO (when found; the default), ON (required) or OFF.
+# TENON_OPENMP, TENON_XSIMD, TENON_PNG and TENON_ZLIB: AUTO (when found; the default), ON (required) or OFF.
 # SPDX-License-Identifier: Apache-2.0
 include_guard()
 
 # Makes targets of what is found and sets `tenon_backends` to their names.
 macro(tenon_find_backends)
-  set(tenon_backends tenon_openmp tenon_xsimd tenon_png)
+  set(tenon_backends tenon_openmp tenon_xsimd tenon_png tenon_zlib)
   tenon_find_openmp()
   tenon_find_xsimd()
-  tenon_find_png()
+  tenon_find_reader(PNG)
+  tenon_find_reader(ZLIB)
 endmacro()
 
 function(tenon_find_openmp)
@@ -37,15 +38,17 @@ function(tenon_find_xsimd)
   target_compile_definitions(tenon_xsimd INTERFACE TENON_XSIMD=1)
 endfunction()
 
-function(tenon_find_png)
+# A library that reads files: tenon_png of PNG::PNG, with the definition TENON_PNG.
+function(tenon_find_reader package)
+  string(TOLOWER "tenon_${package}" name)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-  tenon_find("${TENON_PNG}" PNG)
-  if(NOT TARGET PNG::PNG OR TARGET tenon_png)
+  tenon_find("${TENON_${package}}" ${package})
+  if(NOT TARGET ${package}::${package} OR TARGET ${name})
     return()
   endif()
-  add_library(tenon_png INTERFACE IMPORTED GLOBAL)
-  target_link_libraries(tenon_png INTERFACE PNG::PNG)
-  target_compile_definitions(tenon_png INTERFACE TENON_PNG=1)
+  add_library(${name} INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(${name} INTERFACE ${package}::${package})
+  target_compile_definitions(${name} INTERFACE TENON_${package}=1)
 endfunction()
 
 # find_package(<arguments>) as the option `wanted` says.

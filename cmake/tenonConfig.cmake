@@ -1,5 +1,5 @@
 # find_package(tenon): the target tenon::tenon.
-# OpenMP, xsimd and libpng are looked for here, on the machine that uses the package; none is required.
+# OpenMP, xsimd, libpng and zlib are looked for here, on the machine that uses the package; none is required.
 # SPDX-License-Identifier: Apache-2.0
 include("${CMAKE_CURRENT_LIST_DIR}/tenonTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/backends.cmake")

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/io/npz.hpp>
 
+#include "support/deflated.hpp"
 #include "support/stored_archive.hpp"
 #include "support/text_of.hpp"
 
@@ -55,12 +56,61 @@ TEST_CASE("archives that lie are refused", "[npz]") {
     falsify(lying);
     return npz_refusal(lying.file());
   };
-  CHECK(has(refusal_with([](auto& lying) { lying.method = 8; }), "x.npy: it is compressed; save it by numpy.savez"));
+  CHECK(has(refusal_with([](auto& lying) { lying.method = 14; }), "x.npy: it is compressed by method 14; save it by"));
   CHECK(has(refusal_with([](auto& lying) { lying.checksum ^= 1; }), "x: its checksum is wrong; is the file damaged?"));
   CHECK(has(refusal_with([](auto& lying) { lying.size += 1000; }), "is it truncated?"));
-  CHECK(has(refusal_with([](auto& lying) { lying.size = 0xffffffff; }), "more than 4 GiB are not read"));
+  CHECK(has(refusal_with([](auto& lying) { lying.size = 0xffffffff; }), "x.npy: its directory has no numbers"));
   CHECK(has(refusal_with([](auto& lying) { lying.local = 3; }), "x.npy: byte 3 begins no member"));
   CHECK(has(refusal_with([](auto& lying) { lying.local = 0xfffffffe; }), "its directory points to byte 4294967294"));
   CHECK(has(refusal_with([](auto& lying) { lying.directory += 1; }), "begins no entry of its directory"));
   CHECK(has(refusal_with([](auto& lying) { lying.directory = 0xfffffff0; }), "its directory points to byte"));
+}
+
+TEST_CASE("numbers of more than 32 bits are read from archives", "[npz]") {
+  stored_archive large(array_of_bytes({7, 8, 9}));
+  large.enlarge();
+  const tenon_test::scratch_file path("large.npz");
+  path.write(large.file());
+  CHECK(io::npz_file(path.path).read<std::uint8_t, 1>("x")(2) == 9);
+  const bytes file = large.file();
+  for (std::size_t length = 0; length < file.size(); ++length) {
+    CHECK(has(npz_refusal(bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length))), "is it truncated"));
+  }
+  const auto refusal_with = [&](auto&& falsify) {
+    stored_archive lying = large;
+    falsify(lying);
+    return npz_refusal(lying.file());
+  };
+  CHECK(has(refusal_with([](auto& lying) { lying.notes[7] = 2; }), "x.npy: its directory has no numbers of ZIP64"));
+  CHECK(has(refusal_with([](auto& lying) { lying.notes[9] = 20; }), "x.npy: its directory has no numbers of ZIP64"));
+  CHECK(has(refusal_with([](auto& lying) { lying.notes[18] = 0xff; }), "is it truncated?"));
+  CHECK(has(refusal_with([](auto& lying) { lying.large_end[0] = 0; }), "begins no directory of ZIP64"));
+  CHECK(has(refusal_with([](auto& lying) { lying.large_end[71] = 0xff; }), "its directory points to byte 1837"));
+}
+
+TEST_CASE("compressed arrays are read where zlib is found", "[npz]") {
+  const bytes array = array_of_bytes({7, 8, 9});
+#if TENON_ZLIB != 0
+  const bytes deflated = tenon_test::deflated(array);
+  stored_archive good(array, deflated);
+  const tenon_test::scratch_file path("compressed.npz");
+  const auto is_read = [&] {
+    path.write(good.file());
+    return io::npz_file(path.path).read<std::uint8_t, 1>("x")(1) == 8;
+  };
+  CHECK(is_read());
+  good.checksum ^= 1;
+  CHECK(has(npz_refusal(good.file()), "x: its checksum is wrong; is the file damaged?"));
+  good.checksum ^= 1, good.size += 1;
+  CHECK(has(npz_refusal(good.file()), "bad.npz: x: its compressed bytes end after 131 of 132; is it truncated?"));
+  good.size -= 1, good.stored -= 1;
+  CHECK(has(npz_refusal(good.file()), "bad.npz: x: its compressed bytes end after 131 of 131; is it truncated?"));
+  good.stored += 1, good.content[0] = 7;
+  CHECK(has(npz_refusal(good.file()), "bad.npz: x: its compressed bytes are damaged (invalid block type)"));
+  good.content = deflated, good.enlarge();
+  CHECK(is_read());
+#else
+  CHECK(has(npz_refusal(stored_archive(array, array).file()),
+            "x: 131 compressed bytes of 131 are read where the program has zlib (TENON_ZLIB); or save it by"));
+#endif
 }

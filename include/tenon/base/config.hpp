@@ -59,6 +59,11 @@
 #define TENON_PNG 0
 #endif
 
+/// TENON_ZLIB: io/inflate.hpp reads compressed NPZ files through zlib (set by the CMake package where found).
+#if !defined(TENON_ZLIB)
+#define TENON_ZLIB 0
+#endif
+
 /// TENON_NO_FUSE: every operation becomes a kernel of its own, to compare with. It must be the same in a whole program.
 #if !defined(TENON_NO_FUSE)
 #define TENON_NO_FUSE 0

@@ -1,17 +1,22 @@
 // tenon/io/npz.hpp: NPZ files, NumPy's format of several arrays: a ZIP archive of NPY files.
-// Members that are stored, as numpy.savez does, are read in place; their checksums must be right.
+// Members that are stored, as numpy.savez does, are read in place; compressed ones through zlib where it is there.
 // Floor 2: may include base, core, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <tenon/io/checksum.hpp>
+#include <tenon/io/inflate.hpp>
 #include <tenon/io/npy.hpp>
 
 namespace tenon::io {
 
-/// An NPZ file as numpy.savez writes it, its directory checked when it is opened, an array when it is read.
-/// throws    file_error when the file is truncated, its directory lies, members are compressed or larger than 4 GiB
+/// An NPZ file as numpy.savez and savez_compressed write it, its directory checked when it is opened, an array and its
+/// checksum when it is read.
+/// throws    file_error when the file is truncated or its directory lies, and where members are compressed and the
+///           program has no zlib
 /// source    PKWARE: APPNOTE.TXT, .ZIP file format specification; numpy.lib.format
 /// example   const io::npz_file file("digits.npz");
 ///           data::tensor_dataset examples(file.read<float, 2>("x"), file.read<std::int64_t, 1>("y"));
@@ -19,8 +24,13 @@ class npz_file {
  public:
   explicit npz_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("read_npz", path)) {
     std::size_t at = find_directory();
-    const std::uint64_t count = number<2>(at + 10);
-    at = static_cast<std::size_t>(number<4>(at + 16));
+    std::uint64_t count = number<2>(at + 10), first = number<4>(at + 16);
+    if (is_large(at)) {
+      const auto large = static_cast<std::size_t>(number<8>(at - locator_bytes + 8));
+      if (number<4>(large) != 0x06064b50) refuse_file(compose_text("byte ", large, " begins no directory of ZIP64"));
+      count = number<8>(large + 32), first = number<8>(large + 48);
+    }
+    at = static_cast<std::size_t>(first);
     for (std::uint64_t i = 0; i < count; ++i) at = add_member(at);
   }
 
@@ -40,7 +50,10 @@ class npz_file {
       for (const auto& each : names()) known += (known.empty() ? "" : ", ") + each;
       refuse_file("there is no array " + name + "; there are " + known);
     }
-    const auto content = std::span(bytes_).subspan(found->second.first, found->second.size);
+    const auto stored = std::span(bytes_).subspan(found->second.first, found->second.stored);
+    std::vector<std::uint8_t> inflated;
+    if (found->second.is_compressed) inflated = inflate_member(name, stored, found->second.size);
+    const auto content = found->second.is_compressed ? std::span<const std::uint8_t>(inflated) : stored;
     if (crc32(content) != found->second.checksum) {
       refuse_file(name + ": its checksum is wrong; is the file damaged?");
     }
@@ -49,10 +62,13 @@ class npz_file {
 
  private:
   struct member {
-    std::size_t first, size;
+    std::size_t first, stored;  // where its bytes begin, and how many there are
+    std::uint64_t size;         // how many they become
     std::uint32_t checksum;
+    bool is_compressed;
   };
-  static constexpr std::size_t end_bytes = 22, directory_bytes = 46, local_bytes = 30;
+  static constexpr std::size_t end_bytes = 22, locator_bytes = 20, directory_bytes = 46, local_bytes = 30;
+  static constexpr std::uint64_t is_elsewhere = 0xffffffff;  // a number of ZIP64, which lies in the notes
 
   [[noreturn]] void refuse_file(const std::string& fact) const { refuse("read_npz", path_, fact); }
   template <int Bytes>
@@ -70,26 +86,58 @@ class npz_file {
     }
     refuse_file("it does not end as a ZIP archive does; is it truncated?");
   }
+  /// Whether a directory of ZIP64 is named right before the end.
+  bool is_large(std::size_t end) const {
+    return end >= locator_bytes && number<4>(end - locator_bytes) == 0x07064b50;
+  }
   /// Adds the member whose entry of the directory lies at `at`; returns where the next one does.
   std::size_t add_member(std::size_t at) {
     if (number<4>(at) != 0x02014b50) refuse_file(compose_text("byte ", at, " begins no entry of its directory"));
     const auto length = static_cast<std::size_t>(number<2>(at + 28));
     const std::size_t next = at + directory_bytes + length + static_cast<std::size_t>(number<2>(at + 30)) +
                              static_cast<std::size_t>(number<2>(at + 32));
-    const std::uint64_t size = number<4>(at + 24), local = number<4>(at + 42);
     if (next > bytes_.size()) refuse_file("its directory is truncated");
     std::string name(bytes_.begin() + static_cast<std::ptrdiff_t>(at + directory_bytes),
                      bytes_.begin() + static_cast<std::ptrdiff_t>(at + directory_bytes + length));
-    if (number<2>(at + 10) != 0) refuse_file(name + ": it is compressed; save it by numpy.savez");
-    if (size == 0xffffffff || local == 0xffffffff) refuse_file(name + ": more than 4 GiB are not read; save it as NPY");
+    const std::uint64_t method = number<2>(at + 10);
+    if (method != 0 && method != 8) {
+      refuse_file(compose_text(name, ": it is compressed by method ", method, "; save it by numpy.savez"));
+    }
+    const auto [size, stored, local] = places_of(name, at, length);
     const std::size_t begin = content_of(name, static_cast<std::size_t>(local));
-    if (begin > bytes_.size() || size > bytes_.size() - begin || size != number<4>(at + 20)) {
-      refuse_file(
-          compose_text(name, ": ", size, " bytes from byte ", begin, " on, of ", bytes_.size(), "; is it truncated?"));
+    if (begin > bytes_.size() || stored > bytes_.size() - begin || (method == 0 && stored != size)) {
+      refuse_file(compose_text(name, ": ", stored, " bytes from byte ", begin, " on, of ", bytes_.size(),
+                               "; is it truncated?"));
     }
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    members_[name] = {begin, static_cast<std::size_t>(size), static_cast<std::uint32_t>(number<4>(at + 16))};
+    members_[name] = {begin, static_cast<std::size_t>(stored), size, static_cast<std::uint32_t>(number<4>(at + 16)),
+                      method != 0};
     return next;
+  }
+  /// Size, compressed size and place of a member; those that 32 bits do not hold lie in its notes of ZIP64, in order.
+  std::array<std::uint64_t, 3> places_of(const std::string& name, std::size_t at, std::size_t name_length) const {
+    std::array<std::uint64_t, 3> places{number<4>(at + 24), number<4>(at + 20), number<4>(at + 42)};
+    std::size_t note = at + directory_bytes + name_length;
+    std::size_t end = note + static_cast<std::size_t>(number<2>(at + 30));
+    while (note + 4 <= end && number<2>(note) != 1) note += 4 + static_cast<std::size_t>(number<2>(note + 2));
+    if (note + 4 <= end) end = std::min(end, note + 4 + static_cast<std::size_t>(number<2>(note + 2)));
+    note += 4;
+    for (auto& each : places) {
+      if (each != is_elsewhere) continue;
+      if (note + 8 > end) refuse_file(name + ": its directory has no numbers of ZIP64");
+      each = number<8>(note), note += 8;
+    }
+    return places;
+  }
+  /// What a compressed member becomes.
+  std::vector<std::uint8_t> inflate_member(const std::string& name, std::span<const std::uint8_t> deflated,
+                                           std::uint64_t size) const {
+#if TENON_ZLIB != 0
+    return inflate(deflated, size, [&](const std::string& fact) { refuse_file(name + ": " + fact); });
+#else
+    refuse_file(compose_text(name, ": ", deflated.size(), " compressed bytes of ", size,
+                             " are read where the program has zlib (TENON_ZLIB); or save it by numpy.savez"));
+#endif
   }
   /// Where the content of a member begins: behind a header of its own, whose name and notes may have other lengths.
   std::size_t content_of(const std::string& name, std::size_t local) const {

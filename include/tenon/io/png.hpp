@@ -1,5 +1,5 @@
 // tenon/io/png.hpp: images of PNG files, decoded by libpng.
-// The one header that needs a library: empty unless TENON_PNG is 1, which the CMake package sets where libpng is.
+// Empty unless TENON_PNG is 1, which the CMake package sets where libpng is.
 // Floor 2: may include base, core, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
