@@ -31,6 +31,7 @@
 #include <tenon/expr/attention.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/custom_reduce.hpp>
+#include <tenon/expr/interpolation.hpp>
 #include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>

@@ -10,6 +10,7 @@
 #include <tenon/data/mapped.hpp>
 #include <tenon/data/space_batches.hpp>
 #include <tenon/data/tensor_dataset.hpp>
+#include <tenon/data/resize.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/data/vocabulary.hpp>
 #include <tenon/data/weighted_sampler.hpp>

@@ -47,8 +47,8 @@ double nearest_place(const call& from, double position) {
 
 /// What an element at a distance counts.
 double share_of(const call& from, double distance) {
-  if (from.attributes.text("mode", "nearest") == "linear") return nn::linear_filter::value(distance);
-  return nn::cubic_convolution(distance, from.attributes.number("cubic_coeff_a", -0.75));
+  if (from.attributes.text("mode", "nearest") == "linear") return tenon::linear_filter::value(distance);
+  return tenon::cubic_convolution(distance, from.attributes.number("cubic_coeff_a", -0.75));
 }
 
 /// The elements that make each of the result's, what they count, and which of the result lie beside the input.

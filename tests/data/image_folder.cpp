@@ -89,6 +89,28 @@ TEST_CASE("images take the channels and the size that are asked for", "[image_fo
   for (tenon::index c = 0; c < 3; ++c) CHECK(std::get<0>(colours)(1, c, 2, 1) == 110);
 }
 
+TEST_CASE("images are resized to the size that is asked for", "[image_folder]") {
+  const scratch_folder folder;
+  folder.add("one/a.pgm", tenon::rank<3>(1, 4, 8), 10);
+  const auto pixels = tenon::io::read_pnm(folder.path / "one/a.pgm");
+  const auto first_of = [&](data::image_fit fit) {
+    const data::image_folder images(folder.path, {.size = {2, 2}, .fit = fit});
+    auto batch = images.make_batch(1);
+    images.copy_example(0, batch, 0);
+    return std::get<0>(batch);
+  };
+  const tenon::io::image stretched = data::resize(pixels, {2, 2}), halved = data::resize(pixels, {2, 4});
+  const auto cut = first_of(data::image_fit::cut), stretch = first_of(data::image_fit::stretch);
+  const auto cover = first_of(data::image_fit::cover);
+  for (tenon::index y = 0; y < 2; ++y) {
+    for (tenon::index x = 0; x < 2; ++x) {
+      CHECK(cut(0, 0, y, x) == pixels(0, y + 1, x + 3));
+      CHECK(stretch(0, 0, y, x) == stretched(0, y, x));
+      CHECK(cover(0, 0, y, x) == halved(0, y, x + 1));
+    }
+  }
+}
+
 TEST_CASE("what cannot be read is named by its file", "[image_folder]") {
   const scratch_folder folder;
   CHECK(has(folder.refusal(), "it holds no folders, expected one for each class"));

@@ -58,6 +58,7 @@ TEST_CASE("gradients of views", "[every_array_function]") {
 TEST_CASE("gradients of index maps", "[every_array_function]") {
   const tenon::array<tenon::padding, 2> widths{{{2, 1}, {0, 3}}};
   const tenon::even_windows<1> even{{{6}}, {{3}}, {{4}}, {{2}}, {{1}}, {{1}}};
+  const tenon::interpolated_places<double, 1, tenon::linear_filter> between{{{6}}, {{4}}, {{1.5}}, 1};
   const tenon::tensor<int, rank<1>> rows(rank<1>(3), {2, -1, 2});
   const tenon::tensor<int, rank<2>> places(rank<2>(1, 6), {0, 3, -1, 2, 0, 0});
   check_rows({
@@ -75,6 +76,7 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
       {"circular", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::circular); })},
       {"placed_windows",
        view_difference([&](const auto& x) { return tenon::placed_windows(x, even, tenon::shape<3>{}, 5.0); })},
+      {"interpolate", view_difference([&](const auto& x) { return tenon::interpolate(x, between); })},
       {"concatenate", view_difference([](const auto& x) { return tenon::concatenate(axis<1>, x, 2 * x, x * x); })},
       {"stack", view_difference([](const auto& x) { return tenon::stack(axis<0>, x, x * x); })},
       {"tril triu", view_difference([](const auto& x) { return tenon::tril(x, 1) + tenon::triu(x); })},

@@ -7,17 +7,25 @@
 #include <algorithm>
 #include <cctype>
 #include <tenon/data/batch.hpp>
-#include <tenon/data/transforms.hpp>
+#include <tenon/data/resize.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/io/png.hpp>
 #include <tenon/io/pnm.hpp>
 
 namespace tenon::data {
 
+/// How images of another size come to the one that was asked for.
+enum class image_fit {
+  cut,      ///< cut, or padded with black, around their middle
+  cover,    ///< resized in proportion to the least size that covers it, and cut around their middle
+  stretch,  ///< resized, in proportion or not
+};
+
 /// What images of a folder become. Zeros stand for what the first image has.
 struct image_folder_options {
   index channels = 0;  ///< 1: colours become grey, 3: grey becomes colours
-  image_size size{};   ///< images of another size are cut or padded with black around their middle
+  image_size size{};
+  image_fit fit = image_fit::cut;
 };
 
 /// The images of `folder/CLASS/FILE`; classes are numbered in the order of the alphabet, images in that of class and
@@ -31,7 +39,7 @@ class image_folder {
   using batch_type = std::tuple<batch_tensor<std::uint8_t, rank<3>>, batch_tensor<std::int64_t, shape<>>>;
 
   explicit image_folder(const std::filesystem::path& folder, const image_folder_options& options = {})
-      : cuts_(options.size.height != 0 || options.size.width != 0) {
+      : fits_(options.size.height != 0 || options.size.width != 0), fit_(options.fit) {
     if (!std::filesystem::is_directory(folder)) io::refuse("image_folder", folder, "there is no such folder");
     for (const auto& each : sorted_entries(folder)) {
       if (std::filesystem::is_directory(each)) add_class(each);
@@ -57,12 +65,15 @@ class image_folder {
   void copy_example(index i, batch_type& batch, index place) const {
     const io::image pixels = with_channels(read(file(i)), extents_.extent(0));
     const image_size size{extents_.extent(1), extents_.extent(2)};
-    if (!cuts_ && !(pixels.shape() == extents_)) {
+    if (!fits_ && !(pixels.shape() == extents_)) {
       io::refuse("image_folder", file(i),
                  compose_text("extents ", pixels.shape().to_array(), ", expected ", extents_.to_array(),
                               " as of the first; ask for a size?"));
     }
-    example_at(std::get<0>(batch), place) = centre_crop(pixels, size);
+    const auto to = example_at(std::get<0>(batch), place);
+    if (fit_ == image_fit::cut) to = centre_crop(pixels, size);
+    else if (fit_ == image_fit::stretch) to = resize(pixels, size);
+    else to = centre_crop(resize(pixels, covering_size(size_of(pixels), size)), size);
     std::get<1>(batch)(place) = label(i);
   }
 
@@ -123,7 +134,8 @@ class image_folder {
   std::vector<std::string> classes_;
   std::vector<labelled_file> files_;
   rank<3> extents_;
-  bool cuts_;
+  bool fits_;
+  image_fit fit_;
 };
 
 }  // namespace tenon::data

@@ -4,9 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/expr/views/placed_windows.hpp>
-#include <tenon/expr/views/reshape.hpp>
-#include <tenon/nn/interpolation.hpp>
+#include <tenon/expr/interpolation.hpp>
 #include <tenon/nn/max_windows.hpp>
 
 namespace tenon::nn {
@@ -20,31 +18,13 @@ struct upsample_options {
   bool align_corners = false;  // of linear and cubic interpolation: whether the corners' centres, not edges, coincide
 };
 
-namespace detail {
-
-/// The weights of an axis, to be mapped over numbers of windows and taps.
-template <class Places>
-struct weight_of_tap {
-  Places places;
-  int axis;
-
-  TENON_HOST_DEVICE auto operator()(index window, index tap) const { return places.weight(axis, window, tap); }
-};
-
-template <index Taps>
-struct tap_extents {
-  static constexpr index at(int) { return Taps; }
-};
-
-}  // namespace detail
-
 /// Images [batch, channels, ...] of another size: each element is the mean of those of the input near it, weighted by
 /// `Filter`. A type may say the factor, one for all axes or one for each.
 /// extents   [batch, channels, ...]: the size, or extent * scale_factor; static where the type says the factor
 /// throws    shape_error when neither a size nor a scale is given, or both, or an image has no elements; for aligned
 ///           corners of an antialiased image
 /// cost      one kernel: a product for each element of a window, 4 of an image with a linear filter, 16 with a cubic;
-///           an antialiased output reads as many for each element of the input, after small kernels for its weights
+///           antialiased, a matrix product along each axis, after small kernels for the weights
 /// source    torch.nn.functional.interpolate; where antialias is true, the cubic filter is Pillow's
 /// example   nn::upsample_nearest2d<2>{}, nn::upsample_bilinear2d<>{{.size = {9, 8}, .align_corners = true}}
 template <class Filter, int Rank, index... Factors>
@@ -92,22 +72,10 @@ struct upsample_layer : stateless, expression_layer<upsample_layer<Filter, Rank,
   auto expression(const Input& x) const {
     using element = typename Input::element;
     constexpr bool is_exact = interpolates && std::is_same_v<element, double>;  // as in PyTorch, the nearest are not
-    const auto places = places_of<std::conditional_t<is_exact, double, float>>(x.shape());
-    array<index, Rank> taps{};
-    for (int axis = 0; axis < Rank; ++axis) taps[axis] = places.taps(axis);
-    const auto seen =
-        placed_windows(x, places, shape_of<detail::tap_extents<places.known_taps>, Rank>(taps), element(0.0f));
-    if constexpr (!interpolates) {
-      return squeeze(seen, detail::shifted_axes<2 + Rank, axes>::kept);
-    } else {
-      const auto sums = sum(seen * weights(places, axes{}), detail::tap_axes<Rank>);
-      if constexpr (Filter::is_antialiased) return sums / sums_of_weights(places, axes{});
-      else return sums;
-    }
+    return interpolate(x, places_of<std::conditional_t<is_exact, double, float>>(x.shape()));
   }
 
  private:
-  using axes = std::make_integer_sequence<int, Rank>;
   static constexpr bool interpolates = Filter::reach > 0;
 
   template <class Number, class Shape>
@@ -128,28 +96,6 @@ struct upsample_layer : stateless, expression_layer<upsample_layer<Filter, Rank,
       else places.step[axis] = scale > 0 ? Number(1 / scale) : Number(from) / Number(to);
     }
     return places;
-  }
-  /// The products of the axes' weights, for [windows..., taps...].
-  template <class Places, int... Axes>
-  static auto weights(const Places& places, std::integer_sequence<int, Axes...>) {
-    array<index, 2 * Rank> lengths{};
-    for (int axis = 0; axis < Rank; ++axis)
-      lengths[axis] = places.output[axis], lengths[Rank + axis] = places.taps(axis);
-    const tenon::rank<2 * Rank> extents(lengths);
-    return (map(detail::weight_of_tap<Places>{places, Axes}, index_grid<index>(extents, axis<Axes>),
-                index_grid<index>(extents, axis<Rank + Axes>)) *
-            ...);
-  }
-  /// Over all taps of a window; the sum of an axis is the factor for each of its windows.
-  template <class Places, int... Axes>
-  static auto sums_of_weights(const Places& places, std::integer_sequence<int, Axes...>) {
-    const auto along = [&](int axis) {
-      const tenon::rank<2> extents(places.output[axis], places.taps(axis));
-      return sum(map(detail::weight_of_tap<Places>{places, axis}, index_grid<index>(extents, tenon::axis<0>),
-                     index_grid<index>(extents, tenon::axis<1>)),
-                 drop<1>);
-    };
-    return (over_channels<Rank + 1 - Axes>(along(Axes)) * ...);
   }
 };
 

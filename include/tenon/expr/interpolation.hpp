@@ -1,13 +1,20 @@
-// tenon/nn/interpolation.hpp: which elements make one of a resampled image, and how much each counts.
-// A filter says how a share falls with distance; an element of the output is a window on elements of the input.
-// Floor 7: may include base, core, nn.
+// tenon/expr/interpolation.hpp: images of another size: which elements make one, and how much each counts.
+// A filter says how a share falls with distance; an element of the result is a window on elements of the operand.
+// Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
-#include <tenon/core/extents.hpp>
+#include <tenon/expr/generate.hpp>
+#include <tenon/expr/matmul.hpp>
+#include <tenon/expr/operations/division.hpp>
+#include <tenon/expr/operations/map.hpp>
+#include <tenon/expr/reduce.hpp>
+#include <tenon/expr/views/permute.hpp>
+#include <tenon/expr/views/placed_windows.hpp>
+#include <tenon/expr/views/reshape.hpp>
 
-namespace tenon::nn {
+namespace tenon {
 
 /// The nearest element alone.
 struct nearest_filter {
@@ -66,6 +73,7 @@ template <class Number, int Rank, class Filter>
 struct interpolated_places {
   static constexpr int rank = Rank;
   static constexpr index reach = Filter::reach;
+  static constexpr bool is_antialiased = Filter::is_antialiased;
   static constexpr index known_taps = Filter::is_antialiased ? dyn : reach == 0 ? 1 : 2 * reach;
   array<index, Rank> image, output;  // extents
   array<Number, Rank> step;          // from one element of the output to the next
@@ -136,4 +144,85 @@ struct interpolated_places {
   }
 };
 
-}  // namespace tenon::nn
+namespace detail {
+
+/// The weights of an axis, to be mapped over numbers of windows and taps.
+template <class Places>
+struct weight_of_tap {
+  Places places;
+  int axis;
+
+  TENON_HOST_DEVICE auto operator()(index window, index tap) const { return places.weight(axis, window, tap); }
+};
+
+/// The same for elements that a window sees, and 0 for others.
+template <class Places>
+struct weight_of_element {
+  Places places;
+  int axis;
+
+  TENON_HOST_DEVICE auto operator()(index window, index element) const {
+    const index tap = places.tap(axis, element, window);
+    const bool is_seen = tap >= 0 && tap < places.taps(axis);
+    return is_seen ? places.weight(axis, window, tap) : decltype(places.weight(axis, window, tap))(0);
+  }
+};
+
+template <index Taps, class Axes>
+struct tap_shape;
+template <index Taps, int... Axes>
+struct tap_shape<Taps, std::integer_sequence<int, Axes...>> {
+  template <int>
+  static constexpr index extent = Taps;
+  using type = shape<extent<Axes>...>;
+};
+
+/// The products of the axes' weights, for [windows..., taps...].
+template <class Places, int... Axes>
+auto window_weights(const Places& places, std::integer_sequence<int, Axes...>) {
+  constexpr int rank = Places::rank;
+  const tenon::rank<2 * rank> extents(
+      array<index, 2 * rank>{{places.output[Axes]..., places.taps(Axes)...}});
+  return (map(weight_of_tap<Places>{places, Axes}, index_grid<index>(extents, axis<Axes>),
+              index_grid<index>(extents, axis<rank + Axes>)) *
+          ...);
+}
+/// What elements of the operand count along an axis of the output: a matrix whose rows add up to one.
+template <class Places>
+auto weight_matrix(const Places& places, int along) {
+  const rank<2> extents(places.output[along], places.image[along]);
+  const auto weights = map(weight_of_element<Places>{places, along}, index_grid<index>(extents, axis<0>),
+                           index_grid<index>(extents, axis<1>));
+  return weights / sum(weights, axis<1>);
+}
+
+template <class Operand, class Places, int... Axes>
+auto interpolated(const Operand& x, const Places& places, std::integer_sequence<int, Axes...> axes) {
+  using element = typename Operand::element;
+  using taps_type = typename tap_shape<Places::known_taps, std::integer_sequence<int, Axes...>>::type;
+  constexpr int first_tap = Operand::shape_type::rank;
+  if constexpr (Places::is_antialiased) {
+    static_assert(sizeof...(Axes) == 2, "tenon: antialiased filters are those of images, along two axes");
+    return matmul(weight_matrix(places, 0), matmul(x, transpose(weight_matrix(places, 1))));
+  } else {
+    const auto seen =
+        placed_windows(x, places, taps_type(array<index, Places::rank>{{places.taps(Axes)...}}), element{});
+    if constexpr (Places::reach == 0) return squeeze(seen, axis<first_tap + Axes...>);
+    else return sum(seen * window_weights(places, axes), drop<first_tap + Axes...>);
+  }
+}
+
+}  // namespace detail
+
+/// An image whose last axes have other extents: each element is the mean of those near its place, weighted by a filter.
+/// extents   [..., image...] to [..., output...], as `places` say
+/// cost      one pass: a product for each element of a window, 4 of an image with a linear filter, 16 with a cubic;
+///           antialiased, a matrix product along each axis, after small passes for the weights
+/// example   interpolate(image, interpolated_places<float, 1, linear_filter>{{{4}}, {{8}}, {{0.5f}}, 1})
+template <tensor_operand Operand, class Number, int Rank, class Filter>
+auto interpolate(const Operand& x, const interpolated_places<Number, Rank, Filter>& places) {
+  static_assert(node_of<const Operand&>::shape_type::rank >= Rank, "tenon: interpolation along axes that there are");
+  return detail::interpolated(as_node(x), places, std::make_integer_sequence<int, Rank>{});
+}
+
+}  // namespace tenon
