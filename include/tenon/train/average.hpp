@@ -43,11 +43,12 @@ struct average_rule : sweep_rule {
 };
 
 /// The average of the parameters that `update` has seen: a = decay * a + (1 - decay) * p, at first p. Buffers are not
-/// averaged; a network to be used has those of the trained one.
+/// averaged; a network to be used has those of the trained one. Of parameters of half or bfloat16, `Weight`, those
+/// values are averaged, as T, that the optimizer keeps.
 /// cost      one launch for all parameters; nothing is allocated after the first
 /// source    torch.optim.swa_utils.get_ema_avg_fn; Polyak, Juditsky 1992
 /// example   average.update(net); auto used = net; average.copy_to(used);
-template <memory_space Space = host, dtype T = float>
+template <memory_space Space = host, dtype T = float, dtype Weight = T>
 class average {
  public:
   static constexpr const char* state_prefix = "average.";
@@ -59,7 +60,16 @@ class average {
 
   template <class Network>
   void update(Network& net) {
+    static_assert(!averages_masters || must_hold<Weight, T>,
+                  "tenon: of short floats the optimizer's own values are averaged: average.update(net, optimizer)");
     kept_.step(net);
+  }
+  /// The same behind a step of the optimizer that moves `net`.
+  /// throws    shape_error when it moves another network
+  template <class Network, class Optimizer>
+  void update(Network& net, Optimizer& optimizer) {
+    if constexpr (averages_masters) kept_.follow(net, optimizer);
+    else kept_.step(net);
   }
   /// Gives the average to the parameters of a network like those that were averaged.
   template <class Network>
@@ -73,7 +83,8 @@ class average {
   }
 
  private:
-  optimizer<average_options, Space, T> kept_;
+  static constexpr bool averages_masters = !std::is_same_v<T, Weight>;
+  optimizer<average_options, Space, T, Weight> kept_;
 };
 
 }  // namespace tenon::train

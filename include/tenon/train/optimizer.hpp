@@ -113,8 +113,9 @@ class optimizer {
 
  public:
   static constexpr const char* state_prefix = "optim.";
-  static constexpr bool has_masters = !std::is_same_v<T, Weight>;
   using rule = typename Options::template rule<T>;
+  /// Whether parameters are of another type than T, whose values are kept here, or by an optimizer that is followed.
+  static constexpr bool has_masters = !std::is_same_v<T, Weight>, follows = has_masters && !rule::writes_value;
 
   /// The options of all parameters but those of `groups`; the first group that takes a parameter has it.
   explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
@@ -153,16 +154,27 @@ class optimizer {
   template <class Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
     collect(net);
-    const device_of_parameters<Space> on_device(memory_);
-    take_parameters();
-    table_.note_use();
-    if (scaled.found_inf != nullptr) find_infinities(scaled.found_inf);
-    gradient_clip<T> clip{static_cast<T>(clipping_.clip_value), static_cast<T>(clipping_.max_norm), nullptr, scaled};
-    if (clips_by_norm()) run<detail::norm_rule<T>>({}, clip);
-    if (clips_by_norm()) clip.norm = table_.chunks().totals;
-    run(make_rules<rule>(), clip);
-    clip.norm = nullptr;
-    if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), clip);
+    move(scaled);
+  }
+  /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
+  template <class Network, class Trained>
+  void follow(Network& net, Trained& trained) {
+    collect(net, [&](int number, index size) { return trained.master_of(net, number, size); });
+    move({});
+  }
+  /// The values as T of parameter `number`, which has `size` elements, where this keeps them.
+  /// throws    shape_error when there is no such parameter
+  template <class Network>
+  T* master_of(Network& net, int number, index size) {
+    static_assert((has_masters && !follows) || must_hold<Weight, T>,
+                  "tenon: values are followed of the optimizer that keeps them, with the parameters' type");
+    if (table_.parameters().empty()) visit_kept(net, [](const auto&, auto&, auto&) {});
+    const auto& all = table_.parameters();
+    if (static_cast<std::size_t>(number) >= all.size() || all[static_cast<std::size_t>(number)].size != size) {
+      throw shape_error(compose_text("optimizer: parameter ", number, " of ", size,
+                                     " elements is followed, but is not of the network that it moves"));
+    }
+    return table_.master_of(number);
   }
 
   /// Calls `visitor(name, values)` for the number of steps and for what is kept of every parameter, by PyTorch's names.
@@ -191,7 +203,7 @@ class optimizer {
         kept_values<T, shape_type, Space> kept{{table_.state_of(number, plane_of_[k]), parameter.value.shape()}};
         body(std::string(name) + "." + rule::state_name(k), parameter, kept);
       }
-      if constexpr (has_masters) {
+      if constexpr (has_masters && !follows) {
         kept_values<T, shape_type, Space> kept{{table_.master_of(number), parameter.value.shape()}};
         body(std::string(name) + ".master", parameter, kept);
       }
@@ -200,8 +212,24 @@ class optimizer {
   }
 
  private:
+  void move(const scaled_gradients<T>& scaled) {
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
+    table_.note_use();
+    if (scaled.found_inf != nullptr) find_infinities(scaled.found_inf);
+    gradient_clip<T> clip{static_cast<T>(clipping_.clip_value), static_cast<T>(clipping_.max_norm), nullptr, scaled};
+    if (clips_by_norm()) run<detail::norm_rule<T>>({}, clip);
+    if (clips_by_norm()) clip.norm = table_.chunks().totals;
+    run(make_rules<rule>(), clip);
+    clip.norm = nullptr;
+    if constexpr (requires { typename rule::second_rule; }) run(make_rules<typename rule::second_rule>(), clip);
+  }
   template <class Network>
   void collect(Network& net) {
+    collect(net, [](int, index) -> T* { return nullptr; });
+  }
+  template <class Network, class Masters>
+  void collect(Network& net, const Masters& master_of) {
     if (memory_.empty()) start(net);
     memory_.clear();
     net.visit_parameters([&](const auto&, auto& parameter) {
@@ -210,7 +238,7 @@ class optimizer {
       const bool has_gradient = parameter.gradient.size() == parameter.value.size();
       const Weight* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
       memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
-                         parameter.value.size(), group});
+                         parameter.value.size(), group, master_of(static_cast<int>(number), parameter.value.size())});
     });
   }
   void take_parameters() {
@@ -292,8 +320,8 @@ class optimizer {
   std::vector<int> group_of_;
   int planes_ = 0;
   array<int, rule::states == 0 ? 1 : rule::states> plane_of_{};
-  std::vector<parameter_memory<Weight>> memory_;
-  parameter_table<T, Space, Weight> table_;
+  parameter_table<T, Space, Weight, follows> table_;
+  std::vector<typename decltype(table_)::memory> memory_;
 };
 
 }  // namespace tenon::train

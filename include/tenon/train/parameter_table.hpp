@@ -13,12 +13,13 @@ inline constexpr index chunk_elements = 4096;  // of a chunk at most: what a blo
 inline constexpr int max_chunk_sums = 2;       // numbers that a sweep may add up over elements
 
 /// A parameter in memory: its elements, their gradients, and the group of options that it belongs to.
-template <dtype Weight>
+template <dtype Weight, dtype T = Weight>
 struct parameter_memory {
   Weight* value;
   const Weight* gradient;  // null where there is none
   index size;
   int group;
+  T* master = nullptr;  // its elements as T where another table keeps them
 
   bool operator==(const parameter_memory&) const = default;
 };
@@ -53,18 +54,19 @@ struct chunk_list {
 template <class Space>
 class device_of_parameters {
  public:
-  template <dtype T>
-  explicit device_of_parameters(const std::vector<parameter_memory<T>>&) {}
+  template <dtype Weight, dtype T>
+  explicit device_of_parameters(const std::vector<parameter_memory<Weight, T>>&) {}
 };
 template <has_devices Space>
 class device_of_parameters<Space> {
  public:
-  template <dtype T>
-  explicit device_of_parameters(const std::vector<parameter_memory<T>>& parameters) : on_device_(find(parameters)) {}
+  template <dtype Weight, dtype T>
+  explicit device_of_parameters(const std::vector<parameter_memory<Weight, T>>& parameters)
+      : on_device_(find(parameters)) {}
 
  private:
-  template <class T>
-  static int find(const std::vector<parameter_memory<T>>& parameters) {
+  template <class Weight, class T>
+  static int find(const std::vector<parameter_memory<Weight, T>>& parameters) {
     for (const auto& each : parameters) {
       if (each.size != 0) return space_devices<Space>::of(each.value);
     }
@@ -74,23 +76,25 @@ class device_of_parameters<Space> {
 };
 
 /// Owns the list of chunks and the state of their elements, each allocated with the first list and never again.
-/// Parameters of another type than T have their elements as T in one plane more, behind the others.
-template <dtype T, memory_space Space, dtype Weight = T>
+/// Parameters of another type than T have their elements as T in one plane more, behind the others; where the table
+/// `Follows` another, in that one.
+template <dtype T, memory_space Space, dtype Weight = T, bool Follows = false>
 class parameter_table {
  public:
-  static constexpr bool has_masters = !std::is_same_v<T, Weight>;
+  static constexpr bool has_masters = !std::is_same_v<T, Weight>, owns_masters = has_masters && !Follows;
+  using memory = parameter_memory<Weight, T>;
 
   /// Takes the parameters of a step, and allocates `planes` numbers for each of their elements at the first.
   /// throws    shape_error when later parameters are not as many or not of the same sizes
   /// cost      a comparison of pointers; a copy of the list to the device where they have changed
-  void take(const std::vector<parameter_memory<Weight>>& parameters, int planes) {
+  void take(const std::vector<memory>& parameters, int planes) {
     if (parameters == parameters_) return;
     const bool is_first = parameters_.empty();
     if (!is_first) check_same_sizes(parameters);
     parameters_ = parameters;
     auto made = make_chunks();
     if (is_first) allocate(static_cast<index>(made.size()), planes);
-    if constexpr (has_masters) {
+    if constexpr (owns_masters) {
       if (is_first) fill_masters();
       for (auto& each : made) each.value = state_.data() + masters_ * plane_ + each.state;
     }
@@ -108,7 +112,7 @@ class parameter_table {
   }
   /// The elements of parameter `parameter` as T.
   T* master_of(int parameter) { return state_of(parameter, masters_); }
-  const std::vector<parameter_memory<Weight>>& parameters() const { return parameters_; }
+  const std::vector<memory>& parameters() const { return parameters_; }
 
   /// How many steps were taken; waits for the device.
   std::int64_t steps() const {
@@ -124,7 +128,7 @@ class parameter_table {
   void note_use() const {
     if constexpr (has_devices<Space>) {
       if (!space_devices<Space>::are_watched()) return;
-      for (const auto& each : parameters_) note(each.value), note(each.gradient);
+      for (const auto& each : parameters_) note(each.value), note(each.gradient), note(each.master);
       note(chunks_.data()), note(steps_.data()), note(state_.data());
       note(partial_sums_.data()), note(totals_.data()), note(counters_.data());
     }
@@ -146,7 +150,7 @@ class parameter_table {
   static void write(storage<U, Space>& to, const std::vector<U>& values) {
     if (!values.empty()) Space::copy_from_host(to.data(), values.data(), to.bytes());
   }
-  void check_same_sizes(const std::vector<parameter_memory<Weight>>& parameters) const {
+  void check_same_sizes(const std::vector<memory>& parameters) const {
     bool is_same = parameters.size() == parameters_.size();
     for (std::size_t i = 0; is_same && i < parameters.size(); ++i) {
       is_same = parameters[i].size == parameters_[i].size;
@@ -169,6 +173,7 @@ class parameter_table {
                         is_still ? 0 : static_cast<int>(size), each.group, number, first, count});
         if constexpr (has_masters) made.back().rounded = each.value + start;
         else made.back().value = each.value + start;
+        if (each.master != nullptr) made.back().value = each.master + start;
       }
       starts_.push_back(plane_);
       plane_ += (each.size + state_alignment - 1) / state_alignment * state_alignment;
@@ -178,7 +183,7 @@ class parameter_table {
   void allocate(index chunks, int planes) {
     const auto totals = static_cast<index>(parameters_.size()) + 1;
     masters_ = planes;
-    planes += has_masters ? 1 : 0;
+    planes += owns_masters ? 1 : 0;
     chunks_ = storage<parameter_chunk<T, Weight>, Space>(chunks);
     steps_ = storage<std::int32_t, Space>(chunks);
     state_ = storage<T, Space>(plane_ * planes);
@@ -198,7 +203,7 @@ class parameter_table {
     }
   }
 
-  std::vector<parameter_memory<Weight>> parameters_;
+  std::vector<memory> parameters_;
   std::vector<index> starts_;
   index plane_ = 0;
   int masters_ = 0;  // the plane of elements as T
