@@ -1,7 +1,7 @@
 # Trains in one process and in two that MPI connects: losses must be the same, within what rounding comes to.
 # Variables: program, which takes the options of examples/mnist; mpirun; folder, for what they write.
 # SPDX-License-Identifier: Apache-2.0
-set(training --limit 330 --batch 32 --epochs 1)  # the last batch is short, and split unevenly
+set(training --limit 330 --batch 32 --epochs 1)  # the last batch is short
 file(MAKE_DIRECTORY "${folder}")
 set(ENV{OMP_NUM_THREADS} 1)
 

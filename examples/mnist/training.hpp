@@ -84,55 +84,61 @@ struct journal {
   }
 };
 
+/// This rank's part of the batches of all epochs.
+template <class Ranks>
+tn::data::loader<digits> make_loader(const digits& examples, const options& options, const Ranks& ranks) {
+  if (options.batch % ranks.size() != 0) {
+    throw tn::error(tn::compose_text("mnist: a batch of ", options.batch, ", expected a multiple of the ", ranks.size(),
+                                     " ranks that share it"));
+  }
+  return tn::data::loader(examples, {.batch = options.batch / ranks.size(),
+                                     .shuffle = true,
+                                     .seed = options.seed,
+                                     .shard = {ranks.rank(), ranks.size(), /*drop_uneven=*/true}});
+}
+
 /// Trains from where a checkpoint stands, or from the beginning. Returns the signal that ended it early, or 0.
 template <class Space, class Network, class Ranks>
 int train(Network& net, const digits& examples, const options& options, Ranks& ranks) {
   const bool is_first = ranks.rank() == 0;
   tn::train::sgd<Space> optimizer({.lr = options.rate, .momentum = 0.9});
-  tn::train::position position{.seed = options.seed};
+  auto loader = make_loader(examples, options, ranks);
+  if (loader.batches() == 0) throw tn::error("mnist: fewer digits than ranks; nothing to train on");
   tn::train::loss_plot plot(is_first ? options.plot : "");
-  tn::train::training all(net, optimizer, position, plot);
+  tn::train::training all(net, optimizer, loader, plot);
   if (options.resume && is_first && std::filesystem::exists(options.checkpoint)) {
     tn::train::load_state(all, options.checkpoint);
   }
   tn::distributed::broadcast_state(all, ranks);
   tn::distributed::data_parallel parallel(net, ranks);
   nn::pass<Network, image_shape, Space> pass(net);
-  journal log(options, is_first, position.step);
+  const auto steps_done = [&] { return loader.state().epoch * loader.batches() + loader.state().position; };
+  journal log(options, is_first, steps_done());
   const tn::train::interruption stop;
   const auto watch = options.watch ? std::make_unique<tn::train::nan_watch>() : nullptr;
 
-  while (position.epoch < options.epochs) {
-    const tn::distributed::shard part(examples, {.batch = options.batch,
-                                                 .rank = ranks.rank(),
-                                                 .ranks = ranks.size(),
-                                                 .shuffle = true,
-                                                 .seed = position.seed,
-                                                 .epoch = position.epoch,
-                                                 .first_batch = position.batch});
-    if (part.size() == 0) throw tn::error("mnist: fewer digits than ranks; nothing to train on");
-    tn::data::loader loader(part, {.batch = part.batch()});
-    const auto steps = part.batches_in_epoch() * options.epochs;
+  for (tn::index epoch = loader.state().epoch; epoch < options.epochs; ++epoch) {
+    auto batches = loader.epoch(epoch);
     std::optional<tn::train::progress> progress;
     if (is_first) {
-      progress.emplace("epoch " + std::to_string(position.epoch + 1) + "/" + std::to_string(options.epochs),
-                       examples.size());
-      progress->skip(position.batch * options.batch);
+      progress.emplace("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs), examples.size());
+      progress->skip(loader.state().position * options.batch);
     }
-    for (const auto& batch : loader.epoch(0)) {
+    for (const auto& batch : batches) {
       const auto images = batch.images.template to<Space>();
       const auto labels = batch.labels.template to<Space>();
       const auto logits = pass.forward(images.view());
       const float loss = tn::mean(nn::cross_entropy(logits, labels));
       const auto whole = parallel.backward(pass, images.view(), nn::cross_entropy_gradient(logits, labels),
                                            {images.extent(0), loss, stop.requested()});
-      optimizer.schedule(tn::train::cosine_annealing_lr{.t_max = steps}, position.step);
+      const auto step = steps_done() - 1;
+      optimizer.schedule(tn::train::cosine_annealing_lr{.t_max = loader.batches() * options.epochs}, step);
       optimizer.step(net);
-      log.add(position.step, whole.loss, optimizer.options().lr);
+      log.add(step, whole.loss, optimizer.options().lr);
       plot.add(whole.loss);
       if (progress) progress->advance(whole.examples, static_cast<float>(whole.loss));
-      position.advance(part.batches_in_epoch());
-      const bool is_due = whole.wants_to_stop || position.batch == 0 || position.step % options.every == 0;
+      const bool is_last = loader.state().position == loader.batches();
+      const bool is_due = whole.wants_to_stop || is_last || steps_done() % options.every == 0;
       if (is_due && is_first && !options.checkpoint.empty()) {
         log.csv.flush();
         tn::train::save_state(all, options.checkpoint);

@@ -16,7 +16,6 @@
 #include <tenon/data/weighted_sampler.hpp>
 #include <tenon/device/emulated.hpp>
 #include <tenon/distributed/data_parallel.hpp>
-#include <tenon/distributed/shard.hpp>
 #include <tenon/distributed/threads.hpp>
 #include <tenon/io/csv.hpp>
 #include <tenon/io/idx.hpp>

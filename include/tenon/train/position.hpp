@@ -10,7 +10,8 @@
 
 namespace tenon::train {
 
-/// A part of a `training`: the batch that comes next, and the seed that its order hangs on.
+/// A part of a `training` whose batches come from elsewhere than a loader, which remembers its own position: the batch
+/// that comes next, and the seed that its order hangs on.
 /// example   train::position position{.seed = 1}; train::training all(net, optimizer, position);
 struct position {
   static constexpr const char* state_prefix = "position.";
