@@ -124,3 +124,33 @@ TEST_CASE("images are turned about their middle", "[transforms]") {
                    expected = data::rotate(square, again.uniform(-30, 30));
   check_image(turned, [&](place c, place y, place x) { return expected(c, y, x); });
 }
+
+TEST_CASE("images are turned between their elements", "[transforms]") {
+  const byte_image image = numbered_image(2, 4, 7);
+  const tenon::tensor<double, tenon::rank<3>> exact = tenon::cast<double>(image);
+  for (const double degrees : {0.0, 30.0, 90.0, -200.0}) {
+    const double angle = degrees * 3.14159265358979323846 / 180, sine = std::sin(angle), cosine = std::cos(angle);
+    const byte_image bytes = data::rotate<tenon::linear_filter>(image, degrees, 9);
+    const tenon::tensor<double, tenon::rank<3>> values = data::rotate<tenon::linear_filter>(exact, degrees, 9);
+    for (place i = 0; i < image.size(); ++i) {
+      const place c = i / 28, y = i / 7 % 4, x = i % 7;
+      const double down = static_cast<double>(y) - 1.5, right = static_cast<double>(x) - 3;
+      const double row = cosine * down + sine * right + 1.5, column = cosine * right - sine * down + 3;
+      double expected = 0;
+      for (place j = -8; j < 15; ++j) {
+        for (place k = -8; k < 15; ++k) {
+          const double weight = std::max(0.0, 1 - std::abs(row - static_cast<double>(j))) *
+                                std::max(0.0, 1 - std::abs(column - static_cast<double>(k)));
+          expected += weight * at_or(image, c, j, k, 9);
+        }
+      }
+      CAPTURE(degrees, c, y, x);
+      CHECK(std::abs(values(c, y, x) - expected) < 1e-10);
+      CHECK(std::abs(static_cast<double>(bytes(c, y, x)) - expected) < 0.5 + 1e-4);
+    }
+  }
+  data::random_draws draws(5, 1), again(5, 1);
+  const byte_image turned = data::random_rotation<tenon::linear_filter>(image, draws, 30),
+                   expected = data::rotate<tenon::linear_filter>(image, again.uniform(-30, 30));
+  check_image(turned, [&](place c, place y, place x) { return expected(c, y, x); });
+}

@@ -6,9 +6,6 @@
 
 #include <cmath>
 #include <tenon/data/transforms.hpp>
-#include <tenon/expr/interpolation.hpp>
-#include <tenon/expr/operations/rounding.hpp>
-#include <tenon/expr/operations/where_cast.hpp>
 
 namespace tenon::data {
 
@@ -23,11 +20,8 @@ template <class Filter = antialiased<linear_filter>, tensor_operand Image>
 auto resize(const Image& image, const image_size& size) {
   using element = typename Image::element;
   constexpr int rank = Image::shape_type::rank;
-  constexpr bool is_byte = std::is_same_v<element, std::uint8_t>, is_exact = std::is_same_v<element, double>;
   static_assert(rank >= 2, "tenon: an image has rows and columns");
-  static_assert(Filter::reach == 0 || is_byte || !std::is_integral_v<element> || must_hold<element>,
-                "tenon: means of elements are bytes or floating; cast the image first, or take nearest_filter");
-  using number = std::conditional_t<is_exact && Filter::reach != 0, double, float>;
+  using number = std::conditional_t<std::is_same_v<element, double> && Filter::reach != 0, double, float>;
   interpolated_places<number, 2, Filter> places{{}, {{size.height, size.width}}, {}, Filter::reach == 0 ? 0 : 1};
   for (int axis = 0; axis < 2; ++axis) {
     const index from = image.shape().extent(rank - 2 + axis), to = places.output[axis];
@@ -37,11 +31,8 @@ auto resize(const Image& image, const image_size& size) {
     }
     places.image[axis] = from, places.step[axis] = number(from) / number(to);
   }
-  if constexpr (is_byte && Filter::reach != 0) {
-    return cast<element>(rint(interpolate(cast<float>(image), places)));
-  } else {
-    return interpolate(image, places);
-  }
+  if constexpr (Filter::reach == 0) return interpolate(image, places);
+  else return mean_as<element>(interpolate(cast<number>(image), places));
 }
 
 /// The size of an image whose shorter edge becomes `edge`, and whose proportions stay, rounded down.

@@ -6,7 +6,8 @@
 
 #include <cmath>
 #include <tenon/data/random_draws.hpp>
-#include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/interpolation.hpp>
+#include <tenon/expr/operations/rounding.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/views/index_map.hpp>
 #include <tenon/expr/views/pad.hpp>
@@ -108,59 +109,119 @@ auto centre_crop(const Image& image, const image_size& size, typename Image::ele
   return crop(image, margin(extents[rank - 2], size.height), margin(extents[rank - 1], size.width), size, outside);
 }
 
-/// Where an element of a turned image is found: around the middle of the last two axes, at the nearest element.
-template <class T, int Rank>
-struct rotation_map {
+/// Means of elements of this type: bytes are rounded to even, floats stay as they are.
+template <dtype Element, class Node>
+auto mean_as(const Node& means) {
+  static_assert(!std::is_integral_v<Element> || std::is_same_v<Element, std::uint8_t> || must_hold<Element>,
+                "tenon: means of elements are bytes or floating; cast the image first, or take nearest_filter");
+  if constexpr (std::is_same_v<Element, std::uint8_t>) return cast<Element>(rint(means));
+  else return means;
+}
+
+/// Where elements of a turned image lie in the image: around the middle of its rows and columns.
+struct rotation {
   index height, width;
   double cosine, sine;
+
+  TENON_HOST_DEVICE double row(index y, index x) const {
+    return cosine * from_middle(y, height) + sine * from_middle(x, width) + middle(height);
+  }
+  TENON_HOST_DEVICE double column(index y, index x) const {
+    return cosine * from_middle(x, width) - sine * from_middle(y, height) + middle(width);
+  }
+
+ private:
+  TENON_HOST_DEVICE static double middle(index extent) { return 0.5 * static_cast<double>(extent - 1); }
+  TENON_HOST_DEVICE static double from_middle(index place, index extent) {
+    return static_cast<double>(place) - middle(extent);
+  }
+};
+
+/// From an element of a turned image to one near its place: where that, moved by `shift`, is rounded down to, and as
+/// many rows `down` and columns `right` of there.
+template <class T, int Rank>
+struct rotation_map {
+  rotation turn;
+  double shift;
+  index down, right;
   T outside;
 
-  TENON_HOST_DEVICE index row(const array<index, Rank>& position) const {
-    const double y = from_middle(position[Rank - 2], height), x = from_middle(position[Rank - 1], width);
-    return nearest(cosine * y + sine * x, height);
-  }
-  TENON_HOST_DEVICE index column(const array<index, Rank>& position) const {
-    const double y = from_middle(position[Rank - 2], height), x = from_middle(position[Rank - 1], width);
-    return nearest(cosine * x - sine * y, width);
-  }
   TENON_HOST_DEVICE bool contains(const array<index, Rank>& position) const {
-    const index y = row(position), x = column(position);
-    return y >= 0 && y < height && x >= 0 && x < width;
+    const auto [y, x] = find(position);
+    return y >= 0 && y < turn.height && x >= 0 && x < turn.width;
   }
   TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
-    const index y = row(position), x = column(position);
+    const auto [y, x] = find(position);
     position[Rank - 2] = y, position[Rank - 1] = x;
     return position;
   }
 
  private:
-  TENON_HOST_DEVICE static double from_middle(index place, index extent) {
-    return static_cast<double>(place) - 0.5 * static_cast<double>(extent - 1);
-  }
-  TENON_HOST_DEVICE static index nearest(double distance, index extent) {
-    return static_cast<index>(::floor(distance + 0.5 * static_cast<double>(extent - 1) + 0.5));
+  struct place {
+    index row, column;
+  };
+  TENON_HOST_DEVICE place find(const array<index, Rank>& position) const {
+    const index y = position[Rank - 2], x = position[Rank - 1];
+    return {static_cast<index>(::floor(turn.row(y, x) + shift)) + down,
+            static_cast<index>(::floor(turn.column(y, x) + shift)) + right};
   }
 };
 
-/// The image turned counter-clockwise by an angle in degrees, of the nearest elements; `outside` where there are none.
+/// What that element counts between the four around a place.
+template <class Number>
+struct rotation_weight {
+  rotation turn;
+  index down, right;
+
+  TENON_HOST_DEVICE Number operator()(index y, index x) const {
+    return static_cast<Number>(share(turn.row(y, x), down) * share(turn.column(y, x), right));
+  }
+
+ private:
+  TENON_HOST_DEVICE static double share(double place, index is_behind) {
+    const double past = place - ::floor(place);
+    return is_behind != 0 ? past : 1 - past;
+  }
+};
+
+/// The image turned counter-clockwise by an angle in degrees, of the nearest elements, or with `linear_filter` of the
+/// four around a place; `outside` where there are none. Bytes stay bytes, rounded to even.
 /// source    torchvision.transforms.functional.rotate, which defaults to the nearest too
-template <tensor_operand Image>
+/// example   data::rotate<linear_filter>(image, 15)
+template <class Filter = nearest_filter, tensor_operand Image>
 auto rotate(const Image& image, double degrees, typename Image::element outside = {}) {
   using shape_type = typename Image::shape_type;
+  using element = typename Image::element;
   constexpr int rank = shape_type::rank;
+  constexpr bool is_nearest = std::is_same_v<Filter, nearest_filter>;
   static_assert(rank >= 2, "tenon: an image has rows and columns");
+  static_assert(is_nearest || std::is_same_v<Filter, linear_filter> || must_hold<Filter>,
+                "tenon: images are turned with nearest_filter or linear_filter");
   const shape_type extents = image.shape();
   const double angle = degrees * (3.14159265358979323846 / 180);
-  return make_remap(rotation_map<decltype(outside), rank>{extents.extent(rank - 2), extents.extent(rank - 1),
-                                                          std::cos(angle), std::sin(angle), outside},
-                    extents, as_node(image));
+  const rotation turn{extents.extent(rank - 2), extents.extent(rank - 1), std::cos(angle), std::sin(angle)};
+  const auto elements = [&](double shift, index down, index right) {
+    return make_remap(rotation_map<element, rank>{turn, shift, down, right, outside}, extents, as_node(image));
+  };
+  if constexpr (is_nearest) {
+    return elements(0.5, 0, 0);
+  } else {
+    using number = std::conditional_t<std::is_same_v<element, double>, double, float>;
+    const tenon::rank<2> plane(turn.height, turn.width);
+    const auto part = [&](index down, index right) {
+      return cast<number>(elements(0, down, right)) * map(rotation_weight<number>{turn, down, right},
+                                                          index_grid<index>(plane, axis<0>),
+                                                          index_grid<index>(plane, axis<1>));
+    };
+    return mean_as<element>(part(0, 0) + part(0, 1) + part(1, 0) + part(1, 1));
+  }
 }
 
 /// The same by an angle drawn from [-degrees, degrees).
 /// source    torchvision.transforms.RandomRotation
-template <tensor_operand Image>
+template <class Filter = nearest_filter, tensor_operand Image>
 auto random_rotation(const Image& image, random_draws& draws, double degrees, typename Image::element outside = {}) {
-  return rotate(image, draws.uniform(-degrees, degrees), outside);
+  return rotate<Filter>(image, draws.uniform(-degrees, degrees), outside);
 }
 
 }  // namespace tenon::data
