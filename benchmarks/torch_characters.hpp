@@ -7,9 +7,10 @@
 #include "torch_networks.hpp"
 
 struct torch_language_model : torch::nn::Module {
-  torch_language_model(std::int64_t characters, std::int64_t features, std::int64_t hidden, std::int64_t layers)
+  torch_language_model(std::int64_t characters, std::int64_t features, std::int64_t hidden, std::int64_t layers,
+                       double dropout)
       : embedding(characters, features),
-        lstm(torch::nn::LSTMOptions(features, hidden).num_layers(layers)),
+        lstm(torch::nn::LSTMOptions(features, hidden).num_layers(layers).dropout(dropout)),
         head(hidden, characters) {
     register_module("embedding", embedding), register_module("lstm", lstm), register_module("head", head);
   }
@@ -28,7 +29,7 @@ class torch_learner {
   template <class Options, class Model>
   torch_learner(const Options& options, std::int64_t characters, Model& parameters)
       : clip_(options.clip),
-        model_(characters, 64, options.hidden, options.layers),
+        model_(characters, 64, options.hidden, options.layers, options.dropout),
         optimizer_(model_.parameters(), torch::optim::AdamOptions(options.rate)) {
     take_parameters(model_, parameters);
   }
@@ -37,6 +38,7 @@ class torch_learner {
   float step(const Batch& batch, double rate) {
     static_cast<torch::optim::AdamOptions&>(optimizer_.param_groups()[0].options()).lr(rate);
     optimizer_.zero_grad();
+    model_.train();
     const torch::Tensor loss = loss_of(batch, torch::kMean);
     loss.backward();
     torch::nn::utils::clip_grad_norm_(model_.parameters(), clip_);
@@ -47,6 +49,7 @@ class torch_learner {
   template <class Batch>
   double loss(const Batch& batch) {
     const torch::NoGradGuard no_gradients;
+    model_.eval();
     return loss_of(batch, torch::kSum).template item<float>();
   }
 

@@ -1,6 +1,6 @@
 // benchmarks/w09_networks.cpp: W9, training steps of a convolutional network and of an LSTM classifier; inference.
-// Tenon, libtorch, and oneDNN by hand, from the same parameters on the same data; five steps must leave all of them with
-// the same answers.
+// Tenon, libtorch, and oneDNN by hand, from the same parameters on the same data; five steps must leave all of them
+// with the same answers.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/nn/inference.hpp>

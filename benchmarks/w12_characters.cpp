@@ -18,7 +18,7 @@ using batch_type = char_lstm::step_input<tn::host>;
 constexpr tn::train::cosine_annealing_lr falling{.t_max = 1'000'000};
 
 model_type make_model(const char_lstm::corpus& text, const char_lstm::options& options) {
-  return {{text.characters.size(), 64, options.hidden, options.layers}, options.seed};
+  return {{text.characters.size(), 64, options.hidden, options.layers, options.dropout}, options.seed};
 }
 
 /// The model with its optimizer.
@@ -30,6 +30,7 @@ class tenon_learner {
   }
 
   float step(const batch_type& batch, double rate) {
+    model_.train(true);
     const auto scores = model_.forward(batch.tokens.view());
     const float loss = tn::mean(nn::cross_entropy(scores, batch.targets));
     model_.backward(batch.tokens.view(), nn::cross_entropy_gradient(scores, batch.targets));
@@ -39,6 +40,7 @@ class tenon_learner {
   }
   /// Of all characters of a batch together.
   double loss(const batch_type& batch) {
+    model_.train(false);
     const float total = tn::sum(nn::cross_entropy(model_.forward(batch.tokens.view()), batch.targets));
     return static_cast<double>(total);
   }
@@ -95,8 +97,9 @@ torch_learner make_peer(const char_lstm::corpus& text, const char_lstm::options&
   return {options, text.characters.size(), parameters};
 }
 
-/// Ends the program when the first steps do not lose the same.
-void compare_first_steps(const char_lstm::corpus& text, const char_lstm::options& options) {
+/// Ends the program when the first steps, without dropout, do not lose the same.
+void compare_first_steps(const char_lstm::corpus& text, char_lstm::options options) {
+  options.dropout = 0;
   tenon_learner ours(options, text);
   torch_learner theirs = make_peer(text, options);
   auto batches = batches_of(text, options);

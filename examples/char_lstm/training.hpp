@@ -20,7 +20,7 @@ struct options {
   std::string text, prompt = "\n";
   double seconds = 0;
   tn::index epochs = -1, batch = 16, length = 64, hidden = 256, layers = 2, sample = 400;
-  double rate = 3e-3, dropout = 0, clip = 1, temperature = 0.8;
+  double rate = 3e-3, dropout = 0.25, clip = 1, temperature = 0.8;
   std::uint64_t seed = 1;
 
   /// Of the little text that the program carries, many.
