@@ -113,6 +113,8 @@ TEST_CASE("derivatives of trigonometric, hyperbolic and special functions", "[ev
       {"gamma", of_one(tenon::gamma, 0.5f, 3)},
       {"lgamma", of_one(tenon::lgamma, 0.5f, 3)},
       {"digamma", of_one(tenon::digamma, 0.5f, 3)},
+      {"trigamma", of_one(tenon::trigamma, 0.5f, 3)},
+      {"polygamma", of_one(tenon::polygamma<4>, -0.9f, -0.2f)},
   });
 }
 

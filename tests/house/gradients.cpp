@@ -96,7 +96,6 @@ const reasons sections_without_gradients = {
 };
 
 const reasons functions_without_gradients = {
-    {"trigamma", "no derivative"},
     {"quantise dequantise", "integers"},
     {"fake_quantise", "its gradient is meant to be no slope: tests/expr/operations/quantise.cpp"},
     {"argmax argmin all any count_nonzero", "positions, truth values and counts"},

@@ -41,6 +41,29 @@ const std::vector<double> tabulated = {-0.57721566490153286061, 0.42278433509846
                                        -4.22745353337626540809, 2.25175258906672110765, 0.03648997397857652056,
                                        0.70315664064524318723,  4.60016185273808140016, 23.02585092989045684};
 
+/// Polygamma to 18 digits, of 60 that mpmath computes with.
+const std::vector<double> polygamma_arguments = {0.5, 1, 2.75, 9.5, 40, 1e5, 1e-5, -0.25, -3.625, -20.0625};
+const std::vector<double> of_order_1 = {
+    4.93480220054467931,  1.64493406684822644,   0.437571257648930761, 0.110997288469099032, 0.0253151038412910282,
+    1.00000500001666667e-5, 10000000001.6449084, 18.5418796476716065,  11.3217004552608026,  259.266768519012144};
+const std::vector<double> of_order_2 = {
+    -16.82879664423432,  -2.40411380631918857,  -0.188714633031301223, -0.0123078458077093375, -6.40820271835298588e-4,
+    -1.00001000005e-10, -2000000000000001.91, 122.69736678366236,    -30.1514710202340525,   8191.17587791218935};
+const std::vector<double> of_order_6 = {
+    -92203.4579238030233,  -726.011479714984435,     -0.692977278944388105, -2.21044910012040896e-4,
+    -3.15581795523639392e-8, -1.20003600042e-28, -7.19999999999999588e37, 11791071.0734969046,
+    -671147.418952033896,  193273527657.226715};
+const std::vector<double> of_order_13 = {
+    102023530134651.95,      6227402193.41097176,     4461.23500396251804,     1.721912093854073e-4,
+    8.36504393882232527e-13, 4.7903273583048576e-57, 6.22702079999999287e79, 1.67155351745219678e18,
+    5730371420385938.93,     4.48704136872133264e26};
+
+template <int Order, class Space>
+std::string polygamma_difference(const std::vector<double>& expected) {
+  const auto x = tenon_test::repeated<double, Space>(polygamma_arguments, 10);
+  return tenon_test::relative_difference(numbers_of(tenon::polygamma<Order>(x)), expected, 2e-14, 0);
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("special functions of float", "[special]", tenon_test::spaces) {
@@ -98,4 +121,24 @@ TEMPLATE_LIST_TEST_CASE("trigamma follows its recurrence", "[special]", tenon_te
       tenon_test::tensor_of<TestType, double>(tenon::rank<1>(300), tenon_test::random_values<double>(300, 44, -20, 20));
   const auto step = 1 / tenon::square(x);
   CHECK(tenon_test::difference(numbers_of(tenon::trigamma(x + 1) + step), numbers_of(tenon::trigamma(x)), 1e-9) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("polygamma has its values", "[special]", tenon_test::spaces) {
+  CHECK(polygamma_difference<1, TestType>(of_order_1) == "");
+  CHECK(polygamma_difference<2, TestType>(of_order_2) == "");
+  CHECK(polygamma_difference<6, TestType>(of_order_6) == "");
+  CHECK(polygamma_difference<13, TestType>(of_order_13) == "");
+  const auto narrow = tenon_test::repeated<float, TestType>({1, 2.75, -0.25}, 3);
+  CHECK(tenon_test::relative_difference(numbers_of(tenon::polygamma<2>(narrow)),
+                                        {of_order_2[1], of_order_2[2], of_order_2[7]}, 0x1p-23, 0) == "");
+  CHECK(numbers_of(tenon::polygamma<0>(narrow)) == numbers_of(tenon::digamma(narrow)));
+}
+
+TEMPLATE_LIST_TEST_CASE("polygamma at its poles and beyond", "[special]", tenon_test::spaces) {
+  const auto x = tenon_test::repeated<double, TestType>({0, -0.0, -2, -1e17, infinity, -infinity, nan_value, 1e300}, 8);
+  const double nan = nan_value;
+  CHECK(tenon_test::relative_difference(numbers_of(tenon::polygamma<2>(x)),
+                                        {-infinity, -infinity, -infinity, -infinity, 0, nan, nan, 0}, 0, 0) == "");
+  CHECK(tenon_test::relative_difference(numbers_of(tenon::polygamma<3>(x)),
+                                        {infinity, infinity, infinity, infinity, 0, nan, nan, 0}, 0, 0) == "");
 }

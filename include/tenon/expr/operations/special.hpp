@@ -1,4 +1,4 @@
-// tenon/expr/operations/special.hpp: the error, gamma, digamma and trigamma functions.
+// tenon/expr/operations/special.hpp: the error, gamma, digamma and polygamma functions.
 // Integers are taken to float.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
@@ -13,7 +13,8 @@ namespace tenon {
 struct digamma_op;
 struct exp_op;
 struct square_op;
-struct trigamma_op;
+template <int Order>
+struct polygamma_op;
 
 /// Error function: 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 struct erf_op : floating_result {
@@ -80,7 +81,7 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
     return static_cast<T>(of_positive(1 - reflected) - pi / std::tan(pi * fraction));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
-    return g * apply_op<trigamma_op>(x);
+    return g * apply_op<polygamma_op<1>>(x);
   }
 
  private:
@@ -95,32 +96,72 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
 };
 inline constexpr pointwise_function<digamma_op> digamma;
 
-/// Derivative of digamma; infinite at 0 and negative whole numbers.
-/// Small x are moved up by psi'(x) = psi'(x + 1) + 1 / x^2, negative ones reflected by psi'(x) = (pi / sin(pi x))^2 -
-/// psi'(1 - x); then the asymptotic series (Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.12), all in double.
-struct trigamma_op : floating_result, lanewise<trigamma_op> {
-  static constexpr const char* name = "trigamma";
+/// Derivative of digamma, `Order` times; at 0 and negative whole numbers infinite, below 0 where the order is even.
+/// It is +-Order! times Hurwitz's zeta function of Order + 1 and x: its first terms one by one until x is large, the
+/// others by Euler and Maclaurin's sum; negative x are reflected by derivatives of the cotangent. All in double.
+/// source    Abramowitz and Stegun 6.4.6, 6.4.7, 6.4.10, 6.4.11
+template <int Order>
+struct polygamma_op : floating_result, lanewise<polygamma_op<Order>> {
+  static_assert((Order >= 1 && Order <= 30) || must_hold<std::integral_constant<int, Order>>,
+                "tenon: polygamma is known for orders from 0 to 30");
+  static constexpr const char* name = "polygamma";
   template <class T>
   TENON_HOST_DEVICE static T number(T x) {
-    const double given = static_cast<double>(x), fraction = given - std::floor(given);
-    if (!(x <= 0)) return static_cast<T>(of_positive(given));
-    if (fraction == 0) return static_cast<T>(__builtin_huge_val());
-    constexpr double pi = 3.14159265358979323846;
-    const double reflection = pi / std::sin(pi * fraction);
-    return static_cast<T>(reflection * reflection - of_positive(1 - given));
+    constexpr double leading = Order % 2 == 0 ? -1 : 1, pi = 3.14159265358979323846;
+    const double given = static_cast<double>(x), from_pole = given - std::rint(given);
+    if (!(x <= 0)) return static_cast<T>(leading * of_positive(given));
+    if (from_pole == 0) return static_cast<T>(leading * __builtin_huge_val());
+    return static_cast<T>(leading * slope_of_cotangent(1 / std::tan(pi * from_pole)) - of_positive(1 - given));
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
+    return g * apply_op<polygamma_op<Order + 1>>(x);
   }
 
  private:
+  TENON_HOST_DEVICE static double one_over_power(double x, int exponent) {
+    double power = 1;
+    for (int i = 0; i < exponent; ++i) power *= x;
+    return 1 / power;
+  }
+  /// The magnitude of the derivative of pi cot(pi x), from that cotangent: of each power, one lower and one higher.
+  TENON_HOST_DEVICE static double slope_of_cotangent(double cotangent) {
+    constexpr array<double, Order + 2> factors = [] {
+      constexpr double pi = 3.14159265358979323846;
+      array<double, Order + 2> before{{0, pi}};
+      for (int order = 0; order < Order; ++order) {
+        array<double, Order + 2> after{};
+        for (int power = 1; power <= order + 1; ++power) {
+          after[power - 1] += pi * power * before[power];
+          after[power + 1] += pi * power * before[power];
+        }
+        before = after;
+      }
+      return before;
+    }();
+    double result = 0;
+    for (int power = Order + 1; power >= 0; --power) result = result * cotangent + factors[power];
+    return result;
+  }
   TENON_HOST_DEVICE static double of_positive(double x) {
-    double moved = 0;
-    for (; x < 10; ++x) moved += 1 / (x * x);
-    const double s = 1 / (x * x);
-    const double series =
-        s * (1.0 / 6 -
-             s * (1.0 / 30 - s * (1.0 / 42 - s * (1.0 / 30 - s * (5.0 / 66 - s * (691.0 / 2730 - s * (7.0 / 6)))))));
-    return moved + (1 + 0.5 / x + series) / x;
+    constexpr array<double, 7> bernoulli{{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
+                                          -691.0 / 1307674368000, 1.0 / 74724249600}};  // over factorials
+    double first_terms = 0, factorial = 1, rising = Order + 1, series = 0;
+    for (; x < 10 + 2 * Order; ++x) first_terms += one_over_power(x, Order + 1);
+    double over_power = 1 / (x * x);
+    for (int j = 0; j < 7; ++j) {
+      series += bernoulli[j] * rising * over_power;
+      rising *= (Order + 2 + 2 * j) * (Order + 3 + 2 * j), over_power /= x * x;
+    }
+    for (int i = 2; i <= Order; ++i) factorial *= i;
+    return factorial * (first_terms + one_over_power(x, Order) * (1.0 / Order + 0.5 / x + series));
   }
 };
+/// example   polygamma<2>(x)
+template <int Order>
+inline constexpr pointwise_function<std::conditional_t<Order == 0, digamma_op, polygamma_op<Order>>> polygamma;
+
+/// Derivative of digamma: polygamma<1>.
+using trigamma_op = polygamma_op<1>;
 inline constexpr pointwise_function<trigamma_op> trigamma;
 
 }  // namespace tenon
