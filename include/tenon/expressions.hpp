@@ -47,6 +47,7 @@
 #include <tenon/expr/operations/map.hpp>
 #include <tenon/expr/operations/quantise.hpp>
 #include <tenon/expr/operations/rounding.hpp>
+#include <tenon/expr/operations/self_gated.hpp>
 #include <tenon/expr/operations/special.hpp>
 #include <tenon/expr/operations/stop_gradient.hpp>
 #include <tenon/expr/operations/trigonometric.hpp>

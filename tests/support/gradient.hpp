@@ -33,7 +33,19 @@ auto drawn(const Shape& extents, std::uint64_t seed, float low = -2, float high 
   return tenon::tensor<double, Shape>(tenon::uniform<double>(extents, seed, low, high));
 }
 
-/// The same of a view of 4 x 6 numbers, squared so that every element has a gradient of its own.
+/// Empty when the second derivatives of `function` at `x`, along the gradient of a result whose elements all count,
+/// agree with central differences of first ones.
+template <class Function, class Tensor>
+std::string second_difference(const Function& function, Tensor& x, double tolerance = 1e-6) {
+  const auto v = tenon::variable<0>(x);
+  const auto result = function(v);
+  const auto [first] = tenon::vjp(result, weights_of(result.shape()), tenon::wrt(v));
+  const auto slope = tenon::sum(first * tenon::uniform<double>(first.shape(), 78, 0.5f, 1.5f));
+  const auto [second] = tenon::gradient(slope, tenon::wrt(v));
+  return difference_from_slopes(x, second, [&] { return static_cast<double>(slope); }, 1e-6, tolerance);
+}
+
+/// As `gradient_difference`, of a view of 4 x 6 numbers, squared so that every element has a gradient of its own.
 template <class View>
 std::string view_difference(const View& view) {
   auto x = drawn(tenon::rank<2>(4, 6), 3);

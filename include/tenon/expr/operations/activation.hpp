@@ -1,4 +1,4 @@
-// tenon/expr/operations/activation.hpp: the activations of neural networks.
+// tenon/expr/operations/activation.hpp: the activations of neural networks, but those of self_gated.hpp.
 // Definitions and defaults are PyTorch's, also at -infinity: x times a factor that vanishes there is NaN.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,7 +11,6 @@
 namespace tenon {
 
 struct abs_op;
-struct erf_op;
 struct exp_op;
 struct expm1_op;
 struct minimum_op;
@@ -188,73 +187,6 @@ struct log_sigmoid_op : floating_result {
 };
 inline constexpr pointwise_function<log_sigmoid_op> log_sigmoid;
 
-/// x * sigmoid(x), also called swish.
-struct silu_op : floating_result {
-  static constexpr const char* name = "silu";
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return x / (simd::constant_like<V>(1) + simd::exp(-x));
-  }
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
-    const V one = simd::constant_like<V>(1), share = sigmoid_op::value(x);
-    return share * (one + x * (one - share));
-  }
-  static auto curve(const auto& x) {
-    return apply_op<slope_op<sigmoid_op>>(x) * (2 + x * (1 - 2 * apply_op<sigmoid_op>(x)));
-  }
-  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
-    return g * apply_op<slope_op<silu_op>>(x);
-  }
-};
-inline constexpr pointwise_function<silu_op> silu;
-
-/// x * (1 + erf(x / sqrt(2))) / 2
-struct gelu_op : floating_result {
-  static constexpr const char* name = "gelu";
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    const V doubled_share = simd::constant_like<V>(1) + simd::erf(x * simd::constant_like<V>(0.70710678118654752440));
-    return simd::constant_like<V>(0.5) * x * doubled_share;
-  }
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
-    const V half = simd::constant_like<V>(0.5), density = simd::constant_like<V>(0.39894228040143267794);
-    const V share = half + half * simd::erf(x * simd::constant_like<V>(0.70710678118654752440));
-    return share + x * (density * simd::exp(-half * x * x));
-  }
-  static auto curve(const auto& x) {
-    const auto squared = apply_op<square_op>(x);
-    return (2 - squared) * (0.39894228040143267794 * apply_op<exp_op>(-0.5 * squared));
-  }
-  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
-    return g * apply_op<slope_op<gelu_op>>(x);
-  }
-};
-inline constexpr pointwise_function<gelu_op> gelu;
-
-/// gelu with its approximation x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3): here x * sigmoid(2 u).
-struct gelu_tanh_op : floating_result {
-  static constexpr const char* name = "gelu_tanh";
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    const V u = simd::constant_like<V>(0.79788456080286535588) * (x + simd::constant_like<V>(0.044715) * (x * x * x));
-    return x * sigmoid_op::value(u + u);
-  }
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
-    const V one = simd::constant_like<V>(1), factor = simd::constant_like<V>(0.79788456080286535588),
-            cubic = simd::constant_like<V>(0.044715), squared = x * x;
-    const V u = factor * x * (one + cubic * squared), share = sigmoid_op::value(u + u);
-    const V steepness = factor * (one + simd::constant_like<V>(3) * cubic * squared);
-    return share * (one + (x + x) * steepness * (one - share));
-  }
-  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
-    return g * apply_op<slope_op<gelu_tanh_op>>(x);
-  }
-};
-inline constexpr pointwise_function<gelu_tanh_op> gelu_tanh;
-
 /// log(1 + exp(beta * x)) / beta without overflow on the way; x itself where beta * x is above `linear_from`.
 /// example   softplus(x), softplus(x, beta), softplus(x, beta, 50)
 struct softplus_op : floating_result {
@@ -271,28 +203,6 @@ struct softplus_op : floating_result {
   }
 };
 inline constexpr pointwise_function_with_defaults<softplus_op> softplus;
-
-/// x * tanh(softplus(x)); the tangent is n / (n + 2) of n = exp(x) * (exp(x) + 2), and 1 from 20 on.
-struct mish_op : floating_result {
-  static constexpr const char* name = "mish";
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
-    const V n = power * (power + simd::constant_like<V>(2));
-    return x * (n / (n + simd::constant_like<V>(2)));
-  }
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
-    const V one = simd::constant_like<V>(1), two = simd::constant_like<V>(2);
-    const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
-    const V n = power * (power + two), tangent = n / (n + two);
-    return tangent + x * (one - tangent * tangent) * (power / (one + power));
-  }
-  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
-    return g * apply_op<slope_op<mish_op>>(x);
-  }
-};
-inline constexpr pointwise_function<mish_op> mish;
 
 /// x / (1 + |x|)
 struct softsign_op : floating_result {

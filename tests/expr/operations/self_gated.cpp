@@ -1,0 +1,47 @@
+// tests/expr/operations/self_gated.cpp: a table of the family, and its derivatives where powers are infinite.
+// References are PyTorch's formulas in double; none may overflow on the way or lose small values.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/operations/self_gated.hpp>
+
+#include <tenon/expressions.hpp>
+
+#include "support/activation_inputs.hpp"
+#include "support/catch.hpp"
+#include "support/spaces.hpp"
+
+namespace {
+
+using tenon_test::absolute_difference;
+using tenon_test::everywhere;
+using tenon_test::numbers_of;
+using tenon_test::unary_difference;
+
+double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+double gelu_of(double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }
+double gelu_tanh_of(double x) { return x * sigmoid_of(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)); }
+
+template <class T, class Space>
+void check_activations() {
+  CHECK(unary_difference<T, Space>(tenon::silu, [](double x) { return x * sigmoid_of(x); }, everywhere, 4) == "");
+  CHECK(unary_difference<T, Space>(
+            tenon::mish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, everywhere, 6) == "");
+  const double unit = 8 * tenon_test::spacing<T>;
+  CHECK(absolute_difference<T, Space>(tenon::gelu, gelu_of, unit) == "");
+  CHECK(absolute_difference<T, Space>(tenon::gelu_tanh, gelu_tanh_of, unit) == "");
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("self-gated activations of float, double and half", "[self_gated]", tenon_test::spaces) {
+  check_activations<float, TestType>();
+  check_activations<double, TestType>();
+  const std::vector<double> x = {0, 1, -1, 0.25, -0.75, 3, 8, 11};
+  CHECK(unary_difference<tenon::half, TestType>(tenon::gelu, gelu_of, x, 1) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("curves of activations vanish where powers would be infinite", "[self_gated]",
+                        tenon_test::spaces) {
+  const auto x = tenon_test::repeated<float, TestType>({-1e30, -1e9, 1e9, 1e30}, 4);
+  CHECK(numbers_of(tenon::gelu_tanh_op::curve(tenon::as_node(x))) == std::vector<double>(4, 0.0));
+  for (const double each : numbers_of(tenon::mish_op::curve(tenon::as_node(x)))) CHECK(std::fabs(each) < 1e-6);
+}
