@@ -50,14 +50,15 @@ std::string page_without(const std::string& page, const reasons& without) {
   return kept;
 }
 
-/// The layers that headers of nn declare: by the name that they show, or as another one with arguments.
+/// The layers that headers of nn declare: by the name that they show, or as another one with arguments; and losses.
 names layers_of(const house::texts& tree) {
   static const std::regex shown("^  static constexpr const char\\* name = \"(\\w+)\";");
   static const std::regex alias("^using (?!\\w+_options)(\\w+) = [\\w:]+<");
+  static const std::regex loss("^auto (\\w+_loss|cross_entropy\\w*)\\(");
   names found;
   for (const auto& [path, text] : tree) {
     if (!house::starts_with(path, "include/tenon/nn/")) continue;
-    found.merge(matches_of(text, shown)), found.merge(matches_of(text, alias));
+    for (const std::regex& pattern : {shown, alias, loss}) found.merge(matches_of(text, pattern));
   }
   return found;
 }
@@ -107,12 +108,8 @@ const reasons functions_without_gradients = {
 
 const reasons layers_without_gradients = {
     {"pad upsample", "of every border, of every size: they have rows"},
-    {"bilinear embedding_bag ctc_loss", "more than one input: tests of their own"},
-    {"max_unpool", "more than one input: tests/nn/max_unpool.cpp"},
     {"greatest_gradient", "a kernel of the backward pass of pools"},
     {"recurrent_steps recurrent_steps_backward", "kernels of recurrent layers, which have rows"},
-    {"dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout",
-     "draws other numbers in every pass: tests/nn/dropout.cpp"},
     {"matrix_view path_sum table_row element_after space_after", "no layers"},
 };
 
@@ -134,8 +131,8 @@ TEST_CASE("rows, functions and layers are found where they are written", "[gradi
                                      {{"Random", "no operands"}})) == names{"where"});
   CHECK(
       layers_of({{"include/tenon/nn/a.hpp",
-                  "struct glu {\n  static constexpr const char* name = \"glu\";\n};\nusing relu = activation<op>;"}}) ==
-      names{"glu", "relu"});
+                  "struct glu {\n  static constexpr const char* name = \"glu\";\n};\nusing relu = activation<op>;\n"
+                  "auto l1_loss(const X& x) {"}}) == names{"glu", "relu", "l1_loss"});
 }
 
 TEST_CASE("every function that has a gradient has a row", "[gradients]") {

@@ -4,9 +4,11 @@
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
 
 namespace nn = tenon::nn;
 using tenon::rank;
+using tenon_test::check_rows;
 using tenon_test::drawn;
 using tenon_test::gradient_difference;
 using tenon_test::numbers_of;
@@ -28,7 +30,27 @@ TEST_CASE("losses of rows and their gradients", "[distance_loss]") {
   auto x = drawn(rank<2>(4, 3), 1), y = drawn(rank<2>(4, 3), 2), z = drawn(rank<2>(4, 3), 3);
   tenon::tensor<std::int64_t, rank<1>> sign({4});
   for (tenon::index i = 0; i < 4; ++i) sign(i) = i % 2 == 0 ? 1 : -1;
-  CHECK(gradient_difference([&](const auto& a, const auto& b) { return nn::cosine_embedding_loss(a, b, sign); }, x,
-                            y) == "");
-  CHECK(gradient_difference([](const auto&... rows) { return nn::triplet_margin_loss(rows...); }, x, y, z) == "");
+  const auto of_cosines = [&](const auto& a, const auto& b) { return nn::cosine_embedding_loss(a, b, sign); };
+  const auto above_margin = [&](const auto& a, const auto& b) {
+    return nn::cosine_embedding_loss<nn::unreduced>(a, b, sign, -0.9);
+  };
+  check_rows({
+      {"cosine_embedding_loss", gradient_difference(of_cosines, x, y)},
+      {"cosine_embedding_loss", gradient_difference(above_margin, x, y)},
+      {"triplet_margin_loss",
+       gradient_difference([](const auto&... rows) { return nn::triplet_margin_loss(rows...); }, x, y, z)},
+  });
+}
+
+TEST_CASE("gradients of losses of one element at a time", "[distance_loss]") {
+  auto x = drawn(rank<2>(4, 3), 1), y = drawn(rank<2>(4, 3), 2);
+  const auto of_each = [](const auto& a, const auto& b) { return nn::mse_loss<nn::unreduced>(a, b); };
+  const auto smooth = [](const auto& a, const auto& b) { return nn::smooth_l1_loss<nn::to_sum>(a, b, 0.5); };
+  check_rows({
+      {"mse_loss", gradient_difference([](const auto& a, const auto& b) { return nn::mse_loss(a, b); }, x, y)},
+      {"mse_loss", gradient_difference(of_each, x, y)},
+      {"l1_loss", gradient_difference([](const auto& a, const auto& b) { return nn::l1_loss(a, b); }, x, y)},
+      {"huber_loss", gradient_difference([](const auto& a, const auto& b) { return nn::huber_loss(a, b, 2); }, x, y)},
+      {"smooth_l1_loss", gradient_difference(smooth, x, y)},
+  });
 }

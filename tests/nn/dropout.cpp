@@ -3,12 +3,34 @@
 #include <tenon/nn/dropout.hpp>
 
 #include "nn/passes.hpp"
+#include "support/gradient_rows.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
 using tenon::rank;
 using tenon_test::numbers_of;
+
+namespace {
+
+/// A layer that draws its first mask in every pass.
+template <class Layer>
+struct with_one_mask : Layer {
+  using Layer::Layer;
+  template <class Input>
+  void prepare(const Input& x) {
+    this->step = 0;
+    Layer::prepare(x);
+  }
+};
+
+/// Of passes with the same mask over a few channels.
+template <class Layer>
+std::string dropout_difference() {
+  return tenon_test::layer_difference(rank<4>(2, 3, 2, 2), with_one_mask<Layer>(0.4));
+}
+
+}  // namespace
 
 TEMPLATE_LIST_TEST_CASE("elements are 0 or divided by what is kept", "[dropout]", tenon_test::spaces) {
   nn::dropout layer(0.25);
@@ -100,4 +122,13 @@ TEST_CASE("layers of one network drop other elements", "[dropout]") {
   CHECK(mask(second) != of_first);
   CHECK(mask(first) != of_first);
   CHECK(mask(first) != mask(second));
+}
+
+TEST_CASE("gradients of dropout agree with differences while the mask stays", "[dropout]") {
+  tenon_test::check_rows({
+      {"dropout", dropout_difference<nn::dropout>()},
+      {"dropout1d dropout2d dropout3d", dropout_difference<nn::dropout2d>()},
+      {"alpha_dropout", dropout_difference<nn::alpha_dropout>()},
+      {"feature_alpha_dropout", dropout_difference<nn::feature_alpha_dropout>()},
+  });
 }

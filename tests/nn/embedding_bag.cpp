@@ -5,6 +5,7 @@
 #include <tenon/nn/embedding_bag.hpp>
 
 #include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
@@ -126,7 +127,10 @@ TEST_CASE("gradients of embedding bags are differences", "[embedding_bag]") {
     layer.initialise(2);
     layer.backward(numbers, starts, layer.forward(numbers, starts), seed);
     const auto value = [&] { return static_cast<double>(tenon::sum(layer.forward(numbers, starts) * seed)); };
-    CHECK(tenon_test::difference_from_slopes(layer.weight.value, layer.weight.gradient, value, 1e-6, 1e-6) == "");
+    tenon_test::check_rows({
+        {"embedding_bag",
+         tenon_test::difference_from_slopes(layer.weight.value, layer.weight.gradient, value, 1e-6, 1e-6)},
+    });
   }
   bag_layer weighted(bag_options(bag_mode::sum));
   weighted.initialise(3);

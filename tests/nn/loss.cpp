@@ -4,6 +4,8 @@
 #include <tenon/nn/loss.hpp>
 
 #include "support/golden.hpp"
+#include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
@@ -62,4 +64,15 @@ TEST_CASE("cross entropy takes one label for each row", "[loss]") {
   const std::string text = "cross_entropy: labels: 5 of them, expected 4 as rows of the logits [4, 3]";
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)nn::cross_entropy(logits, labels); }) == text);
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)nn::cross_entropy_gradient(logits, labels); }) == text);
+}
+
+TEST_CASE("the gradient of cross entropy agrees with differences", "[loss]") {
+  auto logits = tenon_test::drawn(rank<2>(4, 3), 5);
+  const tenon::tensor<int, rank<1>> labels(rank<1>(4), {2, 0, 1, 1});
+  const auto value = [&] { return static_cast<double>(tenon::mean(nn::cross_entropy(logits, labels))); };
+  const auto gradient = nn::cross_entropy_gradient(logits, labels);
+  tenon_test::check_rows({
+      {"cross_entropy cross_entropy_gradient",
+       tenon_test::difference_from_slopes(logits, gradient, value, 1e-6, 1e-6)},
+  });
 }

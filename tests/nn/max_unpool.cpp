@@ -6,7 +6,8 @@
 #include <tenon/nn/max_unpool.hpp>
 
 #include "support/catch.hpp"
-#include "support/elements.hpp"
+#include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
@@ -35,6 +36,17 @@ TEMPLATE_LIST_TEST_CASE("greatest values return to their places", "[max_unpool]"
   CHECK(std::fabs(sum - expected) < 1e-9);
   CHECK(numbers_of(layer.input_gradient(places, x)) == greatest);
   CHECK(layer.forward(y, places, rank<4>(2, 3, 5, 6)).extent(2) == 5);
+}
+
+TEST_CASE("gradients of unpooled values", "[max_unpool]") {
+  auto y = tenon_test::drawn(rank<4>(2, 1, 2, 2), 3);
+  const tenon::tensor<int, rank<4>> places(y.shape(), {9, 3, 0, 14, 1, 2, 8, 15});
+  const nn::max_unpool<2> layer(2);
+  const tenon::tensor<double, rank<4>> seed(tenon_test::weights_of(rank<4>(2, 1, 4, 4)));
+  const auto value = [&] { return static_cast<double>(tenon::sum(layer.forward(y, places) * seed)); };
+  tenon_test::check_rows({
+      {"max_unpool", tenon_test::difference_from_slopes(y, layer.input_gradient(places, seed), value, 1e-6, 1e-6)},
+  });
 }
 
 TEST_CASE("an index outside the plane is refused", "[max_unpool]") {

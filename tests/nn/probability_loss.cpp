@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
@@ -17,6 +18,13 @@ tenon::tensor<std::int64_t, rank<1>> labels_of(const std::vector<std::int64_t>& 
   tenon::tensor<std::int64_t, rank<1>> labels({static_cast<tenon::index>(values.size())});
   std::copy(values.begin(), values.end(), labels.data());
   return labels;
+}
+
+/// Of a loss of logits, or probabilities, that a function makes of 4 x 3 numbers.
+template <class Loss>
+std::string loss_difference(const Loss& loss) {
+  auto x = drawn(rank<2>(4, 3), 5);
+  return tenon_test::gradient_difference(loss, x);
 }
 
 }  // namespace
@@ -47,4 +55,30 @@ TEST_CASE("there is one label for each place", "[probability_loss]") {
   const auto labels = labels_of({0, 1});
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, labels); }) ==
         "nll_loss: labels: axis 0: extent 2, expected 3 (scores [3, 4], labels [2])");
+}
+
+TEST_CASE("gradients of losses of probabilities", "[probability_loss]") {
+  const auto target = drawn(rank<2>(4, 3), 6, 0, 1), weight = drawn(rank<2>(4, 3), 7, 0, 3);
+  tenon_test::check_rows({
+      {"bce_loss", loss_difference([&](const auto& x) { return nn::bce_loss(tenon::sigmoid(x), target); })},
+      {"bce_with_logits_loss",
+       loss_difference([&](const auto& x) { return nn::bce_with_logits_loss<nn::to_sum>(x, target, weight); })},
+      {"kl_div_loss", loss_difference([&](const auto& x) { return nn::kl_div_loss<nn::unreduced>(x, target); })},
+      {"kl_div_log_loss", loss_difference([&](const auto& x) { return nn::kl_div_log_loss(x, tenon::sin(x)); })},
+  });
+}
+
+TEST_CASE("gradients of losses of classes: weights, labels that are ignored or spread", "[probability_loss]") {
+  const auto weight = drawn(rank<1>(3), 6, 0.5f, 2);
+  const auto target = drawn(rank<2>(4, 3), 7, 0, 1);
+  const auto labels = labels_of({2, 0, -7, 1});
+  tenon_test::check_rows({
+      {"nll_loss", loss_difference([&](const auto& x) { return nn::nll_loss(x, labels, weight, -7); })},
+      {"cross_entropy_loss",
+       loss_difference([&](const auto& x) { return nn::cross_entropy_loss<nn::unreduced>(x, labels, weight, -7); })},
+      {"cross_entropy_loss",
+       loss_difference([&](const auto& x) { return nn::cross_entropy_loss<nn::to_sum>(x, target); })},
+      {"smoothed_cross_entropy_loss",
+       loss_difference([&](const auto& x) { return nn::smoothed_cross_entropy_loss(x, labels, 0.2, weight, -7); })},
+  });
 }
