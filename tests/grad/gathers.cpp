@@ -7,6 +7,8 @@
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
+#include "support/random.hpp"
 #include "support/spaces.hpp"
 
 using tenon::axis;
@@ -32,9 +34,36 @@ TEST_CASE("elements that are taken one by one", "[gathers]") {
   CHECK(view_difference([&](const auto& x) { return tenon::take_along_axis(x, column, axis<1>); }) == "");
 }
 
-TEST_CASE("lines in order have gradients by way of their positions", "[gathers]") {
-  CHECK(view_difference([](const auto& x) { return tenon::take_along_axis(x, tenon::argsort(x, axis<1>), axis<1>); }) ==
-        "");
+TEST_CASE("what is sorted or selected gets the gradients of its places", "[gathers]") {
+  const auto mask = tensor_of<tenon::host, double>(rank<2>(4, 6), tenon_test::random_values<double>(24, 4, -1, 1)) > 0;
+  const auto columns = tenon::arange<int>(6) % 3 != 1;
+  const auto least = [](const auto& x) {
+    return tenon::topk(x, 3, axis<0>, {.largest = false}).values;
+  };
+  const auto in_line = [&](const auto& x) { return tenon::compress(x, tenon::arange<int>(24) % 5 == 0); };
+  tenon_test::check_rows({
+      {"sort", view_difference([](const auto& x) { return tenon::sort(tenon::sin(x), axis<1>); })},
+      {"topk", view_difference([](const auto& x) { return tenon::topk(x, 2, axis<1>).values; })},
+      {"topk", view_difference(least)},
+      {"masked_select", view_difference([&](const auto& x) { return tenon::masked_select(x, mask); })},
+      {"compress", view_difference([&](const auto& x) { return tenon::compress(x, columns, axis<1>); })},
+      {"compress", view_difference(in_line)},
+  });
+}
+
+TEST_CASE("expressions of lines in order follow their operands", "[gathers]") {
+  auto x = tensor_of<tenon::host, double>(rank<1>(4), {3, 1, 2, 1});
+  const auto v = tenon::variable<0>(x);
+  const auto sorted = tenon::sort(v, axis<0>, {.descending = true});
+  const auto [values, indices] = tenon::topk(v, 3, axis<0>, {.largest = false});
+  CHECK(tenon_test::numbers_of(sorted) == std::vector<double>{3, 2, 1, 1});
+  CHECK(tenon_test::numbers_of(values) == std::vector<double>{1, 1, 2});
+  CHECK(tenon_test::numbers_of(indices) == std::vector<double>{1, 3, 2});
+  x(1) = 5;
+  const auto [dx] = tenon::vjp(sorted, tenon::arange<double>(4) + 1, tenon::wrt(v));
+  CHECK(tenon_test::numbers_of(dx) == std::vector<double>{2, 1, 3, 4});
+  CHECK(tenon_test::numbers_of(values) == std::vector<double>{1, 2, 3});
+  CHECK_THROWS_AS(tenon::topk(v, 5, axis<0>), tenon::shape_error);
 }
 
 TEMPLATE_LIST_TEST_CASE("the sum follows its operands, and is read like any expression", "[gathers]",

@@ -8,6 +8,7 @@
 #include <tenon/expr/operations/comparison.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/broadcast.hpp>
+#include <tenon/expr/views/take.hpp>
 
 namespace tenon {
 
@@ -147,6 +148,21 @@ auto slices_at(const View& elements, const index* places, index kept) {
   return result;
 }
 
+/// The parts of an operand with variables at `places` of an axis, as an expression.
+template <int Axis, class Node, class Space>
+auto expression_at(const Node& operand, const storage<index, Space>& places) {
+  const rank<1> count(places.count());
+  tensor<index, rank<1>, Space> chosen(count);
+  chosen = view<const index, rank<1>, Space>(places.data(), count);
+  return take(operand, trusted(std::move(chosen)), axis<Axis>);
+}
+
+/// All elements of a node in one line.
+template <class Node>
+auto in_one_line(const Node& node) {
+  return reshape(node, rank<1>(node.shape().count()));
+}
+
 }  // namespace detail
 
 /// The elements of `operand` where `mask` is true, in row-major order; both are broadcast together.
@@ -154,15 +170,19 @@ auto slices_at(const View& elements, const index* places, index kept) {
 /// throws    shape_error when run-time extents do not broadcast
 /// cost      one pass over the mask, evaluated first, and one over the chosen elements; on a device two over the mask,
 ///           which, if pointwise, is evaluated as it is read
+/// gradient  of an operand with variables the result is an expression, of elements that are chosen when it is made
 template <tensor_operand Operand, tensor_operand Mask>
 auto masked_select(Operand&& operand, Mask&& mask) {
   mask_must_be_bool<Mask>();
-  must_be_constant<node_of<Operand>>();
-  const auto source = as_read("masked_select", std::forward<Operand>(operand));
-  const auto extents = broadcast_extents<masked_select_operation>(source.shape(), mask.shape());
+  const auto extents = broadcast_extents<masked_select_operation>(operand.shape(), mask.shape());
   check_operand("masked_select", as_node(mask));
   const auto places = detail::true_places<algorithm_space<Operand>>(broadcast_to(as_node(mask), extents));
-  return detail::elements_at(broadcast_to(source.elements, extents), places.data(), places.count());
+  if constexpr (depends_on<any_variable, node_of<Operand>>) {
+    return detail::expression_at<0>(detail::in_one_line(broadcast_to(as_node(operand), extents)), places);
+  } else {
+    const auto source = as_read("masked_select", std::forward<Operand>(operand));
+    return detail::elements_at(broadcast_to(source.elements, extents), places.data(), places.count());
+  }
 }
 
 namespace detail {
@@ -223,25 +243,31 @@ storage<index, Space> chosen_places(const Condition& condition, const std::strin
 /// The slices along the axis where `condition` is true; what a shorter condition does not reach is left out.
 /// extents   the number of true elements of the condition along the axis, those of the operand elsewhere
 /// throws    shape_error when the condition is longer than the axis
+/// gradient  as of masked_select
 template <tensor_operand Operand, tensor_operand Condition, int Axis>
 auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
-  must_be_constant<node_of<Operand>>();
-  const auto source = as_read("compress", std::forward<Operand>(operand));
-  using space = algorithm_space<Operand>;
-  constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
-  const auto places =
-      detail::chosen_places<space>(condition, compose_text("axis ", along), source.shape().extent(along));
-  return detail::slices_at<along>(source.elements, places.data(), places.count());
+  constexpr int along = axis_of<node_of<Operand>::shape_type::rank>(axes);
+  const auto places = detail::chosen_places<algorithm_space<Operand>>(condition, compose_text("axis ", along),
+                                                                      operand.shape().extent(along));
+  if constexpr (depends_on<any_variable, node_of<Operand>>) {
+    return detail::expression_at<along>(as_node(operand), places);
+  } else {
+    const auto source = as_read("compress", std::forward<Operand>(operand));
+    return detail::slices_at<along>(source.elements, places.data(), places.count());
+  }
 }
 
 /// The elements, counted in row-major order, where `condition` is true.
 template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
-  must_be_constant<node_of<Operand>>();
-  const auto source = as_read("compress", std::forward<Operand>(operand));
-  using space = algorithm_space<Operand>;
-  const auto places = detail::chosen_places<space>(condition, "operand", source.shape().count());
-  return detail::elements_at(source.elements, places.data(), places.count());
+  const auto places =
+      detail::chosen_places<algorithm_space<Operand>>(condition, "operand", operand.shape().count());
+  if constexpr (depends_on<any_variable, node_of<Operand>>) {
+    return detail::expression_at<0>(detail::in_one_line(as_node(operand)), places);
+  } else {
+    const auto source = as_read("compress", std::forward<Operand>(operand));
+    return detail::elements_at(source.elements, places.data(), places.count());
+  }
 }
 
 }  // namespace tenon

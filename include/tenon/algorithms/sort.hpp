@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <tenon/algorithms/lazy_elements.hpp>
 #include <tenon/algorithms/order.hpp>
+#include <tenon/expr/own_pass.hpp>
+#include <tenon/expr/views/take.hpp>
 
 namespace tenon {
 
@@ -187,14 +189,69 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
 
 }  // namespace detail
 
+/// Within an expression: where the first elements of lines in order stand, as many as the destination has places.
+template <int Axis>
+struct order_algorithm {
+  static constexpr const char* name = "argsort";
+  bool is_descending;
+
+  bool operator==(const order_algorithm&) const = default;
+  template <class Target, class Operand>
+  void operator()(const Target& target, const Operand& operand) const {
+    using entry = located<compute_type<typename Operand::element>>;
+    const auto source = as_read(name, operand);
+    const auto positions = detail::write_part<detail::entry_position>(target);
+    const index count = target.extent(Axis);
+    if (is_descending) detail::order_lines<entry>(source.elements, Axis, detail::order_first<true>{count}, positions);
+    else detail::order_lines<entry>(source.elements, Axis, detail::order_first<false>{count}, positions);
+  }
+};
+
+namespace detail {
+
+/// The first elements of lines in order as an expression: chosen at positions, they have the gradient of such.
+template <int Axis, class Node, class Shape>
+auto ordered_expression(const Node& operand, const Shape& extents, bool is_descending) {
+  const auto positions = make_own_pass<index>(order_algorithm<Axis>{is_descending}, extents, operand);
+  const auto values = make_remap(take_map<Axis, 1>{operand.shape().extent(Axis)}, extents, operand, positions);
+  return values_and_indices<std::remove_const_t<decltype(values)>, std::remove_const_t<decltype(positions)>>{values,
+                                                                                                            positions};
+}
+
+/// The first elements of lines in order and their positions, as many as the extents have places.
+template <int Axis, class Operand, class Shape>
+auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) {
+  const auto source = as_read("topk", std::forward<Operand>(operand));
+  using element = typename node_of<Operand>::element;
+  using entry = located<compute_type<element>>;
+  using space = algorithm_space<Operand>;
+  using values_type = tensor<element, Shape, space>;
+  using indices_type = tensor<index, Shape, space>;
+  values_and_indices<values_type, indices_type> result{values_type(extents), indices_type(extents)};
+  const index count = extents.extent(Axis);
+  if (count == 0) return result;
+  const auto values = write_part<entry_value>(result.values.write_view());
+  const auto positions = write_part<entry_position>(result.indices.write_view());
+  if (is_descending) order_lines<entry>(source.elements, Axis, order_first<true>{count}, values, positions);
+  else order_lines<entry>(source.elements, Axis, order_first<false>{count}, values, positions);
+  return result;
+}
+
+}  // namespace detail
+
 /// The elements in order along the axis. NaN is greater than every number: last, and first when descending.
 /// extents   those of the operand
 /// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work; on a device,
 ///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
+/// gradient  of an operand with variables the result is an expression, which chooses elements by their positions
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
-  must_be_constant<node_of<Operand>>();
-  return detail::ordered<detail::entry_value>("sort", std::forward<Operand>(operand), axes, options);
+  if constexpr (depends_on<any_variable, node_of<Operand>>) {
+    constexpr int along = axis_of<node_of<Operand>::shape_type::rank>(axes);
+    return detail::ordered_expression<along>(as_node(operand), operand.shape(), options.descending).values;
+  } else {
+    return detail::ordered<detail::entry_value>("sort", std::forward<Operand>(operand), axes, options);
+  }
 }
 
 /// The positions along the axis, int64, of the elements in order; equal elements stay in the order of their positions.
@@ -210,32 +267,22 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// extents   `count` along the axis, those of the operand elsewhere
 /// throws    shape_error when the axis has fewer than `count` elements
 /// cost      O(n + count log count) for each line; on a device that of sort
+/// gradient  as of sort: `values` and `indices` are expressions then
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
-  must_be_constant<node_of<Operand>>();
-  const auto source = as_read("topk", std::forward<Operand>(operand));
-  using leaf = std::remove_cvref_t<decltype(source)>;
-  using entry = located<compute_type<typename leaf::element>>;
-  constexpr int along = axis_of<leaf::shape_type::rank>(axes);
-  if (count < 0 || count > source.shape().extent(along)) {
+  using node = node_of<Operand>;
+  constexpr int along = axis_of<node::shape_type::rank>(axes);
+  const auto whole = operand.shape();
+  if (count < 0 || count > whole.extent(along)) {
     throw shape_error(compose_text("topk: axis ", along, ": ", count, " elements, expected at least 0 and at most ",
-                                   source.shape().extent(along), " (operand ", source.shape().to_array(), ")"));
+                                   whole.extent(along), " (operand ", whole.to_array(), ")"));
   }
-  const auto extents = with_extent<along>(source.shape(), count);
-  using shape = std::remove_const_t<decltype(extents)>;
-  using space = algorithm_space<Operand>;
-  using values_type = tensor<typename leaf::element, shape, space>;
-  using indices_type = tensor<index, shape, space>;
-  values_and_indices<values_type, indices_type> result{values_type(extents), indices_type(extents)};
-  if (count == 0) return result;
-  const auto values = detail::write_part<detail::entry_value>(result.values.write_view());
-  const auto indices = detail::write_part<detail::entry_position>(result.indices.write_view());
-  if (options.largest) {
-    detail::order_lines<entry>(source.elements, along, detail::order_first<true>{count}, values, indices);
+  const auto extents = with_extent<along>(whole, count);
+  if constexpr (depends_on<any_variable, node>) {
+    return detail::ordered_expression<along>(as_node(operand), extents, options.largest);
   } else {
-    detail::order_lines<entry>(source.elements, along, detail::order_first<false>{count}, values, indices);
+    return detail::first_ordered<along>(std::forward<Operand>(operand), extents, options.largest);
   }
-  return result;
 }
 
 }  // namespace tenon

@@ -138,6 +138,7 @@ template <tensor_operand Operand>
 auto unique(Operand&& operand) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
+  must_be_constant<node>();
   algorithms_must_run<space>();
   using element = typename node::element;
   check_operand("unique", as_node(operand));
