@@ -150,6 +150,17 @@ TEST_CASE("derivatives of activations", "[every_function]") {
   });
 }
 
+TEST_CASE("quantised numbers have the derivative of their range", "[every_function]") {
+  const auto x = drawn(rank<1>(23), 5, -100, 100);
+  const auto v = tenon::variable<0>(x);
+  const auto ones = tenon::constants(tenon::shape<>{}, 1.0);
+  const auto [dx] = tenon::vjp(tenon::fake_quantise<std::int8_t>(v, 0.5, 3), ones, tenon::wrt(v));
+  const auto range = [](const auto& moved) { return tenon::clamp(moved, -65.5, 62); };  // (-128 - 3) / 2, (127 - 3) / 2
+  check_rows({
+      {"fake_quantise", slope_difference(dx, range(x + 1e-6), range(x - 1e-6))},
+  });
+}
+
 TEST_CASE("whole numbers and truth values have no derivative", "[every_function]") {
   check_rows({
       {"floor ceil", of_one([](const auto& x) { return tenon::floor(x) * x + tenon::ceil(x); })},

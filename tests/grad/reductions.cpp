@@ -7,12 +7,14 @@
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/gradient_rows.hpp"
 
 using tenon::axis;
 using tenon::drop;
 using tenon::rank;
 using tenon_test::drawn;
 using tenon_test::gradient_difference;
+using tenon_test::view_difference;
 
 namespace {
 
@@ -22,6 +24,18 @@ std::string difference(const Function& function) {
   auto x = drawn(rank<2>(3, 5), 3);
   return gradient_difference(function, x);
 }
+
+/// The root of a sum, with its derivative.
+struct root_of_sum_monoid : tenon::sum_monoid {
+  static constexpr const char* name = "root_of_sum";
+  template <class Result, class State>
+  static Result finish(State state, tenon::index) {
+    return static_cast<Result>(std::sqrt(state));
+  }
+  static auto gradient(tenon::of_operand<0>, const auto& g, const auto& y, const auto& x) {
+    return tenon::where(x >= 0, g * (0.5 / y), 0);
+  }
+};
 
 }  // namespace
 
@@ -121,4 +135,15 @@ TEST_CASE("gradients of rows are one kernel", "[reductions]") {
   const auto [of_norm] = tenon::vjp(tenon::standardise(v, axis<-1>), seed, tenon::wrt(v));
   STATIC_REQUIRE(tenon::kernel_count<std::remove_const_t<decltype(of_softmax)>> == 1);
   STATIC_REQUIRE(tenon::kernel_count<std::remove_const_t<decltype(of_norm)>> == 1);
+}
+
+TEST_CASE("monoids of the user's say their derivatives", "[reductions]") {
+  const auto length = [](const auto& x, const auto& axes) {
+    return tenon::reduce<root_of_sum_monoid>(tenon::square(x), axes);
+  };
+  tenon_test::check_rows({
+      {"reduce", view_difference([&](const auto& x) { return length(x, axis<1>); })},
+      {"reduce", view_difference([&](const auto& x) { return length(x, drop<0>); })},
+      {"reduce", view_difference([&](const auto& x) { return length(x, tenon::all_axes{}); })},
+  });
 }

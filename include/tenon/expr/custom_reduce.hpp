@@ -33,6 +33,8 @@ concept folds_values_of = requires(typename Monoid::template state<T> state, com
 ///             TENON_HOST_DEVICE static V combine(V left, V right) { return left | right; }
 ///           };
 ///           y = reduce<bits_monoid>(x, axis<1>);
+/// gradient  where the monoid has a static `gradient(of_operand<0>{}, g, y, x)`: an expression made of the gradient g
+///           of the result y, both with extent 1 on reduced axes, and of the operand x
 template <class Monoid, tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires folds_values_of<Monoid, typename node_of<Operand>::element>
 auto reduce(Operand&& operand, Axes axes = {}) {

@@ -36,7 +36,9 @@ consteval bool derivative_must_exist() {
   constexpr bool exists = is_real && requires(const Node& node, const Gradient& gradient) {
     operand_gradient<I>(node, gradient);
   };
-  static_assert(exists || must_hold<Node>,
+  static_assert(is_real || must_hold<Node>,
+                "tenon: complex numbers have no derivative; stop_gradient(x) makes a result a constant");
+  static_assert(exists || !is_real || must_hold<Node>,
                 "tenon: this operation has no derivative; stop_gradient(x) makes its result a constant");
   return exists;
 }

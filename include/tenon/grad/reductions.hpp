@@ -85,4 +85,16 @@ auto operand_gradient(const reduction<Monoid, Axes, Operand>& node, const Gradie
                                       detail::with_dropped_axes<Axes, rank>(gradient));
 }
 
+/// The same of a monoid that says its derivative as operations do, of a result y and its gradient with all axes:
+/// `Monoid::gradient(of_operand<0>{}, g, y, x)` is the gradient of x.
+template <int I, class Monoid, class Axes, class Operand, class Gradient, int Rank = Operand::shape_type::rank>
+  requires requires(const reduction<Monoid, Axes, Operand>& node, const Gradient& gradient) {
+    Monoid::gradient(of_operand<I>{}, detail::with_dropped_axes<Axes, Rank>(gradient),
+                     detail::with_dropped_axes<Axes, Rank>(node), node.operand());
+  }
+auto operand_gradient(const reduction<Monoid, Axes, Operand>& node, const Gradient& gradient) {
+  return Monoid::gradient(of_operand<I>{}, detail::with_dropped_axes<Axes, Rank>(gradient),
+                          detail::with_dropped_axes<Axes, Rank>(node), node.operand());
+}
+
 }  // namespace tenon
