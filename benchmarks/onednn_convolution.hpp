@@ -1,4 +1,4 @@
-// benchmarks/onednn_convolution.hpp: a convolution of oneDNN with bias and ReLU, where it is found.
+// benchmarks/onednn_convolution.hpp: a convolution of oneDNN with bias and ReLU, and its gradient, where it is found.
 // In plain layouts, or in those that it prefers: then image and weight are brought into them beforehand, once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +9,8 @@ struct convolution_case {
   long batch, channels, extent, outputs, kernel, stride, padding, groups;
 
   constexpr long windows() const { return (extent + 2 * padding - kernel) / stride + 1; }
+  /// Zeros behind the last element that windows reach.
+  constexpr long padding_behind() const { return (windows() - 1) * stride + kernel - extent - padding; }
   constexpr double operations() const {
     return 2.0 * static_cast<double>(batch * outputs * windows() * windows() * (channels / groups) * kernel * kernel);
   }
@@ -18,43 +20,13 @@ struct convolution_case {
 #include <dnnl.hpp>
 #include <unordered_map>
 
-class onednn_convolution {
+/// A primitive of oneDNN on memory of its own.
+class onednn_primitive {
  public:
   using memory = dnnl::memory;
-  onednn_convolution(const convolution_case& of, bool plain, float* image, float* weight, float* bias)
-      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
-    using tag = memory::format_tag;
-    const memory::dims pixels{of.batch, of.channels, of.extent, of.extent},
-        results{of.batch, of.outputs, of.windows(), of.windows()}, steps{of.stride, of.stride},
-        padding{of.padding, of.padding};
-    memory::dims taps{of.outputs, of.channels / of.groups, of.kernel, of.kernel};
-    if (of.groups != 1) taps = {of.groups, of.outputs / of.groups, of.channels / of.groups, of.kernel, of.kernel};
-    const tag plain_weight = of.groups == 1 ? tag::oihw : tag::goihw;
-    const auto wanted = [&](const memory::dims& extents, tag layout) {
-      return memory::desc(extents, memory::data_type::f32, plain ? layout : tag::any);
-    };
-    dnnl::post_ops after;
-    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-    dnnl::primitive_attr attributes;
-    attributes.set_post_ops(after);
-    const memory::desc line({of.outputs}, memory::data_type::f32, tag::x);
-    const dnnl::convolution_forward::desc operation(dnnl::prop_kind::forward_inference,
-                                                    dnnl::algorithm::convolution_auto, wanted(pixels, tag::nchw),
-                                                    memory::desc(taps, memory::data_type::f32, tag::any), line,
-                                                    wanted(results, tag::nchw), steps, padding, padding);
-    const dnnl::convolution_forward::primitive_desc found(operation, attributes, engine_);
-    convolution_ = dnnl::convolution_forward(found);
-    result_ = memory(found.dst_desc(), engine_);
-    plain_result_ = memory::desc(results, memory::data_type::f32, tag::nchw);
-    arguments_ = {
-        {DNNL_ARG_SRC, brought(memory::desc(pixels, memory::data_type::f32, tag::nchw), image, found.src_desc())},
-        {DNNL_ARG_WEIGHTS,
-         brought(memory::desc(taps, memory::data_type::f32, plain_weight), weight, found.weights_desc())},
-        {DNNL_ARG_BIAS, memory(line, engine_, bias)},
-        {DNNL_ARG_DST, result_}};
-  }
+  onednn_primitive() : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
   void run() {
-    convolution_.execute(stream_, arguments_);
+    primitive_.execute(stream_, arguments_);
     stream_.wait();
   }
   /// The results in plain layout.
@@ -64,7 +36,11 @@ class onednn_convolution {
     stream_.wait();
   }
 
- private:
+ protected:
+  using tag = memory::format_tag;
+  static memory::desc of_floats(const memory::dims& extents, tag layout) {
+    return memory::desc(extents, memory::data_type::f32, layout);
+  }
   memory brought(const memory::desc& from, float* elements, const memory::desc& to) {
     memory plain(from, engine_, elements), result(to, engine_);
     dnnl::reorder(plain, result).execute(stream_, plain, result);
@@ -74,9 +50,76 @@ class onednn_convolution {
 
   dnnl::engine engine_;
   dnnl::stream stream_;
-  dnnl::convolution_forward convolution_;
+  dnnl::primitive primitive_;
   memory result_;
   memory::desc plain_result_;
   std::unordered_map<int, memory> arguments_;
+};
+
+/// The extents of a convolution as oneDNN takes them.
+struct onednn_extents {
+  using dims = dnnl::memory::dims;
+  explicit onednn_extents(const convolution_case& of)
+      : pixels{of.batch, of.channels, of.extent, of.extent},
+        results{of.batch, of.outputs, of.windows(), of.windows()},
+        taps{of.outputs, of.channels / of.groups, of.kernel, of.kernel},
+        steps{of.stride, of.stride},
+        padding{of.padding, of.padding},
+        padding_behind{of.padding_behind(), of.padding_behind()} {
+    if (of.groups != 1) taps = {of.groups, of.outputs / of.groups, of.channels / of.groups, of.kernel, of.kernel};
+  }
+  auto plain_weight() const {
+    return taps.size() == 4 ? dnnl::memory::format_tag::oihw : dnnl::memory::format_tag::goihw;
+  }
+
+  dims pixels, results, taps, steps, padding, padding_behind;
+};
+
+class onednn_convolution : public onednn_primitive {
+ public:
+  onednn_convolution(const convolution_case& of, bool plain, float* image, float* weight, float* bias) {
+    const onednn_extents x(of);
+    const auto wanted = [&](const memory::dims& extents) { return of_floats(extents, plain ? tag::nchw : tag::any); };
+    dnnl::post_ops after;
+    after.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
+    dnnl::primitive_attr attributes;
+    attributes.set_post_ops(after);
+    const memory::desc line = of_floats({of.outputs}, tag::x);
+    const dnnl::convolution_forward::desc operation(
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_auto, wanted(x.pixels),
+        of_floats(x.taps, tag::any), line, wanted(x.results), x.steps, x.padding, x.padding_behind);
+    const dnnl::convolution_forward::primitive_desc found(operation, attributes, engine_);
+    primitive_ = dnnl::convolution_forward(found);
+    result_ = memory(found.dst_desc(), engine_);
+    plain_result_ = of_floats(x.results, tag::nchw);
+    arguments_ = {{DNNL_ARG_SRC, brought(of_floats(x.pixels, tag::nchw), image, found.src_desc())},
+                  {DNNL_ARG_WEIGHTS, brought(of_floats(x.taps, x.plain_weight()), weight, found.weights_desc())},
+                  {DNNL_ARG_BIAS, memory(line, engine_, bias)},
+                  {DNNL_ARG_DST, result_}};
+  }
+};
+
+/// The gradient of a convolution's image.
+class onednn_image_gradient : public onednn_primitive {
+ public:
+  onednn_image_gradient(const convolution_case& of, bool plain, float* gradient, float* weight) {
+    using dnnl::algorithm;
+    const onednn_extents x(of);
+    const auto wanted = [&](const memory::dims& extents) { return of_floats(extents, plain ? tag::nchw : tag::any); };
+    const auto any_weight = of_floats(x.taps, tag::any);
+    const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm::convolution_auto,
+                                                  wanted(x.pixels), any_weight, wanted(x.results), x.steps, x.padding,
+                                                  x.padding_behind);
+    const dnnl::convolution_backward_data::desc operation(algorithm::convolution_auto, wanted(x.pixels), any_weight,
+                                                          wanted(x.results), x.steps, x.padding, x.padding_behind);
+    const dnnl::convolution_backward_data::primitive_desc found(
+        operation, engine_, dnnl::convolution_forward::primitive_desc(forward, engine_));
+    primitive_ = dnnl::convolution_backward_data(found);
+    result_ = memory(found.diff_src_desc(), engine_);
+    plain_result_ = of_floats(x.pixels, tag::nchw);
+    arguments_ = {{DNNL_ARG_DIFF_DST, brought(of_floats(x.results, tag::nchw), gradient, found.diff_dst_desc())},
+                  {DNNL_ARG_WEIGHTS, brought(of_floats(x.taps, x.plain_weight()), weight, found.weights_desc())},
+                  {DNNL_ARG_DIFF_SRC, result_}};
+  }
 };
 #endif

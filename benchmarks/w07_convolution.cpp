@@ -1,4 +1,4 @@
-// benchmarks/w07_convolution.cpp: W7, convolutions of eight images with bias and ReLU.
+// benchmarks/w07_convolution.cpp: W7, convolutions of eight images with bias and ReLU, and gradients of images.
 // Tenon and oneDNN, in plain layouts and in its own, on the same data; operations per second count two for each product
 // of the definition.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,6 +20,9 @@ constexpr convolution_case cases[] = {{"3x224x224_k7_s2_64/", 8, 3, 224, 64, 7, 
                                       {"256x14x14_k1_1024/", 8, 256, 14, 1024, 1, 1, 0, 1},
                                       {"256x28x28_k3_depthwise/", 8, 256, 28, 256, 3, 1, 1, 256}};
 
+constexpr convolution_case gradient_cases[] = {{"64x28x28_k3_s2_128_image_gradient/", 8, 64, 28, 128, 3, 2, 1, 1},
+                                               {"3x224x224_k7_s2_64_image_gradient/", 8, 3, 224, 64, 7, 2, 3, 1}};
+
 struct operands {
   explicit operands(const convolution_case& of)
       : geometry{.stride = {{of.stride, of.stride}}, .padding = {{of.padding, of.padding}}, .groups = of.groups},
@@ -32,6 +35,11 @@ struct operands {
     bias = tn::uniform<float>(bias.shape(), 3, -1.0f, 1.0f);
   }
   void with_tenon() { result = tn::relu(tn::convolve(image, weight, geometry) + bias); }
+  /// What `result` holds as the gradient of the result.
+  void draw_gradient() { result = tn::uniform<float>(result.shape(), 4, -1.0f, 1.0f); }
+  void gradient_with_tenon() {
+    image = tn::convolve_image_gradient(result, weight, {{image.shape().extent(2), image.shape().extent(3)}}, geometry);
+  }
 
   tn::window_geometry<2> geometry;
   tn::tensor<float, tn::rank<4>> image, weight, bias, result;
@@ -42,6 +50,14 @@ void check(const operands& x, const tn::tensor<float, tn::rank<4>>& found) {
   tn::tensor<double, tn::rank<4>> expected(found.shape());
   expected = tn::relu(tn::convolve(tn::cast<double>(x.image), tn::cast<double>(x.weight), x.geometry) + x.bias);
   must_agree("w07", found.data(), expected.data(), found.size(), 1e-4);
+}
+
+/// The same of an image's gradient.
+void check_gradient(const operands& x) {
+  tn::tensor<double, tn::rank<4>> expected(x.image.shape());
+  expected = tn::convolve_image_gradient(tn::cast<double>(x.result), tn::cast<double>(x.weight),
+                                         {{x.image.shape().extent(2), x.image.shape().extent(3)}}, x.geometry);
+  must_agree("w07", x.image.data(), expected.data(), x.image.size(), 1e-4);
 }
 
 void count_operations(benchmark::State& state, const convolution_case& of) {
@@ -61,6 +77,19 @@ void with_tenon(benchmark::State& state, const convolution_case& of) {
   count_operations(state, of);
 }
 
+void gradient_with_tenon(benchmark::State& state, const convolution_case& of) {
+  operands x(of);
+  x.draw_gradient();
+  x.gradient_with_tenon();
+  check_gradient(x);
+  for (auto _ : state) {
+    x.gradient_with_tenon();
+    benchmark::DoNotOptimize(x.image.data());
+    benchmark::ClobberMemory();
+  }
+  count_operations(state, of);
+}
+
 #if defined(BENCHMARKS_ONEDNN)
 void with_onednn(benchmark::State& state, const convolution_case& of, bool plain) {
   operands x(of);
@@ -74,19 +103,40 @@ void with_onednn(benchmark::State& state, const convolution_case& of, bool plain
   }
   count_operations(state, of);
 }
+
+void gradient_with_onednn(benchmark::State& state, const convolution_case& of, bool plain) {
+  operands x(of);
+  x.draw_gradient();
+  onednn_image_gradient gradient(of, plain, x.result.data(), x.weight.data());
+  gradient.run();
+  gradient.read(x.image.data());
+  check_gradient(x);
+  for (auto _ : state) {
+    gradient.run();
+    benchmark::ClobberMemory();
+  }
+  count_operations(state, of);
+}
 #endif
 
 }  // namespace
 
 int main(int count, char** arguments) {
+  const auto add = [](const convolution_case& of, const char* library, auto function, auto... options) {
+    benchmark::RegisterBenchmark((std::string(of.name) + library).c_str(), function, of, options...);
+  };
   for (const convolution_case& each : cases) {
-    const auto add = [&](const char* library, auto function, auto... options) {
-      benchmark::RegisterBenchmark((std::string(each.name) + library).c_str(), function, each, options...);
-    };
-    add("tenon", with_tenon);
+    add(each, "tenon", with_tenon);
 #if defined(BENCHMARKS_ONEDNN)
-    add("onednn", with_onednn, false);
-    add("onednn_plain", with_onednn, true);
+    add(each, "onednn", with_onednn, false);
+    add(each, "onednn_plain", with_onednn, true);
+#endif
+  }
+  for (const convolution_case& each : gradient_cases) {
+    add(each, "tenon", gradient_with_tenon);
+#if defined(BENCHMARKS_ONEDNN)
+    add(each, "onednn", gradient_with_onednn, false);
+    add(each, "onednn_plain", gradient_with_onednn, true);
 #endif
   }
   benchmark::Initialize(&count, arguments);

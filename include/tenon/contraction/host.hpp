@@ -7,8 +7,8 @@
 #include <tenon/contraction/host_attention.hpp>
 #include <tenon/contraction/host_byte_windows.hpp>
 #include <tenon/contraction/host_depthwise.hpp>
+#include <tenon/contraction/host_phases.hpp>
 #include <tenon/contraction/host_product.hpp>
-#include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/contraction/host_vector.hpp>
 #include <tenon/contraction/host_weight_gradient.hpp>
@@ -54,6 +54,10 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     if constexpr (is_byte_convolution<typename Product::element, Left, Right>) {
       const byte_window_product<Left, Right, Epilogue> bytes{left, right, epilogue};
       if (bytes.run(extents.rows, extents.columns, extents.depth)) return;
+    }
+    if constexpr (requires { requires Product::spreads_image; }) {
+      const phase_product<products, Left, Right, Epilogue> phases{left, right, epilogue};
+      if (phases.run(extents.rows, extents.columns, extents.depth)) return;
     }
     const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
     return product.run(extents.rows, extents.columns, extents.depth);

@@ -29,6 +29,75 @@ void multiply_window_tile(const tile_operands<Products>& operands, index height,
   functions[height / tile::step][width / tile::lanes - 1](operands, to, pitch);
 }
 
+/// A weight whose columns see lines of an image: what column k multiplies begins `offsets[k]` behind a window's place.
+/// There are `listed_ahead` more offsets than columns.
+template <class Unit>
+struct listed_weight {
+  matrix_memory<Unit> left;
+  index depth;
+  const index* offsets;
+
+  /// Offsets behind the last one, which are asked for and not used.
+  static void pad(index* offsets, index depth) {
+    std::fill_n(offsets + depth, listed_ahead, depth == 0 ? 0 : offsets[depth - 1]);
+  }
+};
+
+/// Sums of `height` rows of a weight from `row` on for all windows, block after block of k, as products of matrices are
+/// summed. They lie as the windows do, rows `panels.padded()` apart.
+template <class Products>
+void multiply_windows(const listed_weight<typename Products::unit>& weight, const array<index, 2>& row_and_height,
+                      const column_panels<Products>& panels, const typename Products::unit* image,
+                      typename Products::sum* sums) {
+  const index step = product_blocks<Products>::depth(weight.depth), pitch = panels.padded();
+  for (index panel = 0; panel < panels.panels; ++panel) {
+    const index number = panels.first_column(panel);
+    auto* const to = sums + number;
+    for (index k = 0; k == 0 || k < weight.depth; k += step) {
+      tile_operands<Products> operands{weight.left.at(row_and_height[0], k), image + number, weight.left.row_step, 1, 0,
+                                       least(step, weight.depth - k)};
+      operands.right_offsets = weight.offsets + k;
+      if (k != 0) operands.before = to, operands.before_pitch = pitch;
+      multiply_window_tile(operands, row_and_height[1], panels.width(panel), to, pitch);
+    }
+  }
+}
+
+/// As many rows of windows as fit half of the second cache; fewer where there would be too little work for all
+/// threads. `extents` are the number of planes, and their rows.
+template <class Unit, class Lines>
+index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& extents) {
+  constexpr index most_columns = 2048;
+  const index line_bytes = channels * lines.blocks() * lines.pitch() * static_cast<index>(sizeof(Unit));
+  const index fit = least(caches().second / 2 / (line_bytes + 1) - lines.reach(), most_columns / lines.pitch());
+  index strips = (extents[1] + std::max(fit, index{1}) - 1) / std::max(fit, index{1});
+  while (thread_count() > 1 && extents[0] * strips < 4 * thread_count() && 2 * strips <= extents[1]) strips *= 2;
+  return (extents[1] + strips - 1) / strips;
+}
+
+/// A weight where it lies, or a copy with adjacent rows in the calling thread's workspace 1.
+template <class Products, class Left>
+matrix_memory<typename Products::unit> prepare_weight(const Left& left, index rows, index depth) {
+  using unit = typename Products::unit;
+  if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
+    const auto memory = memory_of(left);
+    if (memory.data != nullptr && memory.column_step == 1) return memory;
+  }
+  const index pitch = spread_pitch<unit>(depth);
+  unit* copy = product_workspace<unit, 1>(rows * pitch);
+  parallel_for(rows, 1 + 32768 / (depth + 1), [&](index first, index last) {
+    pack_left<Products>(left, {first, last - first, 0, depth}, last - first, copy + first * pitch, pitch);
+  });
+  return {copy, pitch, 1};
+}
+
+/// How many rows a tile takes of `rest`.
+template <class Products>
+constexpr index tile_rows(index rest) {
+  using tile = host_tile<Products>;
+  return rest >= tile::height ? tile::height : rest >= tile::step ? tile::step : 1;
+}
+
 template <class Matrix>
 inline constexpr bool is_patch_matrix = false;
 template <class Program, int Rank, int GroupAxis>
@@ -54,11 +123,12 @@ struct window_product {
     const lines_type lines(patches.geometry);
     const index channels = depth / patches.geometry.taps(), all_rows = columns / lines.columns();
     const index plane_rows = lines.crosses_planes() ? all_rows : lines.rows(), planes = all_rows / plane_rows;
-    const index strip_rows = rows_of_strip(lines, channels, {planes, plane_rows});
+    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, plane_rows}});
     index* offsets = detail::product_workspace<index, 6>(depth + detail::listed_ahead);
     lines.find_taps(channels, strip_rows, offsets);
-    std::fill_n(offsets + depth, detail::listed_ahead, depth == 0 ? 0 : offsets[depth - 1]);
-    const product shared{rows, depth, channels, strip_rows, lines, offsets, prepare_left(rows, depth)};
+    weight::pad(offsets, depth);
+    const product shared{rows, channels, strip_rows, lines,
+                         {detail::prepare_weight<Products>(left, rows, depth), depth, offsets}};
     const index strips = (plane_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
     parallel_for(planes * strips, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
       for (index item = first; item < last; ++item) {
@@ -70,38 +140,15 @@ struct window_product {
 
  private:
   using lines_type = decltype(window_lines(std::declval<const Patches&>().geometry));
+  using weight = detail::listed_weight<unit>;
+  static constexpr index multiplying_grain = index{1} << 20;
+
   /// What all strips share.
   struct product {
-    index rows, depth, channels, strip_rows;
+    index rows, channels, strip_rows;
     lines_type lines;
-    const index* offsets;  // of each k
-    matrix_memory<unit> left;
+    weight listed;
   };
-  /// As many rows of windows as fit half of the second cache; fewer where there would be too little work for all
-  /// threads. `extents` are the number of planes, and their rows.
-  static index rows_of_strip(const lines_type& lines, index channels, const array<index, 2>& extents) {
-    const index line_bytes = channels * lines.blocks() * lines.pitch() * static_cast<index>(sizeof(unit));
-    const index fit =
-        detail::least(caches().second / 2 / (line_bytes + 1) - lines.reach(), most_columns / lines.pitch());
-    index strips = (extents[1] + std::max(fit, index{1}) - 1) / std::max(fit, index{1});
-    while (thread_count() > 1 && extents[0] * strips < 4 * thread_count() && 2 * strips <= extents[1]) strips *= 2;
-    return (extents[1] + strips - 1) / strips;
-  }
-
-  /// The weight where it lies, or a copy with adjacent rows.
-  matrix_memory<unit> prepare_left(index rows, index depth) const {
-    if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
-      const auto memory = memory_of(left);
-      if (memory.data != nullptr && memory.column_step == 1) return memory;
-    }
-    const index pitch = detail::spread_pitch<unit>(depth);
-    unit* copy = detail::product_workspace<unit, 1>(rows * pitch);
-    parallel_for(rows, 1 + packing_grain / (depth + 1), [&](index first, index last) {
-      pack_left<Products>(left, {first, last - first, 0, depth}, last - first, copy + first * pitch, pitch);
-    });
-    return {copy, pitch, 1};
-  }
-
   /// `count` rows of windows from `first_row` on.
   void run_strip(const product& shared, index first_row, index count) const {
     const lines_type& lines = shared.lines;
@@ -112,33 +159,12 @@ struct window_product {
     sum* results = detail::product_workspace<sum, 8>(tile::height * pitch);
     index height = 0;
     for (index row = 0; row < shared.rows; row += height) {
-      const index rest = shared.rows - row;
-      height = rest >= tile::height ? tile::height : rest >= tile::step ? tile::step : 1;
-      for (index panel = 0; panel < panels.panels; ++panel) {
-        const index number = panels.first_column(panel);
-        run_tile(shared, {row, height, panels.width(panel)}, image + number, results + number, pitch);
-      }
+      height = detail::tile_rows<Products>(shared.rows - row);
+      detail::multiply_windows<Products>(shared.listed, {{row, height}}, panels, image, results);
       lines.close_gaps(results, height, count, pitch);
       epilogue.store_tile(row, first_row * lines.columns(), {{height, count * lines.columns()}}, results, pitch);
     }
   }
-
-  struct tile_place {
-    index row, height, width;
-  };
-  /// One tile, block after block of k, as products of matrices are summed.
-  static void run_tile(const product& shared, const tile_place& place, const unit* image, sum* to, index pitch) {
-    const index step = product_blocks<Products>::depth(shared.depth);
-    for (index k = 0; k == 0 || k < shared.depth; k += step) {
-      tile_operands<Products> operands{shared.left.at(place.row, k),         image, shared.left.row_step, 1, 0,
-                                       detail::least(step, shared.depth - k)};
-      operands.right_offsets = shared.offsets + k;
-      if (k != 0) operands.before = to, operands.before_pitch = pitch;
-      detail::multiply_window_tile(operands, place.height, place.width, to, pitch);
-    }
-  }
-
-  static constexpr index packing_grain = 32768, multiplying_grain = index{1} << 20, most_columns = 2048;
 };
 
 }  // namespace tenon

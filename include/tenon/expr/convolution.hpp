@@ -96,7 +96,7 @@ struct convolution {
       decltype(detail::convolved_shape<Image, Weight, Transposed>(std::make_integer_sequence<int, spatial_axes>{}));
   using left_axes = grouped_axes<0, 1, 1, 2, spatial_axes>;
   using result_axes = grouped_axes<1, 1, 2, 0, spatial_axes>;
-  static constexpr bool patches_transposed = false;
+  static constexpr bool patches_transposed = false, spreads_image = Transposed;
 
   tuple<Image, Weight> operands;
   shape_type extents;

@@ -1,0 +1,269 @@
+// tenon/contraction/host_phases.hpp: image gradients of strided convolutions on the host.
+// Results a stride apart see the same taps: each such phase is a dense convolution, and rows are joined in cache.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/host_windows.hpp>
+
+namespace tenon {
+
+/// The windows of an image that is spread by zeros. Those whose numbers differ by multiples of the spread are a phase:
+/// they see none of the zeros, and elements side by side. `dense` are the windows of a phase, of a kernel that has all
+/// places that a tap of any phase sees.
+template <int Rank>
+struct window_phases {
+  patch_geometry<Rank> spread, dense;
+  array<index, Rank> counts{};  // phases along each axis
+
+  explicit window_phases(const patch_geometry<Rank>& geometry) : spread(geometry), dense(geometry) {
+    for (int axis = 0; axis < Rank; ++axis) {
+      const index step = spread.image_step[axis];
+      counts[axis] = detail::least(step, spread.output[axis]);
+      const auto seen = find_places(axis);
+      dense.kernel[axis] = seen[1] - seen[0] + 1, dense.padding[axis] = -seen[0];
+      dense.output[axis] = (spread.output[axis] + step - 1) / step;
+      dense.stride[axis] = dense.dilation[axis] = dense.image_step[axis] = 1;
+    }
+  }
+  /// Phases along the axes from `first` to before `last`.
+  index count(int first, int last) const {
+    index result = 1;
+    for (int axis = first; axis < last; ++axis) result *= counts[axis];
+    return result;
+  }
+  /// Calls `use(tap, place)` with the numbers of each tap that a phase sees and of its place in the dense kernel.
+  template <class Use>
+  void for_each_tap(index phase, const Use& use) const {
+    array<index, Rank> begin{};
+    for (int axis = Rank - 1; axis >= 0; phase /= counts[axis], --axis) begin[axis] = phase % counts[axis];
+    for (index tap = 0; tap < spread.taps(); ++tap) {
+      index rest = tap, place = 0, step = 1;
+      bool is_seen = true;
+      for (int axis = Rank - 1; axis >= 0; rest /= spread.kernel[axis], step *= dense.kernel[axis], --axis) {
+        const index at = spread_place(axis, begin[axis], rest % spread.kernel[axis]);
+        is_seen = is_seen && at % spread.image_step[axis] == 0;
+        place += (at / spread.image_step[axis] + dense.padding[axis]) * step;
+      }
+      if (is_seen) use(tap, place);
+    }
+  }
+  /// The plane of results that a phase of the axes before the last two makes of a plane of dense windows, or -1.
+  index result_plane(index plane, index phase) const {
+    index result = 0, step = 1;
+    for (int axis = Rank - 3; axis >= 0; --axis) {
+      const index at = plane % dense.output[axis] * spread.image_step[axis] + phase % counts[axis];
+      if (at >= spread.output[axis]) return -1;
+      result += at * step, step *= spread.output[axis];
+      plane /= dense.output[axis], phase /= counts[axis];
+    }
+    return result + plane * step;
+  }
+
+ private:
+  index spread_place(int axis, index phase, index tap) const {
+    return phase + tap * spread.dilation[axis] - spread.padding[axis];
+  }
+  /// The first and the last place, from a window's own on, that any tap of any phase sees.
+  array<index, 2> find_places(int axis) const {
+    array<index, 2> seen{{0, 0}};
+    bool is_first = true;
+    for (index phase = 0; phase < counts[axis]; ++phase) {
+      for (index tap = 0; tap < spread.kernel[axis]; ++tap) {
+        const index at = spread_place(axis, phase, tap), place = at / spread.image_step[axis];
+        if (at % spread.image_step[axis] != 0) continue;
+        seen = is_first ? array<index, 2>{{place, place}}
+                        : array<index, 2>{{detail::least(seen[0], place), std::max(seen[1], place)}};
+        is_first = false;
+      }
+    }
+    return seen;
+  }
+};
+
+namespace detail {
+
+#if !defined(__CUDACC__)
+/// Lanes of two packs in turn.
+template <class T, class Pack, int... Lane>
+TENON_INLINE void store_in_turn(Pack even, Pack odd, T* to, std::integer_sequence<int, Lane...>) {
+  constexpr int lanes = static_cast<int>(sizeof...(Lane));
+  simd::store<lanes>(to, __builtin_shufflevector(even, odd, (Lane / 2 + Lane % 2 * lanes)...));
+  simd::store<lanes>(to + lanes, __builtin_shufflevector(even, odd, (Lane / 2 + lanes / 2 + Lane % 2 * lanes)...));
+}
+#endif
+
+/// A row of results of `step` phases that lie `apart`, one of each in turn.
+template <class T>
+void join_phases(const T* sums, index apart, index step, const array<T*, 2>& ends) {
+  T* to = ends[0];
+#if !defined(__CUDACC__)
+  if (step == 2) {
+    constexpr int lanes = simd::native_width<T>;
+    for (; ends[1] - to >= 2 * lanes; to += 2 * lanes, sums += lanes) {
+      const auto even = simd::load<T, lanes>(sums), odd = simd::load<T, lanes>(sums + apart);
+      store_in_turn(even, odd, to, std::make_integer_sequence<int, lanes>{});
+    }
+  }
+#endif
+  for (index phase = 0; phase < step; ++phase) {
+    const T* from = sums + phase * apart;
+    for (T* place = to + phase; place < ends[1]; place += step) *place = *from++;
+  }
+}
+
+}  // namespace detail
+
+/// The product of a weight and the patches of images that are spread by zeros, none of which is multiplied.
+/// cost      each phase is multiplied as in window_product, of an image that is laid out once for all phases; results
+///           are written once more on their way to the epilogue, which sees whole rows
+template <class Products, class Left, class Patches, class Epilogue>
+struct phase_product {
+  using tile = host_tile<Products>;
+  using unit = typename Products::unit;
+  using sum = typename Products::sum;
+  Left left;
+  Patches patches;
+  Epilogue epilogue;
+
+  /// False, and nothing done, where images are not spread.
+  bool run(index rows, index columns, index depth) const {
+    bool is_spread = false;
+    for (const index step : patches.geometry.image_step) is_spread = is_spread || step != 1;
+    if (!is_spread) return false;
+    if (rows == 0 || columns == 0) return true;
+    const phases_type phases(patches.geometry);
+    const lines_type lines(phases.dense);
+    const index windows = phases.spread.windows(), channels = depth / phases.spread.taps();
+    index planes = columns / windows;
+    for (int axis = 0; axis < rank - 2; ++axis) planes *= phases.dense.output[axis];
+    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, lines.rows()}});
+    const product shared{rows, channels, strip_rows, phases, lines,
+                         list_taps(phases, lines, {{rows, channels}}, strip_rows)};
+    const index strips = (lines.rows() + strip_rows - 1) / strip_rows;
+    const index work = rows * depth * strip_rows * lines.columns();
+    parallel_for(planes * strips, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
+      for (index item = first; item < last; ++item) run_strip(shared, item / strips, item % strips * strip_rows);
+    });
+    return true;
+  }
+
+ private:
+  static constexpr int rank = decltype(Patches::geometry)::rank;
+  static constexpr index multiplying_grain = index{1} << 20;
+  using phases_type = window_phases<rank>;
+  using lines_type = window_lines<rank>;
+  using weight = detail::listed_weight<unit>;
+
+  /// What all strips share.
+  struct product {
+    index rows, channels, strip_rows;
+    phases_type phases;
+    lines_type lines;
+    const weight* weights;  // of each phase
+
+    /// Rows of results in planes, and how many rows and columns of them one of a phase stands for.
+    index plane_rows() const { return rank == 1 ? 1 : phases.spread.output[row_axis]; }
+    index row_step() const { return rank == 1 ? 1 : phases.spread.image_step[row_axis]; }
+    index row_phases() const { return rank == 1 ? 1 : phases.counts[row_axis]; }
+    index column_step() const { return phases.spread.image_step[rank - 1]; }
+    index column_phases() const { return phases.counts[rank - 1]; }
+  };
+  static constexpr int row_axis = rank == 1 ? 0 : rank - 2;
+
+  /// Rows of a weight that are not fewer than a tile's: the lowest tile makes poor use of registers.
+  static index padded_rows(index rows) { return rows == 1 ? 1 : detail::round_up(rows, tile::step); }
+
+  /// Of each phase the columns of the weight that it sees, side by side, and what they see.
+  const weight* list_taps(const phases_type& phases, const lines_type& lines, const array<index, 2>& rows_and_channels,
+                          index strip_rows) const {
+    const index rows = rows_and_channels[0], channels = rows_and_channels[1], count = phases.count(0, rank);
+    const index taps = phases.spread.taps(), places = phases.dense.taps(), depth = channels * taps;
+    index* const seen = detail::product_workspace<index, 5>(channels * places);
+    lines.find_taps(channels, strip_rows, seen);
+    weight* const weights = detail::product_workspace<weight, 4>(count);
+    index* offsets = detail::product_workspace<index, 6>(depth + count * detail::listed_ahead);
+    index* columns = detail::product_workspace<index, 9>(depth);
+    const index line = 64 / static_cast<index>(sizeof(unit));  // spread_pitch adds less than two
+    unit* packed = detail::product_workspace<unit, 3>(padded_rows(rows) * (depth + 2 * line * count));
+    const auto whole = detail::prepare_weight<Products>(left, rows, depth);
+    for (index phase = 0; phase < count; ++phase) {
+      index own_depth = 0;
+      for (index channel = 0; channel < channels; ++channel) {
+        phases.for_each_tap(phase, [&](index tap, index place) {
+          columns[own_depth] = channel * taps + tap, offsets[own_depth++] = seen[channel * places + place];
+        });
+      }
+      weight::pad(offsets, own_depth);
+      const index pitch = detail::spread_pitch<unit>(own_depth);
+      weights[phase] = {{packed, pitch, 1}, own_depth, offsets};
+      pack_columns(whole, {{rows, own_depth}}, columns, packed, pitch);
+      offsets += own_depth + detail::listed_ahead, columns += own_depth, packed += padded_rows(rows) * pitch;
+    }
+    return weights;
+  }
+  static void pack_columns(const matrix_memory<unit>& whole, const array<index, 2>& extents, const index* columns,
+                           unit* to, index pitch) {
+    for (index row = 0; row < padded_rows(extents[0]); ++row, to += pitch) {
+      if (row >= extents[0]) {
+        std::fill_n(to, extents[1], unit(0));
+        continue;
+      }
+      const unit* const from = whole.at(row, 0);
+      for (index k = 0; k < extents[1]; ++k) to[k] = from[columns[k]];
+    }
+  }
+
+  /// The results of a strip of dense windows of a plane, from row `first_row` on.
+  void run_strip(const product& shared, index plane, index first_row) const {
+    const lines_type& lines = shared.lines;
+    const phases_type& phases = shared.phases;
+    const index count = detail::least(shared.strip_rows, lines.rows() - first_row);
+    unit* const image =
+        detail::product_workspace<unit, 7>(lines.size(shared.channels, shared.strip_rows) + tile::width);
+    lines.copy(patches, {plane * lines.rows() + first_row, count, shared.strip_rows}, {{0, shared.channels}}, image);
+    const index result_row = first_row * shared.row_step(), width = phases.spread.output[rank - 1];
+    const index result_rows = detail::least(count * shared.row_step(), shared.plane_rows() - result_row);
+    sum* const results = detail::product_workspace<sum, 2>(tile::height * result_rows * width);
+    const index inner = shared.row_phases() * shared.column_phases();
+    for (index outer = 0; outer < phases.count(0, rank - 2); ++outer) {
+      const index result_plane = phases.result_plane(plane, outer);
+      if (result_plane < 0) continue;
+      index height = 0;
+      for (index row = 0; row < shared.rows; row += height) {
+        height = detail::tile_rows<Products>(padded_rows(shared.rows) - row);
+        multiply_phases(shared, shared.weights + outer * inner, {row, height, image, count, result_rows}, results);
+        const index stored = detail::least(height, shared.rows - row);
+        epilogue.store_tile(row, (result_plane * shared.plane_rows() + result_row) * width,
+                            {{stored, result_rows * width}}, results, result_rows * width);
+      }
+    }
+  }
+  /// Rows of a weight and of windows whose results become `result_rows` rows of results.
+  struct strip_tile {
+    index row, height;
+    const unit* image;
+    index count, result_rows;
+  };
+  /// All results of a tile's rows, as they lie in the result.
+  static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part, sum* results) {
+    const column_panels<Products> panels(shared.lines.numbers(part.count));
+    const index width = shared.phases.spread.output[rank - 1], apart = part.height * panels.padded();
+    sum* const sums = detail::product_workspace<sum, 8>(shared.column_phases() * apart);
+    for (index from = 0; from < shared.row_phases(); ++from) {
+      for (index column = 0; column < shared.column_phases(); ++column, ++weights) {
+        detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, part.image,
+                                           sums + column * apart);
+      }
+      for (index i = 0; i < part.height; ++i) {
+        const sum* line = sums + i * panels.padded();
+        sum* to = results + i * part.result_rows * width;
+        for (index row = from; row < part.result_rows; row += shared.row_step(), line += shared.lines.pitch()) {
+          detail::join_phases(line, apart, shared.column_step(), {to + row * width, to + (row + 1) * width});
+        }
+      }
+    }
+  }
+};
+
+}  // namespace tenon
