@@ -122,17 +122,20 @@ struct window_product {
     if (rows == 0 || columns == 0) return;
     const lines_type lines(patches.geometry);
     const index channels = depth / patches.geometry.taps(), all_rows = columns / lines.columns();
-    const index plane_rows = lines.crosses_planes() ? all_rows : lines.rows(), planes = all_rows / plane_rows;
-    const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, plane_rows}});
+    const bool crosses = rows_together == 1 && lines.crosses_planes();
+    const index plane_rows = crosses ? all_rows : lines.rows(), planes = all_rows / plane_rows;
+    const index wanted_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, plane_rows}});
+    const index strip_rows = detail::round_up(wanted_rows, rows_together);
     index* offsets = detail::product_workspace<index, 6>(depth + detail::listed_ahead);
     lines.find_taps(channels, strip_rows, offsets);
     weight::pad(offsets, depth);
     const product shared{rows, channels, strip_rows, lines,
                          {detail::prepare_weight<Products>(left, rows, depth), depth, offsets}};
-    const index strips = (plane_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
+    const index used_rows = plane_rows / rows_together * rows_together;
+    const index strips = (used_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
     parallel_for(planes * strips, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
       for (index item = first; item < last; ++item) {
-        const index row = item % strips * strip_rows, count = detail::least(strip_rows, plane_rows - row);
+        const index row = item % strips * strip_rows, count = detail::least(strip_rows, used_rows - row);
         run_strip(shared, item / strips * plane_rows + row, count);
       }
     });
@@ -165,6 +168,12 @@ struct window_product {
       epilogue.store_tile(row, first_row * lines.columns(), {{height, count * lines.columns()}}, results, pitch);
     }
   }
+
+  /// How many rows of windows an epilogue must get at once: strips hold a multiple of them, and rows left over go.
+  static constexpr index rows_together = [] {
+    if constexpr (requires { Epilogue::rows_together; }) return Epilogue::rows_together;
+    else return index{1};
+  }();
 };
 
 }  // namespace tenon

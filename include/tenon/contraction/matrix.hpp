@@ -133,16 +133,24 @@ void merge_plain_axes(patch_geometry<Rank>& patches, Visit&& visit) {
   }
 }
 
+/// The patches of a convolution's images, batch 0, all axes as they are.
+template <class Node>
+auto patches_of_images(const Node& node) {
+  const auto program = node.lower_image();
+  return patch_matrix<std::remove_const_t<decltype(program)>, Node::spatial_axes,
+                      Node::result_axes::result_batches[0]>{program, node.patches()};
+}
+
 /// The right operand of a contraction, batch 0.
 template <class Node>
 auto right_matrix(const Node& node) {
-  if constexpr (requires { node.lower_image(); }) {
-    auto program = node.lower_image();
-    auto geometry = node.patches();
-    merge_plain_axes(geometry, [&](auto&& visitor) { program.visit(visitor); });
-    using patches = patch_matrix<decltype(program), Node::spatial_axes, Node::result_axes::result_batches[0]>;
-    if constexpr (Node::patches_transposed) return transposed_matrix<patches>{{program, geometry}};
-    else return patches{program, geometry};
+  if constexpr (requires { node.right(); }) {
+    return node.right();
+  } else if constexpr (requires { node.lower_image(); }) {
+    auto patches = patches_of_images(node);
+    merge_plain_axes(patches.geometry, [&](auto&& visitor) { patches.program.visit(visitor); });
+    if constexpr (Node::patches_transposed) return transposed_matrix<decltype(patches)>{patches};
+    else return patches;
   } else {
     return merged_matrix<typename Node::right_axes>(node.lower_right(), node.right_extents());
   }

@@ -105,17 +105,34 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
   places.launched();
 }
 
+/// The same in tiles, and shared among blocks, as chosen.
+template <class Space, class Units, class Product, class Epilogue>
+void launch_chosen(const Product& product, const Epilogue& epilogue, const product_choice& choice) {
+  using large = typename Units::template unit<typename Units::tiles::large>;
+  using small = typename Units::template unit<typename Units::tiles::small>;
+  if (choice.tile == 0) launch_product<large, Space>(product, epilogue, choice.parts);
+  else launch_product<small, Space>(product, epilogue, choice.parts);
+}
+
+/// The tiles and blocks that extents and the device suggest.
+template <class Space, class Units, class Product>
+product_choice suggested_choice(const Product& product) {
+  const auto extents = extents_of_product(product);
+  const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
+                        space_devices<Space>::architecture(),
+                        space_devices<Space>::multiprocessors(),
+                        Units::template unit<typename Units::tiles::large>::name,
+                        dtype_name<typename Product::element>()};
+  return choose_product(key, extents_of_tiles<typename Units::tiles>());
+}
+
 }  // namespace detail
 
 /// Evaluates a statement with `product` into `target`, in one launch on a device, by one of `Units` and shared among
 /// blocks as chosen.
 template <class Space, class Units, class Target, class E, class Product>
 void run_product_by(const Target& target, const E& node, const Product& product, const product_choice& choice) {
-  using large = typename Units::template unit<typename Units::tiles::large>;
-  using small = typename Units::template unit<typename Units::tiles::small>;
-  const auto epilogue = make_kernel_epilogue<Product>(target, node);
-  if (choice.tile == 0) detail::launch_product<large, Space>(product, epilogue, choice.parts);
-  else detail::launch_product<small, Space>(product, epilogue, choice.parts);
+  detail::launch_chosen<Space, Units>(product, make_kernel_epilogue<Product>(target, node), choice);
 }
 
 /// The same as extents and the device suggest.
@@ -123,14 +140,7 @@ template <class Space, class Target, class E, class Product>
 void run_in_tiles(const Target& target, const E& node, const Product& product) {
   if (try_hopper_product<Space>(target, node, product)) return;
   using units = product_units<Product>;
-  const auto extents = extents_of_product(product);
-  const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
-                        space_devices<Space>::architecture(),
-                        space_devices<Space>::multiprocessors(),
-                        units::template unit<typename units::tiles::large>::name,
-                        dtype_name<typename Product::element>()};
-  const auto choice = choose_product(key, extents_of_tiles<typename units::tiles>());
-  run_product_by<Space, units>(target, node, product, choice);
+  run_product_by<Space, units>(target, node, product, detail::suggested_choice<Space, units>(product));
 }
 
 /// Evaluates a statement of the form `contract` into `target`, in one launch on a device.

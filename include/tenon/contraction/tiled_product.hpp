@@ -91,6 +91,7 @@ struct tiled_product_kernel {
   static constexpr int group_rows =
       8;  // rows of tiles that follow each other column by column, so that caches serve them
   static constexpr int packet_size = Epilogue::packet;
+  static constexpr bool packets_only = requires { Epilogue::stores_packets_only; };
 
   /// A batch, and the tile of it.
   struct tile_place {
@@ -201,7 +202,8 @@ struct tiled_product_kernel {
       if (parts > 1) gather_strip(device, strip, number);
       else sums.store_strip(device, strip, number);
       device.sync_warp();
-      if (last.fitting == packet_size) store_strip<packet_size>(device, strip, last, place, number);
+      if constexpr (packets_only) store_strip<packet_size>(device, strip, last, place, number);
+      else if (last.fitting == packet_size) store_strip<packet_size>(device, strip, last, place, number);
       else store_strip<1>(device, strip, last, place, number);
       device.sync_warp();
     }

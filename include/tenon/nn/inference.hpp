@@ -1,9 +1,10 @@
 // tenon/nn/inference.hpp: a fused network in use: as few statements as its layers allow, in memory planned before.
 // Layers join the statement before them while that stays one; what lies between statements shares one arena.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, algorithms, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/algorithms/window_pool.hpp>
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/nn/arena.hpp>
 #include <tenon/nn/fuse.hpp>
@@ -29,6 +30,13 @@ array<int, Left + Right> joined_blocks(const array<int, Left>& left, const array
   for (int i = 0; i < Left + Right; ++i) all[i] = i < Left ? left[i] : right[i - Left];
   return all;
 }
+
+/// Whether a layer keeps the greatest of squares of 2 x 2 side by side, as its type says.
+template <class Layer>
+inline constexpr bool pools_squares = false;
+template <class Layer>
+  requires(Layer::divides_input)
+inline constexpr bool pools_squares<Layer> = std::is_same_v<typename Layer::window_shape, shape<2, 2>>;
 
 /// One way through a network: with memory, its statements run; without, their blocks are planned.
 template <memory_space Space>
@@ -117,6 +125,8 @@ class network_walk {
       return make_flow(as_node(reshape(here.node.elements, layer.output_shape(here.node.shape()))), here.blocks);
     } else if constexpr (is_fused_product<Layer>) {
       return extended(stored(value), forward);  // products read their operands more than once
+    } else if constexpr (pools_squares<Layer> && pools_as_it_leaves<Node>) {
+      return make_flow(make_pooled_convolution(value.node, forward(value.node).shape()), value.blocks);
     } else {
       return extended(value, forward);
     }
@@ -169,8 +179,8 @@ class network_walk {
 
 /// A fused network for inputs up to `largest` in every extent. All that lies between its statements has its place in
 /// one piece of memory that is allocated here, so `run` allocates nothing, and a graph can capture it.
-/// A convolution or linear layer is one statement with what is pointwise behind it, a residual's sum too; layers that
-/// only change the shape are none.
+/// A convolution or linear layer is one statement with what is pointwise behind it, a residual's sum too, and behind
+/// images of floats a max pool of 2 x 2 side by side. Layers that only change the shape are none.
 /// throws    shape_error when a layer does not take its input
 /// example   nn::inference use(nn::fuse(net), shape<dyn, 1, 28, 28>(64, 1, 28, 28)); const auto y = use.run(images);
 template <class Network, shape_type Input, memory_space Space = typename Network::row::space,

@@ -1,0 +1,30 @@
+// tenon/algorithms/window_pool.hpp: a convolution and the pool of 2 x 2 behind it as one node.
+// Networks for use alone are made of it; a statement of two reductions would need the convolution in memory.
+// Floor 5: may include base, core, expr, plan, contraction, algorithms.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/window_pool.hpp>
+#include <tenon/expr/own_pass.hpp>
+
+namespace tenon {
+
+/// The greatest of each square of 2 x 2 results of a convolution and what is pointwise behind it.
+struct pooled_convolution_algorithm {
+  static constexpr const char* name = "pooled_convolution";
+
+  bool operator==(const pooled_convolution_algorithm&) const = default;
+  template <class Target, class Node>
+  void operator()(const Target& target, const Node& node) const {
+    run_pooled_convolution<typename Target::space>(detail::make_target(target), node);
+  }
+};
+
+/// The node of images [n, c, h, w] that `node` makes, pooled to `extents`, which are [n, c, h / 2, w / 2].
+template <class Node, shape_type Shape>
+auto make_pooled_convolution(const Node& node, const Shape& extents) {
+  static_assert(pools_as_it_leaves<Node> && Shape::rank == 4);
+  return make_own_pass<typename Node::element>(pooled_convolution_algorithm{}, extents, node);
+}
+
+}  // namespace tenon

@@ -1,0 +1,239 @@
+// tenon/contraction/window_pool.hpp: convolutions of whose results the greatest of each square of four is kept.
+// Squares are pooled where results leave the product, behind the epilogue: nothing in memory holds those not kept.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/host.hpp>
+#include <tenon/contraction/plain_convolution.hpp>
+#include <tenon/contraction/select.hpp>
+#include <tenon/device/simd_steps.hpp>
+#include <tenon/expr/monoids.hpp>
+
+namespace tenon {
+
+/// Whether a statement is a convolution of images of floats, and what is pointwise behind it: its results can be pooled
+/// as they leave it.
+template <class E>
+inline constexpr bool pools_as_it_leaves = [] {
+  if constexpr (!fuses_operations || E::shape_type::rank != 4 || stage_of<E>() != stage::contract) {
+    return false;
+  } else {
+    using product = std::remove_cvref_t<decltype(contraction_of(std::declval<const E&>()))>;
+    using element = typename product::element;
+    constexpr bool multiplies_floats = is_floating<element> && !is_complex<element> && !is_float8<element>;
+    return detail::is_convolution<product> && multiplies_floats && std::is_same_v<typename E::element, element>;
+  }
+}();
+
+/// Squares of 2 x 2 windows side by side; a last row or column without a neighbour is in none.
+struct window_squares {
+  array<index, 2> windows;  // rows and columns of those of an image
+
+  TENON_HOST_DEVICE index rows() const { return windows[0] / 2; }
+  TENON_HOST_DEVICE index columns() const { return windows[1] / 2; }
+  /// An image, and a row and column of it: of its squares, or of its windows.
+  struct place {
+    index image, row, column;
+  };
+  TENON_HOST_DEVICE place square_at(index number) const {
+    const index line = number / columns();
+    return {line / rows(), line % rows(), number % columns()};
+  }
+  TENON_HOST_DEVICE static place window(const place& of, int tap) {
+    return {of.image, 2 * of.row + tap / 2, 2 * of.column + tap % 2};
+  }
+};
+
+/// Patches of which the four of each square are neighbours.
+template <class Patches>
+struct square_patches {
+  using value_type = typename Patches::value_type;
+  Patches patches;
+
+  TENON_HOST_DEVICE value_type value(index row, index column) const {
+    const window_squares squares{patches.geometry.output};
+    const auto at = squares.window(squares.square_at(column / 4), static_cast<int>(column % 4));
+    return patches.value(row, (at.image * squares.windows[0] + at.row) * squares.windows[1] + at.column);
+  }
+  template <int ResultRank>
+  TENON_HOST_DEVICE square_patches at_batch(const array<index, ResultRank>& position) const {
+    return {patches.at_batch(position)};
+  }
+};
+
+/// A convolution whose columns are ordered by squares.
+template <class Node>
+struct squares_product {
+  using element = typename Node::element;
+  using accumulator = typename Node::accumulator;
+  using shape_type = typename Node::shape_type;
+  using left_axes = typename Node::left_axes;
+  using result_axes = typename Node::result_axes;
+
+  const Node& node;
+
+  const shape_type& shape() const { return node.shape(); }
+  index depth() const { return node.depth(); }
+  auto lower_left() const { return node.lower_left(); }
+  auto left_extents() const { return node.left_extents(); }
+  auto right() const { return square_patches<decltype(patches_of_images(node))>{patches_of_images(node)}; }
+  auto result_extents() const {
+    auto extents = node.result_extents();
+    extents[3] = extents[3] / 2, extents[4] = extents[4] / 2 * 4;
+    return extents;
+  }
+};
+
+/// Pools what a kernel computes of four neighbours. Axes are batch, groups, channels of a group, rows and columns.
+template <class T, class Target, class Program>
+struct square_epilogue {
+  static constexpr int packet = 4, fitting = packet;
+  static constexpr bool stores_packets_only = true;
+
+  Target target;
+  Program program;
+  window_squares squares;
+  index group = 0;
+
+  template <class Accumulator>
+  TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, packet>& accumulators) const {
+    const auto to = squares.square_at(column / packet);
+    auto greatest = value(row, to, 0, accumulators[0]);
+    for (int tap = 1; tap < packet; ++tap) {
+      greatest = max_monoid::combine(greatest, value(row, to, tap, accumulators[tap]));
+    }
+    target.store({{to.image, group, row, to.row, to.column}}, greatest);
+  }
+  template <int ResultRank>
+  TENON_HOST_DEVICE square_epilogue at_batch(const array<index, ResultRank>& position) const {
+    return {target, program, squares, position[1]};
+  }
+
+ private:
+  /// What the statement makes of one accumulator, rounded as if it were stored.
+  template <class Accumulator>
+  TENON_HOST_DEVICE compute_type<T> value(index row, const window_squares::place& of, int tap,
+                                          Accumulator accumulator) const {
+    const auto at = squares.window(of, tap);
+    const auto cursor = program.at(array<index, 5>{{at.image, group, row, at.row, at.column}});
+    return static_cast<T>(cursor.value(0, accumulator_slot<Accumulator>{accumulator}));
+  }
+};
+
+namespace detail {
+
+/// The greatest of each square of two lines of elements. Up to a pack past either line is read.
+template <class T, class To>
+void pool_lines(const T* first, const T* second, index count, To* to, index step) {
+  using number = compute_type<T>;
+  index j = 0;
+#if !defined(__CUDACC__)
+  constexpr int lanes = simd::native_width<number>;
+  for (; step == 1 && j < count; j += lanes) {
+    array<simd::pack<number, lanes>, 2> greater;
+    for (int half = 0; half < 2; ++half) {
+      const index at = 2 * j + half * lanes;
+      greater[half] = simd::max(simd::load<number, lanes>(first + at), simd::load<number, lanes>(second + at));
+    }
+    const auto greatest = simd::max(simd::pick_steps<2, 0>(greater), simd::pick_steps<2, 1>(greater));
+    if (count - j >= lanes) simd::store<lanes>(to + j, greatest);
+    else simd::store_part<lanes>(to + j, greatest, count - j);
+  }
+#endif
+  for (; j < count; ++j) {
+    const number above = simd::max<number>(first[2 * j], first[2 * j + 1]);
+    to[j * step] = static_cast<To>(simd::max(above, simd::max<number>(second[2 * j], second[2 * j + 1])));
+  }
+}
+
+}  // namespace detail
+
+/// Pools rows of windows on the host: what `lines` makes of a channel's is kept in cache. Axes are as above.
+template <class T, class Target, class Lines>
+struct square_lines {
+  static constexpr index rows_together = 2;
+
+  Target target;
+  Lines lines;  // stores elements of an image's channel side by side, from its first row on
+  window_squares squares;
+  index group = 0;
+
+  /// Rows of an image's windows, of several channels.
+  template <class Accumulator>
+  void store_tile(index row, index column, const array<index, 2>& extents, const Accumulator* accumulators,
+                  index pitch) const {
+    const index width = squares.windows[1], above = column / width, first_row = above % squares.windows[0];
+    T* const elements = detail::product_workspace<T, 10>(extents[1] + 2 * simd::native_width<compute_type<T>>);
+    auto here = lines;
+    here.target.data = detail::numbered_from(elements, first_row * width);
+    for (index i = 0; i < extents[0]; ++i, accumulators += pitch) {
+      here.store_tile(row + i, column, {{1, extents[1]}}, accumulators, pitch);
+      array<index, 5> position{{above / squares.windows[0], group, row + i, first_row / 2, 0}};
+      for (const T* line = elements; line + 2 * width <= elements + extents[1]; line += 2 * width, ++position[3]) {
+        detail::pool_lines(line, line + width, squares.columns(), target.at(position), target.step());
+      }
+    }
+  }
+  template <int ResultRank>
+  square_lines at_batch(const array<index, ResultRank>& position) const {
+    return {target, lines.at_batch(position), squares, position[1]};
+  }
+};
+
+namespace detail {
+
+template <class Target, class E, class Product>
+void pool_on_host(const Target& target, const E& node, const Product& product) {
+  using element = typename E::element;
+  const auto patches = patches_of_images(product);
+  const window_squares squares{patches.geometry.output};
+  const strided_target<element, 4> plane{nullptr, {{0, 0, squares.windows[1], 1}}};
+  const auto lines = make_epilogue<Product>(plane, node);
+  const auto pooled = mapped_target(target, product.result_map());
+  using pooled_type = std::remove_const_t<decltype(pooled)>;
+  using epilogue_type = square_lines<element, pooled_type, std::remove_const_t<decltype(lines)>>;
+  const auto left = without_casts(left_matrix(product));
+  const auto extents = extents_of_product(product);
+  const counted_launch counted(operation_name<Product>);
+  run_batches(extents, [&](const auto& position) {
+    const auto rows = left.at_batch(position);
+    const auto columns = patches.at_batch(position);
+    const auto results = epilogue_type{pooled, lines, squares}.at_batch(position);
+    using products = host_products<typename Product::element, decltype(rows), decltype(columns)>;
+    const window_product<products, std::remove_const_t<decltype(rows)>, std::remove_const_t<decltype(columns)>,
+                         std::remove_const_t<decltype(results)>>
+        convolution{rows, columns, results};
+    convolution.run(extents.rows, extents.columns, extents.depth);
+  });
+}
+
+template <class Space, class Target, class E, class Product>
+void pool_in_kernel(const Target& target, const E& node, const Product& product) {
+  using operand = typename decltype(matrix_operand<Product>())::type;
+  using units = std::conditional_t<std::is_void_v<operand>, lane_units<typename Product::accumulator>,
+                                   fragment_units<operand>>;  // whose results pass through shared memory
+  const auto map = product.result_map();
+  const auto pooled = mapped_target(target, map);
+  const auto program = node.template lower<0>(map);
+  const square_epilogue<typename E::element, std::remove_const_t<decltype(pooled)>,
+                        std::remove_const_t<decltype(program)>>
+      epilogue{pooled, program, {patches_of_images(product).geometry.output}};
+  const squares_product<Product> squares{product};
+  launch_chosen<Space, units>(squares, epilogue, suggested_choice<Space, units>(squares));
+}
+
+}  // namespace detail
+
+/// The greatest of each square of 2 x 2 results of a statement that `pools_as_it_leaves`, into `target`: one loop, or
+/// one launch. NaN counts as greatest; a last row or column without a neighbour is left out.
+/// cost      the convolution's; on the host each thread keeps a strip of one channel, on devices nothing is kept
+template <class Space, class Target, class E>
+void run_pooled_convolution(const Target& target, const E& node) {
+  static_assert(pools_as_it_leaves<E>);
+  const auto& product = contraction_of(node);
+  if constexpr (std::is_same_v<Space, host>) detail::pool_on_host(target, node, product);
+  else detail::pool_in_kernel<Space>(target, node, product);
+}
+
+}  // namespace tenon
