@@ -15,6 +15,7 @@ using tenon::range;
 using tenon::rank;
 using tenon::transpose;
 using tenon_test::counting;
+using tenon_test::difference;
 using tenon_test::elements_of;
 using tenon_test::numbers_of;
 
@@ -26,6 +27,12 @@ std::string kernel_of(const Statement& statement) {
   const tenon::launch_counter counter;
   statement();
   return counter.count() == 1 ? counter.last_kind() : "";
+}
+
+/// Six leaves of three operands.
+template <class A, class B, class C>
+auto six_transposed(const A& a, const B& b, const C& c) {
+  return (transpose(a) * transpose(b) + transpose(c)) * 0.5f - transpose(a) / (1 + transpose(b) * transpose(b));
 }
 
 template <class T, class Space>
@@ -111,7 +118,7 @@ TEST_CASE("nothing is read or written past the end of memory", "[transposed]") {
 TEST_CASE("packets are read where they lie whole, whichever way", "[transposed]") {
   using tenon::array, tenon::index;
   const array<index, 2> extents{{64, 66}};
-  tenon::detail::reading_choice<2, 4, 64> choice{extents};
+  tenon::detail::reading_choice<2, 4, 64, 8> choice{extents};
   alignas(16) float memory[8]{};
   choice(array<index, 2>{{1, 64}}, memory);      // across, aligned
   choice(array<index, 2>{{1, 66}}, memory);      // across, rows apart by no whole packets
@@ -122,9 +129,62 @@ TEST_CASE("packets are read where they lie whole, whichever way", "[transposed]"
   choice(array<index, 2>{{1, 0}}, memory);       // a column
   CHECK(choice.readings.across == 0b0000111);
   CHECK(choice.readings.in_packets == 0b0101001);
-  CHECK(choice.shared_bytes <= tenon::detail::tile_bytes_limit);
-  choice(array<index, 2>{{1, 64}}, memory);  // a fourth tile is more than a block has
+  CHECK(choice.readings.bytes <= tenon::detail::tile_bytes_limit);
+  choice(array<index, 2>{{1, 64}}, memory + 2);  // a fourth tile is more than a block has
   CHECK_FALSE(choice.readings.is_across(7));
+}
+
+TEST_CASE("sources across that are the same elements share a tile", "[transposed]") {
+  using tenon::array, tenon::index;
+  const array<index, 2> extents{{64, 66}};
+  tenon::detail::reading_choice<2, 4, 64, 11> choice{extents};
+  alignas(16) float memory[8]{};
+  const array<index, 2> across{{1, 64}};
+  constexpr int tile = 64 * 65 * 4;
+  choice(across, memory);
+  choice(across, memory);
+  choice(array<index, 2>{{1, 68}}, memory);  // other rows
+  choice(across, memory);
+  choice(across, reinterpret_cast<const short*>(memory));  // elements of another size
+  choice(across, memory + 4);
+  choice(across, memory + 4);
+  choice(array<index, 2>{{64, 1}}, memory);  // along
+  choice(across, memory + 1);                // no room for another tile of floats
+  choice(across, memory + 1);
+  choice(across, memory);
+  CHECK(choice.readings.across == 0b10001111111);
+  CHECK(choice.readings.first == 0b00000110101);
+  for (const int same : {1, 3, 10}) CHECK(choice.readings.tile[same] == 0);
+  CHECK(choice.readings.tile[2] == tile);
+  CHECK(choice.readings.tile[4] == 2 * tile);
+  CHECK(choice.readings.tile[5] == 2 * tile + 64 * 66 * 2);
+  CHECK(choice.readings.tile[6] == choice.readings.tile[5]);
+  CHECK(choice.readings.bytes == 3 * tile + 64 * 66 * 2);
+  CHECK(choice.readings.bytes <= tenon::detail::tile_bytes_limit);
+  CHECK(choice.readings.in_packets == 0b10011111111);
+}
+
+TEMPLATE_LIST_TEST_CASE("operands across that occur several times", "[transposed]", tenon_test::kernel_spaces) {
+  for (const tenon::index rows : {64, 67}) {
+    const auto host = counting<float>(rank<2>(4 * rows, 150));
+    const auto x = host.template to<TestType>();
+    const auto part = [&](const auto& values, tenon::index row, tenon::index column, tenon::index step = 1) {
+      return tenon::slice(values, range(row, row + step * rows, step), range(column, column + 100));
+    };
+    const auto check = [&](const auto& operands) {
+      const auto statement = [&](const auto& values) {
+        return numbers_of(
+            std::apply([](const auto&... matrix) { return six_transposed(matrix...); }, operands(values)));
+      };
+      CHECK(difference(statement(x), statement(host), 1e-6) == "");
+    };
+    CAPTURE(rows);
+    check([&](const auto& all) { return std::tuple(part(all, 0, 0), part(all, 1, 4), part(all, 2, 8)); });
+    check([&](const auto& all) { return std::tuple(part(all, 1, 0), part(all, 1, 0), part(all, 1, 0)); });
+    check([&](const auto& all) { return std::tuple(part(all, 3, 2), part(all, 3, 2), part(all, 5, 2)); });  // askew
+    check([&](const auto& all) { return std::tuple(part(all, 0, 0), part(all, 3, 3), part(all, 0, 0)); });
+    check([&](const auto& all) { return std::tuple(part(all, 0, 0), part(all, 0, 0, 2), part(all, 0, 0, 3)); });
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("in place with the other operand across", "[transposed]", tenon_test::kernel_spaces) {
@@ -141,6 +201,17 @@ TEST_CASE("tiles beyond what a block holds are read where they are", "[transpose
   tenon::tensor<float, rank<2>, tenon::emulated> y({68, 66});
   y = transpose(a) + transpose(b) * 2 + transpose(c) * 4 + transpose(d) * 8;
   CHECK(numbers_of(transpose(y)) == numbers_of(a + b * 2 + c * 4 + d * 8));
+}
+
+TEST_CASE("a statement has as many tiles as distinct operands across", "[transposed]") {
+  const auto make = [](float first) { return counting<float, tenon::emulated>(rank<2>(70, 100), first); };
+  const auto a = make(1), b = make(2), c = make(3);
+  const auto has = [](const auto& statement, const char* shared) {
+    return tenon::explain(statement).find(shared) != std::string::npos;
+  };
+  CHECK(has(six_transposed(a, b, c), "threads, 50 kB of shared memory"));
+  CHECK(has(six_transposed(a, c, a), "threads, 33 kB of shared memory"));
+  CHECK(has(six_transposed(b, b, b), "threads, 17 kB of shared memory"));
 }
 
 TEST_CASE("narrow statements take no tiles", "[transposed]") {

@@ -76,7 +76,7 @@ class row_source_list {
     kept_sources result;
     if (count_ > kept_sources::capacity) return result;
     for (int later = 1; later < count_; ++later) {
-      const int earlier = first_equal(later);
+      const int earlier = first_equal(entries_, later);
       if (earlier == later || !entries_[later].moves) continue;
       const index bytes =
           (row_elements * entries_[later].size + shared_alignment - 1) / shared_alignment * shared_alignment;
@@ -117,12 +117,6 @@ class row_source_list {
     }
     void operator()(const array<index, Rank>&, index) {}
   };
-
-  int first_equal(int later) const {
-    int earlier = 0;
-    while (!(entries_[earlier] == entries_[later])) ++earlier;
-    return earlier;
-  }
 
   entry entries_[kept_sources::capacity];
   int count_ = 0;

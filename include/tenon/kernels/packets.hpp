@@ -34,6 +34,14 @@ struct source_readings {
   TENON_HOST_DEVICE bool is_in_packets(int source) const { return (in_packets >> source & 1u) != 0; }
 };
 
+/// The first of some sources that is the same elements as number `later` of them.
+template <class Sources>
+int first_equal(const Sources& sources, int later) {
+  int earlier = 0;
+  while (!(sources[earlier] == sources[later])) ++earlier;
+  return earlier;
+}
+
 /// Reads packets of what lies in them, and single elements of everything else.
 struct mixed_reader {
   source_readings readings;

@@ -1,5 +1,5 @@
 // tenon/kernels/transposed.hpp: pointwise statements with operands that lie across the destination, such as transposes.
-// A block reads its tile of them along their rows, leaves it in shared memory and takes it from there the other way.
+// A block reads tiles of them along their rows, leaves them in shared memory and takes them from there the other way.
 // Floor 4: may include base, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,6 +7,21 @@
 #include <tenon/kernels/packets.hpp>
 
 namespace tenon {
+
+/// The same of a kernel with tiles in shared memory, where sources of the same elements share one.
+template <int Count>
+struct tile_readings : source_readings {
+  std::uint32_t first = 0;   // of those that share a tile, the one that brings it
+  array<int, Count> tile{};  // the byte of shared memory at which that of each source across begins
+  int bytes = 0;             // of all tiles
+
+  TENON_HOST_DEVICE bool is_first(int source) const { return (first >> source & 1u) != 0; }
+  /// The tile of a source, within those of a block.
+  template <class T, class Memory>
+  TENON_HOST_DEVICE auto tile_of(int source, const Memory& memory) const {
+    return memory.part(tile[source], bytes - tile[source]).template as<T>();
+  }
+};
 
 namespace detail {
 
@@ -18,9 +33,10 @@ struct shared_tile {
   static constexpr int bytes = shared_bytes_of<T>(Side * pitch);
 };
 
-/// Reads what lies across: `rows` elements, or a packet, down the tile.
+/// Reads what lies across, once for each tile: `rows` elements, or a packet, down the tile.
+template <class Readings>
 struct across_reader {
-  source_readings readings;
+  const Readings& readings;
   index rows;
   int source = 0;
 
@@ -28,7 +44,7 @@ struct across_reader {
   TENON_HOST_DEVICE TENON_INLINE packet<T, Size> read(const T* data, index) {
     const int own = source++;
     packet<T, Size> result{};
-    if (!readings.is_across(own)) return result;
+    if (!readings.is_first(own)) return result;
     if (rows >= Size && readings.is_in_packets(own)) return load_packet<Size>(data);
     for (int k = 0; k < Size; ++k) {
       if (k < rows) result.elements[k] = data[k];
@@ -38,27 +54,27 @@ struct across_reader {
 };
 
 /// Leaves packets that were read down the tile in shared memory, `row` being that of their first element.
-template <int Side, class Device>
+template <int Side, class Readings, class Memory>
 struct across_writer {
-  Device& device;
-  source_readings readings;
+  const Readings& readings;
+  const Memory& memory;
   int row, column;
   int source = 0;
 
   template <class T, int Size>
   TENON_HOST_DEVICE TENON_INLINE void operator()(const packet<T, Size>& read) {
-    using tile = shared_tile<T, Side>;
-    if (!readings.is_across(source++)) return;
-    const auto shared = device.template shared<T>(Side * tile::pitch);
-    for (int k = 0; k < Size; ++k) shared.store((row + k) * tile::pitch + column, read.elements[k]);
+    const int own = source++;
+    if (!readings.is_first(own)) return;
+    const auto tile = readings.template tile_of<T>(own, memory);
+    for (int k = 0; k < Size; ++k) tile.store((row + k) * shared_tile<T, Side>::pitch + column, read.elements[k]);
   }
 };
 
 /// Reads `columns` elements, or a packet, along a row: of the tile what lies across, all else where it is.
-template <int Side, class Device>
+template <int Side, class Readings, class Memory>
 struct along_reader {
-  Device& device;
-  source_readings readings;
+  const Readings& readings;
+  const Memory& memory;
   int row, column;
   index columns;
   int source = 0;
@@ -68,9 +84,8 @@ struct along_reader {
     const int own = source++;
     packet<T, Size> result{};
     if (readings.is_across(own)) {
-      using tile = shared_tile<T, Side>;
-      const auto shared = device.template shared<T>(Side * tile::pitch);
-      for (int k = 0; k < Size; ++k) result.elements[k] = shared.load(row * tile::pitch + column + k);
+      const auto tile = readings.template tile_of<T>(own, memory);
+      for (int k = 0; k < Size; ++k) result.elements[k] = tile.load(row * shared_tile<T, Side>::pitch + column + k);
       return result;
     }
     if (columns >= Size && readings.is_in_packets(own)) return load_packet<Size>(data);
@@ -89,6 +104,7 @@ template <int Rank, int Size, class T, class Program>
 struct transposed_kernel {
   static constexpr const char* name = "transposed";
   static constexpr int min_blocks = resident_blocks;
+  using readings_type = tile_readings<source_count<Program>>;
   static constexpr int side = Size >= 4 ? 64 : 32;
   static constexpr int packets_per_line = side / Size;
   static constexpr int packets = side * packets_per_line / kernel_block;  // of a thread
@@ -97,7 +113,7 @@ struct transposed_kernel {
   static constexpr int at_once = wanted < 1 ? 1 : wanted < packets ? wanted : packets;
   numbered_positions<Rank> tiles;
   array<index, Rank> extents;
-  source_readings readings;
+  readings_type readings;
   bool writes_packets;
   strided_target<T, Rank> target;
   Program program;
@@ -106,9 +122,10 @@ struct transposed_kernel {
   TENON_HOST_DEVICE void operator()(Device& device) const {
     auto origin = tiles.narrow(static_cast<std::uint64_t>(device.block().x));
     origin[Rank - 2] *= side, origin[Rank - 1] *= side;
-    for (int i = 0; i < packets; i += at_once) stage<at_once>(device, origin, device.thread() + i * kernel_block);
+    const auto memory = device.template shared<unsigned char>(readings.bytes);
+    for (int i = 0; i < packets; i += at_once) stage<at_once>(memory, origin, device.thread() + i * kernel_block);
     device.sync();
-    for (int i = 0; i < packets; i += at_once) write<at_once>(device, origin, device.thread() + i * kernel_block);
+    for (int i = 0; i < packets; i += at_once) write<at_once>(memory, origin, device.thread() + i * kernel_block);
   }
 
  private:
@@ -122,38 +139,34 @@ struct transposed_kernel {
   };
 
   /// Packets down the tile into shared memory; all are read before the first is left there. Those outside read nothing.
-  template <int Count, class Device>
-  TENON_HOST_DEVICE TENON_INLINE void stage(Device& device, const array<index, Rank>& origin, int number) const {
+  template <int Count, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void stage(const Memory& memory, const array<index, Rank>& origin, int number) const {
     if constexpr (Count > 0) {
       const place at(number);
       auto position = origin;
       position[Rank - 2] += at.along, position[Rank - 1] += at.line;
       const index rows = is_inside(position) ? extents[Rank - 2] - position[Rank - 2] : 0;
       if (rows == 0) position = origin;
-      detail::across_reader reader{readings, rows};
+      detail::across_reader<readings_type> reader{readings, rows};
       const auto fetched = fetch<Size>(program.at(position), reader);
-      stage<Count - 1>(device, origin, number + kernel_block);
-      const int used = device.shared_used();
-      detail::across_writer<side, Device> leave{device, readings, at.along, at.line};
+      stage<Count - 1>(memory, origin, number + kernel_block);
+      detail::across_writer<side, readings_type, Memory> leave{readings, memory, at.along, at.line};
       for_each_packet(fetched, leave);
-      device.release_shared(used);
     }
   }
   /// Packets of the destination; all are read before the first is written.
-  template <int Count, class Device>
-  TENON_HOST_DEVICE TENON_INLINE void write(Device& device, const array<index, Rank>& origin, int number) const {
+  template <int Count, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void write(const Memory& memory, const array<index, Rank>& origin, int number) const {
     if constexpr (Count > 0) {
       const place at(number);
       auto position = origin;
       position[Rank - 2] += at.line, position[Rank - 1] += at.along;
       const index columns = is_inside(position) ? extents[Rank - 1] - position[Rank - 1] : 0;
       if (columns == 0) position = origin;
-      const int used = device.shared_used();
-      detail::along_reader<side, Device> reader{device, readings, at.line, at.along, columns};
+      detail::along_reader<side, readings_type, Memory> reader{readings, memory, at.line, at.along, columns};
       const auto cursor = program.at(position);
       const auto fetched = fetch<Size>(cursor, reader);
-      device.release_shared(used);
-      write<Count - 1>(device, origin, number + kernel_block);
+      write<Count - 1>(memory, origin, number + kernel_block);
       store(position, columns, cursor, fetched);
     }
   }
@@ -190,23 +203,44 @@ struct across_count {
   void operator()(const array<index, Rank>&, index) {}
 };
 
-/// Chooses how each source is read, once the axis across is the last but one.
-template <int Rank, int Size, int Side>
+/// Chooses how each of `Count` sources is read, once the axis across is the last but one. Those that read the same
+/// elements share a tile.
+template <int Rank, int Size, int Side, int Count>
 struct reading_choice {
+  struct elements {
+    const void* data;
+    int size;
+    array<index, Rank> stride;
+    bool operator==(const elements&) const = default;
+  };
   const array<index, Rank>& extents;
-  source_readings readings{};
-  int source = 0, shared_bytes = 0;
+  tile_readings<Count> readings{};
+  array<elements, Count> sources{};
+  int source = 0;
 
   template <class T>
   void operator()(const array<index, Rank>& stride, const T* data) {
-    const bool lies_across = stride[Rank - 1] != 0 && stride[Rank - 1] != 1 && stride[Rank - 2] == 1 &&
-                             shared_bytes + shared_tile<T, Side>::bytes <= tile_bytes_limit;
-    const int along = lies_across ? Rank - 2 : Rank - 1;
-    if (lies_across) readings.across |= 1u << source, shared_bytes += shared_tile<T, Side>::bytes;
-    if (is_aligned(stride, data, along)) readings.in_packets |= 1u << source;
+    sources[source] = {data, static_cast<int>(sizeof(T)), stride};
+    const bool is_askew = stride[Rank - 1] != 0 && stride[Rank - 1] != 1 && stride[Rank - 2] == 1;
+    const bool lies_across = is_askew && finds_tile(shared_tile<T, Side>::bytes);
+    if (lies_across) readings.across |= 1u << source;
+    if (is_aligned(stride, data, lies_across ? Rank - 2 : Rank - 1)) readings.in_packets |= 1u << source;
     ++source;
   }
   void operator()(const array<index, Rank>&, index) {}
+  /// The tile of an earlier source that reads the same, or one of its own where there is room.
+  bool finds_tile(int bytes) {
+    const int earlier = first_equal(sources, source);
+    if (earlier != source) {
+      readings.tile[source] = readings.tile[earlier];
+      return readings.is_across(earlier);
+    }
+    if (readings.bytes + bytes > tile_bytes_limit) return false;
+    readings.first |= 1u << source;
+    readings.tile[source] = readings.bytes;
+    readings.bytes += bytes;
+    return true;
+  }
   template <class T>
   bool is_aligned(const array<index, Rank>& stride, const T* data, int along) const {
     bool aligned = stride[along] == 1 && reinterpret_cast<std::uintptr_t>(data) % (sizeof(T) * Size) == 0;
@@ -268,7 +302,7 @@ bool run_transposed_kernel(array<index, Rank> extents, strided_target<T, Rank> t
     if (list.count > stride_list<Rank>::capacity) return false;
     detail::move_axis(extents, list, axis, Rank - 2);
 
-    detail::reading_choice<Rank, size, side> choice{extents};
+    detail::reading_choice<Rank, size, side, source_count<Program>> choice{extents};
     program.visit(choice);
     auto tiles = extents;
     for (int each = Rank - 2; each < Rank; ++each) tiles[each] = (extents[each] + side - 1) / side;
@@ -281,7 +315,7 @@ bool run_transposed_kernel(array<index, Rank> extents, strided_target<T, Rank> t
     if (!kernel.tiles.is_narrow()) return false;
     launch<Space>(launch_shape{.grid = {static_cast<int>(kernel.tiles.count())},
                                .block = kernel_block,
-                               .shared_bytes = choice.shared_bytes},
+                               .shared_bytes = choice.readings.bytes},
                   kernel);
     return true;
   }
