@@ -87,3 +87,45 @@ TEST_CASE("costly values of a row are computed once, where they are equal and fi
     CHECK(numbers_of(shares) == numbers_of(others));
   }
 }
+
+TEST_CASE("a costly operand that compositions read through equal reductions is on record for the result", "[sharing]") {
+  for (const tenon::index length : {17, 100, 4096}) {
+    const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(4, length), 3, -2.0f, 2.0f));
+    const auto check = [&](const auto& composition, long times) {
+      evaluations = 0;
+      const auto found = numbers_of(tenon::evaluated_tensor(composition(counted(x))));
+      CHECK(evaluations.load() == times * 4 * length);
+      CHECK(tenon_test::difference(found, numbers_of(composition(x)), 1e-5) == "");
+    };
+    CAPTURE(length);
+    check([](const auto& operand) { return tenon::log_softmax(operand, axis<1>); }, 1);
+    check([](const auto& operand) { return tenon::standardise(operand, axis<1>); }, 1);
+    check([](const auto& operand) { return tenon::softmax(operand, axis<1>); }, 2);
+  }
+}
+
+TEST_CASE("later reductions of a row read what an earlier one recorded, where all of it is equal", "[sharing]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 130), 3, -2.0f, 2.0f));
+  const auto y = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 130), 4, -2.0f, 2.0f));
+  const auto powers = [](const auto& operand) { return tenon::exp(operand - tenon::max(operand, axis<1>)); };
+  const auto check = [&](const auto& statement, long times) {
+    evaluations = 0;
+    const auto found = numbers_of(tenon::evaluated_tensor(statement(counted(powers(x)), counted(powers(y)))));
+    CHECK(evaluations.load() == times * 5 * 130);
+    const auto left = tenon::evaluated_tensor(powers(x)), right = tenon::evaluated_tensor(powers(y));
+    CHECK(tenon_test::difference(found, numbers_of(statement(left, right)), 1e-4) == "");
+  };
+  const auto sum = [](const auto& e) { return tenon::sum(e, axis<1>); };
+  check([&](const auto& p, const auto&) { return p / (sum(p) + sum(p * 2)); }, 1);
+  check([&](const auto& p, const auto&) { return p / (sum(p) + tenon::max(p, axis<1>) * sum(p)); }, 1);
+  check([&](const auto& p, const auto& q) { return p / (sum(p) + sum(q * 2)); }, 3);
+  check([&](const auto& p, const auto& q) { return q / (sum(p) + sum(p * 2)); }, 3);
+  check([&](const auto& p, const auto&) { return p / (sum(p * 2) + sum(p)); }, 2);  // one came before the record
+}
+
+TEST_CASE("equal costly operands of one composition and another's are told apart", "[sharing]") {
+  const auto x = tenon_test::counting<float>(rank<2>(4, 100), 1), y = tenon_test::counting<float>(rank<2>(4, 100), 7);
+  const auto found = numbers_of(
+      counted(x) - tenon::max(counted(y), axis<1>) + counted(y) * tenon::max(counted(x), axis<1>));
+  CHECK(found == numbers_of(x - tenon::max(y, axis<1>) + y * tenon::max(x, axis<1>)));
+}

@@ -83,20 +83,50 @@ bool fits_record(const Fold& fold, index row_length) {
   return fold.run_count() == 1 && fold.run_length() == row_length && row_length <= record_size;
 }
 
+/// Whether all that reads the record of `part`, the values of slot `Slot`, reads the same values in the same order.
+template <int Slot, class Part, class E, int... I, class... Reductions, class Folds>
+bool reads_one_record(const Part& part, const E& node, const Folds& folds, index row_length,
+                      const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions) {
+  const auto reads_same = [&]<int Own, class Reduction>(std::integral_constant<int, Own>, const Reduction& reduction) {
+    if constexpr (Own > Slot && folds_recorded<Part, Reduction>)
+      return fits_record(get<Own>(folds), row_length) && occurrences_equal(part, reduction.operand());
+    else return true;
+  };
+  return fits_record(get<Slot>(folds), row_length) && occurrences_equal(part, node) &&
+         (reads_same(std::integral_constant<int, I>{}, *get<I>(reductions)) && ...);
+}
+
+/// The fold of reduction number `Own`; after slot `Slot`, it reads the record of `Part` that this one leaves.
+template <int Slot, class Part, int Own, class Reduction, class Fold, int Rank>
+auto fold_of_record(const Reduction& reduction, const Fold& fold, const array<index, Rank>& extents) {
+  if constexpr (Own > Slot && folds_recorded<Part, Reduction>) {
+    const auto replaced = reduction.with_operands(make_tuple_of(replace_recorded<Part>(reduction.operand())));
+    return lower_reduction<Own + 1 - slot_count<Reduction>>(replaced, extents, false);
+  } else {
+    return fold;
+  }
+}
+template <int Slot, class Part, int... I, class... Reductions, class Folds, int Rank>
+auto folds_of_record(const tuple_base<std::integer_sequence<int, I...>, const Reductions*...>& reductions,
+                     const Folds& folds, const array<index, Rank>& extents) {
+  return make_tuple_of(fold_of_record<Slot, Part, I>(*get<I>(reductions), get<I>(folds), extents)...);
+}
+
 /// Rows whose costly values are computed once, where they fit and all occurrences are equal; else as they stand.
 template <int RowAxis, class Target, class E, class Folds, int Count>
 void run_rows_alone(const Target& target, const E& node, const Folds& folds, const array<int, Count>& first_equal) {
   constexpr int slot = recorded_slot<E>;
   if constexpr (slot >= 0) {
-    const auto& fold = get<slot>(folds);
-    using record = typename decltype(fold.program)::value_type;
-    const auto& operand = get<slot>(reductions_of(node))->operand();
+    const auto extents = node.shape().to_array();
+    const auto reductions = reductions_of(node);
+    const auto& operand = get<slot>(reductions)->operand();
     using part = std::remove_cvref_t<decltype(operand)>;
-    if (first_equal[slot] == slot &&
-        fits_record(fold, count_between(node.shape().to_array(), RowAxis, E::shape_type::rank)) &&
-        occurrences_equal(operand, node)) {
-      return run_long_rows<RowAxis, record>(target, replace_recorded<part>(node), folds, first_equal,
-                                            [](const Folds& shared, record* values) {
+    using record = typename decltype(get<slot>(folds).program)::value_type;
+    const index length = count_between(extents, RowAxis, E::shape_type::rank);
+    if (first_equal[slot] == slot && reads_one_record<slot>(operand, node, folds, length, reductions)) {
+      return run_long_rows<RowAxis, record>(target, replace_recorded<part>(node),
+                                            folds_of_record<slot, part>(reductions, folds, extents), first_equal,
+                                            [](const auto& shared, record* values) {
                                               return with_element<slot>(shared, recording(get<slot>(shared), values));
                                             });
     }

@@ -153,6 +153,11 @@ bool occurrences_equal(const Part& part, const E& node) {
   }
 }
 
+/// Whether a reduction that follows earlier ones folds values of `Part`, which it may then read from its record.
+template <class Part, class Reduction>
+inline constexpr bool folds_recorded =
+    slot_count<Reduction> > 1 && occurs<Part, std::remove_cvref_t<decltype(std::declval<Reduction>().operand())>>();
+
 template <class E, class Reductions>
 inline constexpr int slot_to_record = -1;
 template <class E, class... Reductions>
@@ -160,7 +165,7 @@ inline constexpr int slot_to_record<E, tuple<const Reductions*...>> = [] {
   int slot = 0, found = -1;
   ((found = is_costly<std::remove_cvref_t<decltype(std::declval<const Reductions&>().operand())>>::value &&
                     occurs<std::remove_cvref_t<decltype(std::declval<const Reductions&>().operand())>, E>()
-                ? slot
+                ? first_place<Reductions, Reductions...>
                 : found,
     ++slot),
    ...);
@@ -169,7 +174,8 @@ inline constexpr int slot_to_record<E, tuple<const Reductions*...>> = [] {
 
 }  // namespace detail
 
-/// The last reduction of E that folds costly values which E also reads itself; -1 when there is none.
+/// The first of the last kind of reductions of E that fold costly values which E also reads itself: equal ones that
+/// follow are not folded. -1 when there is none.
 template <class E>
 inline constexpr int recorded_slot = detail::slot_to_record<E, reduction_pointers<E>>;
 
