@@ -1,9 +1,10 @@
 // tenon/nn/recurrence.hpp: one layer of a recurrent network in one direction, forward and backward.
-// Input products of a sequence are one matrix product, its steps one kernel, or each a product and a kernel of gates.
+// Input products of a sequence are one matrix product, its steps one kernel, or a graph of two kernels for each.
 // Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/captured_steps.hpp>
 #include <tenon/nn/host_recurrence.hpp>
 #include <tenon/nn/recurrent_kernel.hpp>
 #include <tenon/nn/recurrent_parameters.hpp>
@@ -78,13 +79,20 @@ class recurrence {
     }
     multiply_inputs(weights, values);
     if (run_in_one_kernel(gates, weights, steps, values, all)) return;
-    for (const recurrent_step& step : steps.steps()) {
-      const auto at = rows_of_step(all, values, step);
-      add_product(at.products, at.previous, transpose(weights.weight_hh.value));
-      gates.forward(at);
-      if (weights.is_projected())
-        add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
-    }
+    const auto one_by_one = [&] {
+      for (const recurrent_step& step : steps.steps()) {
+        const auto at = rows_of_step(all, values, step);
+        add_product(at.products, at.previous, transpose(weights.weight_hh.value));
+        gates.forward(at);
+        if (weights.is_projected())
+          add_product(rows_at(values.output, step), at.hidden, transpose(weights.weight_hr.value));
+      }
+    };
+    captured_.run(steps.steps(),
+                  {all.gates.data(), all.products.data(), all.hidden.data(), all.cell.data(), values.output.data(),
+                   values.hidden_before.data(), values.cell_before.data(), weights.weight_hh.value.data(),
+                   weights.weight_hr.value.data()},
+                  one_by_one);
   }
 
   void pull_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
@@ -103,14 +111,23 @@ class recurrence {
       }
     }
     if (pull_in_one_kernel(gates, weights, steps, values, all, of_all, gradients)) return;
-    for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
-      const auto at = rows_of_step(all, values, *step);
-      const auto of_step = gradients_of_step(of_all, gradients, *step);
-      if (weights.is_projected())
-        add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
-      gates.backward(at, of_step, squashed_of(*step));
-      add_product(of_step.previous, at.products, weights.weight_hh.value);
-    }
+    const auto one_by_one = [&] {
+      for (auto step = steps.steps().rbegin(); step != steps.steps().rend(); ++step) {
+        const auto at = rows_of_step(all, values, *step);
+        const auto of_step = gradients_of_step(of_all, gradients, *step);
+        if (weights.is_projected())
+          add_product(of_step.hidden, rows_at(gradients.output, *step), weights.weight_hr.value);
+        gates.backward(at, of_step, squashed_of(*step));
+        add_product(of_step.previous, at.products, weights.weight_hh.value);
+      }
+    };
+    captured_back_.run(steps.steps(),
+                       {all.gates.data(), all.products.data(), all.hidden.data(), all.cell.data(),
+                        values.output.data(), values.hidden_before.data(), values.cell_before.data(),
+                        of_all.hidden.data(), of_all.cell.data(), gradients.output.data(),
+                        gradients.hidden_before.data(), gradients.cell_before.data(), squashed_.current().data(),
+                        weights.weight_hh.value.data(), weights.weight_hr.value.data()},
+                       one_by_one);
   }
 
   /// Whether all steps may run as one kernel.
@@ -264,6 +281,7 @@ class recurrence {
   buffer<T, rank<2>, Space> gates_, products_, cells_, hidden_;
   buffer<T, rank<2>, Space> squashed_, hidden_gradient_, cell_gradient_;
   buffer<T, rank<1>, Space> bias_;
+  captured_steps<Space> captured_, captured_back_;
   [[no_unique_address]] std::conditional_t<std::is_same_v<Space, host>, nothing, steps_in_space<Space>> steps_in_space_;
   [[no_unique_address]] std::conditional_t<keeps_packed_weights<T, Space>, host_step_memory<T>, nothing> packed_;
 };

@@ -27,8 +27,8 @@ struct recurrent_values<Sequence, State, 2> {
 /// parameters  weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, ..., weight_ih_l1, ..., as of
 ///             torch.nn.LSTM
 /// cost        a product for all inputs of a layer, then one kernel of all time steps; on devices without room for the
-///             weights in shared memory, for each a product and a kernel. A call of the same extents as the one before
-///             allocates nothing
+///             weights in shared memory, for each a product and a kernel, captured as one graph when passes are alike.
+///             A call of the same extents as the one before allocates nothing
 template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
 class recurrent {
  public:
