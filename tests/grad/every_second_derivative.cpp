@@ -16,7 +16,7 @@ namespace {
 
 /// Of a function of numbers in [low, high).
 template <class Function>
-std::string of_one(const Function& function, float low = -2, float high = 2) {
+std::string slope_of(const Function& function, float low = -2, float high = 2) {
   auto x = drawn(rank<1>(23), 5, low, high);
   return second_difference(function, x);
 }
@@ -28,45 +28,45 @@ std::string of_rows(const Function& function) {
   return second_difference(function, x);
 }
 
-constexpr auto last = axis<-1>;
+constexpr auto last_axis = axis<-1>;
 
 }  // namespace
 
 TEST_CASE("second derivatives of activations", "[every_second_derivative]") {
   check_rows({
-      {"relu", of_one(tenon::relu)},
-      {"relu6", of_one(tenon::relu6, -9, 9)},
-      {"soft_cap", of_one([](const auto& x) { return tenon::soft_cap(x, 0.7); })},
-      {"leaky_relu", of_one(tenon::leaky_relu)},
-      {"threshold", of_one([](const auto& x) { return tenon::threshold(x, 0.3, 0.7); })},
-      {"elu", of_one(tenon::elu)},
-      {"celu", of_one(tenon::celu)},
-      {"selu", of_one(tenon::selu)},
-      {"sigmoid", of_one(tenon::sigmoid)},
-      {"log_sigmoid", of_one(tenon::log_sigmoid)},
-      {"silu", of_one(tenon::silu)},
-      {"gelu", of_one(tenon::gelu)},
-      {"gelu_tanh", of_one(tenon::gelu_tanh)},
-      {"softplus", of_one(tenon::softplus)},
-      {"mish", of_one(tenon::mish)},
-      {"softsign", of_one(tenon::softsign)},
-      {"hard_sigmoid", of_one(tenon::hard_sigmoid, -5, 5)},
-      {"hard_swish", of_one(tenon::hard_swish, -5, 5)},
-      {"hard_tanh", of_one(tenon::hard_tanh)},
-      {"hard_shrink", of_one(tenon::hard_shrink)},
-      {"soft_shrink", of_one(tenon::soft_shrink)},
-      {"tanh_shrink", of_one(tenon::tanh_shrink)},
-      {"tanh", of_one(tenon::tanh)},
-      {"digamma polygamma", of_one(tenon::digamma, 0.5f, 3)},
+      {"relu", slope_of(tenon::relu)},
+      {"relu6", slope_of(tenon::relu6, -9, 9)},
+      {"soft_cap", slope_of([](const auto& x) { return tenon::soft_cap(x, 0.7); })},
+      {"leaky_relu", slope_of(tenon::leaky_relu)},
+      {"threshold", slope_of([](const auto& x) { return tenon::threshold(x, 0.3, 0.7); })},
+      {"elu", slope_of(tenon::elu)},
+      {"celu", slope_of(tenon::celu)},
+      {"selu", slope_of(tenon::selu)},
+      {"sigmoid", slope_of(tenon::sigmoid)},
+      {"log_sigmoid", slope_of(tenon::log_sigmoid)},
+      {"silu", slope_of(tenon::silu)},
+      {"gelu", slope_of(tenon::gelu)},
+      {"gelu_tanh", slope_of(tenon::gelu_tanh)},
+      {"softplus", slope_of(tenon::softplus)},
+      {"mish", slope_of(tenon::mish)},
+      {"softsign", slope_of(tenon::softsign)},
+      {"hard_sigmoid", slope_of(tenon::hard_sigmoid, -5, 5)},
+      {"hard_swish", slope_of(tenon::hard_swish, -5, 5)},
+      {"hard_tanh", slope_of(tenon::hard_tanh)},
+      {"hard_shrink", slope_of(tenon::hard_shrink)},
+      {"soft_shrink", slope_of(tenon::soft_shrink)},
+      {"tanh_shrink", slope_of(tenon::tanh_shrink)},
+      {"tanh", slope_of(tenon::tanh)},
+      {"digamma polygamma", slope_of(tenon::digamma, 0.5f, 3)},
   });
 }
 
 TEST_CASE("second derivatives of compositions and reductions", "[every_second_derivative]") {
   const auto weight = drawn(rank<1>(4), 5);
   check_rows({
-      {"softmax", of_rows([](const auto& x) { return tenon::softmax(x, last); })},
-      {"rms_norm", of_rows([&](const auto& x) { return tenon::rms_norm(x, last, weight, 0.1f); })},
-      {"prod", of_rows([](const auto& x) { return tenon::prod(x, last); })},
+      {"softmax", of_rows([](const auto& x) { return tenon::softmax(x, last_axis); })},
+      {"rms_norm", of_rows([&](const auto& x) { return tenon::rms_norm(x, last_axis, weight, 0.1f); })},
+      {"prod", of_rows([](const auto& x) { return tenon::prod(x, last_axis); })},
   });
 }
 
@@ -81,6 +81,6 @@ TEST_CASE("second derivatives of products and convolutions", "[every_second_deri
       {"take", of_rows([](const auto& v) {
          return tenon::square(tenon::take(v, tenon::arange<int>(3) % 2, axis<0>));
        })},
-      {"cumprod", of_rows([](const auto& v) { return tenon::cumprod(v, last); })},
+      {"cumprod", of_rows([](const auto& v) { return tenon::cumprod(v, last_axis); })},
   });
 }
