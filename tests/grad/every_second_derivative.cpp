@@ -16,7 +16,7 @@ namespace {
 
 /// Of a function of numbers in [low, high).
 template <class Function>
-std::string slope_of(const Function& function, float low = -2, float high = 2) {
+std::string second_of_one(const Function& function, float low = -2, float high = 2) {
   auto x = drawn(rank<1>(23), 5, low, high);
   return second_difference(function, x);
 }
@@ -34,30 +34,30 @@ constexpr auto last_axis = axis<-1>;
 
 TEST_CASE("second derivatives of activations", "[every_second_derivative]") {
   check_rows({
-      {"relu", slope_of(tenon::relu)},
-      {"relu6", slope_of(tenon::relu6, -9, 9)},
-      {"soft_cap", slope_of([](const auto& x) { return tenon::soft_cap(x, 0.7); })},
-      {"leaky_relu", slope_of(tenon::leaky_relu)},
-      {"threshold", slope_of([](const auto& x) { return tenon::threshold(x, 0.3, 0.7); })},
-      {"elu", slope_of(tenon::elu)},
-      {"celu", slope_of(tenon::celu)},
-      {"selu", slope_of(tenon::selu)},
-      {"sigmoid", slope_of(tenon::sigmoid)},
-      {"log_sigmoid", slope_of(tenon::log_sigmoid)},
-      {"silu", slope_of(tenon::silu)},
-      {"gelu", slope_of(tenon::gelu)},
-      {"gelu_tanh", slope_of(tenon::gelu_tanh)},
-      {"softplus", slope_of(tenon::softplus)},
-      {"mish", slope_of(tenon::mish)},
-      {"softsign", slope_of(tenon::softsign)},
-      {"hard_sigmoid", slope_of(tenon::hard_sigmoid, -5, 5)},
-      {"hard_swish", slope_of(tenon::hard_swish, -5, 5)},
-      {"hard_tanh", slope_of(tenon::hard_tanh)},
-      {"hard_shrink", slope_of(tenon::hard_shrink)},
-      {"soft_shrink", slope_of(tenon::soft_shrink)},
-      {"tanh_shrink", slope_of(tenon::tanh_shrink)},
-      {"tanh", slope_of(tenon::tanh)},
-      {"digamma polygamma", slope_of(tenon::digamma, 0.5f, 3)},
+      {"relu", second_of_one(tenon::relu)},
+      {"relu6", second_of_one(tenon::relu6, -9, 9)},
+      {"soft_cap", second_of_one([](const auto& x) { return tenon::soft_cap(x, 0.7); })},
+      {"leaky_relu", second_of_one(tenon::leaky_relu)},
+      {"threshold", second_of_one([](const auto& x) { return tenon::threshold(x, 0.3, 0.7); })},
+      {"elu", second_of_one(tenon::elu)},
+      {"celu", second_of_one(tenon::celu)},
+      {"selu", second_of_one(tenon::selu)},
+      {"sigmoid", second_of_one(tenon::sigmoid)},
+      {"log_sigmoid", second_of_one(tenon::log_sigmoid)},
+      {"silu", second_of_one(tenon::silu)},
+      {"gelu", second_of_one(tenon::gelu)},
+      {"gelu_tanh", second_of_one(tenon::gelu_tanh)},
+      {"softplus", second_of_one(tenon::softplus)},
+      {"mish", second_of_one(tenon::mish)},
+      {"softsign", second_of_one(tenon::softsign)},
+      {"hard_sigmoid", second_of_one(tenon::hard_sigmoid, -5, 5)},
+      {"hard_swish", second_of_one(tenon::hard_swish, -5, 5)},
+      {"hard_tanh", second_of_one(tenon::hard_tanh)},
+      {"hard_shrink", second_of_one(tenon::hard_shrink)},
+      {"soft_shrink", second_of_one(tenon::soft_shrink)},
+      {"tanh_shrink", second_of_one(tenon::tanh_shrink)},
+      {"tanh", second_of_one(tenon::tanh)},
+      {"digamma polygamma", second_of_one(tenon::digamma, 0.5f, 3)},
   });
 }
 

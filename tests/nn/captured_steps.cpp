@@ -16,22 +16,20 @@ using tenon::rank;
 
 namespace {
 
-using space = tenon::emulated;
-
 /// Runs `y = y + 1` as the statements of a pass.
 struct counting_pass {
-  nn::captured_steps<space> steps;
-  tenon::tensor<float, rank<1>, space> y = tenon::zeros<float, space>(rank<1>(5));
+  nn::captured_steps<tenon::emulated> steps;
+  tenon::tensor<float, rank<1>, tenon::emulated> y = tenon::zeros<float, tenon::emulated>(rank<1>(5));
 
   void run(const std::vector<nn::recurrent_step>& of, const void* memory) {
     steps.run(of, {memory}, [&] { y = y + 1; });
   }
-  double count() const { return tenon_test::numbers_of<space>(y * 1)[4]; }
+  double count() const { return tenon_test::numbers_of<tenon::emulated>(y * 1)[4]; }
 };
 
 /// Output and all gradients of a pass over numbers drawn with `seed`.
 template <class Layer>
-std::vector<double> numbers_of_pass(Layer& layer, tenon::index time, std::uint64_t seed) {
+std::vector<double> pass_in_numbers(Layer& layer, tenon::index time, std::uint64_t seed) {
   using place = typename Layer::space;
   const tenon::tensor<float, rank<3>, place> x = tenon::uniform<float>(rank<3>(time, 2, 3), seed, -1.0f, 1.0f);
   std::vector<double> result = tenon_test::numbers_of<place>(layer.forward(x).sequence * 1);
@@ -50,9 +48,9 @@ std::vector<double> numbers_of_pass(Layer& layer, tenon::index time, std::uint64
 template <class Layer>
 void learn_in_both_spaces(Layer layer) {
   const tenon::emulation_scope without_room({.resident_blocks = 0});
-  auto emulated = layer.template to<space>();
+  auto emulated = layer.template to<tenon::emulated>();
   const auto compare = [](auto& left, auto& right, tenon::index time, std::uint64_t seed) {
-    CHECK(tenon_test::difference(numbers_of_pass(left, time, seed), numbers_of_pass(right, time, seed), 1e-5) == "");
+    CHECK(tenon_test::difference(pass_in_numbers(left, time, seed), pass_in_numbers(right, time, seed), 1e-5) == "");
   };
   for (const tenon::index time : {4, 4, 4, 4, 2, 2, 2, 4}) compare(emulated, layer, time, 10);
   auto copied = emulated;
@@ -84,7 +82,7 @@ TEST_CASE("what is run twice in a row is captured, and replayed from then on", "
 TEST_CASE("steps within a captured function are part of it", "[captured_steps]") {
   counting_pass pass;
   for (int i = 0; i < 2; ++i) pass.run({}, nullptr);
-  const auto graph = tenon::capture<space>([&] { pass.run({}, nullptr); });
+  const auto graph = tenon::capture<tenon::emulated>([&] { pass.run({}, nullptr); });
   CHECK(pass.count() == 2);
   for (int i = 0; i < 3; ++i) graph.launch();
   CHECK(pass.count() == 5);
