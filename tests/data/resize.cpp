@@ -14,18 +14,17 @@ namespace {
 
 using byte_image = tenon::tensor<std::uint8_t, tenon::rank<3>>;
 using float_image = tenon::tensor<float, tenon::rank<3>>;
-using place = tenon::index;
 
-byte_image drawn_image(place channels, place height, place width) {
+byte_image drawn_image(tenon::index channels, tenon::index height, tenon::index width) {
   byte_image image({channels, height, width});
   tenon_test::random_source random(static_cast<std::uint64_t>(height * 100 + width));
-  for (place i = 0; i < image.size(); ++i) image.data()[i] = static_cast<std::uint8_t>(random.below(256));
+  for (tenon::index i = 0; i < image.size(); ++i) image.data()[i] = static_cast<std::uint8_t>(random.below(256));
   return image;
 }
 
 /// What element `from` counts in element `to` of an axis, of linear filters: as wide as the step where `is_wide`,
 /// divided by the sum; otherwise between neighbours, of which the last repeats.
-double linear_weight(place to, place from, double extent, double output, bool is_wide) {
+double linear_weight(tenon::index to, tenon::index from, double extent, double output, bool is_wide) {
   const double step = extent / output, centre = (static_cast<double>(to) + 0.5) * step - 0.5;
   const double width = is_wide && step > 1 ? step : 1;
   const auto hat = [&](double at) { return std::max(0.0, 1 - std::abs(at - centre) / width); };
@@ -41,12 +40,13 @@ double linear_weight(place to, place from, double extent, double output, bool is
 
 /// Element (c, y, x) of the image in another size.
 template <class Image>
-double resized(const Image& image, const data::image_size& size, place c, place y, place x, bool is_wide) {
+double resized(const Image& image, const data::image_size& size, tenon::index c, tenon::index y, tenon::index x,
+               bool is_wide) {
   const auto extent = [&](int axis) { return static_cast<double>(image.extent(axis)); };
   double total = 0;
-  for (place i = 0; i < image.extent(1); ++i) {
+  for (tenon::index i = 0; i < image.extent(1); ++i) {
     const double of_row = linear_weight(y, i, extent(1), static_cast<double>(size.height), is_wide);
-    for (place j = 0; of_row != 0 && j < image.extent(2); ++j) {
+    for (tenon::index j = 0; of_row != 0 && j < image.extent(2); ++j) {
       total += of_row * linear_weight(x, j, extent(2), static_cast<double>(size.width), is_wide) *
                static_cast<double>(image(c, i, j));
     }
@@ -59,9 +59,9 @@ template <class Found, class Image>
 double distance(const Found& found, const Image& image, bool is_wide) {
   const data::image_size size = data::size_of(found);
   double worst = 0;
-  for (place c = 0; c < found.extent(0); ++c) {
-    for (place y = 0; y < size.height; ++y) {
-      for (place x = 0; x < size.width; ++x) {
+  for (tenon::index c = 0; c < found.extent(0); ++c) {
+    for (tenon::index y = 0; y < size.height; ++y) {
+      for (tenon::index x = 0; x < size.width; ++x) {
         const double expected = resized(image, size, c, y, x, is_wide);
         worst = std::max(worst, std::abs(static_cast<double>(found(c, y, x)) - expected));
       }
@@ -73,7 +73,7 @@ double distance(const Found& found, const Image& image, bool is_wide) {
 }  // namespace
 
 TEST_CASE("images are resized as sums of their elements say", "[resize]") {
-  for (const auto& [height, width] : {std::pair<place, place>{7, 11}, {1, 5}, {16, 3}}) {
+  for (const auto& [height, width] : {std::pair<tenon::index, tenon::index>{7, 11}, {1, 5}, {16, 3}}) {
     const byte_image image = drawn_image(3, height, width);
     const float_image values = tenon::cast<float>(image);
     for (const data::image_size size : {data::image_size{3, 4}, {7, 11}, {1, 1}, {20, 9}, {5, 30}}) {
@@ -93,7 +93,7 @@ TEST_CASE("images are resized as sums of their elements say", "[resize]") {
 TEST_CASE("an image of its own size stays as it is", "[resize]") {
   const byte_image image = drawn_image(2, 5, 6);
   const byte_image same = data::resize(image, {5, 6}), nearest = data::resize<tenon::nearest_filter>(image, {5, 6});
-  for (place i = 0; i < image.size(); ++i) {
+  for (tenon::index i = 0; i < image.size(); ++i) {
     CHECK(same.data()[i] == image.data()[i]);
     CHECK(nearest.data()[i] == image.data()[i]);
   }
@@ -101,10 +101,10 @@ TEST_CASE("an image of its own size stays as it is", "[resize]") {
 
 TEST_CASE("labels are resized by their nearest elements", "[resize]") {
   tenon::tensor<std::int32_t, tenon::rank<2>> labels({3, 5});
-  for (place i = 0; i < 15; ++i) labels.data()[i] = static_cast<std::int32_t>(1000000 + i);
+  for (tenon::index i = 0; i < 15; ++i) labels.data()[i] = static_cast<std::int32_t>(1000000 + i);
   const tenon::tensor<std::int32_t, tenon::rank<2>> found = data::resize<tenon::nearest_filter>(labels, {7, 2});
-  for (place y = 0; y < 7; ++y) {
-    for (place x = 0; x < 2; ++x) CHECK(found(y, x) == labels(y * 3 / 7, x * 5 / 2));
+  for (tenon::index y = 0; y < 7; ++y) {
+    for (tenon::index x = 0; x < 2; ++x) CHECK(found(y, x) == labels(y * 3 / 7, x * 5 / 2));
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("cubic filters go beyond bytes, bytes do not", "[resize]") {
   const float_image beyond = data::resize<filter>(values, {1, 12});
   const byte_image within = data::resize<filter>(edge, {1, 12});
   bool is_beyond = false;
-  for (place i = 0; i < 12; ++i) {
+  for (tenon::index i = 0; i < 12; ++i) {
     const float each = beyond.data()[i];
     is_beyond = is_beyond || each < -1 || each > 256;
     CHECK(static_cast<float>(within.data()[i]) == std::nearbyint(std::clamp(each, 0.0f, 255.0f)));
@@ -125,7 +125,7 @@ TEST_CASE("cubic filters go beyond bytes, bytes do not", "[resize]") {
 }
 
 TEST_CASE("the shorter edge decides, proportions stay", "[resize]") {
-  const auto is_size = [](const data::image_size& found, place height, place width) {
+  const auto is_size = [](const data::image_size& found, tenon::index height, tenon::index width) {
     return found.height == height && found.width == width;
   };
   CHECK(is_size(data::with_shorter_edge({375, 500}, 256), 256, 341));
@@ -149,7 +149,7 @@ TEST_CASE("what has no elements has no other size", "[resize]") {
 
 TEST_CASE("random parts have shares and ratios as asked for", "[resize]") {
   bool is_flat = false, is_tall = false, is_small = false;
-  for (place number = 0; number < 500; ++number) {
+  for (tenon::index number = 0; number < 500; ++number) {
     data::random_draws draws(3, number);
     const auto [top, left, size] = data::random_part({40, 60}, draws);
     CHECK((top >= 0 && left >= 0 && top + size.height <= 40 && left + size.width <= 60));
@@ -175,7 +175,7 @@ TEST_CASE("a random part of an image is resized", "[resize]") {
   const byte_image found = data::random_resized_crop(image, draws, {6, 5});
   const auto part = data::random_part({20, 30}, again);
   const byte_image cut = data::crop(image, part.top, part.left, part.size), expected = data::resize(cut, {6, 5});
-  for (place i = 0; i < expected.size(); ++i) CHECK(found.data()[i] == expected.data()[i]);
+  for (tenon::index i = 0; i < expected.size(); ++i) CHECK(found.data()[i] == expected.data()[i]);
   const float_image scaled = data::unit_floats(data::centre_crop(data::resize_shorter_edge(image, 10), {8, 8}));
   CHECK(scaled.shape() == tenon::rank<3>(3, 8, 8));
 }
