@@ -98,9 +98,8 @@ TEST_CASE("without room for all blocks each step is kernels of its own", "[recur
     const tenon::emulation_scope scope({.resident_blocks = room});
     nn::lstm<dyn, dyn, tenon::emulated> layer(3, hidden);
     const auto x = tenon::ones<float, tenon::emulated>(rank<3>(9, 2, 3));
-    layer.forward(x);
     const tenon::launch_counter counter;
-    layer.forward(x);
+    layer.forward(x);  // a first pass: the second would capture its steps
     return counter.count();
   };
   CHECK(launches(8, 1) == launches(1, 6));
