@@ -20,8 +20,8 @@ tenon::rank<4> halved(const Image& extents) {
   return {extents[0], extents[1], extents[2] / 2, extents[3] / 2};
 }
 
-/// The greatest of each square of images [n, c, h, w].
-list squares_of(const list& values, const tenon::array<tenon::index, 4>& extents) {
+/// The greatest of each square of images [n, c, h, w]; where it lies goes to `places`.
+list squares_of(const list& values, const tenon::array<tenon::index, 4>& extents, list* places = nullptr) {
   list result;
   const auto at = [&](auto plane, auto row, auto column) {
     return values[static_cast<std::size_t>((plane * extents[2] + row) * extents[3] + column)];
@@ -29,8 +29,11 @@ list squares_of(const list& values, const tenon::array<tenon::index, 4>& extents
   for (tenon::index plane = 0; plane < extents[0] * extents[1]; ++plane) {
     for (tenon::index row = 0; row + 1 < extents[2]; row += 2) {
       for (tenon::index column = 0; column + 1 < extents[3]; column += 2) {
-        result.push_back(std::max(std::max(at(plane, row, column), at(plane, row, column + 1)),
-                                  std::max(at(plane, row + 1, column), at(plane, row + 1, column + 1))));
+        const double square[] = {at(plane, row, column), at(plane, row, column + 1), at(plane, row + 1, column),
+                                 at(plane, row + 1, column + 1)};
+        const double* const greatest = std::max_element(std::begin(square), std::end(square));
+        result.push_back(*greatest);
+        if (places) places->push_back(static_cast<double>(greatest - square));
       }
     }
   }
@@ -102,6 +105,24 @@ TEMPLATE_LIST_TEST_CASE("squares of short and long floats", "[window_pool]", ten
   check_pooled<double, TestType>(some, 1e-12);
 }
 
+TEMPLATE_LIST_TEST_CASE("the places of the greatest in their squares", "[window_pool]", tenon_test::spaces) {
+  for (const tenon::index width : {2, 5, 31, 70}) {
+    CAPTURE(width);
+    const auto image = tenon_test::random_tensor<float>(rank<4>(2, 3, 7, width), 1).template to<TestType>(),
+               weight = tenon_test::random_tensor<float>(rank<4>(5, 3, 3, 3), 2).template to<TestType>();
+    const auto node = tenon::as_node(tenon::relu(tenon::convolve(image, weight, {.padding = {{1, 1}}})));
+    const auto extents = halved(node.shape().to_array());
+    tenon::tensor<float, rank<4>, TestType> result(extents);
+    tenon::tensor<std::uint8_t, rank<4>, TestType> places(extents);
+    tenon::run_pooled_convolution<TestType>(tenon::detail::make_target(result.write_view()), node,
+                                            tenon::kept_places<4>{tenon::detail::make_target(places.write_view())});
+    list expected;
+    CHECK(numbers_of<TestType>(result) ==
+          squares_of(numbers_of<TestType>(tenon::evaluated_tensor<TestType>(node)), node.shape().to_array(), &expected));
+    CHECK(numbers_of<TestType>(places) == expected);
+  }
+}
+
 TEST_CASE("squares of many strips and of several threads", "[window_pool]") {
   check_pooled<float, tenon::host>({{{1, 2, 151, 90}}, {{3, 2, 3, 3}}, {.padding = {{1, 1}}}}, 1e-5);
   check_pooled<float, tenon::host>({{{3, 2, 71, 40}}, {{3, 2, 1, 1}}, {}}, 1e-5);
@@ -120,9 +141,15 @@ TEMPLATE_LIST_TEST_CASE("a square with a NaN is NaN", "[window_pool]", tenon_tes
     image(0, 0, place / 2, place % 2) = std::numeric_limits<float>::quiet_NaN();
     const auto there = image.template to<TestType>();
     const auto one = tenon_test::counting<float, TestType>(rank<4>(1, 1, 1, 1), 1);
-    const auto found = pooled<TestType>(tenon::as_node(tenon::convolve(there, one)));
+    const auto node = tenon::as_node(tenon::convolve(there, one));
+    const auto found = pooled<TestType>(node);
     CHECK(std::isnan(found[0]));
     CHECK(found[1] == 8);
+    tenon::tensor<float, rank<4>, TestType> result(rank<4>(1, 1, 1, 2));
+    tenon::tensor<std::uint8_t, rank<4>, TestType> places(result.shape());
+    tenon::run_pooled_convolution<TestType>(tenon::detail::make_target(result.write_view()), node,
+                                            tenon::kept_places<4>{tenon::detail::make_target(places.write_view())});
+    CHECK(numbers_of<TestType>(places) == list{static_cast<double>(place), 3});
   }
 }
 

@@ -9,22 +9,29 @@
 
 namespace tenon {
 
-/// The greatest of each square of 2 x 2 results of a convolution and what is pointwise behind it.
+/// The greatest of each square of 2 x 2 results of a convolution and what is pointwise behind it, and where it lies.
+template <class Places>
 struct pooled_convolution_algorithm {
   static constexpr const char* name = "pooled_convolution";
+  Places places;
 
   bool operator==(const pooled_convolution_algorithm&) const = default;
   template <class Target, class Node>
   void operator()(const Target& target, const Node& node) const {
-    run_pooled_convolution<typename Target::space>(detail::make_target(target), node);
+    run_pooled_convolution<typename Target::space>(detail::make_target(target), node, places);
   }
 };
 
-/// The node of images [n, c, h, w] that `node` makes, pooled to `extents`, which are [n, c, h / 2, w / 2].
-template <class Node, shape_type Shape>
-auto make_pooled_convolution(const Node& node, const Shape& extents) {
+/// The node of images [n, c, h, w] that `node` makes, pooled to `extents`, which are [n, c, h / 2, w / 2]. A statement of
+/// it may leave the place of each value in its square, 0 to 3, in a view of those extents.
+template <class Node, shape_type Shape, class Places = no_places>
+auto make_pooled_convolution(const Node& node, const Shape& extents, const Places& places = {}) {
   static_assert(pools_as_it_leaves<Node> && Shape::rank == 4);
-  return make_own_pass<typename Node::element>(pooled_convolution_algorithm{}, extents, node);
+  return make_own_pass<typename Node::element>(pooled_convolution_algorithm<Places>{places}, extents, node);
+}
+template <class Node, shape_type Shape, class Space>
+auto make_pooled_convolution(const Node& node, const Shape& extents, const view<std::uint8_t, Shape, Space>& places) {
+  return make_pooled_convolution(node, extents, kept_places<4>{detail::make_target(places)});
 }
 
 }  // namespace tenon

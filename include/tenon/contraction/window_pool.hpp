@@ -7,8 +7,8 @@
 #include <tenon/contraction/host.hpp>
 #include <tenon/contraction/plain_convolution.hpp>
 #include <tenon/contraction/select.hpp>
+#include <tenon/device/simd_convert.hpp>
 #include <tenon/device/simd_steps.hpp>
-#include <tenon/expr/monoids.hpp>
 
 namespace tenon {
 
@@ -43,6 +43,18 @@ struct window_squares {
   TENON_HOST_DEVICE static place window(const place& of, int tap) {
     return {of.image, 2 * of.row + tap / 2, 2 * of.column + tap % 2};
   }
+};
+
+/// Stands for where greatest results lie in their squares, which nobody asks for.
+struct no_places {
+  bool operator==(const no_places&) const = default;
+};
+/// Keeps that: 0 and 1 for a square's upper row, 2 and 3 for its lower one. Places of a row lie side by side.
+template <int Rank>
+struct kept_places {
+  strided_target<std::uint8_t, Rank> elements;
+
+  bool operator==(const kept_places& other) const { return elements.data == other.elements.data; }
 };
 
 /// Patches of which the four of each square are neighbours.
@@ -86,7 +98,7 @@ struct squares_product {
 };
 
 /// Pools what a kernel computes of four neighbours. Axes are batch, groups, channels of a group, rows and columns.
-template <class T, class Target, class Program>
+template <class T, class Target, class Program, class Places>
 struct square_epilogue {
   static constexpr int packet = 4, fitting = packet;
   static constexpr bool stores_packets_only = true;
@@ -94,20 +106,25 @@ struct square_epilogue {
   Target target;
   Program program;
   window_squares squares;
+  Places places;
   index group = 0;
 
   template <class Accumulator>
   TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, packet>& accumulators) const {
     const auto to = squares.square_at(column / packet);
     auto greatest = value(row, to, 0, accumulators[0]);
+    int place = 0;
     for (int tap = 1; tap < packet; ++tap) {
-      greatest = max_monoid::combine(greatest, value(row, to, tap, accumulators[tap]));
+      const auto next = value(row, to, tap, accumulators[tap]);
+      if (simd::is_greater(next, greatest)) greatest = next, place = tap;
     }
-    target.store({{to.image, group, row, to.row, to.column}}, greatest);
+    const array<index, 5> position{{to.image, group, row, to.row, to.column}};
+    target.store(position, greatest);
+    if constexpr (!std::is_same_v<Places, no_places>) places.elements.store(position, place);
   }
   template <int ResultRank>
   TENON_HOST_DEVICE square_epilogue at_batch(const array<index, ResultRank>& position) const {
-    return {target, program, squares, position[1]};
+    return {target, program, squares, places, position[1]};
   }
 
  private:
@@ -125,7 +142,7 @@ namespace detail {
 
 /// The greatest of each square of two lines of elements. Up to a pack past either line is read.
 template <class T, class To>
-void pool_lines(const T* first, const T* second, index count, To* to, index step) {
+void pool_lines(const T* first, const T* second, index count, To* to, index step, no_places) {
   using number = compute_type<T>;
   index j = 0;
 #if !defined(__CUDACC__)
@@ -147,16 +164,71 @@ void pool_lines(const T* first, const T* second, index count, To* to, index step
   }
 }
 
+#if !defined(__CUDACC__)
+/// Of two packs of either line.
+template <class V>
+struct placed_greatest {
+  V value;
+  decltype(V{} == V{}) place;
+
+  TENON_INLINE placed_greatest(const array<V, 2>& above, const array<V, 2>& below)
+      : value(simd::pick_steps<2, 0>(above)), place{} {
+    consider<1>(simd::pick_steps<2, 1>(above));
+    consider<2>(simd::pick_steps<2, 0>(below));
+    consider<3>(simd::pick_steps<2, 1>(below));
+  }
+
+ private:
+  template <int Tap>
+  TENON_INLINE void consider(V next) {
+    const auto greater = simd::is_greater(next, value);
+    value = simd::select(greater, next, value);
+    place = simd::select(greater, place - place + Tap, place);
+  }
+};
+#endif
+
+/// The same, and the place of each.
+template <class T, class To>
+void pool_lines(const T* first, const T* second, index count, To* to, index step, std::uint8_t* places) {
+  using number = compute_type<T>;
+  index j = 0;
+#if !defined(__CUDACC__)
+  constexpr int lanes = simd::native_width<number>;
+  if constexpr (lanes > 1) {
+    for (; step == 1 && j < count; j += lanes) {
+      array<simd::pack<number, lanes>, 2> above, below;
+      for (int half = 0; half < 2; ++half) {
+        above[half] = simd::load<number, lanes>(first + 2 * j + half * lanes);
+        below[half] = simd::load<number, lanes>(second + 2 * j + half * lanes);
+      }
+      const placed_greatest greatest(above, below);
+      const auto bytes = simd::convert<simd::lane_of<decltype(greatest.place)>, std::uint8_t>(greatest.place);
+      simd::store_part<lanes>(to + j, greatest.value, count - j);
+      simd::store_part<lanes>(places + j, bytes, count - j);
+    }
+  }
+#endif
+  for (; j < count; ++j) {
+    const number values[] = {first[2 * j], first[2 * j + 1], second[2 * j], second[2 * j + 1]};
+    int place = 0;
+    for (int tap = 1; tap < 4; ++tap) place = simd::is_greater(values[tap], values[place]) ? tap : place;
+    to[j * step] = static_cast<To>(values[place]);
+    places[j] = static_cast<std::uint8_t>(place);
+  }
+}
+
 }  // namespace detail
 
 /// Pools rows of windows on the host: what `lines` makes of a channel's is kept in cache. Axes are as above.
-template <class T, class Target, class Lines>
+template <class T, class Target, class Lines, class Places>
 struct square_lines {
   static constexpr index rows_together = 2;
 
   Target target;
   Lines lines;  // stores elements of an image's channel side by side, from its first row on
   window_squares squares;
+  Places places;
   index group = 0;
 
   /// Rows of an image's windows, of several channels.
@@ -171,35 +243,53 @@ struct square_lines {
       here.store_tile(row + i, column, {{1, extents[1]}}, accumulators, pitch);
       array<index, 5> position{{above / squares.windows[0], group, row + i, first_row / 2, 0}};
       for (const T* line = elements; line + 2 * width <= elements + extents[1]; line += 2 * width, ++position[3]) {
-        detail::pool_lines(line, line + width, squares.columns(), target.at(position), target.step());
+        detail::pool_lines(line, line + width, squares.columns(), target.at(position), target.step(),
+                           places_at(position));
       }
     }
   }
   template <int ResultRank>
   square_lines at_batch(const array<index, ResultRank>& position) const {
-    return {target, lines.at_batch(position), squares, position[1]};
+    return {target, lines.at_batch(position), squares, places, position[1]};
+  }
+
+ private:
+  auto places_at(const array<index, 5>& position) const {
+    if constexpr (std::is_same_v<Places, no_places>) return places;
+    else return places.elements.at(position);
   }
 };
 
 namespace detail {
 
-template <class Target, class E, class Product>
-void pool_on_host(const Target& target, const E& node, const Product& product) {
+template <class Map>
+no_places mapped_places(no_places, const Map&) {
+  return {};
+}
+template <class Map>
+kept_places<5> mapped_places(const kept_places<4>& places, const Map& map) {
+  return {mapped_target(places.elements, map)};
+}
+
+template <class Target, class Places, class E, class Product>
+void pool_on_host(const Target& target, const Places& places, const E& node, const Product& product) {
   using element = typename E::element;
   const auto patches = patches_of_images(product);
   const window_squares squares{patches.geometry.output};
   const strided_target<element, 4> plane{nullptr, {{0, 0, squares.windows[1], 1}}};
   const auto lines = make_epilogue<Product>(plane, node);
   const auto pooled = mapped_target(target, product.result_map());
+  const auto kept = mapped_places(places, product.result_map());
   using pooled_type = std::remove_const_t<decltype(pooled)>;
-  using epilogue_type = square_lines<element, pooled_type, std::remove_const_t<decltype(lines)>>;
+  using epilogue_type = square_lines<element, pooled_type, std::remove_const_t<decltype(lines)>,
+                                     std::remove_const_t<decltype(kept)>>;
   const auto left = without_casts(left_matrix(product));
   const auto extents = extents_of_product(product);
   const counted_launch counted(operation_name<Product>);
   run_batches(extents, [&](const auto& position) {
     const auto rows = left.at_batch(position);
     const auto columns = patches.at_batch(position);
-    const auto results = epilogue_type{pooled, lines, squares}.at_batch(position);
+    const auto results = epilogue_type{pooled, lines, squares, kept}.at_batch(position);
     using products = host_products<typename Product::element, decltype(rows), decltype(columns)>;
     const window_product<products, std::remove_const_t<decltype(rows)>, std::remove_const_t<decltype(columns)>,
                          std::remove_const_t<decltype(results)>>
@@ -208,8 +298,8 @@ void pool_on_host(const Target& target, const E& node, const Product& product) {
   });
 }
 
-template <class Space, class Target, class E, class Product>
-void pool_in_kernel(const Target& target, const E& node, const Product& product) {
+template <class Space, class Target, class Places, class E, class Product>
+void pool_in_kernel(const Target& target, const Places& places, const E& node, const Product& product) {
   using operand = typename decltype(matrix_operand<Product>())::type;
   using units = std::conditional_t<std::is_void_v<operand>, lane_units<typename Product::accumulator>,
                                    fragment_units<operand>>;  // whose results pass through shared memory
@@ -217,8 +307,8 @@ void pool_in_kernel(const Target& target, const E& node, const Product& product)
   const auto pooled = mapped_target(target, map);
   const auto program = node.template lower<0>(map);
   const square_epilogue<typename E::element, std::remove_const_t<decltype(pooled)>,
-                        std::remove_const_t<decltype(program)>>
-      epilogue{pooled, program, {patches_of_images(product).geometry.output}};
+                        std::remove_const_t<decltype(program)>, decltype(mapped_places(places, map))>
+      epilogue{pooled, program, {patches_of_images(product).geometry.output}, mapped_places(places, map)};
   const squares_product<Product> squares{product};
   launch_chosen<Space, units>(squares, epilogue, suggested_choice<Space, units>(squares));
 }
@@ -226,14 +316,15 @@ void pool_in_kernel(const Target& target, const E& node, const Product& product)
 }  // namespace detail
 
 /// The greatest of each square of 2 x 2 results of a statement that `pools_as_it_leaves`, into `target`: one loop, or
-/// one launch. NaN counts as greatest; a last row or column without a neighbour is left out.
+/// one launch. NaN counts as greatest; a last row or column without a neighbour is left out. `places` of type
+/// `kept_places<4>` takes where each lies in its square, of equal ones the first.
 /// cost      the convolution's; on the host each thread keeps a strip of one channel, on devices nothing is kept
-template <class Space, class Target, class E>
-void run_pooled_convolution(const Target& target, const E& node) {
+template <class Space, class Target, class E, class Places = no_places>
+void run_pooled_convolution(const Target& target, const E& node, const Places& places = {}) {
   static_assert(pools_as_it_leaves<E>);
   const auto& product = contraction_of(node);
-  if constexpr (std::is_same_v<Space, host>) detail::pool_on_host(target, node, product);
-  else detail::pool_in_kernel<Space>(target, node, product);
+  if constexpr (std::is_same_v<Space, host>) detail::pool_on_host(target, places, node, product);
+  else detail::pool_in_kernel<Space>(target, places, node, product);
 }
 
 }  // namespace tenon

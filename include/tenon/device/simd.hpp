@@ -228,6 +228,13 @@ TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
   return high < value ? high : value;
 }
 
+/// Whether a value takes the place of the greatest before it: NaN counts as greatest, of equal ones the first stays.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE auto is_greater(V value, V greatest) {
+  if constexpr (std::is_same_v<decltype(value <= greatest), bool>) return !(value <= greatest) && greatest == greatest;
+  else return (!(value <= greatest)) & (greatest == greatest);
+}
+
 /// The greater and the lesser of two values, lane by lane; NaN when either is NaN.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {

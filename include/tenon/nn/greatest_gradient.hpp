@@ -1,10 +1,11 @@
 // tenon/nn/greatest_gradient.hpp: the gradient of max pools whose windows lie side by side, in one pass.
-// Each window looks for its greatest value again and writes all its elements: places are neither stored nor read.
+// Each window looks for its greatest value again, unless its place was kept, and writes all its elements.
 // Floor 7: may include base, core, device, expr, plan, kernels, evaluate, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/device/launch.hpp>
+#include <tenon/device/simd_convert.hpp>
 #include <tenon/device/simd_steps.hpp>
 #include <tenon/device/threads.hpp>
 #include <tenon/evaluate.hpp>
@@ -53,16 +54,103 @@ struct window_pieces {
   }
 };
 
-/// One window for each position of `outputs`. Its gradient goes to its greatest value, NaN counting as greatest and
-/// the first of equal ones, zeros to the others.
+/// The first element of the window at a position of the output.
+template <class Window, int Rank>
+TENON_HOST_DEVICE array<index, Rank> first_tap(array<index, Rank> position) {
+  constexpr array<index, Rank - 2> extents = window_pieces<Window>::lengths;
+  for (int axis = 2; axis < Rank; ++axis) position[axis] *= extents[axis - 2];
+  return position;
+}
+
+/// Lanes as wide as those of packs of T, for places in windows.
+template <class T, int Count>
+using place_lanes = decltype(simd::pack<T, Count>{} == simd::pack<T, Count>{});
+
+/// Finds the greatest value of each window of an input, NaN counting as greatest, of equal ones the first.
 template <class T, class Window>
+struct sought_places {
+  static constexpr int rank = Window::rank + 2;
+  using element = T;
+  using pieces = window_pieces<Window>;
+  lines_of_planes<const T, rank> input;
+
+  /// Of the windows of a line, the first of which begins at `from`.
+  struct line {
+    const T* from;
+    array<index, rank> strides;
+
+    TENON_HOST_DEVICE int place(index window) const {
+      const T* const first = from + window * pieces::width;
+      T best = first[0];
+      int chosen = 0;
+      for (int piece = 0; piece < pieces::count; ++piece) {
+        const T* const values = first + pieces::offset(piece, strides);
+        for (int tap = 0; tap < pieces::width; ++tap) {
+          if (!simd::is_greater(values[tap], best)) continue;
+          best = values[tap], chosen = piece * static_cast<int>(pieces::width) + tap;
+        }
+      }
+      return chosen;
+    }
+#if !defined(__CUDACC__)
+    /// Of `Count` windows from that one on.
+    template <int Count>
+    TENON_INLINE auto places(index window) const {
+      constexpr int width = static_cast<int>(pieces::width);
+      const T* const first = from + window * pieces::width;
+      auto best = simd::load_steps<T, Count, width, 0>(first);
+      place_lanes<T, Count> chosen{};
+      for (int piece = 0; piece < pieces::count; ++piece) {
+        const T* const values = first + pieces::offset(piece, strides);
+        __builtin_prefetch(values + elements_ahead<T>);
+        for_each_index<width>([&](auto tap) __attribute__((always_inline)) {
+          const auto value = simd::load_steps<T, Count, width, tap.value>(values);
+          const auto greater = simd::is_greater(value, best);
+          best = simd::select(greater, value, best);
+          chosen = simd::select(greater, chosen - chosen + (piece * width + tap.value), chosen);
+        });
+      }
+      return chosen;
+    }
+#endif
+  };
+  TENON_HOST_DEVICE line at(const array<index, rank>& position) const {
+    return {input.at(first_tap<Window>(position)), input.strides};
+  }
+};
+
+/// Reads where the greatest value of each window lies: pieces one after another, taps of a piece side by side.
+template <class T, class Window>
+struct read_places {
+  static constexpr int rank = Window::rank + 2;
+  using element = std::uint8_t;
+  lines_of_planes<const std::uint8_t, rank> kept;
+
+  struct line {
+    const std::uint8_t* from;
+
+    TENON_HOST_DEVICE int place(index window) const { return from[window]; }
+#if !defined(__CUDACC__)
+    template <int Count>
+    TENON_INLINE auto places(index window) const {
+      using lane = simd::lane_of<place_lanes<T, Count>>;
+      return simd::convert<std::uint8_t, lane>(simd::load<std::uint8_t, Count>(from + window));
+    }
+#endif
+  };
+  TENON_HOST_DEVICE line at(const array<index, rank>& position) const { return {kept.at(position)}; }
+};
+
+/// One window for each position of `outputs`. Its gradient goes to its greatest value, zeros to the others.
+template <class T, class Window, class Places>
 struct greatest_gradient_kernel {
   static constexpr const char* name = "greatest_gradient";
   static constexpr int rank = Window::rank + 2;
   using pieces = window_pieces<Window>;
 
   numbered_positions<rank> outputs;
-  lines_of_planes<const T, rank> input, gradient;
+  Places places;
+  lines_of_planes<const T, rank> gradient;
   lines_of_planes<T, rank> result;
 
   template <class Device>
@@ -71,14 +159,13 @@ struct greatest_gradient_kernel {
     for (index i = static_cast<index>(device.block().x) * device.block_size() + device.thread(); i < outputs.count();
          i += step) {
       const auto position = outputs[i];
-      walk(input.at(first_tap(position)), gradient.at(position), result.at(first_tap(position)));
+      write(places.at(position).place(0), gradient.at(position)[0], result.at(first_tap<Window>(position)));
     }
   }
   /// The windows of a line, several at once where these are numbers of the host.
   void walk_line(const array<index, rank>& position, index length) const {
-    const T *from = input.at(first_tap(position)), *spread = gradient.at(position);
-    T* to = result.at(first_tap(position));
-    walk_all<in_packs ? simd::native_width<T> : 1>(from, spread, to, length);
+    T* const to = result.at(first_tap<Window>(position));
+    walk_all<in_packs ? simd::native_width<T> : 1>(places.at(position), gradient.at(position), to, length);
   }
 
  private:
@@ -86,69 +173,34 @@ struct greatest_gradient_kernel {
       !compiled_by_nvcc && std::is_floating_point_v<T> && pieces::width <= simd::longest_step;
 
   /// Windows in blocks of `Count`, the last of which may begin within the one before it.
-  template <int Count>
-  void walk_all(const T* from, const T* gradients, T* to, index length) const {
+  template <int Count, class Line>
+  void walk_all(const Line& line, const T* gradients, T* to, index length) const {
     if constexpr (Count > 1) {
-      if (length < Count) return walk_all<Count / 2>(from, gradients, to, length);
+      if (length < Count) return walk_all<Count / 2>(line, gradients, to, length);
     }
     for (index i = 0; i < length; i += Count) {
       const index first = i + Count <= length ? i : length - Count;
-      if constexpr (Count == 1) walk(from + i * pieces::width, gradients + i, to + i * pieces::width);
-      else walk_pack<Count>(from + first * pieces::width, gradients + first, to + first * pieces::width);
+      T* const here = to + first * pieces::width;
+      if constexpr (Count == 1) write(line.place(first), gradients[first], here);
+      else write_pack<Count>(line.template places<Count>(first), simd::load<T, Count>(gradients + first), here);
     }
   }
-  TENON_HOST_DEVICE static array<index, rank> first_tap(array<index, rank> position) {
-    constexpr array<index, rank - 2> extents = pieces::lengths;
-    for (int axis = 2; axis < rank; ++axis) position[axis] *= extents[axis - 2];
-    return position;
-  }
-  /// Whether a value is chosen after the greatest before it: NaN counts as greatest, but not as greater than NaN.
-  template <class V>
-  TENON_HOST_DEVICE static auto is_greater(V value, V best) {
-    return (!(value <= best)) & (best == best);
-  }
-  /// One window: what it sees, its gradient, where the result goes.
-  TENON_HOST_DEVICE void walk(const T* from, const T* gradients, T* to) const {
-    T best = from[0];
-    int chosen = 0;
-    for (int piece = 0; piece < pieces::count; ++piece) {
-      const T* const values = from + pieces::offset(piece, input.strides);
-      for (int tap = 0; tap < pieces::width; ++tap) {
-        if (!is_greater(values[tap], best)) continue;
-        best = values[tap], chosen = piece * static_cast<int>(pieces::width) + tap;
-      }
-    }
+  TENON_HOST_DEVICE void write(int chosen, T spread, T* to) const {
     for (int piece = 0; piece < pieces::count; ++piece) {
       T* const values = to + pieces::offset(piece, result.strides);
       for (int tap = 0; tap < pieces::width; ++tap) {
-        values[tap] = chosen == piece * static_cast<int>(pieces::width) + tap ? gradients[0] : T(0.0f);
+        values[tap] = chosen == piece * static_cast<int>(pieces::width) + tap ? spread : T(0.0f);
       }
     }
   }
 #if !defined(__CUDACC__)
-  /// `Count` windows side by side.
   template <int Count>
-  void walk_pack(const T* from, const T* gradients, T* to) const {
+  TENON_INLINE void write_pack(place_lanes<T, Count> chosen, simd::pack<T, Count> spread, T* to) const {
     constexpr int width = static_cast<int>(pieces::width);
-    using lanes = simd::pack<T, Count>;
-    const lanes spread = simd::load<T, Count>(gradients);
-    lanes best = simd::load_steps<T, Count, width, 0>(from);
-    auto chosen = best != best;
-    chosen = chosen ^ chosen;
     for (int piece = 0; piece < pieces::count; ++piece) {
-      const T* const values = from + pieces::offset(piece, input.strides);
-      __builtin_prefetch(values + elements_ahead<T>);
-      for_each_index<width>([&](auto tap) __attribute__((always_inline)) {
-        const lanes value = simd::load_steps<T, Count, width, tap.value>(values);
-        const auto greater = is_greater(value, best);
-        best = simd::select(greater, value, best);
-        chosen = simd::select(greater, chosen - chosen + (piece * width + tap.value), chosen);
-      });
-    }
-    for (int piece = 0; piece < pieces::count; ++piece) {
-      array<lanes, width> values;
+      array<simd::pack<T, Count>, width> values;
       for (int tap = 0; tap < width; ++tap) {
-        values[tap] = simd::select(chosen == piece * width + tap, spread, lanes{});
+        values[tap] = simd::select(chosen == piece * width + tap, spread, simd::pack<T, Count>{});
       }
       simd::store_steps(to + pieces::offset(piece, result.strides), values);
     }
@@ -158,8 +210,8 @@ struct greatest_gradient_kernel {
 
 /// Runs the kernel; on the host by lines, shared among threads.
 /// cost      one launch
-template <class Space, class T, class Window>
-void run_greatest_gradient(const greatest_gradient_kernel<T, Window>& kernel, index length) {
+template <class Space, class T, class Window, class Places>
+void run_greatest_gradient(const greatest_gradient_kernel<T, Window, Places>& kernel, index length) {
   const index windows = kernel.outputs.count();
   if (windows == 0) return;
   if constexpr (std::is_same_v<Space, host>) {
@@ -192,20 +244,22 @@ auto lines_of(const Node& node, Tensor& copy) {
   return lines{copy.data(), copy.view().strides()};
 }
 
-/// Of the input of a max pool, from the input and the gradient of the result; elements that are in no window get zeros.
-template <class Window>
+/// Of the input of a max pool, from the gradient of the result and what `Places` are found in: the input, or the places
+/// that were kept. Elements that are in no window get zeros.
+template <class Window, template <class, class> class Places = sought_places>
 struct greatest_gradient_algorithm {
   static constexpr const char* name = "greatest_gradient";
 
   bool operator==(const greatest_gradient_algorithm&) const = default;
-  template <class Target, class Input, class Gradient>
-  void operator()(const Target& target, const Input& input, const Gradient& gradient) const {
+  template <class Target, class Source, class Gradient>
+  void operator()(const Target& target, const Source& source, const Gradient& gradient) const {
     using T = typename Target::element;
     using space = typename Target::space;
+    using places = Places<T, Window>;
     constexpr int rank = Window::rank + 2;
     if (!has_lines(target)) {
       tensor<T, tenon::rank<rank>, space> result(tenon::rank<rank>(target.shape().to_array()));
-      (*this)(result.write_view(), input, gradient);
+      (*this)(result.write_view(), source, gradient);
       target = result;
       return;
     }
@@ -215,11 +269,12 @@ struct greatest_gradient_algorithm {
       fills = fills && extents[axis] * Window::static_extent(axis - 2) == target.extent(axis);
     }
     if (!fills) target = T(0.0f);
-    tensor<T, tenon::rank<rank>, space> input_copy, gradient_copy;
-    run_greatest_gradient<space>(greatest_gradient_kernel<T, Window>{numbered_positions<rank>(extents),
-                                                                     lines_of(input, input_copy),
-                                                                     lines_of(gradient, gradient_copy),
-                                                                     {target.data(), target.strides()}},
+    tensor<typename places::element, tenon::rank<rank>, space> source_copy;
+    tensor<T, tenon::rank<rank>, space> gradient_copy;
+    run_greatest_gradient<space>(greatest_gradient_kernel<T, Window, places>{numbered_positions<rank>(extents),
+                                                                             {lines_of(source, source_copy)},
+                                                                             lines_of(gradient, gradient_copy),
+                                                                             {target.data(), target.strides()}},
                                  extents[rank - 1]);
   }
 };

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/window_pool.hpp>
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/nn/arena.hpp>
 #include <tenon/nn/fuse.hpp>
@@ -30,13 +29,6 @@ array<int, Left + Right> joined_blocks(const array<int, Left>& left, const array
   for (int i = 0; i < Left + Right; ++i) all[i] = i < Left ? left[i] : right[i - Left];
   return all;
 }
-
-/// Whether a layer keeps the greatest of squares of 2 x 2 side by side, as its type says.
-template <class Layer>
-inline constexpr bool pools_squares = false;
-template <class Layer>
-  requires(Layer::divides_input)
-inline constexpr bool pools_squares<Layer> = std::is_same_v<typename Layer::window_shape, shape<2, 2>>;
 
 /// One way through a network: with memory, its statements run; without, their blocks are planned.
 template <memory_space Space>

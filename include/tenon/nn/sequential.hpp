@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/joined_layers.hpp>
 
 namespace tenon::nn {
 
@@ -141,39 +141,12 @@ sequential_network<Layers...> sequential(Layers... layers) {
   return result;
 }
 
-/// Both passes of a layer for inputs of shape `Input`. Layers made of layers specialise it, and keep there what lies
-/// between their own.
-template <class Layer, dtype T, memory_space Space, shape_type Input>
-struct layer_pass {
-  template <class View, class Output>
-  void forward(Layer& layer, const View& input, const Output& output) {
-    if constexpr (requires { layer.prepare(input); }) layer.prepare(input);
-    output = layer.forward(input);
-  }
-  template <class View, class Output, class Gradient, class Destination>
-  void backward(Layer& layer, const View& input, const Output& output, const Gradient& gradient,
-                const Destination& destination) {
-    layer.backward(input, output, gradient, destination);
-  }
-};
-
 namespace detail {
 
 /// Is told of layers whose gradients are there, and does nothing.
 struct ignored_layers {
   void operator()(int) const {}
 };
-
-/// How many of the first layers are one statement: two where the output of the first is not needed again, and that of
-/// the second tells its gradient.
-template <class... Layers>
-inline constexpr int layers_of_statement = 1;
-template <class First, class Second, class... Rest>
-  requires requires {
-    requires First::forgets_output;
-    requires Second::keeps_slope;
-  }
-inline constexpr int layers_of_statement<First, Second, Rest...> = 2;
 
 /// Buffers of the layers that follow an activation of shape `Input`.
 template <dtype T, memory_space Space, shape_type Input, class... Layers>
@@ -195,20 +168,21 @@ struct chain_behind<Skipped, T, Space, Input, First, Rest...> : chain_behind<Ski
 
 template <dtype T, memory_space Space, shape_type Input, class First, class... Rest>
 struct activation_chain<T, Space, Input, First, Rest...> {
-  using output_shape = decltype(std::declval<const First&>().output_shape(std::declval<const Input&>()));
-  static constexpr int taken = layers_of_statement<First, Rest...>;
+  using first_layers = joined_layers<T, Space, Input, First, Rest...>;
+  using output_shape = typename first_layers::output_shape;
+  static constexpr int taken = first_layers::count;
   static constexpr bool is_last = taken == 1 + static_cast<int>(sizeof...(Rest));
 
-  layer_pass<First, T, Space, Input> first;
+  first_layers first;
   buffer<T, output_shape, Space> output, gradient;
   typename chain_behind<taken - 1, T, Space, output_shape, Rest...>::type rest;
 
   template <int I, class Network, class View>
   auto forward(Network& net, const View& input) {
-    First& layer = get<I>(net.layers);
-    const auto current = output.resize(layer.output_shape(input.shape()));
-    if constexpr (taken == 2) current = get<I + 1>(net.layers).forward(layer.forward(input));
-    else first.forward(layer, input, current);
+    const auto layers = layers_from<I>(net);
+    const auto current = output.resize(apply_tuple(
+        [&](const auto*... layer) -> output_shape { return shape_through(input.shape(), *layer...); }, layers));
+    apply_tuple([&](auto*... layer) { first.forward(*layer..., input, current); }, layers);
     return rest.template forward<I + taken>(net, current);
   }
   template <int I, class Network, class View, class Gradient, class Destination, class Done = ignored_layers>
@@ -218,12 +192,18 @@ struct activation_chain<T, Space, Input, First, Rest...> {
     const auto step = gradient.resize(current.shape());
     if constexpr (is_last) step = last;
     else rest.template backward<I + taken>(net, current, last, step, done);
-    if constexpr (taken == 2) {
-      get<I + 1>(net.layers).backward(current, current, step, step);
-      done(I + 1);
-    }
-    first.backward(get<I>(net.layers), input, current, step, destination);
-    done(I);
+    apply_tuple([&](auto*... layer) { first.backward(*layer..., input, current, step, destination); },
+                layers_from<I>(net));
+    for (int layer = I + taken - 1; layer >= I; --layer) done(layer);
+  }
+
+ private:
+  /// Where the layers are that are one statement, of which the first is the network's `I`th.
+  template <int I, class Network>
+  static auto layers_from(Network& net) {
+    return [&]<int... Next>(std::integer_sequence<int, Next...>) {
+      return make_tuple_of(&get<I + Next>(net.layers)...);
+    }(std::make_integer_sequence<int, taken>{});
   }
 };
 
@@ -261,7 +241,8 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   network_type& network() const { return *network_; }
 
   /// The network's output; valid until the next pass.
-  /// cost      one kernel for each layer; a relu is part of the kernel of the layer before it
+  /// cost      one kernel for each layer; a relu is part of that of the layer before it, and behind a convolution of
+  ///           images so is a max pool of 2 x 2
   auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
   /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
