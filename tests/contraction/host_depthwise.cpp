@@ -1,4 +1,4 @@
-// tests/contraction/host_depthwise.cpp: convolutions of single channels with 3 x 3 windows.
+// tests/contraction/host_depthwise.cpp: convolutions of single channels with 3 x 3 windows, and their weight gradients.
 // Against sums over all products in double; what the loop does not serve must come out right another way.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/host_depthwise.hpp>
@@ -31,6 +31,21 @@ void compare(const problem& p) {
   CHECK(tenon_test::difference(numbers_of(tenon::convolve(turned, weight, p.geometry)), expected, 1e-5) == "");
   const auto scaled = numbers_of(tenon::convolve(image * 1, weight, p.geometry));
   CHECK(tenon_test::difference(scaled, expected, 1e-5) == "");
+
+  const auto gradient = make(p.result(), 3);
+  const auto g = numbers_of(gradient);
+  std::vector<double> of_weight(w.size());
+  p.for_each_product([&](auto at, auto pixel, auto tap) { of_weight[tap] += x[pixel] * g[at]; });
+  const auto compare_weight = [&](const auto& gradients, const auto& images) {
+    const auto found = tenon::convolve_weight_gradient(gradients, images, p.behind_channels(p.weight), p.geometry);
+    const auto terms = static_cast<double>(p.image[0] * rank<2>(p.windows).count());
+    CHECK(tenon_test::difference(numbers_of(found), of_weight, terms * 9 * 0x1p-24) == "");
+  };
+  compare_weight(gradient, image);
+  compare_weight(gradient, turned);
+  compare_weight(gradient * 1, image);
+  const auto gradient_last = tenon::evaluated_tensor(tenon::permute(gradient, tenon::axis<0, 2, 3, 1>));
+  compare_weight(tenon::permute(gradient_last, tenon::axis<0, 3, 1, 2>), image);
 }
 
 }  // namespace
@@ -53,6 +68,7 @@ TEST_CASE("single channels with several results, uneven padding and other window
   compare<float>({{{2, 3, 9, 8}}, {{3, 1, 3, 3}}, {.dilation = {{1, 2}}, .groups = 3}});
   compare<float>({{{2, 3, 9, 12}}, {{3, 1, 1, 9}}, {.groups = 3}});
   compare<float>({{{2, 3, 12, 8}}, {{3, 1, 9, 1}}, {.groups = 3}});
+  compare<float>({{{2, 6, 7, 18}}, {{12, 2, 3, 3}}, {.padding = {{1, 1}}, .groups = 3}});
 }
 
 TEST_CASE("gradients of single channels turn their windows around", "[host_depthwise]") {
@@ -65,9 +81,25 @@ TEST_CASE("gradients of single channels turn their windows around", "[host_depth
   CHECK(numbers_of(tenon::convolve_image_gradient(gradient, weight, {{6, 7}}, p.geometry)) == expected);
 }
 
+TEST_CASE("taps of single channels that do not see what is not a number have numbers", "[host_depthwise]") {
+  auto image = tenon_test::counting<float>(rank<4>(1, 2, 6, 18), 1);
+  const auto gradient = tenon_test::counting<float>(rank<4>(1, 2, 6, 18), 1);
+  image(0, 1, 2, 17) = std::numeric_limits<float>::quiet_NaN();  // of a last column: first taps do not see it
+  const tenon::window_geometry<2> geometry{.padding = {{1, 1}}, .groups = 2};
+  const auto found = tenon::evaluated_tensor(tenon::convolve_weight_gradient(gradient, image, {{3, 3}}, geometry));
+  for (tenon::index row = 0; row < 3; ++row) {
+    for (tenon::index column = 0; column < 3; ++column) {
+      CHECK(!std::isnan(found(0, 0, row, column)));
+      CHECK(std::isnan(found(1, 0, row, column)) == (column > 0));
+    }
+  }
+}
+
 TEST_CASE("threads do not change windows of single channels", "[host_depthwise]") {
   const auto image = tenon_test::counting<float>(rank<4>(2, 4, 150, 40), -3, 0.001),
              weight = tenon_test::counting<float>(rank<4>(4, 1, 3, 3), -1, 0.1);
+  const tenon::window_geometry<2> geometry{.padding = {{1, 1}}, .groups = 4};
+  CHECK(tenon_test::is_same_on_any_threads([&] { return numbers_of(tenon::convolve(image, weight, geometry)); }));
   CHECK(tenon_test::is_same_on_any_threads(
-      [&] { return numbers_of(tenon::convolve(image, weight, {.padding = {{1, 1}}, .groups = 4})); }));
+      [&] { return numbers_of(tenon::convolve_weight_gradient(image, image, {{3, 3}}, geometry)); }));
 }

@@ -62,6 +62,8 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
     return product.run(extents.rows, extents.columns, extents.depth);
   } else if constexpr (products::group == 1 && is_transposed_patch_matrix<Right>) {
+    const depthwise_weight_gradient<unit, Left, decltype(right.matrix), Epilogue> planes{left, right.matrix, epilogue};
+    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
     const host_weight_gradient<products, Left, decltype(right.matrix), Epilogue> product{left, right.matrix, epilogue};
     if (product.run(extents.rows, extents.columns, extents.depth)) return;
   }
