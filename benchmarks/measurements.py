@@ -17,7 +17,7 @@ titles = {
     "w06_gemm": "W6: product of n x n floats, bare and with fused bias and ReLU",
     "w06b_products": "W6b: products [m, n, k] of few rows, of a linear layer, of bfloat16 and of bytes",
     "w06c_static": "W6c: product of n x n floats of static extents, bare and with fused bias and ReLU",
-    "w07_convolution": "W7: convolutions of eight images with bias and ReLU, and gradients of images",
+    "w07_convolution": "W7: convolutions of eight images with bias and ReLU, gradients of images and of weights",
     "w07b_pools": "W7: pools of eight images of 64 x 112 x 112",
     "w08_lstm": "W8: LSTM layers over 64 steps",
     "w09_networks": "W9: training steps and inference of a convolutional network and of an LSTM classifier",

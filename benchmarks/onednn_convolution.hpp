@@ -1,4 +1,4 @@
-// benchmarks/onednn_convolution.hpp: a convolution of oneDNN with bias and ReLU, and its gradient, where it is found.
+// benchmarks/onednn_convolution.hpp: a convolution of oneDNN with bias and ReLU, and its gradients, where it is found.
 // In plain layouts, or in those that it prefers: then image and weight are brought into them beforehand, once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -99,27 +99,62 @@ class onednn_convolution : public onednn_primitive {
   }
 };
 
+/// The descriptions that gradients of a convolution begin with.
+struct onednn_training {
+  using memory = dnnl::memory;
+  using tag = memory::format_tag;
+  static constexpr auto best = dnnl::algorithm::convolution_auto;
+  onednn_training(const convolution_case& of, bool plain)
+      : x(of),
+        pixels(x.pixels, memory::data_type::f32, plain ? tag::nchw : tag::any),
+        taps(x.taps, memory::data_type::f32, tag::any),
+        results(x.results, memory::data_type::f32, plain ? tag::nchw : tag::any) {}
+  auto forward(const dnnl::engine& engine) const {
+    return dnnl::convolution_forward::primitive_desc(
+        dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training, best, pixels, taps, results, x.steps,
+                                        x.padding, x.padding_behind),
+        engine);
+  }
+
+  onednn_extents x;
+  memory::desc pixels, taps, results;
+};
+
 /// The gradient of a convolution's image.
 class onednn_image_gradient : public onednn_primitive {
  public:
   onednn_image_gradient(const convolution_case& of, bool plain, float* gradient, float* weight) {
-    using dnnl::algorithm;
-    const onednn_extents x(of);
-    const auto wanted = [&](const memory::dims& extents) { return of_floats(extents, plain ? tag::nchw : tag::any); };
-    const auto any_weight = of_floats(x.taps, tag::any);
-    const dnnl::convolution_forward::desc forward(dnnl::prop_kind::forward_training, algorithm::convolution_auto,
-                                                  wanted(x.pixels), any_weight, wanted(x.results), x.steps, x.padding,
-                                                  x.padding_behind);
-    const dnnl::convolution_backward_data::desc operation(algorithm::convolution_auto, wanted(x.pixels), any_weight,
-                                                          wanted(x.results), x.steps, x.padding, x.padding_behind);
+    const onednn_training of_all(of, plain);
+    const onednn_extents& x = of_all.x;
     const dnnl::convolution_backward_data::primitive_desc found(
-        operation, engine_, dnnl::convolution_forward::primitive_desc(forward, engine_));
+        dnnl::convolution_backward_data::desc(onednn_training::best, of_all.pixels, of_all.taps, of_all.results,
+                                              x.steps, x.padding, x.padding_behind),
+        engine_, of_all.forward(engine_));
     primitive_ = dnnl::convolution_backward_data(found);
     result_ = memory(found.diff_src_desc(), engine_);
     plain_result_ = of_floats(x.pixels, tag::nchw);
     arguments_ = {{DNNL_ARG_DIFF_DST, brought(of_floats(x.results, tag::nchw), gradient, found.diff_dst_desc())},
                   {DNNL_ARG_WEIGHTS, brought(of_floats(x.taps, x.plain_weight()), weight, found.weights_desc())},
                   {DNNL_ARG_DIFF_SRC, result_}};
+  }
+};
+
+/// That of its weight.
+class onednn_weight_gradient : public onednn_primitive {
+ public:
+  onednn_weight_gradient(const convolution_case& of, bool plain, float* gradient, float* image) {
+    const onednn_training of_all(of, plain);
+    const onednn_extents& x = of_all.x;
+    const dnnl::convolution_backward_weights::primitive_desc found(
+        dnnl::convolution_backward_weights::desc(onednn_training::best, of_all.pixels, of_all.taps, of_all.results,
+                                                 x.steps, x.padding, x.padding_behind),
+        engine_, of_all.forward(engine_));
+    primitive_ = dnnl::convolution_backward_weights(found);
+    result_ = memory(found.diff_weights_desc(), engine_);
+    plain_result_ = of_floats(x.taps, x.plain_weight());
+    arguments_ = {{DNNL_ARG_DIFF_DST, brought(of_floats(x.results, tag::nchw), gradient, found.diff_dst_desc())},
+                  {DNNL_ARG_SRC, brought(of_floats(x.pixels, tag::nchw), image, found.src_desc())},
+                  {DNNL_ARG_DIFF_WEIGHTS, result_}};
   }
 };
 #endif

@@ -1,4 +1,4 @@
-// benchmarks/w07_convolution.cpp: W7, convolutions of eight images with bias and ReLU, and gradients of images.
+// benchmarks/w07_convolution.cpp: W7, convolutions of eight images with bias and ReLU, gradients of images and weights.
 // Tenon and oneDNN, in plain layouts and in its own, on the same data; operations per second count two for each product
 // of the definition.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,8 +20,13 @@ constexpr convolution_case cases[] = {{"3x224x224_k7_s2_64/", 8, 3, 224, 64, 7, 
                                       {"256x14x14_k1_1024/", 8, 256, 14, 1024, 1, 1, 0, 1},
                                       {"256x28x28_k3_depthwise/", 8, 256, 28, 256, 3, 1, 1, 256}};
 
-constexpr convolution_case gradient_cases[] = {{"64x28x28_k3_s2_128_image_gradient/", 8, 64, 28, 128, 3, 2, 1, 1},
-                                               {"3x224x224_k7_s2_64_image_gradient/", 8, 3, 224, 64, 7, 2, 3, 1}};
+constexpr convolution_case image_cases[] = {{"64x28x28_k3_s2_128_image_gradient/", 8, 64, 28, 128, 3, 2, 1, 1},
+                                            {"3x224x224_k7_s2_64_image_gradient/", 8, 3, 224, 64, 7, 2, 3, 1},
+                                            {"256x28x28_k3_depthwise_image_gradient/", 8, 256, 28, 256, 3, 1, 1, 256}};
+
+constexpr convolution_case weight_cases[] = {
+    {"64x56x56_k3_64_weight_gradient/", 8, 64, 56, 64, 3, 1, 1, 1},
+    {"256x28x28_k3_depthwise_weight_gradient/", 8, 256, 28, 256, 3, 1, 1, 256}};
 
 struct operands {
   explicit operands(const convolution_case& of)
@@ -37,8 +42,12 @@ struct operands {
   void with_tenon() { result = tn::relu(tn::convolve(image, weight, geometry) + bias); }
   /// What `result` holds as the gradient of the result.
   void draw_gradient() { result = tn::uniform<float>(result.shape(), 4, -1.0f, 1.0f); }
-  void gradient_with_tenon() {
+  void image_gradient_with_tenon() {
     image = tn::convolve_image_gradient(result, weight, {{image.shape().extent(2), image.shape().extent(3)}}, geometry);
+  }
+  void weight_gradient_with_tenon() {
+    const auto kernel = weight.shape();
+    weight = tn::convolve_weight_gradient(result, image, {{kernel.extent(2), kernel.extent(3)}}, geometry);
   }
 
   tn::window_geometry<2> geometry;
@@ -52,12 +61,18 @@ void check(const operands& x, const tn::tensor<float, tn::rank<4>>& found) {
   must_agree("w07", found.data(), expected.data(), found.size(), 1e-4);
 }
 
-/// The same of an image's gradient.
-void check_gradient(const operands& x) {
+/// The same of gradients: of an image, and of a weight.
+void check_image(const operands& x) {
   tn::tensor<double, tn::rank<4>> expected(x.image.shape());
   expected = tn::convolve_image_gradient(tn::cast<double>(x.result), tn::cast<double>(x.weight),
                                          {{x.image.shape().extent(2), x.image.shape().extent(3)}}, x.geometry);
   must_agree("w07", x.image.data(), expected.data(), x.image.size(), 1e-4);
+}
+void check_weight(const operands& x) {
+  tn::tensor<double, tn::rank<4>> expected(x.weight.shape());
+  expected = tn::convolve_weight_gradient(tn::cast<double>(x.result), tn::cast<double>(x.image),
+                                          {{x.weight.shape().extent(2), x.weight.shape().extent(3)}}, x.geometry);
+  must_agree("w07", x.weight.data(), expected.data(), x.weight.size(), 1e-3);
 }
 
 void count_operations(benchmark::State& state, const convolution_case& of) {
@@ -77,17 +92,30 @@ void with_tenon(benchmark::State& state, const convolution_case& of) {
   count_operations(state, of);
 }
 
-void gradient_with_tenon(benchmark::State& state, const convolution_case& of) {
-  operands x(of);
-  x.draw_gradient();
-  x.gradient_with_tenon();
-  check_gradient(x);
+/// Times `gradient`, which works on operands.
+template <class Gradient>
+void time_gradient(benchmark::State& state, const convolution_case& of, operands& x, const Gradient& gradient) {
   for (auto _ : state) {
-    x.gradient_with_tenon();
+    gradient();
     benchmark::DoNotOptimize(x.image.data());
     benchmark::ClobberMemory();
   }
   count_operations(state, of);
+}
+
+void image_gradient_with_tenon(benchmark::State& state, const convolution_case& of) {
+  operands x(of);
+  x.draw_gradient();
+  x.image_gradient_with_tenon();
+  check_image(x);
+  time_gradient(state, of, x, [&] { x.image_gradient_with_tenon(); });
+}
+void weight_gradient_with_tenon(benchmark::State& state, const convolution_case& of) {
+  operands x(of);
+  x.draw_gradient();
+  x.weight_gradient_with_tenon();
+  check_weight(x);
+  time_gradient(state, of, x, [&] { x.weight_gradient_with_tenon(); });
 }
 
 #if defined(BENCHMARKS_ONEDNN)
@@ -104,18 +132,23 @@ void with_onednn(benchmark::State& state, const convolution_case& of, bool plain
   count_operations(state, of);
 }
 
-void gradient_with_onednn(benchmark::State& state, const convolution_case& of, bool plain) {
+void image_gradient_with_onednn(benchmark::State& state, const convolution_case& of, bool plain) {
   operands x(of);
   x.draw_gradient();
   onednn_image_gradient gradient(of, plain, x.result.data(), x.weight.data());
   gradient.run();
   gradient.read(x.image.data());
-  check_gradient(x);
-  for (auto _ : state) {
-    gradient.run();
-    benchmark::ClobberMemory();
-  }
-  count_operations(state, of);
+  check_image(x);
+  time_gradient(state, of, x, [&] { gradient.run(); });
+}
+void weight_gradient_with_onednn(benchmark::State& state, const convolution_case& of, bool plain) {
+  operands x(of);
+  x.draw_gradient();
+  onednn_weight_gradient gradient(of, plain, x.result.data(), x.image.data());
+  gradient.run();
+  gradient.read(x.weight.data());
+  check_weight(x);
+  time_gradient(state, of, x, [&] { gradient.run(); });
 }
 #endif
 
@@ -125,20 +158,17 @@ int main(int count, char** arguments) {
   const auto add = [](const convolution_case& of, const char* library, auto function, auto... options) {
     benchmark::RegisterBenchmark((std::string(of.name) + library).c_str(), function, of, options...);
   };
-  for (const convolution_case& each : cases) {
-    add(each, "tenon", with_tenon);
+  for (const convolution_case& each : cases) add(each, "tenon", with_tenon);
+  for (const convolution_case& each : image_cases) add(each, "tenon", image_gradient_with_tenon);
+  for (const convolution_case& each : weight_cases) add(each, "tenon", weight_gradient_with_tenon);
 #if defined(BENCHMARKS_ONEDNN)
-    add(each, "onednn", with_onednn, false);
-    add(each, "onednn_plain", with_onednn, true);
-#endif
+  for (const bool plain : {false, true}) {
+    const char* const name = plain ? "onednn_plain" : "onednn";
+    for (const convolution_case& each : cases) add(each, name, with_onednn, plain);
+    for (const convolution_case& each : image_cases) add(each, name, image_gradient_with_onednn, plain);
+    for (const convolution_case& each : weight_cases) add(each, name, weight_gradient_with_onednn, plain);
   }
-  for (const convolution_case& each : gradient_cases) {
-    add(each, "tenon", gradient_with_tenon);
-#if defined(BENCHMARKS_ONEDNN)
-    add(each, "onednn", gradient_with_onednn, false);
-    add(each, "onednn_plain", gradient_with_onednn, true);
 #endif
-  }
   benchmark::Initialize(&count, arguments);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -31,7 +31,6 @@
 #include <tenon/expr/attention.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/custom_reduce.hpp>
-#include <tenon/expr/interpolation.hpp>
 #include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
@@ -60,6 +59,7 @@
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/expr/views/diagonal.hpp>
 #include <tenon/expr/views/flip.hpp>
+#include <tenon/expr/views/interpolation.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/repeat.hpp>

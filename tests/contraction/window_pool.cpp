@@ -117,8 +117,8 @@ TEMPLATE_LIST_TEST_CASE("the places of the greatest in their squares", "[window_
     tenon::run_pooled_convolution<TestType>(tenon::detail::make_target(result.write_view()), node,
                                             tenon::kept_places<4>{tenon::detail::make_target(places.write_view())});
     list expected;
-    CHECK(numbers_of<TestType>(result) ==
-          squares_of(numbers_of<TestType>(tenon::evaluated_tensor<TestType>(node)), node.shape().to_array(), &expected));
+    const auto whole = numbers_of<TestType>(tenon::evaluated_tensor<TestType>(node));
+    CHECK(numbers_of<TestType>(result) == squares_of(whole, node.shape().to_array(), &expected));
     CHECK(numbers_of<TestType>(places) == expected);
   }
 }

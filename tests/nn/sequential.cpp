@@ -104,7 +104,8 @@ TEMPLATE_LIST_TEST_CASE("batches of any size share a pass", "[sequential]", teno
   CHECK(numbers_of(pass.forward(x.view())) == all);
 }
 
-TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a pool behind it", "[sequential]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a pool behind it", "[sequential]",
+                        tenon_test::spaces) {
   auto net = make_small_network().to<TestType>();
   using input_shape = shape<dyn, 1, 6, 6>;
   nn::pass<decltype(net), input_shape, TestType> pass(net);

@@ -22,8 +22,8 @@ struct pooled_convolution_algorithm {
   }
 };
 
-/// The node of images [n, c, h, w] that `node` makes, pooled to `extents`, which are [n, c, h / 2, w / 2]. A statement of
-/// it may leave the place of each value in its square, 0 to 3, in a view of those extents.
+/// The node of images [n, c, h, w] that `node` makes, pooled to `extents`, which are [n, c, h / 2, w / 2]. A statement
+/// of it may leave the place of each value in its square, 0 to 3, in a view of those extents.
 template <class Node, shape_type Shape, class Places = no_places>
 auto make_pooled_convolution(const Node& node, const Shape& extents, const Places& places = {}) {
   static_assert(pools_as_it_leaves<Node> && Shape::rank == 4);

@@ -90,7 +90,7 @@ void sum_windows(image_plane<T> image, array<T, 9> weight, index first_row, inde
   }
 }
 
-/// Adds, for each tap, what it sees in all windows of an image times their gradients, which lie side by side, to `sums`.
+/// Adds to each tap's `sums` what it sees in the windows of an image times their gradients, which lie side by side.
 template <class T>
 void add_window_gradients(image_plane<T> image, const T* gradients, index rows, index columns,
                           array<typename tap_columns<T>::pack, 9>& sums) {

@@ -1,5 +1,5 @@
 // tenon/data/resize.hpp: images made larger and smaller before a network sees them, as expressions.
-// Filters are those of expr/interpolation.hpp; unless another is asked for, no element of an image goes unseen.
+// Filters are those of expr/views/interpolation.hpp; unless another is asked for, no element of an image goes unseen.
 // Floor 6: may include base, expr, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

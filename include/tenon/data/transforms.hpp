@@ -6,10 +6,10 @@
 
 #include <cmath>
 #include <tenon/data/random_draws.hpp>
-#include <tenon/expr/interpolation.hpp>
 #include <tenon/expr/operations/rounding.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/views/index_map.hpp>
+#include <tenon/expr/views/interpolation.hpp>
 #include <tenon/expr/views/pad.hpp>
 
 namespace tenon::data {

@@ -7,6 +7,7 @@
 #include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/exponential.hpp>
+#include <tenon/expr/operations/stop_gradient.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/triangle.hpp>
 #include <tenon/grad/fit.hpp>
@@ -37,7 +38,7 @@ auto attention_weights(const attention<Operands...>& node, const Scores& scores)
     else return scores;
   }();
   const auto exponents = where(is_seen, with_bias, -std::numeric_limits<float>::infinity());
-  const auto powers = exp(exponents - maximum(max(exponents, axis<-1>), lowest));
+  const auto powers = exp(exponents - stop_gradient(maximum(max(exponents, axis<-1>), lowest)));
   return powers / maximum(sum(powers, axis<-1>), least);
 }
 template <class... Operands>

@@ -1,5 +1,5 @@
 // tenon/nn/joined_layers.hpp: the layers at the front of a network that are one statement of a pass through it.
-// A relu joins the layer before it, whose output nobody needs then; a max pool of 2 x 2 joins a convolution and its relu.
+// A relu joins the layer before it, whose output nobody needs then; a max pool of 2 x 2 joins both.
 // Floor 7: may include base, core, device, expr, plan, contraction, algorithms, evaluate, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

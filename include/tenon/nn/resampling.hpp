@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/expr/interpolation.hpp>
+#include <tenon/expr/views/interpolation.hpp>
 #include <tenon/nn/max_windows.hpp>
 
 namespace tenon::nn {

@@ -1,6 +1,6 @@
-// tests/expr/interpolation.cpp: elements that count in an output are found from it, and it from them.
+// tests/expr/views/interpolation.cpp: elements that count in an output are found from it, and it from them.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expr/interpolation.hpp>
+#include <tenon/expr/views/interpolation.hpp>
 
 #include <algorithm>
 #include <tenon/evaluate.hpp>

@@ -1,4 +1,4 @@
-// tenon/expr/interpolation.hpp: images of another size: which elements make one, and how much each counts.
+// tenon/expr/views/interpolation.hpp: images of another size: which elements make one, and how much each counts.
 // A filter says how a share falls with distance; an element of the result is a window on elements of the operand.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
