@@ -1,6 +1,6 @@
 // benchmarks/w06_gemm.cpp: W6, C = A B of n x n floats, bare and with a fused bias and ReLU.
-// Tenon, Eigen, OpenBLAS and oneDNN on the same data; operations per second count 2 n^3. The limit is what
-// multiply-adds between registers reach on one thread.
+// Tenon, Eigen, OpenBLAS, BLIS, oneDNN and libtorch on the same data; operations per second count 2 n^3. The limit is
+// what multiply-adds between registers reach on one thread.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expressions.hpp>
@@ -10,6 +10,8 @@
 
 #include "agree.hpp"
 #include "blas.hpp"
+#include "blis.hpp"
+#include "torch.hpp"
 
 namespace tn = tenon;
 
@@ -36,6 +38,20 @@ void with_eigen(operands& x) { map(x.c).noalias() = map(x.a) * map(x.b); }
 #if __has_include(<cblas.h>)
 void with_openblas(operands& x) {
   multiply_with_openblas(static_cast<int>(x.a.extent(0)), x.a.data(), x.b.data(), x.c.data());
+}
+#endif
+#if defined(BENCHMARKS_BLIS)
+void with_blis(operands& x) { multiply_with_blis(x.a.extent(0), x.a.data(), x.b.data(), x.c.data()); }
+#endif
+#if defined(BENCHMARKS_TORCH)
+void with_torch(operands& x) {
+  at::Tensor result = seen_by_torch(x.c);
+  at::mm_out(result, seen_by_torch(x.a), seen_by_torch(x.b));
+}
+void with_torch_fused(operands& x) {
+  at::Tensor result = seen_by_torch(x.c);
+  at::addmm_out(result, seen_by_torch(x.bias), seen_by_torch(x.a), seen_by_torch(x.b));
+  result.relu_();
 }
 #endif
 void with_tenon_fused(operands& x) { x.c = tn::relu(tn::matmul(x.a, x.b) + x.bias); }
@@ -97,12 +113,19 @@ BENCHMARK(time_it<with_eigen, with_eigen>)->Name("eigen")->RangeMultiplier(2)->R
 #if __has_include(<cblas.h>)
 BENCHMARK(time_it<with_openblas, with_eigen>)->Name("openblas")->RangeMultiplier(2)->Range(64, 2048);
 #endif
+#if defined(BENCHMARKS_BLIS)
+BENCHMARK(time_it<with_blis, with_eigen>)->Name("blis")->RangeMultiplier(2)->Range(64, 2048);
+#endif
 BENCHMARK(time_limit)->Name("limit")->RangeMultiplier(2)->Range(64, 2048);
 BENCHMARK(time_it<with_tenon_fused, with_eigen_fused>)->Name("relu_bias/tenon")->Arg(512)->Arg(1024);
 BENCHMARK(time_it<with_eigen_fused, with_eigen_fused>)->Name("relu_bias/eigen")->Arg(512)->Arg(1024);
 #if defined(BENCHMARKS_ONEDNN)
 BENCHMARK(time_it<with_onednn<false>, with_eigen>)->Name("onednn")->RangeMultiplier(2)->Range(64, 2048);
 BENCHMARK(time_it<with_onednn<true>, with_eigen_fused>)->Name("relu_bias/onednn")->Arg(512)->Arg(1024);
+#endif
+#if defined(BENCHMARKS_TORCH)
+BENCHMARK(time_it<with_torch, with_eigen>)->Name("torch")->RangeMultiplier(2)->Range(64, 2048);
+BENCHMARK(time_it<with_torch_fused, with_eigen_fused>)->Name("relu_bias/torch")->Arg(512)->Arg(1024);
 #endif
 
 }  // namespace

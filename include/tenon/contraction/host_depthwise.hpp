@@ -93,7 +93,7 @@ void sum_windows(image_plane<T> image, array<T, 9> weight, index first_row, inde
 /// Adds to each tap's `sums` what it sees in the windows of an image times their gradients, which lie side by side.
 template <class T>
 void add_window_gradients(image_plane<T> image, const T* gradients, index rows, index columns,
-                          array<typename tap_columns<T>::pack, 9>& sums) {
+                          typename tap_columns<T>::pack (&sums)[9]) {
   using line_taps = tap_columns<T>;
   using pack = typename line_taps::pack;
   constexpr int lanes = line_taps::lanes, taps = line_taps::taps;
@@ -213,7 +213,7 @@ struct depthwise_weight_gradient {
 
   void run_channel(index row, index channel, index images) const {
     const auto& geometry = patches.geometry;
-    array<typename detail::tap_columns<T>::pack, 9> sums{};
+    typename detail::tap_columns<T>::pack sums[9] = {};
     for (index number = 0; number < images; ++number) {
       const T* const gradients = left.program.at(left.position(row, number * geometry.windows())).data;
       detail::add_window_gradients(detail::plane_of<T>(patches, number, channel), gradients, geometry.output[0],
