@@ -64,6 +64,15 @@ struct bits_monoid : tenon::max_monoid {
   }
 };
 
+/// Not lanewise, though what it inherits is.
+struct squares_monoid : tenon::sum_monoid {
+  static constexpr const char* name = "squares";
+  template <class State, class V>
+  TENON_HOST_DEVICE static State lift(V value, tenon::index) {
+    return static_cast<State>(value * value);
+  }
+};
+
 struct times {
   template <class V>
   TENON_HOST_DEVICE V operator()(V left, V right) const {
@@ -107,6 +116,19 @@ TEMPLATE_LIST_TEST_CASE("a lanewise monoid of the user's folds packs", "[custom_
   const auto none = tensor_of<TestType, std::int32_t>(rank<1>(0), {});
   const auto text = tenon_test::text_of<tenon::shape_error>([&] { tenon::reduce<bits_monoid>(none, axis<0>); });
   CHECK(text == "bits: axis 0: extent 0, expected at least 1 (operand [0])");
+}
+
+TEMPLATE_LIST_TEST_CASE("a monoid that inherits all but what it makes of a value", "[custom_reduce]",
+                        tenon_test::spaces) {
+  static_assert(tenon::is_lanewise<bits_monoid> && !tenon::is_lanewise<squares_monoid>);
+  for (const tenon::index length : {1, 17, 300}) {
+    CAPTURE(length);
+    const auto x = tenon_test::counting<float, TestType>(rank<2>(3, length), 1, 0.25);
+    const auto squares = numbers_of(tenon::sum(x * x, axis<1>));
+    CHECK(difference(numbers_of(tenon::reduce<squares_monoid>(x, axis<1>)), squares, 2e-5) == "");
+    const auto down = numbers_of(tenon::sum(x * x, axis<0>));
+    CHECK(difference(numbers_of(tenon::reduce<squares_monoid>(x, axis<0>)), down, 2e-5) == "");
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("a function folds from an initial value", "[custom_reduce]", tenon_test::spaces) {

@@ -25,8 +25,8 @@ concept folds_values_of = requires(typename Monoid::template state<T> state, com
 /// `Monoid` folded over `axes`.
 /// types     state<T> and element<T> of the monoid say what values of T are kept in and what they give
 /// throws    shape_error when no value is left to fold and the monoid has no identity
-/// cost      one kernel, as of any reduction; a `using lanewise = void;` in the monoid promises that `combine` takes
-///           packs too, and that its state is one number
+/// cost      one kernel, as of any reduction; a `using lanewise = bits_monoid;` in the monoid itself promises that its
+///           state is one number, which `lift` takes as it is, and that `combine` takes packs too
 /// example   struct bits_monoid : sum_monoid {  // what else a monoid holds: sum_monoid in expr/monoids.hpp
 ///             static constexpr const char* name = "bits";
 ///             template <class V>

@@ -9,9 +9,16 @@
 
 namespace tenon {
 
-/// Monoids whose state is one number and whose `combine` and `finish` work on packs too.
+/// Monoids whose state is one number and whose `combine` and `finish` work on packs too. `lanewise` is the monoid that
+/// says so, as a state of its values is these: one that inherits it and has a `lift` of its own is not.
 template <class Monoid>
-inline constexpr bool is_lanewise = requires { typename Monoid::lanewise; };
+inline constexpr bool is_lanewise = [] {
+  if constexpr (requires { &Monoid::lanewise::template lift<index, index>; }) {
+    return &Monoid::template lift<index, index> == &Monoid::lanewise::template lift<index, index>;
+  } else {
+    return false;
+  }
+}();
 
 /// `combine` of a monoid as a function object.
 template <class Monoid>
@@ -26,7 +33,7 @@ struct combination {
 struct sum_monoid {
   static constexpr const char* name = "sum";
   static constexpr bool has_identity = true;
-  using lanewise = void;
+  using lanewise = sum_monoid;
   template <class T>
   using state = sum_type<T>;
   template <class T>
@@ -78,7 +85,7 @@ struct prod_monoid : sum_monoid {
 struct max_monoid {
   static constexpr const char* name = "max";
   static constexpr bool has_identity = false;
-  using lanewise = void;
+  using lanewise = max_monoid;
   template <class T>
   using state = compute_type<T>;
   template <class T>
