@@ -13,7 +13,7 @@ namespace tenon {
 /// says so, as a state of its values is these: one that inherits it and has a `lift` of its own is not.
 template <class Monoid>
 inline constexpr bool is_lanewise = [] {
-  if constexpr (requires { &Monoid::lanewise::template lift<index, index>; }) {
+  if constexpr (requires { typename Monoid::lanewise::lanewise; }) {
     return &Monoid::template lift<index, index> == &Monoid::lanewise::template lift<index, index>;
   } else {
     return false;
