@@ -92,7 +92,7 @@ struct row_table {
     this->check_numbers(as_node(indices));
     const tensor<index, rank<1>, Space> numbers(tenon::flatten(cast<index>(as_node(indices))));
     const tensor<T, shape<dyn, Width>, Space> rows(rows_at(numbers));
-    const tensor<T, shape<dyn, 1>, Space> norms = norms_of(rows);
+    const auto norms = norms_of(rows);
     const float greatest = *table_options.max_norm;
     index_add(weight.value, axis<0>, numbers, rows * where(norms > greatest, greatest / (norms + 1e-7f), 1), overwrite);
   }
@@ -111,10 +111,9 @@ struct row_table {
 
  private:
   auto norms_of(const tensor<T, shape<dyn, Width>, Space>& rows) const {
-    tensor<T, shape<dyn, 1>, Space> norms(shape<dyn, 1>(rows.extent(0), 1));
+    auto norms = evaluated_tensor(norm_l2(rows, axis<1>));  // its type by name would be one that nvcc takes for another
     if (std::isinf(table_options.norm_type)) norms = norm_inf(rows, axis<1>);
-    else if (table_options.norm_type == 2) norms = norm_l2(rows, axis<1>);
-    else norms = norm(rows, table_options.norm_type, axis<1>);
+    else if (table_options.norm_type != 2) norms = norm(rows, table_options.norm_type, axis<1>);
     return norms;
   }
   template <class Rows>
