@@ -90,7 +90,7 @@ class window_lines {
     if (pitch_ == columns()) return;
     for (index i = 0; i < height; ++i, results += results_pitch) {
       for (index row = 1; row < count; ++row) {
-        std::copy(results + row * pitch_, results + row * pitch_ + columns(), results + row * columns());
+        detail::copy_elements(results + row * pitch_, columns(), results + row * columns());  // to before from
       }
     }
   }
