@@ -168,6 +168,8 @@ struct chain_behind<Skipped, T, Space, Input, First, Rest...> : chain_behind<Ski
 
 template <dtype T, memory_space Space, shape_type Input, class First, class... Rest>
 struct activation_chain<T, Space, Input, First, Rest...> {
+  /// Named first, so that compilers say within few lines that a layer does not fit.
+  using first_shape = decltype(std::declval<const First&>().output_shape(std::declval<const Input&>()));
   using first_layers = joined_layers<T, Space, Input, First, Rest...>;
   using output_shape = typename first_layers::output_shape;
   static constexpr int taken = first_layers::count;
