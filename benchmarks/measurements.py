@@ -6,7 +6,7 @@ import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
 file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
-library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
+library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|blis|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
     "w02_functions": "W2: `out = tanh(a)*exp(-b*b) + log1p(abs(c))`, n floats",

@@ -118,10 +118,11 @@ struct host_product {
     pack_right<Products>(right, lines, width, block.right.packed_at(column));
   }
 
-  /// Blocks of rows are lower where there would be too few pieces of work for all threads.
+  /// Blocks of rows are lower where there would be too few pieces of work for all threads, if it is worth waking them.
   void multiply(const depth_block& block) const {
     const auto& part = block.part;
-    const index panel_count = block.columns.panels, wanted = thread_count() == 1 ? 1 : 4 * thread_count();
+    const index panel_count = block.columns.panels, all_work = part.rows * part.columns * block.count;
+    const index wanted = thread_count() == 1 || all_work < multiplying_grain ? 1 : 4 * thread_count();
     index rows = detail::least(blocks::rows(block.steps), detail::round_up(part.rows, tile::height));
     while (rows > 4 * tile::height && (part.rows + rows - 1) / rows * panel_count < wanted) {
       rows = detail::round_up(rows / 2, tile::height);
