@@ -127,7 +127,9 @@ struct host_product {
     while (rows > 4 * tile::height && (part.rows + rows - 1) / rows * panel_count < wanted) {
       rows = detail::round_up(rows / 2, tile::height);
     }
-    const index row_blocks = (part.rows + rows - 1) / rows, work = block.count * tile::width * rows;
+    const index row_blocks = (part.rows + rows - 1) / rows;
+    rows = detail::round_up((part.rows + row_blocks - 1) / row_blocks, tile::height);  // as equal as may be
+    const index work = block.count * tile::width * rows;
     parallel_for(row_blocks * panel_count, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
       for (index item = first; item < last; ++item) {
         const index row = item / panel_count * rows;
