@@ -127,6 +127,9 @@ TEST_CASE("squares of many strips and of several threads", "[window_pool]") {
   check_pooled<float, tenon::host>({{{1, 2, 151, 90}}, {{3, 2, 3, 3}}, {.padding = {{1, 1}}}}, 1e-5);
   check_pooled<float, tenon::host>({{{3, 2, 71, 40}}, {{3, 2, 1, 1}}, {}}, 1e-5);
   check_pooled<float, tenon::host>({{{1, 3, 5, 2500}}, {{2, 3, 2, 2}}, {}}, 1e-5);
+  for (const tenon::index width : {31, 70, 2500}) {  // of single channels
+    check_pooled<float, tenon::host>({{{1, 3, 95, width}}, {{3, 1, 3, 3}}, {.padding = {{1, 1}}, .groups = 3}}, 1e-5);
+  }
   const auto image = tenon_test::random_tensor<float>(rank<4>(3, 2, 71, 41), 1),
              weight = tenon_test::random_tensor<float>(rank<4>(5, 2, 3, 3), 2);
   const auto node = tenon::as_node(tenon::relu(tenon::convolve(image, weight)));

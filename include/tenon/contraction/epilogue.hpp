@@ -222,6 +222,13 @@ auto make_epilogue(const strided_target<T, Rank>& whole, const E& node) {
 
 namespace detail {
 
+/// How many rows of windows an epilogue must get at once; rows left over go.
+template <class Epilogue>
+inline constexpr index rows_together = [] {
+  if constexpr (requires { Epilogue::rows_together; }) return Epilogue::rows_together;
+  else return index{1};
+}();
+
 /// The most neighbours, up to `Size`, in whose packets all lies that a statement writes and reads beside its results.
 template <class Axes, int Size, int Rank, class Target, class Program>
 int fitting_packet(const array<index, Rank>& extents, Target target, Program program) {

@@ -49,7 +49,7 @@ class tap_columns {
     TENON_UNROLL(3)
     for (int i = 0; i < taps; ++i) seen[i] = inside_[i].load(row);
   }
-  /// Those of a row of windows; zeros where there is none.
+  /// The gradients of these windows, of all of a row; zeros in lanes without a window.
   TENON_INLINE pack gradients(const T* row) const { return windows_.load(row); }
 
  private:
@@ -173,10 +173,12 @@ struct depthwise_product {
     array<T, 9> weight;
     std::copy_n(weights, 9, weight.begin());
     const auto image = detail::plane_of<T>(patches, number, 0);
-    const index width = geometry.output[1], together = width > most_columns ? 1 : most_columns / width;
+    constexpr index unit = detail::rows_together<Epilogue>;
+    const index width = geometry.output[1], rows = geometry.output[0] / unit * unit;
+    const index together = detail::round_up(width > most_columns ? 1 : most_columns / width, unit);
     T* results = detail::product_workspace<T, 8>(together * width);
-    for (index first = 0; first < geometry.output[0]; first += together) {
-      const index count = detail::least(together, geometry.output[0] - first);
+    for (index first = 0; first < rows; first += together) {
+      const index count = detail::least(together, rows - first);
       detail::sum_windows(image, weight, first, count, width, results);
       epilogue.store_tile(row, (number * geometry.output[0] + first) * width, {{1, count * width}}, results, 0);
     }

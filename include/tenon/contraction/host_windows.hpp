@@ -169,11 +169,7 @@ struct window_product {
     }
   }
 
-  /// How many rows of windows an epilogue must get at once: strips hold a multiple of them, and rows left over go.
-  static constexpr index rows_together = [] {
-    if constexpr (requires { Epilogue::rows_together; }) return Epilogue::rows_together;
-    else return index{1};
-  }();
+  static constexpr index rows_together = detail::rows_together<Epilogue>;  // strips hold a multiple of them
 };
 
 }  // namespace tenon

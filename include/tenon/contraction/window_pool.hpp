@@ -291,9 +291,12 @@ void pool_on_host(const Target& target, const Places& places, const E& node, con
     const auto columns = patches.at_batch(position);
     const auto results = epilogue_type{pooled, lines, squares, kept}.at_batch(position);
     using products = host_products<typename Product::element, decltype(rows), decltype(columns)>;
-    const window_product<products, std::remove_const_t<decltype(rows)>, std::remove_const_t<decltype(columns)>,
-                         std::remove_const_t<decltype(results)>>
-        convolution{rows, columns, results};
+    using left_type = std::remove_const_t<decltype(rows)>;
+    using right_type = std::remove_const_t<decltype(columns)>;
+    using result_type = std::remove_const_t<decltype(results)>;
+    const depthwise_product<typename products::unit, left_type, right_type, result_type> planes{rows, columns, results};
+    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
+    const window_product<products, left_type, right_type, result_type> convolution{rows, columns, results};
     convolution.run(extents.rows, extents.columns, extents.depth);
   });
 }
