@@ -29,91 +29,97 @@ struct image_plane {
 template <class T>
 class tap_columns {
  public:
-  static constexpr int lanes = simd::native_width<T>, taps = 3;
+  static constexpr int lanes = simd::native_width<T>;
   using pack = simd::pack<T, lanes>;
+  /// A line as each column of taps sees it.
+  struct line {
+    pack left{}, middle{}, right{};
+  };
 
   TENON_INLINE tap_columns(const image_plane<T>& image, index column, index columns)
-      : image_(image),
-        column_(column),
-        inside_{tap(0, columns), tap(1, columns), tap(2, columns)},
+      : data_(image.data),
+        row_step_(image.row_step),
+        rows_(image.rows),
+        ahead_(column + elements_ahead<T>),
+        left_(taps(image, 0, column, columns)),
+        middle_(taps(image, 1, column, columns)),
+        right_(taps(image, 2, column, columns)),
         windows_(column, columns) {}
   /// Line `place`; zeros where there is none, and in lanes without a window.
-  TENON_INLINE void see(index place, pack (&seen)[taps]) const {
-    if (place < 0 || place >= image_.rows) {
-      TENON_UNROLL(3)
-      for (int i = 0; i < taps; ++i) seen[i] = pack{};
-      return;
-    }
-    const T* const row = image_.data + place * image_.row_step;
-    __builtin_prefetch(row + column_ + elements_ahead<T>);
-    TENON_UNROLL(3)
-    for (int i = 0; i < taps; ++i) seen[i] = inside_[i].load(row);
+  TENON_INLINE line see(index place) const {
+    if (place < 0 || place >= rows_) return {};
+    const T* const row = data_ + place * row_step_;
+    __builtin_prefetch(row + ahead_);
+    return {left_.load(row), middle_.load(row), right_.load(row)};
   }
   /// The gradients of these windows, of all of a row; zeros in lanes without a window.
   TENON_INLINE pack gradients(const T* row) const { return windows_.load(row); }
 
  private:
   using inside = simd::inside_lanes<T, lanes>;
-  TENON_INLINE inside tap(index number, index columns) const {
-    const index before = number - image_.column_padding;
-    return {column_ + before, least(image_.columns, columns + before)};
+  TENON_INLINE static inside taps(const image_plane<T>& image, index number, index column, index columns) {
+    const index before = number - image.column_padding;
+    return {column + before, least(image.columns, columns + before)};
   }
 
-  const image_plane<T>& image_;
-  index column_;
-  inside inside_[taps], windows_;
+  const T* data_;
+  index row_step_, rows_, ahead_;
+  inside left_, middle_, right_, windows_;
 };
 
-/// Sums of 3 x 3 windows for `rows` rows of `columns` windows from `first_row` on, side by side from `to` on.
+/// Sums of 3 x 3 windows for `rows` rows of `columns` windows from `first_row` on, side by side from `to` on. A pack
+/// behind them may be written.
 template <class T>
-void sum_windows(image_plane<T> image, array<T, 9> weight, index first_row, index rows, index columns, T* to) {
+void sum_windows(const image_plane<T>& image, const T* weight, index first_row, index rows, index columns, T* to) {
   using line_taps = tap_columns<T>;
   using pack = typename line_taps::pack;
-  constexpr int lanes = line_taps::lanes, taps = line_taps::taps;
-  for (index column = 0; column < columns; column += lanes) {
+  using line = typename line_taps::line;
+  constexpr int lanes = line_taps::lanes;
+  const index last = (columns - 1) / lanes * lanes;  // first, as its packs end in what others write later
+  for (index column = last; column >= 0; column -= lanes) {
     const line_taps at(image, column, columns);
+    const auto taps_of = [&](int row) {
+      return line{simd::broadcast<T, lanes>(weight[row * 3]), simd::broadcast<T, lanes>(weight[row * 3 + 1]),
+                  simd::broadcast<T, lanes>(weight[row * 3 + 2])};
+    };
+    const line upper = taps_of(0), middle = taps_of(1), lower = taps_of(2);
     pack first{}, second{}, third{};  // sums of the row of windows that a line begins, and of the two before
-    for (index line = 0; line < rows + taps - 1; ++line) {
-      pack seen[taps];
-      at.see(first_row + line - image.row_padding, seen);
-      third = second, second = first, first = pack{};
-      TENON_UNROLL(3)
-      for (int tap = 0; tap < taps; ++tap) {
-        first += weight[tap] * seen[tap];
-        second += weight[taps + tap] * seen[tap];
-        third += weight[2 * taps + tap] * seen[tap];
-      }
-      if (line >= taps - 1) {
-        simd::store_part<lanes>(to + (line - taps + 1) * columns + column, third, columns - column);
-      }
+    const auto meet = [&](index place) {
+      const line seen = at.see(place);
+      third = second + lower.left * seen.left + lower.middle * seen.middle + lower.right * seen.right;
+      second = first + middle.left * seen.left + middle.middle * seen.middle + middle.right * seen.right;
+      first = upper.left * seen.left + upper.middle * seen.middle + upper.right * seen.right;
+    };
+    index place = first_row - image.row_padding;
+    meet(place), meet(place + 1);
+    T* row = to + column;
+    place += 2;
+    for (const index end = place + rows; place < end; ++place, row += columns) {
+      meet(place);
+      simd::store<lanes>(row, third);
     }
   }
 }
 
 /// Adds to each tap's `sums` what it sees in the windows of an image times their gradients, which lie side by side.
 template <class T>
-void add_window_gradients(image_plane<T> image, const T* gradients, index rows, index columns,
+void add_window_gradients(const image_plane<T>& image, const T* gradients, index rows, index columns,
                           typename tap_columns<T>::pack (&sums)[9]) {
   using line_taps = tap_columns<T>;
   using pack = typename line_taps::pack;
-  constexpr int lanes = line_taps::lanes, taps = line_taps::taps;
-  for (index column = 0; column < columns; column += lanes) {
+  for (index column = 0; column < columns; column += line_taps::lanes) {
     const line_taps at(image, column, columns);
     pack first{}, second{}, third{};  // gradients of the row of windows that a line begins, and of the two before
     pack kept[9];
     TENON_UNROLL(9)
     for (int i = 0; i < 9; ++i) kept[i] = sums[i];
-    for (index line = 0; line < rows + taps - 1; ++line) {
+    for (index line = 0; line < rows + 2; ++line) {
       third = second, second = first, first = pack{};
       if (line < rows) first = at.gradients(gradients + line * columns);
-      pack seen[taps];
-      at.see(line - image.row_padding, seen);
-      TENON_UNROLL(3)
-      for (int tap = 0; tap < taps; ++tap) {
-        kept[tap] += first * seen[tap];
-        kept[taps + tap] += second * seen[tap];
-        kept[2 * taps + tap] += third * seen[tap];
-      }
+      const auto seen = at.see(line - image.row_padding);
+      kept[0] += first * seen.left, kept[1] += first * seen.middle, kept[2] += first * seen.right;
+      kept[3] += second * seen.left, kept[4] += second * seen.middle, kept[5] += second * seen.right;
+      kept[6] += third * seen.left, kept[7] += third * seen.middle, kept[8] += third * seen.right;
     }
     TENON_UNROLL(9)
     for (int i = 0; i < 9; ++i) sums[i] = kept[i];
@@ -170,16 +176,14 @@ struct depthwise_product {
  private:
   void run_plane(const T* weights, index row, index number) const {
     const auto& geometry = patches.geometry;
-    array<T, 9> weight;
-    std::copy_n(weights, 9, weight.begin());
     const auto image = detail::plane_of<T>(patches, number, 0);
     constexpr index unit = detail::rows_together<Epilogue>;
     const index width = geometry.output[1], rows = geometry.output[0] / unit * unit;
     const index together = detail::round_up(width > most_columns ? 1 : most_columns / width, unit);
-    T* results = detail::product_workspace<T, 8>(together * width);
+    T* results = detail::product_workspace<T, 8>(together * width + simd::native_width<T>);
     for (index first = 0; first < rows; first += together) {
       const index count = detail::least(together, rows - first);
-      detail::sum_windows(image, weight, first, count, width, results);
+      detail::sum_windows(image, weights, first, count, width, results);
       epilogue.store_tile(row, (number * geometry.output[0] + first) * width, {{1, count * width}}, results, 0);
     }
   }

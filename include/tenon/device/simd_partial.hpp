@@ -24,17 +24,24 @@ inline constexpr bool moves_lanes =
     has_partial_packs && std::is_same_v<lane_of<V>, U> && std::is_arithmetic_v<U> && sizeof(V) >= 16;
 
 #if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
+/// A V anywhere in memory, whatever lies there: all that an instruction may touch.
+template <class V>
+struct [[gnu::packed, gnu::may_alias]] bytes_of_pack {
+  std::byte bytes[sizeof(V)];
+};
+
 template <class V>
 TENON_INLINE V load_lanes(const void* from, unsigned mask) {
+  const auto& there = *static_cast<const bytes_of_pack<V>*>(from);
   V result;
   if constexpr (sizeof(lane_of<V>) == 8) {
-    asm volatile("vmovupd (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+    asm("vmovupd %1, %0%{%2%}%{z%}" : "=v"(result) : "m"(there), "Yk"(mask));
   } else if constexpr (sizeof(lane_of<V>) == 4) {
-    asm volatile("vmovups (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+    asm("vmovups %1, %0%{%2%}%{z%}" : "=v"(result) : "m"(there), "Yk"(mask));
   } else if constexpr (sizeof(lane_of<V>) == 2) {
-    asm volatile("vmovdqu16 (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+    asm("vmovdqu16 %1, %0%{%2%}%{z%}" : "=v"(result) : "m"(there), "Yk"(mask));
   } else {
-    asm volatile("vmovdqu8 (%1), %0%{%2%}%{z%}" : "=v"(result) : "r"(from), "Yk"(mask) : "memory");
+    asm("vmovdqu8 %1, %0%{%2%}%{z%}" : "=v"(result) : "m"(there), "Yk"(mask));
   }
   return result;
 }
