@@ -79,7 +79,8 @@ inline constexpr bool is_transposed_patch_matrix<transposed_matrix<Matrix>> = is
 
 /// The product of gradients and the transposed patches of images: row (o), column (c, r, s), depth (n, p, q).
 /// cost      2 rows columns depth operations; gradients are packed once, images once for each strip of about a thousand
-///           windows, whose sums are added up in memory
+///           windows, whose sums are added up in memory. Small weights have several sums, each of its own strips, so
+///           that threads need not meet at each strip
 template <class Products, class Left, class Patches, class Epilogue>
 struct host_weight_gradient {
   using tile = host_tile<Products>;
@@ -100,9 +101,20 @@ struct host_weight_gradient {
     const tap_blocks blocks{taps, channels, detail::least(channels, most_channels)};
     const panels outputs(rows);
     const index sums_count = blocks.count() * blocks.padded_taps() * outputs.padded();
-    sum* const sums = detail::product_workspace<sum, 0>(sums_count);
-    std::fill_n(sums, sums_count, sum(0));
-    if (depth != 0) add_strips(lines, blocks, outputs, rows, depth, sums);
+    const strips cut(lines, depth);
+    const index slices = std::max(index{1}, detail::least(cut.count(), most_sums / sums_count));
+    sum* const sums = detail::product_workspace<sum, 0>(slices * sums_count);
+    std::fill_n(sums, slices * sums_count, sum(0));
+    const index slice_work = rows * columns * depth / slices;
+    parallel_for(slices, 1 + grain / (slice_work + 1), [&](index first, index last) {
+      for (index slice = first; slice < last; ++slice) {
+        add_strips(lines, blocks, outputs, cut, {{cut.count() * slice / slices, cut.count() * (slice + 1) / slices}},
+                   rows, sums + slice * sums_count);
+      }
+    });
+    for (index slice = 1; slice < slices; ++slice) {
+      for (index i = 0; i < sums_count; ++i) sums[i] += sums[slice * sums_count + i];
+    }
     store(blocks, outputs, rows, sums);
     return true;
   }
@@ -110,7 +122,7 @@ struct host_weight_gradient {
  private:
   using left_axes = typename Left::axes_type;
   using lines_type = decltype(window_lines(std::declval<const Patches&>().geometry));
-  static constexpr index most_channels = 8, most_windows = 1024, grain = index{1} << 20;
+  static constexpr index most_channels = 8, most_windows = 1024, grain = index{1} << 20, most_sums = index{1} << 18;
 
   /// Channels in blocks, each of which has a tile's rows of sums.
   struct tap_blocks {
@@ -125,6 +137,25 @@ struct host_weight_gradient {
   struct strip {
     index first_plane, planes, row, rows, room;
   };
+  /// All of them. The order of additions follows from extents alone: so do they.
+  struct strips {
+    index planes = 0, plane_rows = 0, strip_planes = 1, strip_rows = 1;
+
+    strips(const lines_type& lines, index depth) {
+      if (depth == 0) return;
+      const index all_rows = depth / lines.columns();
+      plane_rows = lines.crosses_planes() ? all_rows : lines.rows(), planes = all_rows / plane_rows;
+      strip_rows = even_share(plane_rows, most_windows / lines.columns());
+      strip_planes = even_share(planes, most_windows / (plane_rows * lines.columns()));
+    }
+    index count() const { return shares(planes, strip_planes) * shares(plane_rows, strip_rows); }
+    strip operator[](index number) const {
+      const index of_plane = shares(plane_rows, strip_rows);
+      const index plane = number / of_plane * strip_planes, row = number % of_plane * strip_rows;
+      return {plane, detail::least(strip_planes, planes - plane), row, detail::least(strip_rows, plane_rows - row),
+              strip_rows};
+    }
+  };
   /// What the strips share.
   struct product {
     index rows, plane_rows;
@@ -138,31 +169,25 @@ struct host_weight_gradient {
     index windows(const strip& part) const { return part.planes * part.rows * lines.columns(); }
   };
 
-  /// The order of additions follows from extents alone: so do the strips.
-  void add_strips(const lines_type& lines, const tap_blocks& blocks, const panels& outputs, index rows, index depth,
-                  sum* sums) const {
-    const index all_rows = depth / lines.columns(), plane_rows = lines.crosses_planes() ? all_rows : lines.rows();
-    const index planes = all_rows / plane_rows, strip_rows = even_share(plane_rows, most_windows / lines.columns());
-    const index strip_planes = even_share(planes, most_windows / (plane_rows * lines.columns()));
+  /// Adds what the strips `own[0]` to `own[1]` - 1 give.
+  void add_strips(const lines_type& lines, const tap_blocks& blocks, const panels& outputs, const strips& cut,
+                  const array<index, 2>& own, index rows, sum* sums) const {
     index* const offsets = detail::product_workspace<index, 6>(blocks.padded_taps());
-    lines.find_taps(blocks.in_block, strip_rows, offsets);
+    lines.find_taps(blocks.in_block, cut.strip_rows, offsets);
     std::fill(offsets + blocks.in_block * blocks.taps, offsets + blocks.padded_taps(), index{0});
-    const index most = strip_planes * strip_rows * lines.columns() * outputs.padded();
-    const product shared{rows,    plane_rows, lines, blocks, outputs, offsets, detail::product_workspace<unit, 2>(most),
-                         sums};
-    for (index plane = 0; plane < planes; plane += strip_planes) {
-      for (index row = 0; row < plane_rows; row += strip_rows) {
-        const strip part{plane, detail::least(strip_planes, planes - plane), row,
-                         detail::least(strip_rows, plane_rows - row), strip_rows};
-        pack_gradients(shared, part);
-        add_strip(shared, part);
-      }
+    const index most = cut.strip_planes * cut.strip_rows * lines.columns() * outputs.padded();
+    unit* const gradients = detail::product_workspace<unit, 2>(most);
+    const product shared{rows, cut.plane_rows, lines, blocks, outputs, offsets, gradients, sums};
+    for (index number = own[0]; number < own[1]; ++number) {
+      const strip part = cut[number];
+      pack_gradients(shared, part);
+      add_strip(shared, part);
     }
   }
+  static index shares(index count, index share) { return (count + share - 1) / share; }
   /// As few shares as may be of at most `most`, at least one, and as equal as may be.
   static index even_share(index count, index most) {
-    const index shares = (count + std::max(most, index{1}) - 1) / std::max(most, index{1});
-    return (count + shares - 1) / shares;
+    return shares(count, shares(count, std::max(most, index{1})));
   }
 
   /// The gradients of windows, as panels of outputs: those of a window lie side by side.

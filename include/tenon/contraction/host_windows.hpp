@@ -68,8 +68,8 @@ void multiply_windows(const listed_weight<typename Products::unit>& weight, cons
 template <class Unit, class Lines>
 index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& extents) {
   constexpr index most_columns = 2048;
-  const index line_bytes = channels * lines.blocks() * lines.pitch() * static_cast<index>(sizeof(Unit));
-  const index fit = least(caches().second / 2 / (line_bytes + 1) - lines.reach(), most_columns / lines.pitch());
+  const index bytes_of_line = channels * lines.blocks() * lines.pitch() * static_cast<index>(sizeof(Unit));
+  const index fit = least(caches().second / 2 / (bytes_of_line + 1) - lines.reach(), most_columns / lines.pitch());
   index strips = (extents[1] + std::max(fit, index{1}) - 1) / std::max(fit, index{1});
   while (thread_count() > 1 && extents[0] * strips < 4 * thread_count() && 2 * strips <= extents[1]) strips *= 2;
   return (extents[1] + strips - 1) / strips;

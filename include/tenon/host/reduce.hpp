@@ -65,10 +65,14 @@ void set_everything(block_slots<Values...>& slots, const tuple_base<std::integer
 
 inline constexpr index least_lane_block = 64;
 
-/// How many of `length` neighbouring results one item of a parallel loop takes. Columns side by side are read fastest
-/// in whole rows; results do not depend on where they are cut, as cuts lie between packs.
-inline index result_block(index length, bool along_kept) {
-  if (!along_kept || length == 0) return least_lane_block;
+/// How many of `length` neighbouring results, of `values` elements each, one item of a parallel loop takes. Columns side
+/// by side are read fastest in whole rows; results do not depend on where they are cut, as cuts lie between packs.
+inline index result_block(index length, index values, bool along_kept) {
+  if (!along_kept || length == 0) {
+    index size = least_lane_block;
+    while (size > 1 && size * values > 4 * pointwise_grain) size /= 2;
+    return size;
+  }
   const index blocks = (length + lane_block - 1) / lane_block, share = (length + blocks - 1) / blocks;
   return (share + least_lane_block - 1) / least_lane_block * least_lane_block;
 }
@@ -102,7 +106,7 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
   others[last_axis] = 1;
   const bool along_kept = (false || ... || get<I>(folds).along_kept);
   const index values = 1 + (index{0} + ... + get<I>(folds).count), length = extents[last_axis];
-  const result_blocks blocks{length, result_block(length, along_kept)};
+  const result_blocks blocks{length, result_block(length, values, along_kept)};
   const index items = count_between(others, 0, Rank) * blocks.in_row();
   const bool shares_rows = IsBrief && along_kept && items < 2 * thread_count();
   const index grain = shares_rows ? items : 1 + pointwise_grain / (blocks.size * values);
