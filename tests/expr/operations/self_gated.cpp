@@ -39,6 +39,13 @@ TEMPLATE_LIST_TEST_CASE("self-gated activations of float, double and half", "[se
   CHECK(unary_difference<tenon::half, TestType>(tenon::gelu, gelu_of, x, 1) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("the slope of gelu_tanh is 0 or 1 where powers would be infinite", "[self_gated]",
+                        tenon_test::spaces) {
+  const auto x = tenon_test::repeated<float, TestType>({-1e38, -1e14, -31, 31, 1e14, 1e38}, 6);
+  const auto slopes = numbers_of(tenon::gelu_tanh_op::gradient(tenon::of_operand<0>{}, 1.0f, x, tenon::as_node(x)));
+  for (std::size_t i = 0; i < slopes.size(); ++i) CHECK(slopes[i] == (numbers_of(x)[i] > 0 ? 1 : 0));
+}
+
 TEMPLATE_LIST_TEST_CASE("curves of activations vanish where powers would be infinite", "[self_gated]",
                         tenon_test::spaces) {
   const auto x = tenon_test::repeated<float, TestType>({-1e30, -1e9, 1e9, 1e30}, 4);

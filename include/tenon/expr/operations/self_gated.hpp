@@ -63,15 +63,17 @@ struct gelu_tanh_op : floating_result {
     const V u = simd::constant_like<V>(0.79788456080286535588) * (x + simd::constant_like<V>(0.044715) * (x * x * x));
     return x * sigmoid_op::value(u + u);
   }
+  /// Beyond 30, where it is 0 or 1, powers of x would be infinite.
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static V slope(V given) {
+    const V x = simd::at_least(simd::at_most(given, simd::constant_like<V>(30)), simd::constant_like<V>(-30));
     const V one = simd::constant_like<V>(1), factor = simd::constant_like<V>(0.79788456080286535588),
             cubic = simd::constant_like<V>(0.044715), squared = x * x;
     const V u = factor * x * (one + cubic * squared), share = sigmoid_op::value(u + u);
     const V steepness = factor * (one + simd::constant_like<V>(3) * cubic * squared);
     return share * (one + (x + x) * steepness * (one - share));
   }
-  /// Beyond 30, where it is 0, powers of x would be infinite.
+  /// Beyond 30 it is 0.
   static auto curve(const auto& given) {
     const auto x = apply_op<maximum_op>(apply_op<minimum_op>(given, 30), -30);
     const auto squared = apply_op<square_op>(x);
