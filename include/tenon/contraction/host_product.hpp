@@ -118,16 +118,18 @@ struct host_product {
     pack_right<Products>(right, lines, width, block.right.packed_at(column));
   }
 
-  /// Blocks of rows are lower where there would be too few pieces of work for all threads, if it is worth waking them.
+  /// Blocks of rows are lower where there would be too few pieces of work for all threads, or as many for each, if it
+  /// is worth waking them.
   void multiply(const depth_block& block) const {
     const auto& part = block.part;
     const index panel_count = block.columns.panels, all_work = part.rows * part.columns * block.count;
-    const index wanted = thread_count() == 1 || all_work < multiplying_grain ? 1 : 4 * thread_count();
+    const index threads = all_work < multiplying_grain ? 1 : thread_count();
     index rows = detail::least(blocks::rows(block.steps), detail::round_up(part.rows, tile::height));
-    while (rows > 4 * tile::height && (part.rows + rows - 1) / rows * panel_count < wanted) {
+    const auto blocks_of_rows = [&] { return (part.rows + rows - 1) / rows; };
+    while (rows > 4 * tile::height && blocks_of_rows() % threads != 0 && blocks_of_rows() * panel_count < 4 * threads) {
       rows = detail::round_up(rows / 2, tile::height);
     }
-    const index row_blocks = (part.rows + rows - 1) / rows;
+    const index row_blocks = blocks_of_rows();
     rows = detail::round_up((part.rows + row_blocks - 1) / row_blocks, tile::height);  // as equal as may be
     const index work = block.count * tile::width * rows;
     parallel_for(row_blocks * panel_count, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
