@@ -79,8 +79,7 @@ void sum_windows(const image_plane<T>& image, const T* weight, index first_row, 
   for (index column = last; column >= 0; column -= lanes) {
     const line_taps at(image, column, columns);
     const auto taps_of = [&](int row) {
-      return line{simd::broadcast<T, lanes>(weight[row * 3]), simd::broadcast<T, lanes>(weight[row * 3 + 1]),
-                  simd::broadcast<T, lanes>(weight[row * 3 + 2])};
+      return line{weight[row * 3] - pack{}, weight[row * 3 + 1] - pack{}, weight[row * 3 + 2] - pack{}};
     };
     const line upper = taps_of(0), middle = taps_of(1), lower = taps_of(2);
     pack first{}, second{}, third{};  // sums of the row of windows that a line begins, and of the two before
