@@ -35,6 +35,9 @@ cuda_titles = {
     "G3": "G3: reductions",
     "G4": "G4: softmax and layer norm, 2^28 elements in rows of the length given",
     "G5": "G5: products of matrices",
+    "G6": "G6: convolutions and pools of 256 images of bfloat16, channels last",
+    "G7": "G7: recurrent layers, 512 time steps",
+    "G8": "G8: a convolutional network, and AdamW over 100 million floats",
 }
 
 

@@ -1,11 +1,8 @@
 // benchmarks/cuda/g04_rows.cu: G4, statements that keep a row: softmax, layer norm and its gradients, cross entropy.
 // Beside cuDNN's softmax where it is found; bytes count one read and one write of every operand of the row.
 // SPDX-License-Identifier: Apache-2.0
+#include "cudnn.hpp"
 #include "timing.hpp"
-
-#if __has_include(<cudnn.h>) && defined(BENCHMARKS_CUDNN)
-#include <cudnn.h>
-#endif
 
 namespace {
 
@@ -20,37 +17,21 @@ double bound_of() {
   return std::is_same_v<T, float> ? 1e-5 : 1e-2;
 }
 
-#if defined(CUDNN_MAJOR)
+#if defined(BENCHMARKS_CUDNN)
+template <class T>
 class cudnn_softmax {
  public:
-  template <class T>
-  explicit cudnn_softmax(const matrix<T>& x) {
-    check(cudnnCreate(&handle_));
-    check(cudnnSetStream(handle_, tn::current_stream()));
-    check(cudnnCreateTensorDescriptor(&extents_));
-    check(cudnnSetTensor4dDescriptor(
-        extents_, CUDNN_TENSOR_NCHW, std::is_same_v<T, float> ? CUDNN_DATA_FLOAT : CUDNN_DATA_BFLOAT16,
-        static_cast<int>(x.shape().extent(0)), static_cast<int>(x.shape().extent(1)), 1, 1));
-  }
-  cudnn_softmax(const cudnn_softmax&) = delete;
-  cudnn_softmax& operator=(const cudnn_softmax&) = delete;
-  ~cudnn_softmax() {
-    cudnnDestroyTensorDescriptor(extents_);
-    cudnnDestroy(handle_);
-  }
+  explicit cudnn_softmax(const matrix<T>& x)
+      : extents_(CUDNN_TENSOR_NCHW, {x.shape().extent(0), x.shape().extent(1)}) {}
   void run(const void* x, void* y) const {
     const float one = 1, none = 0;
-    check(cudnnSoftmaxForward(handle_, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL, &one, extents_, x, &none,
-                              extents_, y));
+    cudnn::check(cudnnSoftmaxForward(handle_, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL, &one, extents_, x,
+                                     &none, extents_, y));
   }
 
  private:
-  static void check(cudnnStatus_t status) {
-    if (status != CUDNN_STATUS_SUCCESS) timing::session::fail(cudnnGetErrorString(status));
-  }
-
-  cudnnHandle_t handle_{};
-  cudnnTensorDescriptor_t extents_{};
+  cudnn::handle handle_;
+  cudnn::tensor<T> extents_;
 };
 #endif
 
@@ -62,9 +43,9 @@ void compare_softmax(timing::session& session, const std::string& type, tn::inde
   const timing::device_copy copy(by.bytes);
   std::vector<timing::contender> contenders{
       {"tenon", [&](int) { y = tn::softmax(x, tn::axis<-1>); }, timing::elements_of(y)}};
-#if defined(CUDNN_MAJOR)
-  const cudnn_softmax cudnn(x);
-  contenders.push_back({"cudnn", [&](int) { cudnn.run(x.data(), peer_y.data()); }, timing::elements_of(peer_y)});
+#if defined(BENCHMARKS_CUDNN)
+  const cudnn_softmax peer(x);
+  contenders.push_back({"cudnn", [&](int) { peer.run(x.data(), peer_y.data()); }, timing::elements_of(peer_y)});
 #endif
   contenders.push_back(copy.as_limit());
   session.compare(tn::compose_text("G4a/softmax_", type, "_", columns), by, contenders);

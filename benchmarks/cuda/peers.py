@@ -1,77 +1,10 @@
 #!/usr/bin/env python3
-# PyTorch on the cases of benchmarks/cuda/*.cu: peers.py RESULT.json. Exit code 77 where PyTorch finds no CUDA device.
-# The same extents, types and bytes; eager, and compiled where that differs. Medians of 25 samples on rotated data.
+# PyTorch on the cases G1 to G5 of benchmarks/cuda/*.cu: peers.py RESULT.json.
+# The same extents, types and bytes; eager, and compiled where that differs.
 # SPDX-License-Identifier: Apache-2.0
-import json
-import statistics
 import sys
 
-try:
-    import torch
-except ImportError:
-    print("skipped: no PyTorch")
-    sys.exit(77)
-if not torch.cuda.is_available():
-    print("skipped: PyTorch finds no CUDA device")
-    sys.exit(77)
-
-samples, rotated_bytes, sample_milliseconds = 25, 256 << 20, 0.2
-rows = []
-
-
-def slots_for(size):
-    return max(1, min(256, -(-rotated_bytes // size)))
-
-
-def normal(*extents, dtype=torch.float32):
-    return torch.randn(*extents, device="cuda", dtype=dtype)
-
-
-def milliseconds(run, sets, repetitions, first):
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
-    for i in range(repetitions):
-        run(*sets[(first + i) % len(sets)])
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / repetitions
-
-
-def must_agree(name, eager, compiled, operands):
-    expected, found = eager(*operands), compiled(*operands)
-    for left, right in zip(*((each,) if torch.is_tensor(each) else each for each in (found, expected))):
-        if not torch.allclose(left.float(), right.float(), rtol=2e-2, atol=2e-2):
-            sys.exit(f"{name}: the compiled function differs from the eager one")
-
-
-def measure(name, function, make, size, bytes=0, operations=0, compiled=True):
-    """Times `function` on rotated results of `make`, eager and compiled, in turns."""
-    sets = [make() for _ in range(slots_for(size))]
-    contenders = {"torch": function}
-    if compiled:
-        contenders["torch_compile"] = torch.compile(function)
-        must_agree(name, function, contenders["torch_compile"], sets[0])
-    times = {library: [] for library in contenders}
-    repetitions = {}
-    for library, run in contenders.items():
-        milliseconds(run, sets, 3, 0)
-        once = milliseconds(run, sets, 4, 0)
-        repetitions[library] = max(1, min(1000, round(sample_milliseconds / max(once, 1e-4))))
-    for sample in range(samples):
-        for library, run in contenders.items():
-            times[library].append(milliseconds(run, sets, repetitions[library], sample))
-    for library, found in times.items():
-        median = statistics.median(found)
-        row = {"name": f"{name}/{library}_median", "aggregate_name": "median", "repetitions": samples,
-               "real_time": median, "least_time": min(found), "time_unit": "ms"}  # fmt: skip
-        if bytes:
-            row["bytes_per_second"] = bytes / (median * 1e-3)
-        if operations:
-            row["FLOP/s"] = operations / (median * 1e-3)
-        rows.append(row)
-        print(f"{name:40} {library:14} {median:10.4f} ms", flush=True)
-    del sets
-    torch.cuda.empty_cache()
+from torch_timing import device, measure, normal, torch, write_rows
 
 
 def pointwise():
@@ -166,13 +99,13 @@ def row_statements():
     def cross_entropy(logits, labels):
         losses = torch.nn.functional.cross_entropy(logits.float(), labels, reduction="none")
         gradient = torch.softmax(logits, -1)
-        gradient[torch.arange(rows_of, device="cuda"), labels] -= 1
+        gradient[torch.arange(rows_of, device=device), labels] -= 1
         return losses, gradient / rows_of
 
     size = 2 * 2 * rows_of * classes
     measure(f"G4d/cross_entropy_bfloat16_{classes}", cross_entropy,
             lambda: (normal(rows_of, classes, dtype=torch.bfloat16),
-                     torch.randint(classes, (rows_of,), device="cuda")), size, size)  # fmt: skip
+                     torch.randint(classes, (rows_of,), device=device)), size, size)  # fmt: skip
 
 
 def products():
@@ -204,7 +137,4 @@ layout()
 reductions()
 row_statements()
 products()
-with open(sys.argv[1], "w") as file:
-    context = {"peer": f"PyTorch {torch.__version__}"}
-    file.write('{\n  "context": ' + json.dumps(context) + ',\n  "benchmarks": [\n')
-    file.write(",\n".join("    " + json.dumps(row) for row in rows) + "\n  ]\n}\n")
+write_rows(sys.argv[1])

@@ -82,6 +82,24 @@ class session {
     cudaEventDestroy(second_);
   }
 
+  /// Runs each once and compares its result with that of the first; what is only compared need not be timed.
+  static void must_agree(const std::string& name, const measure& by, const std::vector<contender>& contenders) {
+    std::vector<float> expected;
+    for (const auto& each : contenders) {
+      if (!each.result) continue;
+      each.run(0);
+      const auto found = each.result();
+      if (expected.empty()) expected = found;
+      if (found.size() != expected.size()) fail(name + ": " + each.library + " has another number of results");
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const double wanted = expected[i];
+        if (std::fabs(found[i] - wanted) <= by.bound * (1 + std::fabs(wanted))) continue;
+        fail(tn::compose_text(name, ": ", each.library, ": element ", static_cast<tn::index>(i), " is ", found[i],
+                              ", the first library has ", expected[i]));
+      }
+    }
+  }
+
   /// Compares, then times in turns.
   void compare(const std::string& name, const measure& by, const std::vector<contender>& contenders) {
     must_agree(name, by, contenders);
@@ -114,22 +132,6 @@ class session {
   }
 
  private:
-  static void must_agree(const std::string& name, const measure& by, const std::vector<contender>& contenders) {
-    std::vector<float> expected;
-    for (const auto& each : contenders) {
-      if (!each.result) continue;
-      each.run(0);
-      const auto found = each.result();
-      if (expected.empty()) expected = found;
-      if (found.size() != expected.size()) fail(name + ": " + each.library + " has another number of results");
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        const double wanted = expected[i];
-        if (std::fabs(found[i] - wanted) <= by.bound * (1 + std::fabs(wanted))) continue;
-        fail(tn::compose_text(name, ": ", each.library, ": element ", static_cast<tn::index>(i), " is ", found[i],
-                              ", the first library has ", expected[i]));
-      }
-    }
-  }
   /// Milliseconds of one run.
   float time_of(const contender& each, int slots, int repetitions) {
     tn::check_cuda("cudaEventRecord", cudaEventRecord(first_, tn::current_stream()));

@@ -105,6 +105,12 @@ TEMPLATE_TEST_CASE("special values convert", "[dtype]", half, bfloat16) {
   CHECK(std::isnan(static_cast<float>(TestType(signalling))));
 }
 
+TEST_CASE("short floats are made of whole numbers", "[dtype]") {
+  CHECK(static_cast<float>(static_cast<tenon::half>(-3)) == -3);
+  CHECK(static_cast<float>(static_cast<tenon::bfloat16>(std::int64_t{1} << 40)) == 0x1p40f);
+  CHECK(static_cast<float>(static_cast<tenon::float8_e4m3>(true)) == 1);
+}
+
 TEST_CASE("16-bit types are storage", "[dtype]") {
   STATIC_REQUIRE(sizeof(half) == 2);
   STATIC_REQUIRE(sizeof(bfloat16) == 2);

@@ -88,6 +88,10 @@ TEMPLATE_LIST_TEST_CASE("plain recurrences in one kernel", "[recurrent_kernel]",
 TEMPLATE_LIST_TEST_CASE("lstms in one kernel", "[recurrent_kernel]", tenon_test::kernel_spaces) {
   compare_kernels<nn::lstm, TestType>();
 }
+TEMPLATE_LIST_TEST_CASE("lstms of short floats in one kernel", "[recurrent_kernel]", tenon_test::kernel_spaces) {
+  CHECK(error_in_space<TestType>(nn::lstm<dyn, dyn, tenon::host, tenon::half>(3, 11), 0x1p-8) == "");
+  CHECK(error_in_space<TestType>(nn::lstm<dyn, dyn, tenon::host, tenon::bfloat16>(3, 11), 0x1p-5) == "");
+}
 TEMPLATE_LIST_TEST_CASE("grus in one kernel", "[recurrent_kernel]", tenon_test::kernel_spaces) {
   compare_kernels<nn::gru, TestType>();
 }

@@ -27,6 +27,9 @@ struct half {
 
   half() = default;
   TENON_HOST_DEVICE constexpr half(float value) : bits(detail::half_bits_from_float(value)) {}
+  template <class Whole>
+    requires std::is_integral_v<Whole>
+  TENON_HOST_DEVICE constexpr explicit half(Whole value) : half(static_cast<float>(value)) {}
   TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_half_bits(bits); }
   TENON_HOST_DEVICE static constexpr half from_bits(std::uint16_t bits) {
     half result(0.0f);
@@ -41,6 +44,9 @@ struct bfloat16 {
 
   bfloat16() = default;
   TENON_HOST_DEVICE constexpr bfloat16(float value) : bits(detail::bfloat16_bits_from_float(value)) {}
+  template <class Whole>
+    requires std::is_integral_v<Whole>
+  TENON_HOST_DEVICE constexpr explicit bfloat16(Whole value) : bfloat16(static_cast<float>(value)) {}
   TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_bfloat16_bits(bits); }
   TENON_HOST_DEVICE static constexpr bfloat16 from_bits(std::uint16_t bits) {
     bfloat16 result(0.0f);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <tenon/base/config.hpp>
 #include <tenon/base/device_conversion.hpp>
+#include <type_traits>
 
 namespace tenon {
 
@@ -81,6 +82,9 @@ struct float8 {
 
   float8() = default;
   TENON_HOST_DEVICE constexpr float8(float value) : bits(detail::float8_bits_from_float<Format>(value)) {}
+  template <class Whole>
+    requires std::is_integral_v<Whole>
+  TENON_HOST_DEVICE constexpr explicit float8(Whole value) : float8(static_cast<float>(value)) {}
   TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_float8_bits<Format>(bits); }
   TENON_HOST_DEVICE static constexpr float8 from_bits(std::uint8_t bits) {
     float8 result(0.0f);

@@ -29,7 +29,7 @@ struct image_plane {
 template <class T>
 class tap_columns {
  public:
-  static constexpr int lanes = simd::native_width<T>;
+  static constexpr int lanes = simd::width_for(sizeof(T));
   using pack = simd::pack<T, lanes>;
   /// A line as each column of taps sees it.
   struct line {
@@ -179,7 +179,7 @@ struct depthwise_product {
     constexpr index unit = detail::rows_together<Epilogue>;
     const index width = geometry.output[1], rows = geometry.output[0] / unit * unit;
     const index together = detail::round_up(width > most_columns ? 1 : most_columns / width, unit);
-    T* results = detail::product_workspace<T, 8>(together * width + simd::native_width<T>);
+    T* results = detail::product_workspace<T, 8>(together * width + detail::tap_columns<T>::lanes);
     for (index first = 0; first < rows; first += together) {
       const index count = detail::least(together, rows - first);
       detail::sum_windows(image, weights, first, count, width, results);

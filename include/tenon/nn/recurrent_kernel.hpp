@@ -12,7 +12,7 @@
 namespace tenon::nn {
 
 /// A matrix as a kernel finds its rows.
-template <dtype T>
+template <class T>
 struct kernel_matrix {
   T* data;
   index pitch;
