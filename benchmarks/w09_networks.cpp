@@ -9,6 +9,7 @@
 
 #include "agree.hpp"
 #include "onednn_network.hpp"
+#include "simple_cnn.hpp"
 #include "torch_networks.hpp"
 
 namespace tn = tenon;
@@ -16,17 +17,7 @@ namespace nn = tenon::nn;
 
 namespace {
 
-using image_shape = tn::shape<tn::dyn, 3, 28, 28>;
 using labels_type = tn::tensor<std::int64_t, tn::rank<1>>;
-
-auto make_simple_cnn() {
-  constexpr nn::conv2d_options same{.padding = 1};
-  auto network = nn::sequential(nn::conv2d<3, 32, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},   //
-                                nn::conv2d<32, 64, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},  //
-                                nn::flatten{}, nn::linear<3136, 128>{}, nn::relu{}, nn::linear<128, 10>{});
-  network.initialise(1);
-  return network;
-}
 
 struct lstm_classifier {
   nn::lstm<64, 128> lstm;

@@ -1,8 +1,9 @@
 // benchmarks/cuda/g05_gemm.cu: G5, products of matrices: on tensor cores in each type, and of floats in full precision.
-// Beside cuBLAS on the same problem: large, odd, skinny, deep and batched; and with bias, GELU and residual fused.
+// Beside cuBLAS and cuBLASLt on the same problem: large, odd, skinny, deep, batched; with bias, GELU and residual.
 // SPDX-License-Identifier: Apache-2.0
 #include <cublas_v2.h>
 
+#include "cublaslt.hpp"
 #include "timing.hpp"
 
 namespace {
@@ -104,9 +105,10 @@ struct byte_product : plain_product {
 template <class T>
 matrix<T> random_matrix(tn::index rows, tn::index columns, std::uint64_t seed) {
   const tn::rank<2> extents(rows, columns);
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (sizeof(T) == 1) {
     matrix<T> values(extents);
-    values = tn::cast<T>(tn::uniform<float>(extents, seed, -127.0f, 127.0f));
+    if constexpr (std::is_integral_v<T>) values = tn::cast<T>(tn::uniform<float>(extents, seed, -127.0f, 127.0f));
+    else values = tn::cast<T>(tn::normal<float>(extents, seed));
     return values;
   } else {
     return timing::random_tensor<T>(extents, seed);
@@ -144,23 +146,51 @@ void compare_product(timing::session& session, const std::string& row, const pro
       {{"tenon", with_tenon, timing::elements_of(c[0])}, {"cublas", with_cublas, timing::elements_of(peer_c[0])}});
 }
 
-/// C = gelu(A B + bias) + residual in one kernel, beside a product and a pointwise kernel; and the bare product of the
-/// same extents beside cuBLAS.
+/// 8-bit floats, summed in float; the right operand lies as cuBLASLt needs it, columns one after another.
+void compare_bytes(timing::session& session, const problem& of) {
+  using element = tn::float8_e4m3;
+  using result = tn::bfloat16;
+  const auto a = random_matrix<element>(of.rows, of.depth, 1), b = random_matrix<element>(of.columns, of.depth, 2);
+  matrix<result> c(tn::rank<2>(of.rows, of.columns)), peer_c(c.shape());
+  cublaslt::product<element, result> peer(of.rows, of.columns, of.depth, cublaslt::right_order::columns_by_depth);
+  peer.choose(a.data(), b.data(), peer_c.data());
+  const double sums = 0x1p-11 * std::sqrt(static_cast<double>(of.depth));  // both units add with fewer bits than float
+  session.compare(
+      "G5d_float8_e4m3/" + of.text(), {.operations = of.operations(), .bound = bound_of<result>(of.depth) + sums},
+      {{"tenon", [&](int) { c = tn::matmul(a, tn::transpose(b)); }, timing::elements_of(c)},
+       {"cublaslt", [&](int) { peer.run(a.data(), b.data(), peer_c.data()); }, timing::elements_of(peer_c)}});
+}
+
+/// Bias and GELU, by its tangent as cuBLASLt has it, in the kernel of the product; then a residual too, for which
+/// cuBLASLt needs another kernel, and which are two kernels apart; and the bare product of the same extents.
 void compare_epilogue(timing::session& session, const problem& of, const cublas& peer) {
   using element = tn::bfloat16;
   const auto a = timing::random_tensor<element>(tn::rank<2>(of.rows, of.depth), 1);
   const auto b = timing::random_tensor<element>(tn::rank<2>(of.depth, of.columns), 2);
   const auto bias = timing::random_tensor<element>(tn::rank<1>(of.columns), 3);
   const auto residual = timing::random_tensor<element>(tn::rank<2>(of.rows, of.columns), 4);
-  matrix<element> c(residual.shape()), product(residual.shape()), peer_c(residual.shape());
+  matrix<element> c(residual.shape()), product(residual.shape()), apart_c(residual.shape()), peer_c(residual.shape());
+  cublaslt::product<element, element> fused(of.rows, of.columns, of.depth, cublaslt::right_order::depth_by_columns);
+  fused.add_bias_and_gelu(bias.data());
+  fused.choose(a.data(), b.data(), peer_c.data());
+  const timing::measure by{.operations = of.operations(), .bound = 2 * bound_of<element>(of.depth)};
+  session.compare(
+      "G5f_bfloat16/bias_gelu_" + of.text(), by,
+      {{"tenon", [&](int) { c = tn::gelu_tanh(tn::matmul(a, b) + bias); }, timing::elements_of(c)},
+       {"cublaslt", [&](int) { fused.run(a.data(), b.data(), peer_c.data()); }, timing::elements_of(peer_c)}});
   const auto apart = [&](int) {
     product = tn::matmul(a, b);
-    peer_c = tn::gelu(product + bias) + residual;
+    apart_c = tn::gelu_tanh(product + bias) + residual;
   };
-  session.compare("G5f_bfloat16/bias_gelu_residual_" + of.text(),
-                  {.operations = of.operations(), .bound = 2 * bound_of<element>(of.depth)},
-                  {{"tenon", [&](int) { c = tn::gelu(tn::matmul(a, b) + bias) + residual; }, timing::elements_of(c)},
-                   {"apart", apart, timing::elements_of(peer_c)}});
+  const auto with_residual = [&](int) { c = tn::gelu_tanh(tn::matmul(a, b) + bias) + residual; };
+  const auto with_cublaslt = [&](int) {
+    fused.run(a.data(), b.data(), product.data());
+    peer_c = product + residual;
+  };
+  session.compare("G5f_bfloat16/bias_gelu_residual_" + of.text(), by,
+                  {{"tenon", with_residual, timing::elements_of(c)},
+                   {"cublaslt", with_cublaslt, timing::elements_of(peer_c)},
+                   {"apart", apart, timing::elements_of(apart_c)}});
   compare_product<element>(session, "G5f", of, peer);
 }
 
@@ -186,6 +216,7 @@ void cases(timing::session& session) {
   compare_product<float>(session, "G5c_tf32", {8192, 8192, 8192}, peer, tf32_product{});
   compare_product<std::int8_t, std::int32_t>(session, "G5c", {8192, 8192, 8192}, peer, byte_product{});
   compare_product<double>(session, "G5c", {4096, 4096, 4096}, peer);
+  compare_bytes(session, {8192, 8192, 8192});
   compare_product<float>(session, "G5e", {8192, 8192, 8192}, peer);
   compare_epilogue(session, {8192, 8192, 1024}, peer);
   compare_product<tn::bfloat16>(session, "G5g", {8191, 8190, 8189}, peer);

@@ -2,25 +2,14 @@
 // Results are compared with the host's, or with the definition, first; what is replayed may allocate nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/graph.hpp>
-#include <tenon/train.hpp>
 
+#include "../simple_cnn.hpp"
 #include "timing.hpp"
 
 namespace {
 
 namespace tn = tenon;
 namespace nn = tenon::nn;
-using image_shape = tn::shape<tn::dyn, 3, 28, 28>;
-
-/// The SimpleCNN of W9.
-auto make_simple_cnn() {
-  constexpr nn::conv2d_options same{.padding = 1};
-  auto network = nn::sequential(nn::conv2d<3, 32, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},   //
-                                nn::conv2d<32, 64, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},  //
-                                nn::flatten{}, nn::linear<3136, 128>{}, nn::relu{}, nn::linear<128, 10>{});
-  network.initialise(1);
-  return network;
-}
 
 template <class Space>
 tn::tensor<float, image_shape, Space> make_images(tn::index batch) {

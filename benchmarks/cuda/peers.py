@@ -122,11 +122,20 @@ def products():
         measure(name, torch.matmul, lambda: (normal(m, k, dtype=dtype), normal(k, n, dtype=dtype)), size,
                 operations=2 * m * n * k, compiled=False)  # fmt: skip
     m, n, k = 8192, 8192, 1024
+
+    def gelu(x):
+        return torch.nn.functional.gelu(x, approximate="tanh")
+
+    def operands():
+        return normal(m, k, dtype=bfloat16), normal(k, n, dtype=bfloat16), normal(n, dtype=bfloat16)
+
+    operand_bytes = 2 * (m * k + k * n + m * n)
+    measure(f"G5f_bfloat16/bias_gelu_{m}x{n}x{k}", lambda a, b, bias: gelu(a @ b + bias), operands, operand_bytes,
+            operations=2 * m * n * k)  # fmt: skip
     measure(f"G5f_bfloat16/bias_gelu_residual_{m}x{n}x{k}",
-            lambda a, b, bias, residual: torch.nn.functional.gelu(a @ b + bias) + residual,
-            lambda: (normal(m, k, dtype=bfloat16), normal(k, n, dtype=bfloat16), normal(n, dtype=bfloat16),
-                     normal(m, n, dtype=bfloat16)),
-            2 * (m * k + k * n + 2 * m * n), operations=2 * m * n * k)  # fmt: skip
+            lambda a, b, bias, residual: gelu(a @ b + bias) + residual,
+            lambda: (*operands(), normal(m, n, dtype=bfloat16)), operand_bytes + 2 * m * n,
+            operations=2 * m * n * k)  # fmt: skip
     measure("G5i_bfloat16/4096_of_64x64x64", torch.matmul,
             lambda: (normal(4096, 64, 64, dtype=bfloat16), normal(4096, 64, 64, dtype=bfloat16)),
             3 * 2 * 4096 * 64 * 64, operations=2 * 4096 * 64**3, compiled=False)  # fmt: skip

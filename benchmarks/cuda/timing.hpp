@@ -66,20 +66,39 @@ tn::tensor<T, Shape, tn::cuda> random_tensor(const Shape& extents, std::uint64_t
   return values;
 }
 
+/// Events between which the device's time is measured.
+class device_timer {
+ public:
+  device_timer() {
+    for (auto& each : events_) tn::check_cuda("cudaEventCreate", cudaEventCreate(&each));
+  }
+  device_timer(const device_timer&) = delete;
+  device_timer& operator=(const device_timer&) = delete;
+  ~device_timer() {
+    for (auto& each : events_) cudaEventDestroy(each);
+  }
+  /// Of one run.
+  template <class Run>
+  float milliseconds(const Run& run, int repetitions) const {
+    tn::check_cuda("cudaEventRecord", cudaEventRecord(events_[0], tn::current_stream()));
+    for (int i = 0; i < repetitions; ++i) run();
+    tn::check_cuda("cudaEventRecord", cudaEventRecord(events_[1], tn::current_stream()));
+    tn::check_cuda("cudaEventSynchronize", cudaEventSynchronize(events_[1]));
+    float milliseconds = 0;
+    tn::check_cuda("cudaEventElapsedTime", cudaEventElapsedTime(&milliseconds, events_[0], events_[1]));
+    return milliseconds / static_cast<float>(repetitions);
+  }
+
+ private:
+  cudaEvent_t events_[2]{};
+};
+
 /// The cases of a program, and the file that they are written to: the program's first argument.
 class session {
  public:
   session(int argument_count, char** arguments) {
     if (argument_count != 2) fail("usage: PROGRAM RESULT.json");
     path_ = arguments[1];
-    tn::check_cuda("cudaEventCreate", cudaEventCreate(&first_));
-    tn::check_cuda("cudaEventCreate", cudaEventCreate(&second_));
-  }
-  session(const session&) = delete;
-  session& operator=(const session&) = delete;
-  ~session() {
-    cudaEventDestroy(first_);
-    cudaEventDestroy(second_);
   }
 
   /// Runs each once and compares its result with that of the first; what is only compared need not be timed.
@@ -134,13 +153,7 @@ class session {
  private:
   /// Milliseconds of one run.
   float time_of(const contender& each, int slots, int repetitions) {
-    tn::check_cuda("cudaEventRecord", cudaEventRecord(first_, tn::current_stream()));
-    for (int i = 0; i < repetitions; ++i) each.run(next_slot_++ % slots);
-    tn::check_cuda("cudaEventRecord", cudaEventRecord(second_, tn::current_stream()));
-    tn::check_cuda("cudaEventSynchronize", cudaEventSynchronize(second_));
-    float milliseconds = 0;
-    tn::check_cuda("cudaEventElapsedTime", cudaEventElapsedTime(&milliseconds, first_, second_));
-    return milliseconds / static_cast<float>(repetitions);
+    return timer_.milliseconds([&] { each.run(next_slot_++ % slots); }, repetitions);
   }
   /// Enough for a sample that events resolve. The runs before it warm up.
   int repetitions_for(const contender& each, int slots) {
@@ -184,7 +197,7 @@ class session {
   }
   std::string path_;
   std::vector<std::string> rows_;
-  cudaEvent_t first_{}, second_{};
+  device_timer timer_;
   int next_slot_ = 0;
 };
 
