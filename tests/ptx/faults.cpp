@@ -1,0 +1,173 @@
+// tests/ptx/faults.cpp: kernels with a fault each, which the machine must name, and their sound twins.
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/program.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace tenon_test::ptx;
+using floats = std::vector<float>;
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// `with` stands where the text says BARRIER.
+std::string with(std::string text, const std::string& barrier) {
+  text.replace(text.find("BARRIER"), 7, barrier);
+  return text;
+}
+
+const std::string dynamic_shared = ".extern .shared .align 16 .b8 memory[];\n";
+
+/// Each thread writes a word of shared memory, and reads that of the thread in the next warp.
+const std::string exchange = thread_number + R"(
+.reg .b32 %a, %b, %v; .reg .b64 %p, %q;
+shl.b32 %a, %i, 2;
+mov.u32 %b, memory;
+add.s32 %a, %a, %b;
+st.shared.u32 [%a], %i;
+BARRIER
+xor.b32 %b, %a, 128;
+ld.shared.u32 %v, [%b];
+ld.param.u64 %p, [p0];
+mad.lo.s64 %q, %at, 4, %p;
+st.global.u32 [%q], %v;
+)";
+
+}  // namespace
+
+TEST_CASE("an access behind an allocation is refused, one at its end is not", "[ptx]") {
+  const device_array<float> x(32);
+  const std::string body = thread_number +
+                           ".reg .b64 %p, %q; .reg .f32 %f;\nld.param.u64 %p, [p0];\nmad.lo.s64 %q, %at, 4, %p;\n"
+                           "mov.f32 %f, 0f3F800000;\nBARRIER";
+  CHECK(fault_of(with(body, "st.global.f32 [%q], %f;"), {x.address()}).empty());
+  const std::string found = fault_of(with(body, "st.global.f32 [%q+4], %f;"), {x.address()});
+  CHECK(says(found, "lane 31 writes 4 bytes of global memory, out of bounds"));
+  CHECK(says(found, "128 bytes behind the begin of an allocation of 128 bytes"));
+}
+
+TEST_CASE("an access behind shared memory is refused", "[ptx]") {
+  const std::string body =
+      ".reg .b32 %a, %v;\nmov.u32 %a, memory;\nmov.u32 %v, 1;\nst.shared.u32 [%a+60], %v;\nBARRIER";
+  CHECK(fault_of(with(body, ""), {}, {.threads = 1, .shared_bytes = 64}, dynamic_shared).empty());
+  CHECK(says(fault_of(with(body, "st.shared.u32 [%a+64], %v;"), {}, {.threads = 1, .shared_bytes = 64}, dynamic_shared),
+             "byte 64 of shared memory, of which there are 64"));
+}
+
+TEST_CASE("an access at an odd address is refused", "[ptx]") {
+  const device_array<float> x(floats(32));
+  CHECK(says(fault_of(".reg .b64 %p; .reg .f32 %f, %g;\nld.param.u64 %p, [p0];\nld.global.v2.f32 {%f, %g}, [%p+4];",
+                      {x.address()}),
+             "8 bytes at an address that is no multiple of that"));
+}
+
+TEST_CASE("values that nobody wrote are not read", "[ptx]") {
+  const device_array<float> empty(32), full(floats(32));
+  const std::string body = ".reg .b64 %p; .reg .f32 %f;\nld.param.u64 %p, [p0];\nld.global.f32 %f, [%p+64];";
+  CHECK(fault_of(body, {full.address()}).empty());
+  CHECK(says(fault_of(body, {empty.address()}), "reads byte 64 of an allocation of 128 bytes, which nobody wrote"));
+}
+
+TEST_CASE("a missing barrier between warps is a race", "[ptx]") {
+  const device_array<std::uint32_t> out(64);
+  const test_launch two_warps{.threads = 64, .shared_bytes = 256};
+  CHECK(fault_of(with(exchange, "bar.sync 0;"), {out.address()}, two_warps, dynamic_shared).empty());
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(out.values()[i] == (i ^ 32));
+  for (std::uint64_t seed = 1; seed < 6; ++seed) {
+    const std::string found = fault_of(with(exchange, "bar.warp.sync 0xffffffff;"), {out.address()},
+                                       {.threads = 64, .shared_bytes = 256, .seed = seed}, dynamic_shared);
+    CHECK((says(found, "race in shared memory") || says(found, "nobody wrote")));
+  }
+}
+
+TEST_CASE("lanes of a warp need order, too", "[ptx]") {
+  const device_array<std::uint32_t> out(32);
+  std::string body = exchange;
+  body.replace(body.find("128;"), 4, "4;");
+  CHECK(fault_of(with(body, "bar.warp.sync 0xffffffff;"), {out.address()}, {.shared_bytes = 128}, dynamic_shared)
+            .empty());
+  CHECK(says(fault_of(with(body, ""), {out.address()}, {.shared_bytes = 128}, dynamic_shared),
+             "race in shared memory: thread 0 reads what thread 1 wrote without order"));
+}
+
+TEST_CASE("blocks that write the same word race, atomic operations do not", "[ptx]") {
+  const device_array<std::uint32_t> sum(std::vector<std::uint32_t>{0});
+  const std::string body = ".reg .b64 %p; .reg .b32 %v;\nld.param.u64 %p, [p0];\nmov.u32 %v, 1;\nBARRIER";
+  CHECK(fault_of(with(body, "red.global.add.u32 [%p], %v;"), {sum.address()}, {.blocks = 5, .threads = 64}).empty());
+  CHECK(sum.values()[0] == 320);
+  CHECK(says(fault_of(with(body, "st.global.u32 [%p], %v;"), {sum.address()}, {.blocks = 2, .threads = 1}),
+             "race in global memory"));
+}
+
+TEST_CASE("the last block sees what the others wrote where they say so by a fence", "[ptx]") {
+  const device_array<std::uint32_t> count(std::vector<std::uint32_t>{0}), parts(4), out(1);
+  const std::string body = R"(
+.reg .b64 %c, %w, %o, %q; .reg .b32 %b, %old, %v, %s; .reg .pred %last;
+ld.param.u64 %c, [p0]; ld.param.u64 %w, [p1]; ld.param.u64 %o, [p2];
+mov.u32 %b, %ctaid.x;
+mul.wide.u32 %q, %b, 4;
+add.s64 %q, %q, %w;
+st.global.u32 [%q], %b;
+BARRIER
+atom.global.add.u32 %old, [%c], 1;
+setp.ne.u32 %last, %old, 3;
+@%last ret;
+ld.global.u32 %s, [%w]; ld.global.u32 %v, [%w+4]; add.s32 %s, %s, %v;
+ld.global.u32 %v, [%w+8]; add.s32 %s, %s, %v; ld.global.u32 %v, [%w+12]; add.s32 %s, %s, %v;
+st.global.u32 [%o], %s;
+)";
+  const test_launch four_blocks{.blocks = 4, .threads = 1};
+  CHECK(fault_of(with(body, "membar.gl;"), {count.address(), parts.address(), out.address()}, four_blocks).empty());
+  CHECK(out.values()[0] == 6);
+  const device_array<std::uint32_t> again(std::vector<std::uint32_t>{0});
+  CHECK(says(fault_of(with(body, ""), {again.address(), parts.address(), out.address()}, four_blocks),
+             "race in global memory"));
+}
+
+TEST_CASE("a barrier in one branch is refused, one in both lanes' way is not", "[ptx]") {
+  const std::string body =
+      ".reg .b32 %i; .reg .pred %p;\nmov.u32 %i, %tid.x;\nsetp.lt.u32 %p, %i, 7;\n@%p bra INSIDE;\nBARRIER";
+  CHECK(fault_of(with(body, "bra.uni JOINED;\nINSIDE:\nadd.s32 %i, %i, 1;\nJOINED:\nbar.sync 0;")).empty());
+  CHECK(says(fault_of(with(body, "bra.uni JOINED;\nINSIDE:\nbar.sync 0;\nJOINED:\nadd.s32 %i, %i, 1;")),
+             "lanes end while others of their warp wait at a barrier"));
+  CHECK(says(fault_of(with(body, "bar.sync 0;\nbra.uni JOINED;\nINSIDE:\nbar.sync 0;\nJOINED:\nadd.s32 %i, %i, 1;")),
+             "divergent lanes wait for each other"));
+}
+
+TEST_CASE("a barrier that a warp never reaches is a deadlock", "[ptx]") {
+  const std::string body =
+      ".reg .b32 %i; .reg .pred %p;\nmov.u32 %i, %tid.x;\nsetp.ge.u32 %p, %i, 32;\n@%p bra DONE;\nbar.sync 1, "
+      "64;\nDONE:";
+  CHECK(says(fault_of(body, {}, {.threads = 64}), "all warps wait"));
+}
+
+TEST_CASE("an asynchronous copy needs its wait", "[ptx]") {
+  const device_array<std::uint32_t> in(std::vector<std::uint32_t>(128, 7)), out(32);
+  const std::string body = thread_number + R"(
+.reg .b32 %a, %v; .reg .b64 %p, %q;
+ld.param.u64 %p, [p0];
+mad.lo.s64 %q, %at, 16, %p;
+mov.u32 %a, memory;
+mad.lo.s32 %a, %i, 16, %a;
+cp.async.cg.shared.global [%a], [%q], 16, 8;
+cp.async.commit_group;
+BARRIER
+ld.shared.u32 %v, [%a+4];
+ld.param.u64 %p, [p1];
+mad.lo.s64 %q, %at, 4, %p;
+st.global.u32 [%q], %v;
+ld.shared.u32 %v, [%a+8];
+st.global.u32 [%q], %v;
+)";
+  const test_launch one_warp{.shared_bytes = 512};
+  CHECK(
+      fault_of(with(body, "cp.async.wait_group 0;"), {in.address(), out.address()}, one_warp, dynamic_shared).empty());
+  CHECK(out.values() == std::vector<std::uint32_t>(32, 0));
+  CHECK(says(fault_of(with(body, "cp.async.wait_group 1;"), {in.address(), out.address()}, one_warp, dynamic_shared),
+             "nobody wrote"));
+}
+
+TEST_CASE("an instruction that the machine does not know is named", "[ptx]") {
+  CHECK(says(fault_of(".reg .b32 %r;\nvabsdiff4.u32.u32.u32 %r, %r, %r, %r;"), "does not know: vabsdiff4.u32"));
+  CHECK(says(fault_of("trap;"), "trap"));
+}

@@ -1,0 +1,160 @@
+// tests/ptx/grid.cpp: blocks and grids: barriers, turns of warps, and what is said when something is wrong.
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/grid.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ptx/lanes.hpp"
+
+namespace tenon_test::ptx {
+
+namespace {
+
+std::uint32_t numbered_blocks = 1;  ///< 0 is nobody's number
+
+constexpr std::size_t resident_blocks = 4;
+constexpr int longest_turn = 400, shortest_progress = 16, most_idle_turns = 20000;
+
+std::string text_of(triple at) {
+  return "(" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + ")";
+}
+
+}  // namespace
+
+block::block(grid& of_grid, triple at)
+    : of(of_grid),
+      index(at),
+      number(
+          of_grid.first_block +
+          static_cast<std::uint32_t>((std::size_t{at.z} * of_grid.asked.grid.y + at.y) * of_grid.asked.grid.x + at.x)) {
+  const launch& asked = of.asked;
+  const std::size_t bytes = first_shared_byte + asked.code->static_shared_bytes + asked.shared_bytes;
+  memory_ = aligned_bytes<1024>(bytes);
+  shared_ = std::make_unique<region>(memory_.begin(), bytes, "shared memory");
+  const std::size_t threads = asked.block.count();
+  for (std::size_t first = 0; first < threads; first += warp_lanes) {
+    const std::size_t here = std::min<std::size_t>(warp_lanes, threads - first);
+    warps.push_back(std::make_unique<warp>(*this, static_cast<int>(first / warp_lanes),
+                                           here == warp_lanes ? all_lanes : (lane_set{1} << here) - 1));
+  }
+  live_warps_ = warps.size();
+}
+
+std::uint32_t block::live_threads() const {
+  std::uint32_t count = 0;
+  for (const auto& each : warps) count += each->is_done() ? 0 : warp_lanes;
+  return count;
+}
+
+/// A warp comes to a barrier with all its threads, as warps do; those that ended are counted as present.
+void block::arrive(warp& who, std::uint32_t id, std::uint32_t expected, bool waits, std::uint32_t votes) {
+  if (id >= barriers_.size()) throw fault("barrier " + std::to_string(id) + ", expected one of 16");
+  if (expected % warp_lanes != 0)
+    throw fault("a barrier of " + std::to_string(expected) + " threads, expected whole warps");
+  barrier& at = barriers_[id];
+  if (at.threads != 0 && at.expected != expected)
+    throw fault("barrier " + std::to_string(id) + " of " + std::to_string(expected) +
+                " threads, where others came for one of " + std::to_string(at.expected));
+  at.expected = expected;
+  at.threads += warp_lanes;
+  at.votes += votes;
+  if (who.seen.size() <= static_cast<std::size_t>(who.number))
+    who.seen.resize(static_cast<std::size_t>(who.number) + 1);
+  who.seen[static_cast<std::size_t>(who.number)] = who.clock;
+  join(at.known, who.seen);
+  ++who.clock;
+  if (waits) {
+    at.waiting.push_back(&who);
+    who.is_waiting = true;
+  }
+  if (at.threads >= (expected == 0 ? live_threads() : expected)) complete(at);
+}
+
+void block::complete(barrier& at) {
+  const std::uint32_t threads = at.threads;
+  for (warp* const each : at.waiting) {
+    join(each->seen, at.known);
+    each->is_waiting = false;
+    const instruction& what = *each->barrier;
+    if (what.to.is_there == 0) continue;
+    const bool all = at.votes == threads, any = at.votes != 0;
+    if (what.kind == 2) std::fill_n(each->at<std::uint32_t>(what.to), warp_lanes, at.votes);
+    else *each->at<lane_set>(what.to) = (what.kind == 3 ? all : any) ? all_lanes : 0;
+  }
+  at = {};
+}
+
+void block::end(warp&) {
+  --live_warps_;
+  for (barrier& each : barriers_) {
+    if (each.threads != 0 && each.expected == 0 && each.threads >= live_threads()) complete(each);
+  }
+}
+
+grid::grid(const launch& of)
+    : asked(of),
+      parameter_bytes(of.parameters.size()),
+      first_block(numbered_blocks),
+      parameters(parameter_bytes.begin(), of.parameters.size(), "the parameters"),
+      random(of.seed) {
+  numbered_blocks += static_cast<std::uint32_t>(of.grid.count());
+  std::memcpy(reinterpret_cast<void*>(parameters.begin()), of.parameters.data(), of.parameters.size());
+}
+
+void grid::run() {
+  for (std::uint32_t z = 0; z < asked.grid.z; ++z)
+    for (std::uint32_t y = 0; y < asked.grid.y; ++y)
+      for (std::uint32_t x = 0; x < asked.grid.x; ++x) waiting_.push_back({x, y, z});
+  std::shuffle(waiting_.begin(), waiting_.end(), random);
+  const std::size_t most = asked.is_cooperative ? waiting_.size() : resident_blocks;
+  while (!waiting_.empty() || !resident_.empty()) {
+    while (resident_.size() < most && !waiting_.empty()) {
+      resident_.push_back(std::make_unique<block>(*this, waiting_.back()));
+      waiting_.pop_back();
+    }
+    const std::size_t chosen = random() % resident_.size();
+    std::size_t tries = 0;
+    while (tries < resident_.size() && !run_block(*resident_[(chosen + tries) % resident_.size()])) ++tries;
+    if (tries == resident_.size()) report_deadlock();
+    std::erase_if(resident_, [](const auto& each) { return each->is_done(); });
+  }
+}
+
+/// Whether a warp of the block could run.
+bool grid::run_block(block& each) {
+  const std::size_t count = each.warps.size(), first = random() % count;
+  for (std::size_t i = 0; i < count; ++i) {
+    warp& candidate = *each.warps[(first + i) % count];
+    if (candidate.is_done() || candidate.is_waiting) continue;
+    run_warp(candidate);
+    return true;
+  }
+  return false;
+}
+
+void grid::run_warp(warp& chosen) {
+  const int steps = 1 + static_cast<int>(random() % (asked.is_cooperative ? longest_turn / 4 : longest_turn));
+  try {
+    chosen.run(steps, done);
+  } catch (const fault& found) {
+    throw fault(std::string(found.what()) + "\n  in " + chosen.code.name + "\n  block " + text_of(chosen.in.index) +
+                ", " + chosen.place());
+  }
+  if (chosen.gives_way) ++idle_turns_;
+  else if (steps >= shortest_progress) idle_turns_ = 0;
+  if (idle_turns_ > most_idle_turns) report_deadlock();
+}
+
+void grid::report_deadlock() {
+  std::string text = "all warps wait, in " + asked.code->name;
+  for (const auto& each : resident_) {
+    for (const auto& one : each->warps) {
+      if (!one->is_done() && text.size() < 4000) text += "\n  block " + text_of(each->index) + ", " + one->place();
+    }
+  }
+  throw fault(text);
+}
+
+}  // namespace tenon_test::ptx

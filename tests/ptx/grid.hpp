@@ -1,0 +1,201 @@
+// tests/ptx/grid.hpp: what runs: grids of blocks, blocks of warps, warps of fragments whose lanes are at one place.
+// Warps take turns by a seeded draw. All lanes of a warp that are at one place run an instruction together.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+
+#include "ptx/memory.hpp"
+
+namespace tenon_test::ptx {
+
+/// Extents or a position.
+struct triple {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::size_t count() const { return std::size_t{x} * y * z; }
+};
+
+/// What a launch asks for.
+struct launch {
+  const kernel* code = nullptr;
+  triple grid, block;
+  std::uint32_t shared_bytes = 0;  ///< beside those that the kernel declares
+  std::vector<unsigned char> parameters;
+  bool is_cooperative = false;
+  std::uint64_t seed = 1;
+};
+
+/// What a launch did.
+struct counts {
+  std::uint64_t instructions = 0;  ///< of warps
+  std::uint64_t lanes = 0;         ///< the same, counted for each lane that took part
+};
+
+/// The latest clocks of others that are known to have passed.
+using clocks = std::vector<std::uint32_t>;
+void join(clocks& known, const clocks& more);
+
+class grid;
+class block;
+
+/// Bytes on their way by cp.async; they arrive when they are waited for.
+struct async_copy {
+  int lane;
+  std::uint32_t group;
+  std::uint32_t to;  ///< in shared memory
+  const unsigned char* from;
+  int bytes, valid;
+};
+
+/// A product of a warpgroup that was begun; it is done when it is waited for.
+struct async_product {
+  const instruction* what;
+  std::uint64_t left, right;
+  bool adds;
+  std::uint32_t group;
+};
+
+/// 32 lanes.
+class warp {
+ public:
+  warp(block& in, int number, lane_set lanes);
+  warp(const warp&) = delete;
+  warp& operator=(const warp&) = delete;
+  ~warp();
+
+  block& in;
+  const kernel& code;
+  const int number;                                     ///< within the block
+  std::array<unsigned char*, 2> bases;                  ///< of registers and of constants
+  lane_set live;                                        ///< lanes that have not ended
+  std::uint32_t clock = 1;                              ///< counts synchronisations
+  clocks seen;                                          ///< of the block's warps
+  std::array<std::uint32_t, warp_lanes> copy_groups{};  ///< of each lane: commits of cp.async so far
+  std::deque<async_copy> copies;
+  std::uint32_t product_groups = 0;
+  std::deque<async_product> products;
+  region* recent = nullptr;  ///< of global memory, used last
+  bool is_waiting = false;   ///< at a barrier
+  bool gives_way = false;    ///< ends its turn
+  const instruction* barrier = nullptr;
+
+  std::unique_ptr<region> local;  ///< the lanes' own memory, one after another; nullptr: they have none
+
+  template <class Value>
+  Value* at(slot where) const {
+    return reinterpret_cast<Value*>(bases[where.is_constant] + where.offset);
+  }
+  lane_set predicate(slot where) const { return *at<lane_set>(where); }
+  bool is_done() const { return live == 0; }
+
+  /// Runs so many instructions, or until it ends, waits or gives way.
+  void run(int steps, counts& done);
+  /// Where the warp is, for messages.
+  std::string place() const;
+
+ private:
+  struct fragment {
+    std::uint32_t pc;
+    lane_set lanes;
+    bool waits;
+  };
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
+  void split(std::uint32_t target, lane_set taken);
+  void leave(lane_set lanes);
+  bool gather(const instruction& what, lane_set active);
+  void meet();
+  void choose_lowest();
+  void choose(std::size_t which);
+  void fill_specials();
+
+  aligned_bytes<64> registers_;
+  aligned_bytes<16> local_bytes_;
+  std::uint32_t pc_ = 0, other_pc_ = nowhere;
+  lane_set here_;
+  std::vector<fragment> others_;
+  bool is_out_of_order_ = false;
+};
+
+/// One of the 16 barriers of a block.
+struct barrier {
+  std::uint32_t threads = 0, expected = 0;  ///< expected 0: all that live
+  std::vector<warp*> waiting;
+  clocks known;
+  std::uint32_t votes = 0;  ///< threads whose predicate holds, of bar.red
+};
+
+/// An mbarrier in shared memory.
+struct phase {
+  std::uint32_t expected = 0, pending = 0;
+  std::int64_t bytes = 0;  ///< that are still to come
+  std::uint32_t number = 0;
+  clocks known = {};
+  std::vector<std::function<std::int64_t()>> copies = {};  ///< under way; each returns its bytes
+};
+
+/// The threads that share memory.
+class block {
+ public:
+  block(grid& of, triple index);
+
+  grid& of;
+  const triple index;
+  const std::uint32_t number;  ///< among all blocks that ever ran
+  std::uint32_t clock = 1;
+  clocks seen;  ///< of the grid's blocks
+  std::vector<std::unique_ptr<warp>> warps;
+  region& shared() { return *shared_; }
+  std::map<std::uint32_t, phase> phases;      ///< by address in shared memory
+  std::map<std::uintptr_t, clocks> released;  ///< by address of what was changed in shared memory
+
+  bool is_done() const { return live_warps_ == 0; }
+  void arrive(warp& who, std::uint32_t id, std::uint32_t expected, bool waits, std::uint32_t votes);
+  void end(warp& who);
+
+ private:
+  void complete(barrier& at);
+  std::uint32_t live_threads() const;
+
+  aligned_bytes<1024> memory_;
+  std::unique_ptr<region> shared_;
+  std::array<barrier, 16> barriers_;
+  std::size_t live_warps_ = 0;
+};
+
+/// One launch.
+class grid {
+ public:
+  explicit grid(const launch& of);
+  grid(const grid&) = delete;
+  grid& operator=(const grid&) = delete;
+
+  const launch& asked;
+  const aligned_bytes<64> parameter_bytes;
+  const std::uint32_t first_block;  ///< the number of the first block
+  region parameters;
+  std::map<std::uintptr_t, clocks> released;  ///< by address in global memory
+  std::mt19937_64 random;
+  counts done;
+
+  /// Runs to the end; throws fault.
+  void run();
+  std::uint32_t block_place(std::uint32_t number) const { return number - first_block; }
+
+ private:
+  bool run_block(block& each);
+  void run_warp(warp& chosen);
+  [[noreturn]] void report_deadlock();
+
+  std::vector<triple> waiting_;  ///< positions of blocks to come
+  std::vector<std::unique_ptr<block>> resident_;
+  int idle_turns_ = 0;
+};
+
+inline constexpr std::uint32_t first_shared_byte = 1024;  ///< below lies what the system takes
+
+}  // namespace tenon_test::ptx

@@ -1,0 +1,35 @@
+// tests/ptx/races.hpp: checks of every access: bounds, alignment, values that nobody wrote, and races.
+// Warps keep clocks. An access races with an earlier one of another thread that no barrier, fence or shuffle orders
+// before it. Atomic accesses do not race with each other.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ptx/grid.hpp"
+
+namespace tenon_test::ptx {
+
+enum class use : std::uint8_t { read, write, change };
+
+/// Which checks are made; TENON_PTX_CHECKS=bounds leaves out values and races, and =values races.
+struct checks {
+  bool values = true, races = true;
+  static const checks& chosen();
+};
+
+/// Host addresses of an access.
+using places = std::array<unsigned char*, warp_lanes>;
+
+/// Where the active lanes' accesses of `bytes` bytes lie, after all checks. Throws fault.
+places checked(warp& w, const instruction& in, lane_set active, int bytes, use how);
+/// The same for one access of a lane to shared memory, by the copying units; `bytes` may be any number.
+unsigned char* checked_shared(warp& w, std::uint32_t address, int bytes, use how, int lane);
+/// The same for global memory.
+unsigned char* checked_global(warp& w, std::uintptr_t address, int bytes, use how, int lane);
+
+/// Where a lane's own memory begins.
+std::uintptr_t local_begin(const warp& w, int lane);
+
+/// Orders what the block did before behind what others did before they changed the same address, and the other way.
+void exchange_clocks(warp& w, std::uintptr_t address);
+
+}  // namespace tenon_test::ptx

@@ -1,0 +1,217 @@
+// tests/ptx/runtime/launches.cpp: the part of CUDA's runtime that knows kernels: their registration and launches.
+// A kernel that fails makes its launch return cudaErrorLaunchFailure, whose text tells what it did.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstring>
+
+#include "ptx/runtime/state.hpp"
+
+namespace tenon_test::ptx {
+
+namespace {
+
+constexpr int threads_per_multiprocessor = 2048, most_blocks_of_multiprocessor = 32;
+
+struct fatbin_wrapper {
+  int magic, version;
+  const unsigned char* data;
+  void* others;
+};
+struct fatbin_header {
+  std::uint32_t magic;
+  std::uint16_t version, header_bytes;
+  std::uint64_t bytes;
+};
+struct fatbin_entry {
+  std::uint16_t kind, version;
+  std::uint32_t header_bytes;
+  std::uint64_t bytes;
+};
+constexpr std::uint16_t kind_of_text = 1;
+
+/// The text of the module in a fatbin; what is compressed or machine code is none.
+std::string text_in(const void* fatbin) {
+  const auto* const data = static_cast<const fatbin_wrapper*>(fatbin)->data;
+  fatbin_header header;
+  std::memcpy(&header, data, sizeof(header));
+  for (std::size_t at = header.header_bytes; at < header.header_bytes + header.bytes;) {
+    fatbin_entry entry;
+    std::memcpy(&entry, data + at, sizeof(entry));
+    const std::string_view body(reinterpret_cast<const char*>(data + at + entry.header_bytes), entry.bytes);
+    const std::size_t begin = body.find(".version");
+    if (entry.kind == kind_of_text && begin != std::string_view::npos)
+      return std::string(body.substr(begin, body.find('\0', begin) - begin));
+    at += entry.header_bytes + entry.bytes;
+  }
+  return {};
+}
+
+void place_variables(module& of) {
+  for (auto& [name, each] : of.variables()) {
+    each.address = device_memory::of_process().allocate(each.bytes);
+    device_memory::of_process().copy(each.address, each.value.data(), each.bytes);
+  }
+}
+
+cudaError_t check_configuration(const known_kernel& kernel, const struct kernel& code, const launch& asked) {
+  const runtime_state& state = runtime_state::of_process();
+  if (asked.grid.count() == 0 || asked.block.count() == 0 || asked.grid.y > 65535 || asked.grid.z > 65535 ||
+      asked.block.count() > static_cast<std::size_t>(code.most_threads))
+    return cudaErrorInvalidConfiguration;
+  const auto bytes = asked.shared_bytes + code.static_shared_bytes;
+  if (bytes > static_cast<std::uint32_t>(kernel.shared_bytes_allowed) + code.static_shared_bytes ||
+      bytes > static_cast<std::uint32_t>(state.shared_bytes_per_block))
+    return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+int resident_blocks(const struct kernel& code, int threads, std::size_t shared_bytes) {
+  const std::size_t bytes = shared_bytes + code.static_shared_bytes + first_shared_byte;
+  const auto room = static_cast<std::size_t>(runtime_state::of_process().shared_bytes_per_block) + first_shared_byte;
+  const int rounded = (threads + warp_lanes - 1) / warp_lanes * warp_lanes;
+  if (threads > code.most_threads || rounded == 0) return 0;
+  return std::min(
+      {threads_per_multiprocessor / rounded, static_cast<int>(room / bytes), most_blocks_of_multiprocessor});
+}
+
+/// Tells of everything that ran, when the process ends.
+void report() {
+  const runtime_state& state = runtime_state::of_process();
+  std::fprintf(stderr, "ptx: %llu launches, %.3e instructions of warps, %.3e of lanes, %.2f s in kernels, seed %llu\n",
+               static_cast<unsigned long long>(state.launches), static_cast<double>(state.done.instructions),
+               static_cast<double>(state.done.lanes), state.seconds, static_cast<unsigned long long>(state.seed));
+}
+
+cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
+                bool is_cooperative) {
+  runtime_state& state = runtime_state::of_process();
+  const std::lock_guard lock(state.mutex);
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    launch asked{.code = &found->second.of->entry(found->second.name),
+                 .grid = {grid_extent.x, grid_extent.y, grid_extent.z},
+                 .block = {block_extent.x, block_extent.y, block_extent.z},
+                 .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
+                 .parameters = {},
+                 .is_cooperative = is_cooperative,
+                 .seed = state.seed * 1000003 + state.launches};
+    if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
+    if (is_cooperative &&
+        asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
+                                 static_cast<std::size_t>(
+                                     resident_blocks(*asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
+      return state.keep(cudaErrorCooperativeLaunchTooLarge);
+    asked.parameters.resize(asked.code->all_parameter_bytes);
+    for (std::size_t i = 0; i < asked.code->parameter_bytes.size(); ++i)
+      std::memcpy(&asked.parameters[asked.code->parameter_offsets[i]], arguments[i], asked.code->parameter_bytes[i]);
+    if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
+    grid running(asked);
+    running.run();
+    state.done.instructions += running.done.instructions;
+    state.done.lanes += running.done.lanes;
+  } catch (const fault& failure) {
+    state.fault_text = std::string(failure.what()) + "\n  (TENON_PTX_SEED=" + std::to_string(state.seed) + ")";
+    return state.keep(cudaErrorLaunchFailure);
+  }
+  state.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return cudaSuccess;
+}
+
+struct call_configuration {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+};
+thread_local call_configuration next_call;
+
+}  // namespace
+
+}  // namespace tenon_test::ptx
+
+using namespace tenon_test::ptx;
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* fatbin) {
+  runtime_state& state = runtime_state::of_process();
+  state.modules.push_back(std::make_unique<module>(text_in(fatbin)));
+  place_variables(*state.modules.back());
+  return reinterpret_cast<void**>(state.modules.back().get());
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**) { return 1; }
+
+void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int, void*, void*, void*,
+                            void*, int*) {
+  auto* const of = reinterpret_cast<module*>(handle);
+  runtime_state::of_process().kernels.try_emplace(function, known_kernel{of, name});
+}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
+  next_call = {grid, block, shared_bytes, stream};
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_bytes, void* stream) {
+  *grid = next_call.grid, *block = next_call.block, *shared_bytes = next_call.shared_bytes;
+  *static_cast<cudaStream_t*>(stream) = next_call.stream;
+  return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  *kernel = static_cast<cudaKernel_t>(const_cast<void*>(function));
+  return cudaSuccess;
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                             cudaStream_t) {
+  return run(function, grid, block, arguments, shared_bytes, false);
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
+                               cudaStream_t) {
+  return run(kernel, grid, block, arguments, shared_bytes, false);
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t) {
+  return run(function, grid, block, arguments, shared_bytes, true);
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  runtime_state& state = runtime_state::of_process();
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  const struct kernel& code = found->second.of->entry(found->second.name);
+  *attributes = {};
+  attributes->sharedSizeBytes = code.static_shared_bytes;
+  attributes->maxThreadsPerBlock = code.most_threads;
+  attributes->numRegs = 64;
+  attributes->ptxVersion = 90;
+  attributes->binaryVersion = 90;
+  attributes->maxDynamicSharedSizeBytes = found->second.shared_bytes_allowed;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  runtime_state& state = runtime_state::of_process();
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  if (value > state.shared_bytes_per_block) return state.keep(cudaErrorInvalidValue);
+  found->second.shared_bytes_allowed = value;
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
+                                                                   size_t shared_bytes, unsigned) {
+  runtime_state& state = runtime_state::of_process();
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  *blocks = resident_blocks(found->second.of->entry(found->second.name), threads, shared_bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
+                                                          size_t shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared_bytes, 0);
+}
+
+}  // extern "C"

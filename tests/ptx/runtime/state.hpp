@@ -1,0 +1,55 @@
+// tests/ptx/runtime/state.hpp: what the stand-in for CUDA's runtime remembers of a process.
+// Everything runs at once when it is asked for: streams are names, and events are times.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
+#include "ptx/grid.hpp"
+#include "ptx/module.hpp"
+
+namespace tenon_test::ptx {
+
+/// A kernel that the program can launch.
+struct known_kernel {
+  module* of = nullptr;
+  std::string name;
+  int shared_bytes_allowed = 48 * 1024;
+};
+
+/// The number that an environment variable holds.
+inline long long setting(const char* name, long long otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+struct runtime_state {
+  static runtime_state& of_process() {
+    static runtime_state& state = *new runtime_state;
+    return state;
+  }
+
+  std::recursive_mutex mutex;
+  std::vector<std::unique_ptr<module>> modules;
+  std::map<const void*, known_kernel> kernels;  ///< by the host's function
+  cudaError_t last_error = cudaSuccess;         ///< until it is asked for
+  std::string fault_text;                       ///< of the latest kernel that failed
+  std::uint64_t launches = 0;
+  counts done;
+  double seconds = 0;
+  const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
+  const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
+  const int multiprocessors = static_cast<int>(setting("TENON_PTX_MULTIPROCESSORS", 4));
+  const int shared_bytes_per_block = static_cast<int>(setting("TENON_PTX_SHARED_BYTES", 227 * 1024));
+
+  cudaError_t keep(cudaError_t code) {
+    if (code != cudaSuccess) last_error = code;
+    return code;
+  }
+};
+
+}  // namespace tenon_test::ptx

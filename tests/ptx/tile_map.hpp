@@ -1,0 +1,26 @@
+// tests/ptx/tile_map.hpp: what the machine keeps of a tensor map in the 128 bytes that a program holds for it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tenon_test::ptx {
+
+/// A tensor whose tiles are copied. The first axis is the one whose elements lie side by side.
+struct tile_map {
+  static constexpr int most_axes = 5;
+  std::uint32_t mark = 0;  ///< `written` of a map that was encoded
+  std::uint8_t rank = 0, element_bytes = 0, swizzle_bytes = 0, fills_nan = 0;
+  std::uint64_t address = 0;
+  std::uint64_t strides[most_axes - 1]{};  ///< in bytes, of the axes after the first
+  std::uint64_t extents[most_axes]{};
+  std::uint16_t box[most_axes]{};
+  std::uint16_t no_value = 0;
+  std::uint32_t element_type = 0;  ///< the driver's number: maps of types of one size differ
+  static constexpr std::uint32_t written = 0x70416d31;
+};
+static_assert(sizeof(tile_map) <= 128);
+static_assert(std::has_unique_object_representations_v<tile_map>);  // equal maps are equal bytes
+
+}  // namespace tenon_test::ptx

@@ -1,0 +1,137 @@
+// tests/ptx/warps.cpp: branches, loops, shuffles, votes, barriers and grids of the machine.
+// SPDX-License-Identifier: Apache-2.0
+#include "ptx/program.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+using namespace tenon_test::ptx;
+using words = std::vector<std::uint32_t>;
+
+words numbers(std::uint32_t count) {
+  words result(count);
+  for (std::uint32_t i = 0; i < count; ++i) result[i] = i;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("lanes leave a loop one after another and meet behind it", "[ptx]") {
+  const words found = results_of<std::uint32_t>(R"(.reg .b32 %n; .reg .pred %more;
+mov.u32 %n, 0; mov.u32 %d, 0;
+LOOP: setp.le.u32 %more, %n, %a;
+@!%more bra DONE;
+add.u32 %d, %d, %n; add.u32 %n, %n, 1;
+bra.uni LOOP;
+DONE: shfl.sync.bfly.b32 %d, %d, 1, 0x1f, 0xffffffff;)",
+                                                numbers(64));
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(found[i] == (i ^ 1) * ((i ^ 1) + 1) / 2);
+}
+
+TEST_CASE("shuffles read within their segments", "[ptx]") {
+  const words up =
+      results_of<std::uint32_t>("shfl.sync.up.b32 %d|%t, %a, 3, 0x0, 0xffffffff;\n@!%t mov.u32 %d, 99;", numbers(32));
+  const words down = results_of<std::uint32_t>("shfl.sync.down.b32 %d, %a, 4, 0x1f, 0xffffffff;", numbers(32));
+  const words each_eight = results_of<std::uint32_t>("shfl.sync.idx.b32 %d, %a, 2, 0x181f, 0xffffffff;", numbers(32));
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    CHECK(up[i] == (i < 3 ? 99 : i - 3));
+    CHECK(down[i] == (i < 28 ? i + 4 : i));
+    CHECK(each_eight[i] == i / 8 * 8 + 2);
+  }
+}
+
+TEST_CASE("votes and reductions of a warp", "[ptx]") {
+  const words ballot =
+      results_of<std::uint32_t>("setp.lt.u32 %t, %a, 5;\nvote.sync.ballot.b32 %d, %t, 0xffffffff;", numbers(32));
+  CHECK(ballot == words(32, 31));
+  const words sum = results_of<std::uint32_t>("redux.sync.add.u32 %d, %a, 0xffffffff;", numbers(32));
+  CHECK(sum == words(32, 496));
+  const words some =
+      results_of<std::uint32_t>("setp.lt.u32 %t, %a, 5;\nmov.u32 %d, 0;\n@%t activemask.b32 %d;", numbers(32));
+  CHECK(some[4] == 31);
+  CHECK(some[5] == 0);
+}
+
+TEST_CASE("a reduction at a barrier counts the votes of all warps", "[ptx]") {
+  const words found = results_of<std::uint32_t>("setp.lt.u32 %t, %a, 40;\nbar.red.popc.u32 %d, 0, %t;", numbers(64));
+  CHECK(found == words(64, 40));
+}
+
+TEST_CASE("a barrier of some warps leaves the others alone", "[ptx]") {
+  const words found = results_of<std::uint32_t>(R"(.reg .pred %other;
+mov.u32 %d, 1;
+setp.ge.u32 %other, %a, 64;
+@%other bra DONE;
+bar.sync 3, 64;
+mov.u32 %d, 2;
+DONE: )",
+                                                numbers(96));
+  for (std::uint32_t i = 0; i < 96; ++i) CHECK(found[i] == (i < 64 ? 2 : 1));
+}
+
+TEST_CASE("a block waits for a flag of another block of a cooperative grid", "[ptx]") {
+  const device_array<std::uint32_t> flag(words{0}), out(words(3));
+  const std::string body = R"(
+.reg .b64 %f, %o, %q; .reg .b32 %b, %v; .reg .pred %first, %wait;
+ld.param.u64 %f, [p0]; ld.param.u64 %o, [p1];
+mov.u32 %b, %ctaid.x;
+setp.eq.u32 %first, %b, 0;
+@%first bra RAISE;
+SPIN: ld.acquire.gpu.global.u32 %v, [%f];
+setp.ne.u32 %wait, %v, 5;
+@%wait bra SPIN;
+mul.wide.u32 %q, %b, 4;
+add.s64 %q, %q, %o;
+st.global.u32 [%q], %v;
+ret;
+RAISE: st.release.gpu.global.u32 [%f], 5;
+)";
+  run_body(body, {flag.address(), out.address()}, {.blocks = 3, .threads = 1, .is_cooperative = true});
+  CHECK(out.values() == words{0, 5, 5});
+}
+
+TEST_CASE("a lane spins until another lane of its warp has gone on", "[ptx]") {
+  const device_array<std::uint32_t> flag(words{0});
+  const std::string body = R"(
+.reg .b64 %f; .reg .b32 %i, %v; .reg .pred %first, %wait;
+ld.param.u64 %f, [p0];
+mov.u32 %i, %tid.x;
+setp.ne.u32 %first, %i, 0;
+@!%first bra RAISE;
+SPIN: ld.volatile.global.u32 %v, [%f];
+setp.eq.u32 %wait, %v, 0;
+@%wait bra SPIN;
+bra.uni DONE;
+RAISE: st.volatile.global.u32 [%f], 1;
+DONE: )";
+  CHECK(fault_of(body, {flag.address()}).empty());
+}
+
+TEST_CASE("the same seed gives the same schedule", "[ptx]") {
+  const device_array<std::uint32_t> out(words{0});
+  const std::string body =
+      ".reg .b64 %p; .reg .b32 %v;\nld.param.u64 %p, [p0];\nmov.u32 %v, %ctaid.x;\natom.global.exch.b32 %v, [%p], %v;";
+  const auto last = [&](std::uint64_t seed) {
+    run_body(body, {out.address()}, {.blocks = 50, .threads = 1, .seed = seed});
+    return out.values()[0];
+  };
+  CHECK(last(3) == last(3));
+  bool differ = false;
+  for (std::uint64_t seed = 1; seed < 9; ++seed) differ = differ || last(seed) != last(seed + 1);
+  CHECK(differ);
+}
+
+TEST_CASE("lanes have memory of their own", "[ptx]") {
+  const words found = results_of<std::uint32_t>(R"(.local .align 8 .b8 own[16];
+.reg .b64 %l, %g;
+mov.u64 %l, own;
+cvta.local.u64 %g, %l;
+st.local.u32 [%l+4], %a;
+st.u32 [%g+8], 7;
+ld.u32 %d, [%g+4];
+.reg .b32 %e;
+ld.local.u32 %e, [%l+8];
+add.u32 %d, %d, %e;)",
+                                                numbers(64));
+  for (std::uint32_t i = 0; i < 64; ++i) CHECK(found[i] == i + 7);
+}
