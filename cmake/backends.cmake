@@ -1,4 +1,5 @@
 # What Tenon uses on the host when it is found and never requires: OpenMP, xsimd, libpng and zlib.
+# A search's result is read from its <name>_FOUND: modules make targets of what they only half find, too.
 # Read by Tenon's own build and by the installed package, so the package does not depend on where it was installed.
 # TENON_OPENMP, TENON_XSIMD, TENON_PNG and TENON_ZLIB: AUTO (when found; the default), ON (required) or OFF.
 # SPDX-License-Identifier: Apache-2.0
@@ -16,7 +17,7 @@ endmacro()
 function(tenon_find_openmp)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # a project above this one links them as well
   tenon_find("${TENON_OPENMP}" OpenMP COMPONENTS CXX)
-  if(NOT TARGET OpenMP::OpenMP_CXX OR TARGET tenon_openmp)
+  if(NOT OpenMP_CXX_FOUND OR TARGET tenon_openmp)
     return()
   endif()
   add_library(tenon_openmp INTERFACE IMPORTED GLOBAL)
@@ -28,7 +29,7 @@ endfunction()
 function(tenon_find_xsimd)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
   tenon_find("${TENON_XSIMD}" xsimd)
-  if(NOT TARGET xsimd OR TARGET tenon_xsimd)
+  if(NOT xsimd_FOUND OR TARGET tenon_xsimd)
     return()
   endif()
   add_library(tenon_xsimd INTERFACE IMPORTED GLOBAL)
@@ -43,7 +44,7 @@ function(tenon_find_reader package)
   string(TOLOWER "tenon_${package}" name)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
   tenon_find("${TENON_${package}}" ${package})
-  if(NOT TARGET ${package}::${package} OR TARGET ${name})
+  if(NOT ${package}_FOUND OR TARGET ${name})
     return()
   endif()
   add_library(${name} INTERFACE IMPORTED GLOBAL)

@@ -1,4 +1,4 @@
-# What tests, examples and benchmarks have in common: warnings, this machine's CPU, and CUDA where nvcc is found.
+# What tests, examples and benchmarks have in common: warnings, this machine's CPU, and CUDA where it is asked for.
 # None of it reaches users of tenon::tenon.
 # SPDX-License-Identifier: Apache-2.0
 include(CheckCXXCompilerFlag)
@@ -17,6 +17,9 @@ target_compile_options(tenon_program INTERFACE
 if(TENON_WARNINGS_AS_ERRORS)
   target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
+if(TENON_FILL)
+  target_compile_definitions(tenon_program INTERFACE TENON_FILL=1)
+endif()
 if(TENON_SANITIZE)
   set(flags -fsanitize=${TENON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   if(TENON_SANITIZE MATCHES "address")
@@ -32,8 +35,11 @@ if(TENON_HAS_LLD)
 endif()
 if(TENON_NATIVE)
   check_cxx_compiler_flag(-march=native TENON_HAS_MARCH_NATIVE)
+  # clang++ 19 warns of its own choice of features on some processors: "+avx10.1-256; will be promoted to avx10.1-512".
+  check_cxx_compiler_flag(-Winvalid-feature-combination TENON_HAS_FEATURE_WARNING)
   if(TENON_HAS_MARCH_NATIVE)
-    target_compile_options(tenon_program INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=native>)
+    target_compile_options(tenon_program INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>"
+      "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TENON_HAS_FEATURE_WARNING}>>:-Wno-invalid-feature-combination>")
   endif()
 endif()
 
@@ -43,6 +49,7 @@ set(MPI_CXX_SKIP_MPICXX ON)  # its C functions are enough
 if(NOT TENON_SANITIZE)
   tenon_find("${TENON_MPI}" MPI COMPONENTS CXX)
 endif()
+set(TENON_HAS_MPI "${MPI_CXX_FOUND}")
 # Lets tests run on several ranks of this machine, as root too, on fewer cores than ranks: for Open MPI 4 and 5.
 set(TENON_MPI_ENVIRONMENT "OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
   "OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe")
@@ -50,32 +57,31 @@ set(TENON_MPI_ENVIRONMENT "OMP_NUM_THREADS=1;OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW
 option(TENON_COMPILE_ONLY "Tests are compiled to see that they compile: no code of the host, slow kernels" OFF)
 
 set(TENON_HAS_CUDA OFF)
-if(NOT TENON_CUDA STREQUAL "OFF")
+if(TENON_CUDA)
   include(CheckLanguage)
-  if(NOT TENON_CUDA STREQUAL "AUTO" AND NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(TENON_NVCC nvcc PATHS /usr/local/cuda/bin)  # where the toolkit lies when no PATH names it
     if(TENON_NVCC)
       set(CMAKE_CUDA_COMPILER "${TENON_NVCC}")
     endif()
   endif()
   check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90a-real 120-real 120-virtual)
-    endif()
-    enable_language(CUDA)
-    if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native")
-      if(NOT CMAKE_CUDA_ARCHITECTURES_NATIVE)
-        message(FATAL_ERROR "No GPU answers on this machine, so there is no native CUDA architecture to compile for; "
-          "the preset test needs no GPU, the preset cuda only compiles.")
-      endif()
-      # Hopper's matrix instructions exist for 90a alone.
-      string(REGEX REPLACE "(^|;)90(-real)?" "\\190a-real" CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
-    endif()
-    set(TENON_HAS_CUDA ON)
-  elseif(NOT TENON_CUDA STREQUAL "AUTO")
+  if(NOT CMAKE_CUDA_COMPILER)
     message(FATAL_ERROR "TENON_CUDA is ${TENON_CUDA}, but no CUDA compiler was found")
   endif()
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90a-real 120-real 120-virtual)
+  endif()
+  enable_language(CUDA)
+  if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native")
+    if(NOT CMAKE_CUDA_ARCHITECTURES_NATIVE)
+      message(FATAL_ERROR "No GPU answers on this machine, so there is no native CUDA architecture to compile for; "
+        "the preset test needs no GPU, the preset cuda only compiles.")
+    endif()
+    # Hopper's matrix instructions exist for 90a alone.
+    string(REGEX REPLACE "(^|;)90(-real)?" "\\190a-real" CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
+  endif()
+  set(TENON_HAS_CUDA ON)
 endif()
 if(TENON_HAS_CUDA)
   # As an option: CMake 3.25 does not know that nvcc has C++20.

@@ -1,140 +1,136 @@
-// tests/fuzz/files.cpp: files damaged at random, thousands of times.
-// A parser reads them or throws file_error; anything else, a crash or a sanitizer's report included, is a fault.
+// tests/fuzz/files.cpp: files damaged at random, thousands of each kind, and memory that runs out while they are read.
+// A reader takes them or throws file_error; anything else, a crash or a sanitizer's report included, is a fault.
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <tenon/data/image_folder.hpp>
+#include <tenon/device/sanitizer.hpp>
 #include <tenon/io/csv.hpp>
 #include <tenon/io/idx.hpp>
-#include <tenon/io/npy.hpp>
 #include <tenon/io/npz.hpp>
 #include <tenon/io/png.hpp>
-#include <tenon/io/pnm.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/io/text.hpp>
 
+#include "fuzz/readers/damage.hpp"
 #include "support/deflated.hpp"
-#include "support/random.hpp"
-#include "support/scratch_file.hpp"
+#include "support/failing_allocation.hpp"
 #include "support/stored_archive.hpp"
+#include "support/text_of.hpp"
 
 namespace io = tenon::io;
-using tenon_test::bytes;
 
 namespace {
 
-/// One to four changes: a byte, a bit, a cut, an insertion, or a piece copied elsewhere.
-bytes damaged(bytes content, tenon_test::random_source& random) {
-  for (auto changes = 1 + random.below(4); changes > 0 && !content.empty(); --changes) {
-    const auto size = static_cast<std::int64_t>(content.size());
-    const auto at = static_cast<std::size_t>(random.below(size));
-    const auto place = content.begin() + static_cast<std::ptrdiff_t>(at);
-    switch (random.below(5)) {
-      case 0:
-        content[at] = static_cast<std::uint8_t>(random.bits());
-        break;
-      case 1:
-        content[at] = static_cast<std::uint8_t>(content[at] ^ (1u << random.below(8)));
-        break;
-      case 2:
-        content.erase(place, content.end());
-        break;
-      case 3:
-        content.insert(place, static_cast<std::size_t>(random.below(9)), static_cast<std::uint8_t>(random.bits()));
-        break;
-      default:
-        content[at] = content[static_cast<std::size_t>(random.below(size))];
-    }
-  }
-  return content;
-}
-
-/// Reads `rounds` damaged versions of a good file; returns how many were refused.
-template <class Read>
-int count_refusals(const bytes& good, int rounds, const Read& read) {
-  const tenon_test::scratch_file file("fuzz");
-  tenon_test::random_source random(17);
-  int refused = 0;
-  for (int round = 0; round < rounds; ++round) {
-    file.write(damaged(good, random));
-    try {
-      read(file.path);
-    } catch (const tenon::file_error&) {
-      ++refused;
-    }
-  }
-  return refused;
-}
-
 template <class Write>
-bytes written(const Write& write) {
-  const tenon_test::scratch_file file("good");
+fuzz::bytes written(const Write& write) {
+  const fuzz::memory_file file("good");
   write(file.path);
   return io::read_bytes("fuzz", file.path);
 }
 
-constexpr int rounds = 3000;
+/// Reads a file while each of its larger blocks of memory fails in turn, and then none does.
+template <class Read>
+void check_little_memory(const fuzz::bytes& content, const Read& read) {
+  const fuzz::memory_file file("memory");
+  file.write(content);
+  int failures = 0;
+  for (bool is_read = false; !is_read && failures < 1000;) {
+    std::string refusal;
+    tenon_test::blocks_left = failures;
+    try {
+      read(file.path);
+      is_read = true;
+    } catch (const tenon::file_error& refused) {
+      refusal = refused.what();
+    }
+    tenon_test::blocks_left = -1;
+    if (is_read) break;
+    ++failures;
+    CHECK(tenon_test::has(refusal, file.path.string() + ": there is too little memory for what "));
+  }
+  CHECK(failures > 0);
+  CHECK(failures < 1000);
+}
+
+const tenon::tensor<std::uint8_t, tenon::rank<2>> ones({40, 40});
 
 }  // namespace
 
-TEST_CASE("damaged IDX files are read or refused", "[files]") {
-  const bytes good = written([](const auto& path) {
-    io::write_idx(path, tenon::tensor<std::uint8_t, tenon::rank<2>>({2, 3}, {1, 2, 3, 4, 5, 6}));
-  });
-  CHECK(count_refusals(good, rounds, [](const auto& path) { io::read_idx<2>(path); }) > rounds / 2);
+TEST_CASE("damaged files of every kind are read or refused", "[files]") {
+  constexpr int rounds = 1500;
+  for (const auto& kind : fuzz::all_formats()) {
+    tenon_test::random_source random(17);
+    int accepted = 0, damaged = 0;
+    for (int round = 0; round < rounds; ++round) {
+      const auto made = kind.make(random);
+      accepted += fuzz::is_accepted(kind, made) ? 1 : 0;
+      damaged += fuzz::is_accepted(kind, fuzz::attack(kind, made, random)) ? 1 : 0;
+    }
+    INFO(kind.name << ": " << accepted << " of " << rounds << " accepted as made, " << damaged << " as damaged");
+    CHECK(accepted > rounds / 50);
+    CHECK(damaged < accepted);
+  }
 }
 
-TEST_CASE("damaged NPY files are read or refused", "[files]") {
-  const bytes good = written(
-      [](const auto& path) { io::write_npy(path, tenon::tensor<float, tenon::rank<2>>({2, 3}, {1, 2, 3, 4, 5, 6})); });
-  CHECK(count_refusals(good, rounds, [](const auto& path) { io::read_npy<float, 2>(path); }) > rounds / 4);
-}
-
-TEST_CASE("damaged safetensors files are read or refused", "[files]") {
-  const bytes good = written([](const auto& path) {
-    io::safetensors_writer writer;
-    writer.add("0.weight", tenon::tensor<float, tenon::rank<2>>({2, 3}, {1, 2, 3, 4, 5, 6}));
-    writer.add("0.bias", tenon::tensor<tenon::half, tenon::rank<1>>({2}));
-    writer.save(path);
-  });
-  const auto read = [](const auto& path) {
-    const io::safetensors_file file(path);
-    tenon::tensor<float, tenon::rank<2>> weight({2, 3});
-    file.read("0.weight", weight);
-  };
-  CHECK(count_refusals(good, rounds, read) > rounds / 2);
-}
-
-TEST_CASE("damaged NPZ files are read or refused", "[files]") {
-  const bytes array = written(
-      [](const auto& path) { io::write_npy(path, tenon::tensor<float, tenon::rank<2>>({2, 3}, {1, 2, 3, 4, 5, 6})); });
-  const auto read = [](const auto& path) { io::npz_file(path).read<float, 2>("x"); };
-  CHECK(count_refusals(tenon_test::stored_archive(array).file(), rounds, read) > rounds / 2);
+TEST_CASE("too little memory for what a file holds is named with the file", "[files]") {
+  const auto npy = written([](const auto& path) { io::write_npy(path, ones); });
+  check_little_memory(npy, [](const auto& path) { io::read_npy<std::uint8_t, 2>(path); });
+  const auto read_npz = [](const auto& path) { io::npz_file(path).read<std::uint8_t, 2>("x"); };
+  check_little_memory(tenon_test::stored_archive(npy).file(), read_npz);
 #if TENON_ZLIB != 0
-  tenon_test::stored_archive compressed(array, tenon_test::deflated(array));
-  compressed.enlarge();
-  CHECK(count_refusals(compressed.file(), rounds, read) > rounds / 2);
+  check_little_memory(tenon_test::stored_archive(npy, tenon_test::deflated(npy)).file(), read_npz);
 #endif
+  check_little_memory(written([](const auto& path) { io::write_idx(path, ones); }),
+                      [](const auto& path) { io::read_idx<2>(path); });
+  check_little_memory(written([](const auto& path) {
+                        io::safetensors_writer writer;
+                        writer.add(std::string(300, 'x'), ones);
+                        writer.save(path);
+                      }),
+                      [](const auto& path) { io::safetensors_file file(path); });
+  std::string table = "a,b\n";
+  for (int row = 0; row < 100; ++row) table += "1,2\n";
+  check_little_memory(tenon_test::bytes_of(table), [](const auto& path) { io::csv_table(path).columns<double>(); });
+  check_little_memory(tenon_test::bytes_of(table), [](const auto& path) { io::read_text(path); });
+  const auto image = tenon_test::bytes_of("P5 40 40 255 " + std::string(1600, 'x'));
+  check_little_memory(image, [](const auto& path) { io::read_pnm(path); });
 }
 
-TEST_CASE("damaged tables are read or refused", "[files]") {
-  const bytes good = tenon_test::bytes_of("a,b\n1,2.5\n\"3\",-4e1\nNA,5\n");
-  CHECK(count_refusals(good, rounds, [](const auto& path) { io::csv_table(path).columns<float>(); }) > rounds / 4);
+TEST_CASE("a file beyond the memory of the process is refused", "[files]") {
+  if (tenon::detail::address_sanitized || tenon::detail::thread_sanitized) return;  // they reserve the address space
+  const tenon_test::scratch_file file("large");
+  file.write({});
+  std::filesystem::resize_file(file.path, std::uintmax_t{1} << 32);  // no disk is used
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit{std::uint64_t{1} << 31, std::uint64_t{1} << 31};
+    setrlimit(RLIMIT_AS, &limit);
+    try {
+      io::read_bytes("read", file.path);
+    } catch (const tenon::file_error& refused) {
+      _exit(std::string(refused.what()).ends_with("memory for what 4294967296 bytes hold") ? 0 : 2);
+    } catch (...) {
+      _exit(3);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("damaged images are read or refused", "[files]") {
-  const auto read = [](const auto& path) { io::read_pnm(path); };
-  CHECK(count_refusals(tenon_test::bytes_of("P6 2 2 255 abcdefghijkl"), rounds, read) > rounds / 2);
-  CHECK(count_refusals(tenon_test::bytes_of("P2 # note\n3 2 99 1 2 3 4 5 6"), rounds, read) > rounds / 4);
 #if TENON_PNG != 0
-  const bytes good{
-      0x89, 0x50, 0x4e, 0x47, 0xd,  0xa,  0x1a, 0xa,  0,    0,    0,    0xd,  0x49, 0x48, 0x44, 0x52, 0,
-      0,    0,    1,    0,    0,    0,    1,    8,    0,    0,    0,    0,    0x3a, 0x7e, 0x9b, 0x55, 0,
-      0,    0,    0xa,  0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0x10, 4,    0,    0,    0x13, 0,    0x12,
-      0xa6, 0xc,  0xbe, 0xd5, 0,    0,    0,    0,    0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};  // one pixel
-  const auto read_png = [](const auto& path) { io::read_png(path); };
-  CHECK(count_refusals(good, rounds, read_png) > rounds / 4);
+TEST_CASE("too little memory for the pixels of a PNG file is named with the file", "[files]") {
+  png_image pixels{};
+  pixels.version = PNG_IMAGE_VERSION, pixels.width = 40, pixels.height = 40, pixels.format = PNG_FORMAT_RGB;
+  const fuzz::bytes samples(PNG_IMAGE_SIZE(pixels));
+  png_alloc_size_t size = 8192;
+  fuzz::bytes content(size);
+  REQUIRE(png_image_write_to_memory(&pixels, content.data(), &size, 0, samples.data(), 0, nullptr) != 0);
+  content.resize(size);
+  check_little_memory(content, [](const auto& path) { io::read_png(path); });
+}
 #endif
-}
-
-TEST_CASE("damaged text is read or refused", "[files]") {
-  const bytes good = tenon_test::bytes_of("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
-  CHECK(count_refusals(good, rounds, [](const auto& path) { io::characters_of(io::read_text(path)); }) > rounds / 4);
-}

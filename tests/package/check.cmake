@@ -1,17 +1,9 @@
 # Builds and runs the user's program in one way, and compares what it prints.
 # Variables: way, tenon_source, tenon_build, version, scratch, compiler, generator.
 # SPDX-License-Identifier: Apache-2.0
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 file(REMOVE_RECURSE "${scratch}")
 file(MAKE_DIRECTORY "${scratch}")
-
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(failed)
-    list(JOIN ARGN " " line)
-    message(FATAL_ERROR "${line}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
 
 if(way STREQUAL "include_only")
   run("${compiler}" -std=c++20 "-I${tenon_source}/include" "${CMAKE_CURRENT_LIST_DIR}/main.cpp" -o "${scratch}/user")
@@ -27,8 +19,17 @@ else()
     set(where "-DFETCHCONTENT_SOURCE_DIR_TENON=${tenon_source}")
   endif()
   run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${way}" -B "${scratch}" -G "${generator}" "${where}"
-    "-DTENON_VERSION=${version}" "-DCMAKE_CXX_COMPILER=${compiler}" -DCMAKE_BUILD_TYPE=Debug --no-warn-unused-cli)
+    "-DTENON_VERSION=${version}" "-DCMAKE_CXX_COMPILER=${compiler}" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+    --no-warn-unused-cli)
   run("${CMAKE_COMMAND}" --build "${scratch}")
+endif()
+
+# Nothing of Tenon's own build reaches the user's: no optimisation, no processor, no warnings.
+if(EXISTS "${scratch}/compile_commands.json")
+  file(STRINGS "${scratch}/compile_commands.json" commands REGEX "\"command\": .*main[.]cpp")
+  if(NOT commands MATCHES "-isystem ?[^ ]*include" OR commands MATCHES " -(W|O[0-9s]|march|fuse-ld)")
+    message(FATAL_ERROR "flags of the user's program: ${commands}")
+  endif()
 endif()
 
 run("${scratch}/user")
