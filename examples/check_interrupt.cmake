@@ -1,11 +1,22 @@
 # Interrupts an endless training, twice, as Ctrl-C does: it must end by itself, with code 130 and a checkpoint, and go
 # on. Variables: program, which takes the options of examples/mnist; folder, which this may overwrite.
 # SPDX-License-Identifier: Apache-2.0
-find_program(timeout timeout REQUIRED)
+# Each interruption waits for a step of its own in the log.
+find_program(shell sh REQUIRED)
+set(interrupt [[
+  program=$1 log=$2 steps=$3
+  shift 3
+  "$program" "$@" &
+  training=$!
+  until [ "$(cat "$log" 2>/dev/null | grep -c '^[0-9]*,')" -gt "$steps" ] || ! kill -0 $training; do sleep 0.05; done
+  kill -INT $training
+  wait $training]])
+set(steps 0)
 file(REMOVE_RECURSE "${folder}")
 file(MAKE_DIRECTORY "${folder}")
-foreach(steps_before IN ITEMS 0 1)
-  execute_process(COMMAND "${timeout}" --preserve-status --foreground --signal=INT --kill-after=60 3 "${program}"
+foreach(run IN ITEMS first second)
+  set(steps_before ${steps})
+  execute_process(COMMAND "${shell}" -c "${interrupt}" sh "${program}" "${folder}/log.csv" ${steps_before}
     --limit 40 --batch 8 --epochs 1000000 --checkpoint "${folder}/checkpoint" --resume --csv "${folder}/log.csv"
     --plot "${folder}/plot.svg"
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)

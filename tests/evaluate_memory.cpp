@@ -26,10 +26,11 @@ using vector = tenon::tensor<float, rank<1>, Space>;
 /// Softmax regression: a step is products, rows, reductions and a long sum that blocks share.
 template <class Space>
 struct training {
-  matrix<tenon::pinned> next{{60, 200}};
-  matrix<Space> x{{60, 200}}, wanted{{60, 10}}, weight{{200, 10}}, error{{60, 10}};
+  matrix<tenon::pinned> next = matrix<tenon::pinned>({60, 200});
+  matrix<Space> x = matrix<Space>({60, 200}), wanted = matrix<Space>({60, 10}), weight = matrix<Space>({200, 10}),
+                error = matrix<Space>({60, 10});
   vector<Space> bias{{10}};
-  tenon::tensor<float, tenon::shape<>, Space> norm, loss;
+  tenon::tensor<float, tenon::shape<>, Space> norm = tenon::zeros<float, Space>(tenon::shape<>{}), loss = norm;
 
   training() {
     wanted = tenon::uniform<float>(rank<2>(60, 10), 2);

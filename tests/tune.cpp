@@ -94,6 +94,11 @@ TEST_CASE("files that hold no choices are refused by line, and nothing is added"
         "load_tuned: " + file.path.string() + ": line 3 is no choice: 'wmma_product float16 90'");
   CHECK(text_for("tenon tuned products 1\nwmma_product float16 90 132 1 2 3 1 2 1\n").find("line 2") !=
         std::string::npos);
+  CHECK(text_for("tenon tuned products 1\nwmma_product float16 90 132 1 2 3 1 0 1 0\n").find("line 2 is no choice") !=
+        std::string::npos);
+  std::string many = "tenon tuned products 1\n";
+  for (int line = 0; line < 10000; ++line) many += "wmma_product float16 90 132 1 2 3 1 0 1\n";
+  CHECK(text_for(many).find("more than 10000 lines") != std::string::npos);
   CHECK(tuned_products::of_process().entries().empty());
   const auto missing = tenon_test::text_of<tenon::file_error>([] { tenon::load_tuned("/no/tuned"); });
   CHECK(missing == "load_tuned: /no/tuned: there is no folder /no");

@@ -137,7 +137,7 @@ int train(Network& net, const digits& examples, const options& options, Ranks& r
       log.add(step, whole.loss, optimizer.options().lr);
       plot.add(whole.loss);
       if (progress) progress->advance(whole.examples, static_cast<float>(whole.loss));
-      const bool is_last = loader.state().position == loader.batches();
+      const bool is_last = loader.state().position == 0;  // the next epoch begins
       const bool is_due = whole.wants_to_stop || is_last || steps_done() % options.every == 0;
       if (is_due && is_first && !options.checkpoint.empty()) {
         log.csv.flush();

@@ -11,6 +11,7 @@
 #include <tenon/device/launch.hpp>
 #include <tenon/evaluate.hpp>
 #include <tenon/io/bytes.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon {
 
@@ -111,25 +112,42 @@ inline void save_tuned(const std::filesystem::path& path) {
   io::write_bytes("save_tuned", path, parts);
 }
 
-/// Adds what a file of `save_tuned` holds; it takes the place of what is known of the same products.
-/// throws    file_error, which names the line; nothing is added then
-inline void load_tuned(const std::filesystem::path& path) {
-  const auto bytes = io::read_bytes("load_tuned", path);
+namespace detail {
+
+/// The choices of a file of `save_tuned`.
+inline std::vector<std::pair<product_key, product_choice>> parse_tuned(const std::filesystem::path& path,
+                                                                       std::span<const std::uint8_t> bytes) {
+  constexpr int most_lines = 10000;  // each is compared with those before it
   std::istringstream text(std::string(bytes.begin(), bytes.end()));
   std::string line;
-  if (!std::getline(text, line) || line != detail::tuned_heading) {
-    io::refuse("load_tuned", path, compose_text("line 1 is not '", detail::tuned_heading, "'"));
+  if (!std::getline(text, line) || line != tuned_heading) {
+    io::refuse("load_tuned", path, compose_text("line 1 is not '", tuned_heading, "'"));
   }
   std::vector<std::pair<product_key, product_choice>> entries;
   for (int number = 2; std::getline(text, line); ++number) {
+    if (number > most_lines) io::refuse("load_tuned", path, compose_text("more than ", most_lines, " lines"));
     std::istringstream words(line);
     auto& [key, choice] = entries.emplace_back();
     auto& [rows, columns, depth, batches] = key.size;
     words >> key.kernel >> key.element >> key.architecture >> key.multiprocessors >> rows >> columns >> depth >>
         batches >> choice.tile >> choice.parts;
     const bool is_choice = !words.fail() && (choice.tile == 0 || choice.tile == 1) && choice.parts >= 1;
-    if (!is_choice) io::refuse("load_tuned", path, compose_text("line ", number, " is no choice: '", line, "'"));
+    std::string rest;
+    if (!is_choice || words >> rest) {
+      io::refuse("load_tuned", path, compose_text("line ", number, " is no choice: '", line, "'"));
+    }
   }
+  return entries;
+}
+
+}  // namespace detail
+
+/// Adds what a file of `save_tuned` holds; it takes the place of what is known of the same products.
+/// throws    file_error, which names the line, or where memory is too small; nothing is added then
+inline void load_tuned(const std::filesystem::path& path) {
+  const auto bytes = io::read_bytes("load_tuned", path);
+  const auto entries =
+      io::within_memory("load_tuned", path, bytes.size(), [&] { return detail::parse_tuned(path, bytes); });
   for (const auto& [key, choice] : entries) tuned_products::of_process().set(key, choice);
 }
 

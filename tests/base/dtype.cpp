@@ -13,6 +13,9 @@ namespace {
 using tenon::bfloat16;
 using tenon::half;
 
+static_assert(std::is_same_v<tenon::real_type<float>, float>);
+static_assert(std::is_same_v<tenon::real_type<tenon::float8_e4m3>, tenon::float8_e4m3>);
+
 template <class T>
 struct format;  // mantissa bits, least normal exponent, greatest finite value
 template <>

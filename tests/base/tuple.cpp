@@ -41,6 +41,31 @@ TEST_CASE("elements of a tuple are read and written by position", "[tuple]") {
   STATIC_REQUIRE(tenon::get<1>(tenon::make_tuple_of(1, 2, 3)) == 2);
 }
 
+TEST_CASE("a tuple falls apart into names", "[tuple]") {
+  auto [one, text] = tenon::make_tuple_of(1, std::string("two"));
+  one = 3, text += "!";
+  CHECK(text == "two!");
+  const auto [still, pointer] = tenon::make_tuple_of(1, std::make_unique<int>(7));
+  CHECK(*pointer == 7 * still);
+  auto values = tenon::make_tuple_of(1, std::string("two"));
+  auto& [first, second] = values;
+  first = 5, second = "six";
+  CHECK(tenon::get<0>(values) == 5);
+  const auto& [read, word] = values;
+  CHECK(word == "six");
+  auto&& [kept, moved] = tenon::make_tuple_of(read, std::move(second));
+  CHECK(kept == 5);
+  CHECK(moved == "six");
+}
+
+TEST_CASE("values keep the category of their tuple", "[tuple]") {
+  using pair = tenon::tuple<int, std::string>;
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::get<1>(std::declval<pair&>())), std::string&>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::get<1>(std::declval<const pair&>())), const std::string&>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::get<1>(std::declval<pair>())), std::string&&>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::get<1>(std::declval<const pair>())), const std::string&&>);
+}
+
 TEST_CASE("equal types keep their own places", "[tuple]") {
   STATIC_REQUIRE(tenon::get<0>(tenon::make_tuple_of(4, 5)) == 4);
   STATIC_REQUIRE(tenon::get<1>(tenon::make_tuple_of(4, 5)) == 5);

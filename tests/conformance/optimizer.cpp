@@ -30,14 +30,14 @@ array_list adagrad(const call& from) {
                                        .weight_decay = from.attributes.number("norm_coefficient", 0),
                                        .eps = from.attributes.number("epsilon", 0)});
   const auto set = [&]<class Value>(const std::string&, Value& value) {
-    if constexpr (std::is_arithmetic_v<Value>) value = *from.input(1).elements<std::int64_t>();
+    if constexpr (tn::is_number_of_state<Value>) value = *from.input(1).elements<std::int64_t>();
     else value.copy_from(tensor_of<float, tn::host>(from.input(4)));
   };
   optimizer.visit_state(net, set);
   optimizer.step(net);
   array_list results{array_of(net.only.value, from.input(2).rank())};
   optimizer.visit_state(net, [&]<class Value>(const std::string&, Value& value) {
-    if constexpr (!std::is_arithmetic_v<Value>) {
+    if constexpr (!tn::is_number_of_state<Value>) {
       results.push_back(array_of(value.template to<tn::host>(), from.input(4).rank()));
     }
   });

@@ -72,6 +72,21 @@ TEST_CASE("extents that cannot be are refused with axis and extents", "[extents]
   CHECK(has(other, "[3, 4]"));
 }
 
+TEST_CASE("extents are counted, and those beyond are refused where one is 0 as well", "[extents]") {
+  constexpr tenon::index huge = tenon::index{1} << 62;
+  using three = tenon::array<tenon::index, 3>;
+  STATIC_REQUIRE(tenon::is_countable(three{{0, huge, 1}}));
+  STATIC_REQUIRE(!tenon::is_countable(three{{0, huge, huge}}));
+  STATIC_REQUIRE(!tenon::is_countable(three{{1, 1, huge}}, 4));
+  for (const auto& extents : {three{{0, huge, huge}}, three{{huge, 0, huge}}, three{{huge, huge, 0}}}) {
+    CHECK(!tenon::is_countable(extents));
+    CHECK(has(tenon_test::text_of<tenon::shape_error>([&] { rank<3>{extents}; }),
+              "have more elements than can be counted"));
+  }
+  CHECK(rank<3>(huge, 0, 1).count() == 0);
+  CHECK(rank<3>(huge, 1, 1).count() == huge);
+}
+
 TEST_CASE("axes count from the back when negative", "[extents]") {
   STATIC_REQUIRE(tenon::normalise_axis(-1, 3) == 2);
   STATIC_REQUIRE(tenon::normalise_axis(-3, 3) == 0);

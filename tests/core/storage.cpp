@@ -7,10 +7,10 @@
 
 namespace {
 
-using block = tenon::storage<int, tenon::host>;
+using int_block = tenon::storage<int, tenon::host>;
 
-block counted(int count) {
-  block result(count);
+int_block counted(int count) {
+  int_block result(count);
   for (int i = 0; i < count; ++i) result.data()[i] = i;
   return result;
 }
@@ -18,21 +18,21 @@ block counted(int count) {
 }  // namespace
 
 TEST_CASE("a block knows its elements", "[storage]") {
-  const block memory = counted(5);
+  const int_block memory = counted(5);
   CHECK(memory.count() == 5);
   CHECK(memory.bytes() == 20);
   CHECK(memory.data()[4] == 4);
 }
 
 TEST_CASE("an empty block holds no memory", "[storage]") {
-  CHECK(block().data() == nullptr);
-  CHECK(block(0).data() == nullptr);
-  const block copy = block(0);
+  CHECK(int_block().data() == nullptr);
+  CHECK(int_block(0).data() == nullptr);
+  const int_block copy = int_block(0);
   CHECK(copy.count() == 0);
 }
 
 TEST_CASE("copies are deep", "[storage]") {
-  block first = counted(4), second = first;
+  int_block first = counted(4), second = first;
   second.data()[0] = 100;
   CHECK(first.data()[0] == 0);
   CHECK(second.data()[3] == 3);
@@ -48,23 +48,34 @@ TEST_CASE("copies are deep", "[storage]") {
 }
 
 TEST_CASE("assigning a block to itself keeps it", "[storage]") {
-  block memory = counted(3);
-  const block& same = memory;
+  int_block memory = counted(3);
+  const int_block& same = memory;
   memory = same;
   CHECK(memory.data()[2] == 2);
 }
 
 TEST_CASE("moves hand the memory over", "[storage]") {
-  block first = counted(4);
+  int_block first = counted(4);
   const int* const memory = first.data();
-  const block second = std::move(first);
+  const int_block second = std::move(first);
   CHECK(second.data() == memory);
   CHECK(first.data() == nullptr);
   CHECK(first.count() == 0);
 }
 
 TEST_CASE("counts that cannot be are refused", "[storage]") {
-  CHECK_THROWS_AS(block(-1), tenon::shape_error);
-  CHECK_THROWS_AS(block(INT64_MAX), tenon::shape_error);
-  CHECK_THROWS_AS(block(INT64_MAX / 4 + 1), tenon::shape_error);
+  CHECK_THROWS_AS(int_block(-1), tenon::shape_error);
+  CHECK_THROWS_AS(int_block(INT64_MAX), tenon::shape_error);
+  CHECK_THROWS_AS(int_block(INT64_MAX / 4 + 1), tenon::shape_error);
 }
+
+#if TENON_FILL != 0
+TEST_CASE("storage is filled", "[storage]") {
+  const tenon::storage<float, tenon::host> memory(1000);
+  float expected = 0;
+  tenon::fill_unwritten<float>(&expected, sizeof expected);
+  for (tenon::index i = 0; i < memory.count(); ++i) {
+    CHECK(std::memcmp(memory.data() + i, &expected, sizeof expected) == 0);
+  }
+}
+#endif

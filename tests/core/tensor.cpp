@@ -58,17 +58,31 @@ TEST_CASE("extents that cannot be are refused", "[tensor]") {
   CHECK_THROWS_AS(matrix({large, large * 256}), tenon::shape_error);
 }
 
-TEST_CASE("a default tensor takes the extents of its first assignment only", "[tensor]") {
+TEST_CASE("a tensor assigned to one of its type replaces it", "[tensor]") {
   matrix a;
   CHECK(a.is_empty());
   a = matrix({2, 2}, {1, 2, 3, 4});
   CHECK_FALSE(a.is_empty());
   CHECK(a(1, 1) == 4.0f);
-  CHECK_THROWS_AS((a = matrix({2, 3})), tenon::shape_error);
-  const matrix other({3, 2});
-  CHECK_THROWS_AS((a = other), tenon::shape_error);
-  CHECK(a.extent(1) == 2);
-  CHECK(a(1, 1) == 4.0f);
+  a = matrix({1, 3}, {5, 6, 7});
+  CHECK(a.shape() == rank<2>(1, 3));
+  CHECK(a(0, 2) == 7.0f);
+  const matrix other({3, 2}, {1, 2, 3, 4, 5, 6});
+  a = other;
+  CHECK(a.shape() == rank<2>(3, 2));
+  CHECK(a(2, 1) == 6.0f);
+  CHECK(other(2, 1) == 6.0f);
+}
+
+TEST_CASE("tensors of any extents are swapped, sorted and erased", "[tensor]") {
+  std::vector<matrix> all;
+  for (tenon::index rows = 1; rows < 4; ++rows) all.push_back(matrix({rows, 1}));
+  all.erase(all.begin());
+  CHECK(all.front().extent(0) == 2);
+  std::swap(all[0], all[1]);
+  CHECK(all.front().extent(0) == 3);
+  STATIC_REQUIRE(std::is_nothrow_move_assignable_v<matrix>);
+  STATIC_REQUIRE(std::is_nothrow_swappable_v<matrix>);
 }
 
 TEST_CASE("copies are deep and keep the memory of the destination", "[tensor]") {
@@ -83,6 +97,8 @@ TEST_CASE("copies are deep and keep the memory of the destination", "[tensor]") 
   const matrix& same = b;
   b = same;
   CHECK(b(1, 1) == 4.0f);
+  b = matrix({4, 1}, {1, 2, 3, 4});
+  CHECK(b.extent(0) == 4);
 }
 
 TEST_CASE("a tensor is made from one of another type or shape", "[tensor]") {
@@ -104,6 +120,14 @@ TEST_CASE("moves hand elements over and leave an empty tensor", "[tensor]") {
   CHECK(a.is_empty());
   a = matrix({5, 1});
   CHECK(a.extent(0) == 5);
+  a = std::move(b);
+  CHECK(a.data() == memory);
+  CHECK(b.is_empty());
+  matrix& same = a;
+  a = std::move(same);
+  CHECK(a(1, 1) == 4.0f);
+  a = b;
+  CHECK(a.is_empty());
   STATIC_REQUIRE(std::is_nothrow_move_constructible_v<matrix>);
 }
 

@@ -111,6 +111,41 @@ TEST_CASE("images are resized to the size that is asked for", "[image_folder]") 
   }
 }
 
+TEST_CASE("images that resizing would make enormous are refused", "[image_folder]") {
+  const scratch_folder folder;
+  folder.add("a/0.pgm", tenon::rank<3>(1, 1, 256), 0);
+  folder.add("a/1.pgm", tenon::rank<3>(1, 1, 1000000), 0);
+  folder.add("a/2.pgm", tenon::rank<3>(1, 257, 1), 0);
+  folder.add("a/3.pgm", tenon::rank<3>(1, 0, 3), 0);
+  for (const auto fit : {data::image_fit::cover, data::image_fit::stretch}) {
+    const data::image_folder images(folder.path, {.size = {8, 8}, .fit = fit});
+    auto batch = images.make_batch(1);
+    images.copy_example(0, batch, 0);
+    const auto refusal = [&](tenon::index i) {
+      return tenon_test::text_of<tenon::file_error>([&] { images.copy_example(i, batch, 0); });
+    };
+    CHECK(has(refusal(1), "/a/1.pgm: 1 x 1000000 pixels, expected edges that differ by a factor of at most 256"));
+    CHECK(has(refusal(2), "/a/2.pgm: 257 x 1 pixels"));
+    CHECK(has(refusal(3), "/a/3.pgm: 0 x 3 pixels"));
+  }
+  const data::image_folder cut(folder.path, {.size = {8, 8}});
+  auto batch = cut.make_batch(1);
+  for (tenon::index i = 0; i < 4; ++i) cut.copy_example(i, batch, 0);
+  CHECK(std::get<0>(batch)(0, 0, 4, 4) == 0);
+}
+
+TEST_CASE("folders that may not be read are refused", "[image_folder]") {
+  const scratch_folder folder;
+  folder.add("a/0.pgm", tenon::rank<3>(1, 1, 1), 0);
+  std::filesystem::permissions(folder.path / "a", std::filesystem::perms::none);
+  const auto read = [&] { data::image_folder(folder.path, {}); };
+  const uid_t user = geteuid();
+  const bool is_other = user != 0 || seteuid(65534) == 0;  // the superuser may read everything
+  if (is_other) CHECK(has(tenon_test::text_of<tenon::file_error>(read), "/a: it cannot be read: Permission denied"));
+  CHECK((user != 0 || seteuid(user) == 0));
+  std::filesystem::permissions(folder.path / "a", std::filesystem::perms::owner_all);
+}
+
 TEST_CASE("what cannot be read is named by its file", "[image_folder]") {
   const scratch_folder folder;
   CHECK(has(folder.refusal(), "it holds no folders, expected one for each class"));

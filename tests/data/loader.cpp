@@ -186,13 +186,40 @@ TEST_CASE("a state is visited by name, and set", "[loader]") {
   data::loader<numbers> resumed(examples, {.batch = 4});
   const tenon::index saved[] = {1, 2, 3};
   int number = 0;
-  resumed.visit_state(
-      network, [&]<class Value>(const std::string&, Value& value) { value = static_cast<Value>(saved[number++]); });
+  resumed.visit_state(network, [&](const std::string&, auto& value) {
+    value = static_cast<decltype(value.number())>(saved[number++]);
+  });
   CHECK(resumed.state() == loader.state());
   CHECK(batches_of(resumed, 1).size() == 4);
   CHECK(batches_of(resumed, 1).size() == 6);  // resumed once
   CHECK(tenon_test::text_of<tenon::index_error>([&] { resumed.restore({0, 7, 0}); }) ==
         "loader: restore: epoch 0, position 7, expected at least 0, and a position of at most 6 batches");
+}
+
+TEST_CASE("after the last batch of an epoch the next one begins", "[loader]") {
+  const numbers examples(6);
+  data::loader<numbers> loader(examples, {.batch = 2, .seed = 3});
+  CHECK(batches_of(loader, 4).size() == 3);
+  CHECK(loader.state() == data::loader_state{5, 0, 3});
+  data::loader<numbers> resumed(examples, {.batch = 2});
+  resumed.restore({4, 3, 3});  // as the same state was written before
+  CHECK(resumed.state() == loader.state());
+  CHECK(batches_of(resumed, resumed.state().epoch).size() == 3);
+  const numbers none(0);
+  data::loader<numbers> empty(none);
+  empty.restore({7, 0, 1});
+  CHECK(empty.state() == data::loader_state{7, 0, 1});
+}
+
+TEST_CASE("a position is kept until a batch of its epoch is given out", "[loader]") {
+  const numbers examples(20);
+  data::loader<numbers> loader(examples, {.batch = 2});
+  loader.restore({1, 7, 3});
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto unused = loader.epoch(1);
+    CHECK(loader.state() == data::loader_state{1, 7, 3});
+  }
+  CHECK(batches_of(loader, 1).size() == 3);
 }
 
 TEST_CASE("examples learn the epoch, and statements of workers stay on their thread", "[loader]") {

@@ -109,8 +109,7 @@ TEST_CASE("labels are resized by their nearest elements", "[resize]") {
 }
 
 TEST_CASE("cubic filters go beyond bytes, bytes do not", "[resize]") {
-  byte_image edge({1, 1, 4});
-  edge(0, 0, 2) = edge(0, 0, 3) = 255;
+  const byte_image edge(tenon::rank<3>(1, 1, 4), {0, 0, 255, 255});
   using filter = tenon::antialiased<tenon::cubic_filter<2>>;
   const float_image values = tenon::cast<float>(edge);
   const float_image beyond = data::resize<filter>(values, {1, 12});

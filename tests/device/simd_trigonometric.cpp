@@ -1,4 +1,4 @@
-// tests/device/simd_trigonometric.cpp: sine and cosine of packs against the C library in long double.
+// tests/device/simd_trigonometric.cpp: sine, cosine and tangent of packs against the C library in long double.
 // Numbers next to multiples of pi/2, where reduction must not lose what is left, and beyond the limit of reduction.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/simd_trigonometric.hpp>
@@ -11,8 +11,10 @@ namespace {
 
 const auto sin_of = [](auto x) { return simd::sin(x); };
 const auto cos_of = [](auto x) { return simd::cos(x); };
+const auto tan_of = [](auto x) { return simd::tan(x); };
 const auto sin_exact = [](long double x) { return std::sin(x); };
 const auto cos_exact = [](long double x) { return std::cos(x); };
+const auto tan_exact = [](long double x) { return std::tan(x); };
 
 /// The neighbours of multiples of pi/2 up to `most` of them.
 template <class T>
@@ -28,28 +30,32 @@ auto near_multiples(std::int64_t most) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sine and cosine are within two units in the last place", "[simd_trigonometric]", float, double) {
+TEMPLATE_TEST_CASE("sine, cosine and tangent are within two units", "[simd_trigonometric]", float, double) {
   const double limit = static_cast<double>(simd::math_table<TestType>::trigonometric_limit);
   const std::vector<std::pair<double, double>> ranges = {
       {-1, 1}, {-10, 10}, {-1.1 * limit, 1.1 * limit}, {-1e-7, 1e-7}};
   tenon_test::check_function<TestType>(sin_of, sin_exact, ranges);
   tenon_test::check_function<TestType>(cos_of, cos_exact, ranges);
+  tenon_test::check_function<TestType>(tan_of, tan_exact, ranges);
 }
 
 TEMPLATE_TEST_CASE("what is left next to multiples of pi/2", "[simd_trigonometric]", float, double) {
   for (const std::int64_t most : {4, 2000, 1000000}) {
     CHECK(tenon_test::measure<TestType>(sin_of, sin_exact, near_multiples<TestType>(most)).worst <= 2);
     CHECK(tenon_test::measure<TestType>(cos_of, cos_exact, near_multiples<TestType>(most)).worst <= 2);
+    CHECK(tenon_test::measure<TestType>(tan_of, tan_exact, near_multiples<TestType>(most)).worst <= 2);
   }
 }
 
-TEMPLATE_TEST_CASE("sine and cosine of special numbers", "[simd_trigonometric]", float, double) {
+TEMPLATE_TEST_CASE("sine, cosine and tangent of special numbers", "[simd_trigonometric]", float, double) {
   const TestType infinity = std::numeric_limits<TestType>::infinity();
   for (const TestType each : {infinity, -infinity, std::numeric_limits<TestType>::quiet_NaN()}) {
     CHECK(std::isnan(simd::sin(each)));
     CHECK(std::isnan(simd::cos(each)));
+    CHECK(std::isnan(simd::tan(each)));
   }
   CHECK(std::signbit(simd::sin(-TestType(0))));
   CHECK(!std::signbit(simd::sin(TestType(0))));
+  CHECK(std::signbit(simd::tan(-TestType(0))));
   CHECK(simd::cos(TestType(0)) == 1);
 }

@@ -160,3 +160,20 @@ TEST_CASE("an operand without a name is owned", "[compositions]") {
   CHECK(numbers_of(e) == numbers{0.5, 0.5});
   CHECK(numbers_of(f) == numbers{0, 0});
 }
+
+TEMPLATE_LIST_TEST_CASE("axes without elements", "[compositions]", tenon_test::spaces) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const tenon::tensor<float, rank<2>, TestType> wide({2, 0}), high({0, 3});
+  CHECK(numbers_of(tenon::softmax(wide, axis<-1>)) == numbers{});
+  CHECK(numbers_of(tenon::softmax(high, axis<0>)) == numbers{});
+  CHECK(numbers_of(tenon::softmax(wide, axis<0>)) == numbers{});
+  CHECK(numbers_of(tenon::log_softmax(wide, axis<-1>)) == numbers{});
+  CHECK(numbers_of(tenon::logsumexp(wide, axis<-1>)) == numbers{-infinity, -infinity});
+  CHECK(numbers_of(tenon::logsumexp(high, axis<0>)) == numbers(3, -infinity));
+  CHECK(numbers_of(tenon::logsumexp(high, axis<-1>)) == numbers{});
+  CHECK(numbers_of(tenon::standardise(wide, axis<-1>)) == numbers{});
+  CHECK(numbers_of(tenon::sum(tenon::exp(wide), axis<-1>) + tenon::prod(wide, axis<-1>)) == numbers{1, 1});
+  for (const double each : numbers_of(tenon::mean(high, axis<0>))) CHECK(std::isnan(each));
+  CHECK_THROWS_AS(wide - tenon::max(wide, axis<-1>), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::argmax(high, axis<0>), tenon::shape_error);
+}

@@ -270,3 +270,19 @@ TEST_CASE("images, weights and geometries that do not fit are refused", "[convol
   refused([&] { tenon::convolve_transpose(gradient, kernel, {}, {{0, 1}}); },
           "convolve_transpose: axis 3: output padding 1");
 }
+
+TEST_CASE("geometries beyond 64 bits are refused", "[convolve]") {
+  const tenon::tensor<float, rank<4>> image({1, 3, 5, 5}), kernel({2, 3, 3, 3}), gradient({1, 2, 3, 3});
+  const auto refused = [](const auto& statement) { return has(text_of<tenon::shape_error>(statement), "axis 2: "); };
+  const auto named = [](const auto& statement, const char* part) {
+    return has(text_of<tenon::shape_error>(statement), part);
+  };
+  const tenon::index half = tenon::index{1} << 62, most = INT64_MAX;
+  for (const tenon::index number : {half, most}) {
+    CHECK(named([&] { tenon::convolve(image, kernel, {.padding = {{number, 0}}}); }, "convolve: kernel 3"));
+    CHECK(named([&] { tenon::convolve(image, kernel, {.dilation = {{number, 1}}}); }, "convolve: kernel 3"));
+    CHECK(refused([&] { tenon::convolve_transpose(gradient, kernel, {.stride = {{number, 1}}}); }));
+    CHECK(refused([&] { tenon::convolve_transpose(gradient, kernel, {.dilation = {{number, 1}}}); }));
+  }
+  CHECK(refused([&] { tenon::convolve(image, kernel, {.padding = {{most, 0}}, .extra_padding = {{1, 0}}}); }));
+}

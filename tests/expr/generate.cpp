@@ -119,5 +119,5 @@ TEST_CASE("a count that cannot be is refused", "[generate]") {
   CHECK_THROWS_AS(tenon::linspace<float>(0, 1, -1), tenon::shape_error);
   CHECK(text_of<tenon::shape_error>([] { tenon::arange<int>(0, 3, 0); }) == "arange: step 0, expected any other");
   CHECK(text_of<tenon::shape_error>([] { tenon::arange<double>(0, 1, 1e-30); }) ==
-        "arange: more numbers than can be counted");
+        "arange: numbers from 0.000000 to 1.000000 in steps of 0.000000, expected as many as an index counts");
 }

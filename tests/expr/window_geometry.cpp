@@ -15,6 +15,19 @@ TEST_CASE("the number of windows is PyTorch's", "[window_geometry]") {
   STATIC_REQUIRE(tenon::window_count(4, 3, 1, 2, 1, -1) == 5);
 }
 
+TEST_CASE("windows that do not move, have no taps or do not fit 64 bits are refused", "[window_geometry]") {
+  using tenon::window_count;
+  const tenon::index half = tenon::index{1} << 62;
+  CHECK_THROWS_AS(window_count(5, 3, 0, 0), tenon::shape_error);
+  CHECK_THROWS_AS(window_count(5, 3, -1, 0), tenon::shape_error);
+  CHECK_THROWS_AS(window_count(5, 0, 1, 0), tenon::shape_error);
+  CHECK_THROWS_AS(window_count(5, 3, 1, -1), tenon::shape_error);
+  CHECK_THROWS_AS(window_count(5, 3, 1, 0, 0), tenon::shape_error);
+  CHECK_THROWS_AS(window_count(5, 3, 1, half), tenon::shape_error);
+  CHECK_THROWS_AS(window_count(5, 3, 1, 0, half), tenon::shape_error);
+  CHECK(window_count(INT64_MAX, 2, 1, 0) == INT64_MAX - 1);
+}
+
 TEST_CASE("taps see elements of the image, or the zeros around it", "[window_geometry]") {
   const tenon::window_geometry<1> geometry{.stride = {{2}}, .padding = {{3}}, .dilation = {{2}}};
   const auto windows = tenon::window_counts({{6}}, {{3}}, geometry);

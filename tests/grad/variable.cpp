@@ -17,7 +17,7 @@ TEST_CASE("a variable is used like its tensor and follows it", "[variable]") {
 }
 
 TEST_CASE("types know which variables an expression depends on", "[variable]") {
-  tenon::tensor<float, tenon::rank<1>> x({3});
+  const tenon::tensor<float, tenon::rank<1>> x = {1, -2, 3};
   const auto v = tenon::variable<0>(x);
   const auto w = tenon::variable<1>(x);
   const auto both = tenon::exp(v) + x * w;

@@ -53,7 +53,7 @@ std::string page_without(const std::string& page, const reasons& without) {
 /// The layers that headers of nn declare: by the name that they show, or as another one with arguments; and losses.
 names layers_of(const house::texts& tree) {
   static const std::regex shown("^  static constexpr const char\\* name = \"(\\w+)\";");
-  static const std::regex alias("^using (?!\\w+_options)(\\w+) = [\\w:]+<");
+  static const std::regex alias("^using (?!\\w+_options)(\\w+) =( [\\w:]+<|$)");
   static const std::regex loss("^auto (\\w+_loss|cross_entropy\\w*)\\(");
   names found;
   for (const auto& [path, text] : tree) {
@@ -110,6 +110,7 @@ const reasons layers_without_gradients = {
     {"greatest_gradient", "a kernel of the backward pass of pools"},
     {"recurrent_steps recurrent_steps_backward", "kernels of recurrent layers, which have rows"},
     {"matrix_view path_sum table_row element_after space_after", "no layers"},
+    {"conv_settings_of pool_settings_of attention_settings_of transformer_settings_of", "options of layers"},
 };
 
 }  // namespace
@@ -128,10 +129,9 @@ TEST_CASE("rows, functions and layers are found where they are written", "[gradi
         names{"tril", "triu"});
   CHECK(house::names_on(page_without("## Choice, more\n| `where(c, x)` | |\n## Random numbers\n| `normal<T>(e)` | |",
                                      {{"Random", "no operands"}})) == names{"where"});
-  CHECK(
-      layers_of({{"include/tenon/nn/a.hpp",
-                  "struct glu {\n  static constexpr const char* name = \"glu\";\n};\nusing relu = activation<op>;\n"
-                  "auto l1_loss(const X& x) {"}}) == names{"glu", "relu", "l1_loss"});
+  CHECK(layers_of({{"include/tenon/nn/a.hpp",
+                    "struct glu {\n  static constexpr const char* name = \"glu\";\n};\nusing relu = activation<op>;\n"
+                    "auto l1_loss(const X& x) {"}}) == names{"glu", "relu", "l1_loss"});
 }
 
 TEST_CASE("every function that has a gradient has a row", "[gradients]") {

@@ -80,6 +80,47 @@ TEST_CASE("tables without records", "[csv]") {
   CHECK(table_of("a\n\"\"\n").rows() == 1);  // one empty text, not an empty line
 }
 
+TEST_CASE("numbers of 64 bits are read to their ends", "[csv]") {
+  const auto table = table_of("a,b\n18446744073709551615,9223372036854775807\n0,-9223372036854775808\n");
+  CHECK(table.column<std::uint64_t>("a")(0) == ~std::uint64_t{0});
+  CHECK(table.column<std::int64_t>("b")(0) == INT64_MAX);
+  CHECK(table.column<std::int64_t>("b")(1) == INT64_MIN);
+  const auto refused = [](const std::string& number, auto type) {
+    return csv_refusal("a\n" + number + "\n", [](const auto& t) { t.template column<decltype(type)>("a"); });
+  };
+  CHECK(has(refused("-1", std::uint64_t{}), "`-1`, expected a whole number without a sign"));
+  CHECK(has(refused("18446744073709551616", std::uint64_t{}), "expected a number that fits the type"));
+  CHECK(has(refused("9223372036854775808", std::int64_t{}), "expected a number that fits the type"));
+  CHECK(has(refused("2", bool{}), "`2`, expected a number that fits the type"));
+}
+
+TEST_CASE("floating numbers too small for their type are 0", "[csv]") {
+  const auto table = table_of("a\n1e-60\n-1e-400\n0." + std::string(400, '0') + "12e-3\n3e-324\n");
+  const auto floats = table.column<float>("a");
+  for (tenon::index i = 0; i < 4; ++i) CHECK(floats(i) == 0);
+  const auto doubles = table.column<double>("a");
+  CHECK(doubles(0) == 1e-60);
+  CHECK(doubles(1) == 0);
+  CHECK(std::signbit(doubles(1)));
+  CHECK(doubles(2) == 0);
+  CHECK(doubles(3) == 0x1p-1074);
+  for (const char* each : {"1e999", "-1e999", "0.01e400"}) {
+    CHECK(
+        has(csv_refusal(tenon::compose_text("a\n", each, "\n"), [](const auto& t) { t.template column<double>("a"); }),
+            "expected a number that fits the type"));
+  }
+}
+
+TEST_CASE("columns of one name are not asked for by it", "[csv]") {
+  const auto table = table_of("x,y,x\n1,2,3\n");
+  const auto all = table.columns<int>();
+  for (tenon::index i = 0; i < 3; ++i) CHECK(all(0, i) == 1 + i);
+  CHECK(table.column<int>("y")(0) == 2);
+  const auto twice = [&](auto&& body) { return tenon_test::text_of<tenon::file_error>(body); };
+  CHECK(has(twice([&] { table.column<int>("x"); }), "columns 1 and 3 are both called x"));
+  CHECK(has(twice([&] { table.texts("x"); }), "columns 1 and 3 are both called x"));
+}
+
 TEST_CASE("mistakes of a table are named with line and column", "[csv]") {
   const auto nothing = [](const io::csv_table&) {};
   const auto floats = [](const io::csv_table& table) { table.columns<float>(); };
@@ -96,7 +137,7 @@ TEST_CASE("mistakes of a table are named with line and column", "[csv]") {
   CHECK(has(csv_refusal("a\n1e39\n", floats), "`1e39`, expected a number that fits the type"));
   CHECK(std::isinf(table_of("a\n-inf\n").column<float>("a")(0)));
   CHECK(has(csv_refusal("a\n256\n", bytes), "`256`, expected a number that fits the type"));
-  CHECK(has(csv_refusal("a\n-1\n", bytes), "`-1`, expected a number that fits the type"));
+  CHECK(has(csv_refusal("a\n-1\n", bytes), "`-1`, expected a whole number without a sign"));
   CHECK(has(csv_refusal("a\n1.5\n", bytes), "`1.5`, expected a whole number"));
   CHECK(has(csv_refusal("a,b\n1,2\n", unknown), "there is no column z; there are a, b"));
   CHECK(has(tenon_test::text_of<tenon::file_error>([] { io::csv_table("/no/table.csv"); }), "read_csv: /no/table.csv"));

@@ -80,7 +80,9 @@ TEST_CASE("files that are no such image are refused", "[pnm]") {
   CHECK(has(pnm_refusal("P5 x 1 255\n1"), "byte 3: expected a number, the width"));
   CHECK(has(pnm_refusal("P5 1 -1 255\n1"), "the height"));
   CHECK(has(pnm_refusal("P5 1x 1 255\n1"), "the width"));
-  CHECK(has(pnm_refusal("P5 9999999999 9999999999 255\n1"), "pixels, expected fewer than 2^31"));
+  CHECK(has(pnm_refusal("P5 9999999999 9999999999 255\n1"), "[1, 9999999999, 9999999999] have more elements than can"));
+  CHECK(has(pnm_refusal("P3 2999999999 2999999999 255\n1"), "[3, 2999999999, 2999999999] have more elements than can"));
+  CHECK(has(pnm_refusal("P2 2999999999 2999999999 255\n1"), "expected at least 17999999988000000001"));
   CHECK(has(pnm_refusal("P5 99999999999 1 255\n1"), "the width"));
   CHECK(has(tenon_test::text_of<tenon::file_error>([] { io::read_pnm("/no/image.pgm"); }), "read_pnm: /no/image.pgm"));
 }

@@ -4,6 +4,7 @@
 
 #include "nn/passes.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
 using tenon::dyn;
@@ -68,5 +69,10 @@ TEST_CASE("types know the output of adaptive pools", "[adaptive_pool]") {
   STATIC_REQUIRE(std::is_same_v<std::remove_const_t<decltype(pooled)>, shape<dyn, 8, 3, dyn>>);
   CHECK(pooled.extent(3) == 9);
   CHECK(nn::adaptive_max_pool2d<dyn>(4).output_shape(input) == rank<4>(2, 8, 4, 4));
+}
+
+TEST_CASE("adaptive pools refuse a negative number of windows", "[adaptive_pool]") {
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::adaptive_max_pool2d<dyn>({2, -3}); }) ==
+        "adaptive_max_pool2d: axis 3: output -3, expected at least 0, or `same`");
 }
 #endif

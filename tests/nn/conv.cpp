@@ -117,6 +117,25 @@ TEST_CASE("options that contradict each other or the type are refused", "[conv]"
         "conv1d: groups 3, expected a divisor of 4 channels");
   CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::conv1d<dyn, dyn, dyn>(6, 4, 3, {.stride = 2}); }) ==
         "conv1d: options: the type has them; where it has {.stride = dyn}, the constructor is given them");
+  const auto refuses = [](const auto& options, const char* part) {
+    const auto text = tenon_test::text_of<tenon::shape_error>([&] { in_groups(6, 4, 3, options); });
+    CAPTURE(text);
+    CHECK(text.find(part) != text.npos);
+  };
+  refuses(nn::conv1d_options{.stride = 0},
+          "conv1d: axis 2: kernel 3, stride 0, dilation 1, padding 0, output padding 0");
+  refuses(nn::conv1d_options{.stride = -1}, "axis 2: kernel 3, stride -1");
+  refuses(nn::conv1d_options{.dilation = 0}, "dilation 0");
+  refuses(nn::conv1d_options{.padding = -1}, "padding -1");
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { in_groups(6, 4, 0); }).find("kernel 0") != std::string::npos);
+  using upwards = nn::conv_transpose1d<6, 4, 3, nn::conv1d_at_run_time>;
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { upwards({.stride = 2, .output_padding = 2}); }) ==
+        "conv_transpose1d: axis 2: kernel 3, stride 2, dilation 1, padding 0, output padding 2, expected at least 1, "
+        "1, 1, 0 (or `same`) and 0, and output padding below stride or dilation");
+  const upwards far({.stride = tenon::index{1} << 62});
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] {
+          (void)far.output_shape(rank<3>(1, 6, 9));
+        }).find("conv_transpose1d: axis 2: extent 9 with stride 4611686018427387904") != std::string::npos);
   nn::conv1d<tenon::dyn, 2, 3> channels(4, 2, 3);
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)channels.output_shape(rank<3>(1, 5, 9)); }) ==
         "conv1d: axis 1: extent 5, expected 4 (input [1, 5, 9])");

@@ -56,3 +56,17 @@ TEST_CASE("an index outside the plane is refused", "[max_unpool]") {
   CHECK_NOTHROW(nn::max_unpool<1>(3, 2).forward(y, places));
   CHECK_THROWS_AS(nn::max_unpool<1>(2).forward(y, places), tenon::index_error);
 }
+
+TEST_CASE("kernels, strides and paddings that make no sense are refused", "[max_unpool]") {
+  const auto refused = [](tenon::index kernel, tenon::index stride, tenon::index padding, const char* part) {
+    const auto text = tenon_test::text_of<tenon::shape_error>(
+        [&] { (void)nn::max_unpool<1>(kernel, stride, padding).output_shape(rank<3>(1, 1, 3)); });
+    CAPTURE(text);
+    CHECK(text.find(part) != text.npos);
+  };
+  refused(0, 1, 0, "max_unpool: axis 2: kernel 0");
+  refused(2, -1, 0, "stride -1");
+  refused(3, 1, 2, "padding 2");
+  refused(3, 1, -1, "padding -1");
+  refused(2, tenon::index{1} << 62, 0, "extent 3 with kernel 2, stride 4611686018427387904");
+}

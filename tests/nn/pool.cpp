@@ -120,9 +120,28 @@ TEST_CASE("the gradient of a norm of zeros is 0", "[pool]") {
 
 TEST_CASE("pools refuse padding without use, and inputs without room", "[pool]") {
   const auto text = [](const auto& call) { return tenon_test::text_of<tenon::shape_error>(call); };
+  const auto has = [](const std::string& whole, const std::string& part) { return whole.find(part) != whole.npos; };
+  const std::string at_least =
+      ", expected at least 1, 0 (for the kernel's), 1 and 0, and padding of at most half the window";
   const nn::pool1d_options wide{.padding = 2};
   CHECK(text([&] { nn::max_pool1d<tenon::dyn>(3, wide); }) ==
-        "max_pool1d: axis 2: padding 2, expected at most half of the window's 3");
+        "max_pool1d: axis 2: kernel 3, stride 0, dilation 1, padding 2" + at_least);
+  CHECK(text([&] { nn::max_pool2d<tenon::dyn>({0, 0}); }) ==
+        "max_pool2d: axis 2: kernel 0, stride 0, dilation 1, padding 0" + at_least);
+  CHECK(text([&] { nn::avg_pool2d<tenon::dyn>({2, -1}); }) ==
+        "avg_pool2d: axis 3: kernel -1, stride 0, dilation 1, padding 0" + at_least);
+  using tenon::dyn;
+  for (const tenon::index wrong : {tenon::index{-1}, INT64_MIN}) {
+    const nn::pool3d_options still{.stride = {1, 2, wrong}}, folded{.dilation = wrong}, cut{.padding = wrong};
+    const std::string number = std::to_string(wrong);
+    CHECK(has(text([&] { nn::lp_pool3d<dyn>(2, 3, still); }), "axis 4: kernel 3, stride " + number));
+    CHECK(has(text([&] { nn::max_pool3d<dyn>(3, folded); }), "axis 2: kernel 3, stride 0, dilation " + number));
+    CHECK(has(text([&] { nn::avg_pool3d<dyn>(3, cut); }), "padding " + number));
+  }
+  const nn::pool2d_options collapsed{.dilation = {1, 0}};
+  CHECK(has(text([&] { nn::max_pool2d<dyn>(3, collapsed); }), "axis 3: kernel 3, stride 0, dilation 0"));
+  const nn::pool1d_options far{.dilation = tenon::index{1} << 62};
+  CHECK(has(text([&] { nn::max_pool1d<dyn>(3, far); }), "dilation 4611686018427387904"));
   const nn::pool1d_options dilated{.dilation = 2};
   CHECK(text([&] { nn::avg_pool1d<tenon::dyn>(3, dilated); }) ==
         "avg_pool1d: dilation: 2, expected 1 as its type says");

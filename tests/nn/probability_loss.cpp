@@ -54,7 +54,34 @@ TEST_CASE("there is one label for each place", "[probability_loss]") {
   const auto x = drawn(rank<2>(3, 4), 1);
   const auto labels = labels_of({0, 1});
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, labels); }) ==
-        "nll_loss: labels: axis 0: extent 2, expected 3 (scores [3, 4], labels [2])");
+        "cross_entropy_loss: labels: axis 0: extent 2, expected 3 (scores [3, 4], labels [2])");
+}
+
+TEST_CASE("labels that are no classes are refused, by the losses that take them", "[probability_loss]") {
+  const auto x = drawn(rank<2>(3, 4), 1);
+  const auto refused = [](const auto& loss, const char* name, int label) {
+    return tenon_test::text_of<tenon::index_error>(loss) ==
+           std::string(name) + ": labels: row 1: label " + std::to_string(label) +
+               ", expected at least 0 and below 4 classes, or -100, which is ignored";
+  };
+  for (const int label : {4, -1, -99, 12}) {
+    const auto labels = labels_of({2, label, 0});
+    CHECK(refused([&] { nn::nll_loss(x, labels); }, "nll_loss", label));
+    CHECK(refused([&] { nn::cross_entropy_loss(x, labels); }, "cross_entropy_loss", label));
+    CHECK(refused([&] { nn::smoothed_cross_entropy_loss(x, labels, 0.1); }, "smoothed_cross_entropy_loss", label));
+  }
+  const auto planes = drawn(rank<3>(1, 2, 3), 1);
+  const tenon::tensor<std::uint8_t, rank<2>> bytes(rank<2>(1, 3), {0, 1, 156});  // -100, were it a byte
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { nn::nll_loss(planes, bytes); }) ==
+        "nll_loss: labels: row 2: label 156, expected at least 0 and below 2 classes, or -100, which is ignored");
+}
+
+TEST_CASE("the mean over no row is NaN", "[probability_loss]") {
+  const auto x = drawn(rank<2>(2, 4), 1);
+  const auto labels = labels_of({-100, -100});
+  CHECK(std::isnan(static_cast<double>(nn::nll_loss(x, labels))));
+  CHECK(std::isnan(static_cast<double>(nn::cross_entropy_loss(x, labels))));
+  CHECK(static_cast<double>(nn::cross_entropy_loss<nn::to_sum>(x, labels)) == 0);
 }
 
 TEST_CASE("gradients of losses of probabilities", "[probability_loss]") {

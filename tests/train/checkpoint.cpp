@@ -132,6 +132,10 @@ TEST_CASE("a model that answers its sample otherwise is refused", "[checkpoint]"
   CHECK(has(text, "the network answers its sample by up to "));
   CHECK(all_values(loaded) == before);
   tenon::get<1>(loaded.layers).options.epsilon = 1e-5f;
+  nn::pass<decltype(net), shape<4, 3>> narrow(loaded);
+  const auto unfit = tenon_test::text_of<tenon::file_error>([&] { tenon::train::load_state(narrow, file.path); });
+  CHECK(has(unfit, "its sample does not fit the pass: "));
+  CHECK(all_values(loaded) == before);
   CHECK(tenon::train::load_state(loading, file.path).unexpected.empty());
   CHECK(all_values(loaded) == state);
   auto third = make_network(5);

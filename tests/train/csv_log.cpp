@@ -5,6 +5,7 @@
 #include <tenon/io/text.hpp>
 #include <tenon/train/csv_log.hpp>
 
+#include "support/file_size_limit.hpp"
 #include "support/scratch_file.hpp"
 #include "support/text_of.hpp"
 
@@ -43,6 +44,20 @@ TEST_CASE("a log that goes on drops what is done again, and half a row", "[csv_l
   CHECK(read_text(missing.path) == "step,loss\n");
 }
 
+TEST_CASE("a row for which the disk has no room is not there in part", "[csv_log]") {
+  const scratch_file file("full.csv");
+  csv_log log(file.path, {"loss"});
+  log.add(0, {0.5});
+  {
+    const tenon_test::file_size_limit at(20);  // a part of the row has room
+    CHECK(text_of<tenon::file_error>([&] { log.add(1, {0.1234567890123}); }) ==
+          "csv_log: " + file.path.string() + ": it cannot be written: File too large");
+  }
+  CHECK(read_text(file.path) == "step,loss\n0,0.5\n");
+  log.add(1, {0.25});
+  CHECK(read_text(file.path) == "step,loss\n0,0.5\n1,0.25\n");
+}
+
 TEST_CASE("files that are no such log are refused as they are, and no path is no log", "[csv_log]") {
   const scratch_file file("other.csv");
   file.write(tenon_test::bytes_of("step,accuracy\n0,1\n"));
@@ -53,7 +68,7 @@ TEST_CASE("files that are no such log are refused as they are, and no path is no
   CHECK(text_of<tenon::file_error>([&] { csv_log(file.path, {"loss"}, 1); }) ==
         "csv_log: " + file.path.string() + ": a row does not begin with the number of a step");
   CHECK(text_of<tenon::file_error>([&] { csv_log("/no/folder/log.csv", {"loss"}); }) ==
-        "csv_log: /no/folder/log.csv: it cannot be written");
+        "csv_log: /no/folder/log.csv: it cannot be written: No such file or directory");
   csv_log none({}, {"loss"});
   CHECK_NOTHROW(none.add(0, {1}));
   CHECK_THROWS_AS(none.add(0, {1, 2}), tenon::error);

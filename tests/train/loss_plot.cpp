@@ -84,5 +84,5 @@ TEST_CASE("a plot of nothing, and one that cannot be written", "[loss_plot]") {
   CHECK(has(read_text(file.path), "d=''"));
   still_plot plot("/no/folder/plot.svg");
   CHECK(tenon_test::text_of<tenon::file_error>([&] { plot.add(1); }) ==
-        "loss_plot: /no/folder/plot.svg: it cannot be written");
+        "loss_plot: /no/folder/plot.svg: it cannot be written: No such file or directory");
 }

@@ -124,7 +124,7 @@ TEMPLATE_LIST_TEST_CASE("state has PyTorch's names", "[optimizer]", tenon_test::
   std::int64_t steps = 0;
   optimizer.visit_state(net, [&]<class Value>(const std::string& name, Value& value) {
     names.push_back(name);
-    if constexpr (std::is_arithmetic_v<Value>) steps = value;
+    if constexpr (tenon::is_number_of_state<Value>) steps = value;
     else CHECK(value.shape().extent(0) == (name.starts_with("0.weight") ? 3 : 2));
   });
   CHECK(steps == 1);

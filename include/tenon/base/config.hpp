@@ -49,6 +49,12 @@
 #define TENON_CHECKED 0
 #endif
 
+/// TENON_FILL: new storage is filled, so that two fills tell what was read before it was written (base/unwritten.hpp).
+/// Part of TENON_CHECKED. It must be the same in a whole program.
+#if !defined(TENON_FILL)
+#define TENON_FILL TENON_CHECKED
+#endif
+
 /// TENON_XSIMD: functions that device/simd_batch.hpp serves come from xsimd (set by the CMake package where found).
 #if !defined(TENON_XSIMD)
 #define TENON_XSIMD 0

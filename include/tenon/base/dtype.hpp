@@ -78,6 +78,7 @@ struct complex_parts {
   using type = T;
 };
 template <template <class> class Complex, class T, class Real>
+  requires is_complex<Complex<T>>
 struct complex_parts<Complex<T>, Real> {
   using type = T;
   using with_other = Complex<Real>;

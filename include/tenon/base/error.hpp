@@ -34,6 +34,9 @@ struct storage_error : error {  ///< elements that were freed, or that are overw
 struct file_error : error {  ///< a file that is missing, truncated or not what it claims to be
   using error::error;
 };
+struct thread_error : error {  ///< a thread that the system does not start
+  using error::error;
+};
 struct cuda_error : error {  ///< a failed CUDA call
   using error::error;
 };

@@ -49,6 +49,14 @@ template <int I, class T>
 TENON_HOST_DEVICE constexpr T& get(detail::tuple_element<I, T>& element) {
   return element.value;
 }
+template <int I, class T>
+TENON_HOST_DEVICE constexpr T&& get(detail::tuple_element<I, T>&& element) {
+  return static_cast<T&&>(element.value);
+}
+template <int I, class T>
+TENON_HOST_DEVICE constexpr const T&& get(const detail::tuple_element<I, T>&& element) {
+  return static_cast<const T&&>(element.value);
+}
 
 /// `body(values...)` of a tuple; on the host only, where lambdas need no marks.
 template <class Body, class... Ts>

@@ -8,6 +8,9 @@
 #include <tenon/contraction/pack.hpp>
 #include <tenon/device/caches.hpp>
 #include <vector>
+#if TENON_FILL != 0
+#include <tenon/base/unwritten.hpp>
+#endif
 
 namespace tenon {
 
@@ -95,7 +98,12 @@ T* product_workspace(index count) {
   };
   static thread_local std::vector<line> memory;
   const auto lines = static_cast<std::size_t>(count) * sizeof(T) / sizeof(line) + 1;
-  if (memory.size() < lines) memory.resize(lines);
+  if (memory.size() < lines) {
+    memory.resize(lines);
+#if TENON_FILL != 0
+    fill_unwritten<T>(memory.data(), lines * sizeof(line));
+#endif
+  }
   return reinterpret_cast<T*>(memory.data());
 }
 

@@ -26,8 +26,32 @@ constexpr bool shapes_agree() {
   return agree;
 }
 
+namespace detail {
+
+/// Multiplies, and returns whether the product fits; nvcc's constant expressions lack the builtin.
+TENON_INLINE constexpr bool multiply(index& product, index factor) {
+  if (!std::is_constant_evaluated()) return !__builtin_mul_overflow(product, factor, &product);
+  const bool fits = factor <= 0 || product <= INT64_MAX / factor;
+  product = fits ? product * factor : 0;
+  return fits;
+}
+
+}  // namespace detail
+
+/// Whether the elements of these extents can be counted, in parts of which each has `parts`, such as bytes. An extent
+/// of 0 counts as 1: there are no elements then, but strides are products of the other extents.
+/// source    NumPy, which counts the bytes of an array in this way
+template <class Extents>
+TENON_INLINE constexpr bool is_countable(const Extents& extents, index parts = 1) {
+  bool fits = true;
+  for (decltype(extents.size()) axis = 0; axis < extents.size(); ++axis) {
+    fits = detail::multiply(parts, extents[axis] == 0 ? 1 : extents[axis]) && fits;
+  }
+  return fits;
+}
+
 /// The extents of a tensor, each static or `dyn`; only the dynamic ones are stored.
-/// throws    shape_error when constructed from extents that contradict the static ones or are negative
+/// throws    shape_error when constructed from extents that contradict the static ones, are negative or not countable
 template <index... Extents>
 struct shape {
   static constexpr int rank = static_cast<int>(sizeof...(Extents));
@@ -79,23 +103,13 @@ struct shape {
     for (int before = 0; before < axis; ++before) position += extents[before] == dyn ? 1 : 0;
     return position;
   }
-  /// Multiplies, and returns whether the product did not fit; nvcc's constant expressions lack the builtin.
-  TENON_INLINE static constexpr bool multiply(index& product, index extent) {
-    if (!std::is_constant_evaluated()) return __builtin_mul_overflow(product, extent, &product);
-    const bool overflows = extent > 0 && product > INT64_MAX / extent;
-    product = overflows ? 0 : product * extent;
-    return overflows;
-  }
   TENON_INLINE constexpr void assign(const array<index, rank>& extents) {
-    index product = 1;
-    bool fits = true, overflows = false, is_zero = false;
+    bool fits = true;
     for (int axis = 0; axis < rank; ++axis) {
       fits = fits && extents[axis] >= 0 && (static_extent(axis) == dyn || static_extent(axis) == extents[axis]);
       if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
-      overflows = multiply(product, extents[axis]) || overflows;
-      is_zero = is_zero || extents[axis] == 0;
     }
-    if (!fits || (overflows && !is_zero)) refuse(extents);
+    if (!fits || !is_countable(extents)) refuse(extents);
   }
   /// Apart from `assign`, so that the statements that it is part of stay short.
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse(array<index, rank> extents) {

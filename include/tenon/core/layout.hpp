@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// Strides of elements stored one after another, the last axis fastest.
+/// Strides of elements stored one after another, the last axis fastest. Extents are countable, as those of a shape.
 template <int Rank>
 constexpr array<index, Rank> row_major_strides(const array<index, Rank>& extents) {
   array<index, Rank> strides{};
@@ -21,7 +21,7 @@ constexpr array<index, Rank> row_major_strides(const array<index, Rank>& extents
   return strides;
 }
 
-/// Strides of elements stored one after another, the first axis fastest.
+/// Strides of elements stored one after another, the first axis fastest. Extents are countable, as those of a shape.
 template <int Rank>
 constexpr array<index, Rank> column_major_strides(const array<index, Rank>& extents) {
   array<index, Rank> strides{};

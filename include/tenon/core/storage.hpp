@@ -1,5 +1,5 @@
 // tenon/core/storage.hpp: an owning block of elements in a memory space.
-// Elements are trivially copyable, so a block is bytes; it is left uninitialised.
+// Elements are trivially copyable, so a block is bytes; nobody has written them yet.
 // Floor 1: may include base, core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +11,9 @@
 #include <utility>
 #if TENON_CHECKED != 0
 #include <tenon/core/dead_storage.hpp>
+#endif
+#if TENON_FILL != 0
+#include <tenon/base/unwritten.hpp>
 #endif
 
 namespace tenon {
@@ -52,7 +55,13 @@ class storage {
     if (count < 0 || count > std::numeric_limits<index>::max() / static_cast<index>(sizeof(T))) {
       throw shape_error(compose_text("storage: ", count, " elements of ", sizeof(T), " bytes cannot be addressed"));
     }
-    return count == 0 ? nullptr : static_cast<T*>(Space::allocate(static_cast<std::size_t>(count) * sizeof(T)));
+    if (count == 0) return nullptr;
+    const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
+    void* const memory = Space::allocate(bytes);
+#if TENON_FILL != 0
+    if constexpr (Space::host_accessible) fill_unwritten<T>(memory, bytes);
+#endif
+    return static_cast<T*>(memory);
   }
 
   static void release(void* memory, std::size_t bytes) {

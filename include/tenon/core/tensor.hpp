@@ -6,14 +6,18 @@
 
 #include <initializer_list>
 #include <tenon/core/assign.hpp>
+#include <tenon/core/nested_values.hpp>
 #include <tenon/core/storage.hpp>
 #include <tenon/core/view.hpp>
 
 namespace tenon {
 
-/// An owning, row-major tensor. Elements start uninitialised; `zeros`, `full` and the like fill them.
-/// A default-constructed tensor with dynamic extents is empty and takes the extents of its first assignment;
-/// any other assignment keeps the extents, so that no statement reallocates behind the reader's back.
+/// An owning, row-major tensor. Elements start uninitialised; `zeros`, `full` and the like fill them. Parentheses hold
+/// extents and braces values: `tensor<float, rank<2>> x({2, 3}), w = {{1, 2}, {3, 4}};`.
+/// A tensor assigned to one of its type replaces it, extents and all, as containers do. Expressions, views and tensors
+/// of other types are written to the elements that are there: their extents are checked, so that no statement
+/// reallocates behind the reader's back; only an empty tensor, one made without extents, takes theirs.
+/// A moved-from tensor is empty, or without elements where its extents are static; it may be assigned to.
 /// throws    shape_error, std::bad_alloc
 template <dtype T, shape_type Shape, memory_space Space = host>
 class tensor {
@@ -37,7 +41,23 @@ class tensor {
   template <std::convertible_to<index> Extent, int Count>
     requires(Count != rank)
   explicit tensor(const Extent (&)[Count]) : tensor() {
-    static_assert(Count == rank, "tenon: a tensor takes one extent for each axis");
+    static_assert(Count == rank,
+                  "tenon: a tensor takes one extent for each axis; its values stand in braces alone, x = {{1, 2}}");
+  }
+  /// `tensor<float, rank<1>> v = {1, 2, 3}`; a single number is an extent, and `v = {5}` does not compile.
+  /// throws    shape_error where there are more or fewer than a static extent
+  template <dtype... Numbers>
+    requires(rank == 1 && sizeof...(Numbers) > 1 && (std::convertible_to<Numbers, T> && ...))
+  tensor(Numbers... values)
+      : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
+  /// `tensor<float, rank<2>> w = {{1, 2}, {3, 4}}`: a list for each axis.
+  /// throws    shape_error where lists of one axis differ in length, or from a static extent
+  tensor(const detail::nested_values<T, rank>& values)
+    requires(rank > 1)
+      : tensor(Shape(detail::extents_of_lists<rank>(values))) {
+    storage<T, host> elements(size());
+    detail::copy_values(values, elements.data());
+    Space::copy_from_host(data(), elements.data(), storage_.bytes());
   }
   /// throws    shape_error when the number of values is not the number of elements
   tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
@@ -64,16 +84,18 @@ class tensor {
   tensor(const tenon::tensor<U, OtherShape, Space>& other) : tensor(other.view()) {}
   tensor(const tensor&) = default;
   tensor(tensor&& other) noexcept : shape_(std::exchange(other.shape_, Shape{})), storage_(std::move(other.storage_)) {}
+  /// Becomes a copy of `other`, with its extents; of as many elements it keeps its memory, and views of it stay valid.
+  /// When memory lacks, it stays as it was.
   tensor& operator=(const tensor& other) {
-    if (this == &other) return *this;
-    take_extents(other.shape_);
     storage_ = other.storage_;
+    shape_ = other.shape_;
     return *this;
   }
-  tensor& operator=(tensor&& other) {
-    check_extents(other.shape_, "assign");
-    std::swap(shape_, other.shape_);
-    storage_ = std::move(other.storage_);
+  /// Takes the memory of `other`, which is empty then; of itself, nothing happens.
+  tensor& operator=(tensor&& other) noexcept {
+    tensor taken(std::move(other));
+    std::swap(shape_, taken.shape_);
+    storage_ = std::move(taken.storage_);
     return *this;
   }
   template <class Expression>
@@ -99,7 +121,7 @@ class tensor {
   index size() const { return shape_.count(); }
   T* data() { return await_copies(), storage_.data(); }
   const T* data() const { return await_copies(), storage_.data(); }
-  /// True for a tensor that takes the extents of its first assignment.
+  /// True for a tensor of dynamic extents that takes those of the first expression.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
 
   TENON_INLINE tenon::view<const T, Shape, space> view() const { return {data(), shape_}; }

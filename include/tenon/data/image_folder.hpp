@@ -32,7 +32,8 @@ struct image_folder_options {
 /// file. Files end in .pgm, .ppm or .pnm, and in .png where the program has libpng; others are not looked at.
 /// extents   batches [batch, channels, height, width] of bytes, and [batch] of class numbers
 /// throws    file_error naming the file: a folder without classes or a class without images; while reading, a damaged
-///           image, or one of another size than the first when no size was asked for
+///           image, one of another size than the first when no size was asked for, one that is to be resized and has an
+///           edge more than 256 times as long as the other or no pixels, and too little memory
 /// source    torchvision.datasets.ImageFolder
 class image_folder {
  public:
@@ -40,9 +41,10 @@ class image_folder {
 
   explicit image_folder(const std::filesystem::path& folder, const image_folder_options& options = {})
       : fits_(options.size.height != 0 || options.size.width != 0), fit_(options.fit) {
-    if (!std::filesystem::is_directory(folder)) io::refuse("image_folder", folder, "there is no such folder");
+    std::error_code status;
+    if (!std::filesystem::is_directory(folder, status)) io::refuse("image_folder", folder, "there is no such folder");
     for (const auto& each : sorted_entries(folder)) {
-      if (std::filesystem::is_directory(each)) add_class(each);
+      if (std::filesystem::is_directory(each, status)) add_class(each);
     }
     if (classes_.empty()) io::refuse("image_folder", folder, "it holds no folders, expected one for each class");
     const auto first = read(files_.front().path).shape();
@@ -63,18 +65,10 @@ class image_folder {
     return {make_batch_tensor<std::uint8_t>(count, extents_), make_batch_tensor<std::int64_t>(count, shape<>{})};
   }
   void copy_example(index i, batch_type& batch, index place) const {
-    const io::image pixels = with_channels(read(file(i)), extents_.extent(0));
-    const image_size size{extents_.extent(1), extents_.extent(2)};
-    if (!fits_ && !(pixels.shape() == extents_)) {
-      io::refuse("image_folder", file(i),
-                 compose_text("extents ", pixels.shape().to_array(), ", expected ", extents_.to_array(),
-                              " as of the first; ask for a size?"));
-    }
-    const auto to = example_at(std::get<0>(batch), place);
-    if (fit_ == image_fit::cut) to = centre_crop(pixels, size);
-    else if (fit_ == image_fit::stretch) to = resize(pixels, size);
-    else to = centre_crop(resize(pixels, covering_size(size_of(pixels), size)), size);
-    std::get<1>(batch)(place) = label(i);
+    io::image pixels = read(file(i));
+    const auto size = static_cast<std::uint64_t>(pixels.size());
+    io::within_memory("image_folder", file(i), size,
+                      [&] { copy_image(i, with_channels(std::move(pixels), extents_.extent(0)), batch, place); });
   }
 
  private:
@@ -82,10 +76,38 @@ class image_folder {
     std::filesystem::path path;
     std::int64_t label;
   };
+  static constexpr index greatest_ratio = 256;  // between edges: what resizing makes of other images has no bound
 
+  void copy_image(index i, const io::image& pixels, batch_type& batch, index place) const {
+    const image_size size{extents_.extent(1), extents_.extent(2)};
+    if (!fits_ && !(pixels.shape() == extents_)) {
+      io::refuse("image_folder", file(i),
+                 compose_text("extents ", pixels.shape().to_array(), ", expected ", extents_.to_array(),
+                              " as of the first; ask for a size?"));
+    }
+    const auto to = example_at(std::get<0>(batch), place);
+    if (fit_ != image_fit::cut) check_edges(i, size_of(pixels));
+    if (fit_ == image_fit::cut) to = centre_crop(pixels, size);
+    else if (fit_ == image_fit::stretch) to = resize(pixels, size);
+    else to = centre_crop(resize(pixels, covering_size(size_of(pixels), size)), size);
+    std::get<1>(batch)(place) = label(i);
+  }
+  void check_edges(index i, const image_size& size) const {
+    const index shorter = std::min(size.height, size.width), longer = std::max(size.height, size.width);
+    if (shorter >= 1 && longer / shorter <= greatest_ratio) return;
+    io::refuse(
+        "image_folder", file(i),
+        compose_text(size.height, " x ", size.width, " pixels, expected edges that differ by a factor of at most ",
+                     greatest_ratio, ", as they are resized"));
+  }
   static std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> entries;
-    for (const auto& each : std::filesystem::directory_iterator(folder)) entries.push_back(each.path());
+    std::error_code status;
+    std::filesystem::directory_iterator each(folder, status);
+    for (; !status && each != std::filesystem::directory_iterator(); each.increment(status)) {
+      entries.push_back(each->path());
+    }
+    if (status) io::refuse("image_folder", folder, "it cannot be read: " + status.message());
     std::sort(entries.begin(), entries.end());
     return entries;
   }

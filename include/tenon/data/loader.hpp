@@ -8,7 +8,10 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <mutex>
+#include <system_error>
+#include <tenon/core/kept_number.hpp>
 #include <tenon/data/dataset.hpp>
 #include <tenon/data/sampler.hpp>
 #include <tenon/device/threads.hpp>
@@ -30,7 +33,8 @@ struct loader_options {
 /// Where the reading of a dataset stands: what a loader needs to go on with the next batch, bit for bit.
 struct loader_state {
   index epoch = 0;
-  index position = 0;  ///< batches of the epoch that were given out, the one in use included
+  index position = 0;  ///< batches of the epoch that were given out, the one in use included; after the last of them
+                       ///< the next epoch begins, at position 0
   std::uint64_t seed = 0;
 
   bool operator==(const loader_state&) const = default;
@@ -66,32 +70,22 @@ class epoch_range {
         order_(owner.order_(owner.options_.seed, epoch)),
         claimed_(first),
         consumed_(first) {
-    owner_.slots_.resize(static_cast<std::size_t>(owner_.options_.workers * owner_.options_.prefetch + 1));
+    const int workers = owner_.options_.workers;
+    owner_.slots_.resize(static_cast<std::size_t>(workers * owner_.options_.prefetch + 1));
     for (auto& slot : owner_.slots_) slot.ready = false;
-    for (int worker = 0; worker < owner_.options_.workers; ++worker) {
-      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
-    }
+    for (int worker = 0; worker < workers; ++worker) start_worker(worker, workers);
   }
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range() {
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto& worker : workers_) worker.request_stop();
-    }
-    changed_.notify_all();
+    for (auto& worker : workers_) worker.request_stop();  // all at once; each would by itself when it is joined
   }
 
   iterator begin() { return iterator(this); }
   std::default_sentinel_t end() { return {}; }
-
- private:
-  using slot_type = typename loader<Dataset>::slot;
-  slot_type& slot_of(index number) { return owner_.slots_[static_cast<std::size_t>(number) % owner_.slots_.size()]; }
-
-  /// The batch whose turn it is; waits for its worker.
+  /// The batch whose turn it is, before it is given out; waits for its worker.
   /// throws    what its worker threw
-  const batch_type& current() {
+  const batch_type& next() {
     slot_type& slot = slot_of(consumed_);
     if (workers_.empty()) {
       if (!slot.ready) build(consumed_);
@@ -100,8 +94,19 @@ class epoch_range {
       changed_.wait(lock, [&] { return slot.ready; });
     }
     if (slot.failure) std::rethrow_exception(slot.failure);
-    owner_.state_ = {epoch_, consumed_ + 1, owner_.options_.seed};
     return slot.batch();
+  }
+
+ private:
+  using slot_type = typename loader<Dataset>::slot;
+  slot_type& slot_of(index number) { return owner_.slots_[static_cast<std::size_t>(number) % owner_.slots_.size()]; }
+
+  const batch_type& current() {
+    const batch_type& batch = next();
+    const bool is_last = consumed_ + 1 == owner_.batches();
+    owner_.state_ = {is_last ? epoch_ + 1 : epoch_, is_last ? 0 : consumed_ + 1, owner_.options_.seed};
+    owner_.is_restored_ = false;
+    return batch;
   }
   void advance() {
     {
@@ -111,6 +116,15 @@ class epoch_range {
     }
     changed_.notify_all();
   }
+  /// throws    thread_error
+  void start_worker(int worker, int workers) {
+    try {
+      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    } catch (const std::system_error& failure) {
+      throw thread_error(compose_text("loader: worker ", worker, " of ", workers,
+                                      " cannot be started: ", failure.code().message(), "; take fewer workers?"));
+    }
+  }
   /// Takes the next batch that nobody makes yet, as long as there is a free place for it.
   void work(const std::stop_token& stop) {
     const single_thread_scope alone;  // workers are threads enough
@@ -119,9 +133,7 @@ class epoch_range {
       index number = 0;
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] {
-          return stop.stop_requested() || claimed_ == owner_.batches() || claimed_ < consumed_ + limit;
-        });
+        changed_.wait(lock, stop, [&] { return claimed_ == owner_.batches() || claimed_ < consumed_ + limit; });
         if (stop.stop_requested() || claimed_ == owner_.batches()) return;
         number = claimed_++;
       }
@@ -145,13 +157,14 @@ class epoch_range {
   index epoch_;
   std::vector<index> order_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;  // whose waits end when a worker is to stop
   index claimed_, consumed_;
   std::vector<std::jthread> workers_;  // last: they stop before anything else goes
 };
 
 /// Reads, shuffles and batches a dataset. One epoch is read at a time; the dataset must outlive the loader.
-/// throws    shape_error for options that make no sense; while reading, an error that names the example
+/// throws    shape_error for options that make no sense; thread_error where a worker cannot be started, and the loader
+///           stays as it is; while reading, an error that names the example
 /// example   data::loader batches(examples, {.batch = 64, .shuffle = true, .workers = 4});
 ///           for (index epoch = batches.state().epoch; epoch < 10; ++epoch) {
 ///             for (const auto& [images, labels] : batches.epoch(epoch)) ...
@@ -185,10 +198,7 @@ class loader {
   /// The batches of epoch `number`, in an order that depends on seed and number alone; after `restore`, those that are
   /// left of it.
   epoch_range<Dataset> epoch(index number) {
-    const index first = number == state_.epoch && is_restored_ ? state_.position : 0;
-    is_restored_ = false;
-    state_ = {number, first, options_.seed};
-    return {*this, number, first};
+    return {*this, number, number == state_.epoch && is_restored_ ? state_.position : 0};
   }
 
   const loader_state& state() const { return state_; }
@@ -199,16 +209,26 @@ class loader {
       throw index_error(compose_text("loader: restore: epoch ", state.epoch, ", position ", state.position,
                                      ", expected at least 0, and a position of at most ", batches(), " batches"));
     }
-    state_ = state, options_.seed = state.seed, is_restored_ = true;
+    const bool is_over = state.position == batches() && state.position != 0;
+    state_ = is_over ? loader_state{state.epoch + 1, 0, state.seed} : state;
+    options_.seed = state.seed, is_restored_ = true;
   }
   /// As of an optimizer: with it, `train::training` saves and loads where reading stands.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
-    loader_state state = state_;
-    visitor(std::string("epoch"), state.epoch);
-    visitor(std::string("position"), state.position);
-    visitor(std::string("seed"), state.seed);
-    if (state != state_) restore(state);
+    constexpr index most_epochs = std::numeric_limits<index>::max() - 1;
+    const auto set = [this](auto loader_state::* part) {
+      return [this, part](auto given) {
+        loader_state state = state_;
+        state.*part = given;
+        restore(state);
+      };
+    };
+    kept_number epoch(state_.epoch, {0, most_epochs}, set(&loader_state::epoch));
+    kept_number position(state_.position, {0, batches()}, set(&loader_state::position));
+    kept_number seed(state_.seed, {}, set(&loader_state::seed));
+    visitor(std::string("epoch"), epoch), visitor(std::string("position"), position);
+    visitor(std::string("seed"), seed);
   }
 
  private:

@@ -109,12 +109,13 @@ class space_batches {
   }
   void copy_current() {
     if (at_ == std::default_sentinel) return;
-    const host_batch& source = *at_;
+    const host_batch& source = range_.next();
     copies_.run(place_, [&] {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (copy_tensor(std::get<I>(source), std::get<I>(batches_[place_])), ...);
       }(std::make_index_sequence<std::tuple_size_v<batch_type>>{});
     });
+    *at_;  // it is given out, now that it is there
   }
   template <class Source, class Target>
   static void copy_tensor(const Source& source, Target& target) {

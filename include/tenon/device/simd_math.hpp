@@ -182,7 +182,8 @@ TENON_INLINE V log_of(V x) {
   return Base::join(number_of<V>(parts.exponent), parts.fraction);
 }
 
-/// The fraction is x 2^-n + (2^-n - 1): of small x it is x itself, so no correction is needed.
+/// The fraction is x 2^-n + (2^-n - 1): of small x it is x itself, so no correction is needed. The sign of zero is lost
+/// in sums.
 template <class V>
 TENON_INLINE V log1p_by_parts(V x, V argument) {
   const split_number<V> parts(argument);
@@ -193,15 +194,14 @@ TENON_INLINE V log1p_by_parts(V x, V argument) {
 template <class V>
 [[gnu::noinline, gnu::cold]] V log1p_of_unusual(V x) {
   const V argument = x + 1;
-  return log_with_edges(argument, log1p_by_parts(x, argument));
+  return with_sign_of(x, log_with_edges(argument, log1p_by_parts(x, argument)));
 }
 template <class V>
 TENON_INLINE V log1p_of(V x) {
   const V argument = x + 1;
   if (any_unusual(argument)) [[unlikely]]
     return log1p_of_unusual(x);
-  const V result = log1p_by_parts(x, argument);
-  return with_sign_of(x, result);  // that of zero is lost in sums
+  return with_sign_of(x, log1p_by_parts(x, argument));
 }
 
 /// q = h / (h + 1) with h = (exp(2 |x|) - 1) / 2, which is h - h q where h has more of its digits.

@@ -10,6 +10,9 @@
 #include <tenon/device/collective.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #include <vector>
+#if TENON_FILL != 0
+#include <tenon/base/unwritten.hpp>
+#endif
 
 namespace tenon {
 
@@ -63,6 +66,9 @@ class workspace {
       is_clean_ = false;
     }
     if (!is_clean_) Space::set_zero(memory_, counter_bytes);
+#if TENON_FILL != 0
+    if constexpr (Space::host_accessible) fill_unwritten<std::byte>(this->bytes(), size_);
+#endif
     is_clean_ = false;
     return *this;
   }

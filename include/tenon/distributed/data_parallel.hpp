@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/kept_number.hpp>
 #include <tenon/distributed/communicator.hpp>
 #include <tenon/distributed/gradient_layout.hpp>
 #include <tenon/nn/sequential.hpp>
@@ -17,8 +18,13 @@ template <class Network, communicator Communicator>
 void broadcast_state(Network& net, Communicator& all) {
   if (all.size() == 1) return;
   nn::visit_state(net, [&](const std::string&, auto& value) {
-    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
+    using value_type = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<value_type>) {
       all.broadcast(&value, sizeof(value));
+    } else if constexpr (is_kept_number<value_type>) {
+      auto number = value.number();
+      all.broadcast(&number, sizeof(number));
+      if (all.rank() != 0) value = number;
     } else {
       auto copy = value.template to<host>();
       all.broadcast(copy.data(), static_cast<std::size_t>(copy.size()) * sizeof(*copy.data()));
@@ -61,17 +67,19 @@ class data_parallel {
   }
 
   /// Adds the gradients of a part of this rank's batch to what the next `backward` makes: for batches that do not fit
-  /// into memory. Parameters must not move between.
+  /// into memory. Parameters must not move between. Where the pass throws, nothing is added; where what comes behind it
+  /// does, all that was added is forgotten.
   template <class Pass, class Input, class Gradient>
   void accumulate(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
-    begin(part);
     pass.backward(input, gradient);
+    begin(part);
     pack_until(gradient_place::no_layer);
     has_gradients_ = true;
   }
   /// The backward pass of this rank's examples: `gradient` is that of the mean loss over them. Leaves in every
   /// parameter the gradient of the mean over the examples of all ranks, accumulated ones included.
-  /// throws    communication_error when a rank is lost; gradients are then of no use
+  /// throws    communication_error when a rank is lost; whatever is thrown, gradients are then of no use, and what was
+  ///           accumulated is forgotten
   template <class Pass, class Input, class Gradient>
   batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
     if (all_.size() == 1 && !has_gradients_) return pass.backward(input, gradient), part;
@@ -108,6 +116,7 @@ class data_parallel {
     facts_[1] += static_cast<T>(part.loss) * examples_;
     facts_[2] += static_cast<T>(part.wants_to_stop);
     packed_ = started_ = 0;
+    has_gradients_ = false;  // until all of this part is there
   }
   /// Calls `body(gradient, sums)` for the parameter at a place, where it has a gradient.
   template <class Body>
@@ -147,7 +156,6 @@ class data_parallel {
       if (i == 0) space::copy_to_host(facts_.begin(), memory_.data(), sizeof(facts_));
       for (; at < layout_.buckets()[i].places; ++at) unpack(layout_.places()[at], T{1} / facts_[0]);
     }
-    has_gradients_ = false;
     return {static_cast<index>(facts_[0]), static_cast<double>(facts_[1] / facts_[0]), facts_[2] > 0};
   }
   void unpack(const gradient_place& place, T share) {

@@ -10,6 +10,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <tenon/distributed/communicator.hpp>
 #include <thread>
 #include <vector>
@@ -47,9 +49,12 @@ class meeting_place {
   void leave(const char* operation, int rank, number which, void* bytes) {
     std::unique_lock lock(mutex_);
     meeting& own = meetings_[which];
-    changed_.wait_for(lock, options_.timeout, [&] { return own.is_done || !lost_.empty(); });
+    changed_.wait_for(lock, options_.timeout, [&] { return own.is_done || lost_rank_ != nobody; });
     if (!own.is_done) {
-      if (!lost_.empty()) throw communication_error(compose_text(operation, ": ", lost_));
+      if (lost_rank_ != nobody) {
+        throw communication_error(
+            compose_text(operation, ": rank ", lost_rank_, " of ", size_, " is lost: ", text_of(why_lost_)));
+      }
       throw communication_error(compose_text(operation, ": rank ", rank, " of ", size_, " waited ",
                                              options_.timeout.count(), " ms for ", size_ - own.arrived,
                                              " of the others; is one lost?"));
@@ -57,25 +62,41 @@ class meeting_place {
     if (!own.brought[0].empty()) std::memcpy(bytes, own.brought[0].data(), own.brought[0].size());
     if (++own.left == size_) meetings_.erase(which);
   }
-  /// Rank `rank` will not come any more.
-  void lose(int rank, const std::string& why) {
+  /// Rank `rank` will not come any more: it has thrown, or has ended where there is no exception.
+  void lose(int rank, const std::exception_ptr& why) noexcept {
     const std::lock_guard lock(mutex_);
-    if (lost_.empty()) lost_ = compose_text("rank ", rank, " of ", size_, " is lost: ", why);
+    if (why && !first_failure_) first_failure_ = why;
+    if (lost_rank_ == nobody) lost_rank_ = rank, why_lost_ = why;
     changed_.notify_all();
   }
+  /// What the first rank to throw threw.
+  const std::exception_ptr& first_failure() const { return first_failure_; }
 
  private:
+  static constexpr int nobody = -1;
   struct meeting {
     std::vector<memory> brought;
     int arrived = 0, left = 0;
     bool is_done = false;
   };
+  static std::string text_of(const std::exception_ptr& why) {
+    if (!why) return "it has ended";
+    try {
+      std::rethrow_exception(why);
+    } catch (const std::exception& failure) {
+      return failure.what();
+    } catch (...) {
+      return "it threw what is no std::exception";
+    }
+  }
+
   int size_;
   communicator_options options_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<number, meeting> meetings_;
-  std::string lost_;
+  int lost_rank_ = nobody;
+  std::exception_ptr why_lost_, first_failure_;
 };
 
 }  // namespace detail
@@ -118,34 +139,50 @@ class thread_communicator {
   std::int64_t last_ = 0;
 };
 
+namespace detail {
+
+/// throws    thread_error
+template <class Run>
+void start_ranks(std::vector<std::jthread>& threads, int size, const Run& run) {
+  for (int rank = 0; rank < size; ++rank) {
+    try {
+      threads.emplace_back(run, rank);
+    } catch (const std::system_error& failure) {
+      throw thread_error(
+          compose_text("run_in_threads: rank ", rank, " of ", size, " cannot be started: ", failure.code().message()));
+    }
+  }
+}
+
+}  // namespace detail
+
 /// Calls `body(communicator)` on `size` threads, one a rank, and waits for all of them. A rank that throws, or ends
 /// while others wait for it, ends them too.
-/// throws    what the first rank to fail threw
+/// throws    what the first rank to fail threw; thread_error where a rank cannot be started
 /// example   distributed::run_in_threads(2, [&](auto& all) { train(all); });
 template <class Body>
 void run_in_threads(int size, const Body& body, const communicator_options& options = {}) {
   if (size < 1) throw error(compose_text("run_in_threads: ", size, " ranks, expected at least 1"));
   detail::meeting_place place(size, options);
-  std::exception_ptr first;
-  std::mutex of_first;
+  const auto run_rank = [&](int rank) {
+    std::exception_ptr failure;
+    try {
+      thread_communicator all(rank, place);
+      body(all);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    place.lose(rank, failure);
+  };
   {
     std::vector<std::jthread> threads;
-    for (int rank = 0; rank < size; ++rank) {
-      threads.emplace_back([&, rank] {
-        std::string why = "it has ended";
-        try {
-          thread_communicator all(rank, place);
-          body(all);
-        } catch (const std::exception& failure) {
-          why = failure.what();
-          const std::lock_guard lock(of_first);
-          if (!first) first = std::current_exception();
-        }
-        place.lose(rank, why);
-      });
+    try {
+      detail::start_ranks(threads, size, run_rank);
+    } catch (...) {
+      place.lose(static_cast<int>(threads.size()), std::current_exception());
     }
   }
-  if (first) std::rethrow_exception(first);
+  if (place.first_failure()) std::rethrow_exception(place.first_failure());
 }
 
 }  // namespace tenon::distributed

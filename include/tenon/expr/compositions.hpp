@@ -14,15 +14,27 @@
 
 namespace tenon {
 
+namespace detail {
+/// The greatest along axes that may have no element; without one, softmax is empty and logsumexp -infinity.
+template <class Node, int... Axes>
+auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
+  static_assert(axes_exist<Node::shape_type::rank>(axis_list<Axes...>{}) ||
+                    must_hold<axis_list<Axes...>, constant<Node::shape_type::rank>>,
+                "tenon: an axis must lie in [-rank, rank)");
+  return make_reduction_of_any<max_monoid>(axes, x);
+}
+}  // namespace detail
+
 /// Softmax of `x` along `axes`: exp(x - max) / sum(exp(x - max)).
-/// extents   those of x
+/// extents   those of x; axes without elements give a result without elements
 /// types     floating; half and bfloat16 accumulate in float
 /// cost      one kernel for trailing axes
 template <tensor_operand Operand, int... Axes>
 auto softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  const auto powers = exp(x - stop_gradient(max(x, axes)));  // the maximum cancels out, and so does its gradient
-  return powers * (1 / sum(powers, axes));  // a division for each row, not for each element
+  const auto powers =
+      exp(x - stop_gradient(detail::greatest_if_any(x, axes)));  // the maximum cancels out, and so does its gradient
+  return powers * (1 / sum(powers, axes));                       // a division for each row, not for each element
 }
 
 /// Logarithm of the softmax, without leaving the logarithm: x - max - log(sum(exp(x - max))).
@@ -30,16 +42,17 @@ auto softmax(Operand&& operand, axis_list<Axes...> axes) {
 template <tensor_operand Operand, int... Axes>
 auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  const auto centred = x - stop_gradient(max(x, axes));
+  const auto centred = x - stop_gradient(detail::greatest_if_any(x, axes));
   return centred - log(sum(exp(centred), axes));
 }
 
-/// Logarithm of the sum of exponentials, safe from overflow; infinite where the greatest value is.
+/// Logarithm of the sum of exponentials, safe from overflow; infinite where the greatest value is, -infinity of
+/// nothing.
 /// extents   the named axes become 1
 template <tensor_operand Operand, int... Axes>
 auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  const auto greatest = max(x, axes);
+  const auto greatest = detail::greatest_if_any(x, axes);
   const auto shift = stop_gradient(where(isfinite(greatest), greatest, 0));
   return log(sum(exp(x - shift), axes)) + shift;
 }

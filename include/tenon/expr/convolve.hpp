@@ -26,7 +26,7 @@ struct convolution_extents {
   void check_geometry() const {
     for (int i = 0; i < Rank; ++i) {
       const index stride = geometry.stride[i], dilation = geometry.dilation[i], padding = geometry.padding[i],
-                  behind = padding + geometry.extra_padding[i];
+                  behind = (checked_extent(padding) + geometry.extra_padding[i]).value();
       if (stride < 1 || dilation < 1 || padding < 0 || behind < 0 || weight[2 + i] < 1) {
         throw shape_error(compose_text(name, ": axis ", 2 + i, ": stride ", stride, ", dilation ", dilation,
                                        ", padding ", padding, " and ", behind, ", kernel ", weight[2 + i],
@@ -46,7 +46,7 @@ struct convolution_extents {
   }
   /// throws    shape_error when not even one window fits along an axis
   array<index, Rank> fitting_windows() const {
-    const auto counts = window_counts(spatial(image), spatial(weight), geometry);
+    const auto counts = window_counts(spatial(image), spatial(weight), geometry, name);
     for (int i = 0; i < Rank; ++i) {
       if (counts[i] != 0) continue;
       throw shape_error(compose_text(name, ": axis ", 2 + i, ": extent ", image[2 + i], " with padding ",
@@ -166,8 +166,9 @@ auto convolve_transpose(ImageOperand&& image_operand, WeightOperand&& weight_ope
     extents.check_channels("image", pixels[1], taps[0]);
     for (int i = 0; i < rank; ++i) {
       const index stride = geometry.stride[i], dilation = geometry.dilation[i], more = output_padding[i];
-      output[i] = (pixels[2 + i] - 1) * stride - 2 * geometry.padding[i] - geometry.extra_padding[i] +
-                  dilation * (taps[2 + i] - 1) + more + 1;
+      const checked_extent reach = (checked_extent(pixels[2 + i]) - 1) * stride + window_span(taps[2 + i], dilation),
+                           extent = reach + more - checked_extent(geometry.padding[i]) * 2 - geometry.extra_padding[i];
+      output[i] = extent.fits() ? extent.value() : -1;
       if (more < 0 || (more >= stride && more >= dilation) || output[i] < 1) {
         throw shape_error(compose_text("convolve_transpose: axis ", 2 + i, ": output padding ", more, " and ",
                                        output[i], " results, expected less than stride ", stride, " or dilation ",

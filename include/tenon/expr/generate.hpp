@@ -1,10 +1,12 @@
 // tenon/expr/generate.hpp: values computed from their position.
 // A generator is a function of one affine offset, so it fuses and merges axes as memory does.
-// Floor 2: may include base, core, expr.
+// Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
+#include <tenon/base/checked_arithmetic.hpp>
+#include <tenon/device/simd_integer.hpp>
 #include <tenon/expr/node.hpp>
 
 namespace tenon {
@@ -43,7 +45,8 @@ struct affine_generator {
   compute_type<T> first, step;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
     if constexpr (is_floating<T>) return multiply_add(step, static_cast<compute_type<T>>(offset), first);
-    else return static_cast<T>(first + step * static_cast<T>(offset));
+    else
+      return simd::unwrapped<T>(simd::wrapping(first) + simd::wrapping(step) * simd::wrapping(static_cast<T>(offset)));
   }
 };
 
@@ -100,6 +103,13 @@ struct constant_generator {
 
 namespace detail {
 
+template <class T>
+[[noreturn]] void refuse_steps(T first, T stop, T step) {
+  throw shape_error(compose_text("arange: numbers from ", static_cast<compute_type<T>>(first), " to ",
+                                 static_cast<compute_type<T>>(stop), " in steps of ",
+                                 static_cast<compute_type<T>>(step), ", expected as many as an index counts"));
+}
+
 /// How many numbers first, first + step, ... lie before `stop`.
 template <class T>
 index count_steps(T first, T stop, T step) {
@@ -107,17 +117,23 @@ index count_steps(T first, T stop, T step) {
   if constexpr (is_floating<T>) {
     const double count =
         std::ceil((static_cast<double>(stop) - static_cast<double>(first)) / static_cast<double>(step));
-    if (!(count < 0x1p63)) throw shape_error("arange: more numbers than can be counted");
+    if (!(count < 0x1p63)) refuse_steps(first, stop, step);
     return count > 0 ? static_cast<index>(count) : 0;
   } else {
-    const auto from = static_cast<index>(first), to = static_cast<index>(stop), pace = static_cast<index>(step);
-    const index reach = pace > 0 ? to - from : from - to, stride = pace > 0 ? pace : -pace;
-    return reach <= 0 ? 0 : (reach - 1) / stride + 1;
+    const bool forward = step > T(0);
+    if (forward ? stop <= first : stop >= first) return 0;
+    const auto distance = [](T from, T to) {
+      return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+    };
+    const std::uint64_t reach = forward ? distance(first, stop) : distance(stop, first);
+    const std::uint64_t before_last = (reach - 1) / (forward ? distance(T(0), step) : distance(step, T(0)));
+    if (before_last >= std::uint64_t{INT64_MAX}) refuse_steps(first, stop, step);
+    return static_cast<index>(before_last) + 1;
   }
 }
 
 inline linear_scale make_scale(double first, double last, index count, bool includes_last) {
-  const index steps = includes_last ? count - 1 : count;
+  const index steps = includes_last && count > 0 ? count - 1 : count;
   return {first, last, steps > 0 ? (last - first) / static_cast<double>(steps) : 0.0, steps > 0 ? steps : -1};
 }
 
@@ -131,7 +147,7 @@ auto progression(index count, T first, T step) {
 }
 
 /// first, first + step, ... before `stop`, as NumPy: ceil((stop - first) / step) numbers.
-/// throws    shape_error when the step is 0
+/// throws    shape_error when the step is 0, or when an index does not count the numbers
 template <dtype T>
 auto arange(std::type_identity_t<T> first, std::type_identity_t<T> stop, std::type_identity_t<T> step = T(1)) {
   return progression<T>(detail::count_steps<T>(first, stop, step), first, step);
@@ -180,7 +196,8 @@ auto index_grid(const Shape& extents, axis_list<Axis> axes) {
 template <dtype T, shape_type Shape>
   requires(Shape::rank == 2)
 auto eye(const Shape& extents, index diagonal = 0) {
-  return generated<origin_generator<T>, Shape>{{}, extents, diagonal, {{1, -1}}};
+  const index begin = clamped(diagonal, -extents.extent(0), extents.extent(1));  // beyond them it has no element
+  return generated<origin_generator<T>, Shape>{{}, extents, begin, {{1, -1}}};
 }
 template <dtype T>
 auto eye(index rows, index columns, index diagonal = 0) {

@@ -182,14 +182,21 @@ void check_not_empty(const array<bool, Rank>& reduced, const array<index, Rank>&
 }
 }  // namespace detail
 
+/// Composes a reduction that may have nothing to fold: its result is what the monoid starts from, as the least number
+/// where it looks for the greatest.
+template <class Monoid, class Axes, class Operand>
+TENON_INLINE auto make_reduction_of_any(Axes, const Operand& operand) {
+  using node = reduction<Monoid, Axes, Operand>;
+  const auto extents = operand.shape().to_array();
+  return node{{{{operand}}}, typename node::shape_type(detail::reduced_extents<Axes>(extents))};
+}
+
 /// Composes a reduction.
 /// throws    shape_error when no value is left to fold and the monoid has no identity
 template <class Monoid, class Axes, class Operand>
-TENON_INLINE auto make_reduction(Axes, const Operand& operand) {
-  using node = reduction<Monoid, Axes, Operand>;
-  const auto extents = operand.shape().to_array();
-  detail::check_not_empty<Monoid>(reduced_axes<Operand::shape_type::rank>(Axes{}), extents);
-  return node{{{{operand}}}, typename node::shape_type(detail::reduced_extents<Axes>(extents))};
+TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
+  detail::check_not_empty<Monoid>(reduced_axes<Operand::shape_type::rank>(Axes{}), operand.shape().to_array());
+  return make_reduction_of_any<Monoid>(axes, operand);
 }
 
 /// Composes a reduction over axes known at run time: of an operand with all axes twice, over the last ones.

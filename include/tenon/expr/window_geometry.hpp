@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/core/extents.hpp>
 
 namespace tenon {
@@ -20,22 +21,37 @@ struct window_geometry {
   bool operator==(const window_geometry&) const = default;
 };
 
+/// From the first element that a window sees to its last: dilation (kernel - 1) + 1.
+constexpr checked_extent window_span(index kernel, index dilation) {
+  return checked_extent(dilation) * (checked_extent(kernel) - 1) + 1;
+}
+
 /// Number of windows of `kernel` that fit.
+/// throws    shape_error, in the name of `operation`, when kernel, stride or dilation is below 1, padding below 0, or
+///           the numbers do not fit 64 bits
 /// source    PyTorch Conv2d: floor((extent + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
 constexpr index window_count(index extent, index kernel, index stride, index padding, index dilation = 1,
-                             index extra_padding = 0) {
-  const index beyond = extent + 2 * padding + extra_padding - dilation * (kernel - 1) - 1;
-  return beyond < 0 ? 0 : beyond / stride + 1;
+                             index extra_padding = 0, const char* operation = "window_count") {
+  const checked_extent padded = checked_extent(padding) * 2 + extra_padding + extent;
+  const checked_extent behind_first = padded - window_span(kernel, dilation);
+  const bool makes_sense = kernel >= 1 && stride >= 1 && dilation >= 1 && padding >= 0;
+  if (!makes_sense || !(behind_first + 1).fits()) {
+    throw shape_error(
+        compose_text(operation, ": kernel ", kernel, ", stride ", stride, ", dilation ", dilation, ", padding ",
+                     padding, ", expected at least 1, 1, 1 and 0, and windows within 64 bits (extent ", extent, ")"));
+  }
+  return behind_first.value() < 0 ? 0 : behind_first.value() / stride + 1;
 }
 
 /// The numbers of windows along all axes.
 template <int Rank>
 constexpr array<index, Rank> window_counts(const array<index, Rank>& image, const array<index, Rank>& kernel,
-                                           const window_geometry<Rank>& geometry) {
+                                           const window_geometry<Rank>& geometry,
+                                           const char* operation = "window_count") {
   array<index, Rank> result{};
   for (int i = 0; i < Rank; ++i) {
     result[i] = window_count(image[i], kernel[i], geometry.stride[i], geometry.padding[i], geometry.dilation[i],
-                             geometry.extra_padding[i]);
+                             geometry.extra_padding[i], operation);
   }
   return result;
 }

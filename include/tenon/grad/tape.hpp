@@ -62,7 +62,9 @@ struct name_taped_leaves {
 
 /// A place on a tape, of a value of any type.
 struct tape_place {
-  bool is_variable = false, has_gradient = false;
+  bool is_variable = false;
+  bool has_gradient = false;  // of a variable: of the passes so far
+  bool has_share = false;     // of the pass that runs
 
   tape_place() = default;
   tape_place(const tape_place&) = delete;
@@ -70,19 +72,27 @@ struct tape_place {
   virtual ~tape_place() = default;
   /// Adds to the gradients of what the value was made of.
   virtual void pull_back(tape&) {}
+  /// Adds what a pass left to the gradient; of variables.
+  virtual void take_share() {}
 };
 
-/// A variable; what is recorded adds what it was made of.
+/// A variable; what is recorded adds what it was made of. A pass adds up shares here, which variables take at its end,
+/// so that a pass that fails leaves no gradient half done.
 template <class T, class Shape, class Space>
 struct tape_value : tape_place {
-  tensor<T, Shape, Space> value, own_gradient;  // no value of a variable: it lies with the caller
+  tensor<T, Shape, Space> value, share, own_gradient;  // no value of a variable: it lies with the caller
   tensor<T, Shape, Space>* gradient = &own_gradient;
 
-  template <class Share>
-  void add(const Share& share) {
-    tensor<T, Shape, Space> fresh(share);
-    if (has_gradient) *gradient = *gradient + fresh;
-    else *gradient = std::move(fresh);
+  template <class Part>
+  void add(const Part& part) {
+    tensor<T, Shape, Space> fresh(part);
+    if (has_share) share = share + fresh;
+    else share = std::move(fresh);
+    has_share = true;
+  }
+  void take_share() override {
+    if (has_gradient) *gradient = *gradient + share;
+    else *gradient = std::move(share);
     has_gradient = true;
   }
 };
@@ -145,13 +155,14 @@ class tape {
   template <class T, class Shape, class Space, tensor_operand Seed>
   void backward(const taped_leaf<T, Shape, Space>& result, const Seed& seed) {
     must_be_here(result.owner);
-    for (auto& each : places_) each->has_gradient = each->has_gradient && each->is_variable;
+    for (auto& each : places_) each->has_share = false;
     value_at(result).add(broadcast_to(as_node(seed), result.shape()));
     for (int place = result.owner.place; place >= 0; --place) {
       auto& each = *places_[static_cast<std::size_t>(place)];
-      if (!each.has_gradient || each.is_variable) continue;
-      each.pull_back(*this);
-      each.has_gradient = false;
+      if (each.has_share && !each.is_variable) each.pull_back(*this);
+    }
+    for (auto& each : places_) {
+      if (each->has_share && each->is_variable) each->take_share();
     }
   }
 
@@ -161,7 +172,10 @@ class tape {
     must_be_here(variable.owner);
     auto& place = value_at(variable);
     if (!place.is_variable) throw error("tape: gradients are kept of variables only; make one of this value?");
-    if (!place.has_gradient) place.add(constants(variable.shape(), T(0.0f)));
+    if (!place.has_gradient) {
+      *place.gradient = tensor<T, Shape, Space>(constants(variable.shape(), T(0.0f)));
+      place.has_gradient = true;
+    }
     return *place.gradient;
   }
   /// How many variables and statements there are.
@@ -189,7 +203,7 @@ class tape {
     void pull_back(tape& steps) override {
       const auto named = with_named_leaves<detail::name_taped_leaves>(node);
       using named_type = std::remove_const_t<decltype(named)>;
-      const auto seed = as_node(*this->gradient);
+      const auto seed = as_node(this->share);
       visit_named_leaves(named, [&]<int Name>(constant<Name>, const auto& each) {
         if constexpr (depends_on<Name, named_type>) {
           steps.value_at(each).add(detail::gradient_of_variable(named, each, seed));
@@ -216,7 +230,7 @@ class tape {
       const auto variables =
           apply_tuple([&](const auto&... each) { return make_tuple_of(inner.variable(each.elements)...); }, inputs);
       const auto run_again = [&](const auto&... each) { return function(inner, each...); };
-      inner.backward(apply_tuple(run_again, variables), *this->gradient);
+      inner.backward(apply_tuple(run_again, variables), this->share);
       for_each_index<static_cast<int>(sizeof...(Leaves))>(
           [&](auto i) { steps.value_at(get<i.value>(inputs)).add(as_node(inner.gradient(get<i.value>(variables)))); });
     }

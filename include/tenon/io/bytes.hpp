@@ -1,4 +1,4 @@
-// tenon/io/bytes.hpp: whole files as bytes, and back.
+// tenon/io/bytes.hpp: whole files as bytes, and files that are open.
 // The one place where files are opened; parsers see bounded spans and refuse what they cannot trust.
 // Floor 2: may include base, core, io.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,19 +12,61 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <span>
-#include <tenon/base/error.hpp>
+#include <tenon/base/dtype.hpp>
+#include <tenon/core/extents.hpp>
 #include <vector>
 
 namespace tenon::io {
+
+/// Deflate makes at most so many bytes of one.
+inline constexpr std::uint64_t most_inflated_bytes = 1032;
 
 /// Throws a file_error that names operation and file.
 [[noreturn]] inline void refuse(const char* operation, const std::filesystem::path& path, const std::string& fact) {
   throw file_error(compose_text(operation, ": ", path.string(), ": ", fact));
 }
 
+/// What `make` returns, which takes memory for what `bytes` bytes of a file hold.
+/// throws    file_error where there is too little memory, and what `make` throws besides
+template <class Make>
+auto within_memory(const char* operation, const std::filesystem::path& path, std::uint64_t bytes, const Make& make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // of a container
+  }
+  refuse(operation, path, compose_text("there is too little memory for what ", bytes, " bytes hold"));
+}
+
+/// The bytes of elements of these extents, each of `size` bytes; every parser counts by this function.
+/// throws    file_error where they cannot be counted
+template <class Extents>
+std::uint64_t bytes_of_elements(const char* operation, const std::filesystem::path& path, const Extents& extents,
+                                std::size_t size) {
+  if (!is_countable(extents, static_cast<index>(size))) {
+    refuse(operation, path, compose_text("extents ", extents, " have more elements than can be counted"));
+  }
+  std::uint64_t bytes = size;
+  for (const index extent : extents) bytes *= static_cast<std::uint64_t>(extent);
+  return bytes;
+}
+
+/// The element that is stored in these bytes, bit for bit. A bool is true where its byte is not 0, as for NumPy.
+template <dtype T>
+T element_of(const std::uint8_t* bytes) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return *bytes != 0;
+  } else {
+    T element;
+    std::memcpy(&element, bytes, sizeof(T));
+    return element;
+  }
+}
+
 /// Every byte of a file.
-/// throws    file_error when it is missing, is a folder or cannot be read
+/// throws    file_error when it is missing, is a folder, cannot be read, or is larger than the memory
 inline std::vector<std::uint8_t> read_bytes(const char* operation, const std::filesystem::path& path) {
   std::error_code status;
   const bool is_file = std::filesystem::is_regular_file(path, status);
@@ -33,19 +75,23 @@ inline std::vector<std::uint8_t> read_bytes(const char* operation, const std::fi
     refuse(operation, path, "there is no folder " + folder.string());
   }
   if (!is_file) refuse(operation, path, "there is no such file");
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) refuse(operation, path, "it cannot be opened");
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(file.tellg()));
-  file.seekg(0);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!file) refuse(operation, path, "it cannot be read");
-  return bytes;
+  const std::uint64_t size = std::filesystem::file_size(path, status);
+  if (status) refuse(operation, path, "it cannot be read: " + status.message());
+  return within_memory(operation, path, size, [&] {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) refuse(operation, path, "it cannot be opened");
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+    if (!file) refuse(operation, path, "it cannot be read");
+    return bytes;
+  });
 }
 
 /// A file or folder that is open for the system's calls.
 class open_file {
  public:
-  open_file(const std::filesystem::path& path, int flags) : handle_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  explicit open_file(const std::filesystem::path& path, int flags, mode_t mode = 0666)
+      : handle_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
   open_file(const open_file&) = delete;
   open_file& operator=(const open_file&) = delete;
   ~open_file() {
@@ -53,6 +99,7 @@ class open_file {
   }
 
   bool is_open() const { return handle_ >= 0; }
+  int handle() const { return handle_; }
   /// False where not all could be written.
   bool write(std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
@@ -63,34 +110,21 @@ class open_file {
     }
     return true;
   }
-  /// Waits until the disk has it; false where that failed.
-  bool flush() { return ::fsync(handle_) == 0; }
+  /// Writes behind the end; false where not all could be written: the file is then as long as it was.
+  bool append(std::span<const std::uint8_t> bytes) {
+    const auto end = ::lseek(handle_, 0, SEEK_END);
+    if (write(bytes)) return true;
+    const int why = errno;
+    [[maybe_unused]] const bool is_cut = end >= 0 && ::ftruncate(handle_, end) == 0;
+    errno = why;
+    return false;
+  }
+  /// Waits until the disk has it; false where that failed. What no disk holds, such as a pipe, need not wait.
+  bool flush() { return ::fsync(handle_) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS; }
 
  private:
   int handle_;
 };
-
-/// Writes a file whole: beside its place first, then moved there, so that a failure, a killed process or a power cut
-/// leaves the old one.
-/// throws    file_error
-inline void write_bytes(const char* operation, const std::filesystem::path& path,
-                        std::span<const std::span<const std::uint8_t>> parts) {
-  auto beside = path;
-  beside += ".part";
-  {
-    open_file file(beside, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.is_open()) refuse(operation, path, "it cannot be written");
-    for (const auto& part : parts) {
-      if (!file.write(part)) refuse(operation, path, "it cannot be written; is the disk full?");
-    }
-    if (!file.flush()) refuse(operation, path, "it cannot be written; is the disk full?");
-  }
-  std::error_code status;
-  std::filesystem::rename(beside, path, status);
-  if (status) refuse(operation, path, "it cannot be replaced: " + status.message());
-  const auto folder = path.parent_path();
-  open_file(folder.empty() ? std::filesystem::path(".") : folder, O_RDONLY | O_DIRECTORY).flush();  // where it can be
-}
 
 /// An unsigned number of `Bytes` bytes, the most significant first.
 template <int Bytes>

@@ -8,6 +8,9 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <locale>
+#include <numeric>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <tenon/core/tensor.hpp>
@@ -101,7 +104,8 @@ class csv_splitter {
 }  // namespace detail
 
 /// A table of separated values, each record with as many fields as the table has columns; empty lines are skipped.
-/// throws    file_error naming line and column; what a field holds is asked only when its column is read
+/// throws    file_error naming line and column, or where memory is too small; what a field holds is asked only when its
+///           column is read
 /// source    RFC 4180, with any separator, and lines that end as they like
 /// example   const io::csv_table table("iris.csv");
 ///           data::tensor_dataset examples(table.columns<float>({"width", "length"}), table.classes("species").labels);
@@ -110,8 +114,10 @@ class csv_table {
   explicit csv_table(const std::filesystem::path& path, csv_options options = {})
       : path_(path), options_(std::move(options)) {
     const auto bytes = read_bytes("read_csv", path);
-    detail::csv_splitter records(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options_);
-    while (!records.is_done()) add(records.next());
+    within_memory("read_csv", path_, bytes.size(), [&] {
+      detail::csv_splitter records(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options_);
+      while (!records.is_done()) add(records.next());
+    });
   }
 
   index rows() const { return static_cast<index>(records_.size()); }
@@ -119,23 +125,21 @@ class csv_table {
 
   /// The columns of these names side by side.
   /// extents   [rows, names]
-  /// throws    file_error for a name that no column has, and naming line and column of a field that is no number, does
-  ///           not fit the type, or is missing where the type has no NaN
+  /// throws    file_error for a name that no column has or that several have, and naming line and column of a field
+  ///           that is no number, is beyond the type, or is missing where the type has no NaN; numbers too small for
+  ///           a floating type become 0
   template <dtype T>
   tensor<T, rank<2>> columns(const std::vector<std::string>& names) const {
     std::vector<std::size_t> numbers;
     for (const auto& name : names) numbers.push_back(number_of(name));
-    tensor<T, rank<2>> result(rank<2>(rows(), static_cast<index>(numbers.size())));
-    T* to = result.data();
-    for (const auto& record : records_) {
-      for (const std::size_t column : numbers) *to++ = number_in<T>(record[column], column);
-    }
-    return result;
+    return columns_of<T>(numbers);
   }
-  /// All columns side by side.
+  /// All columns side by side, also where several have one name.
   template <dtype T>
   tensor<T, rank<2>> columns() const {
-    return columns<T>(names_);
+    std::vector<std::size_t> numbers(names_.size());
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    return columns_of<T>(numbers);
   }
   /// extents   [rows]
   template <dtype T>
@@ -184,7 +188,13 @@ class csv_table {
   }
   std::size_t number_of(const std::string& name) const {
     const auto found = std::find(names_.begin(), names_.end(), name);
-    if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+    if (found != names_.end()) {
+      const auto second = std::find(found + 1, names_.end(), name);
+      if (second == names_.end()) return static_cast<std::size_t>(found - names_.begin());
+      refuse("read_csv", path_,
+             compose_text("columns ", found - names_.begin() + 1, " and ", second - names_.begin() + 1,
+                          " are both called ", name));
+    }
     std::string known;
     for (const auto& each : names_) known += (known.empty() ? "" : ", ") + each;
     refuse("read_csv", path_, "there is no column " + name + "; there are " + known);
@@ -196,8 +206,20 @@ class csv_table {
   }
 
   template <dtype T>
+  tensor<T, rank<2>> columns_of(const std::vector<std::size_t>& numbers) const {
+    const array<index, 2> extents{{rows(), static_cast<index>(numbers.size())}};
+    const std::uint64_t bytes = bytes_of_elements("read_csv", path_, extents, sizeof(T));
+    auto result = within_memory("read_csv", path_, bytes, [&] { return tensor<T, rank<2>>(rank<2>(extents)); });
+    T* to = result.data();
+    for (const auto& record : records_) {
+      for (const std::size_t column : numbers) *to++ = number_in<T>(record[column], column);
+    }
+    return result;
+  }
+  template <dtype T>
   T number_in(const detail::csv_field& field, std::size_t column) const {
-    using number = std::conditional_t<is_floating<T>, double, index>;
+    using whole = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
+    using number = std::conditional_t<is_floating<T>, double, whole>;
     std::string_view text = field.text;
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -208,16 +230,31 @@ class csv_table {
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     number value{};
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status == std::errc::result_out_of_range) refuse_field(field, column, "a number that fits the type");
-    if (status != std::errc{} || end != text.data() + text.size()) {
-      refuse_field(field, column, is_floating<T> ? "a number" : "a whole number");
+    if (status == std::errc::invalid_argument || end != text.data() + text.size()) {
+      refuse_field(field, column, expected_number<T>());
     }
-    using wider = std::conditional_t<is_floating<T>, compute_type<T>, index>;
+    bool fits = status == std::errc{};
+    if constexpr (is_floating<T>) {
+      if (!fits) value = nearest_double(text), fits = std::fabs(value) < 1;
+    }
+    using wider = std::conditional_t<is_floating<T>, compute_type<T>, number>;
     const auto found = static_cast<T>(static_cast<wider>(value));
     const auto back = static_cast<number>(static_cast<wider>(found));
-    const bool fits = is_floating<T> ? std::isinf(value) || !std::isinf(back) : back == value;
+    fits = fits && (is_floating<T> ? std::isinf(value) || !std::isinf(back) : back == value);
     if (!fits) refuse_field(field, column, "a number that fits the type");
     return found;
+  }
+  template <dtype T>
+  static constexpr const char* expected_number() {
+    return is_floating<T> ? "a number" : std::is_unsigned_v<T> ? "a whole number without a sign" : "a whole number";
+  }
+  /// A number that no double holds: 0 where it is too small, the greatest double where it is too great.
+  static double nearest_double(std::string_view text) {
+    std::istringstream stream{std::string(text)};
+    stream.imbue(std::locale::classic());
+    double value = 0;
+    stream >> value;
+    return value;
   }
 
   std::filesystem::path path_;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <tenon/core/tensor.hpp>
 #include <tenon/io/bytes.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::io {
 
@@ -37,31 +38,35 @@ inline void check_idx_magic(const std::filesystem::path& path, std::span<const s
   }
 }
 
-}  // namespace detail
-
-/// The unsigned bytes of an IDX file with `Rank` axes.
-/// throws    file_error when the file is missing, compressed, of another type or rank, truncated or too long; nothing
-/// is
-///           allocated from its header before the header is known to be true
+/// The array of these bytes; `path` is for messages.
 template <int Rank>
-tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
-  const auto bytes = read_bytes("read_idx", path);
-  detail::check_idx_magic(path, bytes, Rank);
+tensor<std::uint8_t, rank<Rank>> parse_idx(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  check_idx_magic(path, bytes, Rank);
   const std::size_t header = 4 + 4 * static_cast<std::size_t>(Rank), present = bytes.size() - header;
   array<index, Rank> extents{};
-  index count = 1;
   for (int axis = 0; axis < Rank; ++axis) {
-    extents[axis] = static_cast<index>(big_endian<4>(std::span(bytes).subspan(4 + 4 * static_cast<std::size_t>(axis))));
-    if (__builtin_mul_overflow(count, extents[axis], &count)) count = std::numeric_limits<index>::max();
+    extents[axis] = static_cast<index>(big_endian<4>(bytes.subspan(4 + 4 * static_cast<std::size_t>(axis))));
   }
-  if (static_cast<std::size_t>(count) != present) {
+  const std::uint64_t count = bytes_of_elements("read_idx", path, extents, 1);
+  if (count != present) {
     refuse("read_idx", path,
            compose_text(present, " elements, expected ", count, " (extents ", extents, ")",
-                        present < static_cast<std::size_t>(count) ? "; is the file truncated?" : ""));
+                        present < count ? "; is the file truncated?" : ""));
   }
   tensor<std::uint8_t, rank<Rank>> result{rank<Rank>(extents)};
   if (present != 0) std::memcpy(result.data(), bytes.data() + header, present);
   return result;
+}
+
+}  // namespace detail
+
+/// The unsigned bytes of an IDX file with `Rank` axes.
+/// throws    file_error when the file is missing, compressed, of another type or rank, truncated or too long, or memory
+///           is too small; nothing is allocated from its header before the header is known to be true
+template <int Rank>
+tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
+  const auto bytes = read_bytes("read_idx", path);
+  return within_memory("read_idx", path, bytes.size(), [&] { return detail::parse_idx<Rank>(path, bytes); });
 }
 
 /// Writes unsigned bytes as an IDX file.

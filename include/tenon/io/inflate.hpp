@@ -14,15 +14,12 @@
 
 namespace tenon::io {
 
-/// Deflate makes at most so many bytes of one.
-inline constexpr std::uint64_t most_inflated_bytes = 1032;
-
 namespace detail {
 
 /// A decoder of zlib that ends with its scope.
 struct inflating_stream : z_stream {
   inflating_stream() : z_stream{} {
-    if (inflateInit2(this, -MAX_WBITS) != Z_OK) throw error("inflate: zlib has no memory left");
+    if (inflateInit2(this, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   inflating_stream(const inflating_stream&) = delete;
   inflating_stream& operator=(const inflating_stream&) = delete;
@@ -32,6 +29,7 @@ struct inflating_stream : z_stream {
 }  // namespace detail
 
 /// The `size` bytes that a raw stream of deflate holds; `refuse` is called with what is wrong with it, and throws.
+/// throws    std::bad_alloc, which readers of files make a file_error of
 /// source    RFC 1951, by zlib
 template <class Refuse>
 std::vector<std::uint8_t> inflate(std::span<const std::uint8_t> deflated, std::uint64_t size, const Refuse& refuse) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tenon/core/tensor.hpp>
 #include <tenon/io/bytes.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::io {
 
@@ -21,7 +22,8 @@ template <dtype T>
 std::string npy_descr() {
   static_assert(!std::is_same_v<T, bfloat16> && !is_float8<T>,
                 "tenon: NumPy has no bfloat16 and no floats of 8 bits; cast to float first");
-  const char kind = std::is_same_v<T, bool> ? 'b' : is_floating<T> ? 'f' : std::is_unsigned_v<T> ? 'u' : 'i';
+  const char real_kind = std::is_same_v<T, bool> ? 'b' : is_floating<T> ? 'f' : std::is_unsigned_v<T> ? 'u' : 'i';
+  const char kind = is_complex<T> ? 'c' : real_kind;
   return compose_text(sizeof(T) == 1 ? "|" : "<", std::string(1, kind), sizeof(T));
 }
 
@@ -111,16 +113,11 @@ array<index, Rank> checked_extents(const std::filesystem::path& path, const npy_
   }
   array<index, Rank> extents{};
   for (int axis = 0; axis < Rank; ++axis) extents[axis] = listed[static_cast<std::size_t>(axis)];
-  index bytes = sizeof(T);
-  const bool is_empty = std::find(listed.begin(), listed.end(), 0) != listed.end();
-  for (const index extent : listed) {
-    if (!is_empty && __builtin_mul_overflow(bytes, extent, &bytes)) bytes = std::numeric_limits<index>::max();
-  }
-  if (is_empty) bytes = 0;
-  if (static_cast<std::uint64_t>(bytes) != present) {
+  const std::uint64_t bytes = bytes_of_elements("read_npy", path, listed, sizeof(T));
+  if (bytes != present) {
     refuse("read_npy", path,
            compose_text(present, " bytes of elements, expected ", bytes, " (extents ", listed, ")",
-                        present < static_cast<std::uint64_t>(bytes) ? "; is it truncated?" : ""));
+                        present < bytes ? "; is it truncated?" : ""));
   }
   return extents;
 }
@@ -137,9 +134,7 @@ tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<con
   for (index i = 0; i < result.size(); ++i) {
     index rest = i, from = 0;
     for (int axis = Rank - 1; axis >= 0; rest /= extents[axis], --axis) from += rest % extents[axis] * strides[axis];
-    const std::uint8_t* source = bytes.data() + elements + static_cast<std::size_t>(from) * sizeof(T);
-    if constexpr (std::is_same_v<T, bool>) result.data()[i] = *source != 0;
-    else std::memcpy(result.data() + i, source, sizeof(T));
+    result.data()[i] = element_of<T>(bytes.data() + elements + static_cast<std::size_t>(from) * sizeof(T));
   }
   return result;
 }
@@ -147,12 +142,13 @@ tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<con
 }  // namespace detail
 
 /// The array of an NPY file, whose elements must be of type `T` and little-endian, under `Rank` axes.
-/// throws    file_error when the file is missing, of another element type or rank, truncated or too long; nothing is
-///           allocated from its header before the header is known to be true
+/// throws    file_error when the file is missing, of another element type or rank, truncated or too long, or memory is
+///           too small; nothing is allocated from its header before the header is known to be true
 /// source    NumPy Enhancement Proposal 1, versions 1.0 to 3.0
 template <dtype T, int Rank>
 tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
-  return detail::parse_npy<T, Rank>(path, read_bytes("read_npy", path));
+  const auto bytes = read_bytes("read_npy", path);
+  return within_memory("read_npy", path, bytes.size(), [&] { return detail::parse_npy<T, Rank>(path, bytes); });
 }
 
 /// Writes a tensor as an NPY file, version 1.0.

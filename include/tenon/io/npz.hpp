@@ -23,15 +23,7 @@ namespace tenon::io {
 class npz_file {
  public:
   explicit npz_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("read_npz", path)) {
-    std::size_t at = find_directory();
-    std::uint64_t count = number<2>(at + 10), first = number<4>(at + 16);
-    if (is_large(at)) {
-      const auto large = static_cast<std::size_t>(number<8>(at - locator_bytes + 8));
-      if (number<4>(large) != 0x06064b50) refuse_file(compose_text("byte ", large, " begins no directory of ZIP64"));
-      count = number<8>(large + 32), first = number<8>(large + 48);
-    }
-    at = static_cast<std::size_t>(first);
-    for (std::uint64_t i = 0; i < count; ++i) at = add_member(at);
+    within_memory("read_npz", path_, bytes_.size(), [&] { read_directory(); });
   }
 
   std::vector<std::string> names() const {
@@ -50,14 +42,8 @@ class npz_file {
       for (const auto& each : names()) known += (known.empty() ? "" : ", ") + each;
       refuse_file("there is no array " + name + "; there are " + known);
     }
-    const auto stored = std::span(bytes_).subspan(found->second.first, found->second.stored);
-    std::vector<std::uint8_t> inflated;
-    if (found->second.is_compressed) inflated = inflate_member(name, stored, found->second.size);
-    const auto content = found->second.is_compressed ? std::span<const std::uint8_t>(inflated) : stored;
-    if (crc32(content) != found->second.checksum) {
-      refuse_file(name + ": its checksum is wrong; is the file damaged?");
-    }
-    return detail::parse_npy<T, Rank>(path_ / (name + ".npy"), content);
+    return within_memory("read_npz", path_, found->second.size,
+                         [&] { return read_member<T, Rank>(name, found->second); });
   }
 
  private:
@@ -71,6 +57,17 @@ class npz_file {
   static constexpr std::uint64_t is_elsewhere = 0xffffffff;  // a number of ZIP64, which lies in the notes
 
   [[noreturn]] void refuse_file(const std::string& fact) const { refuse("read_npz", path_, fact); }
+  void read_directory() {
+    std::size_t at = find_directory();
+    std::uint64_t count = number<2>(at + 10), first = number<4>(at + 16);
+    if (is_large(at)) {
+      const auto large = static_cast<std::size_t>(number<8>(at - locator_bytes + 8));
+      if (number<4>(large) != 0x06064b50) refuse_file(compose_text("byte ", large, " begins no directory of ZIP64"));
+      count = number<8>(large + 32), first = number<8>(large + 48);
+    }
+    at = static_cast<std::size_t>(first);
+    for (std::uint64_t i = 0; i < count; ++i) at = add_member(at);
+  }
   template <int Bytes>
   std::uint64_t number(std::size_t at) const {
     if (at > bytes_.size() || bytes_.size() - at < static_cast<std::size_t>(Bytes)) {
@@ -87,9 +84,7 @@ class npz_file {
     refuse_file("it does not end as a ZIP archive does; is it truncated?");
   }
   /// Whether a directory of ZIP64 is named right before the end.
-  bool is_large(std::size_t end) const {
-    return end >= locator_bytes && number<4>(end - locator_bytes) == 0x07064b50;
-  }
+  bool is_large(std::size_t end) const { return end >= locator_bytes && number<4>(end - locator_bytes) == 0x07064b50; }
   /// Adds the member whose entry of the directory lies at `at`; returns where the next one does.
   std::size_t add_member(std::size_t at) {
     if (number<4>(at) != 0x02014b50) refuse_file(compose_text("byte ", at, " begins no entry of its directory"));
@@ -128,6 +123,15 @@ class npz_file {
       each = number<8>(note), note += 8;
     }
     return places;
+  }
+  template <dtype T, int Rank>
+  tensor<T, rank<Rank>> read_member(const std::string& name, const member& place) const {
+    const auto stored = std::span(bytes_).subspan(place.first, place.stored);
+    std::vector<std::uint8_t> inflated;
+    if (place.is_compressed) inflated = inflate_member(name, stored, place.size);
+    const auto content = place.is_compressed ? std::span<const std::uint8_t>(inflated) : stored;
+    if (crc32(content) != place.checksum) refuse_file(name + ": its checksum is wrong; is the file damaged?");
+    return detail::parse_npy<T, Rank>(path_ / (name + ".npy"), content);
   }
   /// What a compressed member becomes.
   std::vector<std::uint8_t> inflate_member(const std::string& name, std::span<const std::uint8_t> deflated,

@@ -12,28 +12,36 @@
 
 namespace tenon::io {
 
-/// Deflate makes at most 1032 bytes of one, and a byte holds at most 8 pixels.
-inline constexpr index most_pixels_of_byte = 1032 * 8;
+namespace detail {
 
-/// The image of a PNG file as bytes, of grey where the file has no colour; palettes become colours, 16 bits become 8,
-/// and what is transparent lies on black.
-/// throws    file_error with what libpng says, when the file is missing, damaged or no PNG
-/// source    ISO/IEC 15948, by libpng's simplified interface
-inline image read_png(const std::filesystem::path& path) {
-  const auto bytes = read_bytes("read_png", path);
-  png_image decoder{};
-  decoder.version = PNG_IMAGE_VERSION;
+/// A decoder of libpng that ends with its scope.
+struct png_decoder : png_image {
+  png_decoder() : png_image{} { version = PNG_IMAGE_VERSION; }
+  png_decoder(const png_decoder&) = delete;
+  png_decoder& operator=(const png_decoder&) = delete;
+  ~png_decoder() { png_image_free(this); }
+};
+
+/// How many bits a pixel has in a file whose header is known to be sound: libpng tells only what they will become.
+inline index bits_of_png_pixel(std::span<const std::uint8_t> bytes) {
+  constexpr std::size_t depth = 24, colour_type = 25;            // places in the header
+  constexpr std::array<index, 7> channels{1, 0, 3, 1, 2, 0, 4};  // of each type of colour
+  return channels[bytes[colour_type]] * bytes[depth];
+}
+
+/// The image of these bytes; `path` is for messages.
+inline image parse_png(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
+  png_decoder decoder;
   const auto check = [&](int is_done) {
-    if (is_done != 0) return;
-    const std::string fact = decoder.message;
-    png_image_free(&decoder);
-    refuse("read_png", path, fact);
+    if (is_done == 0) refuse("read_png", path, decoder.message);
   };
   check(png_image_begin_read_from_memory(&decoder, bytes.data(), bytes.size()));
-  const index pixels = index{decoder.width} * index{decoder.height};
-  if (pixels > most_pixels_of_byte * static_cast<index>(bytes.size())) {
-    png_image_free(&decoder);
-    refuse("read_png", path, compose_text(pixels, " pixels, more than ", bytes.size(), " bytes can hold"));
+  const index height{decoder.height}, width{decoder.width}, pixels = height * width;
+  const index inflated = pixels * bits_of_png_pixel(bytes) / 8;
+  if (static_cast<std::uint64_t>(inflated) > most_inflated_bytes * bytes.size()) {
+    refuse("read_png", path,
+           compose_text(width, " x ", height, " pixels of ", inflated, " bytes, more than ", bytes.size(),
+                        " compressed bytes can hold"));
   }
   const bool has_colour = (decoder.format & PNG_FORMAT_FLAG_COLOR) != 0;
   decoder.format = has_colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
@@ -41,11 +49,23 @@ inline image read_png(const std::filesystem::path& path) {
   std::vector<std::uint8_t> samples(static_cast<std::size_t>(channels * pixels));
   const png_color black{0, 0, 0};
   check(png_image_finish_read(&decoder, &black, samples.data(), 0, nullptr));
-  image result(rank<3>(channels, index{decoder.height}, index{decoder.width}));
+  image result(rank<3>(channels, height, width));
   for (index i = 0; i < result.size(); ++i) {
     result.data()[i % channels * pixels + i / channels] = samples[static_cast<std::size_t>(i)];
   }
   return result;
+}
+
+}  // namespace detail
+
+/// The image of a PNG file as bytes, of grey where the file has no colour; palettes become colours, 16 bits become 8,
+/// and what is transparent lies on black.
+/// throws    file_error with what libpng says, when the file is missing, damaged or no PNG, or memory is too small;
+///           nothing is allocated for more pixels than the compressed bytes can hold
+/// source    ISO/IEC 15948, by libpng's simplified interface
+inline image read_png(const std::filesystem::path& path) {
+  const auto bytes = read_bytes("read_png", path);
+  return within_memory("read_png", path, bytes.size(), [&] { return detail::parse_png(path, bytes); });
 }
 
 }  // namespace tenon::io

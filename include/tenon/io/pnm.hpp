@@ -8,6 +8,7 @@
 #include <array>
 #include <tenon/core/tensor.hpp>
 #include <tenon/io/bytes.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::io {
 
@@ -23,13 +24,15 @@ class pnm_reader {
 
   image read() {
     read_header();
-    const std::uint64_t samples = channels_ * width_ * height_, left = bytes_.size() - at_;
+    const array<index, 3> extents{
+        {static_cast<index>(channels_), static_cast<index>(height_), static_cast<index>(width_)}};
+    const std::uint64_t samples = bytes_of_elements("read_pnm", path_, extents, 1), left = bytes_.size() - at_;
     const std::uint64_t least = is_text_ ? (samples == 0 ? 0 : 2 * samples - 1) : samples * bytes_of_sample();
     if (is_text_ ? left < least : left != least) {
       refuse_file(compose_text(left, " bytes of elements, expected ", is_text_ ? "at least " : "", least, " (", width_,
                                " x ", height_, " pixels)", left < least ? "; is it truncated?" : ""));
     }
-    image result(rank<3>(static_cast<index>(channels_), static_cast<index>(height_), static_cast<index>(width_)));
+    image result{rank<3>(extents)};
     const std::uint64_t pixels = width_ * height_;
     for (std::uint64_t pixel = 0; pixel < pixels; ++pixel) {
       for (std::uint64_t channel = 0; channel < channels_; ++channel) {
@@ -40,8 +43,6 @@ class pnm_reader {
   }
 
  private:
-  static constexpr std::uint64_t most_pixels = std::uint64_t{1} << 31;
-
   [[noreturn]] void refuse_file(const std::string& fact) const { refuse("read_pnm", path_, fact); }
   void read_header() {
     const char kind = bytes_.size() > 2 && bytes_[0] == 'P' ? static_cast<char>(bytes_[1]) : '0';
@@ -54,9 +55,6 @@ class pnm_reader {
     width_ = number("width"), height_ = number("height"), greatest_ = number("greatest sample");
     if (greatest_ < 1 || greatest_ > 65535) {
       refuse_file(compose_text("greatest sample ", greatest_, ", expected 1 to 65535"));
-    }
-    if (width_ != 0 && height_ > most_pixels / width_) {
-      refuse_file(compose_text(width_, " x ", height_, " pixels, expected fewer than 2^31"));
     }
     if (at_ < bytes_.size()) ++at_;  // the one space behind the header
   }
@@ -103,12 +101,12 @@ class pnm_reader {
 }  // namespace detail
 
 /// The image of a PNM file; samples with another greatest value than 255 are scaled to it and rounded.
-/// throws    file_error when the file is missing, of another kind, truncated or too long; nothing is allocated from its
-///           header before the header is known to be true
+/// throws    file_error when the file is missing, of another kind, truncated or too long, or memory is too small;
+///           nothing is allocated from its header before the header is known to be true
 /// source    Netpbm: man pages pgm(5) and ppm(5)
 inline image read_pnm(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_pnm", path);
-  return detail::pnm_reader(path, bytes).read();
+  return within_memory("read_pnm", path, bytes.size(), [&] { return detail::pnm_reader(path, bytes).read(); });
 }
 
 /// Writes an image as P5 or P6.

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <tenon/core/tensor.hpp>
 #include <tenon/io/bytes.hpp>
 #include <tenon/io/safetensors_header.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::io {
 
@@ -19,6 +21,7 @@ namespace detail {
 /// The format's name of an element type.
 template <dtype T>
 constexpr const char* safetensors_dtype() {
+  static_assert(!is_complex<T> || must_hold<T>, "tenon: safetensors files take no complex numbers; write both parts");
   if constexpr (std::is_same_v<T, bool>) return "BOOL";
   if constexpr (std::is_same_v<T, half>) return "F16";
   if constexpr (std::is_same_v<T, bfloat16>) return "BF16";
@@ -46,22 +49,11 @@ bool with_safetensors_dtype(std::string_view name, Body&& body) {
   return found;
 }
 
-/// Bytes that the extents of an entry ask for; the greatest number when they cannot be counted.
-inline std::uint64_t bytes_of(const safetensors_entry& entry, std::uint64_t size_of_element) {
-  std::uint64_t bytes = size_of_element;
-  bool overflows = false;
-  for (const index extent : entry.extents) {
-    if (extent == 0) return 0;
-    overflows = overflows || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes);
-  }
-  return overflows ? ~std::uint64_t{0} : bytes;
-}
-
 }  // namespace detail
 
 /// A safetensors file, checked whole when it is opened.
 /// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave
-///           holes, or do not have the bytes that their extents ask for
+///           holes, or do not have the bytes that their extents ask for, and where memory is too small
 class safetensors_file {
  public:
   explicit safetensors_file(const std::filesystem::path& path) : path_(path), bytes_(read_bytes("safetensors", path)) {
@@ -72,12 +64,10 @@ class safetensors_file {
           compose_text("a header of ", length, " bytes, expected at most ", bytes_.size() - 8, "; is it truncated?"));
     }
     data_ = 8 + static_cast<std::size_t>(length);
-    try {
-      header_ = safetensors_header_parser({reinterpret_cast<const char*>(bytes_.data()) + 8, data_ - 8}).parse();
-    } catch (const file_error& failure) {
-      refuse_file(failure.what());
-    }
-    check_layout();
+    within_memory("safetensors", path_, length, [&] {
+      read_header();
+      check_layout();
+    });
   }
 
   std::vector<std::string> names() const {
@@ -96,7 +86,8 @@ class safetensors_file {
     const auto expected = shape.to_array();
     return std::equal(expected.begin(), expected.end(), extents(name).begin(), extents(name).end());
   }
-  /// Reads a tensor into elements of the same extents, converting its element type.
+  /// Reads a tensor into elements of the same extents, converting its element type; the same type keeps every bit. The
+  /// bytes of a bool are true where they are not 0, as for NumPy and PyTorch.
   /// throws    file_error when there is no such tensor or it has other extents
   template <class T, shape_type Shape>
   void read(const std::string& name, tensor<T, Shape>& into) const {
@@ -106,9 +97,9 @@ class safetensors_file {
     const std::uint8_t* from = bytes_.data() + data_ + entry(name).begin;
     detail::with_safetensors_dtype(entry(name).dtype, [&]<class U>(std::type_identity<U>) {
       for (index i = 0; i < into.size(); ++i) {
-        U element;
-        std::memcpy(&element, from + static_cast<std::size_t>(i) * sizeof(U), sizeof(U));
-        into.data()[i] = static_cast<T>(converted_to<compute_type<T>>(element));
+        const auto element = element_of<U>(from + static_cast<std::size_t>(i) * sizeof(U));
+        if constexpr (std::is_same_v<T, U>) into.data()[i] = element;
+        else into.data()[i] = static_cast<T>(converted_to<compute_type<T>>(element));
       }
     });
   }
@@ -120,11 +111,18 @@ class safetensors_file {
     if (found == header_.tensors.end()) refuse_file("there is no tensor " + name);
     return found->second;
   }
+  void read_header() {
+    try {
+      header_ = safetensors_header_parser({reinterpret_cast<const char*>(bytes_.data()) + 8, data_ - 8}).parse();
+    } catch (const file_error& failure) {
+      refuse_file(failure.what());
+    }
+  }
   void check_layout() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
     for (const auto& [name, entry] : header_.tensors) {
       const bool known = detail::with_safetensors_dtype(entry.dtype, [&]<class U>(std::type_identity<U>) {
-        const std::uint64_t expected = detail::bytes_of(entry, sizeof(U));
+        const std::uint64_t expected = bytes_of_elements("safetensors", path_, entry.extents, sizeof(U));
         if (entry.end < entry.begin || entry.end - entry.begin != expected) {
           refuse_file(compose_text(name, ": data_offsets ", entry.begin, " to ", entry.end, ", expected ", expected,
                                    " bytes for extents ", entry.extents, " of ", entry.dtype));
@@ -154,18 +152,17 @@ class safetensors_file {
 /// Collects tensors and writes them as a safetensors file.
 class safetensors_writer {
  public:
-  /// throws    file_error when the name was added before
+  /// throws    file_error when the name was added before, is that of the metadata, or is no UTF-8
   template <class T, shape_type Shape>
   void add(const std::string& name, const tensor<T, Shape>& elements) {
-    if (name.find_first_of("\"\\") != std::string::npos || !names_.emplace(name, 0).second) {
-      throw file_error(compose_text("safetensors: tensor ", name, ": the name was added before or holds a quote"));
-    }
+    check_name(name);
     const std::size_t begin = data_.size(), bytes = static_cast<std::size_t>(elements.size()) * sizeof(T);
     data_.resize(begin + bytes);
     if (bytes != 0) std::memcpy(data_.data() + begin, elements.data(), bytes);
     std::string extents = compose_text(elements.shape().to_array());
-    header_ += compose_text(header_.empty() ? "" : ",", "\"", name, "\":{\"dtype\":\"", detail::safetensors_dtype<T>(),
-                            "\",\"shape\":", extents, ",\"data_offsets\":[", begin, ",", begin + bytes, "]}");
+    header_ +=
+        compose_text(header_.empty() ? "" : ",", quoted_json(name), ":{\"dtype\":\"", detail::safetensors_dtype<T>(),
+                     "\",\"shape\":", extents, ",\"data_offsets\":[", begin, ",", begin + bytes, "]}");
   }
   /// throws    file_error
   void save(const std::filesystem::path& path) const {
@@ -179,7 +176,19 @@ class safetensors_writer {
   }
 
  private:
-  std::map<std::string, int> names_;
+  void check_name(const std::string& name) {
+    const auto refuse_name = [&](const char* fact) {
+      throw file_error(compose_text("safetensors: tensor ", name, ": ", fact));
+    };
+    if (name == metadata_name) refuse_name("this name is that of the metadata");
+    for (std::size_t at = 0, length = 0; at < name.size(); at += length) {
+      length = character_at(name, at).length;
+      if (length == 0) refuse_name("the name is no UTF-8");
+    }
+    if (!names_.insert(name).second) refuse_name("the name was added before");
+  }
+
+  std::set<std::string> names_;
   std::string header_;
   std::vector<std::uint8_t> data_;
 };

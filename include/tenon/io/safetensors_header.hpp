@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 #include <tenon/base/array.hpp>
-#include <tenon/base/error.hpp>
+#include <tenon/io/text.hpp>
 #include <vector>
 
 namespace tenon::io {
@@ -26,16 +26,35 @@ struct safetensors_header {
   std::map<std::string, std::string> metadata;
 };
 
-/// Parses the header of a safetensors file.
+/// The name under which a header keeps its metadata, which no tensor has.
+inline constexpr std::string_view metadata_name = "__metadata__";
+
+/// A text between quotes, as JSON writes it.
+inline std::string quoted_json(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (letter == '"' || letter == '\\') quoted += {'\\', letter};
+    else if (code < 0x20) quoted.append("\\u00").append({digits[code / 16u], digits[code % 16u]});
+    else quoted += letter;
+  }
+  return quoted += '"';
+}
+
+/// Parses the header of a safetensors file: text of UTF-8, each name of an object once, whole numbers as JSON has them.
 /// throws    file_error with the position of the first character that does not belong
+/// source    RFC 8259
 class safetensors_header_parser {
  public:
   explicit safetensors_header_parser(std::string_view text) : text_(text) {}
 
   safetensors_header parse() {
     safetensors_header header;
+    bool has_metadata = false;
     members([&](std::string name) {
-      if (name == "__metadata__") {
+      if (name == metadata_name) {
+        take_once(has_metadata);
         members([&](std::string key) { insert(header.metadata, std::move(key), string()); });
       } else {
         insert(header.tensors, std::move(name), entry());
@@ -67,7 +86,11 @@ class safetensors_header_parser {
   }
   template <class Map, class Value>
   void insert(Map& map, std::string&& key, Value&& value) {
-    if (!map.emplace(std::move(key), std::forward<Value>(value)).second) refuse("a name that was not there before");
+    bool was_there = !map.emplace(std::move(key), std::forward<Value>(value)).second;
+    take_once(was_there);
+  }
+  void take_once(bool& was_there) {
+    if (std::exchange(was_there, true)) refuse("a name that was not there before");
   }
 
   template <class Member>
@@ -96,21 +119,25 @@ class safetensors_header_parser {
     constexpr std::uint64_t limit = std::uint64_t{1} << 62;
     char digit = skip_spaces();
     if (digit < '0' || digit > '9') refuse("a number");
+    const std::size_t first = position_;
     std::uint64_t value = 0;
     for (; digit >= '0' && digit <= '9'; digit = ++position_ < text_.size() ? text_[position_] : '\0') {
       value = value * 10 + static_cast<std::uint64_t>(digit - '0');
-      if (value > limit) refuse("a number below 2^62");
+      if (value > limit) refuse("a number up to 2^62");
     }
+    if (text_[first] == '0' && position_ != first + 1) refuse("a number without leading zeros");
     return value;
   }
   std::string string() {
     must_take('"', "a string");
     std::string result;
     while (position_ < text_.size() && text_[position_] != '"') {
-      const char letter = text_[position_++];
-      if (static_cast<unsigned char>(letter) < 0x20) refuse("no control character in a string");
-      if (letter == '\\') escape(result);
-      else result += letter;
+      const auto [code, length] = character_at(text_, position_);
+      if (length == 0) refuse("a character of UTF-8");
+      if (code < 0x20) refuse("no control character in a string");
+      result += text_.substr(position_, length);
+      position_ += length;
+      if (code == '\\') result.pop_back(), escape(result);
     }
     must_take('"', "the end of a string");
     return result;
@@ -121,7 +148,7 @@ class safetensors_header_parser {
     if (const auto known = names.find(letter); known != std::string_view::npos) {
       result += values[known];
     } else if (letter == 'u') {
-      append_utf8(result, four_digits());
+      append_character(result, escaped_character());
     } else {
       refuse("an escape of JSON");
     }
@@ -136,26 +163,29 @@ class safetensors_header_parser {
     }
     return code;
   }
-  static void append_utf8(std::string& result, unsigned code) {
-    if (code < 0x80) {
-      result += static_cast<char>(code);
-    } else if (code < 0x800) {
-      result += {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 0x3f))};
-    } else {
-      result += {static_cast<char>(0xe0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 0x3f)),
-                 static_cast<char>(0x80 | (code & 0x3f))};
-    }
+  /// Characters beyond 16 bits are two escapes: a high surrogate, then a low one.
+  char32_t escaped_character() {
+    const auto is_surrogate = [](unsigned code, unsigned first) { return code >= first && code < first + 0x400; };
+    const unsigned high = four_digits();
+    if (!is_surrogate(high, 0xd800) && !is_surrogate(high, 0xdc00)) return high;
+    const bool has_second = text_.substr(position_).starts_with("\\u");
+    position_ += has_second ? 2 : 0;
+    const unsigned low = has_second ? four_digits() : 0;
+    if (!is_surrogate(high, 0xd800) || !is_surrogate(low, 0xdc00)) refuse("a pair of surrogates");
+    return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
   }
   safetensors_entry entry() {
     safetensors_entry result;
-    int fields = 0;
+    bool has_dtype = false, has_shape = false, has_offsets = false;
     members([&](const std::string& name) {
-      ++fields;
       if (name == "dtype") {
+        take_once(has_dtype);
         result.dtype = string();
       } else if (name == "shape") {
+        take_once(has_shape);
         for (const std::uint64_t extent : numbers()) result.extents.push_back(static_cast<index>(extent));
       } else if (name == "data_offsets") {
+        take_once(has_offsets);
         const auto offsets = numbers();
         if (offsets.size() != 2) refuse("two data_offsets");
         result.begin = offsets[0], result.end = offsets[1];
@@ -163,7 +193,7 @@ class safetensors_header_parser {
         refuse("dtype, shape or data_offsets");
       }
     });
-    if (fields != 3 || result.dtype.empty()) refuse("dtype, shape and data_offsets, once each");
+    if (!has_dtype || !has_shape || !has_offsets) refuse("dtype, shape and data_offsets, once each");
     return result;
   }
 

@@ -14,7 +14,7 @@ namespace tenon::io {
 /// throws    file_error
 inline std::string read_text(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_text", path);
-  return {bytes.begin(), bytes.end()};
+  return within_memory("read_text", path, bytes.size(), [&] { return std::string(bytes.begin(), bytes.end()); });
 }
 
 namespace detail {
@@ -29,26 +29,40 @@ constexpr std::size_t utf8_length(std::uint8_t lead) {
 
 }  // namespace detail
 
+/// A code point, and how many bytes of UTF-8 it has.
+struct utf8_character {
+  char32_t code = 0;
+  std::size_t length = 0;  ///< 0 where no character begins
+};
+
+/// The character that begins at a byte of a text.
+/// source    RFC 3629
+constexpr utf8_character character_at(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<std::uint8_t>(text[at]);
+  const std::size_t length = detail::utf8_length(lead);
+  if (length == 0 || length > text.size() - at) return {};
+  char32_t code = length == 1 ? lead : lead & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<std::uint8_t>(text[at + i]);
+    if ((next & 0xc0) != 0x80) return {};
+    code = code << 6 | (next & 0x3fu);
+  }
+  const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+  if (is_overlong || is_surrogate || code > 0x10ffff) return {};
+  return {code, length};
+}
+
 /// The code points of UTF-8.
 /// throws    file_error naming the byte at which the text is ill-formed
-/// source    RFC 3629
 inline std::u32string characters_of(std::string_view text) {
   std::u32string characters;
   for (std::size_t at = 0; at < text.size();) {
-    const auto lead = static_cast<std::uint8_t>(text[at]);
-    const std::size_t length = detail::utf8_length(lead);
-    bool is_sound = length != 0 && length <= text.size() - at;
-    char32_t character = length <= 1 ? lead : lead & (0x7fu >> length);
-    for (std::size_t i = 1; is_sound && i < length; ++i) {
-      const auto next = static_cast<std::uint8_t>(text[at + i]);
-      is_sound = (next & 0xc0) == 0x80;
-      character = character << 6 | (next & 0x3fu);
-    }
-    const bool is_overlong = (length == 3 && character < 0x800) || (length == 4 && character < 0x10000);
-    if (!is_sound || is_overlong || character > 0x10ffff || (character >= 0xd800 && character < 0xe000)) {
+    const auto [code, length] = character_at(text, at);
+    if (length == 0) {
       throw file_error(compose_text("characters_of: byte ", at, " begins no character of UTF-8; is it other text?"));
     }
-    characters.push_back(character);
+    characters.push_back(code);
     at += length;
   }
   return characters;

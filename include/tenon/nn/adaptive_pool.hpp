@@ -26,65 +26,80 @@ struct shared_elements {
 /// Base of adaptive pools. `Output` says how many windows there are along each axis, `same` as many as elements; where
 /// it is `dyn`, the constructor is told.
 /// extents   [batch, channels, Output...]
-template <class Layer, int Rank, per_axis<Rank> Output>
+/// throws    shape_error for a negative number of windows
+template <class Layer, class Output>
 struct adaptive_pool_layer : stateless {
-  static constexpr bool is_static = Output[0] != dyn;
-  static constexpr bool is_global = Output == per_axis<Rank>(1);
-  static constexpr int rank = Rank;
-  per_axis<Rank> output = Output;
+  static constexpr int rank = Output::count;
+  static constexpr per_axis<rank> known_counts = Output::value;
+  static constexpr bool is_static = known_counts[0] != dyn;
+  static constexpr bool is_global = known_counts == per_axis<rank>(1);
+  per_axis<rank> output = known_counts;
 
   adaptive_pool_layer()
     requires(is_static)
   = default;
-  explicit adaptive_pool_layer(const per_axis<Rank>& windows)
+  explicit adaptive_pool_layer(const per_axis<rank>& windows)
     requires(!is_static)
-      : output(windows) {}
+      : output(windows) {
+    for (int axis = 0; axis < rank; ++axis) {
+      if (output[axis] >= 0 || output[axis] == same) continue;
+      throw shape_error(compose_text(Layer::name, ": axis ", 2 + axis, ": output ", output[axis],
+                                     ", expected at least 0, or `same`"));
+    }
+  }
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
-    check_rank<Layer, Rank + 2, Input>();
-    array<index, Rank + 2> extents{{input.extent(0), input.extent(1)}};
-    for (int axis = 0; axis < Rank; ++axis) extents[2 + axis] = pooled(input.extent(2 + axis), output[axis]);
-    return shape_of<detail::output_extents<adaptive_pool_layer, Input>, Rank + 2>(extents);
+    check_rank<Layer, rank + 2, Input>();
+    array<index, rank + 2> extents{{input.extent(0), input.extent(1)}};
+    for (int axis = 0; axis < rank; ++axis) extents[2 + axis] = pooled(input.extent(2 + axis), output[axis]);
+    return shape_of<detail::output_extents<adaptive_pool_layer, Input>, rank + 2>(extents);
   }
   /// What the type knows of the extents of its output for inputs of a shape.
   template <class Input>
   static constexpr index known_output(int axis) {
-    return axis < 2 ? Input::static_extent(axis) : pooled(Input::static_extent(axis), Output[axis - 2]);
+    return axis < 2 ? Input::static_extent(axis) : pooled(Input::static_extent(axis), known_counts[axis - 2]);
   }
   template <class Input>
   auto windows_of(const Input& x, typename Input::element outside) const {
-    shared_windows<Rank> places{};
-    array<index, Rank> taps{};
-    for (int axis = 0; axis < Rank; ++axis) {
+    shared_windows<rank> places{};
+    array<index, rank> taps{};
+    for (int axis = 0; axis < rank; ++axis) {
       places.image[axis] = x.shape().extent(2 + axis);
       places.output[axis] = pooled(places.image[axis], output[axis]);
-      taps[axis] = shared_windows<Rank>::longest(places.image[axis], places.output[axis]);
+      taps[axis] = shared_windows<rank>::longest(places.image[axis], places.output[axis]);
     }
-    return placed_windows(x, places, tenon::rank<Rank>(taps), outside);
+    return placed_windows(x, places, tenon::rank<rank>(taps), outside);
   }
 
  private:
   static constexpr index pooled(index extent, index count) { return count == same ? extent : count; }
 };
 
-template <class Layer, int Rank, per_axis<Rank> Output>
-struct adaptive_max_pool_layer : adaptive_pool_layer<Layer, Rank, Output>, greatest_of_windows<Layer> {
-  using adaptive_pool_layer<Layer, Rank, Output>::adaptive_pool_layer;
+template <class Output>
+struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Output>, Output>,
+                                 greatest_of_windows<adaptive_max_pool_layer<Output>> {
+  using base = adaptive_pool_layer<adaptive_max_pool_layer, Output>;
+  using base::base, base::rank;
+  static constexpr const char* names[3] = {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"};
+  static constexpr const char* name = names[rank - 1];
 };
 
-template <class Layer, int Rank, per_axis<Rank> Output>
-struct adaptive_avg_pool_layer : adaptive_pool_layer<Layer, Rank, Output>, expression_layer<Layer> {
-  using base = adaptive_pool_layer<Layer, Rank, Output>;
-  using base::base;
+template <class Output>
+struct adaptive_avg_pool_layer : adaptive_pool_layer<adaptive_avg_pool_layer<Output>, Output>,
+                                 expression_layer<adaptive_avg_pool_layer<Output>> {
+  using base = adaptive_pool_layer<adaptive_avg_pool_layer, Output>;
+  using base::base, base::rank;
+  static constexpr const char* names[3] = {"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"};
+  static constexpr const char* name = names[rank - 1];
 
   template <class Input>
   auto expression(const Input& x) const {
     if constexpr (base::is_global) {
-      return mean(x, detail::image_axes<Rank>);
+      return mean(x, detail::image_axes<rank>);
     } else {
-      const auto sums = sum(this->windows_of(x, typename Input::element(0.0f)), detail::tap_axes<Rank>);
-      return sums / counts(x.shape(), std::make_integer_sequence<int, Rank>{});
+      const auto sums = sum(this->windows_of(x, typename Input::element(0.0f)), detail::tap_axes<rank>);
+      return sums / counts(x.shape(), std::make_integer_sequence<int, rank>{});
     }
   }
 
@@ -96,39 +111,22 @@ struct adaptive_avg_pool_layer : adaptive_pool_layer<Layer, Rank, Output>, expre
       return map(detail::shared_elements{input.extent(2 + axis), windows.extent(2 + axis)},
                  iota<index>(tenon::rank<1>(windows.extent(2 + axis))));
     };
-    return (over_channels<Rank + 1 - Axes>(along(Axes)) * ...);
+    return (over_channels<rank + 1 - Axes>(along(Axes)) * ...);
   }
 };
 
+/// Adaptive pools by PyTorch's names. `Output` is a number for all axes, or a `per_axis`.
 template <per_axis<1> Output>
-struct adaptive_max_pool1d : adaptive_max_pool_layer<adaptive_max_pool1d<Output>, 1, Output> {
-  static constexpr const char* name = "adaptive_max_pool1d";
-  using adaptive_max_pool_layer<adaptive_max_pool1d, 1, Output>::adaptive_max_pool_layer;
-};
+using adaptive_max_pool1d = adaptive_max_pool_layer<axis_numbers<Output[0]>>;
 template <per_axis<2> Output>
-struct adaptive_max_pool2d : adaptive_max_pool_layer<adaptive_max_pool2d<Output>, 2, Output> {
-  static constexpr const char* name = "adaptive_max_pool2d";
-  using adaptive_max_pool_layer<adaptive_max_pool2d, 2, Output>::adaptive_max_pool_layer;
-};
+using adaptive_max_pool2d = adaptive_max_pool_layer<axis_numbers<Output[0], Output[1]>>;
 template <per_axis<3> Output>
-struct adaptive_max_pool3d : adaptive_max_pool_layer<adaptive_max_pool3d<Output>, 3, Output> {
-  static constexpr const char* name = "adaptive_max_pool3d";
-  using adaptive_max_pool_layer<adaptive_max_pool3d, 3, Output>::adaptive_max_pool_layer;
-};
+using adaptive_max_pool3d = adaptive_max_pool_layer<axis_numbers<Output[0], Output[1], Output[2]>>;
 template <per_axis<1> Output>
-struct adaptive_avg_pool1d : adaptive_avg_pool_layer<adaptive_avg_pool1d<Output>, 1, Output> {
-  static constexpr const char* name = "adaptive_avg_pool1d";
-  using adaptive_avg_pool_layer<adaptive_avg_pool1d, 1, Output>::adaptive_avg_pool_layer;
-};
+using adaptive_avg_pool1d = adaptive_avg_pool_layer<axis_numbers<Output[0]>>;
 template <per_axis<2> Output>
-struct adaptive_avg_pool2d : adaptive_avg_pool_layer<adaptive_avg_pool2d<Output>, 2, Output> {
-  static constexpr const char* name = "adaptive_avg_pool2d";
-  using adaptive_avg_pool_layer<adaptive_avg_pool2d, 2, Output>::adaptive_avg_pool_layer;
-};
+using adaptive_avg_pool2d = adaptive_avg_pool_layer<axis_numbers<Output[0], Output[1]>>;
 template <per_axis<3> Output>
-struct adaptive_avg_pool3d : adaptive_avg_pool_layer<adaptive_avg_pool3d<Output>, 3, Output> {
-  static constexpr const char* name = "adaptive_avg_pool3d";
-  using adaptive_avg_pool_layer<adaptive_avg_pool3d, 3, Output>::adaptive_avg_pool_layer;
-};
+using adaptive_avg_pool3d = adaptive_avg_pool_layer<axis_numbers<Output[0], Output[1], Output[2]>>;
 
 }  // namespace tenon::nn

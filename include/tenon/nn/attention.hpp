@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <tenon/grad/attention.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
@@ -22,6 +23,15 @@ struct multihead_attention_options {
 inline constexpr float no_mask = 0;
 
 namespace detail {
+
+/// Options as a type of numbers; that of dropout by its bits, as not every compiler takes a double there.
+template <std::uint64_t DropoutBits, bool Bias, bool BatchFirst, bool KdimVdim>
+struct attention_settings {
+  static constexpr multihead_attention_options value{std::bit_cast<double>(DropoutBits), Bias, BatchFirst, KdimVdim};
+};
+template <multihead_attention_options Options>
+using attention_settings_of = attention_settings<std::bit_cast<std::uint64_t>(Options.dropout), Options.bias,
+                                                 Options.batch_first, Options.kdim_vdim>;
 
 /// Rows of features, those of all heads side by side, and where the next position and the next batch are.
 template <class T>
@@ -59,14 +69,14 @@ auto bias_of_blocks(const Mask& mask) {
 /// cost        a product for what one input is mapped to, one kernel of attention, one product; a backward pass keeps
 ///             no weights in memory, unless gradients of the mask or of averaged weights are asked for
 /// source      Vaswani and others 2017, "Attention is all you need"
-template <index Embed, index Heads, multihead_attention_options Options = multihead_attention_options{},
-          memory_space Space = host, dtype T = float>
-struct multihead_attention {
+template <index Embed, index Heads, class Settings, memory_space Space, dtype T>
+struct multihead_attention_layer {
+  static constexpr multihead_attention_options known_options = Settings::value;
   static constexpr const char* name = "multihead_attention";
   using space = Space;
   using input_shape = shape<dyn, dyn, Embed>;  // of the input that a network of layers is checked with
   template <space_or_element To>
-  using moved = multihead_attention<Embed, Heads, Options, space_after<To, Space>, element_after<To, T>>;
+  using moved = multihead_attention_layer<Embed, Heads, Settings, space_after<To, Space>, element_after<To, T>>;
   static_assert(Embed == dyn || Heads == dyn || Embed % Heads == 0,
                 "tenon: heads share the features of multihead_attention evenly");
 
@@ -75,21 +85,24 @@ struct multihead_attention {
   bool is_training = true;
   parameter<T, rank<2>, Space> in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
   parameter<T, rank<1>, Space> in_proj_bias;
-  linear<Embed, Embed, linear_options{.bias = Options.bias}, Space, T> out_proj;
+  linear_layer<Embed, Embed, known_options.bias, Space, T> out_proj;
 
-  multihead_attention() requires(Embed != dyn && Heads != dyn) = default;
-  multihead_attention(index features, index heads) : multihead_attention(features, heads, features, features) {}
-  multihead_attention(index features, index heads, index key_features, index value_features)
+  multihead_attention_layer()
+    requires(Embed != dyn && Heads != dyn)
+  = default;
+  multihead_attention_layer(index features, index heads)
+      : multihead_attention_layer(features, heads, features, features) {}
+  multihead_attention_layer(index features, index heads, index key_features, index value_features)
       : embed_dim(features),
         num_heads(heads),
         kdim(key_features),
         vdim(value_features),
         out_proj(checked_features(features), features) {
-    detail::check_size<multihead_attention>("num_heads", heads, Heads);
+    detail::check_size<multihead_attention_layer>("num_heads", heads, Heads);
     if (heads < 1 || features % heads != 0) {
       throw shape_error(compose_text(name, ": num_heads ", heads, ", expected a divisor of ", features, " features"));
     }
-    if (!Options.kdim_vdim && (kdim != features || vdim != features)) {
+    if (!known_options.kdim_vdim && (kdim != features || vdim != features)) {
       throw shape_error(compose_text(name, ": kdim ", kdim, " and vdim ", vdim, ", expected ", features,
                                      "; keys and values of other features need the option kdim_vdim"));
     }
@@ -102,54 +115,56 @@ struct multihead_attention {
       weight = {tensor<T, rank<2>, Space>(rank<2>(rows, columns)), zeros<T, Space>(rank<2>(rows, columns))};
       initial::xavier_uniform(weight, 5 * seed + number);
     };
-    if constexpr (Options.kdim_vdim) {
+    if constexpr (known_options.kdim_vdim) {
       draw(q_proj_weight, embed_dim, embed_dim, 0);
       draw(k_proj_weight, embed_dim, kdim, 1), draw(v_proj_weight, embed_dim, vdim, 2);
     } else {
       draw(in_proj_weight, 3 * embed_dim, embed_dim, 0);
     }
     out_proj.initialise(5 * seed + 3);
-    if constexpr (Options.bias) {
+    if constexpr (known_options.bias) {
       const rank<1> extents(3 * embed_dim);
       in_proj_bias = {zeros<T, Space>(extents), zeros<T, Space>(extents)};
       initial::constant(out_proj.bias, 0);
     }
   }
+  std::uint64_t forward_count() const { return step_; }
+  void undo_forward(std::uint64_t count) { step_ = count; }
   template <class Visitor>
   void visit_random_state(Visitor&& visitor) {
-    if constexpr (Options.dropout > 0) visitor("seed", seed_), visitor("step", step_);
+    if constexpr (known_options.dropout > 0) visitor("seed", seed_), visitor("step", step_);
   }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    if constexpr (Options.kdim_vdim) {
+    if constexpr (known_options.kdim_vdim) {
       visitor("q_proj_weight", q_proj_weight), visitor("k_proj_weight", k_proj_weight);
       visitor("v_proj_weight", v_proj_weight);
     } else {
       visitor("in_proj_weight", in_proj_weight);
     }
-    if constexpr (Options.bias) visitor("in_proj_bias", in_proj_bias);
+    if constexpr (known_options.bias) visitor("in_proj_bias", in_proj_bias);
     visitor("out_proj.weight", out_proj.weight);
-    if constexpr (Options.bias) visitor("out_proj.bias", out_proj.bias);
+    if constexpr (known_options.bias) visitor("out_proj.bias", out_proj.bias);
   }
   template <space_or_element To>
   auto to() const {
     moved<To> copy(embed_dim, num_heads, kdim, vdim);
     copy.is_causal = is_causal, copy.is_training = is_training;
     copy.seed_ = seed_, copy.step_ = step_;
-    if constexpr (Options.kdim_vdim) {
+    if constexpr (known_options.kdim_vdim) {
       copy.q_proj_weight = q_proj_weight.template to<To>(), copy.k_proj_weight = k_proj_weight.template to<To>();
       copy.v_proj_weight = v_proj_weight.template to<To>();
     } else {
       copy.in_proj_weight = in_proj_weight.template to<To>();
     }
-    if constexpr (Options.bias) copy.in_proj_bias = in_proj_bias.template to<To>();
+    if constexpr (known_options.bias) copy.in_proj_bias = in_proj_bias.template to<To>();
     copy.out_proj = out_proj.template to<To>();
     return copy;
   }
   template <shape_type Input>
   constexpr Input output_shape(const Input& input) const {
-    check_rank<multihead_attention, 3, Input>();
-    check_input<multihead_attention, 2, Embed>(input, embed_dim);
+    check_rank<multihead_attention_layer, 3, Input>();
+    check_input<multihead_attention_layer, 2, Embed>(input, embed_dim);
     return input;
   }
 
@@ -204,12 +219,12 @@ struct multihead_attention {
   }
 
  private:
-  template <index, index, multihead_attention_options, memory_space, dtype>
-  friend struct multihead_attention;
+  template <index, index, class, memory_space, dtype>
+  friend struct multihead_attention_layer;
   using part_rows = detail::head_rows<T>;
 
   static index checked_features(index features) {
-    detail::check_size<multihead_attention>("embed_dim", features, Embed);
+    detail::check_size<multihead_attention_layer>("embed_dim", features, Embed);
     return features;
   }
   index head_features() const { return embed_dim / num_heads; }
@@ -217,7 +232,7 @@ struct multihead_attention {
   part_rows rows_of(const view<T, rank<3>, Space>& rows, int part) const {
     const index first = rows.extent(0), second = rows.extent(1), step = rows.extent(2);
     T* const data = rows.data() + part * embed_dim;
-    if constexpr (Options.batch_first) return {data, first, second, second * step, step};
+    if constexpr (known_options.batch_first) return {data, first, second, second * step, step};
     else return {data, second, first, step, second * step};
   }
   view<T, rank<4>, Space> heads(const part_rows& rows) const {
@@ -237,12 +252,12 @@ struct multihead_attention {
   }
   template <int I>
   view<T, rank<2>, Space> weight_of() {
-    if constexpr (Options.kdim_vdim) return separate_weight<I>(*this).value.write_view();
+    if constexpr (known_options.kdim_vdim) return separate_weight<I>(*this).value.write_view();
     else return own_rows<I>(in_proj_weight.value);
   }
   template <int I>
   view<T, rank<2>, Space> weight_gradient_of() {
-    if constexpr (Options.kdim_vdim) return separate_weight<I>(*this).gradient.write_view();
+    if constexpr (known_options.kdim_vdim) return separate_weight<I>(*this).gradient.write_view();
     else return own_rows<I>(in_proj_weight.gradient);
   }
   template <int I, class Tensor>
@@ -252,15 +267,15 @@ struct multihead_attention {
 
   template <class Input>
   void project_whole(const Input& input, const view<T, rank<3>, Space>& rows) {
-    static_assert(!Options.kdim_vdim, "tenon: one input has no features of keys and values of its own");
+    static_assert(!known_options.kdim_vdim, "tenon: one input has no features of keys and values of its own");
     const auto product = matmul(input, transpose(in_proj_weight.value));
-    if constexpr (Options.bias) rows = product + in_proj_bias.value;
+    if constexpr (known_options.bias) rows = product + in_proj_bias.value;
     else rows = product;
   }
   template <int I, class Input>
   void project(const Input& input) {
     constexpr const char* names[] = {"query", "key", "value"};
-    check_rank<multihead_attention, 3, typename Input::shape_type>();
+    check_rank<multihead_attention_layer, 3, typename Input::shape_type>();
     const auto& extents = input.shape();
     const index expected = I == 0 ? embed_dim : I == 1 ? kdim : vdim;
     if (extents.extent(2) != expected) {
@@ -269,21 +284,21 @@ struct multihead_attention {
     }
     const auto rows = projected_[I].resize(rank<3>(extents.extent(0), extents.extent(1), embed_dim));
     const auto product = matmul(input, transpose(weight_of<I>()));
-    if constexpr (Options.bias) rows = product + bias_of<I>(in_proj_bias.value);
+    if constexpr (known_options.bias) rows = product + bias_of<I>(in_proj_bias.value);
     else rows = product;
     parts_[I] = rows_of(rows, 0);
   }
   template <class Input, class Destination>
   void project_whole_backward(const Input& input, const view<T, rank<3>, Space>& rows, const Destination& destination) {
     in_proj_weight.gradient = tensordot(rows, input, axis<0, 1>, axis<0, 1>);
-    if constexpr (Options.bias) in_proj_bias.gradient = sum(rows, drop<0, 1>);
+    if constexpr (known_options.bias) in_proj_bias.gradient = sum(rows, drop<0, 1>);
     if constexpr (is_wanted<Destination>) destination = matmul(rows, in_proj_weight.value);
   }
   template <int I, class Input, class Destination>
   void project_backward(const Input& input, const Destination& destination) {
     const auto rows = gradients_[I].current();
     weight_gradient_of<I>() = tensordot(rows, input, axis<0, 1>, axis<0, 1>);
-    if constexpr (Options.bias) bias_of<I>(in_proj_bias.gradient) = sum(rows, drop<0, 1>);
+    if constexpr (known_options.bias) bias_of<I>(in_proj_bias.gradient) = sum(rows, drop<0, 1>);
     if constexpr (is_wanted<Destination>) destination = matmul(rows, weight_of<I>());
   }
 
@@ -296,20 +311,22 @@ struct multihead_attention {
                                            as_node(heads(parts_[2])), detail::bias_of_blocks(as_node(mask)), options,
                                            dropout...);
     };
-    if constexpr (Options.dropout > 0) {
-      if (is_training) return use(make(attention_dropout{Options.dropout, seed_ * 0x9E3779B97F4A7C15u + step_}));
+    if constexpr (known_options.dropout > 0) {
+      if (is_training) return use(make(attention_dropout{known_options.dropout, seed_ * 0x9E3779B97F4A7C15u + step_}));
     }
     use(make());
   }
   template <class Mask>
   auto attend(const Mask& mask) {
+    forward_attempt attempt(*this);
     ++step_;
     const part_rows& query = parts_[0];
-    const index first = Options.batch_first ? query.batches : query.length,
-                second = Options.batch_first ? query.length : query.batches;
+    const index first = known_options.batch_first ? query.batches : query.length,
+                second = known_options.batch_first ? query.length : query.batches;
     const auto rows = attended_.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
     const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
     with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
+    attempt.succeed();
     return out_proj.forward(rows);
   }
   /// From the gradient of the result to those of what was projected.
@@ -358,5 +375,9 @@ struct multihead_attention {
   array<part_rows, 3> parts_{};
   buffer<T, shape<dyn, dyn, Embed>, Space> attended_, attended_gradient_;
 };
+/// The layer as users name it.
+template <index Embed, index Heads, multihead_attention_options Options = multihead_attention_options{},
+          memory_space Space = host, dtype T = float>
+using multihead_attention = multihead_attention_layer<Embed, Heads, detail::attention_settings_of<Options>, Space, T>;
 
 }  // namespace tenon::nn

@@ -114,6 +114,12 @@ struct batch_norm {
     scale_ = rsqrt(variance_ + options.epsilon);
     if (is_training && options.track_statistics) move_running(count);
   }
+  std::int64_t forward_count() const { return num_batches_tracked; }
+  void undo_forward(std::int64_t count) {
+    if (num_batches_tracked == count) return;
+    running_mean = mean_before_, running_var = variance_before_;
+    num_batches_tracked = count;
+  }
 
   template <class Input>
   auto forward(const Input& input) const {
@@ -155,9 +161,11 @@ struct batch_norm {
 
   row mean_{}, variance_{}, scale_{};       // of the last batch; the scale is 1 / deviation
   row mean_gradient_{}, scale_gradient_{};  // where there is no weight and bias to hold them
+  row mean_before_{}, variance_before_{};   // the running ones before they moved
 
   void make_rows() {
-    for (row* each : {&mean_, &variance_, &scale_, &mean_gradient_, &scale_gradient_}) {
+    for (row* each :
+         {&mean_, &variance_, &scale_, &mean_gradient_, &scale_gradient_, &mean_before_, &variance_before_}) {
       *each = constants(extents, T(0));
     }
   }
@@ -172,11 +180,13 @@ struct batch_norm {
     return (as_node(input) - over_channels<rank>(mean_)) * over_channels<rank>(scale_);
   }
   void move_running(index count) {
-    ++num_batches_tracked;
-    const float share = options.cumulative ? 1 / static_cast<float>(num_batches_tracked) : options.momentum;
+    const std::int64_t batches = num_batches_tracked + 1;
+    const float share = options.cumulative ? 1 / static_cast<float>(batches) : options.momentum;
     const float unbiased = static_cast<float>(count) / static_cast<float>(count - 1);
-    evaluate(assign(running_mean, running_mean + share * (mean_ - running_mean)),
+    evaluate(assign(mean_before_, running_mean), assign(variance_before_, running_var),
+             assign(running_mean, running_mean + share * (mean_ - running_mean)),
              assign(running_var, running_var + share * (unbiased * variance_ - running_var)));
+    num_batches_tracked = batches;
   }
 };
 

@@ -14,17 +14,16 @@ namespace tenon::nn {
 /// extents     [..., Out]
 /// throws      shape_error when an input does not fit the weight (at compile time where it is static) or the other
 /// cost        one product each way and operand; products of the inputs' elements are never stored
-template <index In1, index In2, index Out, linear_options Options = linear_options{}, memory_space Space = host,
-          dtype T = float>
-struct bilinear
-    : weight_and_bias<bilinear<In1, In2, Out, Options, Space, T>, shape<Out, In1, In2>, Options.bias, Space, T> {
+template <index In1, index In2, index Out, bool Bias, memory_space Space, dtype T>
+struct bilinear_layer
+    : weight_and_bias<bilinear_layer<In1, In2, Out, Bias, Space, T>, shape<Out, In1, In2>, Bias, Space, T> {
   static constexpr const char* name = "bilinear";
-  using weight_and_bias<bilinear, shape<Out, In1, In2>, Options.bias, Space, T>::weight_and_bias;
+  using weight_and_bias<bilinear_layer, shape<Out, In1, In2>, Bias, Space, T>::weight_and_bias;
   template <space_or_element To>
-  using moved = bilinear<In1, In2, Out, Options, space_after<To, Space>, element_after<To, T>>;
+  using moved = bilinear_layer<In1, In2, Out, Bias, space_after<To, Space>, element_after<To, T>>;
 
-  bilinear() = default;
-  bilinear(index in1, index in2, index out) : bilinear(shape<Out, In1, In2>(out, in1, in2)) {}
+  bilinear_layer() = default;
+  bilinear_layer(index in1, index in2, index out) : bilinear_layer(shape<Out, In1, In2>(out, in1, in2)) {}
 
   template <shape_type Input1, shape_type Input2>
   constexpr auto output_shape(const Input1& input1, const Input2& input2) const {
@@ -69,5 +68,9 @@ struct bilinear
     }
   }
 };
+/// The layer as users name it.
+template <index In1, index In2, index Out, linear_options Options = linear_options{}, memory_space Space = host,
+          dtype T = float>
+using bilinear = bilinear_layer<In1, In2, Out, Options.bias, Space, T>;
 
 }  // namespace tenon::nn

@@ -37,144 +37,171 @@ inline constexpr conv3d_options conv3d_at_run_time{.stride = dyn};
 
 namespace detail {
 
+/// Whether windows have taps and move on. A kernel that is `dyn` is not known yet.
+template <int Rank>
+constexpr bool window_moves(const per_axis<Rank>& kernel, const conv_options<Rank>& options, int axis) {
+  const index stride = options.stride[axis], dilation = options.dilation[axis], more = options.output_padding[axis];
+  const bool has_taps = kernel[axis] >= 1 || kernel[axis] == dyn;
+  const bool has_padding = options.padding[axis] >= 0 || options.padding[axis] == same;
+  return has_taps && has_padding && stride >= 1 && dilation >= 1 && more >= 0 &&
+         (more == 0 || more < stride || more < dilation);
+}
+template <int Rank>
+constexpr bool windows_move(const per_axis<Rank>& kernel, const conv_options<Rank>& options) {
+  bool move = true;
+  for (int axis = 0; axis < Rank; ++axis) move = move && window_moves(kernel, options, axis);
+  return move;
+}
+
 /// What types know of the extents of images with `Channels` channels.
 template <index Channels>
 struct image_extents {
   static constexpr index at(int axis) { return axis == 1 ? Channels : dyn; }
 };
 
-template <class Axes, bool Transposed, index In, index Out, auto Kernel, auto Options, memory_space Space, dtype T>
-struct conv_parameters;
-/// The shape is written with `Axes` in place: to get it from another template, nvcc would have to name the options.
-template <int... Axes, bool Transposed, index In, index Out, auto Kernel, auto Options, memory_space Space, dtype T>
-struct conv_parameters<std::integer_sequence<int, Axes...>, Transposed, In, Out, Kernel, Options, Space, T> {
-  static constexpr index seen = Transposed ? Out : In;  // channels
-  using weight_shape =
-      shape<Transposed ? In : Out, Options.stride.values[0] == dyn || seen == dyn ? dyn : seen / Options.groups,
-            Kernel.values[Axes]...>;
-  parameter<T, weight_shape, Space> weight;
-  parameter<T, shape<Out>, Space> bias;
+/// Options as a type of numbers.
+template <class Stride, class Padding, class Dilation, index Groups, bool Bias, border Mode, class OutputPadding>
+struct conv_settings {
+  static constexpr conv_options<Stride::count> value{Stride::value, Padding::value, Dilation::value,     Groups,
+                                                     Bias,          Mode,           OutputPadding::value};
 };
+template <auto Options, int... Axes>
+using conv_settings_of = conv_settings<axis_numbers<Options.stride[Axes]...>, axis_numbers<Options.padding[Axes]...>,
+                                       axis_numbers<Options.dilation[Axes]...>, Options.groups, Options.bias,
+                                       Options.padding_mode, axis_numbers<Options.output_padding[Axes]...>>;
 
 }  // namespace detail
 
-/// Base of convolution layers, and what they have in common; layers are structs of their own, as nvcc loses template
-/// arguments that are classes when an alias hands them on.
+/// What convolution layers of all ranks are; users name them by the aliases at the end of this file.
 /// Cross-correlation of images [batch, In, ...] with `Out` kernels, or its transpose, which upsamples. `In`, `Out` and
 /// `Kernel` are template arguments, checked at compile time, or `dyn` and given to the constructor.
 /// parameters  weight [Out, In / groups, Kernel...], transposed [In, Out / groups, Kernel...]; bias [Out] if any
 /// extents     [batch, Out, ...]: (extent + 2 padding - dilation (Kernel - 1) - 1) / stride + 1, transposed
 ///             (extent - 1) stride - 2 padding + dilation (Kernel - 1) + output_padding + 1; static where all is
 /// throws      shape_error when the input has other channels (at compile time where static) or is too small, and when
-///             options contradict each other or the type
-template <class Layer, int Rank, bool Transposed, index In, index Out, per_axis<Rank> Kernel,
-          conv_options<Rank> Options, memory_space Space, dtype T>
-struct conv_layer
-    : expression_layer<Layer>,
-      detail::conv_parameters<std::make_integer_sequence<int, Rank>, Transposed, In, Out, Kernel, Options, Space, T> {
-  static constexpr bool is_static = Options.stride[0] != dyn, is_transposed = Transposed;
-  static_assert(Transposed || Options.output_padding == per_axis<Rank>(0),
+///             options contradict each other or the type; when kernel, stride or dilation is below 1 or a padding
+///             negative, at compile time where the type has them
+template <bool Transposed, index In, index Out, class Kernel, class Settings, memory_space Space, dtype T>
+struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Settings, Space, T>> {
+  static constexpr int rank = Kernel::count;
+  static constexpr const char* names[2][3] = {{"conv1d", "conv2d", "conv3d"},
+                                              {"conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}};
+  static constexpr const char* name = names[Transposed ? 1 : 0][rank - 1];
+  static constexpr per_axis<rank> known_kernel = Kernel::value;
+  static constexpr conv_options<rank> known_options = Settings::value;
+  static constexpr bool is_static = known_options.stride[0] != dyn, is_transposed = Transposed;
+  static_assert(Transposed || known_options.output_padding == per_axis<rank>(0),
                 "tenon: only transposed convolutions have output padding");
-  static_assert(!Transposed || Options.padding_mode == border::zeros,
+  static_assert(!Transposed || known_options.padding_mode == border::zeros,
                 "tenon: transposed convolutions have no padding but zeros");
-  static_assert(!is_static || ((In == dyn || In % Options.groups == 0) && (Out == dyn || Out % Options.groups == 0)),
+  static_assert(!is_static ||
+                    ((In == dyn || In % known_options.groups == 0) && (Out == dyn || Out % known_options.groups == 0)),
                 "tenon: the groups of a convolution must divide its channels");
+  static_assert(!is_static || detail::windows_move(known_kernel, known_options) || must_hold<conv_layer>,
+                "tenon: a convolution's kernel, stride and dilation are at least 1, its paddings at least 0");
   using space = Space;
-  using input_shape = shape_of<detail::image_extents<In>, Rank + 2>;
+  template <space_or_element To>
+  using moved = conv_layer<Transposed, In, Out, Kernel, Settings, space_after<To, Space>, element_after<To, T>>;
+  using input_shape = shape_of<detail::image_extents<In>, rank + 2>;
+  static constexpr index seen = Transposed ? Out : In;  // channels
+  using weight_shape =
+      typename Kernel::template shape_behind<Transposed ? In : Out,
+                                             !is_static || seen == dyn ? dyn : seen / known_options.groups>;
   index in_channels = In, out_channels = Out;
-  per_axis<Rank> kernel = Kernel;
-  conv_options<Rank> options = is_static ? Options : of_type();
+  per_axis<rank> kernel = known_kernel;
+  conv_options<rank> options = is_static ? known_options : of_type();
+  parameter<T, weight_shape, Space> weight;
+  parameter<T, shape<Out>, Space> bias;
 
   conv_layer() { check_options(); }
-  explicit conv_layer(const conv_options<Rank>& given)
+  explicit conv_layer(const conv_options<rank>& given)
     requires(!is_static)
       : options(given) {
     check_options();
   }
-  conv_layer(index in, index out, const per_axis<Rank>& window,
-             const conv_options<Rank>& given = is_static ? Options : of_type())
+  conv_layer(index in, index out, const per_axis<rank>& window,
+             const conv_options<rank>& given = is_static ? known_options : of_type())
       : in_channels(in), out_channels(out), kernel(window), options(given) {
     check_options();
   }
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
-    check_rank<Layer, Rank + 2, Input>();
-    check_input<Layer, 1, In>(input, in_channels);
-    array<index, Rank + 2> extents{{input.extent(0), out_channels}};
-    for (int axis = 0; axis < Rank; ++axis) {
+    check_rank<conv_layer, rank + 2, Input>();
+    check_input<conv_layer, 1, In>(input, in_channels);
+    array<index, rank + 2> extents{{input.extent(0), out_channels}};
+    for (int axis = 0; axis < rank; ++axis) {
       extents[2 + axis] = output_extent(input.extent(2 + axis), kernel, options, axis);
     }
-    return shape_of<detail::output_extents<conv_layer, Input>, Rank + 2>(extents);
+    return shape_of<detail::output_extents<conv_layer, Input>, rank + 2>(extents);
   }
 
   /// Of a forward pass: one for each output and element of a kernel, padding included; transposed, for each input.
   template <shape_type Input>
   constexpr index multiply_adds(const Input& input) const {
     index of_each = (Transposed ? out_channels : in_channels) / options.groups;
-    for (int axis = 0; axis < Rank; ++axis) of_each *= kernel[axis];
+    for (int axis = 0; axis < rank; ++axis) of_each *= kernel[axis];
     return of_each * (Transposed ? input.count() : output_shape(input).count());
   }
 
   void initialise(std::uint64_t seed) {
     const index groups = options.groups, first = Transposed ? in_channels : out_channels;
-    array<index, Rank + 2> extents{{first, (Transposed ? out_channels : in_channels) / groups}};
+    array<index, rank + 2> extents{{first, (Transposed ? out_channels : in_channels) / groups}};
     index fan_in = extents[1];
-    for (int axis = 0; axis < Rank; ++axis) extents[2 + axis] = kernel[axis], fan_in *= kernel[axis];
-    this->weight =
-        uniform_parameter<T, Space>(typename conv_layer::weight_shape(extents), 2 * seed, default_bound(fan_in));
-    if constexpr (Options.bias) {
-      this->bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
+    for (int axis = 0; axis < rank; ++axis) extents[2 + axis] = kernel[axis], fan_in *= kernel[axis];
+    weight = uniform_parameter<T, Space>(weight_shape(extents), 2 * seed, default_bound(fan_in));
+    if constexpr (known_options.bias) {
+      bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
     }
   }
   template <space_or_element To>
   auto to() const {
-    typename Layer::template moved<To> copy(in_channels, out_channels, kernel, options);
-    copy.weight = this->weight.template to<To>();
-    if constexpr (Options.bias) copy.bias = this->bias.template to<To>();
+    moved<To> copy(in_channels, out_channels, kernel, options);
+    copy.weight = weight.template to<To>();
+    if constexpr (known_options.bias) copy.bias = bias.template to<To>();
     return copy;
   }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    visitor("weight", this->weight);
-    if constexpr (Options.bias) visitor("bias", this->bias);
+    visitor("weight", weight);
+    if constexpr (known_options.bias) visitor("bias", bias);
   }
-  auto parameters() const { return listed(this->weight, this->bias); }
-  auto parameters() { return listed(this->weight, this->bias); }
+  auto parameters() const { return listed(weight, bias); }
+  auto parameters() { return listed(weight, bias); }
 
   /// What the type knows of the extents of its output for inputs of a shape.
   template <class Input>
   static constexpr index known_output(int axis) {
     if (axis < 2) return axis == 0 ? Input::static_extent(0) : Out;
     const index extent = Input::static_extent(axis);
-    const bool is_known = is_static && Kernel[axis - 2] != dyn && extent != dyn;
-    return is_known ? output_extent(extent, Kernel, Options, axis - 2) : dyn;
+    const bool is_known = is_static && known_kernel[axis - 2] != dyn && extent != dyn;
+    return is_known ? output_extent(extent, known_kernel, known_options, axis - 2) : dyn;
   }
 
   template <class Input, class Weight, class... Bias>
   auto expression(const Input& x, const Weight& kernels, const Bias&... biases) const {
-    return (product(x, kernels) + ... + over_channels<Rank + 2>(biases));
+    return (product(x, kernels) + ... + over_channels<rank + 2>(biases));
   }
 
  private:
   template <class Parameter, class BiasParameter>
   static auto listed(Parameter& kernels, BiasParameter& biases) {
-    if constexpr (Options.bias) return make_tuple_of(&kernels, &biases);
+    if constexpr (known_options.bias) return make_tuple_of(&kernels, &biases);
     else return make_tuple_of(&kernels);
   }
   template <class Input, class Weight>
   auto product(const Input& x, const Weight& kernels) const {
     if constexpr (Transposed) {
-      array<index, Rank> more{};
-      for (int axis = 0; axis < Rank; ++axis) more[axis] = options.output_padding[axis];
+      array<index, rank> more{};
+      for (int axis = 0; axis < rank; ++axis) more[axis] = options.output_padding[axis];
       return convolve_transpose(x, kernels, geometry(), more);
-    } else if constexpr (Options.padding_mode == border::zeros) {
+    } else if constexpr (known_options.padding_mode == border::zeros) {
       return convolve(x, kernels, geometry());
     } else {
       const auto inside = geometry();
       auto beside = inside;
-      array<padding, Rank + 2> widths{};
-      for (int axis = 0; axis < Rank; ++axis) {
+      array<padding, rank + 2> widths{};
+      for (int axis = 0; axis < rank; ++axis) {
         widths[2 + axis] = {inside.padding[axis], inside.padding[axis] + inside.extra_padding[axis]};
         beside.padding[axis] = beside.extra_padding[axis] = 0;
       }
@@ -182,15 +209,17 @@ struct conv_layer
     }
   }
   static constexpr auto padding_rule() {
-    if constexpr (Options.padding_mode == border::reflect) return reflect;
-    else if constexpr (Options.padding_mode == border::replicate) return replicate;
+    if constexpr (known_options.padding_mode == border::reflect) return reflect;
+    else if constexpr (known_options.padding_mode == border::replicate) return replicate;
     else return circular;
   }
   /// PyTorch's defaults, but for what the type says.
-  static constexpr conv_options<Rank> of_type() { return {.bias = Options.bias, .padding_mode = Options.padding_mode}; }
-  window_geometry<Rank> geometry() const {
-    window_geometry<Rank> result{.groups = options.groups};
-    for (int axis = 0; axis < Rank; ++axis) {
+  static constexpr conv_options<rank> of_type() {
+    return {.bias = known_options.bias, .padding_mode = known_options.padding_mode};
+  }
+  window_geometry<rank> geometry() const {
+    window_geometry<rank> result{.groups = options.groups};
+    for (int axis = 0; axis < rank; ++axis) {
       const index reach = options.dilation[axis] * (kernel[axis] - 1);
       const bool keeps = options.padding[axis] == same;
       result.stride[axis] = options.stride[axis];
@@ -200,94 +229,82 @@ struct conv_layer
     }
     return result;
   }
-  static constexpr index output_extent(index extent, const per_axis<Rank>& window, const conv_options<Rank>& given,
+  static constexpr index output_extent(index extent, const per_axis<rank>& window, const conv_options<rank>& given,
                                        int axis) {
     const index stride = given.stride[axis], dilation = given.dilation[axis], padding = given.padding[axis];
-    if (Transposed) {
-      return (extent - 1) * stride - 2 * padding + dilation * (window[axis] - 1) + given.output_padding[axis] + 1;
-    }
-    return padding == same ? extent : window_count(extent, window[axis], stride, padding, dilation);
+    if (Transposed) return transposed_extent(extent, window, given, axis);
+    return padding == same ? extent : window_count(extent, window[axis], stride, padding, dilation, 0, name);
+  }
+  static constexpr index transposed_extent(index extent, const per_axis<rank>& window, const conv_options<rank>& given,
+                                           int axis) {
+    const checked_extent reach = (checked_extent(extent) - 1) * given.stride[axis],
+                         result = reach - checked_extent(given.padding[axis]) * 2 + given.output_padding[axis] +
+                                  window_span(window[axis], given.dilation[axis]);
+    if (result.fits()) return result.value();
+    throw shape_error(compose_text(name, ": axis ", 2 + axis, ": extent ", extent, " with stride ", given.stride[axis],
+                                   ", dilation ", given.dilation[axis], ", padding ", given.padding[axis],
+                                   ", expected a result within 64 bits"));
   }
   void check_options() const {
-    detail::check_size<Layer>("in_channels", in_channels, In);
-    detail::check_size<Layer>("out_channels", out_channels, Out);
-    for (int axis = 0; axis < Rank; ++axis) detail::check_size<Layer>("kernel", kernel[axis], Kernel[axis]);
+    detail::check_size<conv_layer>("in_channels", in_channels, In);
+    detail::check_size<conv_layer>("out_channels", out_channels, Out);
+    for (int axis = 0; axis < rank; ++axis) detail::check_size<conv_layer>("kernel", kernel[axis], known_kernel[axis]);
     for (const index channels : {in_channels, out_channels}) {
       if (options.groups < 1 || (channels != dyn && channels % options.groups != 0)) {
         throw shape_error(
-            compose_text(Layer::name, ": groups ", options.groups, ", expected a divisor of ", channels, " channels"));
+            compose_text(name, ": groups ", options.groups, ", expected a divisor of ", channels, " channels"));
       }
     }
-    for (int axis = 0; axis < Rank; ++axis) {
+    for (int axis = 0; axis < rank; ++axis) {
       if (options.padding[axis] == same && (Transposed || options.stride[axis] != 1)) {
-        throw shape_error(compose_text(Layer::name, ": axis ", 2 + axis, ": padding `same` and stride ",
-                                       options.stride[axis],
+        throw shape_error(compose_text(name, ": axis ", 2 + axis, ": padding `same` and stride ", options.stride[axis],
                                        Transposed ? ", which a transposed convolution does not have" : ", expected 1"));
       }
     }
-    if (is_static && !(options == Options)) {
-      throw shape_error(compose_text(Layer::name,
+    for (int axis = 0; axis < rank; ++axis) {
+      if (detail::window_moves(kernel, options, axis)) continue;
+      throw shape_error(compose_text(
+          name, ": axis ", 2 + axis, ": kernel ", kernel[axis], ", stride ", options.stride[axis], ", dilation ",
+          options.dilation[axis], ", padding ", options.padding[axis], ", output padding ",
+          options.output_padding[axis],
+          ", expected at least 1, 1, 1, 0 (or `same`) and 0, and output padding below stride or dilation"));
+    }
+    if (is_static && !(options == known_options)) {
+      throw shape_error(compose_text(name,
                                      ": options: the type has them; where it has {.stride = dyn}, the "
                                      "constructor is given them"));
     }
-    if (options.bias != Options.bias || options.padding_mode != Options.padding_mode) {
-      throw shape_error(compose_text(Layer::name,
+    if (options.bias != known_options.bias || options.padding_mode != known_options.padding_mode) {
+      throw shape_error(compose_text(name,
                                      ": options: bias and padding_mode are the type's; write them in the template "
                                      "argument, as in {.stride = dyn, .bias = false}"));
     }
   }
 };
 
+/// Convolution layers by PyTorch's names. `Kernel` is a number for all axes, or a `per_axis`.
 template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
-struct conv1d : conv_layer<conv1d<In, Out, Kernel, Options, Space, T>, 1, false, In, Out, Kernel, Options, Space, T> {
-  static constexpr const char* name = "conv1d";
-  template <space_or_element To>
-  using moved = conv1d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
-  using conv_layer<conv1d, 1, false, In, Out, Kernel, Options, Space, T>::conv_layer;
-};
+using conv1d = conv_layer<false, In, Out, axis_numbers<Kernel[0]>, detail::conv_settings_of<Options, 0>, Space, T>;
 template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
-struct conv2d : conv_layer<conv2d<In, Out, Kernel, Options, Space, T>, 2, false, In, Out, Kernel, Options, Space, T> {
-  static constexpr const char* name = "conv2d";
-  template <space_or_element To>
-  using moved = conv2d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
-  using conv_layer<conv2d, 2, false, In, Out, Kernel, Options, Space, T>::conv_layer;
-};
+using conv2d =
+    conv_layer<false, In, Out, axis_numbers<Kernel[0], Kernel[1]>, detail::conv_settings_of<Options, 0, 1>, Space, T>;
 template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
-struct conv3d : conv_layer<conv3d<In, Out, Kernel, Options, Space, T>, 3, false, In, Out, Kernel, Options, Space, T> {
-  static constexpr const char* name = "conv3d";
-  template <space_or_element To>
-  using moved = conv3d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
-  using conv_layer<conv3d, 3, false, In, Out, Kernel, Options, Space, T>::conv_layer;
-};
+using conv3d = conv_layer<false, In, Out, axis_numbers<Kernel[0], Kernel[1], Kernel[2]>,
+                          detail::conv_settings_of<Options, 0, 1, 2>, Space, T>;
 template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
-struct conv_transpose1d
-    : conv_layer<conv_transpose1d<In, Out, Kernel, Options, Space, T>, 1, true, In, Out, Kernel, Options, Space, T> {
-  static constexpr const char* name = "conv_transpose1d";
-  template <space_or_element To>
-  using moved = conv_transpose1d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
-  using conv_layer<conv_transpose1d, 1, true, In, Out, Kernel, Options, Space, T>::conv_layer;
-};
+using conv_transpose1d =
+    conv_layer<true, In, Out, axis_numbers<Kernel[0]>, detail::conv_settings_of<Options, 0>, Space, T>;
 template <index In, index Out, per_axis<2> Kernel, conv2d_options Options = conv2d_options{}, memory_space Space = host,
           dtype T = float>
-struct conv_transpose2d
-    : conv_layer<conv_transpose2d<In, Out, Kernel, Options, Space, T>, 2, true, In, Out, Kernel, Options, Space, T> {
-  static constexpr const char* name = "conv_transpose2d";
-  template <space_or_element To>
-  using moved = conv_transpose2d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
-  using conv_layer<conv_transpose2d, 2, true, In, Out, Kernel, Options, Space, T>::conv_layer;
-};
+using conv_transpose2d =
+    conv_layer<true, In, Out, axis_numbers<Kernel[0], Kernel[1]>, detail::conv_settings_of<Options, 0, 1>, Space, T>;
 template <index In, index Out, per_axis<3> Kernel, conv3d_options Options = conv3d_options{}, memory_space Space = host,
           dtype T = float>
-struct conv_transpose3d
-    : conv_layer<conv_transpose3d<In, Out, Kernel, Options, Space, T>, 3, true, In, Out, Kernel, Options, Space, T> {
-  static constexpr const char* name = "conv_transpose3d";
-  template <space_or_element To>
-  using moved = conv_transpose3d<In, Out, Kernel, Options, space_after<To, Space>, element_after<To, T>>;
-  using conv_layer<conv_transpose3d, 3, true, In, Out, Kernel, Options, Space, T>::conv_layer;
-};
+using conv_transpose3d = conv_layer<true, In, Out, axis_numbers<Kernel[0], Kernel[1], Kernel[2]>,
+                                    detail::conv_settings_of<Options, 0, 1, 2>, Space, T>;
 
 }  // namespace tenon::nn

@@ -47,6 +47,8 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
   void prepare(const Input&) {
     if (is_training) ++step;
   }
+  std::uint64_t forward_count() const { return step; }
+  void undo_forward(std::uint64_t count) { step = count; }
   template <class Input>
   auto expression(const Input& x) const {
     const double kept = is_training ? 1 - probability : 1;

@@ -78,17 +78,17 @@ struct weight_and_bias {
 /// parameters  weight [Out, In], bias [Out] if any
 /// extents     [..., Out]
 /// throws      shape_error when the input has another last extent than In (at compile time where it is static)
-template <index In, index Out, linear_options Options = linear_options{}, memory_space Space = host, dtype T = float>
-struct linear : weight_and_bias<linear<In, Out, Options, Space, T>, shape<Out, In>, Options.bias, Space, T> {
+template <index In, index Out, bool Bias, memory_space Space, dtype T>
+struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, shape<Out, In>, Bias, Space, T> {
   static constexpr const char* name = "linear";
-  using weight_and_bias<linear, shape<Out, In>, Options.bias, Space, T>::weight_and_bias;
+  using weight_and_bias<linear_layer, shape<Out, In>, Bias, Space, T>::weight_and_bias;
   using input_shape = shape<dyn, In>;  // of the input that a network of layers is checked with
   static constexpr bool takes_any_rank = true, forgets_output = true;  // gradients hang on its input alone
   template <space_or_element To>
-  using moved = linear<In, Out, Options, space_after<To, Space>, element_after<To, T>>;
+  using moved = linear_layer<In, Out, Bias, space_after<To, Space>, element_after<To, T>>;
 
-  linear() = default;
-  linear(index in, index out) : linear(shape<Out, In>(out, in)) {}
+  linear_layer() = default;
+  linear_layer(index in, index out) : linear_layer(shape<Out, In>(out, in)) {}
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
@@ -110,5 +110,8 @@ struct linear : weight_and_bias<linear<In, Out, Options, Space, T>, shape<Out, I
     if constexpr (is_wanted<Destination>) destination = matmul(gradient, this->weight.value);
   }
 };
+/// The layer as users name it.
+template <index In, index Out, linear_options Options = linear_options{}, memory_space Space = host, dtype T = float>
+using linear = linear_layer<In, Out, Options.bias, Space, T>;
 
 }  // namespace tenon::nn

@@ -13,7 +13,8 @@ namespace tenon::nn {
 /// Writes values [batch, channels, ...] to the places that `indices` of a max pool along `Rank` axes name, zeros
 /// elsewhere.
 /// extents   [batch, channels, ...]: (extent - 1) stride - 2 padding + kernel, or the size that is given
-/// throws    index_error for an index outside the plane of a channel
+/// throws    shape_error when kernel or stride is below 1, padding negative or more than half a kernel, or an extent
+///           negative or beyond 64 bits; index_error for an index outside the plane of a channel
 /// cost      as `scatter`; on CUDA files include <tenon/algorithms/cuda.hpp>
 /// example   max_unpool<2>(2).forward(y, indices)
 template <int Rank>
@@ -23,14 +24,24 @@ struct max_unpool {
 
   explicit max_unpool(const per_axis<Rank>& window, const per_axis<Rank>& step = per_axis<Rank>(0),
                       const per_axis<Rank>& border = per_axis<Rank>(0))
-      : kernel(window), stride(step == per_axis<Rank>(0) ? window : step), padding(border) {}
+      : kernel(window), stride(step == per_axis<Rank>(0) ? window : step), padding(border) {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (kernel[axis] >= 1 && stride[axis] >= 1 && padding[axis] >= 0 && padding[axis] <= kernel[axis] / 2) continue;
+      throw shape_error(compose_text("max_unpool: axis ", 2 + axis, ": kernel ", kernel[axis], ", stride ",
+                                     stride[axis], ", padding ", padding[axis],
+                                     ", expected at least 1, 1 and 0, padding at most half of the kernel"));
+    }
+  }
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
     check_rank<max_unpool, Rank + 2, Input>();
     array<index, Rank + 2> extents{{input.extent(0), input.extent(1)}};
     for (int axis = 0; axis < Rank; ++axis) {
-      extents[2 + axis] = (input.extent(2 + axis) - 1) * stride[axis] - 2 * padding[axis] + kernel[axis];
+      const checked_extent extent = (checked_extent(input.extent(2 + axis)) - 1) * stride[axis] -
+                                    checked_extent(padding[axis]) * 2 + kernel[axis];
+      extents[2 + axis] = extent.fits() ? extent.value() : -1;
+      if (extents[2 + axis] < 0) refuse(axis, input);
     }
     return tenon::rank<Rank + 2>(extents);
   }
@@ -56,6 +67,12 @@ struct max_unpool {
   }
 
  private:
+  template <class Input>
+  [[noreturn]] void refuse(int axis, const Input& input) const {
+    throw shape_error(compose_text("max_unpool: axis ", 2 + axis, ": extent ", input.extent(2 + axis), " with kernel ",
+                                   kernel[axis], ", stride ", stride[axis], ", padding ", padding[axis],
+                                   ", expected a result within 64 bits that is not negative"));
+  }
   template <class Shape>
   static tenon::rank<3> planes(const Shape& extents) {
     index count = 1;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/expressions.hpp>
+#include <tenon/nn/forward_attempt.hpp>
 
 namespace tenon::nn {
 

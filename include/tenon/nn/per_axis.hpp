@@ -34,6 +34,17 @@ struct per_axis {
   bool operator==(const per_axis&) const = default;
 };
 
+/// Numbers that a layer's type holds, one for each axis, of the `per_axis` that users write. Layers are templates of
+/// numbers and types alone: nvcc cannot name a type made of an object of a class to its host compiler.
+template <index... Values>
+struct axis_numbers {
+  static constexpr int count = static_cast<int>(sizeof...(Values));
+  static constexpr per_axis<count> value{Values...};
+  /// The shape of these extents behind others.
+  template <index... Before>
+  using shape_behind = shape<Before..., Values...>;
+};
+
 namespace detail {
 template <class Extents, class Axes>
 struct shape_with;

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/class_labels.hpp>
 #include <tenon/nn/distance_loss.hpp>
 
 namespace tenon::nn {
@@ -38,26 +39,11 @@ auto kl_div_log_loss(const X& x, const Target& target) {
 
 namespace detail {
 
-/// Labels [batch, ...] beside scores [batch, classes, ...].
-template <class Scores, class Labels>
-void check_class_labels(const char* name, const Scores& scores, const Labels& labels) {
-  constexpr int rank = Scores::rank;
-  static_assert(Labels::rank == rank - 1, "tenon: labels have the axes of the scores but for that of the classes");
-  for (int axis = 0; axis < rank; ++axis) {
-    if (axis == 1) continue;
-    const index given = labels.extent(axis < 1 ? axis : axis - 1);
-    if (given == scores.extent(axis)) continue;
-    throw shape_error(compose_text(name, ": labels: axis ", axis < 1 ? axis : axis - 1, ": extent ", given,
-                                   ", expected ", scores.extent(axis), " (scores ", scores.to_array(), ", labels ",
-                                   labels.to_array(), ")"));
-  }
-}
-
-/// Whether each class is the one of its label, over [batch, classes, ...].
+/// Whether each class is the one of its label, of labels [batch, 1, ...] over [batch, classes, ...].
 template <class Scores, class Labels>
 auto is_label(const Scores& scores, const Labels& labels) {
   constexpr int rank = Scores::shape_type::rank;
-  return over_channels<rank>(arange<std::int64_t>(scores.shape().extent(1))) == new_axis<1>(labels);
+  return over_channels<rank>(arange<std::int64_t>(scores.shape().extent(1))) == labels;
 }
 
 /// Of losses that are weighed already: for means, divided by the sum of the weights.
@@ -67,62 +53,73 @@ auto reduce_weighed(const Losses& losses, const Weights& weights) {
   else return Reduction::of(losses);
 }
 
-/// The weight of each label, 0 where it is ignored, over [batch, 1, ...].
+/// The weight of each label, 0 where it is ignored and NaN where it is no class, over [batch, 1, ...].
 template <class Chosen, class Labels, class Row>
 auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t ignored, const Row& row) {
-  return sum(where(chosen && new_axis<1>(labels) != ignored, row, 0.0f), axis<1>);
+  const index classes = chosen.shape().extent(1);
+  return where_counted(labels, classes, ignored, sum(where(chosen, row, 0.0f), axis<1>));
+}
+
+/// nll_loss in the name of another.
+template <class Reduction, class Scores, class Labels, class Weight>
+auto loss_at_labels(const char* name, const Scores& scores, const Labels& given, const Weight& weight,
+                    std::int64_t ignored) {
+  check_labels(name, scores.shape(), as_node(given), ignored);
+  const auto labels = labels_beside<1>(given);
+  const auto chosen = is_label(scores, labels);
+  const auto weights = weights_of_labels(chosen, labels, ignored, over_channels<Scores::shape_type::rank>(weight));
+  return reduce_weighed<Reduction>(-(sum(where(chosen, scores, 0), axis<1>) * weights), weights);
 }
 
 }  // namespace detail
 
 /// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of
-/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights.
+/// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights; over no row it is NaN.
 /// extents   unreduced [batch, 1, ...]
-/// throws    shape_error when there is not one label for each place
+/// throws    shape_error when there is not one label for each place; index_error for a label of the host's memory that
+///           is no class and not ignored. On devices, and where labels change later, its loss is NaN
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
-auto nll_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = -100) {
-  const auto& scores = as_node(x);
-  detail::check_class_labels("nll_loss", scores.shape(), as_node(labels).shape());
-  const auto chosen = detail::is_label(scores, labels);
-  const auto weights =
-      detail::weights_of_labels(chosen, labels, ignored, over_channels<node_of<const X&>::shape_type::rank>(weight));
-  return detail::reduce_weighed<Reduction>(-(sum(where(chosen, scores, 0), axis<1>) * weights), weights);
+auto nll_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = ignored_label) {
+  return detail::loss_at_labels<Reduction>("nll_loss", as_node(x), labels, weight, ignored);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
-auto nll_loss(const X& x, const Labels& labels, std::int64_t ignored = -100) {
+auto nll_loss(const X& x, const Labels& labels, std::int64_t ignored = ignored_label) {
   return nll_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
 }
 
 /// nll_loss of the softmax over the classes: of logits [batch, classes, ...] and labels [batch, ...].
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
   requires is_integer<typename node_of<const Labels&>::element>
-auto cross_entropy_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = -100) {
-  return nll_loss<Reduction>(tenon::log_softmax(x, axis<1>), labels, weight, ignored);
+auto cross_entropy_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = ignored_label) {
+  return detail::loss_at_labels<Reduction>("cross_entropy_loss", tenon::log_softmax(x, axis<1>), labels, weight,
+                                           ignored);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
   requires is_integer<typename node_of<const Labels&>::element>
-auto cross_entropy_loss(const X& x, const Labels& labels, std::int64_t ignored = -100) {
-  return nll_loss<Reduction>(tenon::log_softmax(x, axis<1>), labels, ignored);
+auto cross_entropy_loss(const X& x, const Labels& labels, std::int64_t ignored = ignored_label) {
+  return cross_entropy_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
 }
 
 /// The same with a share `smoothing` of each label spread over all classes.
 /// source    Szegedy and others 2016: Rethinking the Inception architecture
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
-auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing, const Weight& weight,
-                                 std::int64_t ignored = -100) {
+auto smoothed_cross_entropy_loss(const X& x, const Labels& given, double smoothing, const Weight& weight,
+                                 std::int64_t ignored = ignored_label) {
   constexpr int rank = node_of<const X&>::shape_type::rank;
   const auto scores = tenon::log_softmax(x, axis<1>);
-  detail::check_class_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(labels).shape());
+  detail::check_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(given), ignored);
+  const auto labels = detail::labels_beside<1>(given);
   const auto chosen = detail::is_label(scores, labels);
   const auto row = over_channels<rank>(weight);
   const auto weights = detail::weights_of_labels(chosen, labels, ignored, row);
   const double share = smoothing / static_cast<double>(scores.shape().extent(1));
-  const auto spread = where(new_axis<1>(labels) != ignored, sum(scores * row, axis<1>), 0);
+  const auto spread = where(labels != ignored, sum(scores * row, axis<1>), 0);
   const auto own = sum(where(chosen, scores, 0), axis<1>) * weights;
   return detail::reduce_weighed<Reduction>(-((1 - smoothing) * own + share * spread), weights);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
-auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing, std::int64_t ignored = -100) {
+auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing,
+                                 std::int64_t ignored = ignored_label) {
   return smoothed_cross_entropy_loss<Reduction>(x, labels, smoothing, constants(shape<1>{}, 1.0f), ignored);
 }
 

@@ -63,6 +63,8 @@ class recurrent {
   void visit_parameters(Visitor&& visitor) {
     network_.visit_parameters(visitor);
   }
+  std::uint64_t forward_count() const { return calls_; }
+  void undo_forward(std::uint64_t count) { calls_ = count; }
   template <class Visitor>
   void visit_random_state(Visitor&& visitor) {
     visitor("seed", dropout_seed), visitor("calls", calls_);
@@ -98,8 +100,11 @@ class recurrent {
     const auto values = network_.values();
     values.input = input.rows;
     set_states<3>(values.hidden_before, values.cell_before, take(before, trusted(input.layout->sorted), axis<1>)...);
+    forward_attempt attempt(*this);
     run();
-    return packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
+    auto results = packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
+    attempt.succeed();
+    return results;
   }
   /// The gradients of input and states before, given those of the sequence and the states after (zeros where there are
   /// none); leaves those of the parameters. Follows one forward pass; valid until the next. With `not_wanted{}` behind
@@ -151,7 +156,10 @@ class recurrent {
     time_ = static_cast<index>(input.layout->batch_sizes.size());
     network_.resize(input.layout->batch_sizes);
   }
-  void run() { network_.forward(training, (dropout_seed << 32) + calls_++); }
+  void run() {
+    network_.forward(training, (dropout_seed << 32) + calls_);
+    ++calls_;
+  }
 
   /// The gradients at the border, after the way back.
   template <tensor_operand Sequence, tensor_operand... States>

@@ -94,6 +94,7 @@ class recurrent_network {
 
   /// `dropout_seed` draws the zeros between layers, which are the same whenever it is.
   void forward(bool is_training, std::uint64_t dropout_seed) {
+    has_values_ = false;
     is_dropping_ = is_training && options_.dropout > 0;
     dropout_seed_ = dropout_seed;
     const Gates gates = make_gates();
@@ -107,9 +108,15 @@ class recurrent_network {
         memory_of(layer).dropped.resize(output.shape()) = masked(output, layer);
       }
     }
+    has_values_ = true;
   }
-  /// Leaves the gradients of all parameters, given those at the border. Follows a forward pass, once.
+  /// Leaves the gradients of all parameters, given those at the border. Follows a forward pass, once: gradients are
+  /// computed over its values.
+  /// throws    error where it does not, as after another one that failed
   void backward(bool wants_input = true) {
+    if (!std::exchange(has_values_, false)) {
+      throw error(compose_text(Gates::name, ": backward: no values of a forward pass, expected one before each"));
+    }
     const Gates gates = make_gates();
     const auto of_layers_input = [&](index layer) -> matrix {
       if (layer != 0) return memory_of(layer - 1).gradient.current();
@@ -217,6 +224,7 @@ class recurrent_network {
   recurrent_steps steps_, reversed_steps_;
   index rows_ = 0, batch_ = 0;
   bool is_dropping_ = false;
+  bool has_values_ = false;  // of a forward pass, which the next backward pass uses up
   std::uint64_t dropout_seed_ = 0;
 };
 

@@ -99,6 +99,12 @@ struct layer_list {
     });
   }
   void eval() { train(false); }
+  /// Of each layer, where it has one.
+  auto forward_count() const { return detail::forward_counts(layers); }
+  template <class Counts>
+  void undo_forward(const Counts& counts) {
+    detail::undo_forwards(layers, counts);
+  }
 
  protected:
   /// Calls `visitor` with the position of the layer before each name.
@@ -245,7 +251,13 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   /// The network's output; valid until the next pass.
   /// cost      one kernel for each layer; a relu is part of that of the layer before it, and behind a convolution of
   ///           images so is a max pool of 2 x 2
-  auto forward(const view<const T, Input, Space>& input) { return chain_.template forward<0>(*network_, input); }
+  /// throws    what a layer does; masks and running statistics are then as they were
+  auto forward(const view<const T, Input, Space>& input) {
+    forward_attempt attempt(*network_);
+    const auto output = chain_.template forward<0>(*network_, input);
+    attempt.succeed();
+    return output;
+  }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
   /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
   /// when the gradients of its parameters are there, while those of earlier layers are still to come.

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <string>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/attention.hpp>
@@ -22,25 +23,33 @@ struct transformer_options {
 
 namespace detail {
 
+/// Options as a type of numbers, as those of attention.
+template <std::uint64_t DropoutBits, bool BatchFirst, bool NormFirst>
+struct transformer_settings {
+  static constexpr transformer_options value{std::bit_cast<double>(DropoutBits), BatchFirst, NormFirst};
+  using of_attention = attention_settings<DropoutBits, true, BatchFirst, false>;
+};
+template <transformer_options Options>
+using transformer_settings_of =
+    transformer_settings<std::bit_cast<std::uint64_t>(Options.dropout), Options.batch_first, Options.norm_first>;
+
 /// The layers, and by which names PyTorch calls those that have parameters.
-template <index Features, index Heads, index Hidden, class Activation, transformer_options Options, memory_space Space,
-          dtype T>
+template <index Features, index Heads, index Hidden, class Activation, class Settings, memory_space Space, dtype T>
 struct encoder_parts {
-  static constexpr multihead_attention_options attention{.dropout = Options.dropout,
-                                                         .batch_first = Options.batch_first};
-  using self_attention = multihead_attention<Features, Heads, attention, Space, T>;
+  static constexpr transformer_options options = Settings::value;
+  using self_attention = multihead_attention_layer<Features, Heads, typename Settings::of_attention, Space, T>;
   using norm = layer_norm<shape<Features>, affine::both, Space, T>;
-  using linear1 = linear<Features, Hidden, linear_options{}, Space, T>;
-  using linear2 = linear<Hidden, Features, linear_options{}, Space, T>;
+  using linear1 = linear_layer<Features, Hidden, true, Space, T>;
+  using linear2 = linear_layer<Hidden, Features, true, Space, T>;
   using network =
-      std::conditional_t<Options.norm_first,
+      std::conditional_t<options.norm_first,
                          sequential_network<residual_block<norm, self_attention, dropout>,
                                             residual_block<norm, linear1, Activation, dropout, linear2, dropout>>,
                          sequential_network<residual_block<self_attention, dropout>, norm,
                                             residual_block<linear1, Activation, dropout, linear2, dropout>, norm>>;
   static network made() {
-    const dropout drop(Options.dropout);
-    if constexpr (Options.norm_first) {
+    const dropout drop(options.dropout);
+    if constexpr (options.norm_first) {
       return {{make_tuple_of(residual(norm{}, self_attention{}, drop),
                              residual(norm{}, linear1{}, Activation{}, drop, linear2{}, drop))}};
     } else {
@@ -57,7 +66,7 @@ struct encoder_parts {
       {{"0.0.", "norm1."}, {"0.1.", "self_attn."}, {"1.0.", "norm2."}, {"1.1.", "linear1."}, {"1.4.", "linear2."}}};
 
   static std::string name_of(const std::string& inner) {
-    for (const place& each : places[Options.norm_first ? 1 : 0]) {
+    for (const place& each : places[options.norm_first ? 1 : 0]) {
       const std::string start = each.inner;
       if (inner.compare(0, start.size(), start) == 0) return each.name + inner.substr(start.size());
     }
@@ -72,20 +81,18 @@ struct encoder_parts {
 /// parameters  self_attn.*, linear1.*, linear2.*, norm1.*, norm2.*, as in torch.nn.TransformerEncoderLayer
 /// extents     those of the input
 /// source      Vaswani and others 2017; Xiong and others 2020 for norms before
-template <index Features, index Heads, index Hidden = 2048, class Activation = relu,
-          transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
-struct transformer_encoder_layer
-    : detail::encoder_parts<Features, Heads, Hidden, Activation, Options, Space, T>::network {
+template <index Features, index Heads, index Hidden, class Activation, class Settings, memory_space Space, dtype T>
+struct encoder_layer : detail::encoder_parts<Features, Heads, Hidden, Activation, Settings, Space, T>::network {
   static constexpr const char* name = "transformer_encoder_layer";
-  using parts = detail::encoder_parts<Features, Heads, Hidden, Activation, Options, Space, T>;
+  using parts = detail::encoder_parts<Features, Heads, Hidden, Activation, Settings, Space, T>;
   using network = typename parts::network;
   using space = Space;
   using input_shape = shape<dyn, dyn, Features>;  // of the input that a network of layers is checked with
   template <space_or_element To>
-  using moved = transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, space_after<To, Space>,
-                                          element_after<To, T>>;
+  using moved =
+      encoder_layer<Features, Heads, Hidden, Activation, Settings, space_after<To, Space>, element_after<To, T>>;
 
-  transformer_encoder_layer() : network(parts::made()) {}
+  encoder_layer() : network(parts::made()) {}
 
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
@@ -99,11 +106,16 @@ struct transformer_encoder_layer
     return copy;
   }
 };
+/// The layer as users name it.
+template <index Features, index Heads, index Hidden = 2048, class Activation = relu,
+          transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
+using transformer_encoder_layer =
+    encoder_layer<Features, Heads, Hidden, Activation, detail::transformer_settings_of<Options>, Space, T>;
 
-template <index Features, index Heads, index Hidden, class Activation, transformer_options Options, memory_space Space,
-          dtype T, shape_type Input>
-struct layer_pass<transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, Space, T>, T, Space, Input>
-    : layer_pass<typename transformer_encoder_layer<Features, Heads, Hidden, Activation, Options, Space, T>::network, T,
-                 Space, Input> {};
+template <index Features, index Heads, index Hidden, class Activation, class Settings, memory_space Space, dtype T,
+          shape_type Input>
+struct layer_pass<encoder_layer<Features, Heads, Hidden, Activation, Settings, Space, T>, T, Space, Input>
+    : layer_pass<typename encoder_layer<Features, Heads, Hidden, Activation, Settings, Space, T>::network, T, Space,
+                 Input> {};
 
 }  // namespace tenon::nn

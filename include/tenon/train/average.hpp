@@ -74,7 +74,7 @@ class average {
   /// Gives the average to the parameters of a network like those that were averaged.
   template <class Network>
   void copy_to(Network& net) {
-    kept_.visit_kept(net, [](const auto&, auto& parameter, auto& own) { parameter.value = own.elements; });
+    kept_.copy_state_to(net, 0);
   }
   /// Calls `visitor(name, values)` for the number of updates and for the average of every parameter.
   template <class Network, class Visitor>

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <tenon/core/kept_number.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/nn/state.hpp>
 
@@ -65,6 +67,7 @@ inline const std::string sample_input = "tenon.sample.input", sample_output = "t
 template <class Value>
 auto state_on_host(const Value& value) {
   if constexpr (std::is_arithmetic_v<Value>) return tensor<Value, shape<>>(shape<>{}, {value});
+  else if constexpr (is_kept_number<Value>) return state_on_host(value.number());
   else return value.template to<host>();
 }
 
@@ -75,11 +78,30 @@ void add_state(io::safetensors_writer& writer, Network& net) {
 
 template <class Value>
 auto shape_of_state(const Value& value) {
-  if constexpr (std::is_arithmetic_v<Value>) return shape<>{};
+  if constexpr (is_number_of_state<Value>) return shape<>{};
   else return value.shape();
 }
 
-/// Compares names and extents of a network with those of a file.
+/// What is wrong with a number of a file; empty where it may be taken.
+template <class Value>
+std::string fault_of_number(const std::string& name, const Value& value, const io::safetensors_file& file) {
+  auto read = state_on_host(value);
+  using number = typename decltype(read)::element;
+  if (std::is_integral_v<number> && file.dtype(name).find('F') != std::string::npos) {
+    return compose_text("; ", name, " is a number of ", file.dtype(name), ", expected a whole one");
+  }
+  file.read(name, read);
+  if constexpr (is_kept_number<Value>) {
+    const auto [least, most] = value.bounds();
+    const number given = read.data()[0];
+    if (!(given >= least && given <= most)) {
+      return compose_text("; ", name, " is ", given, ", expected ", least, " to ", most);
+    }
+  }
+  return {};
+}
+
+/// Compares names, extents and numbers of a network with those of a file.
 /// throws    file_error that lists all that does not fit
 template <class Network>
 state_differences compare_state(Network& net, const io::safetensors_file& file, const std::filesystem::path& path,
@@ -94,6 +116,8 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
       names.missing.push_back(name);
     } else if (!file.fits(name, expected)) {
       facts += compose_text("; ", name, " has extents ", file.extents(name), ", expected ", expected.to_array());
+    } else if constexpr (is_number_of_state<std::remove_cvref_t<decltype(value)>>) {
+      facts += fault_of_number(name, value, file);
     }
   });
   for (const auto& name : file.names()) {
@@ -107,16 +131,31 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
   return names;
 }
 
-/// Reads what a file has into the memory that a network has for it.
+/// Reads what a file has of a network. The network takes it when all of the steps are run, which allocate nothing: of
+/// numbers and tensors they hold the place, of what stands for others, such as a part of an optimizer, a copy.
 template <class Network>
-void read_state(Network& net, const io::safetensors_file& file) {
+std::vector<std::function<void()>> read_state(Network& net, const io::safetensors_file& file) {
+  std::vector<std::function<void()>> steps;
   nn::visit_state(net, [&](const std::string& name, auto& value) {
     if (!file.contains(name)) return;
     auto read = state_on_host(value);
     file.read(name, read);
-    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) value = read.data()[0];
-    else value.copy_from(read);
+    using value_type = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_arithmetic_v<value_type>) {
+      steps.push_back([&value, given = read.data()[0]] { value = given; });
+    } else if constexpr (is_kept_number<value_type>) {
+      steps.push_back([value, given = read.data()[0]]() mutable { value = given; });
+    } else if constexpr (requires { value.give_up_elements(); }) {
+      steps.push_back([&value, own = std::move(read)] { value.copy_from(own); });
+    } else {
+      steps.push_back([value, own = std::move(read)] { value.copy_from(own); });
+    }
   });
+  return steps;
+}
+
+inline void take_state(const std::vector<std::function<void()>>& steps) {
+  for (const auto& step : steps) step();
 }
 
 /// What a network says to an input when it is used, not trained; the network stays as it is.
@@ -182,8 +221,9 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
 
 /// Reads every parameter and buffer of a network in any space, converting element types; the network keeps its memory.
 /// Without `strict`, what the file lacks stays as it is, and both lists of names are the result.
-/// throws    file_error that lists all missing, unexpected and misshapen tensors together, and when the file carries a
-///           sample, which takes a pass; nothing is changed then
+/// throws    file_error that lists all missing, unexpected and misshapen tensors together, and numbers that cannot be,
+///           such as a position behind the end of an epoch, and when the file carries a sample, which takes a pass.
+///           Whatever is thrown, nothing is changed
 /// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
 template <class Network>
 state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
@@ -192,7 +232,7 @@ state_differences load_state(Network& net, const std::filesystem::path& path, co
     io::refuse("load_state", path, "it carries a sample; load it by a pass, which runs it, or with run_sample = false");
   }
   const auto differences = detail::compare_state(net, file, path, options.strict);
-  detail::read_state(net, file);
+  detail::take_state(detail::read_state(net, file));
   return differences;
 }
 
@@ -204,10 +244,14 @@ state_differences load_state(Pass& pass, const std::filesystem::path& path, cons
   const auto differences = detail::compare_state(pass.network(), file, path, options.strict);
   if (options.run_sample && file.contains(detail::sample_input)) {
     auto loaded = pass.network();
-    detail::read_state(loaded, file);
-    detail::check_sample<Pass>(loaded, file, path, options.tolerance);
+    detail::take_state(detail::read_state(loaded, file));
+    try {
+      detail::check_sample<Pass>(loaded, file, path, options.tolerance);
+    } catch (const shape_error& failure) {
+      io::refuse("load_state", path, compose_text("its sample does not fit the pass: ", failure.what()));
+    }
   }
-  detail::read_state(pass.network(), file);
+  detail::take_state(detail::read_state(pass.network(), file));
   return differences;
 }
 

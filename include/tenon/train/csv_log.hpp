@@ -11,12 +11,13 @@
 #include <string_view>
 #include <tenon/base/array.hpp>
 #include <tenon/io/bytes.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::train {
 
 /// Writes `step,FIRST,SECOND,...` and a row for each step; numbers are the shortest that are read back as they were.
 /// Without a path it does nothing, so that programs need not ask.
-/// throws    file_error; error when a row has other than one number for each column
+/// throws    file_error, and the file has no part of a row then; error when a row has not one number for each column
 /// example   train::csv_log log("loss.csv", {"loss", "lr"}); log.add(step, {loss, optimizer.options().lr});
 class csv_log {
  public:
@@ -43,7 +44,7 @@ class csv_log {
   }
   /// Waits until the disk has all rows, as a checkpoint does that will not write them again.
   void flush() {
-    if (file_) file_->flush();
+    if (file_ && !file_->flush()) io::refuse_with_reason("csv_log", path_, "its rows do not reach the disk");
   }
 
  private:
@@ -52,10 +53,11 @@ class csv_log {
     std::string header = "step";
     for (const char* column : columns) header.append(",").append(column);
     header += '\n';
-    if (next_step && std::filesystem::exists(path_)) keep_rows(header, *next_step);
+    std::error_code ignored;
+    if (next_step && std::filesystem::is_regular_file(path_, ignored)) keep_rows(header, *next_step);
     else replace(header);
     file_.emplace(path_, O_WRONLY | O_APPEND);
-    if (!file_->is_open()) io::refuse("csv_log", path_, "it cannot be written");
+    if (!file_->is_open()) io::refuse_with_reason("csv_log", path_);
   }
   void keep_rows(const std::string& header, std::int64_t next_step) {
     const auto bytes = io::read_bytes("csv_log", path_);
@@ -82,7 +84,7 @@ class csv_log {
     io::write_bytes("csv_log", path_, parts);
   }
   void write(const std::string& text) {
-    if (!file_->write(bytes_of(text))) io::refuse("csv_log", path_, "it cannot be written; is the disk full?");
+    if (!file_->append(bytes_of(text))) io::refuse_with_reason("csv_log", path_);
   }
 
   std::filesystem::path path_;

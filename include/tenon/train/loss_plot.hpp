@@ -9,8 +9,9 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <tenon/core/kept_number.hpp>
 #include <tenon/core/tensor.hpp>
-#include <tenon/io/bytes.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::train {
 
@@ -33,14 +34,14 @@ class loss_plot_of {
   ~loss_plot_of() {
     try {
       draw();
-    } catch (const error&) {  // nobody is left to hear of it
+    } catch (const std::exception&) {  // nobody is left to hear of it
     }
   }
 
   /// The loss of the next step.
   void add(double loss) {
     sum_ += loss;
-    if (++pending_ == stride_) close_point();
+    if (++pending_ >= stride_) close_point();
     const auto now = Clock::now();
     if (path_.empty() || std::chrono::duration<double>(now - drawn_).count() < wait_) return;
     drawn_ = now;
@@ -58,8 +59,11 @@ class loss_plot_of {
   /// Calls `visitor(name, values)` for all that it remembers.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
-    visitor(std::string("means"), means_), visitor(std::string("count"), count_);
-    visitor(std::string("stride"), stride_), visitor(std::string("pending"), pending_);
+    constexpr std::int64_t most = std::int64_t{1} << 48;  // steps of a point
+    auto count = kept_within(count_, {0, capacity - 1}), stride = kept_within(stride_, {1, most});
+    auto pending = kept_within(pending_, {0, most});
+    visitor(std::string("means"), means_), visitor(std::string("count"), count);
+    visitor(std::string("stride"), stride), visitor(std::string("pending"), pending);
     visitor(std::string("sum"), sum_);
   }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <tenon/core/kept_number.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/train/sweep.hpp>
 
@@ -181,11 +182,22 @@ class optimizer {
   template <class Network, class Visitor>
   void visit_state(Network& net, Visitor&& visitor) {
     visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
-    const std::int64_t before = table_.steps();
-    std::int64_t steps = before;
+    constexpr std::int64_t most_steps = std::numeric_limits<std::int32_t>::max();
+    kept_number steps(table_.steps(), {0, most_steps}, [this](std::int64_t given) { table_.set_steps(given); });
     visitor(std::string("step"), steps);
-    if (steps != before) table_.set_steps(steps);
     visit_kept(net, [&](const std::string& name, auto&, auto& kept) { visitor(name, kept); });
+  }
+  /// Gives every parameter of `net` what is kept of it as state `k`.
+  template <class Network>
+  void copy_state_to(Network& net, int k) {
+    collect(net);
+    const device_of_parameters<Space> on_device(memory_);
+    take_parameters();
+    for (std::size_t number = 0; number < memory_.size(); ++number) {
+      const rank<1> extent(memory_[number].size);
+      const view<const T, rank<1>, Space> kept(table_.state_of(static_cast<int>(number), plane_of_[k]), extent);
+      view<Weight, rank<1>, Space>(memory_[number].value, extent) = cast<Weight>(kept);
+    }
   }
   /// Calls `body(name, parameter, values)` for what is kept of every parameter.
   template <class Network, class Body>
@@ -230,7 +242,7 @@ class optimizer {
   }
   template <class Network, class Masters>
   void collect(Network& net, const Masters& master_of) {
-    if (memory_.empty()) start(net);
+    if (table_.parameters().empty()) start(net);
     memory_.clear();
     net.visit_parameters([&](const auto&, auto& parameter) {
       const std::size_t number = memory_.size();
@@ -242,9 +254,7 @@ class optimizer {
     });
   }
   void take_parameters() {
-    const bool is_first = table_.parameters().empty();
-    table_.take(memory_, planes_);
-    if (is_first) fill_state();
+    table_.take(memory_, planes_, [this](auto& fresh) { fill_state(fresh); });
   }
   template <class Network>
   void start(Network& net) {
@@ -264,13 +274,13 @@ class optimizer {
     for (int k = 0; k < rule::states; ++k) plane_of_[k] = is_used(rules, k) ? planes_++ : -1;
   }
   /// Zero is there already.
-  void fill_state() {
+  void fill_state(parameter_table<T, Space, Weight, follows>& fresh) const {
     const auto rules = make_rules<rule>();
     for (std::size_t number = 0; number < memory_.size(); ++number) {
       const rule& own = rules[memory_[number].group];
       for (int k = 0; k < rule::states; ++k) {
         if (!own.uses(k) || own.initial(k) == 0) continue;
-        T* const state = table_.state_of(static_cast<int>(number), plane_of_[k]);
+        T* const state = fresh.state_of(static_cast<int>(number), plane_of_[k]);
         view<T, rank<1>, Space>(state, rank<1>(memory_[number].size)) = static_cast<T>(own.initial(k));
       }
     }

@@ -84,21 +84,27 @@ class parameter_table {
   static constexpr bool has_masters = !std::is_same_v<T, Weight>, owns_masters = has_masters && !Follows;
   using memory = parameter_memory<Weight, T>;
 
-  /// Takes the parameters of a step, and allocates `planes` numbers for each of their elements at the first.
+  /// Takes the parameters of a step, and allocates `planes` numbers for each of their elements at the first. What is
+  /// kept is zero then; `fill(table)` may give it other values. Where anything throws, the table is as it was.
   /// throws    shape_error when later parameters are not as many or not of the same sizes
   /// cost      a comparison of pointers; a copy of the list to the device where they have changed
-  void take(const std::vector<memory>& parameters, int planes) {
+  template <class Fill>
+  void take(const std::vector<memory>& parameters, int planes, const Fill& fill) {
     if (parameters == parameters_) return;
-    const bool is_first = parameters_.empty();
-    if (!is_first) check_same_sizes(parameters);
-    parameters_ = parameters;
-    auto made = make_chunks();
-    if (is_first) allocate(static_cast<index>(made.size()), planes);
-    if constexpr (owns_masters) {
-      if (is_first) fill_masters();
-      for (auto& each : made) each.value = state_.data() + masters_ * plane_ + each.state;
+    if (parameters_.empty()) {
+      parameter_table made;
+      made.begin(parameters, planes);
+      fill(made);
+      *this = std::move(made);
+    } else {
+      check_same_sizes(parameters);
+      auto taken = parameters;
+      write(chunks_, chunks_of(parameters));
+      parameters_ = std::move(taken);
     }
-    write(chunks_, made);
+  }
+  void take(const std::vector<memory>& parameters, int planes) {
+    take(parameters, planes, [](parameter_table&) {});
   }
   chunk_list<T, Weight> chunks() {
     return {chunks_.data(), static_cast<int>(chunks_.count()),
@@ -121,7 +127,8 @@ class parameter_table {
     return found;
   }
   void set_steps(std::int64_t steps) {
-    write(steps_, std::vector<std::int32_t>(static_cast<std::size_t>(steps_.count()), static_cast<int>(steps)));
+    const auto all = static_cast<std::int32_t>(steps);
+    if (steps_.count() != 0) view<std::int32_t, rank<1>, Space>(steps_.data(), rank<1>(steps_.count())) = all;
   }
   /// Says to the space that its current stream uses all of this.
   /// throws    device_error where it does not lie on the current device
@@ -160,30 +167,40 @@ class parameter_table {
                                      parameters_.size(), " of its first step; an optimizer belongs to one network"));
     }
   }
-  std::vector<parameter_chunk<T, Weight>> make_chunks() {
-    std::vector<parameter_chunk<T, Weight>> made;
-    starts_.clear(), plane_ = 0;
-    for (const auto& each : parameters_) {
-      const int first = static_cast<int>(made.size()), number = static_cast<int>(starts_.size());
-      const auto count = static_cast<int>((each.size + chunk_elements - 1) / chunk_elements);
-      for (index start = 0; start < each.size; start += chunk_elements) {
-        const index left = each.size - start, size = left < chunk_elements ? left : chunk_elements;
-        const bool is_still = each.gradient == nullptr;
-        made.push_back({nullptr, nullptr, is_still ? nullptr : each.gradient + start, plane_ + start,
-                        is_still ? 0 : static_cast<int>(size), each.group, number, first, count});
-        if constexpr (has_masters) made.back().rounded = each.value + start;
-        else made.back().value = each.value + start;
-        if (each.master != nullptr) made.back().value = each.master + start;
-      }
+  /// Of a table that holds nothing yet.
+  void begin(const std::vector<memory>& parameters, int planes) {
+    parameters_ = parameters, masters_ = planes;
+    for (const auto& each : parameters) {
       starts_.push_back(plane_);
       plane_ += (each.size + state_alignment - 1) / state_alignment * state_alignment;
     }
+    allocate(planes + (owns_masters ? 1 : 0));
+    if constexpr (owns_masters) fill_masters();
+    write(chunks_, chunks_of(parameters));
+  }
+  static index chunks_in(index size) { return (size + chunk_elements - 1) / chunk_elements; }
+  std::vector<parameter_chunk<T, Weight>> chunks_of(const std::vector<memory>& parameters) {
+    std::vector<parameter_chunk<T, Weight>> made;
+    for (std::size_t number = 0; number < parameters.size(); ++number) {
+      const memory& each = parameters[number];
+      const int first = static_cast<int>(made.size()), count = static_cast<int>(chunks_in(each.size));
+      for (index start = 0; start < each.size; start += chunk_elements) {
+        const index left = each.size - start, size = left < chunk_elements ? left : chunk_elements;
+        const bool is_still = each.gradient == nullptr;
+        made.push_back({nullptr, nullptr, is_still ? nullptr : each.gradient + start, starts_[number] + start,
+                        is_still ? 0 : static_cast<int>(size), each.group, static_cast<int>(number), first, count});
+        if constexpr (has_masters) made.back().rounded = each.value + start;
+        else made.back().value = each.value + start;
+        if (each.master != nullptr) made.back().value = each.master + start;
+        if constexpr (owns_masters) made.back().value = master_of(static_cast<int>(number)) + start;
+      }
+    }
     return made;
   }
-  void allocate(index chunks, int planes) {
+  void allocate(int planes) {
     const auto totals = static_cast<index>(parameters_.size()) + 1;
-    masters_ = planes;
-    planes += owns_masters ? 1 : 0;
+    index chunks = 0;
+    for (const auto& each : parameters_) chunks += chunks_in(each.size);
     chunks_ = storage<parameter_chunk<T, Weight>, Space>(chunks);
     steps_ = storage<std::int32_t, Space>(chunks);
     state_ = storage<T, Space>(plane_ * planes);

@@ -1,6 +1,6 @@
 // tenon/train/plateau.hpp: learning rates that fall when a measure stops getting better.
 // Unlike other schedules it hangs on what was measured, so it has state, which a checkpoint keeps.
-// Floor 8: may include base, train.
+// Floor 8: may include base, core, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <tenon/base/array.hpp>
+#include <tenon/core/kept_number.hpp>
 
 namespace tenon::train {
 
@@ -60,8 +61,10 @@ class reduce_lr_on_plateau {
   /// Calls `visitor(name, number)` for all that it remembers.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
-    visitor(std::string("best"), best_), visitor(std::string("num_bad_epochs"), bad_measures_);
-    visitor(std::string("cooldown_counter"), cooling_), visitor(std::string("reductions"), reductions_);
+    auto bad_measures = kept_within(bad_measures_, {.least = 0}), cooling = kept_within(cooling_, {.least = 0});
+    auto reductions = kept_within(reductions_, {.least = 0});
+    visitor(std::string("best"), best_), visitor(std::string("num_bad_epochs"), bad_measures);
+    visitor(std::string("cooldown_counter"), cooling), visitor(std::string("reductions"), reductions);
   }
 
  private:

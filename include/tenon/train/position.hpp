@@ -1,12 +1,13 @@
 // tenon/train/position.hpp: where a training stands.
 // With the seed of its order it says which examples come next, so that a checkpoint can go on in mid-epoch.
-// Floor 8: may include base.
+// Floor 8: may include base, core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <tenon/base/array.hpp>
+#include <tenon/core/kept_number.hpp>
 
 namespace tenon::train {
 
@@ -28,8 +29,10 @@ struct position {
   /// Calls `visitor(name, number)` for all that it remembers.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
-    visitor(std::string("seed"), seed), visitor(std::string("epoch"), epoch);
-    visitor(std::string("batch"), batch), visitor(std::string("step"), step);
+    auto own_epoch = kept_within(epoch, {.least = 0}), own_batch = kept_within(batch, {.least = 0});
+    auto own_step = kept_within(step, {.least = 0});
+    visitor(std::string("seed"), seed), visitor(std::string("epoch"), own_epoch);
+    visitor(std::string("batch"), own_batch), visitor(std::string("step"), own_step);
   }
 };
 

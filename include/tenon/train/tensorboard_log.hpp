@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tenon/io/bytes.hpp>
 #include <tenon/io/checksum.hpp>
+#include <tenon/io/write_bytes.hpp>
 
 namespace tenon::train {
 
@@ -72,14 +72,12 @@ class tensorboard_log {
     std::error_code status;
     std::filesystem::create_directories(folder, status);
     open(folder);
-    detail::protobuf_message version = make_event(0);
-    version.add_text(detail::event_version, "brain.Event:2");
-    write(version);
-    if (next_step == 0) return;
-    detail::protobuf_message restart = make_event(next_step), session;
-    session.add_varint(detail::session_status, detail::session_start);
-    restart.add_message(detail::event_session, session);
-    write(restart);
+    try {
+      begin(next_step);
+    } catch (...) {
+      std::filesystem::remove(path_, status);
+      throw;
+    }
   }
 
   void add(std::string_view tag, std::int64_t step, double number) {
@@ -114,12 +112,20 @@ class tensorboard_log {
       path_ = folder / (stem + std::to_string(number));
       file_.emplace(path_, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
     }
-    if (!file_->is_open()) io::refuse("tensorboard_log", path_, "it cannot be written");
+    if (!file_->is_open()) io::refuse_with_reason("tensorboard_log", path_);
+  }
+  void begin(std::int64_t next_step) {
+    detail::protobuf_message version = make_event(0);
+    version.add_text(detail::event_version, "brain.Event:2");
+    write(version);
+    if (next_step == 0) return;
+    detail::protobuf_message restart = make_event(next_step), session;
+    session.add_varint(detail::session_status, detail::session_start);
+    restart.add_message(detail::event_session, session);
+    write(restart);
   }
   void write(const detail::protobuf_message& event) {
-    if (!file_->write(detail::framed_record(event))) {
-      io::refuse("tensorboard_log", path_, "it cannot be written; is the disk full?");
-    }
+    if (!file_->append(detail::framed_record(event))) io::refuse_with_reason("tensorboard_log", path_);
   }
 
   std::filesystem::path path_;

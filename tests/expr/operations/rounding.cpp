@@ -21,8 +21,9 @@ double round_of(double x) {
   return goes_up ? below + 1 : below;
 }
 
-const std::vector<double> values = {0,   -0.0, 0.5,  -0.5,      1.5,      2.5,      -1.5,      -2.5,
-                                    3.2, -3.2, 1e10, 8388607.5, 16777217, infinity, -infinity, tenon_test::nan_value};
+const std::vector<double> near_halves = {
+    0,   -0.0, 0.5,  -0.5,      1.5,      2.5,      -1.5,      -2.5,
+    3.2, -3.2, 1e10, 8388607.5, 16777217, infinity, -infinity, tenon_test::nan_value};
 
 template <class T, class Space>
 void check_rounding(const std::vector<double>& x) {
@@ -36,16 +37,16 @@ void check_rounding(const std::vector<double>& x) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("rounding of floats", "[rounding]", tenon_test::spaces) {
-  check_rounding<float, TestType>(values);
-  check_rounding<double, TestType>(values);
-  check_rounding<tenon::half, TestType>(values);
-  check_rounding<tenon::bfloat16, TestType>(values);
+  check_rounding<float, TestType>(near_halves);
+  check_rounding<double, TestType>(near_halves);
+  check_rounding<tenon::half, TestType>(near_halves);
+  check_rounding<tenon::bfloat16, TestType>(near_halves);
 }
 
 TEMPLATE_LIST_TEST_CASE("fractions have the sign of their numbers", "[rounding]", tenon_test::spaces) {
   const auto frac_of = [](double x) { return x - std::trunc(x); };
-  CHECK(unary_difference<float, TestType>(tenon::frac, frac_of, values, 0) == "");
-  CHECK(unary_difference<double, TestType>(tenon::frac, frac_of, values, 0) == "");
+  CHECK(unary_difference<float, TestType>(tenon::frac, frac_of, near_halves, 0) == "");
+  CHECK(unary_difference<double, TestType>(tenon::frac, frac_of, near_halves, 0) == "");
   CHECK(unary_difference<std::int8_t, TestType>(tenon::frac, frac_of, {0, 5, -128, 127}, 0) == "");
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::rint), decltype(tenon::round)>);
 }

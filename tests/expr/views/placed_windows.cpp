@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -66,4 +67,18 @@ TEST_CASE("the windows that see an element are found from it", "[placed_windows]
       CHECK(seers_see(windows, windows.longest(extent, count)));
     }
   }
+}
+
+TEST_CASE("windows that do not move or lie beyond 64 bits are refused", "[placed_windows]") {
+  const auto x = tenon_test::counting<float>(tenon::rank<1>(5));
+  const auto refused = [&](const auto& windows) {
+    const auto statement = [&] { (void)tenon::placed_windows(x, windows, tenon::rank<1>(3), 0.0f); };
+    return tenon_test::text_of<tenon::shape_error>(statement).find("placed_windows: windows along axis 0") == 0;
+  };
+  const tenon::index half = tenon::index{1} << 62;
+  CHECK(refused(tenon::even_windows<1>{{{5}}, {{3}}, {{3}}, {{0}}, {{1}}, {{1}}}));
+  CHECK(refused(tenon::even_windows<1>{{{5}}, {{3}}, {{3}}, {{1}}, {{1}}, {{0}}}));
+  CHECK(refused(tenon::even_windows<1>{{{5}}, {{3}}, {{3}}, {{half}}, {{1}}, {{1}}}));
+  CHECK(refused(tenon::even_windows<1>{{{5}}, {{3}}, {{3}}, {{1}}, {{1}}, {{half}}}));
+  CHECK(refused(tenon::shared_windows<1>{{{5}}, {{half}}}));
 }

@@ -56,7 +56,7 @@ TEMPLATE_LIST_TEST_CASE("nearest-neighbour enlargement is a repeat of both axes"
 TEST_CASE("negative counts are refused", "[repeat]") {
   const auto x = counting<float>(rank<2>(2, 3));
   CHECK(text_of<tenon::shape_error>([&] { tenon::repeat(x, -1, axis<-1>); }) ==
-        "repeat: axis 1: count -1, expected at least 0");
+        "repeat: axis 1: count -1, expected at least 0, and a length within 64 bits (extent 3)");
   CHECK(text_of<tenon::shape_error>([&] { tenon::tile(x, {{1, -2}}); }) ==
-        "tile: axis 1: count -2, expected at least 0");
+        "tile: axis 1: count -2, expected at least 0, and a length within 64 bits (extent 3)");
 }

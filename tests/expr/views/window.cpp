@@ -94,6 +94,13 @@ TEST_CASE("windows over any axes are refused by the axis that has no room", "[wi
         "windows: axis 1: extent 2, expected at least 3 (operand [4, 2], step 1)");
   CHECK_THROWS_AS(tenon::windows(x, axis<0>, {0}), tenon::shape_error);
   CHECK_THROWS_AS(tenon::windows(x, axis<0>, {1}, {0}), tenon::shape_error);
+  const tenon::index half = tenon::index{1} << 62;
+  CHECK(tenon_test::text_of<tenon::shape_error>(
+            [&] { tenon::windows(x, axis<0>, tenon::rank<1>(3), {{1}}, {{half}}); }) ==
+        "windows: kernel 3, stride 1, dilation 4611686018427387904, padding 0, expected at least 1, 1, 1 and "
+        "0, and windows within 64 bits (extent 4)");
+  CHECK_THROWS_AS(tenon::windows(x, axis<0>, {INT64_MIN}, {1}), tenon::shape_error);
+  CHECK_THROWS_AS(tenon::windows(x, axis<0>, {1}, {-1}), tenon::shape_error);
 }
 
 TEST_CASE("a window that does not fit, or a step of zero, is refused", "[window]") {

@@ -235,7 +235,7 @@ struct hard_swish_op : floating_result {
   static constexpr const char* name = "hard_swish";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
-    return x * relu6_op::value(x + simd::constant_like<V>(3)) / simd::constant_like<V>(6);
+    return x * hard_sigmoid_op::value(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
     return apply_op<where_op>(x < -3, 0, apply_op<where_op>(x <= 3, g * (x / 3 + 0.5), g));

@@ -66,6 +66,18 @@ struct lgamma_op : floating_result {
 };
 inline constexpr pointwise_function<lgamma_op> lgamma;
 
+namespace detail {
+
+/// cot(pi x), to the last digits near its poles and zeros, from the distance to the nearest whole number.
+TENON_HOST_DEVICE inline double cotangent_of_pi(double from_whole) {
+  constexpr double pi = 3.14159265358979323846;
+  const double distance = std::fabs(from_whole);
+  const double magnitude = distance > 0.25 ? std::tan(pi * (0.5 - distance)) : 1 / std::tan(pi * distance);
+  return std::copysign(magnitude, from_whole);
+}
+
+}  // namespace detail
+
 /// Derivative of lgamma; NaN at negative whole numbers, infinite at 0 with the sign of -x.
 /// Small x are moved up by psi(x) = psi(x + 1) - 1 / x, negative ones reflected by psi(x) = psi(1 - x) - pi / tan(pi
 /// x); then the asymptotic series (Abramowitz and Stegun 6.3.5, 6.3.7, 6.3.18), all in double.
@@ -75,10 +87,10 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
   TENON_HOST_DEVICE static T number(T x) {
     if (x == 0) return std::copysign(static_cast<T>(__builtin_huge_val()), -x);
     if (!(x < 0)) return static_cast<T>(of_positive(static_cast<double>(x)));
-    if (x == std::floor(x)) return static_cast<T>(__builtin_nan(""));
     constexpr double pi = 3.14159265358979323846;
-    const double reflected = static_cast<double>(x), fraction = reflected - std::floor(reflected);
-    return static_cast<T>(of_positive(1 - reflected) - pi / std::tan(pi * fraction));
+    const double given = static_cast<double>(x), from_pole = given - std::rint(given);  // exact, unlike 1 + tiny x
+    if (!(from_pole != 0)) return static_cast<T>(__builtin_nan(""));
+    return static_cast<T>(of_positive(1 - given) - pi * detail::cotangent_of_pi(from_pole));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
     return g * apply_op<polygamma_op<1>>(x);
@@ -107,11 +119,11 @@ struct polygamma_op : floating_result, lanewise<polygamma_op<Order>> {
   static constexpr const char* name = "polygamma";
   template <class T>
   TENON_HOST_DEVICE static T number(T x) {
-    constexpr double leading = Order % 2 == 0 ? -1 : 1, pi = 3.14159265358979323846;
+    constexpr double leading = Order % 2 == 0 ? -1 : 1;
     const double given = static_cast<double>(x), from_pole = given - std::rint(given);
     if (!(x <= 0)) return static_cast<T>(leading * of_positive(given));
     if (from_pole == 0) return static_cast<T>(leading * __builtin_huge_val());
-    return static_cast<T>(leading * slope_of_cotangent(1 / std::tan(pi * from_pole)) - of_positive(1 - given));
+    return static_cast<T>(leading * slope_of_cotangent(detail::cotangent_of_pi(from_pole)) - of_positive(1 - given));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
     return g * apply_op<polygamma_op<Order + 1>>(x);
@@ -138,8 +150,8 @@ struct polygamma_op : floating_result, lanewise<polygamma_op<Order>> {
       }
       return before;
     }();
-    double result = 0;
-    for (int power = Order + 1; power >= 0; --power) result = result * cotangent + factors[power];
+    double result = factors[Order + 1];  // not 0, so that an infinite cotangent is infinite
+    for (int power = Order; power >= 0; --power) result = result * cotangent + factors[power];
     return result;
   }
   TENON_HOST_DEVICE static double of_positive(double x) {

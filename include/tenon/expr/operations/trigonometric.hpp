@@ -37,12 +37,11 @@ struct cos_op : floating_result {
 inline constexpr pointwise_function<cos_op> cos;
 
 /// Tangent.
-struct tan_op : floating_result, batchwise<tan_op> {
+struct tan_op : floating_result {
   static constexpr const char* name = "tan";
-  template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
-    using std::tan;
-    return tan(x);
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+    return simd::tan(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
     return g * (1 + apply_op<square_op>(y));

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/views/remap.hpp>
 #include <tenon/expr/views/reshape.hpp>
@@ -132,11 +133,16 @@ auto joined_shape(const Left& left, const Right& right) {
                                      right.to_array(), ")"));
     }
   });
+  const checked_extent length = checked_extent(left.extent(Axis)) + right.extent(Axis);
+  if (!length.fits()) {
+    throw shape_error(compose_text(Operation::name, ": axis ", Axis, ": extents ", left.extent(Axis), " and ",
+                                   right.extent(Axis), ", expected a sum within 64 bits"));
+  }
   constexpr index first = Left::static_extent(Axis), second = Right::static_extent(Axis);
   constexpr index joined = first == dyn || second == dyn ? dyn : first + second;
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return shape<(I == Axis ? joined : joined_static_extent(Left::static_extent(I), Right::static_extent(I)))...>(
-        array<index, rank>{{(left.extent(I) + (I == Axis ? right.extent(I) : 0))...}});
+        array<index, rank>{{(I == Axis ? length.value() : left.extent(I))...}});
   }(std::make_integer_sequence<int, rank>{});
 }
 template <class Operation, int Axis, class Shape>
@@ -159,7 +165,7 @@ auto make_concatenation(const Nodes&... nodes) {
 /// The operands behind each other along an axis that they have.
 /// extents   the sum along that axis, equal along the others
 /// types     promoted
-/// throws    shape_error naming the axis and both extents
+/// throws    shape_error naming the axis and both extents, where others differ or these add up to more than 64 bits
 /// example   concatenate(axis<0>, weights, biases)
 template <int Axis, tensor_operand First, tensor_operand... Rest>
 auto concatenate(axis_list<Axis>, First&& first, Rest&&... rest) {

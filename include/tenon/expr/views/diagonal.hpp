@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/expr/views/remap.hpp>
 
 namespace tenon {
@@ -55,8 +56,10 @@ auto diagonal(Operand&& operand, index offset = 0, axis_list<Row, Column> = {}) 
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int row = only_axis<rank>(axis_list<Row>{}), column = only_axis<rank>(axis_list<Column>{});
   static_assert(row != column, "tenon: diagonal takes two different axes");
-  const diagonal_map<row, column> map{offset < 0 ? -offset : 0, offset > 0 ? offset : 0};
-  const index rows = operand.shape().extent(row) - map.row, columns = operand.shape().extent(column) - map.column;
+  const index below = operand.shape().extent(row), beside = operand.shape().extent(column);
+  const index begin = clamped(offset, -below, beside);  // beyond them no element lies on the diagonal
+  const diagonal_map<row, column> map{begin < 0 ? -begin : 0, begin > 0 ? begin : 0};
+  const index rows = below - map.row, columns = beside - map.column;
   const index length = rows < columns ? rows : columns;
   const auto extents = detail::diagonal_shape<row, column>(operand.shape(), length < 0 ? 0 : length);
   const auto of_view = [&](const auto& elements) {

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/expr/views/remap.hpp>
 
 namespace tenon {
@@ -109,6 +110,11 @@ padded_axes<Rank> pad_axes(const array<index, Rank>& operand, const array<paddin
   for (int axis = 0; axis < Rank; ++axis) {
     const auto [before, after] = widths[axis];
     const index limit = most(operand[axis]);
+    const checked_extent length = checked_extent(operand[axis]) + before + after;
+    if (!length.fits()) {
+      throw shape_error(compose_text("pad: axis ", axis, ": ", before, " before and ", after, " after extent ",
+                                     operand[axis], ", expected a length within 64 bits (operand ", operand, ")"));
+    }
     if (before < 0 || after < 0 || before > limit || after > limit) {
       throw shape_error(compose_text("pad: axis ", axis, ": ", before, " before and ", after,
                                      " after, expected at least 0",
@@ -116,7 +122,7 @@ padded_axes<Rank> pad_axes(const array<index, Rank>& operand, const array<paddin
                                      mode, " of extent ", operand[axis], " (operand ", operand, ")"));
     }
     axes.before[axis] = before;
-    axes.result[axis] = operand[axis] + before + after;
+    axes.result[axis] = length.value();
   }
   return axes;
 }
@@ -127,7 +133,7 @@ constexpr index without_limit(index) { return INT64_MAX; }
 
 /// `operand` with `widths[a]` more elements along each axis a, all of them `value`.
 /// extents   before + extent + after
-/// throws    shape_error for negative widths
+/// throws    shape_error for negative widths, or a length beyond 64 bits
 /// example   pad(image, {{0, 0, 1, {0, 1}}}) adds a row above and below and a column to the right, of zeros
 template <tensor_operand Operand>
 auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/expr/views/remap.hpp>
+#include <tenon/expr/window_geometry.hpp>
 
 namespace tenon {
 
@@ -15,6 +16,18 @@ struct even_windows {
   array<index, Rank> image, kernel, output;  // extents, and the number of windows
   array<index, Rank> stride, padding, dilation;
 
+  /// throws    shape_error when a stride or dilation is below 1, or a window lies beyond 64 bits
+  void check() const {
+    for (int axis = 0; axis < Rank; ++axis) {
+      const checked_extent first = checked_extent(output[axis]) * stride[axis] - padding[axis];
+      if (stride[axis] >= 1 && dilation[axis] >= 1 && (first + window_span(kernel[axis], dilation[axis])).fits())
+        continue;
+      throw shape_error(compose_text("placed_windows: windows along axis ", axis, " of the last: ", output[axis],
+                                     " with kernel ", kernel[axis], ", stride ", stride[axis], ", dilation ",
+                                     dilation[axis], ", padding ", padding[axis],
+                                     ", expected stride and dilation of at least 1, and windows within 64 bits"));
+    }
+  }
   /// The element that tap `tap` of a window sees; negative where it sees none.
   TENON_HOST_DEVICE index element(int axis, index window, index tap) const {
     const index place = window * stride[axis] + tap * dilation[axis] - padding[axis];
@@ -46,6 +59,14 @@ struct shared_windows {
   static constexpr int rank = Rank;
   array<index, Rank> image, output;
 
+  /// throws    shape_error when there are so many elements and windows that their product does not fit
+  void check() const {
+    for (int axis = 0; axis < Rank; ++axis) {
+      if (((checked_extent(image[axis]) + 1) * (checked_extent(output[axis]) + 1)).fits()) continue;
+      throw shape_error(compose_text("placed_windows: windows along axis ", axis, " of the last: ", output[axis],
+                                     " of extent ", image[axis], ", expected a product within 64 bits"));
+    }
+  }
   TENON_HOST_DEVICE static index begin(index part, index extent, index count) { return part * extent / count; }
   TENON_HOST_DEVICE static index end(index part, index extent, index count) {
     return ((part + 1) * extent + count - 1) / count;
@@ -124,6 +145,7 @@ struct placed_shape<Operand, Taps, std::integer_sequence<int, I...>, std::intege
 
 /// The windows over the last axes of `operand`: [..., h, w] becomes [..., windows along h, along w, taps, taps], of
 /// which `Taps` says what types know. Taps that see no element are `outside`.
+/// throws    shape_error for windows that no numbers of 64 bits can place
 /// cost      places are computed for every tap; `windows` costs nothing where no window reaches beside the operand
 template <class Taps, tensor_operand Operand, class Windows>
 auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
@@ -131,6 +153,7 @@ auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int leading = old_shape::rank - Windows::rank;
   static_assert(leading >= 0, "tenon: windows slide over axes that the operand has");
+  if constexpr (requires { windows.check(); }) windows.check();
   using leading_axes = std::make_integer_sequence<int, leading>;
   using sliding_axes = std::make_integer_sequence<int, Windows::rank>;
   using new_shape = typename detail::placed_shape<old_shape, Taps, leading_axes, sliding_axes>::type;

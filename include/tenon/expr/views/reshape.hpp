@@ -12,12 +12,11 @@ namespace tenon {
 namespace detail {
 
 template <shape_type Shape>
-void check_reshape(const array<index, Shape::rank>& extents, index elements, const auto& old_extents) {
-  index count = 1;
-  for (int axis = 0; axis < Shape::rank; ++axis) count *= extents[axis];
+void check_reshape(const Shape& extents, index elements, const auto& old_extents) {
+  const index count = extents.count();
   if (count != elements) {
-    throw shape_error(compose_text("reshape: extents ", extents, " hold ", count, " elements, expected ", elements,
-                                   " (operand ", old_extents, ")"));
+    throw shape_error(compose_text("reshape: extents ", extents.to_array(), " hold ", count, " elements, expected ",
+                                   elements, " (operand ", old_extents, ")"));
   }
 }
 
@@ -27,7 +26,7 @@ void check_reshape(const array<index, Shape::rank>& extents, index elements, con
 /// throws    shape_error when the number of elements differs or the elements are not contiguous
 template <class T, shape_type Old, memory_space Space, shape_type New>
 view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& extents) {
-  detail::check_reshape<New>(extents.to_array(), operand.size(), operand.shape().to_array());
+  detail::check_reshape(extents, operand.size(), operand.shape().to_array());
   if (!is_contiguous(operand.shape().to_array(), operand.strides())) {
     throw shape_error(compose_text("reshape: operand: strides ", operand.strides(), " of extents ",
                                    operand.shape().to_array(), " are not contiguous; evaluate it into a tensor first"));
@@ -71,7 +70,7 @@ template <class Operand, shape_type New>
            (detail::is_tensor<std::remove_cvref_t<Operand>> && !std::is_lvalue_reference_v<Operand>))
 auto reshape(Operand&& operand, const New& extents) {
   const auto old = operand.shape().to_array();
-  detail::check_reshape<New>(extents.to_array(), operand.shape().count(), old);
+  detail::check_reshape(extents, operand.shape().count(), old);
   return make_remap(renumber_map<New::rank, old.size()>{row_major_strides(extents.to_array()), old}, extents,
                     as_node(std::forward<Operand>(operand)));
 }

@@ -27,7 +27,8 @@ inline constexpr range all_of{};
 
 /// One position; the axis keeps an extent of 1.
 constexpr range only(index position) {
-  range result{position, position == -1 ? open_end : position + 1};
+  const index within = position == open_end ? position - 1 : position;  // both lie beyond every axis
+  range result{within, within == -1 ? open_end : within + 1};
   result.must_exist = true;
   return result;
 }
@@ -48,13 +49,14 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
   };
   const index begin = part.begin == open_end ? (forward ? lowest : highest) : bound(part.begin);
   const index end = part.end == open_end ? (forward ? highest : lowest) : bound(part.end);
-  const index reach = forward ? end - begin : begin - end, pace = forward ? part.step : -part.step;
+  const index reach = forward ? end - begin : begin - end;
   const bool beyond = part.must_exist ? part.begin >= extent : part.begin > extent;
   if (part.begin != open_end && (beyond || part.begin < -extent)) {
     throw index_error(
         compose_text("slice: axis ", axis, ": begin ", part.begin, ", expected within the extent ", extent));
   }
-  return {begin, reach <= 0 ? 0 : (reach + pace - 1) / pace};
+  const index further = (reach - 1) / part.step;  // negative backwards
+  return {begin, reach <= 0 ? 0 : 1 + (forward ? further : -further)};
 }
 
 }  // namespace detail
@@ -74,7 +76,7 @@ auto slice(Operand&& operand, Ranges... ranges) {
     const auto part = detail::resolve(parts[axis], axis, operand.shape().extent(axis));
     extents[axis] = part.count;
     map.start[axis] = part.count == 0 ? 0 : part.begin;
-    map.step[axis] = parts[axis].step;
+    map.step[axis] = part.count <= 1 ? 1 : parts[axis].step;
   }
   return make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), tenon::rank<rank>(extents), map);
 }

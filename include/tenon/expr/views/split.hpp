@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/expr/views/index_map.hpp>
 
 namespace tenon {
@@ -78,11 +79,14 @@ auto split(Operand&& operand, axis_list<Axis>, const index (&lengths)[Parts]) {
   constexpr int position = only_axis<std::remove_cvref_t<Operand>::shape_type::rank>(axis_list<Axis>{});
   const index extent = operand.shape().extent(position);
   array<index, Parts> begins{};
-  index total = 0;
-  for (index part = 0; part < static_cast<index>(Parts); ++part) begins[part] = total, total += lengths[part];
-  if (total != extent) {
-    throw shape_error(
-        compose_text("split: axis ", position, ": lengths add up to ", total, ", expected the extent ", extent));
+  checked_extent total = 0;
+  for (index part = 0; part < static_cast<index>(Parts); ++part) {
+    begins[part] = total.value(), total = total + lengths[part];
+  }
+  if (!total.fits() || total.value() != extent) {
+    throw shape_error(compose_text("split: axis ", position, ": lengths add up to ",
+                                   total.fits() ? std::to_string(total.value()) : "more than 64 bits",
+                                   ", expected the extent ", extent));
   }
   const auto whole = detail::divisible(std::forward<Operand>(operand));
   return [&]<std::size_t... I>(std::index_sequence<I...>) {

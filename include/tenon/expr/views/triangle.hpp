@@ -45,7 +45,8 @@ auto tril(Operand&& operand, index offset = 0) {
 /// extents   the operand's
 template <tensor_operand Operand>
 auto triu(Operand&& operand, index offset = 0) {
-  return detail::half_plane(std::forward<Operand>(operand), 1, -1, -offset);
+  const index limit = offset < -INT64_MAX ? INT64_MAX : -offset;
+  return detail::half_plane(std::forward<Operand>(operand), 1, -1, limit);
 }
 
 }  // namespace tenon

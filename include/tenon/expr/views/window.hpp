@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/expr/views/index_map.hpp>
+#include <tenon/expr/window_geometry.hpp>
 
 namespace tenon {
 
@@ -18,12 +19,12 @@ array<index, Rank + Count> window_extents(const array<index, Rank>& extents, con
   array<index, Rank + Count> result{};
   for (int axis = 0; axis < Rank; ++axis) result[axis] = extents[axis];
   for (int i = 0; i < Count; ++i) {
-    const index extent = extents[axes[i]], span = dilations[i] * (lengths[i] - 1) + 1;
-    if (steps[i] < 1 || lengths[i] < 1 || dilations[i] < 1 || extent < span) {
-      throw shape_error(compose_text("windows: axis ", axes[i], ": extent ", extent, ", expected at least ", span,
-                                     " (operand ", extents, ", step ", steps[i], ")"));
+    result[axes[i]] = window_count(extents[axes[i]], lengths[i], steps[i], 0, dilations[i], 0, "windows");
+    if (result[axes[i]] < 1) {
+      throw shape_error(compose_text("windows: axis ", axes[i], ": extent ", extents[axes[i]], ", expected at least ",
+                                     window_span(lengths[i], dilations[i]).value(), " (operand ", extents, ", step ",
+                                     steps[i], ")"));
     }
-    result[axes[i]] = (extent - span) / steps[i] + 1;
     result[Rank + i] = lengths[i];
   }
   return result;
@@ -88,6 +89,8 @@ auto windows(Operand&& operand, axis_list<Axes...> axes, const index (&lengths)[
 template <index Height, index Width, tensor_operand Operand>
 auto windows(Operand&& operand, index step) {
   static_assert(std::remove_cvref_t<Operand>::shape_type::rank >= 2, "tenon: windows slide over the last two axes");
+  static_assert((Height >= 1 && Width >= 1) || must_hold<shape<Height, Width>>,
+                "tenon: windows have at least 1 row and 1 column");
   return windows(std::forward<Operand>(operand), axis<-2, -1>, shape<Height, Width>{}, {{step, step}});
 }
 
