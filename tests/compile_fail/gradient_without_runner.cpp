@@ -2,8 +2,8 @@
 // lines: 20: it stands where the statement runs, below the evaluator
 // tests/compile_fail/gradient_without_runner.cpp: gradients of attention, whose loops are not included.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
 #include <tenon/grad/gradient.hpp>
+#include <tenon/products.hpp>
 #ifndef MISUSE
 #include <tenon/algorithms/attention_gradient.hpp>
 #endif

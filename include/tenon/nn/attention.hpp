@@ -9,6 +9,7 @@
 #include <tenon/grad/attention.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/products.hpp>
 
 namespace tenon::nn {
 
