@@ -119,6 +119,7 @@ struct executor_of<scan_algorithm<Monoid, Axis>> {
   template <class Operand>
   static auto evaluate(const algorithm& scan, const char* name, Operand&& operand) {
     using node = node_of<Operand>;
+    algorithms_must_run<algorithm_space<Operand>>();
     const auto source = as_read(name, std::forward<Operand>(operand));
     using element = detail::scan_element<Monoid, typename node::element>;
     tensor<element, typename node::shape_type, algorithm_space<Operand>> result(source.shape());

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/matmul.hpp>
 #include <tenon/expressions.hpp>
-#include <tenon/products.hpp>
 
 namespace tenon::nn {
 
