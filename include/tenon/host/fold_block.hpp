@@ -1,5 +1,6 @@
 // tenon/host/fold_block.hpp: a block of a row, folded while it is in the first cache.
-// Monoids of one number are folded in lanes. Variances and positions of extremes are found by two such folds.
+// Monoids of one number are folded in lanes. Variances and positions of extremes are found by two such folds. Values
+// that take more than a few operations are written side by side first, so that the loops of folds are those of memory.
 // Floor 4: may include base, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +10,14 @@
 #include <tenon/host/staging.hpp>
 
 namespace tenon::detail {
+
+inline constexpr index run_block = 4096;    // values folded side by side before they enter the cascade
+inline constexpr int most_folded_cost = 3;  // operations that a fold does by itself, in each of its loops
+
+/// Whether the values of a cursor are written side by side before they are folded.
+template <class Cursor>
+inline constexpr bool is_written_first = cost_of<Cursor> > most_folded_cost&& simd::width_for(Cursor::widest) > 1 &&
+                                         std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>
@@ -168,17 +177,34 @@ State fold_values(const Cursor& cursor, index begin, index end, index first, boo
   return result;
 }
 
-/// [begin, end) of one row; `first` is the position of the row's start among the reduced. Strided rows of more than
-/// staged_row::most_elements must come in pieces.
+/// As fold_values, of values that are written side by side first, at most run_block of them.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_written(const Cursor& cursor, index begin, index end, index first, const Slots& slots) {
+  using number = decltype(cursor.value(0, slots));
+  alignas(line_bytes) number values[run_block];
+  number* const numbered = numbered_from(values, begin);
+  write_row<reading::strided>(numbered, false, {{begin, end}}, cursor, slots);
+  return fold_values<Monoid, State>(strided_cursor<number>{numbered, 1}, begin, end, first, true, no_slots{});
+}
+
+/// As fold_block, of a row that is copied where it must be.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_staged(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
+  if constexpr (is_written_first<Cursor>) return fold_written<Monoid, State>(cursor, begin, end, first, slots);
+  else return fold_values<Monoid, State>(cursor, begin, end, first, is_cached, slots);
+}
+
+/// [begin, end) of one row, at most run_block values; `first` is the position of the row's start among the reduced.
+/// Strided rows of more than staged_row::most_elements must come in pieces.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_block(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   if (cursor.is_adjacent() || !is_long_block<Cursor>(end - begin)) {
-    return fold_values<Monoid, State>(cursor, begin, end, first, is_cached, slots);
+    return fold_staged<Monoid, State>(cursor, begin, end, first, is_cached, slots);
   }
   Cursor staged = cursor;
   staged_row row(begin, end - begin);
   visit_elements(staged, row);
-  return fold_values<Monoid, State>(staged, begin, end, first, is_cached, slots);
+  return fold_staged<Monoid, State>(staged, begin, end, first, is_cached, slots);
 }
 
 }  // namespace tenon::detail

@@ -134,6 +134,25 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
   }
 }
 
+/// As add_rows, of values that are written side by side first, some results of all rows at a time.
+template <class Monoid, class State, class Cursor, int Count, class Slots>
+void add_written_rows(State* states, const array<Cursor, Count>& rows, const array<index, 2>& part, index position,
+                      const Slots& slots) {
+  using number = decltype(rows[0].value(0, slots));
+  constexpr index most = 512;
+  alignas(line_bytes) number values[Count][most];
+  for (index begin = part[0]; begin < part[1]; begin += most) {
+    const index end = begin + most < part[1] ? begin + most : part[1];
+    array<strided_cursor<number>, Count> written;
+    for (int row = 0; row < Count; ++row) {
+      write_row<reading::strided>(numbered_from(values[row], begin), false, {{begin, end}}, rows[row], slots);
+      written[row] = {values[row], 1};
+    }
+    constexpr const array<strided_cursor<number>, Count>* none = nullptr;
+    add_rows<Monoid>(states + (begin - part[0]), written, none, {{0, end - begin}}, position, no_slots{});
+  }
+}
+
 /// The states of the results `part` of the rows `rows[0]` to `rows[1]` - 1.
 template <class Fold, class Slots>
 void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& rows,
@@ -145,16 +164,19 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   row_walk<Fold> walk(fold, here, rows[0]);
   auto four = walk.next_four();
   using cursor = std::remove_cvref_t<decltype(four[0])>;
-  const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
+  [[maybe_unused]] const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
   index row = rows[0];
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
-    add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
+    if constexpr (is_written_first<cursor>) add_written_rows<monoid>(states, four, part, row, slots);
+    else add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
   for (int left = 0; row + left < rows[1]; ++left) {
+    const array<cursor, 1> one{{four[left]}};
     constexpr const array<cursor, 1>* none = nullptr;
-    add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part, row + left, slots);
+    if constexpr (is_written_first<cursor>) add_written_rows<monoid>(states, one, part, row + left, slots);
+    else add_rows<monoid>(states, one, none, part, row + left, slots);
   }
 }
 
