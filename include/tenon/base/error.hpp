@@ -53,12 +53,12 @@ struct capture_error : error {  ///< what a captured function cannot do
 
 namespace detail {
 
-inline void append_characters(std::string& text, const void* characters) {
+[[gnu::cold]] inline void append_characters(std::string& text, const void* characters) {
   text += static_cast<const char*>(characters);
 }
 
 template <class T>
-void append_part(std::string& text, const void* untyped) {
+[[gnu::cold]] void append_part(std::string& text, const void* untyped) {
   const T& part = *static_cast<const T*>(untyped);
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     text += std::string_view(part);

@@ -72,7 +72,8 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     return multiply_small<unit, static_extents_of<Product>>(left, right, epilogue);
   }
   const matrix_extents counts{extents.rows, extents.columns, extents.depth};
-  const auto &rows = as_plain_matrix(left), &columns = as_plain_matrix(right);
+  const auto& rows = as_plain_matrix(left);
+  const auto& columns = as_plain_matrix(right);
   const host_results<typename products::sum> results(epilogue);
   if (multiply_few<products>(counts, rows, columns, results)) return;
   if constexpr (products::group == 1 && is_patch_matrix<Right>) {

@@ -318,7 +318,8 @@ TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& rig
     const int left_axis = axis - (rank - Left::rank), right_axis = axis - (rank - Right::rank);
     const index a = left_axis < 0 ? 1 : left.extent(left_axis), b = right_axis < 0 ? 1 : right.extent(right_axis);
     if (a != b && a != 1 && b != 1) {
-      const auto all_left = left.to_array(), all_right = right.to_array();
+      const auto all_left = left.to_array();
+      const auto all_right = right.to_array();
       detail::refuse_broadcast(Operation::name, axis, {{a, b}}, {all_left.begin(), Left::rank},
                                {all_right.begin(), Right::rank});
     }

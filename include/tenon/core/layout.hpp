@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <tenon/base/array.hpp>
+#include <tenon/core/extents.hpp>
 
 namespace tenon {
 

@@ -134,22 +134,31 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
   }
 }
 
-/// As add_rows, of values that are written side by side first, some results of all rows at a time.
-template <class Monoid, class State, class Cursor, int Count, class Slots>
-void add_written_rows(State* states, const array<Cursor, Count>& rows, const array<index, 2>& part, index position,
-                      const Slots& slots) {
+/// As add_rows, of `count` rows of values that are written side by side first, some results of all rows at a time.
+template <class Monoid, class State, class Cursor, class Slots>
+void add_written_rows(State* states, const array<Cursor, 4>& rows, index count, const array<index, 2>& part,
+                      index position, const Slots& slots) {
   using number = decltype(rows[0].value(0, slots));
+  using memory = strided_cursor<number>;
   constexpr index most = 512;
-  alignas(line_bytes) number values[Count][most];
+  constexpr const array<memory, 4>* none = nullptr;
+  constexpr const array<memory, 1>* nothing = nullptr;
+  alignas(line_bytes) number values[4][most];
   for (index begin = part[0]; begin < part[1]; begin += most) {
     const index end = begin + most < part[1] ? begin + most : part[1];
-    array<strided_cursor<number>, Count> written;
-    for (int row = 0; row < Count; ++row) {
+    for (index row = 0; row < count; ++row) {
       write_row<reading::strided>(numbered_from(values[row], begin), false, {{begin, end}}, rows[row], slots);
-      written[row] = {values[row], 1};
     }
-    constexpr const array<strided_cursor<number>, Count>* none = nullptr;
-    add_rows<Monoid>(states + (begin - part[0]), written, none, {{0, end - begin}}, position, no_slots{});
+    State* const into = states + (begin - part[0]);
+    const array<index, 2> all{{0, end - begin}};
+    const array<memory, 4> written{{{values[0], 1}, {values[1], 1}, {values[2], 1}, {values[3], 1}}};
+    if (count == 4) {
+      add_rows<Monoid>(into, written, none, all, position, no_slots{});
+      continue;
+    }
+    for (index row = 0; row < count; ++row) {
+      add_rows<Monoid>(into, array<memory, 1>{{written[row]}}, nothing, all, position + row, no_slots{});
+    }
   }
 }
 
@@ -168,15 +177,17 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   index row = rows[0];
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
-    if constexpr (is_written_first<cursor>) add_written_rows<monoid>(states, four, part, row, slots);
+    if constexpr (is_written_first<cursor>) add_written_rows<monoid>(states, four, 4, part, row, slots);
     else add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
-  for (int left = 0; row + left < rows[1]; ++left) {
-    const array<cursor, 1> one{{four[left]}};
-    constexpr const array<cursor, 1>* none = nullptr;
-    if constexpr (is_written_first<cursor>) add_written_rows<monoid>(states, one, part, row + left, slots);
-    else add_rows<monoid>(states, one, none, part, row + left, slots);
+  if constexpr (is_written_first<cursor>) {
+    if (row < rows[1]) add_written_rows<monoid>(states, four, rows[1] - row, part, row, slots);
+  } else {
+    for (int left = 0; row + left < rows[1]; ++left) {
+      constexpr const array<cursor, 1>* none = nullptr;
+      add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part, row + left, slots);
+    }
   }
 }
 
