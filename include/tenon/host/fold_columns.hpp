@@ -97,17 +97,34 @@ TENON_INLINE void add_pack(State* into, const array<Cursor, Count>& rows, index 
   simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
 }
 
-/// As add_rows, in whole packs; returns where they end.
-template <class Access, class Monoid, class State, class Cursor, int Count, class Slots>
-TENON_INLINE index add_packs(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
-                             const array<index, 2>& part, const Slots& slots) {
+/// Adds a pack of each of `count` rows, in a loop as short as can be.
+template <class Monoid, class State, class Cursor, class Access, class Slots>
+TENON_INLINE void add_pack_of_rows(State* into, const Cursor* rows, int count, index i, Access access,
+                                   const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  auto lanes = rows[0].template pack<width>(i, access, slots);
+  TENON_UNROLL(1)
+  for (int row = 1; row < count; ++row) {
+    lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
+  }
+  simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
+}
+
+/// Adds the elements `part` of `count` rows with steps between them, or the last ones of any rows; returns where the
+/// packs end.
+template <class Monoid, class State, class Cursor, class Slots>
+[[gnu::noinline]] index add_strided_packs(State* states, const Cursor* rows, int count, const array<index, 2>& part,
+                                          const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest);
   index i = part[0];
-  for (; later != nullptr && i + width <= part[1]; i += width) {
-    for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
-    add_pack<Monoid>(states + (i - part[0]), rows, i, Access{}, slots);
+  for (; i + width <= part[1]; i += width) {
+    add_pack_of_rows<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::strided>{}, slots);
   }
-  for (; i + width <= part[1]; i += width) add_pack<Monoid>(states + (i - part[0]), rows, i, Access{}, slots);
+  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+    const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
+    if (left.count > 0) add_pack_of_rows<Monoid>(states + (i - part[0]), rows, count, i, left, slots);
+    return part[1];
+  }
   return i;
 }
 
@@ -118,46 +135,21 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
               const array<index, 2>& part, index position, const Slots& slots) {
   index i = part[0];
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    i = rows[0].is_adjacent() ? add_packs<whole_access<reading::adjacent>, Monoid>(states, rows, later, part, slots)
-                              : add_packs<whole_access<reading::strided>, Monoid>(states, rows, later, part, slots);
-    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-      const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
-      if (left.count > 0) add_pack<Monoid>(states + (i - part[0]), rows, i, left, slots);
-      return;
+    constexpr int width = simd::width_for(Cursor::widest);
+    if (rows[0].is_adjacent()) {
+      for (; i + width <= part[1]; i += width) {
+        if (later != nullptr) {
+          for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
+        }
+        add_pack<Monoid>(states + (i - part[0]), rows, i, whole_access<reading::adjacent>{}, slots);
+      }
     }
+    if (i < part[1]) i = add_strided_packs<Monoid>(states + (i - part[0]), rows.begin(), Count, {{i, part[1]}}, slots);
   }
   for (int row = 0; row < Count; ++row) {
     for (index k = i; k < part[1]; ++k) {
       State& into = states[k - part[0]];
       into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(k, slots), position + row));
-    }
-  }
-}
-
-/// As add_rows, of `count` rows of values that are written side by side first, some results of all rows at a time.
-template <class Monoid, class State, class Cursor, class Slots>
-void add_written_rows(State* states, const array<Cursor, 4>& rows, index count, const array<index, 2>& part,
-                      index position, const Slots& slots) {
-  using number = decltype(rows[0].value(0, slots));
-  using memory = strided_cursor<number>;
-  constexpr index most = 512;
-  constexpr const array<memory, 4>* none = nullptr;
-  constexpr const array<memory, 1>* nothing = nullptr;
-  alignas(line_bytes) number values[4][most];
-  for (index begin = part[0]; begin < part[1]; begin += most) {
-    const index end = begin + most < part[1] ? begin + most : part[1];
-    for (index row = 0; row < count; ++row) {
-      write_row<reading::strided>(numbered_from(values[row], begin), false, {{begin, end}}, rows[row], slots);
-    }
-    State* const into = states + (begin - part[0]);
-    const array<index, 2> all{{0, end - begin}};
-    const array<memory, 4> written{{{values[0], 1}, {values[1], 1}, {values[2], 1}, {values[3], 1}}};
-    if (count == 4) {
-      add_rows<Monoid>(into, written, none, all, position, no_slots{});
-      continue;
-    }
-    for (index row = 0; row < count; ++row) {
-      add_rows<Monoid>(into, array<memory, 1>{{written[row]}}, nothing, all, position + row, no_slots{});
     }
   }
 }
@@ -173,21 +165,16 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   row_walk<Fold> walk(fold, here, rows[0]);
   auto four = walk.next_four();
   using cursor = std::remove_cvref_t<decltype(four[0])>;
-  [[maybe_unused]] const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
+  const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
   index row = rows[0];
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
-    if constexpr (is_written_first<cursor>) add_written_rows<monoid>(states, four, 4, part, row, slots);
-    else add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
+    add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
-  if constexpr (is_written_first<cursor>) {
-    if (row < rows[1]) add_written_rows<monoid>(states, four, rows[1] - row, part, row, slots);
-  } else {
-    for (int left = 0; row + left < rows[1]; ++left) {
-      constexpr const array<cursor, 1>* none = nullptr;
-      add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part, row + left, slots);
-    }
+  for (int left = 0; row + left < rows[1]; ++left) {
+    constexpr const array<cursor, 1>* none = nullptr;
+    add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part, row + left, slots);
   }
 }
 
