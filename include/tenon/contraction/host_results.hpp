@@ -73,9 +73,12 @@ const Matrix& as_plain_matrix(const Matrix& matrix) {
 template <class T, int Rank, class Axes>
   requires detail::lies_in_two_axes<folded_matrix<strided_source<T, Rank>, Rank, Axes>>
 plain_matrix<T> as_plain_matrix(const folded_matrix<strided_source<T, Rank>, Rank, Axes>& matrix) {
-  const auto memory = memory_of(matrix);
-  const index rows = Axes::rows.size() == 0 ? 1 : matrix.extents[Axes::rows.size() == 0 ? 0 : Axes::rows[0]];
-  return {{memory.data, {{memory.row_step, memory.column_step}}}, {{rows, matrix.extents[Axes::columns[0]]}}, {}};
+  constexpr bool has_rows = Axes::rows.size() != 0;
+  constexpr int row = has_rows ? Axes::rows[0] : 0, column = Axes::columns[0];
+  const auto& stride = matrix.program.stride;
+  return {{matrix.program.at(matrix.batch).data, {{has_rows ? stride[row] : 0, stride[column]}}},
+          {{has_rows ? matrix.extents[row] : 1, matrix.extents[column]}},
+          {}};
 }
 
 }  // namespace tenon

@@ -36,13 +36,19 @@ struct pack_chains {
     rest = simd::broadcast<State, width>(Monoid::template identity<State>());
     for (int chain = 0; chain < count; ++chain) chains[chain] = rest;
   }
-  TENON_INLINE State total() {
-    for (int half = count / 2; half > 0; half /= 2) {
-      for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+  /// All of [begin, end), whose packs are done.
+  TENON_INLINE State total(index begin, index end) {
+    State result = Monoid::template identity<State>();
+    if (end - begin >= step) {
+      for (int half = count / 2; half > 0; half /= 2) {
+        for (int chain = 0; chain < half; ++chain) {
+          chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+        }
+      }
+      result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
     }
-    const State begin =
-        Monoid::combine(Monoid::template identity<State>(), simd::reduce(chains[0], combination<Monoid>{}));
-    return Monoid::combine(begin, simd::reduce(rest, combination<Monoid>{}));
+    if ((end - begin) % step >= width) result = Monoid::combine(result, simd::reduce(rest, combination<Monoid>{}));
+    return result;
   }
 };
 
@@ -55,6 +61,7 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
   constexpr index ahead = 8192 / Cursor::widest;
   constexpr whole_access<reading::adjacent> access;
   chains_type folded;
+  const index begin = i;
   for (; i + chains_type::step <= end; i += chains_type::step) {
     if (!is_cached) {
       TENON_UNROLL(8)
@@ -69,7 +76,7 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
   for (; i + width <= end; i += width) {
     folded.rest = Monoid::combine(folded.rest, cursor.template pack<width>(i, access, slots));
   }
-  return folded.total();
+  return folded.total(begin, end);
 }
 
 /// The same of elements with steps between them, of which few are folded so: in a loop as short as can be.
@@ -78,12 +85,12 @@ template <class Monoid, class State, class Cursor, class Slots>
   using chains_type = pack_chains<Monoid, State, Cursor>;
   constexpr int width = chains_type::width;
   chains_type folded;
-  const index whole = i + (end - i) / chains_type::step * chains_type::step;
+  const index begin = i, whole = i + (end - i) / chains_type::step * chains_type::step;
   for (int chain = 0; i + width <= end; i += width, chain = (chain + 1) % chains_type::count) {
     auto& into = i < whole ? folded.chains[chain] : folded.rest;
     into = Monoid::combine(into, cursor.template pack<width>(i, whole_access<reading::strided>{}, slots));
   }
-  return folded.total();
+  return folded.total(begin, end);
 }
 
 /// Whether a block is worth copies and second looks.
