@@ -9,7 +9,6 @@
 #include <tenon/contraction/host_depthwise.hpp>
 #include <tenon/contraction/host_phases.hpp>
 #include <tenon/contraction/host_product.hpp>
-#include <tenon/contraction/host_results.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/contraction/host_vector.hpp>
 #include <tenon/contraction/host_weight_gradient.hpp>
@@ -41,8 +40,8 @@ struct matrix_extents {
   index rows, columns, depth;
 };
 
-/// Products with a few vectors; false, and nothing is done, where there are more. As `multiply_in_tiles`, it is compiled
-/// once for all statements with such operands.
+/// Products with a few vectors; false, and nothing is done, where there are more. As `multiply_in_tiles`, compiled once
+/// for all statements with such operands.
 template <class Products, class Left, class Right>
 [[gnu::noinline]] bool multiply_few(const matrix_extents& extents, const Left& left, const Right& right,
                                     const host_results<typename Products::sum>& results) {

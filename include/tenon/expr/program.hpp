@@ -262,9 +262,9 @@ inline constexpr int element_bytes = [] {
 template <class Program>
 inline constexpr bool visits_all_reads = requires { requires Program::visits_all_reads; };
 
-/// The values of an operation along one axis. `Values` are the types of its operands' values, `Computes` those that they
-/// are converted to. `Positions` are the operands' numbers: members fold over them in place, as functions that would
-/// deduce them were half of a statement's.
+/// The values of an operation along one axis. `Values` are the types of its operands' values, `Computes` those that
+/// they are converted to. `Positions` are the operands' numbers: members fold over them in place, as functions that
+/// would deduce them were half of a statement's.
 template <class Positions, class Op, class Result, class Computes, class Values, class... Cursors>
 struct operation_cursor;
 template <int... I, class Op, class Result, class... Computes, class... Values, class... Cursors>

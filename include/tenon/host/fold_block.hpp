@@ -1,6 +1,5 @@
 // tenon/host/fold_block.hpp: a block of a row, folded while it is in the first cache.
-// Monoids of one number are folded in lanes. Variances and positions of extremes are found by two such folds, for which
-// values that take more than a few operations are written side by side.
+// Monoids of one number are folded in lanes. Variances and positions of extremes take two looks at values.
 // Floor 4: may include base, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -62,8 +62,8 @@ struct window_fold {
   index row_length() const { return extents[kept - 1]; }
 };
 
-/// Whether types say that a reduction may be one of windows. A slot of another reduction has no value along a line. Rows
-/// of costly values are folded as those of any reduction.
+/// Whether types say that a reduction may be one of windows. A slot of another reduction has no value along a line.
+/// Rows of costly values are folded as those of any reduction.
 template <class Reduction>
 inline constexpr bool folds_windows = [] {
   using taps = window_taps<Reduction>;

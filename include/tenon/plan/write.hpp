@@ -51,7 +51,7 @@ template <class T, class Cursor, class Slots>
 [[gnu::noinline]] void write_few_values(T* to, index first, index end, const Cursor& cursor, const Slots& slots) {
   for (index i = first; i < end; ++i) {
     to[i] = static_cast<T>(cursor.value(i, slots));
-    asm volatile("");
+    simd::keep_loop_short();
   }
 }
 
