@@ -22,8 +22,9 @@ titles = {
     "w08_lstm": "W8: LSTM layers over 64 steps",
     "w09_networks": "W9: training steps and inference of a convolutional network and of an LSTM classifier",
     "w11_attention": "W11: attention of heads of 64 features, and steps of training with it",
-    "w10_compile_time": "W10: g++ -O2 for an include and 0, 1 or 50 statements",
-    "w10_compile_time_nvcc": "W10: nvcc for an include and 0, 1 or 50 statements",
+    "w10_compile_time": "W10: g++ for small programs, beside those of peers",
+    "w10_compile_time_clang": "W10: clang++ for small programs, beside those of peers",
+    "w10_compile_time_nvcc": "W10: nvcc for small programs",
     "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
 }
 
@@ -79,6 +80,10 @@ def quantity(result):
         return result["FLOP/s"] / 1e9, "GFLOP/s", True
     if "megabytes" in result:
         return result["megabytes"], "MB", False
+    if "kilobytes" in result:
+        return result["kilobytes"], "kB", False
+    if "functions" in result:
+        return result["functions"], "functions", False
     if "nats" in result:
         return result["nats"], f"nats after {result['steps']:.0f} steps", False
     if "seconds" in result:

@@ -25,10 +25,6 @@ namespace tenon {
 
 namespace detail {
 
-/// Elements that a statement reads elsewhere than it writes them: a temporary saves them, or the caller has said that
-/// there are none.
-enum class aliasing { handled, denied };
-
 template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_whole(const view<T, Shape, Space>& destination, const E& node);
 
@@ -64,17 +60,13 @@ void run_stage(const Target& target, const E& node) {
   }
 }
 
-/// What `node` reads of its destination; nothing where that was denied.
-template <aliasing Aliasing>
-found_reads relevant_reads(const any_block& destination, const any_node& node) {
-  if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
-  if constexpr (TENON_CHECKED != 0) {
-    if (reads_of(destination, node).elsewhere) {
-      throw storage_error(compose_text("noalias: destination ", destination.extents,
-                                       ": is read at other positions than it is written; assign without noalias()"));
-    }
-  }
-  return {};
+/// Evaluates by way of a temporary, for all statements with such a destination.
+template <class T, class Shape, class Space>
+[[gnu::noinline]] void evaluate_by_copy(const view<T, Shape, Space>& destination, const void* node,
+                                        void (*evaluate)(const view<T, Shape, Space>&, const void*)) {
+  tensor<T, Shape, Space> temporary(destination.shape());
+  evaluate(temporary.write_view(), node);
+  evaluate_whole(destination, as_node(temporary));
 }
 
 /// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
@@ -96,9 +88,10 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
     const statement_scope<Space> scope(written, source);
     const auto found = relevant_reads<Aliasing>(written, source);
     if (found.elsewhere) {
-      tensor<T, Shape, Space> temporary(destination.shape());
-      evaluate_whole(temporary.write_view(), node);
-      return evaluate_whole(destination, as_node(temporary));
+      return evaluate_by_copy(
+          destination, &node, +[](const view<T, Shape, Space>& temporary, const void* address) {
+            evaluate_whole(temporary, *static_cast<const E*>(address));
+          });
     }
     auto target = make_target(destination);
     const index bytes_written = destination.size() * written.size;

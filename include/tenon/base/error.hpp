@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tenon/base/config.hpp>
 #include <type_traits>
 
 namespace tenon {
@@ -52,8 +53,13 @@ struct capture_error : error {  ///< what a captured function cannot do
 
 namespace detail {
 
+[[gnu::cold]] inline void append_characters(std::string& text, const void* characters) {
+  text += static_cast<const char*>(characters);
+}
+
 template <class T>
-void append_text(std::string& text, const T& part) {
+[[gnu::cold]] void append_part(std::string& text, const void* untyped) {
+  const T& part = *static_cast<const T*>(untyped);
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     text += std::string_view(part);
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -68,14 +74,32 @@ void append_text(std::string& text, const T& part) {
   }
 }
 
+/// A part of a text, and how it is written. Texts of all kinds are joined by one function: programs have many.
+struct text_part {
+  const void* part;
+  void (*append)(std::string& text, const void* part);
+};
+
+template <class T>
+text_part text_part_of(const T& part) {
+  if constexpr (std::is_convertible_v<const T&, const char*>)
+    return {static_cast<const char*>(part), append_characters};
+  else return {&part, append_part<T>};
+}
+
+[[gnu::cold, gnu::noinline]] inline std::string join_parts(const text_part* parts, int count) {
+  std::string text;
+  for (int k = 0; k < count; ++k) parts[k].append(text, parts[k].part);
+  return text;
+}
+
 }  // namespace detail
 
 /// The text of an error from its parts: strings as they are, numbers in decimal, arrays of extents as `[2, 3]`.
 template <class... Parts>
-std::string compose_text(const Parts&... parts) {
-  std::string text;
-  (detail::append_text(text, parts), ...);
-  return text;
+TENON_INLINE std::string compose_text(const Parts&... parts) {
+  const detail::text_part list[] = {detail::text_part_of(parts)..., {}};
+  return detail::join_parts(list, static_cast<int>(sizeof...(Parts)));
 }
 
 /// False for every `Facts`, but only known so at instantiation: compilers print the facts with the failed assertion,

@@ -35,7 +35,33 @@ void multiply_plainly(const product_extents<Rank>& extents, const Left& left, co
   });
 }
 
-/// Numbers: at once where types know that there are few, by vectors where few are, else in tiles.
+/// Rows, columns and depth of a product.
+struct matrix_extents {
+  index rows, columns, depth;
+};
+
+/// Products with a few vectors; false, and nothing is done, where there are more. As `multiply_in_tiles`, compiled once
+/// for all statements with such operands.
+template <class Products, class Left, class Right>
+[[gnu::noinline]] bool multiply_few(const matrix_extents& extents, const Left& left, const Right& right,
+                                    const host_results<typename Products::sum>& results) {
+  using unit = typename Products::unit;
+  if constexpr (std::is_floating_point_v<unit>) {
+    const vector_product<unit, Left, Right, host_results<unit>> product{left, right, results};
+    return product.run(extents.rows, extents.columns, extents.depth);
+  } else {
+    return false;
+  }
+}
+template <class Products, class Left, class Right>
+[[gnu::noinline]] void multiply_in_tiles(const matrix_extents& extents, const Left& left, const Right& right,
+                                         const host_results<typename Products::sum>& results) {
+  const host_product<Products, Left, Right, host_results<typename Products::sum>> product{left, right, results};
+  product.run(extents.rows, extents.columns, extents.depth);
+}
+
+/// Numbers: at once where types know that there are few, by vectors where few are, along the windows of images, else in
+/// tiles.
 template <class Product, int Rank, class Left, class Right, class Epilogue>
 void multiply_numbers(const product_extents<Rank>& extents, const Left& left, const Right& right,
                       const Epilogue& epilogue) {
@@ -44,10 +70,11 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
   if constexpr (products::group == 1 && static_extents_of<Product>.are_small()) {
     return multiply_small<unit, static_extents_of<Product>>(left, right, epilogue);
   }
-  if constexpr (std::is_floating_point_v<unit>) {
-    const vector_product<unit, Left, Right, Epilogue> product{left, right, epilogue};
-    if (product.run(extents.rows, extents.columns, extents.depth)) return;
-  }
+  const matrix_extents counts{extents.rows, extents.columns, extents.depth};
+  const auto& rows = as_plain_matrix(left);
+  const auto& columns = as_plain_matrix(right);
+  const host_results<typename products::sum> results(epilogue);
+  if (multiply_few<products>(counts, rows, columns, results)) return;
   if constexpr (products::group == 1 && is_patch_matrix<Right>) {
     const depthwise_product<unit, Left, Right, Epilogue> planes{left, right, epilogue};
     if (planes.run(extents.rows, extents.columns, extents.depth)) return;
@@ -68,8 +95,7 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
     if (product.run(extents.rows, extents.columns, extents.depth)) return;
   }
   if constexpr (products::group != 1 || !is_patch_matrix<Right>) {
-    const host_product<products, Left, Right, Epilogue> product{left, right, epilogue};
-    product.run(extents.rows, extents.columns, extents.depth);
+    multiply_in_tiles<products>(counts, rows, columns, results);
   }
 }
 

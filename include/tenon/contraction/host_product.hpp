@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
+#include <tenon/contraction/host_results.hpp>
 #include <tenon/device/threads.hpp>
 
 namespace tenon {

@@ -81,7 +81,7 @@ seen_run find_seen(const patch_geometry<Rank>& geometry, index tap, index window
 template <int Rank, class T, class Cursor>
 TENON_INLINE void copy_seen(const Cursor& cursor, const seen_run& run, T* to) {
   if (run.to_step == 1) {
-    using memory_cursor = typename strided_source<T, Rank + 3>::cursor;
+    using memory_cursor = strided_cursor<T>;
     if constexpr (std::is_same_v<Cursor, memory_cursor>) {
       const memory_cursor seen{cursor.data + run.first * cursor.stride, run.step * cursor.stride};
       if (seen.stride == 1) return copy_elements(seen.data, run.count, to + run.to);
@@ -165,7 +165,7 @@ void copy_column(const folded_matrix<strided_source<U, Rank>, Rank, Axes>& matri
   if constexpr (std::is_same_v<T, U>) {
     std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
   } else {
-    copy_run(typename strided_source<U, Rank>::cursor{from, 1}, 0, count, to);
+    copy_run(strided_cursor<U>{from, 1}, 0, count, to);
   }
 }
 

@@ -15,6 +15,15 @@ namespace tenon {
 /// An extent that is known at run time only.
 inline constexpr index dyn = -1;
 
+/// Extents that lie elsewhere, of any number of axes.
+struct extents_view {
+  const index* first;
+  int rank;
+
+  constexpr int size() const { return rank; }
+  constexpr const index& operator[](index axis) const { return first[axis]; }
+};
+
 /// Whether two shapes have equal ranks and no static extents that contradict each other.
 template <class Left, class Right>
 constexpr bool shapes_agree() {
@@ -49,6 +58,29 @@ TENON_INLINE constexpr bool is_countable(const Extents& extents, index parts = 1
   }
   return fits;
 }
+
+namespace detail {
+
+/// Refusals stand apart from what they refuse, once for all types: statements stay short.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_extents(extents_view extents, const index* expected) {
+  for (int axis = 0; axis < extents.rank; ++axis) {
+    if (extents[axis] < 0 || (expected[axis] != dyn && expected[axis] != extents[axis])) {
+      throw shape_error(compose_text("shape: axis ", axis, ": extent ", extents[axis], ", expected ",
+                                     expected[axis] == dyn ? "at least 0" : std::to_string(expected[axis]),
+                                     " (extents ", extents, ")"));
+    }
+  }
+  throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_broadcast(const char* operation, int axis,
+                                                                    const array<index, 2>& found, extents_view left,
+                                                                    extents_view right) {
+  throw shape_error(compose_text(operation, ": axis ", axis, ": extents ", found[0], " and ", found[1],
+                                 " differ, expected equal or one of them 1 (operands ", left, " and ", right, ")"));
+}
+
+}  // namespace detail
 
 /// The extents of a tensor, each static or `dyn`; only the dynamic ones are stored.
 /// throws    shape_error when constructed from extents that contradict the static ones, are negative or not countable
@@ -109,20 +141,11 @@ struct shape {
       fits = fits && extents[axis] >= 0 && (static_extent(axis) == dyn || static_extent(axis) == extents[axis]);
       if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
     }
-    if (!fits || !is_countable(extents)) refuse(extents);
-  }
-  /// Apart from `assign`, so that the statements that it is part of stay short.
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse(array<index, rank> extents) {
-    for (int axis = 0; axis < rank; ++axis) {
-      if (extents[axis] < 0 || (static_extent(axis) != dyn && static_extent(axis) != extents[axis])) {
-        throw shape_error(compose_text("shape: axis ", axis, ": extent ", extents[axis], ", expected ",
-                                       static_extent(axis) == dyn ? "at least 0" : std::to_string(static_extent(axis)),
-                                       " (extents ", extents, ")"));
-      }
+    if (!fits || !is_countable(extents)) {
+      constexpr index expected[] = {Extents..., dyn};
+      detail::refuse_extents({extents.begin(), rank}, expected);
     }
-    throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
   }
-
   [[no_unique_address]] array<index, dynamic_rank> dynamic_{};
 };
 
@@ -280,17 +303,6 @@ inline constexpr auto known_broadcast = detail::broadcast_shapes<Shapes...>::joi
 template <shape_type... Shapes>
 using broadcast_shape = typename detail::broadcast_shapes<Shapes...>::type;
 
-namespace detail {
-
-template <class Operation, class Left, class Right>
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_broadcast(int axis, index a, index b, Left left, Right right) {
-  throw shape_error(compose_text(Operation::name, ": axis ", axis, ": extents ", a, " and ", b,
-                                 " differ, expected equal or one of them 1 (operands ", left.to_array(), " and ",
-                                 right.to_array(), ")"));
-}
-
-}  // namespace detail
-
 /// Broadcasts two shapes: axes are aligned at the back, an extent of 1 (or a missing axis) takes the other's.
 /// throws    shape_error naming the operation, the axis and both extents
 template <class Operation, shape_type Left, shape_type Right>
@@ -305,7 +317,12 @@ TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& rig
   for (int axis = 0; axis < rank; ++axis) {
     const int left_axis = axis - (rank - Left::rank), right_axis = axis - (rank - Right::rank);
     const index a = left_axis < 0 ? 1 : left.extent(left_axis), b = right_axis < 0 ? 1 : right.extent(right_axis);
-    if (a != b && a != 1 && b != 1) detail::refuse_broadcast<Operation>(axis, a, b, left, right);
+    if (a != b && a != 1 && b != 1) {
+      const auto all_left = left.to_array();
+      const auto all_right = right.to_array();
+      detail::refuse_broadcast(Operation::name, axis, {{a, b}}, {all_left.begin(), Left::rank},
+                               {all_right.begin(), Right::rank});
+    }
     extents[axis] = a == 1 ? b : a;
   }
   return result_type(extents);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <tenon/base/array.hpp>
+#include <tenon/core/extents.hpp>
 
 namespace tenon {
 
@@ -43,15 +43,6 @@ constexpr bool is_contiguous(const array<index, Rank>& extents, const array<inde
   }
   return true;
 }
-
-/// Extents that lie elsewhere, of any number of axes.
-struct extents_view {
-  const index* first;
-  int rank;
-
-  constexpr int size() const { return rank; }
-  constexpr const index& operator[](index axis) const { return first[axis]; }
-};
 
 /// Elements of `size` bytes in memory, of which `start` is the address of the first; `type` differs between types.
 struct any_block {

@@ -95,6 +95,13 @@ TENON_INLINE bool is_flat(const Program& program, const array<index, Rank>& exte
   }
 }
 
+/// About how many simple operations a cursor's value takes; one that reads memory or holds a number takes none.
+template <class Cursor>
+inline constexpr int cost_of = [] {
+  if constexpr (requires { Cursor::cost; }) return Cursor::cost;
+  else return 0;
+}();
+
 /// Cursors that give one number along a whole row.
 template <class Cursor>
 inline constexpr bool is_uniform = requires { typename Cursor::uniform; };

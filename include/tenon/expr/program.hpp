@@ -25,6 +25,60 @@ TENON_INLINE auto load_wanted(const U* from, [[maybe_unused]] Access access) {
   }
 }
 
+/// Elements in memory along one axis, `stride` apart. Sources of every rank share it, and with it their loops.
+template <class T>
+struct strided_cursor {
+  using value_type = compute_type<T>;
+  static constexpr int widest = simd::lane_bytes<value_type>;
+  static constexpr bool takes_partial = true;
+  const T* data;
+  index stride;
+
+  bool is_adjacent() const { return stride == 1; }
+  /// Whether `count` adjacent positions lie apart from as many elements at `written`, or are those very elements.
+  template <class U>
+  TENON_INLINE bool reads_beside(const U* written, index count) const {
+    if constexpr (std::is_same_v<T, U>) {
+      return data == written || data + count <= written || written + count <= data;
+    } else {
+      return static_cast<const void*>(data + count) <= written || static_cast<const void*>(written + count) <= data;
+    }
+  }
+  template <class Slots>
+  TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
+    return static_cast<value_type>(data[i * stride]);
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE auto pack(index i, Access access, const Slots&) const {
+    if constexpr (Access::how == reading::adjacent) {
+      return load_wanted<value_type, Width>(data + i, access);
+    } else if constexpr (Access::how == reading::row) {
+      return load_wanted<value_type, Width>(data + i * stride, access);
+    } else {
+      if (stride == 1) return load_wanted<value_type, Width>(data + i, access);
+      if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
+      if constexpr (Access::whole) {
+        return simd::gather<value_type, Width>(data + i * stride, stride);
+      } else {
+        return simd::gather<value_type, Width>(data + i * stride, stride, access.count);
+      }
+    }
+  }
+  TENON_INLINE void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
+  template <int Size, class Reader>
+  TENON_HOST_DEVICE TENON_INLINE packet<T, Size> fetch(Reader& reader) const {
+    return reader.template read<Size>(data, stride);
+  }
+  template <int Size>
+  TENON_HOST_DEVICE TENON_INLINE value_type value_from(const packet<T, Size>& fetched, index k) const {
+    return static_cast<value_type>(fetched.elements[k]);
+  }
+  template <class Visitor>
+  void visit(Visitor& visitor) {
+    visitor(data, stride);
+  }
+};
+
 /// Elements in memory, `stride` apart along each axis of the iteration space.
 template <class T, int Rank>
 struct strided_source {
@@ -34,56 +88,7 @@ struct strided_source {
   const T* data;
   array<index, Rank> stride;
 
-  struct cursor {
-    static constexpr int widest = simd::lane_bytes<value_type>;
-    static constexpr bool takes_partial = true;
-    const T* data;
-    index stride;
-
-    bool is_adjacent() const { return stride == 1; }
-    /// Whether `count` adjacent positions lie apart from as many elements at `written`, or are those very elements.
-    template <class U>
-    TENON_INLINE bool reads_beside(const U* written, index count) const {
-      if constexpr (std::is_same_v<T, U>) {
-        return data == written || data + count <= written || written + count <= data;
-      } else {
-        return static_cast<const void*>(data + count) <= written || static_cast<const void*>(written + count) <= data;
-      }
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
-      return static_cast<value_type>(data[i * stride]);
-    }
-    template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots&) const {
-      if constexpr (Access::how == reading::adjacent) {
-        return load_wanted<value_type, Width>(data + i, access);
-      } else if constexpr (Access::how == reading::row) {
-        return load_wanted<value_type, Width>(data + i * stride, access);
-      } else {
-        if (stride == 1) return load_wanted<value_type, Width>(data + i, access);
-        if (stride == 0) return simd::broadcast<value_type, Width>(static_cast<value_type>(*data));
-        if constexpr (Access::whole) {
-          return simd::gather<value_type, Width>(data + i * stride, stride);
-        } else {
-          return simd::gather<value_type, Width>(data + i * stride, stride, access.count);
-        }
-      }
-    }
-    TENON_INLINE void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
-    template <int Size, class Reader>
-    TENON_HOST_DEVICE TENON_INLINE packet<T, Size> fetch(Reader& reader) const {
-      return reader.template read<Size>(data, stride);
-    }
-    template <int Size>
-    TENON_HOST_DEVICE TENON_INLINE value_type value_from(const packet<T, Size>& fetched, index k) const {
-      return static_cast<value_type>(fetched.elements[k]);
-    }
-    template <class Visitor>
-    void visit(Visitor& visitor) {
-      visitor(data, stride);
-    }
-  };
+  using cursor = strided_cursor<T>;
 
   TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
     index offset = 0;
@@ -137,6 +142,34 @@ struct constant_source {
   constexpr void visit(Visitor&&) {}
 };
 
+/// A function of positions `stride` apart, from `base` on.
+template <class Generator>
+struct generated_cursor {
+  using value_type = compute_type<typename Generator::element>;
+  static constexpr int cost = 2;
+  static constexpr int widest = simd::lane_bytes<value_type>;
+  Generator generator;
+  index base, stride;
+
+  bool is_adjacent() const { return true; }
+  template <class U>
+  TENON_INLINE bool reads_beside(const U*, index) const {
+    return true;
+  }
+  template <class Slots>
+  TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
+    return static_cast<value_type>(generator(base + i * stride));
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+    return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+  }
+  template <class Visitor>
+  void visit(Visitor& visitor) {
+    visitor(base, stride);
+  }
+};
+
 /// A function of a position that moves affinely with the iteration: `generator(base + sum(position * stride))`.
 template <class Generator, int Rank>
 struct generated_source {
@@ -147,29 +180,7 @@ struct generated_source {
   index base;
   array<index, Rank> stride;
 
-  struct cursor {
-    static constexpr int widest = simd::lane_bytes<value_type>;
-    Generator generator;
-    index base, stride;
-
-    bool is_adjacent() const { return true; }
-    template <class U>
-    TENON_INLINE bool reads_beside(const U*, index) const {
-      return true;
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
-      return static_cast<value_type>(generator(base + i * stride));
-    }
-    template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
-      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
-    }
-    template <class Visitor>
-    void visit(Visitor& visitor) {
-      visitor(base, stride);
-    }
-  };
+  using cursor = generated_cursor<Generator>;
 
   TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
     index offset = base;
@@ -251,8 +262,70 @@ inline constexpr int element_bytes = [] {
 template <class Program>
 inline constexpr bool visits_all_reads = requires { requires Program::visits_all_reads; };
 
-/// An operation on the values of other programs, each converted to the type the operation computes in. `Positions` are
-/// their numbers: members fold over them in place, as functions that would deduce them were half of a statement's.
+/// The values of an operation along one axis. `Values` are the types of its operands' values, `Computes` those that
+/// they are converted to. `Positions` are the operands' numbers: members fold over them in place, as functions that
+/// would deduce them were half of a statement's.
+template <class Positions, class Op, class Result, class Computes, class Values, class... Cursors>
+struct operation_cursor;
+template <int... I, class Op, class Result, class... Computes, class... Values, class... Cursors>
+struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<Computes...>, type_list<Values...>,
+                        Cursors...> {
+  static constexpr int widest = greatest_size({simd::lane_bytes<Result>, Cursors::widest...});
+  static constexpr int cost = (requires { typename Op::costly; } ? 8 : 1) + (0 + ... + cost_of<Cursors>);
+  static constexpr bool takes_partial =
+      !requires { typename Op::of_elements_alone; } && (tenon::takes_partial<Cursors> && ...);
+  [[no_unique_address]] Op op;
+  tuple<Cursors...> cursors;
+
+  TENON_INLINE bool is_adjacent() const {
+    return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);
+  }
+  template <class U>
+  TENON_INLINE bool reads_beside(const U* written, index count) const {
+    return (tenon::reads_beside(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written, count) &&
+            ...);
+  }
+  template <class Slots>
+  TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
+    return static_cast<Result>(op.value(converted_to<Computes>(
+        static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
+    return simd::as_lanes<Result>(op.value(simd::convert<Values, Computes>(
+        static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
+                                                                                                  slots))...));
+  }
+  template <class Slots>
+  TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
+    if constexpr ((is_uniform<decltype(settle(get<I>(cursors), slots))> && ...)) {
+      return typename constant_source<Result>::cursor{value(0, slots)};
+    } else {
+      return operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<Computes...>,
+                              type_list<Values...>, decltype(settle(get<I>(cursors), slots))...>{
+          op, make_tuple_of(settle(get<I>(cursors), slots)...)};
+    }
+  }
+  TENON_INLINE void prefetch(index i) const {
+    (tenon::prefetch(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, i), ...);
+  }
+  template <class Visitor>
+  void visit(Visitor& visitor) {
+    (tenon::visit_elements(static_cast<detail::tuple_element<I, Cursors>&>(cursors).value, visitor), ...);
+  }
+  template <int Size, class Reader>
+  TENON_HOST_DEVICE TENON_INLINE auto fetch([[maybe_unused]] Reader& reader) const {
+    return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
+        {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
+  }
+  template <class Fetched>
+  TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
+    return static_cast<Result>(
+        op.value(converted_to<Computes>(tenon::value_from(get<I>(cursors), get<I>(fetched), k))...));
+  }
+};
+
+/// An operation on the values of other programs, each converted to the type the operation computes in.
 template <class Positions, class Op, class Result, class Computes, class... Programs>
 struct numbered_operation_program;
 template <class Op, class Result, class Computes, class... Programs>
@@ -265,65 +338,11 @@ struct numbered_operation_program<std::integer_sequence<int, I...>, Op, Result, 
   static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
   static constexpr int element_bytes = greatest_size({1, tenon::element_bytes<Programs>...});
   static constexpr bool visits_all_reads = (tenon::visits_all_reads<Programs> && ...);
+  template <class... Cursors>
+  using cursor_of = operation_cursor<std::integer_sequence<int, I...>, Op, Result, Computes,
+                                     type_list<typename Programs::value_type...>, Cursors...>;
   [[no_unique_address]] Op op;
   tuple<Programs...> programs;
-
-  template <class... Cursors>
-  struct cursor_of {
-    static constexpr int widest = greatest_size({simd::lane_bytes<Result>, Cursors::widest...});
-    static constexpr bool takes_partial =
-        !requires { typename Op::of_elements_alone; } && (tenon::takes_partial<Cursors> && ...);
-    [[no_unique_address]] Op op;
-    tuple<Cursors...> cursors;
-
-    TENON_INLINE bool is_adjacent() const {
-      return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);
-    }
-    template <class U>
-    TENON_INLINE bool reads_beside(const U* written, index count) const {
-      return (
-          tenon::reads_beside(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written, count) &&
-          ...);
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
-      return static_cast<Result>(op.value(converted_to<typename Computes::template at<I>>(
-          static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
-    }
-    template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
-      return simd::as_lanes<Result>(
-          op.value(simd::convert<typename Programs::value_type, typename Computes::template at<I>>(
-              static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
-                                                                                                        slots))...));
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-      if constexpr ((is_uniform<decltype(settle(get<I>(cursors), slots))> && ...)) {
-        return typename constant_source<Result>::cursor{value(0, slots)};
-      } else {
-        return cursor_of<decltype(settle(get<I>(cursors), slots))...>{op,
-                                                                      make_tuple_of(settle(get<I>(cursors), slots)...)};
-      }
-    }
-    TENON_INLINE void prefetch(index i) const {
-      (tenon::prefetch(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, i), ...);
-    }
-    template <class Visitor>
-    void visit(Visitor& visitor) {
-      (tenon::visit_elements(static_cast<detail::tuple_element<I, Cursors>&>(cursors).value, visitor), ...);
-    }
-    template <int Size, class Reader>
-    TENON_HOST_DEVICE TENON_INLINE auto fetch([[maybe_unused]] Reader& reader) const {
-      return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
-          {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
-    }
-    template <class Fetched>
-    TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
-      return static_cast<Result>(op.value(
-          converted_to<typename Computes::template at<I>>(tenon::value_from(get<I>(cursors), get<I>(fetched), k))...));
-    }
-  };
 
   template <int Rank>
   TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {

@@ -37,7 +37,6 @@ class cascade {
 
 namespace detail {
 
-inline constexpr index run_block = 4096;   // values folded side by side before they enter the cascade
 inline constexpr index item_size = 32768;  // elements in one parallel item of a full reduction
 
 /// How many values of a row are folded before they enter the cascade: fewer where they are copied first.

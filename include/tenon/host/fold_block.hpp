@@ -1,5 +1,5 @@
 // tenon/host/fold_block.hpp: a block of a row, folded while it is in the first cache.
-// Monoids of one number are folded in lanes. Variances and positions of extremes are found by two such folds.
+// Monoids of one number are folded in lanes. Variances and positions of extremes take two looks at values.
 // Floor 4: may include base, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,49 +10,86 @@
 
 namespace tenon::detail {
 
+inline constexpr index run_block = 4096;    // values folded side by side before they enter the cascade
+inline constexpr int most_folded_cost = 3;  // operations that are done again for each look at a value
+
+/// Whether the values of a cursor are written side by side before they are looked at twice.
+template <class Cursor>
+inline constexpr bool is_written_first = cost_of<Cursor> > most_folded_cost&& simd::width_for(Cursor::widest) > 1 &&
+                                         std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+
 /// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes = is_lanewise<Monoid> && !std::is_same_v<State, bool> &&
                                        std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
-/// The packs of [i, end) combined, and where they end. Many packs are in eight chains, which hide the latency of
-/// `combine`. What no cache holds is asked for some pages ahead, which no hardware does.
-template <class Monoid, class State, class Access, class Cursor, class Slots>
-TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is_cached, Access access,
-                              const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest), count = 8, step = count * width;
+/// Packs combined in chains, which hide the latency of `combine`, and those behind the last whole step in one more. The
+/// order is that of positions, whatever the way of reading.
+template <class Monoid, class State, class Cursor>
+struct pack_chains {
+  static constexpr int width = simd::width_for(Cursor::widest), count = 8, step = count * width;
+  using pack = simd::pack<State, width>;
+  pack chains[count], rest;
+
+  TENON_INLINE pack_chains() {
+    rest = simd::broadcast<State, width>(Monoid::template identity<State>());
+    for (int chain = 0; chain < count; ++chain) chains[chain] = rest;
+  }
+  /// All of [begin, end), whose packs are done.
+  TENON_INLINE State total(index begin, index end) {
+    State result = Monoid::template identity<State>();
+    if (end - begin >= step) {
+      for (int half = count / 2; half > 0; half /= 2) {
+        for (int chain = 0; chain < half; ++chain) {
+          chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
+        }
+      }
+      result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
+    }
+    if ((end - begin) % step >= width) result = Monoid::combine(result, simd::reduce(rest, combination<Monoid>{}));
+    return result;
+  }
+};
+
+/// The packs of [i, end) combined, and where they end. What no cache holds is asked for some pages ahead, which no
+/// hardware does.
+template <class Monoid, class State, class Cursor, class Slots>
+TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is_cached, const Slots& slots) {
+  using chains_type = pack_chains<Monoid, State, Cursor>;
+  constexpr int width = chains_type::width, count = chains_type::count;
   constexpr index ahead = 8192 / Cursor::widest;
-  using pack = decltype(cursor.template pack<width>(i, access, slots));
-  State result = Monoid::template identity<State>();
-  if (i + step <= end) {
-    pack chains[count];
+  constexpr whole_access<reading::adjacent> access;
+  chains_type folded;
+  const index begin = i;
+  for (; i + chains_type::step <= end; i += chains_type::step) {
+    if (!is_cached) {
+      TENON_UNROLL(8)
+      for (int chain = 0; chain < count; ++chain) prefetch(cursor, i + chain * width + ahead);
+    }
     TENON_UNROLL(8)
     for (int chain = 0; chain < count; ++chain) {
-      chains[chain] = cursor.template pack<width>(i + chain * width, access, slots);
+      folded.chains[chain] =
+          Monoid::combine(folded.chains[chain], cursor.template pack<width>(i + chain * width, access, slots));
     }
-    for (i += step; i + step <= end; i += step) {
-      if (!is_cached) {
-        TENON_UNROLL(8)
-        for (int chain = 0; chain < count; ++chain) prefetch(cursor, i + chain * width + ahead);
-      }
-      TENON_UNROLL(8)
-      for (int chain = 0; chain < count; ++chain) {
-        chains[chain] = Monoid::combine(chains[chain], cursor.template pack<width>(i + chain * width, access, slots));
-      }
-    }
-    for (int half = count / 2; half > 0; half /= 2) {
-      for (int chain = 0; chain < half; ++chain) chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
-    }
-    result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
   }
-  if (i + width <= end) {
-    pack lanes = cursor.template pack<width>(i, access, slots);
-    for (i += width; i + width <= end; i += width) {
-      lanes = Monoid::combine(lanes, cursor.template pack<width>(i, access, slots));
-    }
-    result = Monoid::combine(result, simd::reduce(lanes, combination<Monoid>{}));
+  for (; i + width <= end; i += width) {
+    folded.rest = Monoid::combine(folded.rest, cursor.template pack<width>(i, access, slots));
   }
-  return result;
+  return folded.total(begin, end);
+}
+
+/// The same of elements with steps between them, of which few are folded so: in a loop as short as can be.
+template <class Monoid, class State, class Cursor, class Slots>
+[[gnu::noinline]] State fold_strided_packs(const Cursor& cursor, index& i, index end, const Slots& slots) {
+  using chains_type = pack_chains<Monoid, State, Cursor>;
+  constexpr int width = chains_type::width;
+  chains_type folded;
+  const index begin = i, whole = i + (end - i) / chains_type::step * chains_type::step;
+  for (int chain = 0; i + width <= end; i += width, chain = (chain + 1) % chains_type::count) {
+    auto& into = i < whole ? folded.chains[chain] : folded.rest;
+    into = Monoid::combine(into, cursor.template pack<width>(i, whole_access<reading::strided>{}, slots));
+  }
+  return folded.total(begin, end);
 }
 
 /// Whether a block is worth copies and second looks.
@@ -65,11 +102,9 @@ constexpr bool is_long_block(index count) {
 /// A block in lanes, and what is left of it one by one.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_lanes(const Cursor& cursor, index begin, index end, bool is_cached, const Slots& slots) {
-  constexpr whole_access<reading::adjacent> adjacent;
-  constexpr whole_access<reading::strided> strided;
   index i = begin;
-  State result = cursor.is_adjacent() ? fold_packs<Monoid, State>(cursor, i, end, is_cached, adjacent, slots)
-                                      : fold_packs<Monoid, State>(cursor, i, end, is_cached, strided, slots);
+  State result = cursor.is_adjacent() ? fold_packs<Monoid, State>(cursor, i, end, is_cached, slots)
+                                      : fold_strided_packs<Monoid, State>(cursor, i, end, slots);
   for (; i < end; ++i) {
     result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), i));
   }
@@ -168,17 +203,31 @@ State fold_values(const Cursor& cursor, index begin, index end, index first, boo
   return result;
 }
 
-/// [begin, end) of one row; `first` is the position of the row's start among the reduced. Strided rows of more than
-/// staged_row::most_elements must come in pieces.
+/// As fold_block, of a row that is copied where it must be. What is looked at twice is written once before.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_staged(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
+  if constexpr (is_written_first<Cursor> && !folds_in_lanes<Monoid, State, Cursor>) {
+    using number = decltype(cursor.value(0, slots));
+    alignas(line_bytes) number values[run_block];
+    number* const numbered = numbered_from(values, begin);
+    write_row<reading::strided>(numbered, false, {{begin, end}}, cursor, slots);
+    return fold_values<Monoid, State>(strided_cursor<number>{numbered, 1}, begin, end, first, true, no_slots{});
+  } else {
+    return fold_values<Monoid, State>(cursor, begin, end, first, is_cached, slots);
+  }
+}
+
+/// [begin, end) of one row, at most run_block values; `first` is the position of the row's start among the reduced.
+/// Strided rows of more than staged_row::most_elements must come in pieces.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_block(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   if (cursor.is_adjacent() || !is_long_block<Cursor>(end - begin)) {
-    return fold_values<Monoid, State>(cursor, begin, end, first, is_cached, slots);
+    return fold_staged<Monoid, State>(cursor, begin, end, first, is_cached, slots);
   }
   Cursor staged = cursor;
   staged_row row(begin, end - begin);
   visit_elements(staged, row);
-  return fold_values<Monoid, State>(staged, begin, end, first, is_cached, slots);
+  return fold_staged<Monoid, State>(staged, begin, end, first, is_cached, slots);
 }
 
 }  // namespace tenon::detail

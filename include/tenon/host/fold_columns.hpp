@@ -97,17 +97,34 @@ TENON_INLINE void add_pack(State* into, const array<Cursor, Count>& rows, index 
   simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
 }
 
-/// As add_rows, in whole packs; returns where they end.
-template <class Access, class Monoid, class State, class Cursor, int Count, class Slots>
-TENON_INLINE index add_packs(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
-                             const array<index, 2>& part, const Slots& slots) {
+/// Adds a pack of each of `count` rows, in a loop as short as can be.
+template <class Monoid, class State, class Cursor, class Access, class Slots>
+TENON_INLINE void add_pack_of_rows(State* into, const Cursor* rows, int count, index i, Access access,
+                                   const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  auto lanes = rows[0].template pack<width>(i, access, slots);
+  TENON_UNROLL(1)
+  for (int row = 1; row < count; ++row) {
+    lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
+  }
+  simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
+}
+
+/// Adds the elements `part` of `count` rows with steps between them, or the last ones of any rows; returns where the
+/// packs end.
+template <class Monoid, class State, class Cursor, class Slots>
+[[gnu::noinline]] index add_strided_packs(State* states, const Cursor* rows, int count, const array<index, 2>& part,
+                                          const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest);
   index i = part[0];
-  for (; later != nullptr && i + width <= part[1]; i += width) {
-    for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
-    add_pack<Monoid>(states + (i - part[0]), rows, i, Access{}, slots);
+  for (; i + width <= part[1]; i += width) {
+    add_pack_of_rows<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::strided>{}, slots);
   }
-  for (; i + width <= part[1]; i += width) add_pack<Monoid>(states + (i - part[0]), rows, i, Access{}, slots);
+  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+    const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
+    if (left.count > 0) add_pack_of_rows<Monoid>(states + (i - part[0]), rows, count, i, left, slots);
+    return part[1];
+  }
   return i;
 }
 
@@ -118,13 +135,16 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
               const array<index, 2>& part, index position, const Slots& slots) {
   index i = part[0];
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
-    i = rows[0].is_adjacent() ? add_packs<whole_access<reading::adjacent>, Monoid>(states, rows, later, part, slots)
-                              : add_packs<whole_access<reading::strided>, Monoid>(states, rows, later, part, slots);
-    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-      const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
-      if (left.count > 0) add_pack<Monoid>(states + (i - part[0]), rows, i, left, slots);
-      return;
+    constexpr int width = simd::width_for(Cursor::widest);
+    if (rows[0].is_adjacent()) {
+      for (; i + width <= part[1]; i += width) {
+        if (later != nullptr) {
+          for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
+        }
+        add_pack<Monoid>(states + (i - part[0]), rows, i, whole_access<reading::adjacent>{}, slots);
+      }
     }
+    if (i < part[1]) i = add_strided_packs<Monoid>(states + (i - part[0]), rows.begin(), Count, {{i, part[1]}}, slots);
   }
   for (int row = 0; row < Count; ++row) {
     for (index k = i; k < part[1]; ++k) {
@@ -165,20 +185,29 @@ inline array<index, 2> rows_of(index rows, index block) {
   return {{first, first + row_block < rows ? first + row_block : rows}};
 }
 
-/// The results `part`, whose blocks of rows `set_block(states, rows)` folds.
-template <class Fold, class SetBlock>
-void combine_blocks(const Fold& fold, const array<index, 2>& part, typename Fold::value_type* results,
-                    const SetBlock& set_block) {
-  const index width = part[1] - part[0];
-  cascade_of_rows<typename Fold::monoid, typename Fold::state> partial(width, row_blocks(fold.count));
-  for (index block = 0; block < row_blocks(fold.count); ++block) {
-    set_block(partial.next(), rows_of(fold.count, block));
+/// A block of rows of results, whoever folds it: `set(fold, states, rows)` does.
+template <class State>
+struct block_setter {
+  const void* fold;
+  void (*set)(const void* fold, State* states, const array<index, 2>& rows);
+};
+template <class State, class SetBlock>
+block_setter<State> setter_of(const SetBlock& set_block) {
+  return {&set_block, [](const void* fold, State* states, const array<index, 2>& rows) {
+            (*static_cast<const SetBlock*>(fold))(states, rows);
+          }};
+}
+
+/// `width` results of `count` rows, whose blocks `setter` folds. All folds of a monoid share it.
+template <class Monoid, class State, class Value>
+[[gnu::noinline]] void combine_blocks(index width, index count, Value* results, const block_setter<State>& setter) {
+  cascade_of_rows<Monoid, State> partial(width, row_blocks(count));
+  for (index block = 0; block < row_blocks(count); ++block) {
+    setter.set(setter.fold, partial.next(), rows_of(count, block));
     partial.push();
   }
   const auto* const total = partial.total();
-  for (index i = 0; i < width; ++i) {
-    results[i] = Fold::monoid::template finish<typename Fold::value_type>(total[i], fold.count);
-  }
+  for (index i = 0; i < width; ++i) results[i] = Monoid::template finish<Value>(total[i], count);
 }
 
 /// The results `part` along the last kept axis, the first of which is at `here`. Blocks of rows are shared among
@@ -187,24 +216,25 @@ template <class Fold, class Slots>
 void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& part,
                   typename Fold::value_type* results, const Slots& slots) {
   using state = typename Fold::state;
+  using monoid = typename Fold::monoid;
   const index width = part[1] - part[0], blocks = row_blocks(fold.count);
+  const auto set_block = [&](state* states, const array<index, 2>& rows) {
+    fold_rows(fold, here, rows, part, states, slots);
+  };
   if (blocks == 1 || thread_count() == 1 || width * fold.count < least_shared_values) {
-    return combine_blocks(fold, part, results, [&](state* states, const array<index, 2>& rows) {
-      fold_rows(fold, here, rows, part, states, slots);
-    });
+    return combine_blocks<monoid>(width, fold.count, results, setter_of<state>(set_block));
   }
   const index bytes = staged_memory::bytes_for(width, sizeof(state));
   staged_memory memory(blocks * bytes);
   std::byte* const begin = memory.take(blocks * bytes, 1);
   const auto states_of = [&](index block) { return reinterpret_cast<state*>(begin + block * bytes); };
   parallel_for(blocks, 1, [&](index first, index last) {
-    for (index block = first; block < last; ++block) {
-      fold_rows(fold, here, rows_of(fold.count, block), part, states_of(block), slots);
-    }
+    for (index block = first; block < last; ++block) set_block(states_of(block), rows_of(fold.count, block));
   });
-  combine_blocks(fold, part, results, [&](state* states, const array<index, 2>& rows) {
+  const auto copy_block = [&](state* states, const array<index, 2>& rows) {
     std::copy_n(states_of(rows[0] / row_block), width, states);
-  });
+  };
+  combine_blocks<monoid>(width, fold.count, results, setter_of<state>(copy_block));
 }
 
 }  // namespace tenon::detail

@@ -63,14 +63,21 @@ struct window_fold {
 };
 
 /// Whether types say that a reduction may be one of windows. A slot of another reduction has no value along a line.
+/// Rows of costly values are folded as those of any reduction.
 template <class Reduction>
 inline constexpr bool folds_windows = [] {
   using taps = window_taps<Reduction>;
   using value = compute_type<typename Reduction::operand_element>;
   using result = compute_type<typename Reduction::element>;  // as wide: packs of results hold no more lanes
-  return !compiled_by_nvcc && sizeof(result) >= sizeof(value) && is_lanewise<typename Reduction::monoid> &&
-         taps::kept > 0 && taps::count > 1 && taps::count <= most_taps && slot_count<Reduction> == 1 &&
-         std::is_same_v<typename Reduction::state, value> && !is_complex<value> && !std::is_same_v<value, bool>;
+  constexpr bool may_be =
+      !compiled_by_nvcc && sizeof(result) >= sizeof(value) && is_lanewise<typename Reduction::monoid> &&
+      taps::kept > 0 && taps::count > 1 && taps::count <= most_taps && slot_count<Reduction> == 1 &&
+      std::is_same_v<typename Reduction::state, value> && !is_complex<value> && !std::is_same_v<value, bool>;
+  if constexpr (may_be) {
+    using program = decltype(std::declval<const Reduction&>().operand().template lower<0>(identity_map<taps::rank>()));
+    return !is_written_first<decltype(std::declval<program>().at(array<index, taps::rank>{}))>;
+  }
+  return may_be;
 }();
 
 /// The step along a line from window to window that is the same for all that is visited; 0 where there is none.

@@ -45,10 +45,31 @@ class read_check final : public read_visitor {
 };
 
 /// What `node` reads of `target`.
-inline found_reads reads_of(const any_block& target, const any_node& node) {
+[[gnu::noinline]] inline found_reads reads_of(const any_block& target, const any_node& node) {
   read_check check(target);
   node.visit_reads(check);
   return check.found();
 }
+
+namespace detail {
+
+/// Elements that a statement reads elsewhere than it writes them: a temporary saves them, or the caller has said that
+/// there are none.
+enum class aliasing { handled, denied };
+
+/// What `node` reads of its destination; nothing where that was denied.
+template <aliasing Aliasing>
+found_reads relevant_reads(const any_block& destination, const any_node& node) {
+  if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
+  if constexpr (TENON_CHECKED != 0) {
+    if (reads_of(destination, node).elsewhere) {
+      throw storage_error(compose_text("noalias: destination ", destination.extents,
+                                       ": is read at other positions than it is written; assign without noalias()"));
+    }
+  }
+  return {};
+}
+
+}  // namespace detail
 
 }  // namespace tenon

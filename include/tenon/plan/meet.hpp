@@ -41,7 +41,7 @@ struct stride_sums {
   }
 
   /// Whether a sum of the strides from `first` on lies in [low, high].
-  bool reach_into(index low, index high, int first = 0) {
+  [[gnu::noinline]] bool reach_into(index low, index high, int first = 0) {
     if (high < low) return false;
     if (first >= count) return low <= 0 && high >= 0;
     if (high < 0 || low > reach(first)) return false;
@@ -59,7 +59,7 @@ struct stride_sums {
 
 /// Whether an element of `left` and one of `right` have a byte in common; sure to be said where it is so, and for all
 /// but contrived strides, or more axes than there is room for, only there.
-inline bool share_bytes(const any_block& left, const any_block& right) {
+[[gnu::cold]] inline bool share_bytes(const any_block& left, const any_block& right) {
   const auto left_bytes = addresses(left), right_bytes = addresses(right);
   if (!overlap(left_bytes, right_bytes)) return false;
   if (left.extents.rank + right.extents.rank > detail::stride_sums::capacity) return true;

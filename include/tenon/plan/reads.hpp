@@ -84,7 +84,7 @@ struct reads_within<E, tuple<>, std::integer_sequence<int>> {
 };
 template <class T, class Shape, class Space, class Owner>
 struct reads_within<leaf<T, Shape, Space, Owner>, tuple<>, std::integer_sequence<int>> {
-  static void visit(const void* address, read_visitor& visitor, const node_place& place) {
+  [[gnu::noinline]] static void visit(const void* address, read_visitor& visitor, const node_place& place) {
     const auto& node = *static_cast<const leaf<T, Shape, Space, Owner>*>(address);
     visitor.show({block_of(node.elements), place.reader, place.in_step});
   }

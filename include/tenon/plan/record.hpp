@@ -64,7 +64,7 @@ struct recording_program {
 
   template <class Cursor>
   struct cursor_of {
-    static constexpr int widest = Cursor::widest;
+    static constexpr int widest = Cursor::widest, cost = cost_of<Cursor>;
     Cursor cursor;
     value_type* record;
 

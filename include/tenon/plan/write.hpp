@@ -46,6 +46,15 @@ template <class T, class Cursor, class Slots>
   for (index i = first; i < end; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
 }
 
+/// The same of fewer positions than a pack has. The loop stays one: what compilers would make of it, nothing would use.
+template <class T, class Cursor, class Slots>
+[[gnu::noinline]] void write_few_values(T* to, index first, index end, const Cursor& cursor, const Slots& slots) {
+  for (index i = first; i < end; ++i) {
+    to[i] = static_cast<T>(cursor.value(i, slots));
+    simd::keep_loop_short();
+  }
+}
+
 /// Writes the positions `first` to `end` - 1, fewer than a pack has.
 template <reading How, class T, class Cursor, class Slots>
 TENON_INLINE void write_rest(T* to, index first, index end, const Cursor& cursor, const Slots& slots) {
@@ -54,7 +63,7 @@ TENON_INLINE void write_rest(T* to, index first, index end, const Cursor& cursor
     const partial_access<How> rest{end - first};
     simd::store_part<width>(to + first, cursor.template pack<width>(first, rest, slots), rest.count);
   } else {
-    write_values(to, first, end, cursor, slots);
+    write_few_values(to, first, end, cursor, slots);
   }
 }
 

@@ -1,0 +1,84 @@
+// tenon/contraction/host_results.hpp: what a product of the host needs of a statement, as values.
+// Engines are compiled once for each element type: matrices are pointers and steps, an epilogue is a call per tile.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/matrix_memory.hpp>
+
+namespace tenon {
+
+/// Takes tiles of sums to what a statement does with them, whatever its type. The epilogue must live as long.
+template <class Sum>
+class host_results {
+ public:
+  template <class Epilogue>
+  explicit host_results(const Epilogue& epilogue)
+      : epilogue_(&epilogue), store_(&store_with<Epilogue>), find_(&find_with<Epilogue>) {}
+
+  /// Stores the results of `extents` rows and columns, rows of sums lying `pitch` apart.
+  void store_tile(index row, index column, const array<index, 2>& extents, const Sum* sums, index pitch) const {
+    store_(epilogue_, {{row, column}}, extents, {sums, pitch});
+  }
+  /// Where `count` sums of each row from `row` on may be written as they are, or nowhere.
+  template <class Accumulator>
+  result_rows<Sum> plain_rows(index row, index column, index count) const {
+    static_assert(std::is_same_v<Accumulator, Sum>);
+    return find_(epilogue_, {{row, column}}, count);
+  }
+
+ private:
+  using place = array<index, 2>;
+  template <class Epilogue>
+  static void store_with(const void* epilogue, const place& from, const array<index, 2>& extents,
+                         const result_rows<const Sum>& sums) {
+    static_cast<const Epilogue*>(epilogue)->store_tile(from[0], from[1], extents, sums.data, sums.pitch);
+  }
+  template <class Epilogue>
+  static result_rows<Sum> find_with(const void* epilogue, const place& from, index count) {
+    return static_cast<const Epilogue*>(epilogue)->template plain_rows<Sum>(from[0], from[1], count);
+  }
+
+  const void* epilogue_;
+  void (*store_)(const void*, const place&, const array<index, 2>&, const result_rows<const Sum>&);
+  result_rows<Sum> (*find_)(const void*, const place&, index);
+};
+
+/// Rows and columns are one axis each, and there is nothing else.
+struct two_axes {
+  static constexpr array<int, 0> batches{}, result_batches{};
+  static constexpr array<int, 1> rows{{0}}, columns{{1}};
+};
+
+/// A matrix in memory, wherever the axes of its tensor are.
+template <class T>
+using plain_matrix = folded_matrix<strided_source<T, 2>, 2, two_axes>;
+
+namespace detail {
+
+template <class Matrix>
+inline constexpr bool lies_in_two_axes = false;
+template <class T, int Rank, class Axes>
+inline constexpr bool lies_in_two_axes<folded_matrix<strided_source<T, Rank>, Rank, Axes>> =
+    Axes::rows.size() <= 1 && Axes::columns.size() == 1;
+
+}  // namespace detail
+
+/// A matrix as an engine takes it: where it lies in memory along two axes, by values alone.
+template <class Matrix>
+const Matrix& as_plain_matrix(const Matrix& matrix) {
+  return matrix;
+}
+template <class T, int Rank, class Axes>
+  requires detail::lies_in_two_axes<folded_matrix<strided_source<T, Rank>, Rank, Axes>>
+plain_matrix<T> as_plain_matrix(const folded_matrix<strided_source<T, Rank>, Rank, Axes>& matrix) {
+  constexpr bool has_rows = Axes::rows.size() != 0;
+  constexpr int row = has_rows ? Axes::rows[0] : 0, column = Axes::columns[0];
+  const auto& stride = matrix.program.stride;
+  return {{matrix.program.at(matrix.batch).data, {{has_rows ? stride[row] : 0, stride[column]}}},
+          {{has_rows ? matrix.extents[row] : 1, matrix.extents[column]}},
+          {}};
+}
+
+}  // namespace tenon
