@@ -2,6 +2,7 @@
 // Tenon, Eigen, xtensor, libtorch and a loop in double on the same data; bytes per second count two reads.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 #include <Eigen/Core>

@@ -3,6 +3,7 @@
 // bytes per second count one read of the operand. The limit is one sum of all its elements.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 #include <Eigen/Core>

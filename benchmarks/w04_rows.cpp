@@ -3,6 +3,7 @@
 // write.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 #include <Eigen/Core>

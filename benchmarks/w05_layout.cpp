@@ -3,6 +3,7 @@
 // that it must be read or written (row and column stay in the caches), of the slice the elements that are added.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 #include <Eigen/Core>

@@ -2,7 +2,9 @@
 // Tenon and oneDNN on the same data; operations per second count 2 m n k.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #include <memory>
 

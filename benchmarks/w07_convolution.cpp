@@ -3,7 +3,9 @@
 // of the definition.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #include <memory>
 

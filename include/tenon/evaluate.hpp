@@ -1,11 +1,9 @@
 // tenon/evaluate.hpp: from a statement to loops and kernels.
 // Defines the assignment hook: checks extents and aliasing, picks the form by the plan and the executor by the space.
-// Floor 5: may include base, core, device, expr, plan, host, kernels, contraction.
+// Floor 5: may include base, core, device, expr, plan, host, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/host.hpp>
-#include <tenon/contraction/select.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
 #include <tenon/expr/views/broadcast.hpp>
@@ -56,8 +54,7 @@ void run_stage(const Target& target, const E& node) {
     if constexpr (on_host) run_rows_host<row_axis>(target, node);
     else run_rows_kernel<Space, row_axis>(target, node);
   } else if constexpr (form == stage::contract) {
-    if constexpr (on_host) run_contraction_host(target, node);
-    else run_contraction_kernel<Space>(target, node);
+    stage_executor<stage::contract, Space>::run(target, node);
   } else if constexpr (form == stage::own_pass) {
     node.template write<Space>(target.data, target.stride);
   }
@@ -195,8 +192,8 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   } else if constexpr (runs_program<Space, E>) {
     evaluate_program<Aliasing>(destination, node);
   } else if (destination.shape() == node.shape()) {
-    if constexpr (std::is_same_v<Space, host> && runs_unrolled_product<T, E>) {
-      if (run_unrolled_product(make_target(destination), node)) return;
+    if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::contract) {
+      if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
     }
     evaluate_whole<Aliasing>(destination, node);
   } else {

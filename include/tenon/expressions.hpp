@@ -1,6 +1,6 @@
 // tenon/expressions.hpp: door 1: tensors, expressions, evaluation.
-// The smallest door; what every program of Tenon needs.
-// Floor 6: may include base, core, device, expr, plan, host, kernels, contraction, algorithms, evaluate.
+// The smallest door; what every program of Tenon needs. Products, algorithms and random numbers have their own headers.
+// Floor 6: may include base, core, device, expr, plan, host, kernels, evaluate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,24 +11,12 @@
 #include <tenon/core/view.hpp>
 #include <tenon/core/tensor.hpp>
 #include <tenon/expr/pointwise.hpp>
+#include <tenon/expr/other_headers.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/slice.hpp>
-#include <tenon/expr/convolve.hpp>
-#include <tenon/expr/matmul.hpp>
-#include <tenon/expr/einsum.hpp>
-#include <tenon/algorithms/lines.hpp>
 // clang-format on
 
-#include <tenon/algorithms/histogram.hpp>
-#include <tenon/algorithms/scan.hpp>
-#include <tenon/algorithms/scatter.hpp>
-#include <tenon/algorithms/scatter_nd.hpp>
-#include <tenon/algorithms/search.hpp>
-#include <tenon/algorithms/select.hpp>
-#include <tenon/algorithms/sort.hpp>
-#include <tenon/algorithms/unique.hpp>
 #include <tenon/evaluate.hpp>
-#include <tenon/expr/attention.hpp>
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/custom_reduce.hpp>
 #include <tenon/expr/norms.hpp>
@@ -51,15 +39,12 @@
 #include <tenon/expr/operations/stop_gradient.hpp>
 #include <tenon/expr/operations/trigonometric.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
-#include <tenon/expr/random.hpp>
-#include <tenon/expr/rotary_embedding.hpp>
+#include <tenon/expr/scan.hpp>
 #include <tenon/expr/statistics.hpp>
-#include <tenon/expr/tensordot.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/expr/views/diagonal.hpp>
 #include <tenon/expr/views/flip.hpp>
-#include <tenon/expr/views/interpolation.hpp>
 #include <tenon/expr/views/pad.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/repeat.hpp>

@@ -6,6 +6,8 @@
 
 #include <tenon/nn/module.hpp>  // first, so that its assertions are told from here
 
+#include <tenon/algorithms.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/grad/jvp.hpp>
 #include <tenon/grad/tape.hpp>
@@ -43,3 +45,4 @@
 #include <tenon/nn/state.hpp>
 #include <tenon/nn/summary.hpp>
 #include <tenon/nn/transformer.hpp>
+#include <tenon/products.hpp>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 #include <tenon/contraction/choice.hpp>
+#include <tenon/contraction/execute.hpp>
 #include <tenon/device/host_clock.hpp>
 #include <tenon/device/launch.hpp>
 #include <tenon/evaluate.hpp>

@@ -3,7 +3,7 @@
 // tests/compile_fail/algorithm_on_cuda.cpp: a scan of a tensor of the space cuda without the header that brings CUB.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/cuda_memory.hpp>
-#include <tenon/expressions.hpp>
+#include <tenon/algorithms.hpp>
 
 #ifdef MISUSE
 using space = tenon::cuda;

@@ -3,7 +3,7 @@
 // expect: right_extent<4
 // tests/compile_fail/convolution_channels.cpp: an image with other channels than the weight.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #ifdef MISUSE
 constexpr tenon::index channels = 4;

@@ -1,7 +1,7 @@
 // expect: tenon: axes of one letter of einsum must have one extent
 // tests/compile_fail/einsum_extents.cpp: an einsum of static extents that do not fit.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #ifdef MISUSE
 using right_shape = tenon::shape<4, 5>;

@@ -1,7 +1,7 @@
 // expect: tenon: einsum names every axis of an operand by one letter
 // tests/compile_fail/einsum_text.cpp: an einsum whose text has fewer letters than an operand axes.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #ifdef MISUSE
 inline constexpr tenon::einsum_text text = "ij,k->ik";

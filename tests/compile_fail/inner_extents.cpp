@@ -3,7 +3,7 @@
 // expect: right_extent<128
 // tests/compile_fail/inner_extents.cpp: a product of matrices that do not fit.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #ifdef MISUSE
 constexpr tenon::index inner = 128;

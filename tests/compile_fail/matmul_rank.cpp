@@ -1,7 +1,7 @@
 // expect: tenon: matmul takes matrices and vectors
 // tests/compile_fail/matmul_rank.cpp: a product with a number.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #ifdef MISUSE
 using right_shape = tenon::rank<0>;

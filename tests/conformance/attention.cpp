@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/rotary_embedding.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 #include <tenon/grad/attention.hpp>
 
 #include "conformance/operations.hpp"

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "conformance/windows.hpp"
 
+#include <tenon/products.hpp>
+
 namespace conformance {
 
 namespace {

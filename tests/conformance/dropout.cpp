@@ -1,6 +1,7 @@
 // tests/conformance/dropout.cpp: elements left out at random.
 // Outside training nothing is left out; the mask tells what stays.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 #include "conformance/operations.hpp"

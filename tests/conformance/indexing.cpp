@@ -1,10 +1,11 @@
 // tests/conformance/indexing.cpp: elements chosen, ordered and placed by data.
 // The axis is the middle one of three, unless positions have extents of their own.
 // SPDX-License-Identifier: Apache-2.0
-
 #include "conformance/axes.hpp"
 #include "conformance/lines.hpp"
 #include "conformance/slices.hpp"
+
+#include <tenon/algorithms.hpp>
 
 namespace conformance {
 

@@ -4,6 +4,7 @@
 #include "conformance/operations.hpp"
 
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 namespace conformance {
 

@@ -2,6 +2,7 @@
 // Integers are widened within the statement that multiplies them.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #include "conformance/operations.hpp"
 

@@ -1,8 +1,9 @@
 // tests/conformance/scan.cpp: running sums and products.
 // ONNX keeps the element type, Tenon widens integers: the result is converted back.
 // SPDX-License-Identifier: Apache-2.0
-
 #include "conformance/lines.hpp"
+
+#include <tenon/algorithms.hpp>
 
 namespace conformance {
 

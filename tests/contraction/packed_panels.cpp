@@ -4,7 +4,9 @@
 #include <tenon/contraction/packed_panels.hpp>
 
 #include <tenon/contraction/host.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #include "support/catch.hpp"
 

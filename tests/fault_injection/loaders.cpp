@@ -5,6 +5,7 @@
 #include <tenon/data/space_batches.hpp>
 #include <tenon/data/tensor_dataset.hpp>
 #include <tenon/distributed/threads.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 #include "support/catch.hpp"

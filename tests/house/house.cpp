@@ -108,6 +108,21 @@ TEST_CASE("files are short and narrow", "[house]") {
   CHECK(has_one(house::complaints_of(tree), "a name without an idea"));
 }
 
+TEST_CASE("what a header brings stays within its budget", "[house]") {
+  const auto complaints_with = [](const std::string& row) {
+    house::texts tree = small_house();
+    tree["docs/house.md"] +=
+        "\n| header | headers | lines | chain | apart from |\n|---|---|---|---|---|\n" + row + "\n";
+    return house::complaints_of(tree);
+  };
+  CHECK(complaints_with("| evaluate.hpp | 3 | 21 | 3 | device |").empty());
+  CHECK(has_one(complaints_with("| evaluate.hpp | 2 | 21 | 3 | |"), "brings 3 headers, at most 2"));
+  CHECK(has_one(complaints_with("| evaluate.hpp | 3 | 20 | 3 | |"), "brings 21 lines, at most 20"));
+  CHECK(has_one(complaints_with("| evaluate.hpp | 3 | 21 | 2 | |"), "brings 3 headers in a chain, at most 2"));
+  CHECK(has_one(complaints_with("| evaluate.hpp | 3 | 21 | 3 | device base |"), "reaches base/config.hpp"));
+  CHECK(has_one(complaints_with("| gone.hpp | 3 | 21 | 3 | |"), "budget of a header that is gone: gone.hpp"));
+}
+
 TEST_CASE("the house stands", "[house]") {
   const house::texts tree = house::read_tree(TENON_SOURCE_DIR);
   CHECK(tree.size() > 100);

@@ -19,10 +19,18 @@ using words = std::vector<std::string>;
 
 inline constexpr std::size_t most_lines = 400, most_columns = 120, most_includes = 8;
 
+/// What one header may bring with it, itself included.
+struct budget {
+  std::string header;
+  std::size_t most_headers, most_lines, longest_chain;
+  words apart;  ///< rooms that it never reaches
+};
+
 /// The tables of docs/house.md.
 struct floor_plan {
   std::map<std::string, int> floors;                         ///< by room
   std::set<std::pair<std::string, std::string>> exceptions;  ///< header, what it may do
+  std::vector<budget> budgets;
 };
 
 inline words split_lines(const std::string& text) {
@@ -44,13 +52,25 @@ inline words table_cells(const std::string& line) {
   return cells;
 }
 
-/// Rows that begin with a number are floors; those of a table headed `exception` are exceptions.
+inline words split_words(const std::string& text) {
+  std::istringstream stream(text);
+  words found;
+  for (std::string word; stream >> word;) found.push_back(word);
+  return found;
+}
+
+/// Rows that begin with a number are floors; those of a table headed `exception` are exceptions, `header` budgets.
 inline floor_plan read_floor_plan(const std::string& page) {
   floor_plan plan;
-  bool in_exceptions = false;
+  bool in_exceptions = false, in_budgets = false;
   for (const std::string& line : split_lines(page)) {
     const words cells = table_cells(line);
     in_exceptions = !cells.empty() && (in_exceptions || cells[0] == "exception");
+    in_budgets = !cells.empty() && (in_budgets || cells[0] == "header");
+    if (in_budgets && cells.size() >= 5 && cells[0].find(".hpp") != std::string::npos) {
+      plan.budgets.push_back(
+          {cells[0], std::stoul(cells[1]), std::stoul(cells[2]), std::stoul(cells[3]), split_words(cells[4])});
+    }
     if (cells.size() < 3) continue;
     if (cells[0].find_first_not_of("0123456789") == std::string::npos) plan.floors[cells[1]] = std::stoi(cells[0]);
     if (in_exceptions && cells[0].find(".hpp") != std::string::npos) plan.exceptions.insert({cells[0], cells[1]});
@@ -100,6 +120,7 @@ class inspection {
     for (const auto& [path, text] : tree) inspect(path, split_lines(text));
     inspect_circles();
     inspect_exceptions();
+    for (const budget& each : plan_.budgets) inspect_budget(each);
   }
 
   const words& complaints() const { return complaints_; }
@@ -256,9 +277,54 @@ class inspection {
     }
   }
 
+  /// All that a header brings, itself included.
+  std::set<std::string> closure_of(const std::string& header) {
+    std::set<std::string> found = {header};
+    words open = {header};
+    while (!open.empty()) {
+      const std::string at = open.back();
+      open.pop_back();
+      for (const std::string& next : includes_[at]) {
+        if (found.insert(next).second) open.push_back(next);
+      }
+    }
+    return found;
+  }
+
+  /// Headers on the longest way down from one; a circle, of which others complain, ends it.
+  std::size_t chain_of(const std::string& header) {
+    const auto [at, is_new] = chains_.insert({header, 0});
+    if (!is_new) return at->second;
+    std::size_t longest = 0;
+    for (const std::string& next : includes_[header]) longest = std::max(longest, chain_of(next));
+    return chains_[header] = longest + 1;
+  }
+
+  void inspect_budget(const budget& most) {
+    const std::string path = "include/tenon/" + most.header;
+    if (tree_.count(path) == 0) return complain("docs/house.md", 0, "budget of a header that is gone: " + most.header);
+    std::size_t lines = 0;
+    const auto brought = closure_of(most.header);
+    for (const std::string& each : brought) {
+      const auto text = tree_.find("include/tenon/" + each);
+      if (text != tree_.end()) lines += split_lines(text->second).size();
+      if (std::count(most.apart.begin(), most.apart.end(), room_of(each)) != 0) complain(path, 0, "reaches " + each);
+    }
+    compare(path, brought.size(), most.most_headers, "headers");
+    compare(path, lines, most.most_lines, "lines");
+    compare(path, chain_of(most.header), most.longest_chain, "headers in a chain");
+  }
+
+  void compare(const std::string& path, std::size_t count, std::size_t most, const std::string& what) {
+    if (count > most) {
+      complain(path, 0, "brings " + std::to_string(count) + " " + what + ", at most " + std::to_string(most));
+    }
+  }
+
   const texts& tree_;
   floor_plan plan_;
   std::map<std::string, words> includes_;
+  std::map<std::string, std::size_t> chains_;
   std::set<std::string> visited_;
   words complaints_;
 };

@@ -5,7 +5,10 @@
 
 #include <cmath>
 #include <string>
+#include <tenon/algorithms.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 #include <vector>
 
 namespace tenon_test {

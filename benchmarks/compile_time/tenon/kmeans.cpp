@@ -1,7 +1,10 @@
 // benchmarks/compile_time/tenon/kmeans.cpp: 20,000 points in ten clouds, and the ten centres found again.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <tenon/algorithms.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 namespace tn = tenon;
 

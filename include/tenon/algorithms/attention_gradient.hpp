@@ -1,11 +1,11 @@
-// tenon/algorithms/attention_gradient.hpp: gradients of attention within expressions, without the weights in memory.
+// tenon/algorithms/attention_gradient.hpp: what runs gradients of attention, without the weights in memory.
 // Each operand's gradient is an algorithm of the same operands, so that those which are wanted together run as one.
 // Floor 5: may include base, core, expr, plan, contraction, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/contraction/attention_gradient_select.hpp>
-#include <tenon/expr/own_pass.hpp>
+#include <tenon/expr/attention_gradient.hpp>
 #include <tenon/plan/stages.hpp>
 
 namespace tenon {
@@ -54,53 +54,28 @@ void write_attention_gradients(const attention<Operands...>& node, const Gradien
           detail::gradient_target(to_query), detail::gradient_target(to_key), detail::gradient_target(to_value)});
 }
 
-/// The gradient of query, key or value (`I` is 0, 1 or 2) of attention, of all batches of its result. Its operands are
-/// those of attention and the gradient of the result.
+/// Operands that a pass may read several times, and a target for the gradient that is wanted.
 template <int I>
-struct attention_gradient_algorithm {
-  static constexpr const char* name = "attention_gradient";
-  attention_options options;
-
-  bool operator==(const attention_gradient_algorithm&) const = default;
+struct executor_of<attention_gradient_algorithm<I>> {
   template <class Target, class Query, class Key, class Value, class Bias, class Factor, class Gradient>
-  void operator()(const Target& target, const Query& query, const Key& key, const Value& value, const Bias& bias,
-                  const Factor& factor, const Gradient& gradient) const {
+  static void run(const attention_gradient_algorithm<I>& algorithm, const Target& target, const Query& query,
+                  const Key& key, const Value& value, const Bias& bias, const Factor& factor,
+                  const Gradient& gradient) {
     using space = typename Target::space;
-    const auto node = detail::readable_attention<space>(options, query, key, value, bias, factor);
+    const auto node = detail::readable_attention<space>(algorithm.options, query, key, value, bias, factor);
     attention_targets<typename Target::element, Target::rank> to{};
     (I == 0 ? to.query : I == 1 ? to.key : to.value) = detail::gradient_target(target);
     run_attention_gradient<space>(node, detail::readable_node<space>(gradient), to);
   }
 };
 
-namespace detail {
-
-/// The extents of the gradient of operand `I`.
-template <int I, class Node>
-auto attention_gradient_shape(const Node& node) {
-  using operand_shape = typename std::remove_cvref_t<decltype(get<I>(node.operands))>::shape_type;
-  constexpr int rank = operand_shape::rank;
-  using shape_type =
-      decltype(matrix_shape<operand_shape::static_extent(rank - 2), operand_shape::static_extent(rank - 1)>(
-          std::declval<const typename Node::batch_shape&>(), 0, 0, std::make_integer_sequence<int, Node::rank - 2>{}));
-  auto extents = node.shape().to_array();
-  extents[Node::rank - 2] = get<I>(node.operands).shape().extent(rank - 2);
-  extents[Node::rank - 1] = get<I>(node.operands).shape().extent(rank - 1);
-  return shape_type(extents);
-}
-
-}  // namespace detail
-
-/// The gradient of operand `I` of an attention node, from the result's, as an expression.
-template <int I, class Node, class Gradient>
-auto make_attention_gradient(const Node& node, const Gradient& gradient) {
-  return apply_tuple(
-      [&](const auto&... operands) {
-        return make_own_pass<typename Node::accumulator>(attention_gradient_algorithm<I>{node.options},
-                                                         detail::attention_gradient_shape<I>(node), operands...,
-                                                         gradient);
-      },
-      node.operands);
-}
+/// Those that are wanted together share the weights.
+template <class Space>
+struct executor_of<attention_gradients<Space>> {
+  template <class Targets, class Node, class Gradient>
+  static void run(attention_gradients<Space>, const Targets& to, const Node& node, const Gradient& gradient) {
+    write_attention_gradients(node, gradient, get<0>(to), get<1>(to), get<2>(to));
+  }
+};
 
 }  // namespace tenon

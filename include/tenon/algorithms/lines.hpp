@@ -71,13 +71,6 @@ auto in_memory(const char* algorithm, Operand&& operand) {
   }
 }
 
-/// The one axis of a list, counted from the front.
-template <int Rank, int Axis>
-constexpr int axis_of(axis_list<Axis> axes) {
-  (void)axis_set<Rank>(axes);  // does not compile for an axis beyond the rank
-  return normalise_axis(Axis, Rank);
-}
-
 /// Offsets of the elements at the positions below `extents`, in row-major order.
 template <class View>
 storage<index, host> offsets_within(const View& elements, const array<index, View::rank>& extents) {

@@ -7,10 +7,10 @@
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/algorithms/scatter_runs.hpp>
 #include <tenon/core/layout.hpp>
+#include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
-#include <tenon/expr/reduce.hpp>
-#include <tenon/expr/views/broadcast.hpp>
+#include <tenon/expr/views/take.hpp>
 
 namespace tenon {
 
@@ -154,7 +154,7 @@ template <class Op, scatter_destination Destination, int Axis, tensor_operand In
 void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axes, const Indices& indices,
                 const Source& source) {
   const auto target = target_of(name, std::forward<Destination>(destination));
-  constexpr int along = axis_of<std::remove_cvref_t<Destination>::rank>(axes);
+  constexpr int along = only_axis<std::remove_cvref_t<Destination>::rank>(axes);
   const auto places = in_memory(name, indices);
   must_be_constant<node_of<const Source&>>();
   const auto elements = in_memory(name, source);
@@ -213,7 +213,7 @@ void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices&
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source, class Op = add_op>
 void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
                pointwise_function<Op> = {}) {
-  constexpr int rank = std::remove_cvref_t<Destination>::rank, along = axis_of<rank>(axes);
+  constexpr int rank = std::remove_cvref_t<Destination>::rank, along = only_axis<rank>(axes);
   static_assert(node_of<const Indices&>::shape_type::rank == 1, "tenon: the indices of slices have one axis");
   const auto places = in_memory("index_add", indices);
   const auto extents = source.shape().to_array();
@@ -232,5 +232,38 @@ void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& i
                              places.elements.data(), tenon::rank<rank>(extents), strides),
                          source);
 }
+
+/// Gradients are added to elements that begin at zero.
+template <int Axis, int IndexRank>
+struct executor_of<gather_gradient_algorithm<Axis, IndexRank>> {
+  template <class Target, class Gradient, class Indices>
+  static void run(const gather_gradient_algorithm<Axis, IndexRank>&, const Target& target, const Gradient& gradient,
+                  const Indices& indices) {
+    using space = typename Target::space;
+    target = constants(target.shape(), typename Target::element(0.0f));
+    const auto gradients = evaluated_tensor<space>(gradient);
+    const auto places = evaluated_tensor<space>(indices);
+    if constexpr (chooses_slices<Target::rank, Indices>()) {
+      array<index, Target::rank> extents = target.shape().to_array();
+      extents[Axis] = places.size();
+      index_add(target, axis<Axis>, reshape(places, rank<1>(places.size())),
+                reshape(gradients, rank<Target::rank>(extents)));
+    } else {
+      scatter_add(target, axis<Axis>, broadcast_to(places, gradients.shape()), gradients);
+    }
+  }
+
+ private:
+  /// Whether an index chooses all elements with its position on the axis, as in `take`.
+  template <int Rank, class Indices>
+  static constexpr bool chooses_slices() {
+    using shape_type = typename Indices::shape_type;
+    bool result = shape_type::rank == IndexRank + Rank - 1 - Axis;
+    for (int behind = IndexRank; result && behind < shape_type::rank; ++behind) {
+      result = shape_type::static_extent(behind) == 1;
+    }
+    return result;
+  }
+};
 
 }  // namespace tenon

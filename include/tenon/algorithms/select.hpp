@@ -246,7 +246,7 @@ storage<index, Space> chosen_places(const Condition& condition, const std::strin
 /// gradient  as of masked_select
 template <tensor_operand Operand, tensor_operand Condition, int Axis>
 auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
-  constexpr int along = axis_of<node_of<Operand>::shape_type::rank>(axes);
+  constexpr int along = only_axis<node_of<Operand>::shape_type::rank>(axes);
   const auto places = detail::chosen_places<algorithm_space<Operand>>(condition, compose_text("axis ", along),
                                                                       operand.shape().extent(along));
   if constexpr (depends_on<any_variable, node_of<Operand>>) {

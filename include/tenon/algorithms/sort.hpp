@@ -177,7 +177,7 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
   using leaf = std::remove_cvref_t<decltype(source)>;
   using value_type = compute_type<typename leaf::element>;
   constexpr bool is_value = std::is_same_v<Part, entry_value>;
-  constexpr int along = axis_of<leaf::shape_type::rank>(axes);
+  constexpr int along = only_axis<leaf::shape_type::rank>(axes);
   using element = std::conditional_t<is_value, typename leaf::element, index>;
   using entry = std::conditional_t<is_value, value_type, located<value_type>>;
   tensor<element, typename leaf::shape_type, algorithm_space<Operand>> result(source.shape());
@@ -247,7 +247,7 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
   if constexpr (depends_on<any_variable, node_of<Operand>>) {
-    constexpr int along = axis_of<node_of<Operand>::shape_type::rank>(axes);
+    constexpr int along = only_axis<node_of<Operand>::shape_type::rank>(axes);
     return detail::ordered_expression<along>(as_node(operand), operand.shape(), options.descending).values;
   } else {
     return detail::ordered<detail::entry_value>("sort", std::forward<Operand>(operand), axes, options);
@@ -271,7 +271,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
   using node = node_of<Operand>;
-  constexpr int along = axis_of<node::shape_type::rank>(axes);
+  constexpr int along = only_axis<node::shape_type::rank>(axes);
   const auto whole = operand.shape();
   if (count < 0 || count > whole.extent(along)) {
     throw shape_error(compose_text("topk: axis ", along, ": ", count, " elements, expected at least 0 and at most ",

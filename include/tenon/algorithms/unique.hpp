@@ -160,7 +160,7 @@ auto unique(Operand&& operand, axis_list<Axis> axes) {
   must_be_constant<node_of<Operand>>();
   const auto source = in_memory("unique", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
-  constexpr int along = axis_of<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
+  constexpr int along = only_axis<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
   const auto& elements = source.elements;
   auto slice = elements.shape().to_array();
   slice[along] = 1;

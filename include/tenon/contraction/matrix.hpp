@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/expr/convolve.hpp>
+#include <tenon/expr/convolution.hpp>
 #include <tenon/plan/access.hpp>
 
 namespace tenon {

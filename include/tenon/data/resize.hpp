@@ -1,10 +1,11 @@
 // tenon/data/resize.hpp: images made larger and smaller before a network sees them, as expressions.
 // Filters are those of expr/views/interpolation.hpp; unless another is asked for, no element of an image goes unseen.
-// Floor 6: may include base, expr, data.
+// Floor 6: may include base, contraction, expr, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
+#include <tenon/contraction/execute.hpp>
 #include <tenon/data/transforms.hpp>
 
 namespace tenon::data {

@@ -8,6 +8,16 @@
 
 namespace tenon {
 
+/// Who runs an algorithm: the algorithm itself. One that expressions and gradients only name is run from a floor above,
+/// whose header specialises this; without that header, the algorithm's own operator() says which one to include.
+template <class Algorithm>
+struct executor_of {
+  template <class Destination, class... Operands>
+  static void run(const Algorithm& algorithm, const Destination& destination, const Operands&... operands) {
+    algorithm(destination, operands...);
+  }
+};
+
 /// What `Algorithm` makes of its operands: elements of `T` with a shape. It is a struct with a `name`, an `==`, and
 ///   operator()(destination, operands...)   writes every element of a view; operands are nodes, any expressions, none
 ///                                          of which reads an element of the view
@@ -33,7 +43,8 @@ struct own_pass {
   template <class Space, class Element>
   void write(Element* elements, const array<index, Shape::rank>& strides) const {
     const view<Element, Shape, Space> destination(elements, extents, strides);
-    apply_tuple([&](const Operands&... operand) { options(destination, operand...); }, operands);
+    apply_tuple([&](const Operands&... operand) { executor_of<Algorithm>::run(options, destination, operand...); },
+                operands);
   }
 };
 

@@ -1,10 +1,10 @@
 // tenon/grad/attention.hpp: gradients of attention.
 // Those of queries, keys and values are passes without weights in memory; gradients of these, and of masks, have them.
-// Floor 6: may include base, core, expr, algorithms, grad.
+// Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/attention_gradient.hpp>
+#include <tenon/expr/attention_gradient.hpp>
 #include <tenon/expr/operations/activation.hpp>
 #include <tenon/expr/operations/exponential.hpp>
 #include <tenon/expr/operations/stop_gradient.hpp>

@@ -1,15 +1,16 @@
 // tenon/grad/scans.hpp: gradients of cumulative sums, products, maxima and minima.
 // Each is a scan from the other end, of what the results' gradients leave for an element.
-// Floor 6: may include base, core, expr, algorithms, grad.
+// Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/scan.hpp>
-#include <tenon/expr/operations/arithmetic.hpp>
+#include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/classification.hpp>
 #include <tenon/expr/operations/comparison.hpp>
 #include <tenon/expr/operations/logical.hpp>
+#include <tenon/expr/scan.hpp>
 #include <tenon/expr/views/roll.hpp>
+#include <tenon/grad/fit.hpp>  // arithmetic and where
 #include <tenon/grad/gathers.hpp>
 
 namespace tenon {

@@ -1,10 +1,10 @@
 // tenon/grad/shared_passes.hpp: gradients of the same attention, which expressions hold apart, in one run.
 // Those of queries, keys and values are nodes of the same operands: where several are wanted, they share the weights.
-// Floor 6: may include base, core, expr, plan, algorithms, grad.
+// Floor 6: may include base, core, expr, plan, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/attention_gradient.hpp>
+#include <tenon/expr/attention_gradient.hpp>
 #include <tenon/plan/split.hpp>
 
 namespace tenon {
@@ -68,17 +68,16 @@ struct attention_passes<
       return equal;
     }
     void run() {
-      attention_targets<T, node::rank> to{};
-      const auto make = [&](auto i, auto& target) {
-        const auto* const pass = get<i.value>(wanted);
-        if (pass == nullptr) return;
-        get<i.value>(values).emplace_back(pass->shape());
-        target = gradient_target(get<i.value>(values).back().write_view());
+      const auto make = [&]<int I>(constant<I>) {
+        using view_type = decltype(std::declval<value<I>&>().write_view());
+        if (get<I>(wanted) == nullptr) return view_type(nullptr, typename pass<I>::shape_type{});
+        get<I>(values).emplace_back(get<I>(wanted)->shape());
+        return get<I>(values).back().write_view();
       };
-      make(constant<0>{}, to.query), make(constant<1>{}, to.key), make(constant<2>{}, to.value);
-      const auto whole = readable_attention<space>(options, get<0>(*operands), get<1>(*operands), get<2>(*operands),
-                                                   get<3>(*operands), get<4>(*operands));
-      run_attention_gradient<space>(whole, readable_node<space>(get<5>(*operands)), to);
+      const auto to = make_tuple_of(make(constant<0>{}), make(constant<1>{}), make(constant<2>{}));
+      const auto whole = make_attention(get<0>(*operands), get<1>(*operands), get<2>(*operands), get<3>(*operands),
+                                        options, get<4>(*operands));
+      executor_of<attention_gradients<space>>::run({}, to, whole, get<5>(*operands));
     }
   };
 };
@@ -91,8 +90,7 @@ auto replace_passes(const std::vector<Value>& values, const tuple<Nodes...>& nod
     using replaced =
         tuple<std::remove_cvref_t<decltype(replace_parts<Part, count_parts<Part, Nodes>()>(get<I>(nodes), next))>...>;
     return replaced{{{replace_parts<Part, count_parts<Part, Nodes>()>(get<I>(nodes), next)}...}};
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
 }
 
 }  // namespace detail

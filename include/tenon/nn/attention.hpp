@@ -1,13 +1,15 @@
 // tenon/nn/attention.hpp: attention of several heads.
 // Queries, keys and values are maps of the inputs; each head attends to its own part of their features.
-// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
+// Floor 7: may include base, core, device, expr, plan, algorithms, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <bit>
+#include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/grad/attention.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/products.hpp>
 
 namespace tenon::nn {
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/nn/linear.hpp>
+#include <tenon/products.hpp>
 
 namespace tenon::nn {
 

@@ -6,6 +6,7 @@
 
 #include <tenon/nn/expression_layer.hpp>
 #include <tenon/nn/per_axis.hpp>
+#include <tenon/products.hpp>
 
 namespace tenon::nn {
 

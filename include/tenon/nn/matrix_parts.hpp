@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/matmul.hpp>
 #include <tenon/expressions.hpp>
 
 namespace tenon::nn {

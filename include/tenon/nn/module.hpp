@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/nn/forward_attempt.hpp>
 

@@ -10,6 +10,7 @@
 #include <tenon/nn/recurrent_parameters.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
+#include <tenon/products.hpp>
 
 namespace tenon::nn {
 

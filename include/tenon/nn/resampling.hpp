@@ -6,6 +6,7 @@
 
 #include <tenon/expr/views/interpolation.hpp>
 #include <tenon/nn/max_windows.hpp>
+#include <tenon/products.hpp>
 
 namespace tenon::nn {
 

@@ -14,6 +14,21 @@ namespace tenon {
 /// evaluated first.
 enum class stage { pointwise, reduce, rows, contract, own_pass, split };
 
+/// Who runs the stages of a form in a space, where the evaluator does not: contraction/execute.hpp specialises it.
+template <stage Form, class Space>
+struct stage_executor {
+  template <class Target, class E>
+  static void run(const Target&, const E&) {
+    static_assert(
+        must_hold<E>,
+        "tenon: to run products, convolutions and attention include <tenon/products.hpp> or <tenon/tenon.hpp>");
+  }
+  template <class Destination, class E>
+  static bool run_small(const Destination&, const E&) {
+    return false;
+  }
+};
+
 template <class E>
 inline constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_kind>;
 template <class E>

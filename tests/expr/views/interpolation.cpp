@@ -3,7 +3,7 @@
 #include <tenon/expr/views/interpolation.hpp>
 
 #include <algorithm>
-#include <tenon/evaluate.hpp>
+#include <tenon/products.hpp>
 #include <vector>
 
 #include "support/catch.hpp"

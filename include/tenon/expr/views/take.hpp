@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/own_pass.hpp>
 #include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/expr/views/remap.hpp>
@@ -24,6 +25,22 @@ struct take_map {
     }
     result[Axis] = chosen < 0 ? chosen + extent : chosen;
     return result;
+  }
+};
+
+/// The gradient of what `take` or `take_along_axis` chose from: gradients added up where the indices point, elsewhere
+/// zero. Its operands are the gradient of the result and the indices.
+template <int Axis, int IndexRank>
+struct gather_gradient_algorithm {
+  static constexpr const char* name = "scatter_add";
+  take_map<Axis, IndexRank> map;
+
+  bool operator==(const gather_gradient_algorithm& other) const { return map.extent == other.map.extent; }
+  template <class... Others>
+  void operator()(const Others&...) const {
+    static_assert(must_hold<Others...>,
+                  "tenon: to run gradients of take and of scans include <tenon/algorithms/scatter.hpp> or "
+                  "<tenon/tenon.hpp>");
   }
 };
 

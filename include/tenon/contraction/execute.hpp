@@ -1,0 +1,34 @@
+// tenon/contraction/execute.hpp: who runs the statements that multiply: products, convolutions and attention.
+// The evaluator knows them by the form of their stage; what is done on the host and on devices is included here alone.
+// Floor 4: may include base, core, device, expr, plan, contraction.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/contraction/host.hpp>
+#include <tenon/contraction/select.hpp>
+#include <tenon/plan/access.hpp>
+#include <tenon/plan/stages.hpp>
+
+namespace tenon {
+
+template <class Space>
+struct stage_executor<stage::contract, Space> {
+  /// The statement `node` into elements at `target`.
+  template <class Target, class E>
+  static void run(const Target& target, const E& node) {
+    if constexpr (std::is_same_v<Space, host>) run_contraction_host(target, node);
+    else run_contraction_kernel<Space>(target, node);
+  }
+  /// The statement as one small product, without anything around the arithmetic. Returns false, and has done nothing,
+  /// where it is none.
+  template <class Destination, class E>
+  TENON_INLINE static bool run_small([[maybe_unused]] const Destination& destination, [[maybe_unused]] const E& node) {
+    if constexpr (std::is_same_v<Space, host> && runs_unrolled_product<typename Destination::element, E>) {
+      return run_unrolled_product(detail::make_target(destination), node);
+    } else {
+      return false;
+    }
+  }
+};
+
+}  // namespace tenon
