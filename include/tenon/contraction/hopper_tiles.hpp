@@ -34,7 +34,7 @@ struct hopper_layout {
   static constexpr int width = hopper_depth<Element>;  // elements of a row
   static constexpr int copy_rows = Adjacent ? width : Lines, copies = Lines / (Adjacent ? width : Lines);
   static constexpr int copy_size = copy_rows * width;
-  static constexpr int leading_bytes = Adjacent ? copy_size * bytes : 16;  // means nothing where depth is adjacent
+  static constexpr int leading_bytes = Adjacent ? copy_size * bytes : 16;  // ignored by hardware if depth is adjacent
   static constexpr int step_bytes = product_depth<Element> * (Adjacent ? swizzle_row_bytes : bytes);
 
   template <class Unit, class Tiles>

@@ -93,7 +93,7 @@ TENON_INLINE void store_in_turn(Pack even, Pack odd, T* to, std::integer_sequenc
 }
 #endif
 
-/// A row of results of `step` phases that lie `apart`, one of each in turn.
+/// Interleaves the results of `step` phases into one row; the sums of two phases lie `apart`.
 template <class T>
 void join_phases(const T* sums, index apart, index step, const array<T*, 2>& ends) {
   T* to = ends[0];

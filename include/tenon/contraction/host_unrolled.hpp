@@ -49,7 +49,7 @@ constexpr bool is_unrolled_product() {
   }
 }
 
-/// Whether what is visited lies beside the elements that are written, or is these elements.
+/// Checks that no source overlaps the elements that are written, unless it is these elements.
 template <class T>
 struct apart_from {
   strided_target<T, 2> target;

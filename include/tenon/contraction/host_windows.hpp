@@ -1,5 +1,5 @@
 // tenon/contraction/host_windows.hpp: convolutions on the host.
-// A strip of an image is laid out so that every tap of its windows reads along lines; then tiles multiply as ever.
+// A strip of an image is laid out so that taps read along lines; then the tile loop of host_product runs unchanged.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

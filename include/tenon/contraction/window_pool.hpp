@@ -45,7 +45,7 @@ struct window_squares {
   }
 };
 
-/// Stands for where greatest results lie in their squares, which nobody asks for.
+/// Positions of the maxima are not requested.
 struct no_places {
   bool operator==(const no_places&) const = default;
 };

@@ -1,4 +1,4 @@
-// tenon/device/captured.hpp: what a function leaves behind that is captured to be replayed.
+// tenon/device/captured.hpp: memory and work recorded while a graph is captured.
 // Its replays use the same memory again, so nothing that is freed meanwhile goes back before the graph does.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0

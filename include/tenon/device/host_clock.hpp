@@ -1,5 +1,5 @@
 // tenon/device/host_clock.hpp: the clock of loops on the host, and of the emulated device.
-// Apart from the clocks of devices, as every statement would else pay for the standard library's clock.
+// Separate from the clocks of devices, so that statements do not include <chrono>.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

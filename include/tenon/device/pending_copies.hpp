@@ -1,5 +1,5 @@
 // tenon/device/pending_copies.hpp: the copies under way from and to page-locked memory.
-// Each block has the marks of its copies; who touches it waits for them, who touches another one does not.
+// Each block has the marks of its copies. Access to a block waits only for that block's copies.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

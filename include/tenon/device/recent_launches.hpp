@@ -1,5 +1,5 @@
 // tenon/device/recent_launches.hpp: the kernels that a thread has started last, and the statements that they belong to.
-// A kernel that fails is heard of later, by a call that is innocent; these are the ones to suspect then.
+// A failing kernel is reported by a later, unrelated call. These are the kernels to suspect then.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

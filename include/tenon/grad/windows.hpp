@@ -53,7 +53,7 @@ auto operand_gradient(const remap<window_map<T, Leading, Windows>, Shape, Operan
   }(std::make_integer_sequence<int, rank>{}, std::make_integer_sequence<int, Windows::rank>{});
 }
 
-/// Of such gradients: the other way.
+/// The gradient of a window gradient: the inverse map.
 template <int, bool FromElements, class T, int Leading, class Windows, class Shape, class Operand, class Gradient>
 auto operand_gradient(const remap<sight_map<FromElements, T, Leading, Windows>, Shape, Operand>& node,
                       const Gradient& gradient) {

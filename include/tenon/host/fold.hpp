@@ -93,7 +93,7 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
-/// What a fold is told of slots: nothing when it reads none, so that all statements share its loops.
+/// The slots passed to a fold: an empty type when it reads none, so that all statements share its loops.
 template <bool ReadsSlots, class Slots>
 TENON_INLINE decltype(auto) slots_for([[maybe_unused]] const Slots& slots) {
   if constexpr (ReadsSlots) return (slots);

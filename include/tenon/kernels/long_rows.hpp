@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-inline constexpr index few_rows = 64;  // fewer than any device has room for blocks
+inline constexpr index few_rows = 64;  // below this, rows alone cannot fill a device
 
 /// A block per part of a row, or for several; rows are the axes from `RowAxis` on.
 template <int Rank, int Size, class Target, class Program, class Folds, class Slots, class States>

@@ -10,7 +10,7 @@
 namespace tenon {
 
 inline constexpr int kernel_block = 256;             // threads of a block, where nothing else decides
-inline constexpr int resident_blocks = 4;            // of a multiprocessor: 64 registers a thread, of which none spill
+inline constexpr int resident_blocks = 4;            // of a multiprocessor: nothing spills at 64 registers a thread
 inline constexpr index kernel_grid_limit = 1 << 16;  // beyond this, threads take several positions
 
 /// Blocks for `count` positions, one thread each.

@@ -97,7 +97,7 @@ void take_in(fused_product<Layer>& product, const fused_norm<Row>& norm) {
   product.has_norm = true;
 }
 
-/// Layers as they are added to those that are fused already.
+/// Builds the list of fused layers, one layer at a time.
 struct fusion {
   template <class... Done>
   static auto add(tuple<Done...>&& done) {

@@ -123,7 +123,7 @@ class network_walk {
       return extended(value, forward);
     }
   }
-  /// Of what only looks at values.
+  /// Overload for layers that only observe their input.
   template <class Layer, class Node, int Blocks>
     requires(Layer::observes)
   auto after(const Layer& layer, const flow<Node, Blocks>& value) {

@@ -18,7 +18,7 @@ using space_after = std::conditional_t<memory_space<To>, To, Space>;
 template <space_or_element To, dtype T>
 using element_after = std::conditional_t<memory_space<To>, T, To>;
 
-/// A tensor there.
+/// The tensor, copied to another space or element type.
 /// accuracy  elements are rounded to the nearest of another type
 template <space_or_element To, dtype T, shape_type Shape, memory_space Space>
 tensor<element_after<To, T>, Shape, space_after<To, Space>> moved_to(const tensor<T, Shape, Space>& value) {

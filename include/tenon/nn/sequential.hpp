@@ -149,7 +149,7 @@ sequential_network<Layers...> sequential(Layers... layers) {
 
 namespace detail {
 
-/// Is told of layers whose gradients are there, and does nothing.
+/// The default callback for layers whose gradients are complete: no operation.
 struct ignored_layers {
   void operator()(int) const {}
 };
