@@ -36,8 +36,8 @@ void undo_forwards(tuple<Layers...>& layers, const Counts& counts) {
 
 }  // namespace detail
 
-/// What `body()` returns: a forward pass of a layer or network, which is taken back where it throws. Nothing is taken back
-/// in a destructor, as copies on a device may fail.
+/// What `body()` returns: a forward pass of a layer or network, which is taken back where it throws. That is done in no
+/// destructor, as copies on a device may fail.
 /// throws    what the body throws; where that cannot be taken back, what stood in the way
 /// example   attempt_forward(layer, [&] { layer.prepare(x), y = layer.forward(x); });
 template <class Layer, class Body>
