@@ -30,6 +30,27 @@ TEST_CASE("every tenon::index is visited once, in parts of whole grains", "[thre
   }
 }
 
+TEST_CASE("each part of a loop has a number of its own", "[threads]") {
+  tenon::set_num_threads(3);
+  for (const tenon::index count : {0, 1, 2, 7, 1000}) {
+    const tenon::index parts = tenon::part_count(count, 1);
+    CHECK(parts <= 3);
+    CHECK(parts <= count);
+    std::vector<std::atomic<int>> visits(static_cast<std::size_t>(parts));
+    std::atomic<tenon::index> visited = 0;
+    tenon::parallel_parts(count, 1, parts, [&](tenon::index first, tenon::index last, tenon::index part) {
+      ++visits[static_cast<std::size_t>(part)];
+      visited += last - first;
+    });
+    CAPTURE(count);
+    for (const auto& each : visits) CHECK(each == 1);
+    CHECK(visited == count);
+  }
+  CHECK(tenon::part_count(1000, 400) == tenon::part_count(3, 1));
+  CHECK(tenon::part_count(1000, 1000) == 1);
+  tenon::set_num_threads(0);
+}
+
 TEST_CASE("small loops stay on the caller's thread", "[threads]") {
   int calls = 0;
   tenon::parallel_for(100, 100, [&](tenon::index first, tenon::index last) {
