@@ -86,6 +86,9 @@ TEST_CASE("threads of a loop without memory write nothing element by element, or
   CHECK(attack_loops("softmax of columns", matrix, many, [](auto& all) {
           all.result = tenon::softmax(all.left, axis<0>);
         }).is_good());
+  CHECK(attack_loops("sums in the middle", drawn_tensor(1, 5, 3000, 300), many, [](auto& all) {
+          all.result = tenon::sum(all.left, axis<1>);
+        }).is_good());
   CHECK(attack_loops("variance of columns", many, many, [](auto& all) {
           all.result = tenon::variance(all.left, axis<0>);
         }).is_good());

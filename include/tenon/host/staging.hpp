@@ -38,8 +38,10 @@ class staged_memory {
   explicit staged_memory(index bytes) : next_(near_) {
     if (bytes > near_bytes) far_ = line_blocks(1, bytes), next_ = far_.block(0);
   }
-  /// Of a block of `blocks_for`, which outlives it.
-  explicit staged_memory(std::byte* block) : next_(block == nullptr ? near_ : block) {}
+  /// In a block of `blocks_for`, which outlives it; of its own where that is null.
+  staged_memory(index bytes, std::byte* block) : staged_memory(block == nullptr ? bytes : 0) {
+    if (block != nullptr) next_ = block;
+  }
   /// Blocks for objects of several threads; none where the objects have room themselves.
   static line_blocks blocks_for(index threads, index bytes) {
     return bytes > near_bytes ? line_blocks(threads, bytes) : line_blocks();

@@ -221,7 +221,7 @@ class tile_writer {
  public:
   /// `block` is one of `blocks_for`.
   tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, std::byte* block)
-      : statement_(statement), grid_(grid), memory_(block) {
+      : statement_(statement), grid_(grid), memory_(bytes_needed(statement, grid), block) {
     cursor_ = memory_.take(statement.cursor_size, 1);
     std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.cursor_size));
     words_ = array_of<cursor_word>(statement.source_count);
