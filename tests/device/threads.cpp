@@ -121,6 +121,28 @@ TEST_CASE("a team goes through its steps together", "[threads]") {
   }
 }
 
+TEST_CASE("threads take turns, whatever one of them throws", "[threads]") {
+  tenon::set_num_threads(3);
+  int calls = 0;
+  bool is_running = false, overlaps = false;
+  CHECK_THROWS_AS(tenon::run_in_turns(3,
+                                      [&] {
+                                        overlaps = overlaps || is_running;
+                                        is_running = true;
+                                        const int number = calls++;
+                                        is_running = false;
+                                        if (number == 0) throw std::runtime_error("the first");
+                                      }),
+                  std::runtime_error);
+  CHECK_FALSE(overlaps);
+  CHECK(calls >= 1);
+  CHECK(calls <= 3);
+#if defined(_OPENMP)
+  CHECK(calls == tenon::thread_count());
+#endif
+  tenon::set_num_threads(0);
+}
+
 TEST_CASE("loops of a thread that asks for it stay on it", "[threads]") {
   const tenon::single_thread_scope alone;
   CHECK(tenon::thread_count() == 1);

@@ -57,6 +57,9 @@ TEST_CASE("threads of a loop without memory write nothing of a product", "[loops
   CHECK(attack_loops("product over its operand", drawn_tensor(1, 300, 200), drawn_tensor(2, 200, 200), [](auto& all) {
           all.left = tenon::matmul(all.left, all.right);
         }).is_good());
+  const auto batched =
+      attack_loops("batched product", drawn_tensor(1, 12, 60, 50), drawn_tensor(2, 12, 50, 70), matmul_of);
+  CHECK(batched.is_good());
   CHECK(attack_loops("attention", drawn_tensor(1, 300, 16), drawn_tensor(2, 300, 16), [](auto& all) {
           all.result = tenon::scaled_dot_product_attention(all.left, all.right, all.right);
         }).is_good());

@@ -140,6 +140,24 @@ void run_team(int most, Body&& body) {
   body(thread_team{0, 1});
 }
 
+/// Calls `body()` on each of at most `most` threads, one after the other.
+/// throws    what the last body to fail throws; the others are called all the same
+template <class Body>
+void run_in_turns(int most, const Body& body) {
+  std::exception_ptr failure;
+  run_team(most, [&](const thread_team& team) {
+    for (int turn = 0; turn < team.count; ++turn) {
+      try {
+        if (turn == team.number) body();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      team.wait();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
 /// Calls `body(begin, end)` for parts that cover [0, count), each of at least `grain` but for the last. Parts run on
 /// several threads when there is more than one grain; an exception of any part reaches the caller.
 template <class Body>
