@@ -75,8 +75,8 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
   }
 }
 
-/// Calls `run(position)` for each batch. Where there are enough of them, each is one thread's work. A batch takes all of
-/// its memory before it writes, and all take as much: those that a thread has none for are done by one that has.
+/// Calls `run(position)` for each batch. Where there are enough of them, each is one thread's work. A batch takes its
+/// memory before it writes, and all take as much: those that a thread has none for are done by one that has.
 template <int Rank, class Run>
 void run_batches(const product_extents<Rank>& extents, const Run& run) {
   const auto run_all = [&](array<index, 2>& range) {
