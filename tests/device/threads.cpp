@@ -30,6 +30,27 @@ TEST_CASE("every tenon::index is visited once, in parts of whole grains", "[thre
   }
 }
 
+TEST_CASE("each part of a loop has a number of its own", "[threads]") {
+  tenon::set_num_threads(3);
+  for (const tenon::index count : {0, 1, 2, 7, 1000}) {
+    const tenon::index parts = tenon::part_count(count, 1);
+    CHECK(parts <= 3);
+    CHECK(parts <= count);
+    std::vector<std::atomic<int>> visits(static_cast<std::size_t>(parts));
+    std::atomic<tenon::index> visited = 0;
+    tenon::parallel_parts(count, 1, parts, [&](tenon::index first, tenon::index last, tenon::index part) {
+      ++visits[static_cast<std::size_t>(part)];
+      visited += last - first;
+    });
+    CAPTURE(count);
+    for (const auto& each : visits) CHECK(each == 1);
+    CHECK(visited == count);
+  }
+  CHECK(tenon::part_count(1000, 400) == tenon::part_count(3, 1));
+  CHECK(tenon::part_count(1000, 1000) == 1);
+  tenon::set_num_threads(0);
+}
+
 TEST_CASE("small loops stay on the caller's thread", "[threads]") {
   int calls = 0;
   tenon::parallel_for(100, 100, [&](tenon::index first, tenon::index last) {
@@ -98,6 +119,28 @@ TEST_CASE("a team goes through its steps together", "[threads]") {
     CHECK(members <= most);
     CHECK(sums == std::vector<int>(20, 20));
   }
+}
+
+TEST_CASE("threads take turns, whatever one of them throws", "[threads]") {
+  tenon::set_num_threads(3);
+  int calls = 0;
+  bool is_running = false, overlaps = false;
+  CHECK_THROWS_AS(tenon::run_in_turns(3,
+                                      [&] {
+                                        overlaps = overlaps || is_running;
+                                        is_running = true;
+                                        const int number = calls++;
+                                        is_running = false;
+                                        if (number == 0) throw std::runtime_error("the first");
+                                      }),
+                  std::runtime_error);
+  CHECK_FALSE(overlaps);
+  CHECK(calls >= 1);
+  CHECK(calls <= 3);
+#if defined(_OPENMP)
+  CHECK(calls == tenon::thread_count());
+#endif
+  tenon::set_num_threads(0);
 }
 
 TEST_CASE("loops of a thread that asks for it stay on it", "[threads]") {

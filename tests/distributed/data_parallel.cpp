@@ -140,6 +140,40 @@ TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]"
   });
 }
 
+TEST_CASE("a part that fails is tried again, and nothing that was accumulated is lost", "[data_parallel]") {
+  using space = tenon::host;
+  const auto gradients_of_two = [](bool fails) {
+    std::vector<numbers> found(2);
+    distributed::run_in_threads(2, [&](auto& all) {
+      auto net = parallel_network<space>(3);
+      distributed::data_parallel parallel(net, all);
+      const tenon::index first = all.rank() == 0 ? 0 : 6;
+      const auto fail = [&](bool accumulates) {
+        nn::pass<decltype(net), shape<dyn, 3>> pass(net);
+        const tenon::tensor<float, shape<dyn, 3>> x(tenon::uniform<float>(shape<dyn, 3>(4, 3), 1, -1.0f, 1.0f));
+        pass.forward(x.view());
+        const auto misfit = tenon::ones<float>(shape<dyn, 2>(3, 2));
+        try {
+          if (accumulates) parallel.accumulate(pass, x.view(), misfit, {4});
+          else parallel.backward(pass, x.view(), misfit, {4});
+        } catch (const tenon::shape_error&) {
+          return;
+        }
+        throw tenon::error("a gradient of other extents is taken");
+      };
+      one_step<space>(net, parallel, first, first + 2, true);
+      if (fails) fail(true);
+      one_step<space>(net, parallel, first + 2, first + 3, true);
+      if (fails) fail(false);
+      const auto whole = one_step<space>(net, parallel, first + 3, first + 6);
+      if (whole.examples != 12) throw tenon::error("other examples");
+      found[static_cast<std::size_t>(all.rank())] = all_gradients(net);
+    });
+    return found;
+  };
+  CHECK(gradients_of_two(true) == gradients_of_two(false));
+}
+
 TEST_CASE("one rank alone trains as without", "[data_parallel]") {
   auto net = parallel_network<tenon::host>(3), other = parallel_network<tenon::host>(3);
   distributed::alone one;

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -98,7 +99,19 @@ TEMPLATE_LIST_TEST_CASE("NaN is passed over on request", "[statistics]", tenon_t
   const auto small = tensor_of<TestType, tenon::half>(rank<1>(2), {tenon::half(2.0f), tenon::half(NAN)});
   CHECK(numbers_of(tenon::nanmean(small)) == numbers{2});
   STATIC_REQUIRE(std::is_same_v<typename decltype(tenon::nanmax(small))::element, tenon::half>);
-  CHECK_THROWS_AS(tenon::nanmin(tensor_of<TestType, float>(rank<1>(0), {})), tenon::shape_error);
+}
+
+TEST_CASE("what passes over NaN refuses nothing, and axes that are not there, by its own name", "[statistics]") {
+  const tenon::tensor<float, rank<2>> none(rank<2>(3, 0));
+  const auto refusal = [](const auto& body) { return tenon_test::text_of<tenon::shape_error>(body); };
+  CHECK(refusal([&] { tenon::nanmax(none); }) == "nanmax: axis 1: extent 0, expected at least 1 (operand [3, 0])");
+  CHECK(refusal([&] { tenon::nanmin(none, axis<1>); }) ==
+        "nanmin: axis 1: extent 0, expected at least 1 (operand [3, 0])");
+  CHECK(refusal([&] { tenon::nanmax(none, tenon::axes{-1}); }) ==
+        "nanmax: axis 1: extent 0, expected at least 1 (operand [3, 0])");
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::nanmin(none, tenon::axes{2}); }) ==
+        "nanmin: axes: axis 2, expected -2 to 1 (operand [3, 0])");
+  CHECK(tenon::nanmax(none, axis<0>).shape().to_array() == tenon::array<tenon::index, 2>{{1, 0}});
 }
 
 TEST_CASE("a statistic is one kernel", "[statistics]") {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <tenon/data/loader.hpp>
 #include <tenon/data/tensor_dataset.hpp>
+#include <tenon/io/csv.hpp>
 #include <tenon/io/npy.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/dropout.hpp>
@@ -32,9 +33,11 @@ using tenon::rank;
 using tenon_test::attack;
 using tenon_test::bits_of;
 
-/// A folder of its own, gone at the end.
+/// A folder of its own, gone at the end; in memory where the machine has a folder for that, as disks take their time.
 struct file_folder : tenon_test::scratch_file {
   explicit file_folder(const std::string& name) : scratch_file(name) {
+    const std::filesystem::path memory = "/dev/shm";
+    if (std::filesystem::exists(memory)) path = memory / path.filename();
     std::filesystem::remove_all(path);
     std::filesystem::create_directory(path);
   }
@@ -55,6 +58,28 @@ struct file_folder : tenon_test::scratch_file {
     return all;
   }
 };
+
+/// The events of all logs in a folder, each record whole, without the times at which they were written.
+std::string events_in(const file_folder& folder) {
+  std::vector<std::string> logs;
+  for (const auto& each : std::filesystem::directory_iterator(folder.path)) {
+    auto bytes = io::read_bytes("test", each.path());
+    std::string events = "log\n";
+    for (std::size_t at = 0; at < bytes.size();) {
+      const std::span rest = std::span(bytes).subspan(at);
+      const std::uint64_t length = rest.size() < 12 ? rest.size() : io::little_endian<8>(rest);
+      if (rest.size() < 16 + length) return "a part of a record";
+      constexpr std::size_t time = 9;  // a key and a double, the first field
+      events.append(rest.begin() + 12 + time, rest.begin() + 12 + static_cast<std::ptrdiff_t>(length));
+      events += '\n', at += 16 + static_cast<std::size_t>(length);
+    }
+    logs.push_back(events);
+  }
+  std::sort(logs.begin(), logs.end());
+  std::string all;
+  for (const auto& each : logs) all += each;
+  return all;
+}
 
 tenon::tensor<float, rank<2>> drawn(std::uint64_t seed) {
   return tenon::tensor<float, rank<2>>(tenon::uniform<float>(rank<2>(11, 3), seed, -1.0f, 1.0f));
@@ -134,6 +159,57 @@ TEST_CASE("a file that cannot be written is the old one", "[files]") {
   CHECK(write_holds("csv_log: a new one", [&](written& all) { train::csv_log(all.path, {"loss"}); }));
 }
 
+TEST_CASE("a log of rows that cannot go on is the old one", "[files]") {
+  struct logged {
+    file_folder folder{"faults_csv_log"};
+    std::filesystem::path path = folder.path / "log";
+    logged() {
+      train::csv_log log(path, {"loss", "lr"});
+      for (int step = 0; step < 20; ++step) log.add(step, {1.0 / (1 + step), 0.1});
+    }
+  };
+  const auto make = [] { return std::make_unique<logged>(); };
+  const auto content = [](logged& all) { return all.folder.content(); };
+  CHECK(
+      attack(
+          "csv_log: one that goes on", make, [](logged& all) { train::csv_log(all.path, {"loss", "lr"}, 12); }, content)
+          .is_good());
+  CHECK(attack(
+            "csv_log: one that goes on, its row", make,
+            [](logged& all) {
+              train::csv_log log(all.path, {"loss", "lr"}, 20);
+              log.add(20, {0.5, 0.25}), log.flush();
+            },
+            content)
+            .is_good());
+}
+
+TEST_CASE("events that cannot be written leave whole ones, and no file that has none", "[files]") {
+  struct logging {
+    file_folder folder{"faults_events"};
+    std::unique_ptr<train::tensorboard_log> log;
+  };
+  const auto make = [] { return std::make_unique<logging>(); };
+  const auto make_begun = [&] {
+    auto all = make();
+    all->log = std::make_unique<train::tensorboard_log>(all->folder.path);
+    all->log->add("loss", 1, 0.5);
+    return all;
+  };
+  const auto events = [](logging& all) { return events_in(all.folder); };
+  CHECK(attack(
+            "tensorboard_log: a new one", make, [](logging& all) { train::tensorboard_log(all.folder.path); }, events)
+            .is_good());
+  CHECK(attack(
+            "tensorboard_log: one that goes on", make_begun,
+            [](logging& all) { train::tensorboard_log(all.folder.path, 7); }, events)
+            .is_good());
+  CHECK(attack(
+            "tensorboard_log: a number", make_begun,
+            [](logging& all) { all.log->add("a tag that lies in no string itself", 2, 0.25); }, events)
+            .is_good());
+}
+
 TEST_CASE("rows and plots that cannot be written leave whole ones", "[files]") {
   struct logging {
     file_folder folder{"faults_logged"};
@@ -167,5 +243,33 @@ TEST_CASE("what a file is loaded into is as it was, or as the file is", "[files]
   CHECK(attack(
             "read_npy", [] { return std::make_unique<array>(); },
             [&](array& all) { all.x = io::read_npy<float, 2>(path); }, [](array& all) { return bits_of(all.x); })
+            .is_good());
+}
+
+TEST_CASE("a table that cannot be read leaves what was read before", "[files]") {
+  const tenon_test::scratch_file file("faults_table");
+  file.write(
+      tenon_test::bytes_of("width,length,the name of a species\n1.5,2,\"one, in quotes, of two\"\n"
+                           "3,1e-400,another one of two\n-4,5,another one of two\n"));
+  struct table {
+    tenon::tensor<float, rank<2>> numbers;
+    io::csv_classes classes;
+    std::vector<std::string> texts;
+  };
+  const auto bits = [](table& all) {
+    std::string found = bits_of(all.numbers) + bits_of(all.classes.labels);
+    for (const auto* each : {&all.classes.names, &all.texts}) {
+      for (const auto& text : *each) found += text + "\n";
+    }
+    return found;
+  };
+  CHECK(attack(
+            "csv_table", [] { return std::make_unique<table>(); },
+            [&](table& all) {
+              const io::csv_table read(file.path);
+              const std::string name = read.names()[2];
+              all = {read.columns<float>({"width", "length"}), read.classes(name), read.texts(name)};
+            },
+            bits)
             .is_good());
 }

@@ -83,11 +83,7 @@ struct called {
 template <class Make, class Step>
 bool step_holds(const std::string& name, const Make& make, const Step& step) {
   using subject = typename decltype(make())::element_type;
-  const auto whole = [&](subject& all) {
-    nn::forward_attempt attempt(all.layer);
-    step(all);
-    attempt.succeed();
-  };
+  const auto whole = [&](subject& all) { nn::attempt_forward(all.layer, [&] { step(all); }); };
   const auto forward = [](subject& all) { static_cast<void>(all.layer.forward(all.x)); };
   const auto lasting = [](subject& all) { return lasting_bits(all.layer); };
   const auto results = [](subject& all) { return all.result + gradient_bits(all.layer); };

@@ -61,8 +61,8 @@ TEST_CASE("an epoch that failed is read again, whole", "[loaders]") {
   const auto copied = [](reading& all) {
     read(all, [](auto& loader) { return data::batches_in<tenon::host>(loader, 1); });
   };
-  CHECK(attack("loader: an epoch", make, plain, position_bits, batch_bits, fault_threads::all).is_good());
-  CHECK(attack("loader: an epoch in a space", make, copied, position_bits, batch_bits, fault_threads::all).is_good());
+  CHECK(attack("loader: an epoch", make, plain, position_bits, batch_bits, {fault_threads::all}).is_good());
+  CHECK(attack("loader: an epoch in a space", make, copied, position_bits, batch_bits, {fault_threads::all}).is_good());
 }
 
 TEST_CASE("a first batch that cannot be copied leaves the loader as it was", "[loaders]") {

@@ -122,3 +122,38 @@ TEST_CASE("weights become averages all at once", "[optimizers]") {
             "average: copy_to", make, [](subject& all) { all.stepped.copy_to(all.net); }, stepped_bits<subject>)
             .is_good());
 }
+
+TEST_CASE("gradients that were accumulated outlive a part without memory", "[optimizers]") {
+  using network = decltype(tenon::nn::sequential(tenon::nn::linear<3, 40>{}, tenon::nn::linear<40, 2>{}));
+  struct subject {
+    network net = tenon::nn::sequential(tenon::nn::linear<3, 40>{}, tenon::nn::linear<40, 2>{});
+    tenon::distributed::alone all{};
+    tenon::distributed::data_parallel<network, tenon::distributed::alone> parallel{net, all};
+    tenon::nn::pass<network, tenon::shape<tenon::dyn, 3>> pass{net};
+    tenon::tensor<float, tenon::shape<tenon::dyn, 3>> x{
+        tenon::uniform<float>(tenon::shape<tenon::dyn, 3>(6, 3), 1, -1.0f, 1.0f)};
+
+    void accumulate(float factor) { parallel.accumulate(pass, x.view(), pass.forward(x.view()) * factor, {6}); }
+    void backward() { parallel.backward(pass, x.view(), pass.forward(x.view()) * 0.5f, {6}); }
+    std::string gradients() {
+      std::string bits;
+      net.visit_parameters([&](const auto&, auto& parameter) { bits += bits_of(parameter.gradient); });
+      return bits;
+    }
+  };
+  const auto make = [] { return std::make_unique<subject>(); };
+  const auto make_behind = [&] {
+    auto all = make();
+    all->accumulate(1);
+    return all;
+  };
+  const auto nothing = [](subject&) { return std::string(); };
+  const auto with_the_next = [](subject& all) { return all.backward(), all.gradients(); };
+  const auto accumulate = [](subject& all) { all.accumulate(2); };
+  CHECK(attack("data_parallel: a first part", make, accumulate, nothing, with_the_next).is_good());
+  CHECK(attack("data_parallel: a second part", make_behind, accumulate, nothing, with_the_next).is_good());
+  CHECK(attack(
+            "data_parallel: backward behind a part", make_behind, [](subject& all) { all.backward(); }, nothing,
+            [](subject& all) { return all.gradients(); })
+            .is_good());
+}

@@ -27,14 +27,17 @@
 namespace {
 
 std::atomic<long> calls_left = 0;  // until one fails; 0 where none will
-std::atomic<bool> counts_all = false, counts_threads_only = false, has_failed_call = false;
+std::atomic<tenon_test::fault_calls> counted_calls = tenon_test::fault_calls::every;
+std::atomic<bool> counts_all = false, has_failed_call = false, has_failed_call_elsewhere = false;
 thread_local bool counts_own = false;
 
-/// Whether this call is the one that fails.
-bool fails_here(bool starts_thread = false) {
-  if (counts_threads_only && !starts_thread) return false;
+/// Whether this call, of this kind, is the one that fails.
+bool fails_here(tenon_test::fault_calls kind = tenon_test::fault_calls::every) {
+  const auto counted = counted_calls.load();
+  if (counted != tenon_test::fault_calls::every && counted != kind) return false;
   if (calls_left.load(std::memory_order_relaxed) <= 0 || !(counts_own || counts_all)) return false;
   if (calls_left.fetch_sub(1) != 1) return false;
+  has_failed_call_elsewhere = !counts_own;
   has_failed_call = true;
   return true;
 }
@@ -44,7 +47,7 @@ int refused(int reason) {
 }
 
 void* allocated(std::size_t bytes, std::size_t alignment) {
-  if (fails_here()) throw std::bad_alloc();
+  if (fails_here(tenon_test::fault_calls::memory)) throw std::bad_alloc();
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   if (void* const memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return memory;
   throw std::bad_alloc();
@@ -55,13 +58,14 @@ void* allocated(std::size_t bytes, std::size_t alignment) {
 namespace tenon_test {
 
 fault_scope::fault_scope(long place, fault_threads whose, fault_calls calls) {
-  has_failed_call = false;
-  counts_threads_only = calls == fault_calls::threads;
+  has_failed_call = has_failed_call_elsewhere = false;
+  counted_calls = calls;
   counts_own = true, counts_all = whose == fault_threads::all;
   calls_left = place;
 }
 fault_scope::~fault_scope() { calls_left = 0, counts_own = false, counts_all = false; }
 bool fault_scope::has_failed() const { return has_failed_call; }
+bool fault_scope::has_failed_elsewhere() const { return has_failed_call_elsewhere; }
 bool refuses_threads() { return TENON_TEST_SANITIZED == 0; }
 
 }  // namespace tenon_test
@@ -114,7 +118,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
                    void* argument) noexcept(noexcept(::pthread_create(thread, attributes, start, argument))) {
   using create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto system_create = reinterpret_cast<create>(dlsym(RTLD_NEXT, "pthread_create"));
-  return fails_here(true) ? EAGAIN : system_create(thread, attributes, start, argument);
+  return fails_here(tenon_test::fault_calls::threads) ? EAGAIN : system_create(thread, attributes, start, argument);
 }
 #endif
 

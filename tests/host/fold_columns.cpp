@@ -34,7 +34,7 @@ tenon::tensor<float, rank<2>> random_matrix(tenon::index rows, tenon::index colu
 TEST_CASE("rows of states are combined as single states are", "[fold_columns]") {
   for (const tenon::index rows : {1, 2, 3, 5, 8, 13, 64, 100}) {
     tenon::cascade<ordered_monoid, unsigned> single;
-    tenon::detail::cascade_of_rows<ordered_monoid, unsigned> several(3, rows);
+    tenon::detail::cascade_of_rows<ordered_monoid, unsigned> several(3, rows, nullptr);
     for (tenon::index row = 0; row < rows; ++row) {
       const auto value = static_cast<unsigned>(row * row + 7);
       single.push(value);

@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -28,6 +29,20 @@ struct fragile : nn::stateless {
   auto forward(const Input& input) const {
     if (is_broken) throw tenon::error("it is broken");
     return input * 1.0f;
+  }
+};
+
+/// Passes its input on, and can take nothing back.
+struct irrevocable : fragile {
+  int passes = 0;
+
+  template <class Input>
+  void prepare(const Input&) {
+    ++passes;
+  }
+  int forward_count() const { return passes; }
+  void undo_forward(int count) {
+    if (passes > count) throw tenon::error("the device is lost");
   }
 };
 
@@ -59,4 +74,12 @@ TEMPLATE_LIST_TEST_CASE("a forward pass that fails draws no masks and moves no s
     CHECK(tenon_test::numbers_of<TestType>(norm.running_var) ==
           tenon_test::numbers_of<TestType>(expected_norm.running_var));
   }
+}
+
+TEST_CASE("a forward pass that cannot be taken back is an exception of its own", "[forward_attempt]") {
+  auto net = nn::sequential(nn::linear<3, 4>{}, irrevocable{}, fragile{});
+  const auto x = tenon_test::made_tensor<float, tenon::host>(shape<dyn, 3>(5, 3), tenon_test::scattered);
+  nn::pass<decltype(net), shape<dyn, 3>> pass(net);
+  tenon::get<2>(net.layers).is_broken = true;
+  CHECK(tenon_test::text_of<tenon::error>([&] { pass.forward(x.view()); }) == "the device is lost");
 }

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <new>
 #include <tenon/contraction/host_attention.hpp>
 #include <tenon/contraction/host_byte_windows.hpp>
 #include <tenon/contraction/host_depthwise.hpp>
@@ -99,16 +101,33 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
   }
 }
 
-/// Calls `run(position)` for each batch. Where there are enough of them, each is one thread's work.
+/// Calls `run(position)` for each batch. Where there are enough of them, each is one thread's work. A batch takes its
+/// memory before it writes, and all take as much: those that a thread has none for are done by one that has.
 template <int Rank, class Run>
 void run_batches(const product_extents<Rank>& extents, const Run& run) {
-  const auto run_all = [&](index first, index last) {
-    for (index batch = first; batch < last; ++batch) run(extents.batch_position(batch));
+  const auto run_all = [&](array<index, 2>& range) {
+    for (; range[0] < range[1]; ++range[0]) run(extents.batch_position(range[0]));
   };
-  const index batches = extents.batch_count();
-  if (batches < thread_count()) return run_all(0, batches);
-  const index work = extents.rows * extents.columns * extents.depth;
-  parallel_for(batches, 1 + (index{1} << 20) / (work + 1), run_all);
+  const index batches = extents.batch_count(), work = extents.rows * extents.columns * extents.depth;
+  const index grain = 1 + (index{1} << 20) / (work + 1), parts = part_count(batches, grain);
+  array<index, 2> whole{{0, batches}};
+  if (batches < thread_count() || parts <= 1) return run_all(whole);
+  auto* const left = product_workspace<array<index, 2>, 25>(parts);  // batches that parts have not done
+  std::fill(left, left + parts, array<index, 2>{});
+  const auto run_with_memory = [&](array<index, 2>& range) {
+    try {
+      run_all(range);
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  parallel_parts(batches, grain, parts, [&](index first, index last, index part) {
+    left[part] = {{first, last}};
+    run_with_memory(left[part]);
+  });
+  const auto is_left = [](const array<index, 2>& range) { return range[0] < range[1]; };
+  if (std::none_of(left, left + parts, is_left)) return;
+  run_in_turns(static_cast<int>(parts), [&] { std::for_each(left, left + parts, run_with_memory); });
+  if (std::any_of(left, left + parts, is_left)) throw std::bad_alloc();
 }
 
 }  // namespace detail

@@ -139,12 +139,14 @@ struct host_attention {
                                  packed_matrix::template of<5>(value, keys, columns)};
     const index blocks = (queries + block_rows - 1) / block_rows;
     const index work = block_rows * keys * (features + columns);
-    parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
+    const array<index, 2> lengths{{block_keys, packed.values.columns.padded()}};
+    const index grain = 1 + (index{1} << 20) / (work + 1), parts = part_count(blocks, grain);
+    const block_memory memory = memory_for(parts, detail::round_up(block_rows, tile::step), lengths);
+    parallel_parts(blocks, grain, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
         const index number = item % 2 == 0 ? item / 2 : blocks - 1 - item / 2;  // causal ones have less work before
         const index row = number * block_rows, count = detail::least(block_rows, queries - row);
-        query_block block =
-            make_block(row, count, detail::round_up(count, tile::step), {{block_keys, packed.values.columns.padded()}});
+        query_block block = make_block({{row, count, detail::round_up(count, tile::step)}}, lengths, memory.of(part));
         const index end = keys_seen(block);
         for (index panel = 0; panel < packed.keys.columns.panels; panel += block_panels) {
           if (packed.keys.columns.first_column(panel) >= end) break;
@@ -157,7 +159,8 @@ struct host_attention {
   /// A few queries read keys and values where they lie.
   template <int Few, class Epilogue>
   void run_few(const matrix_memory<T>& key_lines, const matrix_memory<T>& value_lines, const Epilogue& epilogue) const {
-    query_block block = make_block(0, queries, Few, {{few_keys, detail::round_up(columns, tile::lanes)}});
+    const array<index, 2> lengths{{few_keys, detail::round_up(columns, tile::lanes)}};
+    query_block block = make_block({{0, queries, Few}}, lengths, memory_for(1, Few, lengths));
     const index end = keys_seen(block);
     for (index first = 0; first < end; first += few_keys) {
       const index count = detail::least(few_keys, keys - first);
@@ -178,16 +181,40 @@ struct host_attention {
     finish(block, epilogue);
   }
 
-  /// `count` queries from `first` on, in `lines` rows; `lengths` are those of rows of scores and of sums.
-  query_block make_block(index first, index count, index lines, const array<index, 2>& lengths) const {
+  /// What the blocks of several threads are made in, and how much of each a thread has.
+  struct block_memory {
+    T *queries, *scores, *beside, *sums;
+    index query_size, score_size, sum_size;
+
+    block_memory of(index part) const {
+      block_memory own = *this;
+      own.queries += part * query_size, own.scores += part * score_size, own.sums += part * sum_size;
+      if constexpr (HasBias || HasFactor) own.beside += part * score_size;
+      return own;
+    }
+  };
+  /// Blocks have `lines` rows; `lengths` are those of rows of scores and of sums.
+  block_memory memory_for(index parts, index lines, const array<index, 2>& lengths) const {
+    block_memory memory{};
+    memory.query_size = detail::spread_pitch<T>(lines * detail::spread_pitch<T>(features));
+    memory.score_size = detail::spread_pitch<T>(lines * (lengths[0] + tile::lanes));
+    memory.sum_size = detail::spread_pitch<T>(lines * lengths[1]);
+    memory.queries = detail::product_workspace<T, 6>(parts * memory.query_size);
+    memory.scores = detail::product_workspace<T, 7>(parts * memory.score_size);
+    if constexpr (HasBias || HasFactor) memory.beside = detail::product_workspace<T, 8>(parts * memory.score_size);
+    memory.sums = detail::product_workspace<T, 9>(parts * memory.sum_size);
+    return memory;
+  }
+  /// `rows[1]` queries from `rows[0]` on, in `rows[2]` rows.
+  query_block make_block(const array<index, 3>& rows, const array<index, 2>& lengths,
+                         const block_memory& memory) const {
+    const index first = rows[0], count = rows[1], lines = rows[2];
     query_block block{};
     block.first = first, block.count = count, block.lines = lines;
     block.query_pitch = detail::spread_pitch<T>(features), block.score_pitch = lengths[0] + tile::lanes;
     block.sum_pitch = lengths[1];
-    block.queries = detail::product_workspace<T, 6>(lines * block.query_pitch);
-    block.scores = detail::product_workspace<T, 7>(lines * block.score_pitch);
-    if constexpr (HasBias || HasFactor) block.beside = detail::product_workspace<T, 8>(lines * block.score_pitch);
-    block.sums = detail::product_workspace<T, 9>(lines * block.sum_pitch);
+    block.queries = memory.queries, block.scores = memory.scores, block.beside = memory.beside;
+    block.sums = memory.sums;
     pack_left<products>(query, {first, count, 0, features}, lines, block.queries, block.query_pitch);
     std::fill(block.sums, block.sums + lines * block.sum_pitch, T(0));
     return block;

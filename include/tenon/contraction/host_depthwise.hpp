@@ -164,8 +164,14 @@ struct depthwise_product {
       if (depth != 9 || !detail::are_neighbours(geometry) || patches.program.stride[4] != 1) return false;
       T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
       for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
-      parallel_for(rows * (columns / geometry.windows()), 1 + 65536 / geometry.windows(), [&](index first, index last) {
-        for (index item = first; item < last; ++item) run_plane(weights + item % rows * 9, item % rows, item / rows);
+      const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
+      const index parts = part_count(items, grain), width = geometry.output[1];
+      const index size = detail::spread_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
+      T* const results = detail::product_workspace<T, 8>(parts * size);
+      parallel_parts(items, grain, parts, [&](index first, index last, index part) {
+        for (index item = first; item < last; ++item) {
+          run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);
+        }
       });
       return true;
     }
@@ -173,21 +179,21 @@ struct depthwise_product {
   }
 
  private:
-  void run_plane(const T* weights, index row, index number) const {
+  static constexpr index most_columns = 2048, unit = detail::rows_together<Epilogue>;
+
+  static index rows_at_once(index width) {
+    return detail::round_up(width > most_columns ? 1 : most_columns / width, unit);
+  }
+  void run_plane(const T* weights, index row, index number, T* results) const {
     const auto& geometry = patches.geometry;
     const auto image = detail::plane_of<T>(patches, number, 0);
-    constexpr index unit = detail::rows_together<Epilogue>;
-    const index width = geometry.output[1], rows = geometry.output[0] / unit * unit;
-    const index together = detail::round_up(width > most_columns ? 1 : most_columns / width, unit);
-    T* results = detail::product_workspace<T, 8>(together * width + detail::tap_columns<T>::lanes);
+    const index width = geometry.output[1], rows = geometry.output[0] / unit * unit, together = rows_at_once(width);
     for (index first = 0; first < rows; first += together) {
       const index count = detail::least(together, rows - first);
       detail::sum_windows(image, weights, first, count, width, results);
       epilogue.store_tile(row, (number * geometry.output[0] + first) * width, {{1, count * width}}, results, 0);
     }
   }
-
-  static constexpr index most_columns = 2048;
 };
 
 /// The product of the gradients of a few results and the transposed patches of images in memory.

@@ -138,12 +138,21 @@ struct phase_product {
     index planes = columns / windows;
     for (int axis = 0; axis < rank - 2; ++axis) planes *= phases.dense.output[axis];
     const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, lines.rows()}});
-    const product shared{rows, channels, strip_rows, phases, lines,
-                         list_taps(phases, lines, {{rows, channels}}, strip_rows)};
+    const product shared{rows,   channels, strip_rows,
+                         phases, lines,    list_taps(phases, lines, {{rows, channels}}, strip_rows)};
     const index strips = (lines.rows() + strip_rows - 1) / strip_rows;
     const index work = rows * depth * strip_rows * lines.columns();
-    parallel_for(planes * strips, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
-      for (index item = first; item < last; ++item) run_strip(shared, item / strips, item % strips * strip_rows);
+    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
+    const array<index, 3> sizes = memory_sizes(shared);
+    const strip_memory memory{detail::product_workspace<unit, 7>(parts * sizes[0]),
+                              detail::product_workspace<sum, 2>(parts * sizes[1]),
+                              detail::product_workspace<sum, 8>(parts * sizes[2])};
+    parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
+      const strip_memory own{memory.image + part * sizes[0], memory.results + part * sizes[1],
+                             memory.sums + part * sizes[2]};
+      for (index item = first; item < last; ++item) {
+        run_strip(shared, {item / strips, item % strips * strip_rows}, own);
+      }
     });
     return true;
   }
@@ -214,17 +223,31 @@ struct phase_product {
     }
   }
 
-  /// The results of a strip of dense windows of a plane, from row `first_row` on.
-  void run_strip(const product& shared, index plane, index first_row) const {
+  /// The memory of a thread, and how much of each it takes.
+  struct strip_memory {
+    unit* image;
+    sum *results, *sums;
+  };
+  static array<index, 3> memory_sizes(const product& shared) {
+    const column_panels<Products> panels(shared.lines.numbers(shared.strip_rows));
+    const index rows = detail::least(shared.strip_rows * shared.row_step(), shared.plane_rows());
+    const index width = shared.phases.spread.output[rank - 1];
+    return {{detail::spread_pitch<unit>(shared.lines.size(shared.channels, shared.strip_rows) + tile::width),
+             detail::spread_pitch<sum>(tile::height * rows * width),
+             detail::spread_pitch<sum>(shared.column_phases() * tile::height * panels.padded())}};
+  }
+
+  /// The results of a strip of dense windows of the plane `at[0]`, from row `at[1]` on.
+  void run_strip(const product& shared, const array<index, 2>& at, const strip_memory& memory) const {
     const lines_type& lines = shared.lines;
+    const index plane = at[0], first_row = at[1];
+    unit* const image = memory.image;
     const phases_type& phases = shared.phases;
     const index count = detail::least(shared.strip_rows, lines.rows() - first_row);
-    unit* const image =
-        detail::product_workspace<unit, 7>(lines.size(shared.channels, shared.strip_rows) + tile::width);
     lines.copy(patches, {plane * lines.rows() + first_row, count, shared.strip_rows}, {{0, shared.channels}}, image);
     const index result_row = first_row * shared.row_step(), width = phases.spread.output[rank - 1];
     const index result_rows = detail::least(count * shared.row_step(), shared.plane_rows() - result_row);
-    sum* const results = detail::product_workspace<sum, 2>(tile::height * result_rows * width);
+    sum* const results = memory.results;
     const index inner = shared.row_phases() * shared.column_phases();
     for (index outer = 0; outer < phases.count(0, rank - 2); ++outer) {
       const index result_plane = phases.result_plane(plane, outer);
@@ -232,7 +255,7 @@ struct phase_product {
       index height = 0;
       for (index row = 0; row < shared.rows; row += height) {
         height = detail::tile_rows<Products>(padded_rows(shared.rows) - row);
-        multiply_phases(shared, shared.weights + outer * inner, {row, height, image, count, result_rows}, results);
+        multiply_phases(shared, shared.weights + outer * inner, {row, height, image, count, result_rows}, memory);
         const index stored = detail::least(height, shared.rows - row);
         epilogue.store_tile(row, (result_plane * shared.plane_rows() + result_row) * width,
                             {{stored, result_rows * width}}, results, result_rows * width);
@@ -246,10 +269,11 @@ struct phase_product {
     index count, result_rows;
   };
   /// All results of a tile's rows, as they lie in the result.
-  static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part, sum* results) {
+  static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part,
+                              const strip_memory& memory) {
     const column_panels<Products> panels(shared.lines.numbers(part.count));
     const index width = shared.phases.spread.output[rank - 1], apart = part.height * panels.padded();
-    sum* const sums = detail::product_workspace<sum, 8>(shared.column_phases() * apart);
+    sum *const results = memory.results, *const sums = memory.sums;
     for (index from = 0; from < shared.row_phases(); ++from) {
       for (index column = 0; column < shared.column_phases(); ++column, ++weights) {
         detail::multiply_windows<Products>(*weights, {{part.row, part.height}}, panels, part.image,

@@ -27,6 +27,7 @@ struct host_product {
 
   /// All results, part by part.
   void run(index rows, index columns, index depth) const {
+    if (rows > blocks::most_rows || columns > blocks::most_columns) reserve(depth);
     for (index row = 0; row < rows; row += blocks::most_rows) {
       for (index column = 0; column < columns; column += blocks::most_columns) {
         const index width = detail::least(blocks::most_columns, columns - column);
@@ -50,6 +51,14 @@ struct host_product {
       return sums + columns.first_column(panel) * padded_rows + row * columns.width(panel);
     }
   };
+
+  /// Takes what parts behind the first may need and that one may not: it has written results by then.
+  static void reserve(index depth) {
+    const index steps = (blocks::depth(depth) + Products::group - 1) / Products::group;
+    detail::product_workspace<unit, 1>(tile::height * detail::spread_pitch<unit>(steps));
+    detail::product_workspace<unit, 2>(tile::width * right_panel_rows<Products>(steps));
+    detail::product_workspace<unit, 3>(thread_count() * detail::spread_pitch<unit>(tile::width * steps));
+  }
 
   void run_part(const product_part& part, const panels& columns) const {
     const index step = blocks::depth(part.depth);
@@ -132,24 +141,27 @@ struct host_product {
     const index row_blocks = blocks_of_rows();
     rows = detail::round_up((part.rows + row_blocks - 1) / row_blocks, tile::height);  // as equal as may be
     const index work = block.count * tile::width * rows;
-    parallel_for(row_blocks * panel_count, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
+    const index items = row_blocks * panel_count, grain = 1 + multiplying_grain / (work + 1);
+    const index parts = part_count(items, grain), copy = detail::spread_pitch<unit>(tile::width * block.steps);
+    unit* const copies = block.right.first_packed == 0 ? nullptr : detail::product_workspace<unit, 3>(parts * copy);
+    parallel_parts(items, grain, parts, [&](index first, index last, index number) {
       for (index item = first; item < last; ++item) {
         const index row = item / panel_count * rows;
-        run_panel(block, item % panel_count, row, detail::least(part.rows, row + rows));
+        run_panel(block, item % panel_count, {row, detail::least(part.rows, row + rows)},
+                  copies == nullptr ? nullptr : copies + number * copy);
       }
     });
   }
 
-  /// The tiles of a panel of columns in the rows `begin` to `end` - 1. The first one copies a panel that is read where
-  /// it lies, for those that follow.
-  void run_panel(const depth_block& block, index panel, index begin, index end) const {
+  /// The tiles of a panel of columns in the rows `rows[0]` to `rows[1]` - 1. The first one copies a panel that is read
+  /// where it lies to `copy`, for those that follow.
+  void run_panel(const depth_block& block, index panel, const array<index, 2>& rows, unit* copy) const {
+    const index begin = rows[0], end = rows[1];
     const index column = block.columns.first_column(panel), width = block.columns.width(panel);
     const bool is_packed = block.right.is_packed(column);
     tile_operands<Products> operands{nullptr,    block.right.at(column), 1, 0, is_packed ? width : block.right.step,
                                      block.steps};
-    if (!is_packed && end - begin > tile::step) {
-      operands.copied = detail::product_workspace<unit, 3>(tile::width * block.steps);
-    }
+    if (!is_packed && end - begin > tile::step) operands.copied = copy;
     result_rows<sum> plain{nullptr, 0};
     if (block.is_last && block.part.columns - column >= width) {
       plain = epilogue.template plain_rows<sum>(block.part.row, block.part.column + column, width);

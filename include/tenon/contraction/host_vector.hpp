@@ -178,9 +178,12 @@ struct vector_product {
   template <int Few>
   void add_rows(const T* few, const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
     constexpr index block = 4096 / Few, unit = 64;
-    parallel_for((columns + unit - 1) / unit, 1 + 65536 / (depth * unit + 1), [&](index first, index last) {
+    const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
+    const index parts = part_count(units, grain), size = detail::spread_pitch<T>(Few * block);
+    T* const memory = detail::product_workspace<T, 5>(parts * size);
+    parallel_parts(units, grain, parts, [&](index first, index last, index part) {
       const index end = detail::least(columns, last * unit);
-      T* results = detail::product_workspace<T, 5>(Few * block);
+      T* const results = memory + part * size;
       for (index column = first * unit; column < end; column += block) {
         const index count = detail::least(block, end - column);
         const index pitch = pitch_of(count);

@@ -186,9 +186,7 @@ struct host_weight_gradient {
   }
   static index shares(index count, index share) { return (count + share - 1) / share; }
   /// As few shares as may be of at most `most`, at least one, and as equal as may be.
-  static index even_share(index count, index most) {
-    return shares(count, shares(count, std::max(most, index{1})));
-  }
+  static index even_share(index count, index most) { return shares(count, shares(count, std::max(most, index{1}))); }
 
   /// The gradients of windows, as panels of outputs: those of a window lie side by side.
   void pack_gradients(const product& shared, const strip& part) const {
@@ -262,9 +260,11 @@ struct host_weight_gradient {
 
   /// Sums of taps by outputs become results of outputs by taps.
   void store(const tap_blocks& blocks, const panels& outputs, index rows, const sum* sums) const {
-    const index width = blocks.in_block * blocks.taps;
-    parallel_for(blocks.count(), 1 + grain / 32 / (rows * width), [&](index first, index last) {
-      sum* const results = detail::product_workspace<sum, 8>(rows * width);
+    const index width = blocks.in_block * blocks.taps, least = 1 + grain / 32 / (rows * width);
+    const index parts = part_count(blocks.count(), least), size = detail::spread_pitch<sum>(rows * width);
+    sum* const memory = detail::product_workspace<sum, 8>(parts * size);
+    parallel_parts(blocks.count(), least, parts, [&](index first, index last, index part) {
+      sum* const results = memory + part * size;
       for (index block = first; block < last; ++block) {
         const index count = blocks.channels_of(block) * blocks.taps;
         simd::copy_matrix(results, sums + block * blocks.padded_taps() * outputs.padded(),

@@ -129,14 +129,21 @@ struct window_product {
     index* offsets = detail::product_workspace<index, 6>(depth + detail::listed_ahead);
     lines.find_taps(channels, strip_rows, offsets);
     weight::pad(offsets, depth);
-    const product shared{rows, channels, strip_rows, lines,
-                         {detail::prepare_weight<Products>(left, rows, depth), depth, offsets}};
+    const product shared{
+        rows, channels, strip_rows, lines, {detail::prepare_weight<Products>(left, rows, depth), depth, offsets}};
     const index used_rows = plane_rows / rows_together * rows_together;
     const index strips = (used_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
-    parallel_for(planes * strips, 1 + multiplying_grain / (work + 1), [&](index first, index last) {
+    const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
+    const index image_size = detail::spread_pitch<unit>(lines.size(channels, strip_rows) + tile::width);
+    const index result_size =
+        detail::spread_pitch<sum>(tile::height * column_panels<Products>(lines.numbers(strip_rows)).padded());
+    unit* const images = detail::product_workspace<unit, 7>(parts * image_size);
+    sum* const results = detail::product_workspace<sum, 8>(parts * result_size);
+    parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
         const index row = item % strips * strip_rows, count = detail::least(strip_rows, used_rows - row);
-        run_strip(shared, item / strips * plane_rows + row, count);
+        run_strip(shared, {item / strips * plane_rows + row, count},
+                  {images + part * image_size, results + part * result_size});
       }
     });
   }
@@ -152,14 +159,20 @@ struct window_product {
     lines_type lines;
     weight listed;
   };
-  /// `count` rows of windows from `first_row` on.
-  void run_strip(const product& shared, index first_row, index count) const {
+  /// The memory of a thread.
+  struct strip_memory {
+    unit* image;
+    sum* results;
+  };
+  /// `rows[1]` rows of windows from `rows[0]` on.
+  void run_strip(const product& shared, const array<index, 2>& rows, const strip_memory& memory) const {
     const lines_type& lines = shared.lines;
-    unit* image = detail::product_workspace<unit, 7>(lines.size(shared.channels, shared.strip_rows) + tile::width);
+    const index first_row = rows[0], count = rows[1];
+    unit* const image = memory.image;
+    sum* const results = memory.results;
     lines.copy(patches, {first_row, count, shared.strip_rows}, {{0, shared.channels}}, image);
     const column_panels<Products> panels(lines.numbers(count));
     const index pitch = panels.padded();
-    sum* results = detail::product_workspace<sum, 8>(tile::height * pitch);
     index height = 0;
     for (index row = 0; row < shared.rows; row += height) {
       height = detail::tile_rows<Products>(shared.rows - row);

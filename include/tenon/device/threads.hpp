@@ -7,6 +7,7 @@
 #include <exception>
 #include <tenon/base/array.hpp>
 #include <tenon/base/error.hpp>
+#include <type_traits>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -55,19 +56,23 @@ namespace detail {
 /// Any loop body; what is compiled for a loop is a call through this, once for all.
 struct loop_body {
   const void* body;
-  void (*run)(const void* body, index first, index last);
+  void (*run)(const void* body, index first, index last, index part);
 };
 
 template <class Body>
-void run_body(const void* body, index first, index last) {
-  (*static_cast<const Body*>(body))(first, last);
+void run_body(const void* body, index first, index last, [[maybe_unused]] index part) {
+  if constexpr (std::is_invocable_v<const Body&, index, index, index>) {
+    (*static_cast<const Body*>(body))(first, last, part);
+  } else {
+    (*static_cast<const Body*>(body))(first, last);
+  }
 }
 
 /// Part `part` of `parts` of [0, count), in units of `grain`.
 inline void run_part(index count, index grain, index part, index parts, const loop_body& body) {
   const index units = (count + grain - 1) / grain;
   const index first = units * part / parts * grain, last = units * (part + 1) / parts * grain;
-  if (first < count && first < last) body.run(body.body, first, last < count ? last : count);
+  if (first < count && first < last) body.run(body.body, first, last < count ? last : count, part);
 }
 
 #if defined(_OPENMP)
@@ -86,18 +91,22 @@ inline void run_parts(index count, index grain, index parts, const loop_body& bo
 }
 #endif
 
-inline void run_loop(index count, index grain, const loop_body& body) {
+inline void run_loop(index count, [[maybe_unused]] index grain, [[maybe_unused]] index parts, const loop_body& body) {
   if (count <= 0) return;
 #if defined(_OPENMP)
-  const index units = (count + grain - 1) / grain;
-  const index threads = units > 1 ? static_cast<index>(thread_count()) : 1;
-  if (threads > 1) return run_parts(count, grain, threads < units ? threads : units, body);
+  if (parts > 1) return run_parts(count, grain, parts, body);
 #endif
-  (void)grain;
-  body.run(body.body, 0, count);
+  body.run(body.body, 0, count, 0);
 }
 
 }  // namespace detail
+
+/// How many parts `parallel_for` would make here.
+inline index part_count(index count, index grain) {
+  const index units = count > 0 ? (count + grain - 1) / grain : 0;
+  const index threads = units > 1 ? static_cast<index>(thread_count()) : 1;
+  return threads < units ? threads : units;
+}
 
 /// One of several threads that go through the same steps together.
 struct thread_team {
@@ -131,11 +140,35 @@ void run_team(int most, Body&& body) {
   body(thread_team{0, 1});
 }
 
+/// Calls `body()` on each of at most `most` threads, one after the other.
+/// throws    what the last body to fail throws; the others are called all the same
+template <class Body>
+void run_in_turns(int most, const Body& body) {
+  std::exception_ptr failure;
+  run_team(most, [&](const thread_team& team) {
+    for (int turn = 0; turn < team.count; ++turn) {
+      try {
+        if (turn == team.number) body();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      team.wait();
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
 /// Calls `body(begin, end)` for parts that cover [0, count), each of at least `grain` but for the last. Parts run on
 /// several threads when there is more than one grain; an exception of any part reaches the caller.
 template <class Body>
 void parallel_for(index count, index grain, const Body& body) {
-  detail::run_loop(count, grain, {&body, &detail::run_body<Body>});
+  detail::run_loop(count, grain, part_count(count, grain), {&body, &detail::run_body<Body>});
+}
+/// The same in `parts` parts, as many as `part_count` tells: `body(begin, end, part)` has the number of its part, by
+/// which it finds memory that was taken before any part began. Where there is too little, nothing has been written.
+template <class Body>
+void parallel_parts(index count, index grain, index parts, const Body& body) {
+  detail::run_loop(count, grain, parts, {&body, &detail::run_body<Body>});
 }
 
 }  // namespace tenon

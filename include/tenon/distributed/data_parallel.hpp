@@ -67,29 +67,34 @@ class data_parallel {
   }
 
   /// Adds the gradients of a part of this rank's batch to what the next `backward` makes: for batches that do not fit
-  /// into memory. Parameters must not move between. Where the pass throws, nothing is added; where what comes behind it
-  /// does, all that was added is forgotten.
+  /// into memory. Parameters must not move between. Whatever is thrown, nothing is added, and it may be tried again.
+  /// cost      the memory of all gradients once more, and a copy of them in each part
   template <class Pass, class Input, class Gradient>
   void accumulate(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
     pass.backward(input, gradient);
     begin(part);
     pack_until(gradient_place::no_layer);
-    has_gradients_ = true;
+    std::swap(memory_, accumulated_);
+    accumulated_facts_ = facts_;
+    has_accumulated_ = true;
   }
   /// The backward pass of this rank's examples: `gradient` is that of the mean loss over them. Leaves in every
   /// parameter the gradient of the mean over the examples of all ranks, accumulated ones included.
   /// throws    communication_error when a rank is lost; whatever is thrown, gradients are then of no use, and what was
-  ///           accumulated is forgotten
+  ///           accumulated is kept. It may be tried again unless sums over ranks have begun, which is when the last
+  ///           layers are done: the others then wait for sums that this rank has left
   template <class Pass, class Input, class Gradient>
   batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
-    if (all_.size() == 1 && !has_gradients_) return pass.backward(input, gradient), part;
+    if (all_.size() == 1 && !has_accumulated_) return pass.backward(input, gradient), part;
     begin(part);
     space::copy_from_host(memory_.data(), facts_.begin(), sizeof(facts_));
     const auto done = [this](int layer) { pack_until(layer), start_full_buckets(); };
     if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
     else pass.backward(input, gradient);
     done(gradient_place::no_layer);
-    return collect();
+    const batch_part whole = collect();
+    has_accumulated_ = false;
+    return whole;
   }
 
  private:
@@ -107,16 +112,19 @@ class data_parallel {
   /// The sums at elements of all gradients.
   view<T, rank<1>, space> sums_of(index first, index count) { return {memory_.data() + first, rank<1>(count)}; }
 
-  /// A part begins: nothing of it is packed.
+  /// A part begins with what was accumulated; nothing of its own is packed.
   void begin(const batch_part& part) {
-    if (memory_.count() == 0) memory_ = storage<T, space>(layout_.elements());
-    if (!has_gradients_) sums_of(0, memory_.count()) = T{0}, facts_ = {};
+    if (has_accumulated_) {
+      memory_ = accumulated_, facts_ = accumulated_facts_;
+    } else {
+      if (memory_.count() == 0) memory_ = storage<T, space>(layout_.elements());
+      sums_of(0, memory_.count()) = T{0}, facts_ = {};
+    }
     examples_ = static_cast<T>(part.examples);
     facts_[0] += examples_;
     facts_[1] += static_cast<T>(part.loss) * examples_;
     facts_[2] += static_cast<T>(part.wants_to_stop);
     packed_ = started_ = 0;
-    has_gradients_ = false;  // until all of this part is there
   }
   /// Calls `body(gradient, sums)` for the parameter at a place, where it has a gradient.
   template <class Body>
@@ -169,11 +177,11 @@ class data_parallel {
   Communicator& all_;
   gradient_layout layout_;
   std::vector<typename Communicator::request> requests_;  // of each bucket
-  storage<T, space> memory_;
-  array<T, facts> facts_{};
+  storage<T, space> memory_, accumulated_;
+  array<T, facts> facts_{}, accumulated_facts_{};
   T examples_ = 0;                        // of the part under way
   std::size_t packed_ = 0, started_ = 0;  // places and buckets
-  bool has_gradients_ = false;            // accumulated ones
+  bool has_accumulated_ = false;
 };
 
 }  // namespace tenon::distributed

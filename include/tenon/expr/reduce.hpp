@@ -118,6 +118,22 @@ template <int Rank>
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_empty(const char* name, int axis, array<index, Rank> extents) {
   throw shape_error(compose_text(name, ": axis ", axis, ": extent 0, expected at least 1 (operand ", extents, ")"));
 }
+/// throws    shape_error where no value is left to fold
+template <int Rank>
+void check_not_empty(const char* operation, const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
+  for (int axis = 0; axis < Rank; ++axis) {
+    if (reduced[axis] && extents[axis] == 0) refuse_empty(operation, axis, extents);
+  }
+}
+
+/// Which axes a reduction folds, also where that is known at run time only.
+/// throws    index_error naming an axis that the operand lacks or that is named twice
+template <axes_of_reduction Axes, int Rank>
+array<bool, Rank> folded_axes(const Axes& named, const array<index, Rank>& extents,
+                              [[maybe_unused]] const char* operation) {
+  if constexpr (std::is_same_v<Axes, axes>) return named.among(extents, operation);
+  else return reduced_axes<Rank>(named);
+}
 
 }  // namespace detail
 
@@ -129,12 +145,8 @@ index folded_count(const array<bool, Rank>& reduced, const array<index, Rank>& e
   return count;
 }
 template <axes_of_reduction Axes, class Shape>
-index folded_count(const Axes& named, const Shape& extents, [[maybe_unused]] const char* operation) {
-  if constexpr (std::is_same_v<Axes, axes>) {
-    return folded_count(named.among(extents.to_array(), operation), extents.to_array());
-  } else {
-    return folded_count(reduced_axes<Shape::rank>(named), extents.to_array());
-  }
+index folded_count(const Axes& named, const Shape& extents, const char* operation) {
+  return folded_count(detail::folded_axes(named, extents.to_array(), operation), extents.to_array());
 }
 
 /// `Monoid` folded over `Axes` of the operand. A reduced axis of `axis<...>` stays, with static extent 1, so that the
@@ -173,15 +185,6 @@ struct reduction {
   }
 };
 
-namespace detail {
-template <class Monoid, int Rank>
-void check_not_empty(const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
-  for (int axis = 0; axis < Rank && !Monoid::has_identity; ++axis) {
-    if (reduced[axis] && extents[axis] == 0) refuse_empty(Monoid::name, axis, extents);
-  }
-}
-}  // namespace detail
-
 /// Composes a reduction that may have nothing to fold: its result is what the monoid starts from, as the least number
 /// where it looks for the greatest.
 template <class Monoid, class Axes, class Operand>
@@ -195,7 +198,9 @@ TENON_INLINE auto make_reduction_of_any(Axes, const Operand& operand) {
 /// throws    shape_error when no value is left to fold and the monoid has no identity
 template <class Monoid, class Axes, class Operand>
 TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
-  detail::check_not_empty<Monoid>(reduced_axes<Operand::shape_type::rank>(Axes{}), operand.shape().to_array());
+  if constexpr (!Monoid::has_identity) {
+    detail::check_not_empty(Monoid::name, reduced_axes<Operand::shape_type::rank>(Axes{}), operand.shape().to_array());
+  }
   return make_reduction_of_any<Monoid>(axes, operand);
 }
 
@@ -207,7 +212,7 @@ TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
 template <class Monoid, class Operand>
 auto make_reduction(const axes& named, const Operand& operand) {
   const auto reduced = named.among(operand.shape().to_array(), Monoid::name);
-  detail::check_not_empty<Monoid>(reduced, operand.shape().to_array());
+  if constexpr (!Monoid::has_identity) detail::check_not_empty(Monoid::name, reduced, operand.shape().to_array());
   return make_reduction<Monoid>(second_half{}, as_node(axes_apart(operand, reduced)));
 }
 

@@ -66,10 +66,12 @@ auto nanmean(Operand&& operand, Axes axes = {}) {
 
 namespace detail {
 
-/// `fold` of what is not NaN, which `neutral` stands in for; NaN where nothing else is.
+/// `fold` of what is not NaN, which `neutral` stands in for; NaN where nothing else is. Errors name `operation`.
 template <class Fold, tensor_operand Operand, class Axes, class T>
-auto fold_numbers(const Fold& fold, Operand&& operand, Axes axes, T neutral) {
+auto fold_numbers(const char* operation, const Fold& fold, Operand&& operand, Axes axes, T neutral) {
   const auto& x = as_node(std::forward<Operand>(operand));
+  const auto extents = x.shape().to_array();
+  check_not_empty(operation, folded_axes(axes, extents, operation), extents);
   return where(all(isnan(x), axes), __builtin_nan(""), fold(where(isnan(x), neutral, x), axes));
 }
 
@@ -82,7 +84,7 @@ template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmax(Operand&& operand, Axes axes = {}) {
   using element = typename node_of<Operand>::element;
-  return detail::fold_numbers(max, std::forward<Operand>(operand), axes, lowest_value<element>());
+  return detail::fold_numbers("nanmax", max, std::forward<Operand>(operand), axes, lowest_value<element>());
 }
 
 /// Least value that is not NaN. Nothing else: NaN.
@@ -92,7 +94,7 @@ template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmin(Operand&& operand, Axes axes = {}) {
   using element = typename node_of<Operand>::element;
-  return detail::fold_numbers(min, std::forward<Operand>(operand), axes, highest_value<element>());
+  return detail::fold_numbers("nanmin", min, std::forward<Operand>(operand), axes, highest_value<element>());
 }
 
 }  // namespace tenon

@@ -100,18 +100,18 @@ TENON_INLINE decltype(auto) slots_for([[maybe_unused]] const Slots& slots) {
   else return no_slots{};
 }
 
-/// Results `part[0]` to `part[1]` - 1 along `last_axis` of the result, at `position`. Slots are seen only when they are
+/// The results of a part along `last_axis` of the result, at `position`. Slots are seen only when they are
 /// folded side by side.
 template <class Fold, class Position, class Slots>
-void fold_results(const Fold& fold, const Position& position, int last_axis, const array<index, 2>& part,
-                  typename Fold::value_type* results, const Slots& slots) {
+void fold_results(const Fold& fold, const Position& position, int last_axis,
+                  const detail::folded_part<typename Fold::value_type>& to, const Slots& slots) {
   auto here = fold.start_of(position);
-  if (fold.along_kept) return detail::fold_columns(fold, here, part, results, slots);
+  if (fold.along_kept) return detail::fold_columns(fold, here, to, slots);
   int moving = 0;
   while (moving < fold.kept && fold.in_result[moving] != last_axis) ++moving;
-  for (index i = part[0]; i < part[1]; ++i) {
+  for (index i = to.part[0]; i < to.part[1]; ++i) {
     if (moving < fold.kept) here[moving] = i;
-    results[i - part[0]] = fold_result(fold, here, slots);
+    to.results[i - to.part[0]] = fold_result(fold, here, slots);
   }
 }
 

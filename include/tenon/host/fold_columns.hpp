@@ -29,11 +29,14 @@ template <class Monoid, class State>
 class cascade_of_rows {
  public:
   static_assert(std::is_trivially_copyable_v<State>);
-  /// For at most `most` rows.
-  cascade_of_rows(index width, index most) : width_(width), memory_(levels_for(most) * bytes_of(width)) {
+  /// For at most `most` rows, in a block of `bytes_for`, or where that is null in memory of its own.
+  cascade_of_rows(index width, index most, std::byte* block) : width_(width), memory_(bytes_for(width, most), block) {
     for (index level = 0; level < levels_for(most); ++level) {
       levels_[level] = reinterpret_cast<State*>(memory_.take(width, sizeof(State)));
     }
+  }
+  static index bytes_for(index width, index most) {
+    return levels_for(most) * staged_memory::bytes_for(width, sizeof(State));
   }
   /// Where the states of the next row are made; they count from `push` on.
   State* next() { return levels_[depth_]; }
@@ -48,7 +51,6 @@ class cascade_of_rows {
   }
 
  private:
-  static index bytes_of(index width) { return staged_memory::bytes_for(width, sizeof(State)); }
   static index levels_for(index most) {
     index levels = 1;
     for (index rest = most; rest > 1; rest = (rest + 1) / 2) ++levels;
@@ -185,6 +187,59 @@ inline array<index, 2> rows_of(index rows, index block) {
   return {{first, first + row_block < rows ? first + row_block : rows}};
 }
 
+/// Neighbouring results of a fold, from the first number to before the second; where they go, and memory for them, as
+/// far as there is some: for a cascade of rows, and for the states of blocks of rows.
+template <class T>
+struct folded_part {
+  array<index, 2> part;
+  T* results;
+  std::byte *cascade = nullptr, *blocks = nullptr;
+};
+
+/// The memory in which threads fold neighbouring results, as much as the greediest of several folds needs. It is taken
+/// before any result is written.
+class column_memory {
+ public:
+  /// Threads share the rows of a result where there is one part.
+  template <class... Folds>
+  column_memory(index parts, index width, const Folds&... folds) {
+    const bool shares = parts == 1 && thread_count() > 1;
+    const array<index, 2> bytes{
+        {most_of(cascade_bytes(folds, width)...), shares ? most_of(block_bytes(folds, width)...) : 0}};
+    cascades_ = staged_memory::blocks_for(parts, bytes[0]), blocks_ = staged_memory::blocks_for(1, bytes[1]);
+  }
+  template <class T>
+  folded_part<T> part(const array<index, 2>& part, T* results, index thread) const {
+    return {part, results, cascades_.block(thread), blocks_.block(0)};
+  }
+  template <class Fold>
+  static index block_bytes(const Fold& fold, index width) {
+    return shares_rows(fold, width)
+               ? row_blocks(fold.count) * staged_memory::bytes_for(width, sizeof(typename Fold::state))
+               : 0;
+  }
+  /// Whether a fold has so many rows that threads share them.
+  template <class Fold>
+  static bool shares_rows(const Fold& fold, index width) {
+    return fold.along_kept && row_blocks(fold.count) > 1 && width * fold.count >= least_shared_values;
+  }
+
+ private:
+  template <class... Bytes>
+  static index most_of(Bytes... bytes) {
+    index most = 0;
+    ((most = bytes > most ? bytes : most), ...);
+    return most;
+  }
+  template <class Fold>
+  static index cascade_bytes(const Fold& fold, index width) {
+    using cascade = cascade_of_rows<typename Fold::monoid, typename Fold::state>;
+    return fold.along_kept ? cascade::bytes_for(width, row_blocks(fold.count)) : 0;
+  }
+
+  line_blocks cascades_, blocks_;
+};
+
 /// A block of rows of results, whoever folds it: `set(fold, states, rows)` does.
 template <class State>
 struct block_setter {
@@ -198,34 +253,36 @@ block_setter<State> setter_of(const SetBlock& set_block) {
           }};
 }
 
-/// `width` results of `count` rows, whose blocks `setter` folds. All folds of a monoid share it.
+/// The results of a part, each of `count` rows, whose blocks `setter` folds. All folds of a monoid share it.
 template <class Monoid, class State, class Value>
-[[gnu::noinline]] void combine_blocks(index width, index count, Value* results, const block_setter<State>& setter) {
-  cascade_of_rows<Monoid, State> partial(width, row_blocks(count));
+[[gnu::noinline]] void combine_blocks(const folded_part<Value>& to, index count, const block_setter<State>& setter) {
+  const index width = to.part[1] - to.part[0];
+  cascade_of_rows<Monoid, State> partial(width, row_blocks(count), to.cascade);
   for (index block = 0; block < row_blocks(count); ++block) {
     setter.set(setter.fold, partial.next(), rows_of(count, block));
     partial.push();
   }
   const auto* const total = partial.total();
-  for (index i = 0; i < width; ++i) results[i] = Monoid::template finish<Value>(total[i], count);
+  for (index i = 0; i < width; ++i) to.results[i] = Monoid::template finish<Value>(total[i], count);
 }
 
-/// The results `part` along the last kept axis, the first of which is at `here`. Blocks of rows are shared among
+/// The results of a part along the last kept axis, the first of which is at `here`. Blocks of rows are shared among
 /// threads where this is no part of a parallel loop.
 template <class Fold, class Slots>
-void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& part,
-                  typename Fold::value_type* results, const Slots& slots) {
+void fold_columns(const Fold& fold, const array<index, Fold::rank>& here,
+                  const folded_part<typename Fold::value_type>& to, const Slots& slots) {
   using state = typename Fold::state;
   using monoid = typename Fold::monoid;
+  const auto& part = to.part;
   const index width = part[1] - part[0], blocks = row_blocks(fold.count);
   const auto set_block = [&](state* states, const array<index, 2>& rows) {
     fold_rows(fold, here, rows, part, states, slots);
   };
-  if (blocks == 1 || thread_count() == 1 || width * fold.count < least_shared_values) {
-    return combine_blocks<monoid>(width, fold.count, results, setter_of<state>(set_block));
+  if (thread_count() == 1 || !column_memory::shares_rows(fold, width)) {
+    return combine_blocks<monoid>(to, fold.count, setter_of<state>(set_block));
   }
   const index bytes = staged_memory::bytes_for(width, sizeof(state));
-  staged_memory memory(blocks * bytes);
+  staged_memory memory(column_memory::block_bytes(fold, width), to.blocks);
   std::byte* const begin = memory.take(blocks * bytes, 1);
   const auto states_of = [&](index block) { return reinterpret_cast<state*>(begin + block * bytes); };
   parallel_for(blocks, 1, [&](index first, index last) {
@@ -234,7 +291,7 @@ void fold_columns(const Fold& fold, const array<index, Fold::rank>& here, const 
   const auto copy_block = [&](state* states, const array<index, 2>& rows) {
     std::copy_n(states_of(rows[0] / row_block), width, states);
   };
-  combine_blocks<monoid>(width, fold.count, results, setter_of<state>(copy_block));
+  combine_blocks<monoid>(to, fold.count, setter_of<state>(copy_block));
 }
 
 }  // namespace tenon::detail

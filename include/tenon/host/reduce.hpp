@@ -88,12 +88,11 @@ struct result_blocks {
   }
 };
 
-/// Folds the results `part` of a reduction, or copies those of its equal.
-template <int Slot, class Fold, class Slots, int Rank, int Count>
+/// Folds the results of a part of a reduction.
+template <class Fold, class Slots, int Rank>
 void set_results(Slots& slots, const Fold& fold, const array<index, Rank>& position, int last_axis,
-                 const array<index, 2>& part, const array<int, Count>& first_equal) {
-  if (copy_equal_slot<Slot>(slots.results, first_equal)) return;
-  fold_results(fold, position, last_axis, part, get<Slot>(slots.results).begin(), slots_for<Fold::reads_slots>(slots));
+                 const folded_part<typename Fold::value_type>& to) {
+  fold_results(fold, position, last_axis, to, slots_for<Fold::reads_slots>(slots));
 }
 
 /// Calls `write(position, part, slots)` for blocks of results along `last_axis`, shared among threads. Where these are
@@ -110,14 +109,20 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
   const index items = count_between(others, 0, Rank) * blocks.in_row();
   const bool shares_rows = IsBrief && along_kept && items < 2 * thread_count();
   const index grain = shares_rows ? items : 1 + pointwise_grain / (blocks.size * values);
-  parallel_for(items, grain, [&](index first, index last) {
+  const index parts = part_count(items, grain);
+  const column_memory memory(parts, blocks.size, get<I>(folds)...);
+  parallel_parts(items, grain, parts, [&](index first, index last, index thread) {
     array<index, Rank> position{};
     block_slots<typename Folds::value_type...> slots;
     for (index item = first; item < last; ++item) {
       set_position(position, others, 0, Rank, item / blocks.in_row());
       const auto part = blocks.part(item);
       slots.origin = part[0];
-      (set_results<I>(slots, get<I>(folds), position, last_axis, part, first_equal), ...);
+      ((copy_equal_slot<I>(slots.results, first_equal)
+            ? void()
+            : set_results(slots, get<I>(folds), position, last_axis,
+                          memory.part(part, get<I>(slots.results).begin(), thread))),
+       ...);
       write(position, part, slots);
     }
   });

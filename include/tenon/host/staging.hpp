@@ -12,13 +12,39 @@ namespace tenon::detail {
 
 inline constexpr index line_bytes = 64;  // of a cache line, and of the longest pack
 
+/// Blocks of whole cache lines, one for each of several threads.
+class line_blocks {
+ public:
+  line_blocks() = default;
+  line_blocks(index blocks, index bytes) : lines_(static_cast<std::size_t>(bytes / line_bytes + 1)) {
+    memory_ = std::make_unique_for_overwrite<line[]>(static_cast<std::size_t>(blocks) * lines_);
+  }
+  /// Null where there are none.
+  std::byte* block(index number) const {
+    return memory_ == nullptr ? nullptr : memory_[static_cast<std::size_t>(number) * lines_].bytes;
+  }
+
+ private:
+  struct alignas(line_bytes) line {
+    std::byte bytes[line_bytes];
+  };
+  std::size_t lines_ = 0;
+  std::unique_ptr<line[]> memory_;
+};
+
 /// Memory in whole cache lines, taken piece by piece; little of it lies in the object itself.
 class staged_memory {
  public:
   explicit staged_memory(index bytes) : next_(near_) {
-    if (bytes <= static_cast<index>(sizeof(near_))) return;
-    far_ = std::make_unique_for_overwrite<line[]>(static_cast<std::size_t>(bytes / line_bytes + 1));
-    next_ = far_[0].bytes;
+    if (bytes > near_bytes) far_ = line_blocks(1, bytes), next_ = far_.block(0);
+  }
+  /// In a block of `blocks_for`, which outlives it; of its own where that is null.
+  staged_memory(index bytes, std::byte* block) : staged_memory(block == nullptr ? bytes : 0) {
+    if (block != nullptr) next_ = block;
+  }
+  /// Blocks for objects of several threads; none where the objects have room themselves.
+  static line_blocks blocks_for(index threads, index bytes) {
+    return bytes > near_bytes ? line_blocks(threads, bytes) : line_blocks();
   }
   staged_memory(const staged_memory&) = delete;
   staged_memory& operator=(const staged_memory&) = delete;
@@ -34,11 +60,9 @@ class staged_memory {
   }
 
  private:
-  struct alignas(line_bytes) line {
-    std::byte bytes[line_bytes];
-  };
-  alignas(line_bytes) std::byte near_[8192];  // enough for the largest steps of networks
-  std::unique_ptr<line[]> far_;
+  static constexpr index near_bytes = 8192;  // enough for the largest steps of networks
+  alignas(line_bytes) std::byte near_[near_bytes];
+  line_blocks far_;
   std::byte* next_;
 };
 

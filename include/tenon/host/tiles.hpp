@@ -219,8 +219,9 @@ index offset_at(const array<index, Rank>& position, const array<index, Rank>& st
 template <int Rank>
 class tile_writer {
  public:
-  tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid)
-      : statement_(statement), grid_(grid), memory_(bytes_needed()) {
+  /// `block` is one of `blocks_for`.
+  tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, std::byte* block)
+      : statement_(statement), grid_(grid), memory_(bytes_needed(statement, grid), block) {
     cursor_ = memory_.take(statement.cursor_size, 1);
     std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.cursor_size));
     words_ = array_of<cursor_word>(statement.source_count);
@@ -234,6 +235,11 @@ class tile_writer {
       if (target.stride[Rank - 1] == 1) targets_[k].lines = nullptr;
       else targets_[k].lines = memory_.take(grid.columns, target.copies->size);
     }
+  }
+
+  /// The memory of writers for several threads.
+  static line_blocks blocks_for(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, index threads) {
+    return staged_memory::blocks_for(threads, bytes_needed(statement, grid));
   }
 
   /// Writes the tile at `origin`; asks meanwhile for the elements of the one at `next` that lie across.
@@ -270,21 +276,21 @@ class tile_writer {
   T* array_of(int count) {
     return reinterpret_cast<T*>(memory_.take(count, sizeof(T)));
   }
-  index bytes_needed() const {
+  static index bytes_needed(const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
     constexpr auto bytes_for = staged_memory::bytes_for;
-    const index sources = statement_.source_count, targets = statement_.target_count;
-    index bytes = bytes_for(statement_.cursor_size, 1) + bytes_for(sources, sizeof(cursor_word)) +
+    const index sources = statement.source_count, targets = statement.target_count;
+    index bytes = bytes_for(statement.cursor_size, 1) + bytes_for(sources, sizeof(cursor_word)) +
                   bytes_for(sources, sizeof(row_source)) + bytes_for(targets, sizeof(row_target)) +
                   bytes_for(targets, sizeof(void*));
-    for (int k = 0; k < sources; ++k) bytes += bytes_for(lines_of(k), 1);
-    for (int k = 0; k < targets; ++k) bytes += bytes_for(grid_.columns, statement_.targets[k].copies->size);
+    for (int k = 0; k < sources; ++k) bytes += bytes_for(lines_of(k, statement, grid), 1);
+    for (int k = 0; k < targets; ++k) bytes += bytes_for(grid.columns, statement.targets[k].copies->size);
     return bytes;
   }
-  index lines_of(int k) const {
-    const auto& source = statement_.sources[k];
-    if (statement_.copies_at_once() || statement_.first_same(k) != k) return 0;
-    if (statement_.is_repeated(source)) return line_bytes;
-    return statement_.is_staged(source) ? grid_.rows * grid_.columns * source.size() : 0;
+  static index lines_of(int k, const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
+    const auto& source = statement.sources[k];
+    if (statement.copies_at_once() || statement.first_same(k) != k) return 0;
+    if (statement.is_repeated(source)) return line_bytes;
+    return statement.is_staged(source) ? grid.rows * grid.columns * source.size() : 0;
   }
   void prepare(int k) {
     const auto& source = statement_.sources[k];
@@ -292,7 +298,7 @@ class tile_writer {
     const int first = statement_.first_same(k);
     row = {0, 0, nullptr, 0, first == k};
     if (!row.is_first) row.lines = sources_[first].lines;
-    else if (lines_of(k) != 0) row.lines = memory_.take(lines_of(k), 1);
+    else if (const index bytes = lines_of(k, statement_, grid_); bytes != 0) row.lines = memory_.take(bytes, 1);
     *words_[k].stride = statement_.is_staged(source) ? 1 : source.stride[Rank - 1];
   }
   void stage(int k, const array<index, Rank>& origin) {
@@ -375,8 +381,10 @@ void run_tiles(any_statement<Rank>& statement) {
   simplify(statement);
   const tile_grid<Rank> grid(statement);
   const index grain = 1 + pointwise_grain / (grid.rows * grid.columns);
-  parallel_for(count_between(grid.tiles, 0, Rank), grain, [&](index first, index last) {
-    tile_writer<Rank> writer(statement, grid);
+  const index tiles = count_between(grid.tiles, 0, Rank), parts = part_count(tiles, grain);
+  const auto memory = tile_writer<Rank>::blocks_for(statement, grid, parts);
+  parallel_parts(tiles, grain, parts, [&](index first, index last, index part) {
+    tile_writer<Rank> writer(statement, grid, memory.block(part));
     for (index tile = first; tile < last; ++tile) {
       writer.write(grid.origin(tile), grid.origin(tile + 1 < last ? tile + 1 : tile));
     }

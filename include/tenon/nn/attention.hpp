@@ -320,16 +320,16 @@ struct multihead_attention_layer {
   }
   template <class Mask>
   auto attend(const Mask& mask) {
-    forward_attempt attempt(*this);
-    ++step_;
     const part_rows& query = parts_[0];
     const index first = known_options.batch_first ? query.batches : query.length,
                 second = known_options.batch_first ? query.length : query.batches;
-    const auto rows = attended_.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
-    const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
-    with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
-    attempt.succeed();
-    return out_proj.forward(rows);
+    attempt_forward(*this, [&] {
+      ++step_;
+      const auto rows = attended_.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
+      const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
+      with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
+    });
+    return out_proj.forward(attended_.current());
   }
   /// From the gradient of the result to those of what was projected.
   template <class Mask, class Gradient, class AverageGradient, class MaskGradient>

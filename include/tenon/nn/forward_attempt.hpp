@@ -36,26 +36,19 @@ void undo_forwards(tuple<Layers...>& layers, const Counts& counts) {
 
 }  // namespace detail
 
-/// A forward pass of a layer or network that is taken back at the end of its scope, unless it has succeeded.
-/// example   forward_attempt attempt(layer); layer.prepare(x); y = layer.forward(x); attempt.succeed();
-template <class Layer>
-class forward_attempt {
- public:
-  explicit forward_attempt(Layer& layer) : layer_(layer), before_(detail::forward_count_of(layer)) {}
-  forward_attempt(const forward_attempt&) = delete;
-  forward_attempt& operator=(const forward_attempt&) = delete;
-  ~forward_attempt() {
-    if constexpr (counts_passes<Layer>) {
-      if (!has_succeeded_) layer_.undo_forward(before_);
-    }
+/// What `body()` returns: a forward pass of a layer or network, which is taken back where it throws. That is done in no
+/// destructor, as copies on a device may fail.
+/// throws    what the body throws; where that cannot be taken back, what stood in the way
+/// example   attempt_forward(layer, [&] { layer.prepare(x), y = layer.forward(x); });
+template <class Layer, class Body>
+auto attempt_forward(Layer& layer, const Body& body) {
+  const auto before = detail::forward_count_of(layer);
+  try {
+    return body();
+  } catch (...) {
+    if constexpr (counts_passes<Layer>) layer.undo_forward(before);
+    throw;
   }
-
-  void succeed() { has_succeeded_ = true; }
-
- private:
-  Layer& layer_;
-  decltype(detail::forward_count_of(std::declval<const Layer&>())) before_;
-  bool has_succeeded_ = false;
-};
+}
 
 }  // namespace tenon::nn

@@ -100,11 +100,10 @@ class recurrent {
     const auto values = network_.values();
     values.input = input.rows;
     set_states<3>(values.hidden_before, values.cell_before, take(before, trusted(input.layout->sorted), axis<1>)...);
-    forward_attempt attempt(*this);
-    run();
-    auto results = packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
-    attempt.succeed();
-    return results;
+    return attempt_forward(*this, [&] {
+      run();
+      return packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
+    });
   }
   /// The gradients of input and states before, given those of the sequence and the states after (zeros where there are
   /// none); leaves those of the parameters. Follows one forward pass; valid until the next. With `not_wanted{}` behind

@@ -253,10 +253,7 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   ///           images so is a max pool of 2 x 2
   /// throws    what a layer does; masks and running statistics are then as they were
   auto forward(const view<const T, Input, Space>& input) {
-    forward_attempt attempt(*network_);
-    const auto output = chain_.template forward<0>(*network_, input);
-    attempt.succeed();
-    return output;
+    return attempt_forward(*network_, [&] { return chain_.template forward<0>(*network_, input); });
   }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
   /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
