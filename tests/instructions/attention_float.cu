@@ -7,6 +7,7 @@
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/attention.hpp>
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using cube = tenon::tensor<float, tenon::rank<3>, tenon::cuda>;

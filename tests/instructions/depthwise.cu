@@ -5,6 +5,7 @@
 // registers: 128
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/depthwise_select.hpp>
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using images = tenon::tensor<tenon::bfloat16, tenon::rank<4>, tenon::cuda>;

@@ -7,6 +7,7 @@
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/hopper_select.hpp>
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 template <class T>

@@ -14,6 +14,7 @@
 // registers: 168
 // spills: 72
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using matrix = tenon::tensor<tenon::bfloat16, tenon::rank<2>, tenon::cuda>;

@@ -6,6 +6,7 @@
 // has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using matrix = tenon::tensor<double, tenon::rank<2>, tenon::cuda>;

@@ -9,6 +9,7 @@
 // lacks: [ \t]trap
 // registers: 255
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using matrix = tenon::tensor<tenon::half, tenon::rank<2>, tenon::cuda>;

@@ -5,6 +5,7 @@
 // lacks: [ \t]trap
 // registers: 255
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 template <class T>

@@ -9,6 +9,7 @@
 // lacks: \.f64
 // registers: 255
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using matrix = tenon::tensor<float, tenon::rank<2>, tenon::cuda>;

@@ -5,6 +5,7 @@
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/vector_select.hpp>
+#include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 using matrix = tenon::tensor<tenon::bfloat16, tenon::rank<2>, tenon::cuda>;
