@@ -12,7 +12,7 @@ namespace {
 
 /// The elements of an access, one after another in memory, each in a register that may be wider.
 template <class Memory, class Register>
-void load(warp& w, const instruction& in, lane_set active) {
+places load_values(warp& w, const instruction& in, lane_set active) {
   const places from = checked(w, in, active, static_cast<int>(sizeof(Memory)) * in.count, use::read);
   for (unsigned element = 0; element < in.count; ++element) {
     Register* const to = w.at<Register>(w.code.lists[in.first + element]);
@@ -23,13 +23,18 @@ void load(warp& w, const instruction& in, lane_set active) {
       to[lane] = static_cast<Register>(value);
     }
   }
+  return from;
+}
+
+template <class Memory, class Register>
+void load(warp& w, const instruction& in, lane_set active) {
+  load_values<Memory, Register>(w, in, active);
 }
 
 template <class Memory, class Register>
 void load_in_order(warp& w, const instruction& in, lane_set active) {
-  load<Memory, Register>(w, in, active);
+  const places from = load_values<Memory, Register>(w, in, active);
   if (!w.code.has_fences) return;
-  const places from = checked(w, in, active, static_cast<int>(sizeof(Memory)) * in.count, use::read);
   exchange_clocks(w, reinterpret_cast<std::uintptr_t>(from[static_cast<std::size_t>(std::countr_zero(active))]));
   w.gives_way = true;
 }

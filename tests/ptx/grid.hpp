@@ -26,13 +26,9 @@ struct launch {
   std::uint32_t shared_bytes = 0;  ///< beside those that the kernel declares
   std::vector<unsigned char> parameters;
   bool is_cooperative = false;
+  bool counts_traffic = false;   ///< of memory
+  bool starts_in_order = false;  ///< blocks with low numbers first; else their order is drawn
   std::uint64_t seed = 1;
-};
-
-/// What a launch did.
-struct counts {
-  std::uint64_t instructions = 0;  ///< of warps
-  std::uint64_t lanes = 0;         ///< the same, counted for each lane that took part
 };
 
 /// The latest clocks of others that are known to have passed.

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/counts.hpp"
+
 namespace tenon_test::ptx {
 
 inline constexpr int warp_lanes = 32;
@@ -57,6 +59,7 @@ struct instruction {
   std::uint16_t bytes = 0;   ///< of one element in memory
   flow then = flow::next;
   space where = space::generic;
+  work counts_as = work::moves;
   bool is_guard_negated = false;
   bool is_wide_address = true;  ///< 64 bits, not 32
   bool is_strong = false;       ///< ordered with accesses of other threads: acquire, release, relaxed, volatile

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/races.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -131,6 +132,26 @@ unsigned char* check_one(warp& w, space where, const access& now) {
   return place;
 }
 
+void count_traffic(warp& w, const instruction& in, const places& at, lane_set active, int bytes, use how) {
+  std::uintptr_t addresses[warp_lanes];
+  std::memcpy(addresses, at.data(), sizeof(addresses));
+  counts& done = w.in.of.done;
+  const std::uintptr_t first = addresses[std::countr_zero(active)];
+  const auto size = static_cast<unsigned>(bytes);
+  const bool is_generic = in.where == space::generic;
+  if (in.where == space::shared || (is_generic && w.in.shared().holds(first, 1))) {
+    count_shared(how == use::read    ? done.shared_loads
+                 : how == use::write ? done.shared_stores
+                                     : done.shared_atomics,
+                 addresses, active, size);
+  } else if (in.where == space::global || (is_generic && device_memory::of_process().find(first) != nullptr)) {
+    count_global(how == use::read    ? done.global_loads
+                 : how == use::write ? done.global_stores
+                                     : done.global_atomics,
+                 addresses, active, size);
+  }
+}
+
 }  // namespace
 
 const checks& checks::chosen() {
@@ -164,6 +185,7 @@ places checked(warp& w, const instruction& in, lane_set active, int bytes, use h
     result[static_cast<std::size_t>(lane)] =
         check_one(w, in.where, {address, bytes, lane, how, in.is_strong || how == use::change});
   }
+  if (w.in.of.asked.counts_traffic) count_traffic(w, in, result, active, bytes, how);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "ptx/runtime/state.hpp"
@@ -35,6 +36,12 @@ cudaError_t attempt(Work work) {
     runtime_state::of_process().fault_text = failure.what();
     return keep(cudaErrorLaunchFailure);
   }
+}
+
+/// For what the stand-in does not know.
+cudaError_t refuse(const std::string& what) {
+  runtime_state::of_process().fault_text = what + ", which the stand-in for CUDA's runtime does not know";
+  return keep(cudaErrorNotSupported);
 }
 
 using time_point = std::chrono::steady_clock::time_point;
@@ -118,31 +125,25 @@ cudaError_t cudaSetDevice(int device) {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   const runtime_state& state = runtime_state::of_process();
-  switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = 9;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = 0;
-      return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-      *value = state.multiprocessors;
-      return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = state.shared_bytes_per_block;
-      return cudaSuccess;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = 2048;
-      return cudaSuccess;
-    case cudaDevAttrL2CacheSize:
-      *value = 50 << 20;
-      return cudaSuccess;
-    case cudaDevAttrMemoryPoolsSupported:
-      *value = 1;
-      return cudaSuccess;
-    default:
-      return keep(cudaErrorNotSupported);
-  }
+  const std::map<cudaDeviceAttr, int> known{{cudaDevAttrComputeCapabilityMajor, 9},
+                                            {cudaDevAttrComputeCapabilityMinor, 0},
+                                            {cudaDevAttrMultiProcessorCount, state.multiprocessors},
+                                            {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
+                                            {cudaDevAttrMaxSharedMemoryPerBlockOptin, state.shared_bytes_per_block},
+                                            {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
+                                            {cudaDevAttrReservedSharedMemoryPerBlock, 1 << 10},
+                                            {cudaDevAttrMaxThreadsPerBlock, 1024},
+                                            {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+                                            {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
+                                            {cudaDevAttrMaxGridDimX, std::numeric_limits<int>::max()},
+                                            {cudaDevAttrWarpSize, 32},
+                                            {cudaDevAttrL2CacheSize, 50 << 20},
+                                            {cudaDevAttrCooperativeLaunch, 1},
+                                            {cudaDevAttrMemoryPoolsSupported, 1}};
+  const auto found = known.find(attribute);
+  if (found == known.end()) return refuse("cudaDeviceGetAttribute of attribute " + std::to_string(attribute));
+  *value = found->second;
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* is_able, int, int) {
   *is_able = 1;
@@ -254,12 +255,15 @@ const char* cudaGetErrorName(cudaError_t code) {
       return "cudaErrorInvalidDevice";
     case cudaErrorStreamCaptureUnsupported:
       return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorNotSupported:
+      return "cudaErrorNotSupported";
     default:
       return "cudaError";
   }
 }
 const char* cudaGetErrorString(cudaError_t code) {
-  if (code == cudaErrorLaunchFailure) return runtime_state::of_process().fault_text.c_str();
+  if (code == cudaErrorLaunchFailure || code == cudaErrorNotSupported)
+    return runtime_state::of_process().fault_text.c_str();
   if (code == cudaErrorMemoryAllocation) return "out of memory";
   if (code == cudaErrorInvalidConfiguration) return "invalid configuration argument";
   if (code == cudaErrorInvalidValue) return "invalid argument";

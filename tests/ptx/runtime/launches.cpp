@@ -1,6 +1,8 @@
 // tests/ptx/runtime/launches.cpp: the part of CUDA's runtime that knows kernels: their registration and launches.
 // A kernel that fails makes its launch return cudaErrorLaunchFailure, whose text tells what it did.
 // SPDX-License-Identifier: Apache-2.0
+#include <cxxabi.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -78,8 +80,30 @@ int resident_blocks(const struct kernel& code, int threads, std::size_t shared_b
 void report() {
   const runtime_state& state = runtime_state::of_process();
   std::fprintf(stderr, "ptx: %llu launches, %.3e instructions of warps, %.3e of lanes, %.2f s in kernels, seed %llu\n",
-               static_cast<unsigned long long>(state.launches), static_cast<double>(state.done.instructions),
-               static_cast<double>(state.done.lanes), state.seconds, static_cast<unsigned long long>(state.seed));
+               static_cast<unsigned long long>(state.launches), static_cast<double>(state.done.instructions()),
+               static_cast<double>(state.done.lane_instructions()), state.seconds,
+               static_cast<unsigned long long>(state.seed));
+}
+
+/// A kernel's name as C++ has it.
+std::string readable(const std::string& name) {
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
+                                                    &std::free);
+  return text == nullptr ? name : text.get();
+}
+
+/// Keeps the counts of a launch for whoever wants them: a test, and a file that has a line of JSON for each.
+void keep_counts(runtime_state& state, const grid& ran) {
+  const launch& asked = ran.asked;
+  state.done += ran.done;
+  if (!asked.counts_traffic) return;
+  const counted_launch made{.kernel = readable(asked.code->name),
+                            .grid = {asked.grid.x, asked.grid.y, asked.grid.z},
+                            .block = {asked.block.x, asked.block.y, asked.block.z},
+                            .shared_bytes = asked.shared_bytes + asked.code->static_shared_bytes,
+                            .done = ran.done};
+  if (state.counted != nullptr) state.counted->push_back(made);
+  if (state.counts_file != nullptr) std::fprintf(state.counts_file, "%s\n", json_of(made).c_str());
 }
 
 cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
@@ -96,6 +120,8 @@ cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void*
                  .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
                  .parameters = {},
                  .is_cooperative = is_cooperative,
+                 .counts_traffic = state.counted != nullptr || state.counts_file != nullptr,
+                 .starts_in_order = found->second.name.find("3cub") != std::string::npos,  // its blocks look back
                  .seed = state.seed * 1000003 + state.launches};
     if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
     if (is_cooperative &&
@@ -109,8 +135,7 @@ cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void*
     if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
     grid running(asked);
     running.run();
-    state.done.instructions += running.done.instructions;
-    state.done.lanes += running.done.lanes;
+    keep_counts(state, running);
   } catch (const fault& failure) {
     state.fault_text = std::string(failure.what()) + "\n  (TENON_PTX_SEED=" + std::to_string(state.seed) + ")";
     return state.keep(cudaErrorLaunchFailure);
@@ -127,6 +152,18 @@ struct call_configuration {
 thread_local call_configuration next_call;
 
 }  // namespace
+
+std::vector<counted_launch> launches_of(const std::function<void()>& body) {
+  std::vector<counted_launch> result;
+  auto*& counted = runtime_state::of_process().counted;
+  struct restore {
+    std::vector<counted_launch>*& where;
+    std::vector<counted_launch>* before;
+    ~restore() { where = before; }
+  } const restores{counted, std::exchange(counted, &result)};
+  body();
+  return result;
+}
 
 }  // namespace tenon_test::ptx
 
@@ -172,6 +209,16 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
                                cudaStream_t) {
   return run(kernel, grid, block, arguments, shared_bytes, false);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
+  bool is_cooperative = false;
+  for (unsigned i = 0; i < how->numAttrs; ++i) {
+    const cudaLaunchAttribute& each = how->attrs[i];
+    if (each.id == cudaLaunchAttributeCooperative) is_cooperative = each.val.cooperative != 0;
+    else if (each.id == cudaLaunchAttributeClusterDimension)
+      return runtime_state::of_process().keep(cudaErrorNotSupported);
+  }
+  return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, is_cooperative);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t) {

@@ -6,8 +6,9 @@
 #include <cuda_runtime_api.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <set>
+#include <utility>
 
 #include "ptx/grid.hpp"
 #include "ptx/module.hpp"
@@ -20,6 +21,13 @@ struct known_kernel {
   std::string name;
   int shared_bytes_allowed = 48 * 1024;
 };
+
+/// The file that TENON_PTX_COUNTS names, to which lines are added; nullptr: none is wanted. `-` is what errors go to.
+inline std::FILE* open_counts() {
+  const char* const name = std::getenv("TENON_PTX_COUNTS");
+  if (name == nullptr) return nullptr;
+  return std::string_view(name) == "-" ? stderr : std::fopen(name, "a");
+}
 
 /// The number that an environment variable holds.
 inline long long setting(const char* name, long long otherwise) {
@@ -40,6 +48,8 @@ struct runtime_state {
   std::string fault_text;                       ///< of the latest kernel that failed
   std::uint64_t launches = 0;
   counts done;
+  std::vector<counted_launch>* counted = nullptr;  ///< where the counts of launches go
+  std::FILE* const counts_file = open_counts();
   double seconds = 0;
   const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
   const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
