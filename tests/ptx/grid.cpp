@@ -103,6 +103,10 @@ grid::grid(const launch& of)
   std::memcpy(reinterpret_cast<void*>(parameters.begin()), of.parameters.data(), of.parameters.size());
 }
 
+grid::~grid() {
+  for (region* const each : touched) each->marks = 0;
+}
+
 void grid::run() {
   for (std::uint32_t z = 0; z < asked.grid.z; ++z)
     for (std::uint32_t y = 0; y < asked.grid.y; ++y)

@@ -22,7 +22,9 @@ std::uint32_t clock_of(const clocks& known, std::size_t of) { return of < known.
 /// Whether the earlier use is ordered before what the lane does now, or needs no order.
 bool is_ordered(const warp& w, int lane, const stamp& earlier) {
   const block& here = w.in;
-  if (earlier.block < here.of.first_block) return true;  // of an earlier launch
+  const launch& asked = here.of.asked;
+  if (earlier.block < here.of.first_block)  // of an earlier launch
+    return earlier.block < asked.first_unordered || asked.order->is_before(earlier.block);
   if (earlier.block != here.number)
     return earlier.block_clock <= clock_of(here.seen, here.of.block_place(earlier.block));
   const int other = earlier.thread / warp_lanes;
@@ -32,7 +34,9 @@ bool is_ordered(const warp& w, int lane, const stamp& earlier) {
 
 [[noreturn]] void report_race(const warp& w, const access& now, const stamp& earlier, const char* what,
                               bool is_shared) {
-  const std::string other = earlier.block == w.in.number ? "" : " of another block";
+  const std::string other = earlier.block == w.in.number          ? ""
+                            : earlier.block < w.in.of.first_block ? " of an earlier kernel, on another stream,"
+                                                                  : " of another block";
   throw fault(std::string("race in ") + (is_shared ? "shared" : "global") + " memory: thread " +
               std::to_string(w.number * warp_lanes + now.lane) + (now.how == use::read ? " reads" : " writes") +
               " what thread " + std::to_string(earlier.thread) + other + " " + what + " without order");
@@ -128,7 +132,13 @@ unsigned char* check_one(warp& w, space where, const access& now) {
       throw fault("an access outside of the kernel's parameters");
     return place;
   }
-  check(w, region_of(w, now, "global"), now, false);
+  region& in = region_of(w, now, "global");
+  const auto mark = static_cast<std::uint8_t>(now.how == use::read ? region::was_read : region::was_written);
+  if ((in.marks & mark) == 0) {
+    if (in.marks == 0) w.in.of.touched.push_back(&in);
+    in.marks |= mark;
+  }
+  check(w, in, now, false);
   return place;
 }
 

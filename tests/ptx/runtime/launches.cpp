@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ptx/runtime/state.hpp"
+#include "ptx/runtime/streams.hpp"
 
 namespace tenon_test::ptx {
 
@@ -106,35 +107,34 @@ void keep_counts(runtime_state& state, const grid& ran) {
   if (state.counts_file != nullptr) std::fprintf(state.counts_file, "%s\n", json_of(made).c_str());
 }
 
-cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
-                bool is_cooperative) {
+/// A modelled time: a kernel's instructions, at those that an H100's lanes can do.
+double seconds_of(const counts& done) {
+  constexpr double launch_seconds = 2e-6, lanes_of_multiprocessor = 128, clock_rate = 1.7e9;
+  return launch_seconds + static_cast<double>(done.lane_instructions()) / lanes_of_multiprocessor / clock_rate /
+                              runtime_state::of_process().multiprocessors;
+}
+
+/// Runs a kernel as work of a stream.
+cudaError_t run_on(cudaStream_t stream, launch asked) {
   runtime_state& state = runtime_state::of_process();
-  const std::lock_guard lock(state.mutex);
-  const auto found = state.kernels.find(function);
-  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  stream_state& streams = stream_state::of_process();
   const auto begin = std::chrono::steady_clock::now();
+  if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
+  asked.seed = state.seed * 1000003 + state.launches;
+  asked.counts_traffic = state.counted != nullptr || state.counts_file != nullptr;
+  streams.order.known = &streams.at(stream).known;
+  asked.order = &streams.order;
+  asked.first_unordered = streams.order.first_unordered(*streams.order.known);
   try {
-    launch asked{.code = &found->second.of->entry(found->second.name),
-                 .grid = {grid_extent.x, grid_extent.y, grid_extent.z},
-                 .block = {block_extent.x, block_extent.y, block_extent.z},
-                 .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
-                 .parameters = {},
-                 .is_cooperative = is_cooperative,
-                 .counts_traffic = state.counted != nullptr || state.counts_file != nullptr,
-                 .starts_in_order = found->second.name.find("3cub") != std::string::npos,  // its blocks look back
-                 .seed = state.seed * 1000003 + state.launches};
-    if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
-    if (is_cooperative &&
-        asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
-                                 static_cast<std::size_t>(
-                                     resident_blocks(*asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
-      return state.keep(cudaErrorCooperativeLaunchTooLarge);
-    asked.parameters.resize(asked.code->all_parameter_bytes);
-    for (std::size_t i = 0; i < asked.code->parameter_bytes.size(); ++i)
-      std::memcpy(&asked.parameters[asked.code->parameter_offsets[i]], arguments[i], asked.code->parameter_bytes[i]);
-    if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
     grid running(asked);
+    streams.order.add(streams.key(stream), streams.now(stream), running.first_block);
     running.run();
+    for (region* const each : running.touched) {
+      const auto marks = each->marks;
+      streams.note(stream, reinterpret_cast<const void*>(each->begin()), (marks & region::was_read) != 0,
+                   (marks & region::was_written) != 0, true);
+    }
+    streams.at(stream).seconds += seconds_of(running.done);
     keep_counts(state, running);
   } catch (const fault& failure) {
     state.fault_text = std::string(failure.what()) + "\n  (TENON_PTX_SEED=" + std::to_string(state.seed) + ")";
@@ -142,6 +142,36 @@ cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void*
   }
   state.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return cudaSuccess;
+}
+
+cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
+                bool is_cooperative, cudaStream_t stream) {
+  runtime_state& state = runtime_state::of_process();
+  const runtime_state::guard lock(state.mutex);
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  launch asked{.grid = {grid_extent.x, grid_extent.y, grid_extent.z},
+               .block = {block_extent.x, block_extent.y, block_extent.z},
+               .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
+               .parameters = {},
+               .is_cooperative = is_cooperative,
+               .starts_in_order = found->second.name.find("3cub") != std::string::npos};  // its blocks look back
+  try {
+    asked.code = &found->second.of->entry(found->second.name);
+  } catch (const fault& failure) {
+    state.fault_text = failure.what();
+    return state.keep(cudaErrorLaunchFailure);
+  }
+  if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
+  if (is_cooperative && asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
+                                                 static_cast<std::size_t>(resident_blocks(
+                                                     *asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
+    return state.keep(cudaErrorCooperativeLaunchTooLarge);
+  asked.parameters.resize(asked.code->all_parameter_bytes);
+  for (std::size_t i = 0; i < asked.code->parameter_bytes.size(); ++i)
+    std::memcpy(&asked.parameters[asked.code->parameter_offsets[i]], arguments[i], asked.code->parameter_bytes[i]);
+  return stream_state::of_process().work(
+      stream, {cudaGraphNodeTypeKernel, [asked](cudaStream_t on) { return run_on(on, asked); }});
 }
 
 struct call_configuration {
@@ -203,12 +233,12 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
 }
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                             cudaStream_t) {
-  return run(function, grid, block, arguments, shared_bytes, false);
+                             cudaStream_t stream) {
+  return run(function, grid, block, arguments, shared_bytes, false, stream);
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                               cudaStream_t) {
-  return run(kernel, grid, block, arguments, shared_bytes, false);
+                               cudaStream_t stream) {
+  return run(kernel, grid, block, arguments, shared_bytes, false, stream);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
   bool is_cooperative = false;
@@ -218,11 +248,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* funct
     else if (each.id == cudaLaunchAttributeClusterDimension)
       return runtime_state::of_process().keep(cudaErrorNotSupported);
   }
-  return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, is_cooperative);
+  return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, is_cooperative, how->stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        size_t shared_bytes, cudaStream_t) {
-  return run(function, grid, block, arguments, shared_bytes, true);
+                                        size_t shared_bytes, cudaStream_t stream) {
+  return run(function, grid, block, arguments, shared_bytes, true, stream);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {

@@ -1,5 +1,5 @@
 // tests/ptx/runtime/state.hpp: what the stand-in for CUDA's runtime remembers of a process.
-// Everything runs at once when it is asked for: streams are names, and events are times.
+// Kernels run at once when they are asked for; streams.hpp knows in which order a device might run them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -41,6 +41,7 @@ struct runtime_state {
     return state;
   }
 
+  using guard = std::lock_guard<std::recursive_mutex>;
   std::recursive_mutex mutex;
   std::vector<std::unique_ptr<module>> modules;
   std::map<const void*, known_kernel> kernels;  ///< by the host's function
@@ -52,6 +53,7 @@ struct runtime_state {
   std::FILE* const counts_file = open_counts();
   double seconds = 0;
   const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
+  std::mt19937_64 random{seed};
   const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
   const int multiprocessors = static_cast<int>(setting("TENON_PTX_MULTIPROCESSORS", 4));
   const int shared_bytes_per_block = static_cast<int>(setting("TENON_PTX_SHARED_BYTES", 227 * 1024));
