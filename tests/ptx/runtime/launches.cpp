@@ -77,6 +77,14 @@ int resident_blocks(const struct kernel& code, int threads, std::size_t shared_b
       {threads_per_multiprocessor / rounded, static_cast<int>(room / bytes), most_blocks_of_multiprocessor});
 }
 
+/// At least as many as its widest instruction has results; some more are for addresses.
+int registers_of(const struct kernel& code) {
+  constexpr int others = 24, most = 255;
+  int widest = 0;
+  for (const instruction& each : code.code) widest = std::max<int>(widest, each.count);
+  return std::min(widest + others, most);
+}
+
 /// Tells of everything that ran, when the process ends.
 void report() {
   const runtime_state& state = runtime_state::of_process();
@@ -263,7 +271,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   *attributes = {};
   attributes->sharedSizeBytes = code.static_shared_bytes;
   attributes->maxThreadsPerBlock = code.most_threads;
-  attributes->numRegs = 64;
+  attributes->numRegs = registers_of(code);
   attributes->ptxVersion = 90;
   attributes->binaryVersion = 90;
   attributes->maxDynamicSharedSizeBytes = found->second.shared_bytes_allowed;
