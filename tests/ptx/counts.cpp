@@ -99,8 +99,8 @@ void count_shared(traffic& into, const std::uintptr_t* addresses, std::uint32_t 
 
 std::string json_of(const counted_launch& launch) {
   const counts& done = launch.done;
-  std::string text = "{\"kernel\":" + quoted(launch.kernel) + ",\"grid\":" + json_of(launch.grid) +
-                     ",\"block\":" + json_of(launch.block) +
+  std::string text = "{\"kernel\":" + quoted(launch.kernel) + ",\"entry\":" + quoted(launch.entry) +
+                     ",\"grid\":" + json_of(launch.grid) + ",\"block\":" + json_of(launch.block) +
                      ",\"shared_bytes\":" + std::to_string(launch.shared_bytes) +
                      ",\"instructions\":" + std::to_string(done.instructions()) +
                      ",\"lane_instructions\":" + std::to_string(done.lane_instructions()) + ",\"lanes\":{";

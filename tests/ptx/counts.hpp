@@ -57,7 +57,7 @@ struct counts {
 
 /// A kernel's counts.
 struct counted_launch {
-  std::string kernel;  ///< as C++ names it
+  std::string kernel, entry;  ///< its name in C++ and in PTX
   std::array<std::uint32_t, 3> grid{}, block{};
   std::uint32_t shared_bytes = 0;  ///< all of a block
   counts done;

@@ -131,12 +131,13 @@ cp.async.wait_all;)",
 }
 
 TEST_CASE("the counts of a launch are a line of JSON", "[ptx]") {
-  counted_launch launch{.kernel = R"(f<'"'>)", .grid = {3, 1, 1}, .block = {64, 2, 1}, .shared_bytes = 16, .done = {}};
+  counted_launch launch{
+      .kernel = R"(f<'"'>)", .entry = "f", .grid = {3, 1, 1}, .block = {64, 2, 1}, .shared_bytes = 16, .done = {}};
   launch.done.lanes[1] = 5;
   launch.done.shared_loads = {1, 128, 32, 1};
   const std::string text = json_of(launch);
   const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
-  CHECK(text.find(R"({"kernel":"f<'\"'>","grid":[3,1,1],"block":[64,2,1],"shared_bytes":16,)") == 0);
+  CHECK(text.find(R"({"kernel":"f<'\"'>","entry":"f","grid":[3,1,1],"block":[64,2,1],"shared_bytes":16,)") == 0);
   CHECK(has(R"("lanes":{"integers":0,"floats":5,)"));
   CHECK(has(R"("shared_loads":{"accesses":1,"bytes":128,"passes":32,"fewest":1})"));
   CHECK(text.back() == '}');

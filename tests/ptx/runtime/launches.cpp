@@ -107,6 +107,7 @@ void keep_counts(runtime_state& state, const grid& ran) {
   state.done += ran.done;
   if (!asked.counts_traffic) return;
   const counted_launch made{.kernel = readable(asked.code->name),
+                            .entry = asked.code->name,
                             .grid = {asked.grid.x, asked.grid.y, asked.grid.z},
                             .block = {asked.block.x, asked.block.y, asked.block.z},
                             .shared_bytes = asked.shared_bytes + asked.code->static_shared_bytes,
