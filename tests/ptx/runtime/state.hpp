@@ -53,7 +53,6 @@ struct runtime_state {
   std::FILE* const counts_file = open_counts();
   double seconds = 0;
   const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
-  std::mt19937_64 random{seed};
   const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
   const int multiprocessors = static_cast<int>(setting("TENON_PTX_MULTIPROCESSORS", 4));
   const int shared_bytes_per_block = static_cast<int>(setting("TENON_PTX_SHARED_BYTES", 227 * 1024));

@@ -48,6 +48,7 @@ struct known_event {
   double seconds = 0;
   recording* of = nullptr;  ///< recorded in a capture
   const void* stream = nullptr;
+  int queries = 0;
 };
 
 /// What is known of an allocation.
