@@ -261,7 +261,8 @@ kernel decode(const entry_text& entry, module& of) {
   decoder d(result, entry, of);
   for (const statement& each : entry.statements) {
     d.begin(each);
-    result.has_fences |= d.part(0) == "membar" || (d.part(0) == "fence" && !d.has("mbarrier_init")) || d.has("acquire");
+    result.has_fences |=
+        d.part(0) == "membar" || d.part(0) == "fence" || d.has("acquire") || d.has("release") || d.has("acq_rel");
     const bool is_label = !each.label.empty();
     const auto knows = [&](const family& one) { return one.decode(d); };
     const auto* const found =

@@ -155,7 +155,9 @@ class block {
   const triple index;
   const std::uint32_t number;  ///< among all blocks that ever ran
   std::uint32_t clock = 1;
-  clocks seen;  ///< of the grid's blocks
+  clocks seen;    ///< of the grid's blocks
+  clocks fenced;  ///< what was seen at the latest fence
+  clocks read;    ///< what words that were read have brought, and the next fence shows
   std::vector<std::unique_ptr<warp>> warps;
   region& shared() { return *shared_; }
   std::map<std::uint32_t, phase> phases;      ///< by address in shared memory

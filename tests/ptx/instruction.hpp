@@ -63,6 +63,7 @@ struct instruction {
   bool is_guard_negated = false;
   bool is_wide_address = true;  ///< 64 bits, not 32
   bool is_strong = false;       ///< ordered with accesses of other threads: acquire, release, relaxed, volatile
+  std::uint8_t orders = 0;      ///< of a strong access: what it does beside fences
   std::uint8_t kind = 0;        ///< for the handler's own use
 };
 

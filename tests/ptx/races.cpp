@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace tenon_test::ptx {
 
@@ -207,7 +208,16 @@ unsigned char* checked_global(warp& w, std::uintptr_t address, int bytes, use ho
   return check_one(w, space::global, {address, bytes, lane, how, how == use::change});
 }
 
-void exchange_clocks(warp& w, std::uintptr_t address) {
+void fence(warp& w) {
+  block& here = w.in;
+  const std::size_t place = here.of.block_place(here.number);
+  join(here.seen, std::exchange(here.read, {}));
+  if (here.seen.size() <= place) here.seen.resize(place + 1);
+  here.seen[place] = here.clock++;
+  here.fenced = here.seen;
+}
+
+void exchange_clocks(warp& w, std::uintptr_t address, int how) {
   block& here = w.in;
   if (here.shared().holds(address, 1)) {
     clocks& left = here.released[address];
@@ -218,12 +228,11 @@ void exchange_clocks(warp& w, std::uintptr_t address) {
     return;
   }
   if (!w.code.has_fences) return;
+  if ((how & releases) != 0) fence(w);
   clocks& left = here.of.released[address];
-  const std::size_t place = here.of.block_place(here.number);
-  join(here.seen, left);
-  if (here.seen.size() <= place) here.seen.resize(place + 1);
-  here.seen[place] = here.clock++;
-  join(left, here.seen);
+  if ((how & reads_word) != 0) join(here.read, left);
+  if ((how & writes_word) != 0) join(left, here.fenced);
+  if ((how & acquires) != 0) fence(w);
 }
 
 }  // namespace tenon_test::ptx
