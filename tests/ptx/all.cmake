@@ -28,6 +28,21 @@ foreach(room IN ITEMS device kernels contraction operations nn algorithms)
   tenon_register_tests(ptx_${room} ".ptx" "ptx" "${files}")
 endforeach()
 
+# Rooms whose kernels differ between architectures, as other devices find them.
+foreach(room_and_architecture IN ITEMS "device 75" "kernels 75" "contraction 75" "contraction 80")
+  separate_arguments(room_and_architecture)
+  list(POP_FRONT room_and_architecture room architecture)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${room}/*.cpp")
+  list(FILTER files EXCLUDE REGEX "/contraction/host")
+  tenon_files_of_spaces(files "${files}")
+  tenon_cuda_sources(wrappers JOINED ${tenon_cuda_files_joined} SOURCES ${files})
+  tenon_add_ptx_program(ptx_${room}_${architecture} ${wrappers})
+  target_link_libraries(ptx_${room}_${architecture} PRIVATE ptx_main)
+  tenon_join_files(ptx_${room}_${architecture})
+  set_target_properties(ptx_${room}_${architecture} PROPERTIES CUDA_ARCHITECTURES "${architecture}-virtual")
+  tenon_register_tests(ptx_${room}_${architecture} ".ptx${architecture}" "ptx" "${files}")
+endforeach()
+
 # The families of cases are those of the host's tests.
 find_package(nlohmann_json QUIET)
 foreach(runner IN ITEMS golden conformance)

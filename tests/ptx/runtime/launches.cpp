@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include "ptx/runtime/state.hpp"
 #include "ptx/runtime/streams.hpp"
@@ -85,10 +86,17 @@ int registers_of(const struct kernel& code) {
   return std::min(widest + others, most);
 }
 
+/// Of a core, whoever else uses it.
+double seconds_of_thread() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 /// Tells of everything that ran, when the process ends.
 void report() {
   const runtime_state& state = runtime_state::of_process();
-  std::fprintf(stderr, "ptx: %llu launches, %.3e instructions of warps, %.3e of lanes, %.2f s in kernels, seed %llu\n",
+  std::fprintf(stderr, "ptx: %llu launches, %.3e instructions of warps, %.3e of lanes, %.2f s of a core, seed %llu\n",
                static_cast<unsigned long long>(state.launches), static_cast<double>(state.done.instructions()),
                static_cast<double>(state.done.lane_instructions()), state.seconds,
                static_cast<unsigned long long>(state.seed));
@@ -127,7 +135,7 @@ double seconds_of(const counts& done) {
 cudaError_t run_on(cudaStream_t stream, launch asked) {
   runtime_state& state = runtime_state::of_process();
   stream_state& streams = stream_state::of_process();
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = seconds_of_thread();
   if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
   asked.seed = state.seed * 1000003 + state.launches;
   asked.counts_traffic = state.counted != nullptr || state.counts_file != nullptr;
@@ -149,7 +157,7 @@ cudaError_t run_on(cudaStream_t stream, launch asked) {
     state.fault_text = std::string(failure.what()) + "\n  (TENON_PTX_SEED=" + std::to_string(state.seed) + ")";
     return state.keep(cudaErrorLaunchFailure);
   }
-  state.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  state.seconds += seconds_of_thread() - begin;
   return cudaSuccess;
 }
 
@@ -212,7 +220,10 @@ extern "C" {
 
 void** __cudaRegisterFatBinary(void* fatbin) {
   runtime_state& state = runtime_state::of_process();
-  state.modules.push_back(std::make_unique<module>(text_in(fatbin)));
+  const std::string text = text_in(fatbin);
+  const std::size_t target = text.find(".target sm_");
+  if (target != std::string::npos) state.architecture = std::atoi(text.c_str() + target + std::strlen(".target sm_"));
+  state.modules.push_back(std::make_unique<module>(text));
   place_variables(*state.modules.back());
   return reinterpret_cast<void**>(state.modules.back().get());
 }
@@ -273,8 +284,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   attributes->sharedSizeBytes = code.static_shared_bytes;
   attributes->maxThreadsPerBlock = code.most_threads;
   attributes->numRegs = registers_of(code);
-  attributes->ptxVersion = 90;
-  attributes->binaryVersion = 90;
+  attributes->ptxVersion = state.architecture;
+  attributes->binaryVersion = state.architecture;
   attributes->maxDynamicSharedSizeBytes = found->second.shared_bytes_allowed;
   return cudaSuccess;
 }

@@ -5,7 +5,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -53,6 +52,7 @@ struct runtime_state {
   std::FILE* const counts_file = open_counts();
   double seconds = 0;
   const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
+  int architecture = 90;  ///< that the text is for
   const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
   const int multiprocessors = static_cast<int>(setting("TENON_PTX_MULTIPROCESSORS", 4));
   const int shared_bytes_per_block = static_cast<int>(setting("TENON_PTX_SHARED_BYTES", 227 * 1024));
