@@ -4,6 +4,7 @@
 # which tells whether it was reached at all.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
+import functools
 import json
 import os
 import random
@@ -15,6 +16,8 @@ import tempfile
 TEXT = re.compile(rb"\.version [0-9.]+[^\0]*")
 ENTRY = re.compile(rb"\.entry ([^(\s]+)")
 STATEMENT = re.compile(rb"^[ \t]*((?:@!?%\w+[ \t]+)?[a-z][^;\n{}/]*(?:\{[^;\n]*)?;)", re.MULTILINE)
+FILE = re.compile(rb'\.file\s+(\d+) "([^"]+)"')
+LINE = re.compile(rb"\.loc\s+(\d+) (\d+)")
 GUARD = rb"^(?:@!?%\w+\s+)?"
 DROPPED = {
     "barrier": re.compile(GUARD + rb"(bar|barrier)\."),
@@ -64,16 +67,28 @@ def launched(program, command):
             return {json.loads(line)["entry"].encode() for line in file}
 
 
+def source_line(text, begin):
+    """Where the statement at `begin` comes from."""
+    at = text.rfind(b".loc", 0, begin)
+    if at < 0:
+        return "?"
+    number, line = LINE.match(text, at).groups()
+    names = [name for each, name in FILE.findall(text) if each == number]
+    return f"{os.path.basename(names[0]).decode() if names else '?'}:{line.decode()}"
+
+
 def places(program, entries_used):
-    """The statements of these kernels, by what can be done to them: (begin, text, kernel)."""
+    """The statements of these kernels, by what can be done to them: (begin, statement, kernel, line)."""
     found = {kind: [] for kind in [*DROPPED, "offset", "operand"]}
     for text in TEXT.finditer(program):
         entries = [(each.start(), each.group(1)) for each in ENTRY.finditer(text.group())]
-        for each in STATEMENT.finditer(text.group()):
+        whole = text.group()
+        for each in STATEMENT.finditer(whole):
             before = [name for start, name in entries if start < each.start()]
             if not before or before[-1] not in entries_used:
                 continue
-            place = (text.start() + each.start(1), each.group(1), before[-1])
+            place = (text.start() + each.start(1), each.group(1), before[-1],
+                     functools.partial(source_line, whole, each.start(1)))
             kind = next((name for name, known in DROPPED.items() if known.match(each.group(1))), None)
             if kind:
                 found[kind].append(place)
@@ -116,7 +131,7 @@ def main():
     totals = {"noticed": 0, "not reached": 0, "survived": 0}
     while totals["noticed"] + totals["survived"] < options.count and any(candidates.values()):
         kind = draw.choice([kind for kind, left in candidates.items() if left])
-        begin, old, kernel = candidates[kind].pop(draw.randrange(len(candidates[kind])))
+        begin, old, kernel, line = candidates[kind].pop(draw.randrange(len(candidates[kind])))
         new = changes.get(kind, dropped)(old, draw)
         if new is None or new == old or len(new) > len(old):
             continue
@@ -128,7 +143,7 @@ def main():
             outcome = "survived"
         totals[outcome] += 1
         shown = [" ".join(each.decode().split()) for each in (old, new)]
-        print(f"{outcome}: {kind}: {shown[0]} -> {shown[1] or 'nothing'} ({kernel.decode()[:100]})", flush=True)
+        print(f"{outcome}: {kind}: {shown[0]} -> {shown[1] or 'nothing'} ({line()}, {kernel.decode()[:100]})", flush=True)
     reached = totals["noticed"] + totals["survived"]
     print(f"{os.path.basename(options.program)}: " +
           ", ".join(f"{count} {outcome}" for outcome, count in totals.items()) +
