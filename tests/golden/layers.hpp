@@ -34,17 +34,20 @@ array_table parameter_gradients(Layer& called) {
   return found;
 }
 
+/// Calls `use` for the buffers of a layer that may have some, where the case has values for them.
+template <class Layer, class Use>
+void visit_buffers_of(const golden_case& given, Layer& called, const Use& use) {
+  if constexpr (requires { called.visit_buffers(use); }) {
+    if (!given.buffers.empty()) called.visit_buffers(use);
+  }
+}
+
 /// Fills a layer's parameters, calls it with an input of `Rank` axes, and goes back.
 template <int Rank, class Space, class Layer>
 result run_layer(const golden_case& given, Layer called) {
   using T = float;
   fill_parameters<Space>(given, called);
-  const auto read_buffers = [&](auto&& use) {
-    if constexpr (requires { called.visit_buffers(use); }) {
-      if (!given.buffers.empty()) called.visit_buffers(use);
-    }
-  };
-  read_buffers([&]<class Buffer>(const char* name, Buffer& buffer) {
+  visit_buffers_of(given, called, [&]<class Buffer>(const char* name, Buffer& buffer) {
     if constexpr (tn::tensor_operand<Buffer>) buffer = tensor_of<T, Space, 1>(given.buffers.at(name));
     else buffer = *tensor_of<std::int64_t, tn::host, 0>(given.buffers.at(name)).data();
   });
@@ -60,7 +63,7 @@ result run_layer(const golden_case& given, Layer called) {
   found.outputs["output"] = copied(y);
   found.gradients = parameter_gradients(called);
   found.gradients["input"] = copied(gradient);
-  read_buffers([&]<class Buffer>(const char* name, const Buffer& buffer) {
+  visit_buffers_of(given, called, [&]<class Buffer>(const char* name, const Buffer& buffer) {
     if constexpr (tn::tensor_operand<Buffer>) {
       found.buffers_after[name] = copied(buffer);
     } else {

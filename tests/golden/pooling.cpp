@@ -1,6 +1,7 @@
 // tests/golden/pooling.cpp: pools of windows, adaptive pools, and back.
 // Windows and options come from the case, at run time.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/algorithms/cuda.hpp>
 #include <tenon/nn/adaptive_pool.hpp>
 #include <tenon/nn/max_unpool.hpp>
 #include <tenon/nn/pool.hpp>

@@ -12,7 +12,7 @@ namespace {
 
 /// The elements of an access, one after another in memory, each in a register that may be wider.
 template <class Memory, class Register>
-void load(warp& w, const instruction& in, lane_set active) {
+places load_values(warp& w, const instruction& in, lane_set active) {
   const places from = checked(w, in, active, static_cast<int>(sizeof(Memory)) * in.count, use::read);
   for (unsigned element = 0; element < in.count; ++element) {
     Register* const to = w.at<Register>(w.code.lists[in.first + element]);
@@ -23,14 +23,20 @@ void load(warp& w, const instruction& in, lane_set active) {
       to[lane] = static_cast<Register>(value);
     }
   }
+  return from;
+}
+
+template <class Memory, class Register>
+void load(warp& w, const instruction& in, lane_set active) {
+  load_values<Memory, Register>(w, in, active);
 }
 
 template <class Memory, class Register>
 void load_in_order(warp& w, const instruction& in, lane_set active) {
-  load<Memory, Register>(w, in, active);
+  const places from = load_values<Memory, Register>(w, in, active);
   if (!w.code.has_fences) return;
-  const places from = checked(w, in, active, static_cast<int>(sizeof(Memory)) * in.count, use::read);
-  exchange_clocks(w, reinterpret_cast<std::uintptr_t>(from[static_cast<std::size_t>(std::countr_zero(active))]));
+  exchange_clocks(w, reinterpret_cast<std::uintptr_t>(from[static_cast<std::size_t>(std::countr_zero(active))]),
+                  in.orders | reads_word);
   w.gives_way = true;
 }
 
@@ -46,7 +52,8 @@ void store(warp& w, const instruction& in, lane_set active) {
     }
   }
   if (in.is_strong)
-    exchange_clocks(w, reinterpret_cast<std::uintptr_t>(to[static_cast<std::size_t>(std::countr_zero(active))]));
+    exchange_clocks(w, reinterpret_cast<std::uintptr_t>(to[static_cast<std::size_t>(std::countr_zero(active))]),
+                    in.orders | writes_word);
 }
 
 template <class Register, class Memory>
@@ -90,6 +97,12 @@ bool is_strong(const decoder& d) {
   return d.has("volatile") || d.has("relaxed") || d.has("acquire") || d.has("release") || d.has("acq_rel");
 }
 
+std::uint8_t orders_of(const decoder& d) {
+  const bool both = d.has("acq_rel");
+  return static_cast<std::uint8_t>((both || d.has("acquire") ? acquires : 0) |
+                                   (both || d.has("release") ? releases : 0));
+}
+
 bool decode_access(decoder& d) {
   const bool is_load = d.part(0) != "st";
   const std::string_view type = d.part(-1);
@@ -104,6 +117,7 @@ bool decode_access(decoder& d) {
   }
   d.made.where = space_of(d);
   d.made.is_strong = is_strong(d);
+  d.made.orders = orders_of(d);
   if (width == 2) d.made.run = for_memory<std::uint16_t>(type, is_load, d.made.is_strong);
   else if (width == 4) d.made.run = for_memory<std::uint32_t>(type, is_load, d.made.is_strong);
   else if (width == 8) d.made.run = for_memory<std::uint64_t>(type, is_load, d.made.is_strong);
@@ -127,7 +141,8 @@ void change(warp& w, const instruction& in, lane_set active) {
     const Value made = static_cast<Value>(Function{}(old, b, c));
     std::memcpy(at[static_cast<std::size_t>(lane)], &made, sizeof(Value));
     if (in.to.is_there != 0) w.at<Value>(in.to)[lane] = old;
-    exchange_clocks(w, reinterpret_cast<std::uintptr_t>(at[static_cast<std::size_t>(lane)]));
+    exchange_clocks(w, reinterpret_cast<std::uintptr_t>(at[static_cast<std::size_t>(lane)]),
+                    in.orders | reads_word | writes_word);
   }
 }
 
@@ -166,6 +181,7 @@ bool decode_atomic(decoder& d) {
   else d.made.run = for_integer(type, [&]<class T>() { return change_of<T>(name); });
   if (d.made.run == nullptr) return false;
   const std::size_t address = d.part(0) == "red" ? 0 : 1;
+  d.made.orders = orders_of(d);
   d.made.where = space_of(d);
   d.address(address);
   if (address == 1) d.made.to = d.target(0, bytes);
@@ -175,6 +191,13 @@ bool decode_atomic(decoder& d) {
 }
 
 void do_nothing(warp&, const instruction&, lane_set) {}
+void make_fence(warp& w, const instruction&, lane_set) { fence(w); }
+
+/// A fence of the order of memory, for more than a block; others concern tiles and barriers in shared memory.
+bool is_wide_fence(const decoder& d) {
+  if (d.part(0) == "membar") return !d.has("cta");
+  return d.part(0) == "fence" && (d.part(1) == "sc" || d.part(1) == "acq_rel") && !d.has("cta");
+}
 
 }  // namespace
 
@@ -183,7 +206,7 @@ bool decode_accesses(decoder& d) {
   if (name == "ld" || name == "ldu" || name == "st") return decode_access(d);
   if (name == "atom" || name == "red") return decode_atomic(d);
   if (name == "prefetch" || name == "prefetchu" || name == "membar" || name == "fence") {
-    d.made.run = &do_nothing;
+    d.made.run = is_wide_fence(d) ? &make_fence : &do_nothing;
     return true;
   }
   return false;

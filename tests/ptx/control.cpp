@@ -187,7 +187,7 @@ bool decode_control(decoder& d) {
     d.made.members = d.source(0, 4);
   } else if (name == "bar" || name == "barrier") {
     return !d.has("cluster") && decode_barrier(d);
-  } else if (name == "setmaxnreg") {
+  } else if (name == "setmaxnreg" || name == "griddepcontrol") {  // the launch before is done
     add_collective(d, &do_nothing);
   } else {
     return false;

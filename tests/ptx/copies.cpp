@@ -9,7 +9,20 @@ namespace tenon_test::ptx {
 
 namespace {
 
+void count(warp& w, const instruction& in, lane_set active) {
+  std::uintptr_t from[warp_lanes], to[warp_lanes];
+  lane_set reads = active;
+  for (int lane = 0; lane < warp_lanes; ++lane) {
+    to[lane] = w.at<std::uint32_t>(in.a)[lane] + static_cast<std::uint32_t>(in.offset);
+    from[lane] = w.at<std::uint64_t>(in.b)[lane] + in.target;
+    if (in.c.is_there != 0 && w.at<std::uint32_t>(in.c)[lane] == 0) reads &= ~(lane_set{1} << lane);
+  }
+  count_shared(w.in.of.done.shared_stores, to, active, in.bytes);
+  if (reads != 0) count_global(w.in.of.done.global_loads, from, reads, in.bytes);
+}
+
 void begin_copy(warp& w, const instruction& in, lane_set active) {
+  if (w.in.of.asked.counts_traffic) count(w, in, active);
   for (lane_set left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left), bytes = in.bytes;
     const auto to = static_cast<std::uint32_t>(w.at<std::uint32_t>(in.a)[lane] + static_cast<std::uint32_t>(in.offset));

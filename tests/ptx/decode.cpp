@@ -29,6 +29,20 @@ void collect_names(const operand& each, std::map<std::string_view, bool>& names)
   for (const operand& part : each.parts) collect_names(part, names);
 }
 
+/// The class of an instruction; most of a family are of one.
+work work_of(const decoder& d, work of_family) {
+  const std::string_view name = d.part(0);
+  if (name == "st" || (name == "wmma" && d.part(1) == "store")) return work::stores;
+  if (name == "atom" || name == "red") return work::atomics;
+  if (name == "ldmatrix" || (name == "wmma" && d.part(1) == "load")) return work::loads;
+  if (name == "ld" && d.has("param")) return work::moves;
+  if (name == "cp") return work::copies;
+  const bool is_fence = name == "membar" || name == "fence" || name == "mbarrier";
+  if (is_fence || name == "bar" || name == "barrier") return work::barriers;
+  if (name == "wgmma" && d.part(1) != "mma_async") return work::barriers;
+  return of_family;
+}
+
 }  // namespace
 
 decoder::decoder(kernel& into, const entry_text& entry, module& of) : into_(into), module_(of) {
@@ -234,17 +248,27 @@ void decoder::finish() {
 }
 
 kernel decode(const entry_text& entry, module& of) {
-  static constexpr bool (*families[])(decoder&) = {
-      decode_integers, decode_floats,   decode_compares, decode_moves,    decode_conversions, decode_accesses,
-      decode_control,  decode_shuffles, decode_copies,   decode_matrices, decode_hopper};
+  struct family {
+    bool (*decode)(decoder&);
+    work counts_as;
+  };
+  static constexpr family families[] = {
+      {decode_integers, work::integers}, {decode_floats, work::floats},           {decode_compares, work::compares},
+      {decode_moves, work::moves},       {decode_conversions, work::conversions}, {decode_accesses, work::loads},
+      {decode_control, work::control},   {decode_shuffles, work::shuffles},       {decode_copies, work::copies},
+      {decode_matrices, work::matrices}, {decode_hopper, work::matrices}};
   kernel result;
   decoder d(result, entry, of);
   for (const statement& each : entry.statements) {
     d.begin(each);
-    result.has_fences |= d.part(0) == "membar" || (d.part(0) == "fence" && !d.has("mbarrier_init")) || d.has("acquire");
+    result.has_fences |=
+        d.part(0) == "membar" || d.part(0) == "fence" || d.has("acquire") || d.has("release") || d.has("acq_rel");
     const bool is_label = !each.label.empty();
-    if (!is_label && std::none_of(std::begin(families), std::end(families), [&](auto family) { return family(d); }))
-      d.refuse("an instruction that the machine does not know");
+    const auto knows = [&](const family& one) { return one.decode(d); };
+    const auto* const found =
+        is_label ? std::begin(families) : std::find_if(std::begin(families), std::end(families), knows);
+    if (found == std::end(families)) d.refuse("an instruction that the machine does not know");
+    d.made.counts_as = work_of(d, found->counts_as);
     d.add(is_label);
   }
   d.finish();

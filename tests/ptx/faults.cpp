@@ -99,8 +99,7 @@ TEST_CASE("blocks that write the same word race, atomic operations do not", "[pt
              "race in global memory"));
 }
 
-TEST_CASE("the last block sees what the others wrote where they say so by a fence", "[ptx]") {
-  const device_array<std::uint32_t> count(std::vector<std::uint32_t>{0}), parts(4), out(1);
+TEST_CASE("the last block sees what the others wrote, by a fence on either side of a counter", "[ptx]") {
   const std::string body = R"(
 .reg .b64 %c, %w, %o, %q; .reg .b32 %b, %old, %v, %s; .reg .pred %last;
 ld.param.u64 %c, [p0]; ld.param.u64 %w, [p1]; ld.param.u64 %o, [p2];
@@ -109,19 +108,28 @@ mul.wide.u32 %q, %b, 4;
 add.s64 %q, %q, %w;
 st.global.u32 [%q], %b;
 BARRIER
-atom.global.add.u32 %old, [%c], 1;
 setp.ne.u32 %last, %old, 3;
 @%last ret;
+BARRIER
 ld.global.u32 %s, [%w]; ld.global.u32 %v, [%w+4]; add.s32 %s, %s, %v;
 ld.global.u32 %v, [%w+8]; add.s32 %s, %s, %v; ld.global.u32 %v, [%w+12]; add.s32 %s, %s, %v;
 st.global.u32 [%o], %s;
 )";
-  const test_launch four_blocks{.blocks = 4, .threads = 1};
-  CHECK(fault_of(with(body, "membar.gl;"), {count.address(), parts.address(), out.address()}, four_blocks).empty());
-  CHECK(out.values()[0] == 6);
-  const device_array<std::uint32_t> again(std::vector<std::uint32_t>{0});
-  CHECK(says(fault_of(with(body, ""), {again.address(), parts.address(), out.address()}, four_blocks),
-             "race in global memory"));
+  const auto of_four_blocks = [&](const std::string& count, const std::string& fence_behind) {
+    const device_array<std::uint32_t> counter(std::vector<std::uint32_t>{0}), parts(4), out(1);
+    const std::string found =
+        fault_of(with(with(body, count), fence_behind), {counter.address(), parts.address(), out.address()},
+                 {.blocks = 4, .threads = 1});
+    if (found.empty()) CHECK(out.values()[0] == 6);
+    return found;
+  };
+  const std::string add = "atom.global.add.u32 %old, [%c], 1;";
+  CHECK(of_four_blocks("membar.gl;\n" + add, "fence.acq_rel.gpu;") == "");
+  CHECK(of_four_blocks("atom.acq_rel.gpu.global.add.u32 %old, [%c], 1;", "") == "");
+  CHECK(of_four_blocks("atom.release.gpu.global.add.u32 %old, [%c], 1;", "membar.sys;") == "");
+  CHECK(says(of_four_blocks(add, "membar.gl;"), "race in global memory"));
+  CHECK(says(of_four_blocks("membar.gl;\n" + add, ""), "race in global memory"));
+  CHECK(says(of_four_blocks("membar.cta;\n" + add, "membar.gl;"), "race in global memory"));
 }
 
 TEST_CASE("a barrier in one branch is refused, one in both lanes' way is not", "[ptx]") {

@@ -124,6 +124,7 @@ void multiply_fragments(warp& w, const instruction& in, lane_set) {
   read_matrix(w, right, first += static_cast<std::uint32_t>(left.registers), b);
   read_matrix(w, sums, first + static_cast<std::uint32_t>(right.registers), c);
   multiply(sums.rows, sums.columns, left.columns, a, b, c);
+  w.in.of.done.tensor_operations += static_cast<std::uint64_t>(2 * sums.rows * sums.columns * left.columns);
   each_place(sums, [&](int lane, int i, int j, int which) {
     set_bits(w, sums, in.first, lane, i, j, bits_of_sum(sums.type, c[which]));
   });

@@ -103,11 +103,16 @@ grid::grid(const launch& of)
   std::memcpy(reinterpret_cast<void*>(parameters.begin()), of.parameters.data(), of.parameters.size());
 }
 
+grid::~grid() {
+  for (region* const each : touched) each->marks = 0;
+}
+
 void grid::run() {
   for (std::uint32_t z = 0; z < asked.grid.z; ++z)
     for (std::uint32_t y = 0; y < asked.grid.y; ++y)
       for (std::uint32_t x = 0; x < asked.grid.x; ++x) waiting_.push_back({x, y, z});
-  std::shuffle(waiting_.begin(), waiting_.end(), random);
+  if (asked.starts_in_order) std::reverse(waiting_.begin(), waiting_.end());
+  else std::shuffle(waiting_.begin(), waiting_.end(), random);
   const std::size_t most = asked.is_cooperative ? waiting_.size() : resident_blocks;
   while (!waiting_.empty() || !resident_.empty()) {
     while (resident_.size() < most && !waiting_.empty()) {

@@ -19,6 +19,16 @@ struct triple {
   std::size_t count() const { return std::size_t{x} * y * z; }
 };
 
+/// Says of blocks that ran before which of them are known to be done.
+class order_of_launches {
+ public:
+  order_of_launches() = default;
+  order_of_launches(const order_of_launches&) = delete;
+  order_of_launches& operator=(const order_of_launches&) = delete;
+  virtual ~order_of_launches() = default;
+  virtual bool is_before(std::uint32_t block) const = 0;
+};
+
 /// What a launch asks for.
 struct launch {
   const kernel* code = nullptr;
@@ -26,13 +36,11 @@ struct launch {
   std::uint32_t shared_bytes = 0;  ///< beside those that the kernel declares
   std::vector<unsigned char> parameters;
   bool is_cooperative = false;
+  bool counts_traffic = false;   ///< of memory
+  bool starts_in_order = false;  ///< blocks with low numbers first; else their order is drawn
   std::uint64_t seed = 1;
-};
-
-/// What a launch did.
-struct counts {
-  std::uint64_t instructions = 0;  ///< of warps
-  std::uint64_t lanes = 0;         ///< the same, counted for each lane that took part
+  std::uint32_t first_unordered = ~std::uint32_t{0};  ///< all blocks with lower numbers are done
+  const order_of_launches* order = nullptr;           ///< which knows of the others
 };
 
 /// The latest clocks of others that are known to have passed.
@@ -147,7 +155,9 @@ class block {
   const triple index;
   const std::uint32_t number;  ///< among all blocks that ever ran
   std::uint32_t clock = 1;
-  clocks seen;  ///< of the grid's blocks
+  clocks seen;    ///< of the grid's blocks
+  clocks fenced;  ///< what was seen at the latest fence
+  clocks read;    ///< what words that were read have brought, and the next fence shows
   std::vector<std::unique_ptr<warp>> warps;
   region& shared() { return *shared_; }
   std::map<std::uint32_t, phase> phases;      ///< by address in shared memory
@@ -173,6 +183,7 @@ class grid {
   explicit grid(const launch& of);
   grid(const grid&) = delete;
   grid& operator=(const grid&) = delete;
+  ~grid();
 
   const launch& asked;
   const aligned_bytes<64> parameter_bytes;
@@ -181,6 +192,7 @@ class grid {
   std::map<std::uintptr_t, clocks> released;  ///< by address in global memory
   std::mt19937_64 random;
   counts done;
+  std::vector<region*> touched;  ///< allocations
 
   /// Runs to the end; throws fault.
   void run();

@@ -130,6 +130,13 @@ struct tile_copy {
   }
 };
 
+void count_row(traffic& into, std::uintptr_t begin, std::size_t bytes) {
+  constexpr std::size_t sector = 32;
+  into.bytes += bytes;
+  into.parts += (begin + bytes + sector - 1) / sector - begin / sector;
+  into.fewest += (bytes + sector - 1) / sector;
+}
+
 /// One row of a tile, whose place along the later axes is `row`: elements outside of the tensor are zero.
 void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
   const tile_map& map = copy.map;
@@ -150,6 +157,7 @@ void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
   if (is_inside && first < end) {
     const std::uint64_t begin = from + static_cast<std::uint64_t>((copy.position[0] + first) * map.element_bytes);
     const auto bytes = static_cast<std::size_t>((end - first) * map.element_bytes);
+    count_row(w.in.of.done.global_loads, begin, bytes);
     std::memcpy(&values[static_cast<std::size_t>(first * map.element_bytes)],
                 checked_global(w, begin, static_cast<int>(bytes), use::read, copy.lane), bytes);
   }
@@ -159,6 +167,7 @@ void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
 }
 
 std::int64_t finish_copy(warp& w, const tile_copy& copy) {
+  ++w.in.of.done.global_loads.accesses;
   const std::int64_t bytes = copy.bytes(), row_bytes = std::int64_t{copy.map.box[0]} * copy.map.element_bytes;
   for (std::int64_t row = 0; row < bytes / row_bytes; ++row) copy_row(w, copy, row);
   w.in.shared().mark(w.in.shared().begin() + copy.to, static_cast<std::size_t>(bytes), true);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/counts.hpp"
+
 namespace tenon_test::ptx {
 
 inline constexpr int warp_lanes = 32;
@@ -57,9 +59,11 @@ struct instruction {
   std::uint16_t bytes = 0;   ///< of one element in memory
   flow then = flow::next;
   space where = space::generic;
+  work counts_as = work::moves;
   bool is_guard_negated = false;
   bool is_wide_address = true;  ///< 64 bits, not 32
   bool is_strong = false;       ///< ordered with accesses of other threads: acquire, release, relaxed, volatile
+  std::uint8_t orders = 0;      ///< of a strong access: what it does beside fences
   std::uint8_t kind = 0;        ///< for the handler's own use
 };
 

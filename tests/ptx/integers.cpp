@@ -284,6 +284,22 @@ bool decode_words(decoder& d, std::string_view name) {
   return true;
 }
 
+/// bmsk: ones from a place on, of a number that is clamped to 32 or wraps at it.
+bool decode_mask(decoder& d) {
+  using word = std::uint32_t;
+  const auto ones = [](word place, word count) {
+    return place >= 32 ? word{0} : static_cast<word>(((std::uint64_t{1} << std::min(count, 32u)) - 1) << place);
+  };
+  if (d.has("clamp")) d.made.run = binary<word, word>(ones);
+  else
+    d.made.run =
+        binary<word, word>([](word a, word b) { return static_cast<word>(((1ull << (b & 31)) - 1) << (a & 31)); });
+  d.made.to = d.target(0, 4);
+  d.made.a = d.source(1, 4);
+  d.made.b = d.source(2, 4);
+  return true;
+}
+
 /// lop3: the result bit for each of the eight cases stands in a number.
 bool decode_logic_of_three(decoder& d) {
   d.made.to = d.target(0, 4);
@@ -316,6 +332,7 @@ bool decode_integers(decoder& d) {
   if (d.has("cc") || d.has("sat")) return false;
   if (name == "prmt" || name == "dp4a" || name == "dp2a" || name == "shf") return decode_words(d, name);
   if (name == "lop3") return decode_logic_of_three(d);
+  if (name == "bmsk") return decode_mask(d);
   if (bytes == 0 || type[0] == 'f' || type.substr(0, 2) == "bf") return false;
   if (name == "mul" || name == "mad") return decode_products(d, name, type);
   if (name == "shl" || name == "shr") return decode_shifts(d, name, type);

@@ -14,12 +14,15 @@ void load_matrices(warp& w, const instruction& in, lane_set) {
   const bool is_transposed = in.kind != 0;
   for (unsigned matrix = 0; matrix < in.count; ++matrix) {
     std::uint16_t elements[8][8];
+    std::uintptr_t rows[warp_lanes]{};
     for (unsigned row = 0; row < 8; ++row) {
       const auto lane = static_cast<int>(8 * matrix + row);
       const std::uint32_t address = w.at<std::uint32_t>(in.a)[lane] + static_cast<std::uint32_t>(in.offset);
       if (address % 16 != 0) throw fault("ldmatrix: lane " + std::to_string(lane) + " names a row that is not aligned");
+      rows[row] = address;
       std::memcpy(elements[row], checked_shared(w, address, 16, use::read, lane), 16);
     }
+    if (w.in.of.asked.counts_traffic) count_shared(w.in.of.done.shared_loads, rows, 0xff, 16);
     std::uint32_t* const to = w.at<std::uint32_t>(w.code.lists[in.first + matrix]);
     for (int lane = 0; lane < warp_lanes; ++lane) {
       const int outer = lane / 4, inner = lane % 4 * 2;
@@ -66,6 +69,7 @@ void multiply_matrices(warp& w, const instruction& in, lane_set) {
     }
   }
   multiply(16, 8, depth, left, right, sums);
+  w.in.of.done.tensor_operations += static_cast<std::uint64_t>(2 * 16 * 8 * depth);
   for (int lane = 0; lane < warp_lanes; ++lane) {
     for (int i = 0; i < 4; ++i) {
       const double sum = sums[(lane / 4 + 8 * (i >> 1)) * 8 + lane % 4 * 2 + (i & 1)];

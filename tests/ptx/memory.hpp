@@ -63,6 +63,9 @@ class region {
   /// Forgets all values.
   void forget();
 
+  enum mark : std::uint8_t { was_read = 1, was_written = 2 };
+  std::uint8_t marks = 0;  ///< of the launch under way
+
  private:
   unsigned char* begin_;
   std::size_t bytes_;

@@ -142,6 +142,8 @@ TEST_CASE("bits of integers", "[ptx]") {
   check_binary<u32>(
       "prmt.b32 %d, %a, %b, 0x88b3; //",
       [](u32 a, u32) { return a >> 24 | (a >> 31) * 0xff00u | (a >> 7 & 1) * 0xffff0000u; }, u);
+  CHECK(results_of<u32>("bmsk.clamp.b32 %d, %a, %b;", std::vector<u32>{0, 4, 0, 40, 30},
+                        std::vector<u32>{8, 4, 33, 1, 9}) == std::vector<u32>{0xff, 0xf0, ~0u, 0, 0xc0000000});
   check_binary<u32>("shf.l.wrap.b32 %d, %a, %b, 12; //", [](u32 a, u32 b) { return b << 12 | a >> 20; }, u);
   check_binary<s32>(
       "dp4a.s32.s32 %d, %a, %b, 5; //",

@@ -62,6 +62,7 @@ inline counts run_body(const std::string& body, const std::vector<std::uint64_t>
                .shared_bytes = how.shared_bytes,
                .parameters = {},
                .is_cooperative = how.is_cooperative,
+               .counts_traffic = true,
                .seed = how.seed};
   asked.parameters.resize(parameters.size() * 8);
   if (!parameters.empty()) std::memcpy(asked.parameters.data(), parameters.data(), asked.parameters.size());

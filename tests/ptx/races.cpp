@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/races.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace tenon_test::ptx {
 
@@ -21,7 +23,9 @@ std::uint32_t clock_of(const clocks& known, std::size_t of) { return of < known.
 /// Whether the earlier use is ordered before what the lane does now, or needs no order.
 bool is_ordered(const warp& w, int lane, const stamp& earlier) {
   const block& here = w.in;
-  if (earlier.block < here.of.first_block) return true;  // of an earlier launch
+  const launch& asked = here.of.asked;
+  if (earlier.block < here.of.first_block)  // of an earlier launch
+    return earlier.block < asked.first_unordered || asked.order->is_before(earlier.block);
   if (earlier.block != here.number)
     return earlier.block_clock <= clock_of(here.seen, here.of.block_place(earlier.block));
   const int other = earlier.thread / warp_lanes;
@@ -31,7 +35,9 @@ bool is_ordered(const warp& w, int lane, const stamp& earlier) {
 
 [[noreturn]] void report_race(const warp& w, const access& now, const stamp& earlier, const char* what,
                               bool is_shared) {
-  const std::string other = earlier.block == w.in.number ? "" : " of another block";
+  const std::string other = earlier.block == w.in.number          ? ""
+                            : earlier.block < w.in.of.first_block ? " of an earlier kernel, on another stream,"
+                                                                  : " of another block";
   throw fault(std::string("race in ") + (is_shared ? "shared" : "global") + " memory: thread " +
               std::to_string(w.number * warp_lanes + now.lane) + (now.how == use::read ? " reads" : " writes") +
               " what thread " + std::to_string(earlier.thread) + other + " " + what + " without order");
@@ -127,8 +133,34 @@ unsigned char* check_one(warp& w, space where, const access& now) {
       throw fault("an access outside of the kernel's parameters");
     return place;
   }
-  check(w, region_of(w, now, "global"), now, false);
+  region& in = region_of(w, now, "global");
+  const auto mark = static_cast<std::uint8_t>(now.how == use::read ? region::was_read : region::was_written);
+  if ((in.marks & mark) == 0) {
+    if (in.marks == 0) w.in.of.touched.push_back(&in);
+    in.marks |= mark;
+  }
+  check(w, in, now, false);
   return place;
+}
+
+void count_traffic(warp& w, const instruction& in, const places& at, lane_set active, int bytes, use how) {
+  std::uintptr_t addresses[warp_lanes];
+  std::memcpy(addresses, at.data(), sizeof(addresses));
+  counts& done = w.in.of.done;
+  const std::uintptr_t first = addresses[std::countr_zero(active)];
+  const auto size = static_cast<unsigned>(bytes);
+  const bool is_generic = in.where == space::generic;
+  if (in.where == space::shared || (is_generic && w.in.shared().holds(first, 1))) {
+    count_shared(how == use::read    ? done.shared_loads
+                 : how == use::write ? done.shared_stores
+                                     : done.shared_atomics,
+                 addresses, active, size);
+  } else if (in.where == space::global || (is_generic && device_memory::of_process().find(first) != nullptr)) {
+    count_global(how == use::read    ? done.global_loads
+                 : how == use::write ? done.global_stores
+                                     : done.global_atomics,
+                 addresses, active, size);
+  }
 }
 
 }  // namespace
@@ -164,6 +196,7 @@ places checked(warp& w, const instruction& in, lane_set active, int bytes, use h
     result[static_cast<std::size_t>(lane)] =
         check_one(w, in.where, {address, bytes, lane, how, in.is_strong || how == use::change});
   }
+  if (w.in.of.asked.counts_traffic) count_traffic(w, in, result, active, bytes, how);
   return result;
 }
 
@@ -175,7 +208,16 @@ unsigned char* checked_global(warp& w, std::uintptr_t address, int bytes, use ho
   return check_one(w, space::global, {address, bytes, lane, how, how == use::change});
 }
 
-void exchange_clocks(warp& w, std::uintptr_t address) {
+void fence(warp& w) {
+  block& here = w.in;
+  const std::size_t place = here.of.block_place(here.number);
+  join(here.seen, std::exchange(here.read, {}));
+  if (here.seen.size() <= place) here.seen.resize(place + 1);
+  here.seen[place] = here.clock++;
+  here.fenced = here.seen;
+}
+
+void exchange_clocks(warp& w, std::uintptr_t address, int how) {
   block& here = w.in;
   if (here.shared().holds(address, 1)) {
     clocks& left = here.released[address];
@@ -186,12 +228,11 @@ void exchange_clocks(warp& w, std::uintptr_t address) {
     return;
   }
   if (!w.code.has_fences) return;
+  if ((how & releases) != 0) fence(w);
   clocks& left = here.of.released[address];
-  const std::size_t place = here.of.block_place(here.number);
-  join(here.seen, left);
-  if (here.seen.size() <= place) here.seen.resize(place + 1);
-  here.seen[place] = here.clock++;
-  join(left, here.seen);
+  if ((how & reads_word) != 0) join(here.read, left);
+  if ((how & writes_word) != 0) join(left, here.fenced);
+  if ((how & acquires) != 0) fence(w);
 }
 
 }  // namespace tenon_test::ptx

@@ -29,7 +29,13 @@ unsigned char* checked_global(warp& w, std::uintptr_t address, int bytes, use ho
 /// Where a lane's own memory begins.
 std::uintptr_t local_begin(const warp& w, int lane);
 
-/// Orders what the block did before behind what others did before they changed the same address, and the other way.
-void exchange_clocks(warp& w, std::uintptr_t address);
+/// What an access to memory that others use at the same time orders, beside the fences around it.
+enum ordering : std::uint8_t { acquires = 1, releases = 2, reads_word = 4, writes_word = 8 };
+
+/// Notes a strong access. What a warp of the block did before its latest fence is ordered before whoever reads the word
+/// and has a fence behind that. Shared memory needs no fence, as the machine knows no weaker order there.
+void exchange_clocks(warp& w, std::uintptr_t address, int how);
+/// A fence for the whole device.
+void fence(warp& w);
 
 }  // namespace tenon_test::ptx

@@ -91,8 +91,8 @@ void warp::run(int steps, counts& done) {
     const instruction& what = code.code[pc_];
     lane_set active = here_;
     if (what.guard.is_there != 0) active &= predicate(what.guard) ^ (what.is_guard_negated ? all_lanes : 0);
-    ++done.instructions;
-    done.lanes += static_cast<std::uint64_t>(std::popcount(active));
+    ++done.warps[static_cast<std::size_t>(what.counts_as)];
+    done.lanes[static_cast<std::size_t>(what.counts_as)] += static_cast<std::uint64_t>(std::popcount(active));
     switch (what.then) {
       case flow::next:
         if (active != 0) what.run(*this, what, active);

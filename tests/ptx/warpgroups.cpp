@@ -102,6 +102,7 @@ void finish_product(warp& w, const async_product& product) {
     for (int lane = 0; lane < warp_lanes; ++lane) sums[place(lane, i)] = old[lane];
   }
   multiply(rows_of_warp, columns, depth, left.data(), right.data(), sums.data());
+  w.in.of.done.tensor_operations += static_cast<std::uint64_t>(2 * rows_of_warp * columns * depth);
   for (unsigned i = 0; i < in.count; ++i) {
     float* const to = w.at<float>(w.code.lists[in.first + i]);
     for (int lane = 0; lane < warp_lanes; ++lane) to[lane] = one_nan(static_cast<float>(sums[place(lane, i)]));

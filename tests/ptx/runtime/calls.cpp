@@ -1,28 +1,43 @@
-// tests/ptx/runtime/calls.cpp: the part of CUDA's runtime that knows memory, streams, events and devices.
+// tests/ptx/runtime/calls.cpp: the part of CUDA's runtime that knows devices, memory and errors.
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda.h>
 
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "ptx/runtime/state.hpp"
+#include "ptx/runtime/streams.hpp"
 #include "ptx/tile_map.hpp"
 
 namespace tenon_test::ptx {
 
 namespace {
 
-thread_local int current_device = 0;
-
 cudaError_t keep(cudaError_t code) { return runtime_state::of_process().keep(code); }
+runtime_state::guard locked() { return runtime_state::guard(runtime_state::of_process().mutex); }
+stream_state& streams() { return stream_state::of_process(); }
 
-cudaError_t allocate(void** memory, std::size_t bytes) {
+std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+cudaError_t allocate(void** memory, std::size_t bytes, const moments& made) {
   *memory = bytes == 0 ? nullptr : device_memory::of_process().allocate(bytes);
+  if (*memory != nullptr)
+    streams().histories[number(*memory)] = {.device = current_device(), .made = made, .written = {}, .read = {}};
   return keep(*memory == nullptr && bytes != 0 ? cudaErrorMemoryAllocation : cudaSuccess);
 }
 
-cudaError_t release(void* memory) {
-  return keep(memory == nullptr || device_memory::of_process().release(memory) ? cudaSuccess : cudaErrorInvalidValue);
+/// Gives memory back; who does knows what `known` says.
+cudaError_t release(void* memory, const moments& known) {
+  if (memory == nullptr) return cudaSuccess;
+  const auto found = streams().histories.find(number(memory));
+  if (found == streams().histories.end()) return keep(cudaErrorInvalidValue);
+  const history& of = found->second;
+  if (!covers(known, of.made) || !covers(known, of.written) || !covers(known, of.read))
+    streams().add_fault("memory is freed before work on it is done, in the order of streams");
+  if (of.device != current_device()) streams().add_fault("memory is freed on another device than its own");
+  streams().histories.erase(found);
+  return keep(device_memory::of_process().release(memory) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 /// Runs `work`, whose fault becomes the text of an error.
@@ -37,10 +52,44 @@ cudaError_t attempt(Work work) {
   }
 }
 
-using time_point = std::chrono::steady_clock::time_point;
-struct recorded_event {
-  time_point when;
-};
+bool is_of_device(const void* address) { return device_memory::of_process().find(number(address)) != nullptr; }
+
+/// Whether the bytes are page-locked memory of the host.
+bool is_page_locked(const void* address) {
+  const auto& all = streams().page_locked;
+  auto after = all.upper_bound(static_cast<unsigned char*>(const_cast<void*>(address)));
+  if (after == all.begin()) return false;
+  --after;
+  return number(address) < number(after->first) + after->second;
+}
+
+/// A copy of a stream. Page-locked memory gets its bytes when they are waited for; those of ordinary memory are there
+/// at once, as the host waits then.
+cudaError_t copy(void* target, const void* source, std::size_t bytes, cudaStream_t stream) {
+  stream_state& state = streams();
+  state.deliver(state.at(stream).known);
+  const auto* const from = static_cast<const unsigned char*>(source);
+  auto* const to = static_cast<unsigned char*>(target);
+  const bool is_late = is_of_device(source) && is_page_locked(target);
+  std::vector<unsigned char> arriving(is_late ? bytes : 0);
+  const cudaError_t code = attempt([&] {
+    if (is_late) device_memory::of_process().copy(arriving.data(), source, bytes);
+    else device_memory::of_process().copy(target, source, bytes);
+  });
+  state.note_copy(stream, target, source, bytes);
+  const auto* const id = state.key(stream);
+  if (is_late) state.copies.push_back({id, state.now(stream), to, std::move(arriving), true});
+  else if (is_of_device(target) && is_page_locked(source))
+    state.copies.push_back({id, state.now(stream), const_cast<unsigned char*>(from), {from, from + bytes}, false});
+  else if (!is_of_device(target)) state.wait(state.at(stream).known);
+  return code;
+}
+
+/// For what the stand-in does not know.
+cudaError_t refuse(const std::string& what) {
+  runtime_state::of_process().fault_text = what + ", which the stand-in for CUDA's runtime does not know";
+  return keep(cudaErrorNotSupported);
+}
 
 std::uint8_t bytes_of(CUtensorMapDataType type) {
   switch (type) {
@@ -108,47 +157,40 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = current_device;
+  *device = current_device();
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= runtime_state::of_process().devices) return keep(cudaErrorInvalidDevice);
-  current_device = device;
+  current_device() = device;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   const runtime_state& state = runtime_state::of_process();
-  switch (attribute) {
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = 9;
-      return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = 0;
-      return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-      *value = state.multiprocessors;
-      return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = state.shared_bytes_per_block;
-      return cudaSuccess;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = 2048;
-      return cudaSuccess;
-    case cudaDevAttrL2CacheSize:
-      *value = 50 << 20;
-      return cudaSuccess;
-    case cudaDevAttrMemoryPoolsSupported:
-      *value = 1;
-      return cudaSuccess;
-    default:
-      return keep(cudaErrorNotSupported);
-  }
+  const std::map<cudaDeviceAttr, int> known{{cudaDevAttrComputeCapabilityMajor, state.architecture / 10},
+                                            {cudaDevAttrComputeCapabilityMinor, state.architecture % 10},
+                                            {cudaDevAttrMultiProcessorCount, state.multiprocessors},
+                                            {cudaDevAttrMaxSharedMemoryPerBlock, 48 << 10},
+                                            {cudaDevAttrMaxSharedMemoryPerBlockOptin, state.shared_bytes_per_block},
+                                            {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10},
+                                            {cudaDevAttrReservedSharedMemoryPerBlock, 1 << 10},
+                                            {cudaDevAttrMaxThreadsPerBlock, 1024},
+                                            {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+                                            {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
+                                            {cudaDevAttrMaxGridDimX, std::numeric_limits<int>::max()},
+                                            {cudaDevAttrWarpSize, 32},
+                                            {cudaDevAttrL2CacheSize, 50 << 20},
+                                            {cudaDevAttrCooperativeLaunch, 1},
+                                            {cudaDevAttrMemoryPoolsSupported, 1}};
+  const auto found = known.find(attribute);
+  if (found == known.end()) return refuse("cudaDeviceGetAttribute of attribute " + std::to_string(attribute));
+  *value = found->second;
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* is_able, int, int) {
   *is_able = 1;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
   *pool = nullptr;
   return cudaSuccess;
@@ -158,83 +200,80 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t
 
 // Memory
 
-cudaError_t cudaMalloc(void** memory, size_t bytes) { return allocate(memory, bytes); }
-cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t) { return allocate(memory, bytes); }
-cudaError_t cudaFree(void* memory) { return release(memory); }
-cudaError_t cudaFreeAsync(void* memory, cudaStream_t) { return release(memory); }
+cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  const auto lock = locked();
+  if (is_refused_in_capture("cudaMalloc")) return keep(cudaErrorStreamCaptureUnsupported);
+  return allocate(memory, bytes, {});
+}
+cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t stream) {
+  const auto lock = locked();
+  if (streams().at(stream).into != nullptr || is_refused_in_capture("cudaMallocAsync"))
+    return keep(cudaErrorStreamCaptureUnsupported);
+  return streams().work(stream, {cudaGraphNodeTypeMemAlloc, [=](cudaStream_t on) {
+                                   return allocate(memory, bytes, {{streams().key(on), streams().now(on)}});
+                                 }});
+}
+cudaError_t cudaFree(void* memory) {
+  const auto lock = locked();
+  moments all;
+  for (const auto& [id, stream] : streams().streams) join(all, stream.known);  // it waits for the device
+  return release(memory, all);
+}
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+  const auto lock = locked();
+  if (streams().at(stream).into != nullptr) return keep(cudaErrorStreamCaptureUnsupported);
+  return streams().work(
+      stream, {cudaGraphNodeTypeMemFree, [=](cudaStream_t on) { return release(memory, streams().at(on).known); }});
+}
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
   *total = std::size_t{8} << 30;
   *free_bytes = *total - device_memory::of_process().bytes_in_use();
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  return attempt([&] { device_memory::of_process().copy(target, source, bytes); });
+cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  const auto lock = locked();
+  return streams().work(stream,
+                        {cudaGraphNodeTypeMemcpy, [=](cudaStream_t on) { return copy(target, source, bytes, on); }});
 }
-cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcpyKind) {
-  return attempt([&] { device_memory::of_process().copy(target, source, bytes); });
+cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
+  const auto lock = locked();
+  if (is_refused_in_capture("cudaMemcpy")) return keep(cudaErrorStreamCaptureUnsupported);
+  const cudaError_t code = cudaMemcpyAsync(target, source, bytes, kind, nullptr);
+  streams().wait(streams().at(nullptr).known);
+  return code;
 }
-cudaError_t cudaMemcpyPeerAsync(void* target, int, const void* source, int, size_t bytes, cudaStream_t) {
-  return attempt([&] { device_memory::of_process().copy(target, source, bytes); });
+cudaError_t cudaMemcpyPeerAsync(void* target, int, const void* source, int, size_t bytes, cudaStream_t stream) {
+  return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, stream);
 }
-cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t) {
-  return attempt([&] { device_memory::of_process().fill(target, value, bytes); });
+cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t stream) {
+  const auto lock = locked();
+  return streams().work(stream, {cudaGraphNodeTypeMemset, [=](cudaStream_t on) {
+                                   streams().note_copy(on, target, nullptr, bytes);
+                                   return attempt([&] { device_memory::of_process().fill(target, value, bytes); });
+                                 }});
 }
 cudaError_t cudaMemset(void* target, int value, size_t bytes) { return cudaMemsetAsync(target, value, bytes, nullptr); }
-cudaError_t cudaHostRegister(void*, size_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
-
-// Streams and events
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = reinterpret_cast<cudaStream_t>(new char);
+cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned) {
+  const auto lock = locked();
+  if (is_refused_in_capture("cudaHostRegister")) return keep(cudaErrorStreamCaptureUnsupported);
+  streams().page_locked[static_cast<unsigned char*>(memory)] = bytes;
   return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  delete reinterpret_cast<char*>(stream);
+cudaError_t cudaHostUnregister(void* memory) {
+  const auto lock = locked();
+  if (is_refused_in_capture("cudaHostUnregister")) return keep(cudaErrorStreamCaptureUnsupported);
+  streams().deliver(streams().host);
+  const auto found = streams().page_locked.find(static_cast<unsigned char*>(memory));
+  if (found == streams().page_locked.end()) return keep(cudaErrorInvalidValue);
+  const std::uintptr_t begin = number(memory), end = begin + found->second;
+  const auto is_here = [&](const pending_copy& each) {
+    return number(each.memory) >= begin && number(each.memory) < end;
+  };
+  if (std::erase_if(streams().copies, is_here) != 0)
+    streams().add_fault("page-locked memory is given back before a copy of it had been waited for");
+  streams().page_locked.erase(found);
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = reinterpret_cast<cudaEvent_t>(new recorded_event{std::chrono::steady_clock::now()});
-  return cudaSuccess;
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete reinterpret_cast<recorded_event*>(event);
-  return cudaSuccess;
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  reinterpret_cast<recorded_event*>(event)->when = std::chrono::steady_clock::now();
-  return cudaSuccess;
-}
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  const auto time = reinterpret_cast<recorded_event*>(to)->when - reinterpret_cast<recorded_event*>(from)->when;
-  *milliseconds = std::chrono::duration<float, std::milli>(time).count();
-  return cudaSuccess;
-}
-
-// Graphs: nothing can be captured.
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return keep(cudaErrorStreamCaptureUnsupported);
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) { return keep(cudaErrorStreamCaptureUnsupported); }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t*, cudaGraph_t, unsigned long long) {
-  return keep(cudaErrorNotSupported);
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return keep(cudaErrorNotSupported); }
-cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return cudaSuccess; }
-cudaError_t cudaGraphGetNodes(cudaGraph_t, cudaGraphNode_t*, size_t*) { return keep(cudaErrorNotSupported); }
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t, cudaGraphNodeType*) { return keep(cudaErrorNotSupported); }
 
 // Errors and the driver
 
@@ -254,17 +293,25 @@ const char* cudaGetErrorName(cudaError_t code) {
       return "cudaErrorInvalidDevice";
     case cudaErrorStreamCaptureUnsupported:
       return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorStreamCaptureInvalidated:
+      return "cudaErrorStreamCaptureInvalidated";
+    case cudaErrorStreamCaptureUnjoined:
+      return "cudaErrorStreamCaptureUnjoined";
+    case cudaErrorNotSupported:
+      return "cudaErrorNotSupported";
     default:
       return "cudaError";
   }
 }
 const char* cudaGetErrorString(cudaError_t code) {
-  if (code == cudaErrorLaunchFailure) return runtime_state::of_process().fault_text.c_str();
+  if (code == cudaErrorLaunchFailure || code == cudaErrorNotSupported)
+    return runtime_state::of_process().fault_text.c_str();
   if (code == cudaErrorMemoryAllocation) return "out of memory";
   if (code == cudaErrorInvalidConfiguration) return "invalid configuration argument";
   if (code == cudaErrorInvalidValue) return "invalid argument";
   if (code == cudaErrorInvalidDevice) return "invalid device ordinal";
-  if (code == cudaErrorStreamCaptureUnsupported) return "the machine captures no graphs";
+  if (code == cudaErrorStreamCaptureInvalidated) return "a call within the capture cannot be captured";
+  if (code == cudaErrorStreamCaptureUnjoined) return "work of another stream within the capture is not waited for";
   return "an error of the stand-in for CUDA's runtime";
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** found, unsigned, unsigned long long,

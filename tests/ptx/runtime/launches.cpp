@@ -1,10 +1,14 @@
 // tests/ptx/runtime/launches.cpp: the part of CUDA's runtime that knows kernels: their registration and launches.
 // A kernel that fails makes its launch return cudaErrorLaunchFailure, whose text tells what it did.
 // SPDX-License-Identifier: Apache-2.0
+#include <cxxabi.h>
+
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include "ptx/runtime/state.hpp"
+#include "ptx/runtime/streams.hpp"
 
 namespace tenon_test::ptx {
 
@@ -74,49 +78,117 @@ int resident_blocks(const struct kernel& code, int threads, std::size_t shared_b
       {threads_per_multiprocessor / rounded, static_cast<int>(room / bytes), most_blocks_of_multiprocessor});
 }
 
+/// At least as many as its widest instruction has results; some more are for addresses.
+int registers_of(const struct kernel& code) {
+  constexpr int others = 24, most = 255;
+  int widest = 0;
+  for (const instruction& each : code.code) widest = std::max<int>(widest, each.count);
+  return std::min(widest + others, most);
+}
+
+/// Of a core, whoever else uses it.
+double seconds_of_thread() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 /// Tells of everything that ran, when the process ends.
 void report() {
   const runtime_state& state = runtime_state::of_process();
-  std::fprintf(stderr, "ptx: %llu launches, %.3e instructions of warps, %.3e of lanes, %.2f s in kernels, seed %llu\n",
-               static_cast<unsigned long long>(state.launches), static_cast<double>(state.done.instructions),
-               static_cast<double>(state.done.lanes), state.seconds, static_cast<unsigned long long>(state.seed));
+  std::fprintf(stderr, "ptx: %llu launches, %.3e instructions of warps, %.3e of lanes, %.2f s of a core, seed %llu\n",
+               static_cast<unsigned long long>(state.launches), static_cast<double>(state.done.instructions()),
+               static_cast<double>(state.done.lane_instructions()), state.seconds,
+               static_cast<unsigned long long>(state.seed));
 }
 
-cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
-                bool is_cooperative) {
+/// A kernel's name as C++ has it.
+std::string readable(const std::string& name) {
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr),
+                                                    &std::free);
+  return text == nullptr ? name : text.get();
+}
+
+/// Keeps the counts of a launch for whoever wants them: a test, and a file that has a line of JSON for each.
+void keep_counts(runtime_state& state, const grid& ran) {
+  const launch& asked = ran.asked;
+  state.done += ran.done;
+  if (!asked.counts_traffic) return;
+  const counted_launch made{.kernel = readable(asked.code->name),
+                            .entry = asked.code->name,
+                            .grid = {asked.grid.x, asked.grid.y, asked.grid.z},
+                            .block = {asked.block.x, asked.block.y, asked.block.z},
+                            .shared_bytes = asked.shared_bytes + asked.code->static_shared_bytes,
+                            .done = ran.done};
+  if (state.counted != nullptr) state.counted->push_back(made);
+  if (state.counts_file != nullptr) std::fprintf(state.counts_file, "%s\n", json_of(made).c_str());
+}
+
+/// A modelled time: a kernel's instructions, at those that an H100's lanes can do.
+double seconds_of(const counts& done) {
+  constexpr double launch_seconds = 2e-6, lanes_of_multiprocessor = 128, clock_rate = 1.7e9;
+  return launch_seconds + static_cast<double>(done.lane_instructions()) / lanes_of_multiprocessor / clock_rate /
+                              runtime_state::of_process().multiprocessors;
+}
+
+/// Runs a kernel as work of a stream.
+cudaError_t run_on(cudaStream_t stream, launch asked) {
   runtime_state& state = runtime_state::of_process();
-  const std::lock_guard lock(state.mutex);
-  const auto found = state.kernels.find(function);
-  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
-  const auto begin = std::chrono::steady_clock::now();
+  stream_state& streams = stream_state::of_process();
+  const double begin = seconds_of_thread();
+  if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
+  asked.seed = state.seed * 1000003 + state.launches;
+  asked.counts_traffic = state.counted != nullptr || state.counts_file != nullptr;
+  streams.order.known = &streams.at(stream).known;
+  asked.order = &streams.order;
+  asked.first_unordered = streams.order.first_unordered(*streams.order.known);
   try {
-    launch asked{.code = &found->second.of->entry(found->second.name),
-                 .grid = {grid_extent.x, grid_extent.y, grid_extent.z},
-                 .block = {block_extent.x, block_extent.y, block_extent.z},
-                 .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
-                 .parameters = {},
-                 .is_cooperative = is_cooperative,
-                 .seed = state.seed * 1000003 + state.launches};
-    if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
-    if (is_cooperative &&
-        asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
-                                 static_cast<std::size_t>(
-                                     resident_blocks(*asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
-      return state.keep(cudaErrorCooperativeLaunchTooLarge);
-    asked.parameters.resize(asked.code->all_parameter_bytes);
-    for (std::size_t i = 0; i < asked.code->parameter_bytes.size(); ++i)
-      std::memcpy(&asked.parameters[asked.code->parameter_offsets[i]], arguments[i], asked.code->parameter_bytes[i]);
-    if (state.launches++ == 0 && setting("TENON_PTX_REPORT", 0) != 0) std::atexit(report);
     grid running(asked);
+    streams.order.add(streams.key(stream), streams.now(stream), running.first_block);
     running.run();
-    state.done.instructions += running.done.instructions;
-    state.done.lanes += running.done.lanes;
+    for (region* const each : running.touched) {
+      const auto marks = each->marks;
+      streams.note(stream, reinterpret_cast<const void*>(each->begin()), (marks & region::was_read) != 0,
+                   (marks & region::was_written) != 0, true);
+    }
+    streams.at(stream).seconds += seconds_of(running.done);
+    keep_counts(state, running);
   } catch (const fault& failure) {
     state.fault_text = std::string(failure.what()) + "\n  (TENON_PTX_SEED=" + std::to_string(state.seed) + ")";
     return state.keep(cudaErrorLaunchFailure);
   }
-  state.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  state.seconds += seconds_of_thread() - begin;
   return cudaSuccess;
+}
+
+cudaError_t run(const void* function, dim3 grid_extent, dim3 block_extent, void** arguments, std::size_t shared_bytes,
+                bool is_cooperative, cudaStream_t stream) {
+  runtime_state& state = runtime_state::of_process();
+  const runtime_state::guard lock(state.mutex);
+  const auto found = state.kernels.find(function);
+  if (found == state.kernels.end()) return state.keep(cudaErrorInvalidDeviceFunction);
+  launch asked{.grid = {grid_extent.x, grid_extent.y, grid_extent.z},
+               .block = {block_extent.x, block_extent.y, block_extent.z},
+               .shared_bytes = static_cast<std::uint32_t>(shared_bytes),
+               .parameters = {},
+               .is_cooperative = is_cooperative,
+               .starts_in_order = found->second.name.find("3cub") != std::string::npos};  // its blocks look back
+  try {
+    asked.code = &found->second.of->entry(found->second.name);
+  } catch (const fault& failure) {
+    state.fault_text = failure.what();
+    return state.keep(cudaErrorLaunchFailure);
+  }
+  if (const cudaError_t code = check_configuration(found->second, *asked.code, asked)) return state.keep(code);
+  if (is_cooperative && asked.grid.count() > static_cast<std::size_t>(state.multiprocessors) *
+                                                 static_cast<std::size_t>(resident_blocks(
+                                                     *asked.code, static_cast<int>(asked.block.count()), shared_bytes)))
+    return state.keep(cudaErrorCooperativeLaunchTooLarge);
+  asked.parameters.resize(asked.code->all_parameter_bytes);
+  for (std::size_t i = 0; i < asked.code->parameter_bytes.size(); ++i)
+    std::memcpy(&asked.parameters[asked.code->parameter_offsets[i]], arguments[i], asked.code->parameter_bytes[i]);
+  return stream_state::of_process().work(
+      stream, {cudaGraphNodeTypeKernel, [asked](cudaStream_t on) { return run_on(on, asked); }});
 }
 
 struct call_configuration {
@@ -128,6 +200,18 @@ thread_local call_configuration next_call;
 
 }  // namespace
 
+std::vector<counted_launch> launches_of(const std::function<void()>& body) {
+  std::vector<counted_launch> result;
+  auto*& counted = runtime_state::of_process().counted;
+  struct restore {
+    std::vector<counted_launch>*& where;
+    std::vector<counted_launch>* before;
+    ~restore() { where = before; }
+  } const restores{counted, std::exchange(counted, &result)};
+  body();
+  return result;
+}
+
 }  // namespace tenon_test::ptx
 
 using namespace tenon_test::ptx;
@@ -136,7 +220,10 @@ extern "C" {
 
 void** __cudaRegisterFatBinary(void* fatbin) {
   runtime_state& state = runtime_state::of_process();
-  state.modules.push_back(std::make_unique<module>(text_in(fatbin)));
+  const std::string text = text_in(fatbin);
+  const std::size_t target = text.find(".target sm_");
+  if (target != std::string::npos) state.architecture = std::atoi(text.c_str() + target + std::strlen(".target sm_"));
+  state.modules.push_back(std::make_unique<module>(text));
   place_variables(*state.modules.back());
   return reinterpret_cast<void**>(state.modules.back().get());
 }
@@ -166,16 +253,26 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
 }
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                             cudaStream_t) {
-  return run(function, grid, block, arguments, shared_bytes, false);
+                             cudaStream_t stream) {
+  return run(function, grid, block, arguments, shared_bytes, false, stream);
 }
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,
-                               cudaStream_t) {
-  return run(kernel, grid, block, arguments, shared_bytes, false);
+                               cudaStream_t stream) {
+  return run(kernel, grid, block, arguments, shared_bytes, false, stream);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
+  bool is_cooperative = false;
+  for (unsigned i = 0; i < how->numAttrs; ++i) {
+    const cudaLaunchAttribute& each = how->attrs[i];
+    if (each.id == cudaLaunchAttributeCooperative) is_cooperative = each.val.cooperative != 0;
+    else if (each.id == cudaLaunchAttributeClusterDimension)
+      return runtime_state::of_process().keep(cudaErrorNotSupported);
+  }
+  return run(function, how->gridDim, how->blockDim, arguments, how->dynamicSmemBytes, is_cooperative, how->stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
-                                        size_t shared_bytes, cudaStream_t) {
-  return run(function, grid, block, arguments, shared_bytes, true);
+                                        size_t shared_bytes, cudaStream_t stream) {
+  return run(function, grid, block, arguments, shared_bytes, true, stream);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
@@ -186,9 +283,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   *attributes = {};
   attributes->sharedSizeBytes = code.static_shared_bytes;
   attributes->maxThreadsPerBlock = code.most_threads;
-  attributes->numRegs = 64;
-  attributes->ptxVersion = 90;
-  attributes->binaryVersion = 90;
+  attributes->numRegs = registers_of(code);
+  attributes->ptxVersion = state.architecture;
+  attributes->binaryVersion = state.architecture;
   attributes->maxDynamicSharedSizeBytes = found->second.shared_bytes_allowed;
   return cudaSuccess;
 }

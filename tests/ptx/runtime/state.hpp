@@ -1,13 +1,13 @@
 // tests/ptx/runtime/state.hpp: what the stand-in for CUDA's runtime remembers of a process.
-// Everything runs at once when it is asked for: streams are names, and events are times.
+// Kernels run at once when they are asked for; streams.hpp knows in which order a device might run them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <set>
+#include <utility>
 
 #include "ptx/grid.hpp"
 #include "ptx/module.hpp"
@@ -21,6 +21,13 @@ struct known_kernel {
   int shared_bytes_allowed = 48 * 1024;
 };
 
+/// The file that TENON_PTX_COUNTS names, to which lines are added; nullptr: none is wanted. `-` is what errors go to.
+inline std::FILE* open_counts() {
+  const char* const name = std::getenv("TENON_PTX_COUNTS");
+  if (name == nullptr) return nullptr;
+  return std::string_view(name) == "-" ? stderr : std::fopen(name, "a");
+}
+
 /// The number that an environment variable holds.
 inline long long setting(const char* name, long long otherwise) {
   const char* const text = std::getenv(name);
@@ -33,6 +40,7 @@ struct runtime_state {
     return state;
   }
 
+  using guard = std::lock_guard<std::recursive_mutex>;
   std::recursive_mutex mutex;
   std::vector<std::unique_ptr<module>> modules;
   std::map<const void*, known_kernel> kernels;  ///< by the host's function
@@ -40,8 +48,11 @@ struct runtime_state {
   std::string fault_text;                       ///< of the latest kernel that failed
   std::uint64_t launches = 0;
   counts done;
+  std::vector<counted_launch>* counted = nullptr;  ///< where the counts of launches go
+  std::FILE* const counts_file = open_counts();
   double seconds = 0;
   const std::uint64_t seed = static_cast<std::uint64_t>(setting("TENON_PTX_SEED", 1));
+  int architecture = 90;  ///< that the text is for
   const int devices = static_cast<int>(setting("TENON_PTX_DEVICES", 1));
   const int multiprocessors = static_cast<int>(setting("TENON_PTX_MULTIPROCESSORS", 4));
   const int shared_bytes_per_block = static_cast<int>(setting("TENON_PTX_SHARED_BYTES", 227 * 1024));
