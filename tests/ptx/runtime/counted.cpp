@@ -1,6 +1,7 @@
 // tests/ptx/runtime/counted.cpp: what statements cost as PTX, counted, against numbers that are worked out by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #include "ptx/counts.hpp"
 #include "support/catch.hpp"
