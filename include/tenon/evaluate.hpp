@@ -233,7 +233,7 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
       try {
         evaluate();
       } catch (...) {
-        if (!had_elements) destination.give_up_elements();
+        if (!had_elements) destination.reset();
         throw;
       }
     }

@@ -65,7 +65,7 @@ class profile final : private launch_observer {
     if (scope_.outer() != nullptr) scope_.outer()->statement(facts);
     statement_text words;
     words.result(facts.dtype, facts.extents, facts.rank, 0);
-    tell_words(words, *facts.words);
+    append_operation(words, *facts.words);
     statement_ = words.text();
     bytes_ = facts.bytes_read + facts.bytes_written;
   }

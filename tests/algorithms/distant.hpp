@@ -70,7 +70,7 @@ struct tenon::device_passes<tenon_test::distant> {
     std::sort(items, items + count, order);
   }
   template <class Flag>
-  static void true_places(const Flag& flag, index count, index* places) {
+  static void indices_where(const Flag& flag, index count, index* places) {
     for (index number = 0; number < count; ++number) {
       if (flag(number)) *places++ = number;
     }

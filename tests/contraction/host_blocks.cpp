@@ -47,7 +47,7 @@ TEST_CASE("lines are where they lie before the first that is packed", "[host]") 
 
 TEST_CASE("rows of a packed block do not share a set of the cache", "[host]") {
   for (tenon::index count = 1; count <= 2048; count += 3) {
-    const tenon::index pitch = tenon::detail::spread_pitch<float>(count);
+    const tenon::index pitch = tenon::detail::conflict_free_pitch<float>(count);
     CHECK(pitch >= count);
     CHECK(pitch / 16 % 2 == 1);
   }

@@ -44,7 +44,7 @@ struct numbered_sums {
 /// Notes results, and how many came at once, in a matrix with rows `pitch` apart.
 struct noting_epilogue {
   static constexpr int packet = 8;
-  int fitting;
+  int usable_packet;
   int* numbers;
   int* sizes;
   int pitch;
@@ -85,20 +85,20 @@ struct finishing_kernel {
 };
 
 template <class Space, class Unit>
-void check_finish(int fitting, const tenon::array<int, 2>& inside, int size, int parts) {
+void check_finish(int usable_packet, const tenon::array<int, 2>& inside, int size, int parts) {
   constexpr int pitch = 80, rows = 70;
   const std::vector<int> zeros(pitch * rows);
   const device_copy<Space, int> numbers(zeros), sizes(zeros);
   using accumulator = typename Unit::accumulator;
   const std::size_t places = static_cast<std::size_t>(policy::rows) * policy::columns * 3;
   const device_copy<Space, accumulator> left{std::vector<accumulator>(places)};
-  const finishing_kernel<Unit> kernel{{fitting, numbers.data(), sizes.data(), pitch}, inside, left.data(), parts};
+  const finishing_kernel<Unit> kernel{{usable_packet, numbers.data(), sizes.data(), pitch}, inside, left.data(), parts};
   tenon::launch<Space>({.block = policy::threads, .shared_bytes = 0}, kernel);
   const auto found = numbers.values(), at_once = sizes.values();
   for (int i = 0; i < pitch * rows; ++i) {
     const int row = i / pitch - 2, column = i % pitch - 8;
     const bool is_inside = row >= 0 && column >= 0 && row < inside[0] && column < inside[1];
-    CAPTURE(row, column, fitting, parts);
+    CAPTURE(row, column, usable_packet, parts);
     REQUIRE(found[static_cast<std::size_t>(i)] ==
             (is_inside ? (1000 * row + column + 1) * (parts > 0 ? parts : 1) : 0));
     REQUIRE(at_once[static_cast<std::size_t>(i)] == (is_inside ? size : 0));

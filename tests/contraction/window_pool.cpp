@@ -78,7 +78,7 @@ void check_pooled(const problem& p, double bound) {
   const auto expected = squares_of(sums, extents);
   const auto there = image.template to<Space>(), taps = weight.template to<Space>(), row = bias.template to<Space>();
   const auto node = tenon::as_node(tenon::gelu(tenon::convolve(there, taps, p.geometry) + row));
-  static_assert(tenon::pools_as_it_leaves<std::remove_const_t<decltype(node)>>);
+  static_assert(tenon::can_pool_in_epilogue<std::remove_const_t<decltype(node)>>);
   CHECK(tenon_test::difference(pooled<Space>(node), expected, bound) == "");
   CHECK(tenon_test::difference(pooled<Space>(node, true), expected, bound) == "");
 }
@@ -162,7 +162,7 @@ TEMPLATE_LIST_TEST_CASE("squares of sums that blocks share", "[window_pool]", te
 }
 
 TEST_CASE("which statements pool as they leave", "[window_pool]") {
-  const auto pools = []<class E>(const E&) { return tenon::pools_as_it_leaves<tenon::node_of<E>>; };
+  const auto pools = []<class E>(const E&) { return tenon::can_pool_in_epilogue<tenon::node_of<E>>; };
   const tenon::tensor<float, rank<4>> image({1, 1, 2, 2}), weight({1, 1, 1, 1});
   const tenon::tensor<std::int8_t, rank<4>> bytes({1, 1, 1, 1});
   const tenon::tensor<float, rank<3>> lines({1, 1, 2}), taps({1, 1, 1});

@@ -194,7 +194,7 @@ TEMPLATE_LIST_TEST_CASE("elements are copied into a tensor that is there", "[ten
 
 TEST_CASE("a tensor gives up its elements", "[tensor]") {
   matrix x({2, 3});
-  x.give_up_elements();
+  x.reset();
   CHECK(x.is_empty());
   CHECK(x.data() == nullptr);
 }

@@ -14,12 +14,12 @@ struct telling_cursor {
   using uniform = void;
   bool adjacent = true;
   int* prefetched = nullptr;
-  int settled_with = 0;
+  int bound_slots = 0;
 
   bool is_adjacent() const { return adjacent; }
-  TENON_HOST_DEVICE telling_cursor settled(int slots) const { return {adjacent, prefetched, slots}; }
+  TENON_HOST_DEVICE telling_cursor with_slots(int slots) const { return {adjacent, prefetched, slots}; }
   void prefetch(tenon::index count) const { *prefetched = static_cast<int>(count); }
-  bool reads_beside(const float*, tenon::index count) const { return count == 3; }
+  bool reads_disjoint_from(const float*, tenon::index count) const { return count == 3; }
   template <int Rank>
   bool is_flat(const tenon::array<tenon::index, Rank>& extents) const {
     return tenon::strides_are_flat<Rank>({{4, 1}}, extents);
@@ -44,12 +44,12 @@ TEST_CASE("a cursor gives part of a pack only where it says so", "[cursor]") {
 TEST_CASE("a cursor is asked what it can say", "[cursor]") {
   int prefetched = 0;
   const telling_cursor cursor{true, &prefetched};
-  CHECK(tenon::settle(cursor, 5).settled_with == 5);
+  CHECK(tenon::bind_slots(cursor, 5).bound_slots == 5);
   tenon::prefetch(cursor, 64);
   CHECK(prefetched == 64);
   const float written = 0;
-  CHECK(tenon::reads_beside(cursor, &written, 3));
-  CHECK_FALSE(tenon::reads_beside(cursor, &written, 4));
+  CHECK(tenon::reads_disjoint_from(cursor, &written, 3));
+  CHECK_FALSE(tenon::reads_disjoint_from(cursor, &written, 4));
   CHECK(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 4}}));
   CHECK_FALSE(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 5}}));
   CHECK(tenon::is_uniform<telling_cursor>);
@@ -59,7 +59,7 @@ TEST_CASE("of a cursor that says nothing the safe answer is taken", "[cursor]") 
   const silent_cursor cursor;
   const float written = 0;
   tenon::prefetch(cursor, 64);
-  CHECK_FALSE(tenon::reads_beside(cursor, &written, 3));
+  CHECK_FALSE(tenon::reads_disjoint_from(cursor, &written, 3));
   CHECK_FALSE(tenon::is_flat(cursor, tenon::array<tenon::index, 2>{{7, 4}}));
   CHECK_FALSE(tenon::is_uniform<silent_cursor>);
 }

@@ -19,7 +19,7 @@ using named_scan = decltype(tenon::cumsum(std::declval<const variable_leaf<T, ra
 
 TEST_CASE("a scan of a variable is a node of its extents", "[scan]") {
   using node = named_scan<float, -1>;
-  static_assert(std::is_same_v<typename node::kind, tenon::own_pass_kind>);
+  static_assert(std::is_same_v<typename node::kind, tenon::algorithm_kind>);
   static_assert(std::is_same_v<typename node::shape_type, rank<2>>);
   static_assert(std::is_same_v<decltype(node::options), tenon::scan_algorithm<tenon::sum_monoid, 1>>);
   static_assert(tenon::depends_on<0, node> && !tenon::depends_on<1, node>);

@@ -15,14 +15,14 @@ namespace {
 /// and tap that it is; -1 where one does not.
 template <class Windows>
 int pairs_that_come_back(const Windows& windows) {
-  const tenon::sight_map<true, double, 0, Windows> seer{windows};
-  const tenon::sight_map<false, double, 0, Windows> seen{windows};
+  const tenon::window_membership_map<true, double, 0, Windows> to_window{windows};
+  const tenon::window_membership_map<false, double, 0, Windows> seen{windows};
   int found = 0;
   for (tenon::index element = 0; element < windows.image[0]; ++element) {
-    for (tenon::index k = 0; k < windows.seers(0); ++k) {
+    for (tenon::index k = 0; k < windows.windows_over(0); ++k) {
       const tenon::array<tenon::index, 2> position{{element, k}};
-      if (!seer.contains(position)) continue;
-      const auto window = seer(position);
+      if (!to_window.contains(position)) continue;
+      const auto window = to_window(position);
       if (!seen.contains(window) || !(seen(window) == position)) return -1;
       ++found;
     }

@@ -21,7 +21,7 @@ struct launch_listener final : tenon::launch_observer {
   void statement(const tenon::statement_facts& facts) override {
     tenon::statement_text words;
     words.result(facts.dtype, facts.extents, facts.rank, 0);
-    tenon::tell_words(words, *facts.words);
+    tenon::append_operation(words, *facts.words);
     texts.push_back(words.text());
     read.push_back(facts.bytes_read);
     written.push_back(facts.bytes_written);
@@ -29,7 +29,7 @@ struct launch_listener final : tenon::launch_observer {
   void wrote(const tenon::statement_result& result) override {
     tenon::statement_text words;
     words.result(result.dtype, result.elements->extents.first, result.elements->extents.rank, 0);
-    tenon::tell_words(words, *result.words);
+    tenon::append_operation(words, *result.words);
     results.push_back(words.text());
   }
   bool begin(const tenon::launch_facts&) override { return true; }

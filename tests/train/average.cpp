@@ -15,7 +15,7 @@ TEMPLATE_LIST_TEST_CASE("weights are averaged in one launch", "[average]", tenon
   for (int step = 1; step <= 4; ++step) {
     net.draw_gradients(step);
     for (auto& each : net.all) each.value = each.gradient;
-    net.all[2].gradient.give_up_elements();  // frozen weights are averaged too
+    net.all[2].gradient.reset();  // frozen weights are averaged too
     const auto values = net.values();
     if (step == 1) expected = values;
     for (std::size_t i = 0; i < values.size(); ++i) expected[i] = 0.75 * expected[i] + 0.25 * values[i];

@@ -180,7 +180,7 @@ TEMPLATE_LIST_TEST_CASE("parameters without gradients stay", "[optimizer]", teno
   optimizer.clipping().max_norm = 1;
   net.draw_gradients(1);
   for (int still : {0, 2}) {
-    net.all[static_cast<std::size_t>(still)].gradient.give_up_elements();
+    net.all[static_cast<std::size_t>(still)].gradient.reset();
     const auto before = net.values();
     optimizer.step(net);
     const auto after = net.values();

@@ -116,7 +116,7 @@ struct device_passes<cuda> {
   }
 
   template <class Flag>
-  static void true_places(const Flag& flag, index count, index* places) {
+  static void indices_where(const Flag& flag, index count, index* places) {
     storage<index, cuda> found(1);
     detail::run_cub("cub::DeviceSelect::Flagged", [&](void* workspace, std::size_t& bytes) {
       return cub::DeviceSelect::Flagged(workspace, bytes, thrust::make_counting_iterator(index{0}),

@@ -25,7 +25,7 @@ using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>
 ///   inclusive_scan, exclusive_scan   a fold of each line, every state kept
 ///   sort_lines                       keys in ascending order within each line and positions with them, stable
 ///   sort_items                       positions in the order of a comparison, in place
-///   true_places                      the numbers for which a flag is true, ascending
+///   indices_where                      the numbers for which a flag is true, ascending
 ///   count_bins                       how often each number occurs, those outside not counted
 template <class Space>
 struct device_passes {

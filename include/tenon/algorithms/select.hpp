@@ -27,7 +27,7 @@ namespace detail {
 
 /// The positions of the true ones among `count` values that the host reaches.
 template <class Space>
-storage<index, Space> true_places_on_host(const bool* values, index count) {
+storage<index, Space> indices_where_on_host(const bool* values, index count) {
   constexpr index length = 1 << 14;
   const index chunks = (count + length - 1) / length;
   const auto end_of = [&](index chunk) { return (chunk + 1) * length < count ? (chunk + 1) * length : count; };
@@ -63,28 +63,28 @@ struct flag_of_number {
 
 /// The numbers of the true ones among elements that a device reads; `condition` is the same as an expression.
 template <class Space, class Elements, class Condition>
-storage<index, Space> true_places_on_device(const Elements& elements, const Condition& condition) {
+storage<index, Space> indices_where_on_device(const Elements& elements, const Condition& condition) {
   const index found = sum(condition);
   storage<index, Space> places(found);
   if (found == 0) return places;
   const auto flags = in_order(elements);
-  device_passes<Space>::true_places(flag_of_number<std::remove_const_t<decltype(flags)>>{flags}, elements.size(),
-                                    places.data());
+  device_passes<Space>::indices_where(flag_of_number<std::remove_const_t<decltype(flags)>>{flags}, elements.size(),
+                                      places.data());
   return places;
 }
 
 /// The numbers, in row-major order, of the true ones of a condition in `Space`; a pointwise one needs no memory there.
 template <class Space, class Condition>
-storage<index, Space> true_places(const Condition& condition) {
+storage<index, Space> indices_where(const Condition& condition) {
   const auto node = as_node(condition);
   using node_type = std::remove_const_t<decltype(node)>;
   constexpr bool is_leaf = std::is_same_v<typename node_type::kind, leaf_kind>;
   if constexpr (!Space::host_accessible && stage_of<node_type>() == stage::pointwise && !is_leaf) {
-    return true_places_on_device<Space>(lazy_elements<node_type>{node}, node);
+    return indices_where_on_device<Space>(lazy_elements<node_type>{node}, node);
   } else {
     const tensor<bool, typename node_type::shape_type, Space> chosen(node);
-    if constexpr (Space::host_accessible) return true_places_on_host<Space>(chosen.data(), chosen.size());
-    else return true_places_on_device<Space>(chosen.view(), chosen);
+    if constexpr (Space::host_accessible) return indices_where_on_host<Space>(chosen.data(), chosen.size());
+    else return indices_where_on_device<Space>(chosen.view(), chosen);
   }
 }
 
@@ -176,7 +176,7 @@ auto masked_select(Operand&& operand, Mask&& mask) {
   mask_must_be_bool<Mask>();
   const auto extents = broadcast_extents<masked_select_operation>(operand.shape(), mask.shape());
   check_operand("masked_select", as_node(mask));
-  const auto places = detail::true_places<algorithm_space<Operand>>(broadcast_to(as_node(mask), extents));
+  const auto places = detail::indices_where<algorithm_space<Operand>>(broadcast_to(as_node(mask), extents));
   if constexpr (depends_on<any_variable, node_of<Operand>>) {
     return detail::expression_at<0>(detail::in_one_line(broadcast_to(as_node(operand), extents)), places);
   } else {
@@ -215,7 +215,7 @@ auto nonzero(Operand&& operand) {
   algorithms_must_run<space>();
   check_operand("nonzero", as_node(operand));
   const auto chosen = not_equal(as_node(std::forward<Operand>(operand)), typename node::element(0));
-  const auto places = detail::true_places<space>(chosen);
+  const auto places = detail::indices_where<space>(chosen);
   const index count = places.count();
   tensor<index, shape<rank, dyn>, space> result(shape<rank, dyn>(array<index, 2>{{rank, count}}));
   for_each_number<space>(count, line_grain,
@@ -235,7 +235,7 @@ storage<index, Space> chosen_places(const Condition& condition, const std::strin
     throw shape_error(compose_text("compress: ", along, ": a condition of ", condition.shape().count(),
                                    " elements, expected at most ", extent));
   }
-  return true_places<Space>(condition);
+  return indices_where<Space>(condition);
 }
 
 }  // namespace detail

@@ -63,7 +63,7 @@ item_groups<Space, Shape> group_items(const Shape& extents, const index* order, 
   const index count = extents.count();
   tensor<bool, rank<1>, Space> is_new(rank<1>{count});
   for_each_number<Space>(count, line_grain, group_begins<Differ>{order, differ, is_new.data()});
-  const auto begins = true_places<Space>(is_new);
+  const auto begins = indices_where<Space>(is_new);
   const auto begun = cumsum(is_new, axis<0>);
   const rank<1> found(begins.count());
   item_groups<Space, Shape> result{tensor<index, rank<1>, Space>(found), tensor<index, rank<1>, Space>(found),

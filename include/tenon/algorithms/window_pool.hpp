@@ -26,7 +26,7 @@ struct pooled_convolution_algorithm {
 /// of it may leave the place of each value in its square, 0 to 3, in a view of those extents.
 template <class Node, shape_type Shape, class Places = no_places>
 auto make_pooled_convolution(const Node& node, const Shape& extents, const Places& places = {}) {
-  static_assert(pools_as_it_leaves<Node> && Shape::rank == 4);
+  static_assert(can_pool_in_epilogue<Node> && Shape::rank == 4);
   return make_own_pass<typename Node::element>(pooled_convolution_algorithm<Places>{places}, extents, node);
 }
 template <class Node, shape_type Shape, class Space>

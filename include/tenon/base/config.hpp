@@ -28,12 +28,12 @@
 #define TENON_UNROLL(count)
 #endif
 
-/// TENON_EITHER_SIDE stands before templates that kernels instantiate with numbers and the host with expressions, whose
+/// TENON_NO_EXEC_CHECK stands before templates that kernels instantiate with numbers, the host with expressions, whose
 /// functions are the host's alone.
 #if defined(__CUDACC__)
-#define TENON_EITHER_SIDE _Pragma("nv_exec_check_disable")
+#define TENON_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #else
-#define TENON_EITHER_SIDE
+#define TENON_NO_EXEC_CHECK
 #endif
 
 /// TENON_UNROLLED stands before loops of kernels over registers, which have no number at run time.

@@ -202,7 +202,7 @@ struct depthwise_kernel {
     at = packed<1>(at);
     const auto to = programs.target.at(at);
     if constexpr (Size > 1) {
-      const auto cursor = settle(programs.result.at(at), accumulator_packet<Number, Size>{work.sums[i]});
+      const auto cursor = bind_slots(programs.result.at(at), accumulator_packet<Number, Size>{work.sums[i]});
       write_packet<Size>(to, cursor, fetch<Size>(cursor));
     } else {
       const auto value = programs.result.at(at).value(0, accumulator_slot<Number>{work.sums[i][0]});

@@ -87,7 +87,7 @@ struct contraction_epilogue {
 
   Target target;
   folded_matrix<Program, Rank, Axes> map;
-  int fitting = 1;  // the neighbours in whose packets a kernel may store: at most `packet`
+  int usable_packet = 1;  // the neighbours in whose packets a kernel may store: at most `packet`
 
   /// Stores one result.
   template <class Accumulator>
@@ -97,11 +97,11 @@ struct contraction_epilogue {
     const auto value = map.program.at(position).value(0, accumulator_slot<Accumulator>{accumulator});
     element = static_cast<std::remove_reference_t<decltype(element)>>(value);
   }
-  /// Stores neighbours of a row in one access; `column` is a multiple of their number, which is not above `fitting`.
+  /// Stores neighbours of a row in one access; `column` is a multiple of their number, at most `usable_packet`.
   template <class Accumulator, int Size>
   TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, Size>& accumulators) const {
     const auto position = map.position(row, column);
-    const auto cursor = settle(map.program.at(position), accumulator_packet<Accumulator, Size>{accumulators});
+    const auto cursor = bind_slots(map.program.at(position), accumulator_packet<Accumulator, Size>{accumulators});
     write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor));
   }
   /// Stores `count` results of a row from `column` on.
@@ -151,7 +151,7 @@ struct contraction_epilogue {
   }
   template <int ResultRank>
   TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, ResultRank>& batch) const {
-    return {target, map.at_batch(batch), fitting};
+    return {target, map.at_batch(batch), usable_packet};
   }
 
  private:
@@ -231,7 +231,7 @@ inline constexpr index rows_together = [] {
 
 /// The most neighbours, up to `Size`, in whose packets all lies that a statement writes and reads beside its results.
 template <class Axes, int Size, int Rank, class Target, class Program>
-int fitting_packet(const array<index, Rank>& extents, Target target, Program program) {
+int usable_packet_of(const array<index, Rank>& extents, Target target, Program program) {
   if constexpr (Size == 1 || Axes::columns[Axes::columns.size() - 1] != Rank - 1) {
     return 1;
   } else {
@@ -239,7 +239,7 @@ int fitting_packet(const array<index, Rank>& extents, Target target, Program pro
     target.visit(check);
     program.visit(check);
     if (check.fits && extents[Rank - 1] % Size == 0) return Size;
-    return fitting_packet<Axes, Size / 2>(extents, target, program);
+    return usable_packet_of<Axes, Size / 2>(extents, target, program);
   }
 }
 
@@ -250,8 +250,8 @@ template <class Product, class Target, class E>
 auto make_kernel_epilogue(const Target& target, const E& node) {
   auto epilogue = make_epilogue<Product>(target, node);
   using result_axes = typename Product::result_axes;
-  epilogue.fitting =
-      detail::fitting_packet<result_axes, epilogue.packet>(epilogue.map.extents, epilogue.target, epilogue.map.program);
+  epilogue.usable_packet = detail::usable_packet_of<result_axes, epilogue.packet>(epilogue.map.extents, epilogue.target,
+                                                                                  epilogue.map.program);
   return epilogue;
 }
 

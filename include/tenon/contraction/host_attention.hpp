@@ -113,8 +113,8 @@ struct host_attention {
       const auto key_lines = memory_of(key), value_lines = memory_of(value);
       if (queries <= detail::few_vectors && key_lines.data != nullptr && key_lines.row_step == 1 &&
           value_lines.data != nullptr && value_lines.column_step == 1) {
-        return queries == 1 ? run_few<1>(key_lines, value_lines, epilogue)
-                            : run_few<detail::few_vectors>(key_lines, value_lines, epilogue);
+        return queries == 1 ? run_few_queries<1>(key_lines, value_lines, epilogue)
+                            : run_few_queries<detail::few_vectors>(key_lines, value_lines, epilogue);
       }
     }
     run_blocks(epilogue);
@@ -158,7 +158,8 @@ struct host_attention {
   }
   /// A few queries read keys and values where they lie.
   template <int Few, class Epilogue>
-  void run_few(const matrix_memory<T>& key_lines, const matrix_memory<T>& value_lines, const Epilogue& epilogue) const {
+  void run_few_queries(const matrix_memory<T>& key_lines, const matrix_memory<T>& value_lines,
+                       const Epilogue& epilogue) const {
     const array<index, 2> lengths{{few_keys, detail::round_up(columns, tile::lanes)}};
     query_block block = make_block({{0, queries, Few}}, lengths, memory_for(1, Few, lengths));
     const index end = keys_seen(block);
@@ -196,9 +197,9 @@ struct host_attention {
   /// Blocks have `lines` rows; `lengths` are those of rows of scores and of sums.
   block_memory memory_for(index parts, index lines, const array<index, 2>& lengths) const {
     block_memory memory{};
-    memory.query_size = detail::spread_pitch<T>(lines * detail::spread_pitch<T>(features));
-    memory.score_size = detail::spread_pitch<T>(lines * (lengths[0] + tile::lanes));
-    memory.sum_size = detail::spread_pitch<T>(lines * lengths[1]);
+    memory.query_size = detail::conflict_free_pitch<T>(lines * detail::conflict_free_pitch<T>(features));
+    memory.score_size = detail::conflict_free_pitch<T>(lines * (lengths[0] + tile::lanes));
+    memory.sum_size = detail::conflict_free_pitch<T>(lines * lengths[1]);
     memory.queries = detail::product_workspace<T, 6>(parts * memory.query_size);
     memory.scores = detail::product_workspace<T, 7>(parts * memory.score_size);
     if constexpr (HasBias || HasFactor) memory.beside = detail::product_workspace<T, 8>(parts * memory.score_size);
@@ -211,7 +212,7 @@ struct host_attention {
     const index first = rows[0], count = rows[1], lines = rows[2];
     query_block block{};
     block.first = first, block.count = count, block.lines = lines;
-    block.query_pitch = detail::spread_pitch<T>(features), block.score_pitch = lengths[0] + tile::lanes;
+    block.query_pitch = detail::conflict_free_pitch<T>(features), block.score_pitch = lengths[0] + tile::lanes;
     block.sum_pitch = lengths[1];
     block.queries = memory.queries, block.scores = memory.scores, block.beside = memory.beside;
     block.sums = memory.sums;

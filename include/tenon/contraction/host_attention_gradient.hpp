@@ -169,7 +169,8 @@ struct host_attention_gradient {
     const auto rows = [&]<int Purpose>(constant<Purpose>, index pitch) {
       return detail::product_workspace<T, Purpose>((block.lines + tile::height) * pitch);
     };
-    block.query_pitch = detail::spread_pitch<T>(features), block.gradient_pitch = detail::spread_pitch<T>(columns);
+    block.query_pitch = detail::conflict_free_pitch<T>(features),
+    block.gradient_pitch = detail::conflict_free_pitch<T>(columns);
     block.pitch = block_panels * tile::width + tile::lanes, block.sum_pitch = length;
     block.queries = rows(constant<18>{}, block.query_pitch),
     block.gradients = rows(constant<19>{}, block.gradient_pitch);

@@ -109,7 +109,7 @@ T* product_workspace(index count) {
 
 /// A distance of rows of `count` units that spreads them over the sets of a cache.
 template <class Unit>
-constexpr index spread_pitch(index count) {
+constexpr index conflict_free_pitch(index count) {
   constexpr index line = 64 / sizeof(Unit);
   return (count + line - 1) / line / 2 * 2 * line + line;
 }

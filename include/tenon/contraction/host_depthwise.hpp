@@ -166,7 +166,7 @@ struct depthwise_product {
       for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
       const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
       const index parts = part_count(items, grain), width = geometry.output[1];
-      const index size = detail::spread_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
+      const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
       T* const results = detail::product_workspace<T, 8>(parts * size);
       parallel_parts(items, grain, parts, [&](index first, index last, index part) {
         for (index item = first; item < last; ++item) {

@@ -193,7 +193,7 @@ struct phase_product {
     weight* const weights = detail::product_workspace<weight, 4>(count);
     index* offsets = detail::product_workspace<index, 6>(depth + count * detail::listed_ahead);
     index* columns = detail::product_workspace<index, 9>(depth);
-    const index line = 64 / static_cast<index>(sizeof(unit));  // spread_pitch adds less than two
+    const index line = 64 / static_cast<index>(sizeof(unit));  // conflict_free_pitch adds less than two
     unit* packed = detail::product_workspace<unit, 3>(padded_rows(rows) * (depth + 2 * line * count));
     const auto whole = detail::prepare_weight<Products>(left, rows, depth);
     for (index phase = 0; phase < count; ++phase) {
@@ -204,7 +204,7 @@ struct phase_product {
         });
       }
       weight::pad(offsets, own_depth);
-      const index pitch = detail::spread_pitch<unit>(own_depth);
+      const index pitch = detail::conflict_free_pitch<unit>(own_depth);
       weights[phase] = {{packed, pitch, 1}, own_depth, offsets};
       pack_columns(whole, {{rows, own_depth}}, columns, packed, pitch);
       offsets += own_depth + detail::listed_ahead, columns += own_depth, packed += padded_rows(rows) * pitch;
@@ -232,9 +232,9 @@ struct phase_product {
     const column_panels<Products> panels(shared.lines.numbers(shared.strip_rows));
     const index rows = detail::least(shared.strip_rows * shared.row_step(), shared.plane_rows());
     const index width = shared.phases.spread.output[rank - 1];
-    return {{detail::spread_pitch<unit>(shared.lines.size(shared.channels, shared.strip_rows) + tile::width),
-             detail::spread_pitch<sum>(tile::height * rows * width),
-             detail::spread_pitch<sum>(shared.column_phases() * tile::height * panels.padded())}};
+    return {{detail::conflict_free_pitch<unit>(shared.lines.size(shared.channels, shared.strip_rows) + tile::width),
+             detail::conflict_free_pitch<sum>(tile::height * rows * width),
+             detail::conflict_free_pitch<sum>(shared.column_phases() * tile::height * panels.padded())}};
   }
 
   /// The results of a strip of dense windows of the plane `at[0]`, from row `at[1]` on.

@@ -55,9 +55,9 @@ struct host_product {
   /// Takes what parts behind the first may need and that one may not: it has written results by then.
   static void reserve(index depth) {
     const index steps = (blocks::depth(depth) + Products::group - 1) / Products::group;
-    detail::product_workspace<unit, 1>(tile::height * detail::spread_pitch<unit>(steps));
+    detail::product_workspace<unit, 1>(tile::height * detail::conflict_free_pitch<unit>(steps));
     detail::product_workspace<unit, 2>(tile::width * right_panel_rows<Products>(steps));
-    detail::product_workspace<unit, 3>(thread_count() * detail::spread_pitch<unit>(tile::width * steps));
+    detail::product_workspace<unit, 3>(thread_count() * detail::conflict_free_pitch<unit>(tile::width * steps));
   }
 
   void run_part(const product_part& part, const panels& columns) const {
@@ -78,7 +78,7 @@ struct host_product {
   void prepare_left(depth_block& block) const {
     const auto& part = block.part;
     auto& rows = block.left;
-    rows.packed_line_step = detail::spread_pitch<unit>(block.steps);
+    rows.packed_line_step = detail::conflict_free_pitch<unit>(block.steps);
     if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
       const auto memory = memory_of(left);
       if (blocks::reads_in_place(memory, part)) {
@@ -142,7 +142,7 @@ struct host_product {
     rows = detail::round_up((part.rows + row_blocks - 1) / row_blocks, tile::height);  // as equal as may be
     const index work = block.count * tile::width * rows;
     const index items = row_blocks * panel_count, grain = 1 + multiplying_grain / (work + 1);
-    const index parts = part_count(items, grain), copy = detail::spread_pitch<unit>(tile::width * block.steps);
+    const index parts = part_count(items, grain), copy = detail::conflict_free_pitch<unit>(tile::width * block.steps);
     unit* const copies = block.right.first_packed == 0 ? nullptr : detail::product_workspace<unit, 3>(parts * copy);
     parallel_parts(items, grain, parts, [&](index first, index last, index number) {
       for (index item = first; item < last; ++item) {

@@ -179,7 +179,7 @@ struct vector_product {
   void add_rows(const T* few, const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
     constexpr index block = 4096 / Few, unit = 64;
     const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
-    const index parts = part_count(units, grain), size = detail::spread_pitch<T>(Few * block);
+    const index parts = part_count(units, grain), size = detail::conflict_free_pitch<T>(Few * block);
     T* const memory = detail::product_workspace<T, 5>(parts * size);
     parallel_parts(units, grain, parts, [&](index first, index last, index part) {
       const index end = detail::least(columns, last * unit);

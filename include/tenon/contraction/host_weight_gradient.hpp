@@ -261,7 +261,7 @@ struct host_weight_gradient {
   /// Sums of taps by outputs become results of outputs by taps.
   void store(const tap_blocks& blocks, const panels& outputs, index rows, const sum* sums) const {
     const index width = blocks.in_block * blocks.taps, least = 1 + grain / 32 / (rows * width);
-    const index parts = part_count(blocks.count(), least), size = detail::spread_pitch<sum>(rows * width);
+    const index parts = part_count(blocks.count(), least), size = detail::conflict_free_pitch<sum>(rows * width);
     sum* const memory = detail::product_workspace<sum, 8>(parts * size);
     parallel_parts(blocks.count(), least, parts, [&](index first, index last, index part) {
       sum* const results = memory + part * size;

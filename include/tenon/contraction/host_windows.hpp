@@ -83,7 +83,7 @@ matrix_memory<typename Products::unit> prepare_weight(const Left& left, index ro
     const auto memory = memory_of(left);
     if (memory.data != nullptr && memory.column_step == 1) return memory;
   }
-  const index pitch = spread_pitch<unit>(depth);
+  const index pitch = conflict_free_pitch<unit>(depth);
   unit* copy = product_workspace<unit, 1>(rows * pitch);
   parallel_for(rows, 1 + 32768 / (depth + 1), [&](index first, index last) {
     pack_left<Products>(left, {first, last - first, 0, depth}, last - first, copy + first * pitch, pitch);
@@ -134,9 +134,9 @@ struct window_product {
     const index used_rows = plane_rows / rows_together * rows_together;
     const index strips = (used_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
     const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
-    const index image_size = detail::spread_pitch<unit>(lines.size(channels, strip_rows) + tile::width);
+    const index image_size = detail::conflict_free_pitch<unit>(lines.size(channels, strip_rows) + tile::width);
     const index result_size =
-        detail::spread_pitch<sum>(tile::height * column_panels<Products>(lines.numbers(strip_rows)).padded());
+        detail::conflict_free_pitch<sum>(tile::height * column_panels<Products>(lines.numbers(strip_rows)).padded());
     unit* const images = detail::product_workspace<unit, 7>(parts * image_size);
     sum* const results = detail::product_workspace<sum, 8>(parts * result_size);
     parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {

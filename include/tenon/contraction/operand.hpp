@@ -98,7 +98,7 @@ struct product_operand {
     constexpr int step = Bytes / static_cast<int>(sizeof(T));
     const T* const first_element = data + from.first_run * pitch + from.first_element;
     for (int first = 0; first < Tile::chunks; first += Threads) {
-      const int i = first + device.thread_anew();
+      const int i = first + device.reread_thread();
       if (Tile::chunks % Threads != 0 && i >= Tile::chunks) return;
       const int run = Tile::run_of(i), element = Tile::element_of(i), target = Tile::target_of(i);
       const T* const source = first_element + static_cast<index>(run) * pitch + element;
@@ -109,7 +109,7 @@ struct product_operand {
   }
   template <int Threads, class Device, class Stage, class Tile>
   TENON_HOST_DEVICE void evaluate(Device& device, const Stage& to, const Tile& from) const {
-    for (int i = device.thread_anew(); i < Tile::chunks; i += Threads) {
+    for (int i = device.reread_thread(); i < Tile::chunks; i += Threads) {
       const int run = Tile::run_of(i), element = Tile::element_of(i);
       array<T, chunk> values{};
       for (int j = 0; j < chunk; ++j) {

@@ -53,7 +53,7 @@ struct register_results {
   TENON_HOST_DEVICE static void finish(Device& device, const Sums& sums, const Epilogue& last,
                                        const array<index, 2>& begin, const array<int, 2>& inside) {
     constexpr int size = run < Epilogue::packet ? run : Epilogue::packet;
-    if (size > 1 && last.fitting >= size) store<size>(device, sums, last, begin, inside);
+    if (size > 1 && last.usable_packet >= size) store<size>(device, sums, last, begin, inside);
     else store<1>(device, sums, last, begin, inside);
   }
 
@@ -76,7 +76,7 @@ struct register_results {
   template <int Size, class Device, class Sums, class Epilogue>
   TENON_HOST_DEVICE static void store(Device& device, const Sums& sums, const Epilogue& last,
                                       const array<index, 2>& begin, const array<int, 2>& inside) {
-    const int thread = device.thread_anew(), lane = thread % warp_size, warp = thread / warp_size;
+    const int thread = device.reread_thread(), lane = thread % warp_size, warp = thread / warp_size;
     const int first_row = policy::row_of_warp(warp), first_column = policy::column_of_warp(warp);
     for (int down = 0; down < Unit::runs_down; ++down) {
       const int row = first_row + Unit::row_of_run(lane, down);

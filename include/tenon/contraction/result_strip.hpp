@@ -44,7 +44,7 @@ struct strip_writer {
   TENON_HOST_DEVICE TENON_INLINE void store(index first_column) const {
     const bool is_whole =
         row + result_strip::rows <= ends[0] && column + first_column + result_strip::columns <= ends[1];
-    if (epilogue.fitting == packet_size && is_whole) {
+    if (epilogue.usable_packet == packet_size && is_whole) {
       for (int i = device.lane(); i < packets * warp_size; i += at_once * warp_size) {
         store_packets<at_once>(i, first_column);
       }
@@ -61,7 +61,7 @@ struct strip_writer {
     if constexpr (Count > 0) {
       const int own_row = number / packets_of_row, own_column = number % packets_of_row * packet_size;
       const auto position = epilogue.map.position(row + own_row, column + first_column + own_column);
-      const auto cursor = settle(epilogue.map.program.at(position), sums_at(own_row, own_column));
+      const auto cursor = bind_slots(epilogue.map.program.at(position), sums_at(own_row, own_column));
       const auto fetched = fetch<packet_size>(cursor);
       store_packets<Count - 1>(number + warp_size, first_column);
       write_packet<packet_size>(epilogue.target.at(position), cursor, fetched);

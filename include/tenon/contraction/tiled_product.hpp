@@ -203,7 +203,7 @@ struct tiled_product_kernel {
       else sums.store_strip(device, strip, number);
       device.sync_warp();
       if constexpr (packets_only) store_strip<packet_size>(device, strip, last, place, number);
-      else if (last.fitting == packet_size) store_strip<packet_size>(device, strip, last, place, number);
+      else if (last.usable_packet == packet_size) store_strip<packet_size>(device, strip, last, place, number);
       else store_strip<1>(device, strip, last, place, number);
       device.sync_warp();
     }

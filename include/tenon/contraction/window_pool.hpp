@@ -15,7 +15,7 @@ namespace tenon {
 /// Whether a statement is a convolution of images of floats, and what is pointwise behind it: its results can be pooled
 /// as they leave it.
 template <class E>
-inline constexpr bool pools_as_it_leaves = [] {
+inline constexpr bool can_pool_in_epilogue = [] {
   if constexpr (!fuses_operations || E::shape_type::rank != 4 || stage_of<E>() != stage::contract) {
     return false;
   } else {
@@ -100,7 +100,7 @@ struct squares_product {
 /// Pools what a kernel computes of four neighbours. Axes are batch, groups, channels of a group, rows and columns.
 template <class T, class Target, class Program, class Places>
 struct square_epilogue {
-  static constexpr int packet = 4, fitting = packet;
+  static constexpr int packet = 4, usable_packet = packet;
   static constexpr bool stores_packets_only = true;
 
   Target target;
@@ -318,13 +318,13 @@ void pool_in_kernel(const Target& target, const Places& places, const E& node, c
 
 }  // namespace detail
 
-/// The greatest of each square of 2 x 2 results of a statement that `pools_as_it_leaves`, into `target`: one loop, or
+/// The greatest of each square of 2 x 2 results of a statement that `can_pool_in_epilogue`, into `target`: one loop, or
 /// one launch. NaN counts as greatest; a last row or column without a neighbour is left out. `places` of type
 /// `kept_places<4>` takes where each lies in its square, of equal ones the first.
 /// cost      the convolution's; on the host each thread keeps a strip of one channel, on devices nothing is kept
 template <class Space, class Target, class E, class Places = no_places>
 void run_pooled_convolution(const Target& target, const E& node, const Places& places = {}) {
-  static_assert(pools_as_it_leaves<E>);
+  static_assert(can_pool_in_epilogue<E>);
   const auto& product = contraction_of(node);
   if constexpr (std::is_same_v<Space, host>) detail::pool_on_host(target, places, node, product);
   else detail::pool_in_kernel<Space>(target, places, node, product);

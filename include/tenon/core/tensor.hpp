@@ -171,7 +171,7 @@ class tensor {
   }
 
   /// Becomes a tensor without elements, as before its first assignment.
-  void give_up_elements() {
+  void reset() {
     storage_ = storage<T, Space>();
     shape_ = Shape{};
   }

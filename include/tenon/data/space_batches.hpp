@@ -119,7 +119,7 @@ class space_batches {
   }
   template <class Source, class Target>
   static void copy_tensor(const Source& source, Target& target) {
-    if (!(target.shape() == source.shape())) target.give_up_elements();
+    if (!(target.shape() == source.shape())) target.reset();
     target.copy_from(source);
   }
 

@@ -133,7 +133,8 @@ inline constexpr bool is_double = std::is_same_v<typename Fragment::element, dou
 
 /// The architecture from which on there is a unit for fragments of an element type and shape.
 template <class Fragment>
-inline constexpr int unit_since = Fragment::k == 16 && !std::is_same_v<typename Fragment::element, bfloat16> ? 75 : 80;
+inline constexpr int minimum_architecture =
+    Fragment::k == 16 && !std::is_same_v<typename Fragment::element, bfloat16> ? 75 : 80;
 
 template <class Fragment>
 __device__ __forceinline__ void load_words(Fragment& fragment, unsigned address, int leading) {
@@ -257,7 +258,7 @@ class cuda_device : public cuda_lane_matrices {
   }
 
   __device__ __forceinline__ int thread() const { return static_cast<int>(threadIdx.x); }
-  __device__ __forceinline__ int thread_anew() const {
+  __device__ __forceinline__ int reread_thread() const {
     int thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
     return thread;
@@ -354,7 +355,7 @@ class cuda_device : public cuda_lane_matrices {
   template <class Fragment>
   __device__ __forceinline__ void load_fragment(Fragment& held, const shared_array<typename Fragment::storage>& from,
                                                 int first, int leading) {
-    if constexpr (detail::target_architecture() >= detail::unit_since<Fragment>) {
+    if constexpr (detail::target_architecture() >= detail::minimum_architecture<Fragment>) {
       detail::load_words(held, from.address(first), leading);
       detail::round_operand(held);
     } else {
@@ -364,7 +365,7 @@ class cuda_device : public cuda_lane_matrices {
   template <class Fragment>
   __device__ __forceinline__ void store_fragment(const shared_array<typename Fragment::storage>& to, int first,
                                                  const Fragment& held, int leading) {
-    if constexpr (detail::target_architecture() >= detail::unit_since<Fragment>) {
+    if constexpr (detail::target_architecture() >= detail::minimum_architecture<Fragment>) {
       detail::store_words(held, to.address(first), leading);
     } else {
       __trap();
@@ -373,7 +374,7 @@ class cuda_device : public cuda_lane_matrices {
   template <class Result, class Left, class Right>
   __device__ __forceinline__ void multiply_add(Result& result, const Left& left, const Right& right) {
     static_assert(product_is_legal<Result, Left, Right>, "tenon: these fragments are not multiplied with each other");
-    if constexpr (detail::target_architecture() >= detail::unit_since<Left>) {
+    if constexpr (detail::target_architecture() >= detail::minimum_architecture<Left>) {
       detail::multiply_words(result, left, right);
     } else {
       __trap();

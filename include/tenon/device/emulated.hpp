@@ -34,7 +34,7 @@ class emulated_device {
   TENON_HOST_DEVICE explicit emulated_device(detail::emulated_thread& self) : self_(self) {}
 
   TENON_HOST_DEVICE int thread() const { return self_.user.thread; }
-  TENON_HOST_DEVICE int thread_anew() const { return thread(); }
+  TENON_HOST_DEVICE int reread_thread() const { return thread(); }
   TENON_HOST_DEVICE grid_position block() const { return self_.schedule->position; }
   TENON_HOST_DEVICE int block_size() const { return self_.schedule->shape.block; }
   TENON_HOST_DEVICE grid_extent grid_size() const { return self_.schedule->shape.grid; }
@@ -67,9 +67,9 @@ class emulated_device {
   }
   /// Bit i says what lane i passes.
   TENON_HOST_DEVICE unsigned ballot(bool flag, source_position caller = {}) {
-    const int phase = hand_in(flag, {"ballot", false, nullptr}, caller);
+    const int phase = publish_to_warp(flag, {"ballot", false, nullptr}, caller);
     unsigned bits = 0;
-    for (int i = 0; i < warp_size; ++i) bits |= static_cast<unsigned>(handed_in<bool>(phase, i)) << i;
+    for (int i = 0; i < warp_size; ++i) bits |= static_cast<unsigned>(published_by<bool>(phase, i)) << i;
     return bits;
   }
 
@@ -158,7 +158,8 @@ class emulated_device {
       for (int i = 0; i < warp_size; ++i) __builtin_memcpy(&lanes[i], warp.slots[phase][i], sizeof(operands));
       detail::multiply_lanes(lanes);
     };
-    hand_in(operands{&result, &left, &right, self_.schedule->scramble}, {"multiply_add", false, complete}, caller);
+    publish_to_warp(operands{&result, &left, &right, self_.schedule->scramble}, {"multiply_add", false, complete},
+                    caller);
   }
 
   /// Four blocks of `from`: lane l names by `first` where line l % 8 of block l / 8 begins, at a multiple of 16 bytes.
@@ -167,11 +168,11 @@ class emulated_device {
     static_assert(block_load_is_legal<Transposed, T>, "tenon: blocks are transposed by elements of 16 bits");
     using line = array<T, block_line_bytes / static_cast<int>(sizeof(T))>;
     const line own = from.template load_vector<line::size()>(first, caller);
-    const int phase = hand_in(own, {"load_blocks", false, nullptr}, caller);
+    const int phase = publish_to_warp(own, {"load_blocks", false, nullptr}, caller);
     lane_words<4> words;
     for (int block = 0; block < 4; ++block) {
       array<line, block_lines> lines;
-      for (int i = 0; i < block_lines; ++i) lines[i] = handed_in<line>(phase, block * block_lines + i);
+      for (int i = 0; i < block_lines; ++i) lines[i] = published_by<line>(phase, block * block_lines + i);
       words[block] = detail::word_of_block<Transposed>(lines, lane());
     }
     return words;
@@ -201,7 +202,7 @@ class emulated_device {
       for (int i = 0; i < warp_size; ++i) __builtin_memcpy(&lanes[i], warp.slots[phase][i], sizeof(operands));
       detail::multiply_lane_matrices(lanes);
     };
-    hand_in(operands{&sums, &left, &right}, {"multiply_blocks", false, complete}, caller);
+    publish_to_warp(operands{&sums, &left, &right}, {"multiply_blocks", false, complete}, caller);
   }
 
  private:
@@ -216,7 +217,7 @@ class emulated_device {
   }
   /// Puts a value where the other lanes find it and waits for theirs; the phase names the place.
   template <class T>
-  TENON_HOST_DEVICE int hand_in(const T& value, const detail::warp_request& request, source_position caller) {
+  TENON_HOST_DEVICE int publish_to_warp(const T& value, const detail::warp_request& request, source_position caller) {
     int phase = 0;
     {
       const detail::unobserved quiet;
@@ -227,7 +228,7 @@ class emulated_device {
     return phase;
   }
   template <class T>
-  TENON_HOST_DEVICE T handed_in(int phase, int from) const {
+  TENON_HOST_DEVICE T published_by(int phase, int from) const {
     const detail::unobserved quiet;
     T value;
     __builtin_memcpy(&value, self_.warp->slots[phase][from], sizeof(T));
@@ -235,7 +236,7 @@ class emulated_device {
   }
   template <class T>
   TENON_HOST_DEVICE T exchange(T value, int from, const detail::warp_request& request, source_position caller) {
-    return handed_in<T>(hand_in(value, request, caller), from);
+    return published_by<T>(publish_to_warp(value, request, caller), from);
   }
   template <class Fragment>
   TENON_HOST_DEVICE int element(int slot) const {

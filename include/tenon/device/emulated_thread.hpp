@@ -61,7 +61,7 @@ struct block_schedule;
 struct emulated_thread;
 class fiber;
 
-/// The lanes of one warp: what they have handed in, and the time of their accesses.
+/// The lanes of one warp: what they have published, and the time of their accesses.
 struct emulated_warp {
   access_time now = 0;
   int arrived = 0, phase = 0;
@@ -74,7 +74,7 @@ struct emulated_warp {
 struct warp_request {
   const char* operation;
   bool orders_memory;
-  void (*complete)(emulated_warp&, int phase);  // run once, when all lanes have handed in
+  void (*complete)(emulated_warp&, int phase);  // run once, when all lanes have published
 };
 
 struct pending_copy {

@@ -118,7 +118,7 @@ concept shared_view = requires(const Array& shared, typename Array::value_type v
 };
 
 /// The device object of a kernel: positions, barriers, lanes, shared memory, asynchronous copies and atomics.
-/// Blocks have one axis. `thread_anew` is read where it stands: what follows of it takes no registers between rounds
+/// Blocks have one axis. `reread_thread` is read where it stands: what follows of it takes no registers between rounds
 /// of a loop. Lane operations need all 32 lanes of a warp; barriers need every thread of the block, those of
 /// the grid every thread of every block and a word that was zero before its first use. Blocks of matrices are lane
 /// operations too: lane_matrix.hpp says which lane holds what.
@@ -126,7 +126,7 @@ template <class Device>
 concept kernel_device = requires(Device& device, float value, bool flag, float* global, array<std::uint32_t, 2> words,
                                  array<float, 4> sums) {
   { device.thread() } -> std::same_as<int>;
-  { device.thread_anew() } -> std::same_as<int>;
+  { device.reread_thread() } -> std::same_as<int>;
   { device.block() } -> std::same_as<grid_position>;
   { device.block_size() } -> std::same_as<int>;
   { device.grid_size() } -> std::same_as<grid_extent>;

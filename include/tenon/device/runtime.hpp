@@ -79,7 +79,7 @@ inline int cuda_attribute(cudaDeviceAttr attribute, int device) {
 }
 
 /// Lets the devices that are able to reach the pool's memory copy from and to it by themselves.
-inline void admit_peers(cudaMemPool_t pool, int device) {
+inline void allow_peer_access(cudaMemPool_t pool, int device) {
   for (int peer = 0; peer < cuda_device_count(); ++peer) {
     int is_able = 0;
     if (peer != device) check_cuda("cudaDeviceCanAccessPeer", cudaDeviceCanAccessPeer(&is_able, peer, device));
@@ -99,7 +99,7 @@ inline bool prepare_pool(int device) {
   int may_wait = 0;  // memory comes from the driver rather than at the price of one stream waiting for another
   check_cuda("cudaMemPoolSetAttribute",
              cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
-  admit_peers(pool, device);
+  allow_peer_access(pool, device);
   return true;
 }
 

@@ -43,9 +43,9 @@ inline constexpr bool takes_partial = requires { requires Cursor::takes_partial;
 /// A cursor with the executor's values filled in, where they are the same along a whole row: what depends on them alone
 /// is then computed once a row.
 template <class Cursor, class Slots>
-TENON_HOST_DEVICE TENON_INLINE auto settle(const Cursor& cursor, const Slots& slots) {
-  if constexpr (requires { cursor.settled(slots); }) {
-    return cursor.settled(slots);
+TENON_HOST_DEVICE TENON_INLINE auto bind_slots(const Cursor& cursor, const Slots& slots) {
+  if constexpr (requires { cursor.with_slots(slots); }) {
+    return cursor.with_slots(slots);
   } else {
     return cursor;
   }
@@ -77,9 +77,9 @@ TENON_INLINE void visit_elements(Cursor& cursor, Visitor& visitor) {
 /// Whether a cursor reads `count` positions beside the elements at `written`, or those very elements. Cursors that do
 /// not say so may read anywhere.
 template <class Cursor, class U>
-TENON_INLINE bool reads_beside(const Cursor& cursor, const U* written, index count) {
-  if constexpr (requires { cursor.reads_beside(written, count); }) {
-    return cursor.reads_beside(written, count);
+TENON_INLINE bool reads_disjoint_from(const Cursor& cursor, const U* written, index count) {
+  if constexpr (requires { cursor.reads_disjoint_from(written, count); }) {
+    return cursor.reads_disjoint_from(written, count);
   } else {
     return false;
   }

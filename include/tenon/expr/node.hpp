@@ -16,7 +16,7 @@ struct pointwise_kind {};
 struct index_map_kind {};
 struct reduction_kind {};
 struct contraction_kind {};
-struct own_pass_kind {};
+struct algorithm_kind {};
 struct recorded_kind {};
 
 /// A node: it knows its kind, element type, extents and space, holds `operands`, and lowers itself to a program.
@@ -157,7 +157,7 @@ template <class E>
 constexpr int count_slots() {
   if constexpr (std::is_same_v<typename E::kind, recorded_kind>) {
     return E::replaced_slots;
-  } else if constexpr (std::is_same_v<typename E::kind, own_pass_kind>) {
+  } else if constexpr (std::is_same_v<typename E::kind, algorithm_kind>) {
     return 1;  // runs its operands itself
   } else {
     constexpr bool fills_one =

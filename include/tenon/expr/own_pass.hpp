@@ -23,7 +23,7 @@ struct executor_of {
 ///                                          of which reads an element of the view
 template <class Algorithm, dtype T, shape_type Shape, class... Operands>
 struct own_pass {
-  using kind = own_pass_kind;
+  using kind = algorithm_kind;
   using element = T;
   using space = typename common_space<typename Operands::space...>::type;
   using shape_type = Shape;

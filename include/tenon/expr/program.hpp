@@ -37,7 +37,7 @@ struct strided_cursor {
   bool is_adjacent() const { return stride == 1; }
   /// Whether `count` adjacent positions lie apart from as many elements at `written`, or are those very elements.
   template <class U>
-  TENON_INLINE bool reads_beside(const U* written, index count) const {
+  TENON_INLINE bool reads_disjoint_from(const U* written, index count) const {
     if constexpr (std::is_same_v<T, U>) {
       return data == written || data + count <= written || written + count <= data;
     } else {
@@ -117,7 +117,7 @@ struct constant_source {
 
     bool is_adjacent() const { return true; }
     template <class U>
-    TENON_INLINE bool reads_beside(const U*, index) const {
+    TENON_INLINE bool reads_disjoint_from(const U*, index) const {
       return true;
     }
     template <class Slots>
@@ -153,7 +153,7 @@ struct generated_cursor {
 
   bool is_adjacent() const { return true; }
   template <class U>
-  TENON_INLINE bool reads_beside(const U*, index) const {
+  TENON_INLINE bool reads_disjoint_from(const U*, index) const {
     return true;
   }
   template <class Slots>
@@ -214,7 +214,7 @@ struct slot_source {
       return slots.template pack<Slot, Width>(i, access);
     }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
       if constexpr (requires { slots.template cursor<Slot, T>(); }) return slots.template cursor<Slot, T>();
       else return typename constant_source<T>::cursor{value(0, slots)};
     }
@@ -281,8 +281,9 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
     return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);
   }
   template <class U>
-  TENON_INLINE bool reads_beside(const U* written, index count) const {
-    return (tenon::reads_beside(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written, count) &&
+  TENON_INLINE bool reads_disjoint_from(const U* written, index count) const {
+    return (tenon::reads_disjoint_from(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written,
+                                       count) &&
             ...);
   }
   template <class Slots>
@@ -297,13 +298,13 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
                                                                                                   slots))...));
   }
   template <class Slots>
-  TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-    if constexpr ((is_uniform<decltype(settle(get<I>(cursors), slots))> && ...)) {
+  TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
+    if constexpr ((is_uniform<decltype(bind_slots(get<I>(cursors), slots))> && ...)) {
       return typename constant_source<Result>::cursor{value(0, slots)};
     } else {
       return operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<Computes...>,
-                              type_list<Values...>, decltype(settle(get<I>(cursors), slots))...>{
-          op, make_tuple_of(settle(get<I>(cursors), slots)...)};
+                              type_list<Values...>, decltype(bind_slots(get<I>(cursors), slots))...>{
+          op, make_tuple_of(bind_slots(get<I>(cursors), slots)...)};
     }
   }
   TENON_INLINE void prefetch(index i) const {

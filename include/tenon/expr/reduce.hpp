@@ -61,7 +61,7 @@ constexpr array<bool, Rank> reduced_axes(dropped_axes<Axes...>) {
 }
 
 template <int Rank>
-constexpr array<bool, Rank> reduced_axes(second_half) {
+constexpr array<bool, Rank> reduced_axes(run_time_axes) {
   array<bool, Rank> result{};
   for (int axis = Rank / 2; axis < Rank; ++axis) result[axis] = true;
   return result;
@@ -213,7 +213,7 @@ template <class Monoid, class Operand>
 auto make_reduction(const axes& named, const Operand& operand) {
   const auto reduced = named.among(operand.shape().to_array(), Monoid::name);
   if constexpr (!Monoid::has_identity) detail::check_not_empty(Monoid::name, reduced, operand.shape().to_array());
-  return make_reduction<Monoid>(second_half{}, as_node(axes_apart(operand, reduced)));
+  return make_reduction<Monoid>(run_time_axes{}, as_node(axes_apart(operand, reduced)));
 }
 
 /// The callable that users see: `sum(x)` folds everything, `sum(x, axis<0, -1>)` the named axes, and

@@ -49,7 +49,7 @@ class axes {
 };
 
 /// The axes that are reduced of what `axes_apart` gives.
-struct second_half {};
+struct run_time_axes {};
 
 /// `operand` of extents [a, b, ...] with axes [a', b', ..., a", b", ...]: an axis of `set` lies among the last, with
 /// extent 1 among the first, and the others the other way round.

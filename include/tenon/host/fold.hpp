@@ -68,7 +68,7 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
       if (!next.is_adjacent()) prefetch_row(next, part[1]);  // what is copied is not asked for later
     }
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
-    fold_row(partial, settle(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold), slots);
+    fold_row(partial, bind_slots(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold), slots);
   }
 }
 
@@ -81,7 +81,7 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   if (fold.run_count() == 1 && length <= detail::run_block) {
     auto start = here;
     set_position(start, fold.extents, fold.kept, Fold::rank - 1, 0);
-    const auto cursor = settle(fold.program.at(start), slots);
+    const auto cursor = bind_slots(fold.program.at(start), slots);
     if (length <= detail::block_of_row(cursor)) {
       const auto total = detail::fold_block<typename Fold::monoid, typename Fold::state>(
           cursor, 0, length, 0, detail::is_cached(fold), slots);

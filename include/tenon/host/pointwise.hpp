@@ -43,8 +43,8 @@ template <class Target, class Cursor>
 struct statement_row {
   static_assert(std::is_trivially_copyable_v<Cursor>, "tenon: functions in expressions must be trivially copyable");
 
-  static void find_words(void* cursor, cursor_word* words) {
-    word_lister list{words};
+  static void find_fields(void* cursor, cursor_field* fields) {
+    field_lister list{fields};
     visit_elements(*static_cast<Cursor*>(cursor), list);
   }
   static void write(const void* cursor, void* const* to, index count, bool streaming) {
@@ -73,7 +73,7 @@ class listed_statement {
                   targets_type::size(),
                   &cursor_,
                   sizeof(cursor_),
-                  &row::find_words,
+                  &row::find_fields,
                   &row::write,
                   simd::width_for(cursor_type::widest) > 1,
                   is_plain_copy<Target, Program>,
@@ -168,7 +168,8 @@ template <class T, int Rank, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Rank);
   const auto cursor = program.at(array<index, Rank>{});
-  if (count > detail::pointwise_grain || !cursor.is_adjacent() || !reads_beside(cursor, data, count)) return false;
+  if (count > detail::pointwise_grain || !cursor.is_adjacent() || !reads_disjoint_from(cursor, data, count))
+    return false;
   if constexpr (Rank > 1) {
     if (!is_flat(program, extents)) return false;
   }

@@ -69,7 +69,8 @@ void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, c
       fold_row_slots(slots, own_folds, position, first_equal);
       for (index part = 0; part < parts; ++part) {
         set_position(position, extents, RowAxis, rank - 1, part);
-        write_run<reading::strided>(target.run_at(position), {{0, length}}, settle(program.at(position), slots), slots);
+        write_run<reading::strided>(target.run_at(position), {{0, length}}, bind_slots(program.at(position), slots),
+                                    slots);
       }
     }
     if (target.streaming) simd::finish_streaming();

@@ -38,7 +38,7 @@ struct listed_target {
 };
 
 /// Where a cursor keeps the address or position of a source, and its step along a row.
-struct cursor_word {
+struct cursor_field {
   void* start;
   index* stride;
 };
@@ -53,7 +53,7 @@ struct any_statement {
   int target_count;
   const void* cursor;
   index cursor_size;
-  void (*find_words)(void* cursor, cursor_word* words);
+  void (*find_fields)(void* cursor, cursor_field* fields);
   void (*write)(const void* cursor, void* const* to, index count, bool streaming);
   bool in_packs;  // these read elements side by side, or one for a whole row
   bool is_copy;   // of one source to one target of its type
@@ -92,8 +92,8 @@ struct source_lister {
 };
 
 /// Lists what cursors visit.
-struct word_lister {
-  cursor_word* next;
+struct field_lister {
+  cursor_field* next;
 
   template <class Start>
   void operator()(Start& start, index& stride) {
@@ -157,14 +157,14 @@ struct tile_grid {
     if (across < 0) {
       const index chunk = copies(statement) ? pointwise_chunk : pointwise_grain;
       across = Rank - 2;
-      columns = between_one_and(chunk, extents[Rank - 1]);
+      columns = clamp_to_extent(chunk, extents[Rank - 1]);
       rows = chunk / columns;
     } else if (statement.copies_at_once()) {
       rows = (statement.streaming ? streamed_tile : copied_tile)[0];
       columns = (statement.streaming ? streamed_tile : copied_tile)[1];
     }
-    columns = between_one_and(columns, extents[Rank - 1]);
-    rows = across < 0 ? 1 : between_one_and(rows, extents[across]);
+    columns = clamp_to_extent(columns, extents[Rank - 1]);
+    rows = across < 0 ? 1 : clamp_to_extent(rows, extents[across]);
     if (across >= 0) tiles[across] = (extents[across] + rows - 1) / rows;
     tiles[Rank - 1] = (extents[Rank - 1] + columns - 1) / columns;
   }
@@ -186,7 +186,7 @@ struct tile_grid {
 
  private:
   static index least(index left, index right) { return left < right ? left : right; }
-  static index between_one_and(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
+  static index clamp_to_extent(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
   /// Whether a tile of some source or target is copied.
   static bool copies(const any_statement<Rank>& statement) {
     bool result = false;
@@ -224,11 +224,11 @@ class tile_writer {
       : statement_(statement), grid_(grid), memory_(bytes_needed(statement, grid), block) {
     cursor_ = memory_.take(statement.cursor_size, 1);
     std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.cursor_size));
-    words_ = array_of<cursor_word>(statement.source_count);
+    fields_ = array_of<cursor_field>(statement.source_count);
     sources_ = array_of<row_source>(statement.source_count);
     targets_ = array_of<row_target>(statement.target_count);
     to_ = array_of<void*>(statement.target_count);
-    statement.find_words(cursor_, words_);
+    statement.find_fields(cursor_, fields_);
     for (int k = 0; k < statement.source_count; ++k) prepare(k);
     for (int k = 0; k < statement.target_count; ++k) {
       const auto& target = statement.targets[k];
@@ -279,7 +279,7 @@ class tile_writer {
   static index bytes_needed(const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
     constexpr auto bytes_for = staged_memory::bytes_for;
     const index sources = statement.source_count, targets = statement.target_count;
-    index bytes = bytes_for(statement.cursor_size, 1) + bytes_for(sources, sizeof(cursor_word)) +
+    index bytes = bytes_for(statement.cursor_size, 1) + bytes_for(sources, sizeof(cursor_field)) +
                   bytes_for(sources, sizeof(row_source)) + bytes_for(targets, sizeof(row_target)) +
                   bytes_for(targets, sizeof(void*));
     for (int k = 0; k < sources; ++k) bytes += bytes_for(lines_of(k, statement, grid), 1);
@@ -299,7 +299,7 @@ class tile_writer {
     row = {0, 0, nullptr, 0, first == k};
     if (!row.is_first) row.lines = sources_[first].lines;
     else if (const index bytes = lines_of(k, statement_, grid_); bytes != 0) row.lines = memory_.take(bytes, 1);
-    *words_[k].stride = statement_.is_staged(source) ? 1 : source.stride[Rank - 1];
+    *fields_[k].stride = statement_.is_staged(source) ? 1 : source.stride[Rank - 1];
   }
   void stage(int k, const array<index, Rank>& origin) {
     const auto& source = statement_.sources[k];
@@ -330,7 +330,7 @@ class tile_writer {
       row_source& row = sources_[k];
       std::uintptr_t start = row.at;
       if (statement_.is_repeated(statement_.sources[k])) start = hold(*statement_.sources[k].copies, row);
-      std::memcpy(words_[k].start, &start, sizeof(start));
+      std::memcpy(fields_[k].start, &start, sizeof(start));
       row.at += static_cast<std::uintptr_t>(row.step);
     }
     for (int k = 0; k < statement_.target_count; ++k) {
@@ -368,7 +368,7 @@ class tile_writer {
   const tile_grid<Rank>& grid_;
   staged_memory memory_;
   std::byte* cursor_;
-  cursor_word* words_;
+  cursor_field* fields_;
   row_source* sources_;
   row_target* targets_;
   void** to_;

@@ -126,7 +126,7 @@ struct kernel_fold {
     auto position = units[i];
     if (in_packets) position[rank == 0 ? 0 : rank - 1] *= size;
     for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
-    const auto cursor = settle(program.at(position), slots);
+    const auto cursor = bind_slots(program.at(position), slots);
     if (in_packets) {
       const auto fetched = fetch<size>(cursor, reader);
       for (int k = 0; k < size; ++k) partial.add(k, value_from(cursor, fetched, k), i * size + k);

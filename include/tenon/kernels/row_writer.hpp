@@ -37,7 +37,7 @@ struct row_writer {
     auto position = units[i];
     if (in_packets) position[Rank - 1] *= Size;
     for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
-    const auto cursor = settle(program.at(position), slots);
+    const auto cursor = bind_slots(program.at(position), slots);
     if constexpr (Size > 1) {
       if (in_packets) return write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor, reader));
     }

@@ -56,7 +56,7 @@ fused_product<Layer> product_of(const Layer& layer) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(parameter.value)>, row>) {
       if (name != "bias") return;
       result.bias = parameter.value;
-      parameter.value.give_up_elements();
+      parameter.value.reset();
     }
   });
   return result;
@@ -78,7 +78,7 @@ auto norm_of(const batch_norm<Channels, Affine, Space, T>& norm) {
 /// Makes a norm part of the product before it: of weights [outputs, ...], or of transposed convolutions
 /// [groups * inputs, outputs / groups, ...].
 template <class Layer, class Row>
-void take_in(fused_product<Layer>& product, const fused_norm<Row>& norm) {
+void fold_norm_into(fused_product<Layer>& product, const fused_norm<Row>& norm) {
   if (product.bias.extent(0) != norm.scale.extent(0)) {
     throw shape_error(compose_text("fuse: batch_norm behind ", Layer::name, ": ", norm.scale.extent(0),
                                    " channels, expected ", product.bias.extent(0)));
@@ -154,7 +154,7 @@ struct fusion {
       return last;
     }();
     if constexpr (follows_product) {
-      take_in(get<count - 1>(done), norm_of(norm));
+      fold_norm_into(get<count - 1>(done), norm_of(norm));
       return std::move(done);
     } else {
       return appended(std::move(done), norm_of(norm));

@@ -14,7 +14,7 @@ namespace detail {
 /// A copy that keeps no gradients.
 template <class Layer>
 Layer without_gradients(Layer layer) {
-  layer.visit_parameters([](const auto&, auto& parameter) { parameter.gradient.give_up_elements(); });
+  layer.visit_parameters([](const auto&, auto& parameter) { parameter.gradient.reset(); });
   return layer;
 }
 

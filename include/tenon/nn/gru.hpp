@@ -19,12 +19,12 @@ struct gru_gates {
   static constexpr bool keeps_products = true;
 
   /// The gate n, from r's pre-activation and the two parts of its own.
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class Functions, class Sum, class Gate>
   TENON_HOST_DEVICE static auto candidate(Functions, const Sum& r, const Gate& input, const Gate& product) {
     return Functions::tanh(input + Functions::sigmoid(r) * product);
   }
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class Functions, class Sum, class Candidate, class State>
   TENON_HOST_DEVICE static auto hidden_after(Functions, const Sum& z, const Candidate& n, const State& hidden) {
     return n + Functions::sigmoid(z) * (hidden - n);
@@ -79,7 +79,7 @@ struct gru_gates {
 
  private:
   /// Gradients of the gates r, z, n and of the product within n, and what is added to that of the state before.
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class Value>
   TENON_HOST_DEVICE static auto gradients(const recurrent_activations<Value, 3>& at, const Value& of_hidden) {
     const auto &r = at.gates[0], &z = at.gates[1], &n = at.gates[2];

@@ -15,12 +15,12 @@ namespace detail {
 
 /// A value on its way through a network: an expression, and the blocks of the arena that it reads.
 template <class Node, int Blocks>
-struct flow {
+struct pending_value {
   Node node;
   array<int, Blocks> blocks;
 };
 template <class Node, int Blocks>
-flow<Node, Blocks> make_flow(const Node& node, const array<int, Blocks>& blocks) {
+pending_value<Node, Blocks> make_pending_value(const Node& node, const array<int, Blocks>& blocks) {
   return {node, blocks};
 }
 template <int Left, int Right>
@@ -40,12 +40,12 @@ class network_walk {
   network_walk(arena_plan& plan, std::byte* memory) : plan_(plan), memory_(memory), runs_(true) {}
 
   template <class... Layers, class Node, int Blocks>
-  auto through(const fused_network<Layers...>& network, const flow<Node, Blocks>& value) {
+  auto through(const fused_network<Layers...>& network, const pending_value<Node, Blocks>& value) {
     return through_from<0>(network.layers, value);
   }
   /// The value in memory, by a statement where it is not there yet, or by several where one cannot say it.
   template <class Node, int Blocks>
-  auto stored(const flow<Node, Blocks>& value) {
+  auto stored(const pending_value<Node, Blocks>& value) {
     if constexpr (is_in_memory<Node>) {
       return value;
     } else {
@@ -54,7 +54,7 @@ class network_walk {
       const int last = next_ - 1;
       keep(value.blocks, last);
       for (int part = first; part < last; ++part) keep(array<int, 1>{{part}}, last);
-      return make_flow(as_node(target), array<int, 1>{{last}});
+      return make_pending_value(as_node(target), array<int, 1>{{last}});
     }
   }
 
@@ -95,30 +95,31 @@ class network_walk {
   }
 
   template <int I, class... Layers, class Node, int Blocks>
-  auto through_from(const tuple<Layers...>& layers, const flow<Node, Blocks>& value) {
+  auto through_from(const tuple<Layers...>& layers, const pending_value<Node, Blocks>& value) {
     if constexpr (I == static_cast<int>(sizeof...(Layers))) return value;
     else return through_from<I + 1>(layers, after(get<I>(layers), value));
   }
 
   /// `make(value)` of the value as it is where that takes no more statements than the value, else of it in memory.
   template <class Make, class Node, int Blocks>
-  auto extended(const flow<Node, Blocks>& value, const Make& make) {
+  auto extended(const pending_value<Node, Blocks>& value, const Make& make) {
     if constexpr (is_in_memory<Node> || kernel_count<decltype(make(value.node))> <= kernel_count<Node>) {
-      return make_flow(make(value.node), value.blocks);
+      return make_pending_value(make(value.node), value.blocks);
     } else {
       return extended(stored(value), make);
     }
   }
   template <class Layer, class Node, int Blocks>
-  auto after(const Layer& layer, const flow<Node, Blocks>& value) {
+  auto after(const Layer& layer, const pending_value<Node, Blocks>& value) {
     const auto forward = [&](const auto& x) { return layer.forward(x); };
     if constexpr (std::is_base_of_v<reshaping<Layer>, Layer>) {
       const auto here = stored(value);
-      return make_flow(as_node(reshape(here.node.elements, layer.output_shape(here.node.shape()))), here.blocks);
+      return make_pending_value(as_node(reshape(here.node.elements, layer.output_shape(here.node.shape()))),
+                                here.blocks);
     } else if constexpr (is_fused_product<Layer>) {
       return extended(stored(value), forward);  // products read their operands more than once
-    } else if constexpr (pools_squares<Layer> && pools_as_it_leaves<Node>) {
-      return make_flow(make_pooled_convolution(value.node, forward(value.node).shape()), value.blocks);
+    } else if constexpr (pools_squares<Layer> && can_pool_in_epilogue<Node>) {
+      return make_pending_value(make_pooled_convolution(value.node, forward(value.node).shape()), value.blocks);
     } else {
       return extended(value, forward);
     }
@@ -126,30 +127,30 @@ class network_walk {
   /// Overload for layers that only observe their input.
   template <class Layer, class Node, int Blocks>
     requires(Layer::observes)
-  auto after(const Layer& layer, const flow<Node, Blocks>& value) {
+  auto after(const Layer& layer, const pending_value<Node, Blocks>& value) {
     const auto here = stored(value);
     if (runs_) layer.see(here.node);
     return here;
   }
   template <class Network, class Node, int Blocks>
-  auto after(const fused_residual<Network>& block, const flow<Node, Blocks>& value) {
+  auto after(const fused_residual<Network>& block, const pending_value<Node, Blocks>& value) {
     const auto x = stored(value);
     const auto changed = through(block.inner, x);
     check_kept(x.node.shape().to_array(), changed.node.shape().to_array());
     const auto sum = extended(changed, [&](const auto& own) { return x.node + own; });
-    return make_flow(sum.node, joined_blocks(sum.blocks, x.blocks));
+    return make_pending_value(sum.node, joined_blocks(sum.blocks, x.blocks));
   }
   static void check_kept(const auto& before, const auto& after) {
     if (after == before) return;
     throw shape_error(compose_text("residual: the layers make ", after, " of ", before, ", expected the same extents"));
   }
   template <class... Networks, class Node, int Blocks>
-  auto after(const fused_branches<Networks...>& layer, const flow<Node, Blocks>& value) {
-    return beside(layer, stored(value), std::make_integer_sequence<int, static_cast<int>(sizeof...(Networks))>{});
+  auto after(const fused_branches<Networks...>& layer, const pending_value<Node, Blocks>& value) {
+    return run_branches(layer, stored(value), std::make_integer_sequence<int, static_cast<int>(sizeof...(Networks))>{});
   }
   /// Branches run one after another, which elements of a list in braces do.
-  template <class Layer, class Flow, int... I>
-  auto beside(const Layer& layer, const Flow& x, std::integer_sequence<int, I...>) {
+  template <class Layer, class Pending, int... I>
+  auto run_branches(const Layer& layer, const Pending& x, std::integer_sequence<int, I...>) {
     const tuple<decltype(stored(through(get<I>(layer.branches), x)))...> parts{
         {{stored(through(get<I>(layer.branches), x))}...}};
     array<int, (0 + ... + decltype(get<I>(parts).blocks)::size())> blocks{};
@@ -158,7 +159,7 @@ class network_walk {
       for (const int block : own) blocks[next++] = block;
     };
     (list(get<I>(parts).blocks), ...);
-    return make_flow(concatenate(axis<1>, get<I>(parts).node...), blocks);
+    return make_pending_value(concatenate(axis<1>, get<I>(parts).node...), blocks);
   }
 
   arena_plan& plan_;
@@ -202,7 +203,8 @@ class inference {
 
  private:
   auto pass(const view<const T, Input, Space>& input, detail::network_walk<Space> walk) {
-    return walk.stored(walk.through(network_, detail::make_flow(as_node(input), array<int, 0>{}))).node.elements;
+    return walk.stored(walk.through(network_, detail::make_pending_value(as_node(input), array<int, 0>{})))
+        .node.elements;
   }
 
   Network network_;

@@ -51,8 +51,8 @@ auto activated(const View& input, const First& first, const Second& second) {
 /// Whether three layers are one statement: a convolution, what is pointwise behind it, and a pool.
 template <class View, class First, class Second, class Third>
 concept pooled_layers = activated_layer<First, Second> && pools_squares<Third> &&
-                        pools_as_it_leaves<decltype(activated(std::declval<const View&>(), std::declval<const First&>(),
-                                                              std::declval<const Second&>()))>;
+                        can_pool_in_epilogue<decltype(activated(
+                            std::declval<const View&>(), std::declval<const First&>(), std::declval<const Second&>()))>;
 
 /// The shape of what a layer makes of an input of shape `Input`.
 template <class Layer, class Input>

@@ -17,12 +17,12 @@ struct lstm_gates {
   static constexpr int states = 2;
   static constexpr bool keeps_products = false;
 
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class Functions, class Gate, class Cell>
   TENON_HOST_DEVICE static auto cell_after(Functions, const Gate& i, const Gate& f, const Gate& g, const Cell& cell) {
     return Functions::sigmoid(f) * cell + Functions::sigmoid(i) * Functions::tanh(g);
   }
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class Functions, class Gate, class Cell>
   TENON_HOST_DEVICE static auto hidden_after(Functions, const Gate& o, const Cell& cell) {
     return Functions::sigmoid(o) * Functions::tanh(cell);
@@ -74,7 +74,7 @@ struct lstm_gates {
 
  private:
   /// Gradients of the gates i, f, g, o, and what is added to that of the cell before.
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class Value>
   TENON_HOST_DEVICE static auto gradients(const recurrent_activations<Value, 4>& at, const Value& of_hidden,
                                           const Value& of_cell) {

@@ -198,14 +198,14 @@ struct mean_of_windows : pool_layer<Layer, Kernel, Settings>, expression_layer<L
   static_assert(known_options.dilation == per_axis<base::rank>(1), "tenon: only max pools have dilation");
   static constexpr bool takes_dilation = false;
   /// Whether the type says that all windows count as many elements.
-  static constexpr bool counts_alike =
+  static constexpr bool windows_count_equally =
       base::stays_inside || (base::is_static && !known_options.ceil_mode && known_options.count_include_pad);
 
   template <class Input>
   auto expression(const Input& x) const {
     using element = typename Input::element;
     const auto sums = sum(this->windows_of(x, element(0.0f)), detail::tap_axes<base::rank>);
-    if constexpr (counts_alike) {
+    if constexpr (windows_count_equally) {
       return sums /
              static_cast<float>(this->options.divisor_override == 0 ? this->taps() : this->options.divisor_override);
     } else {

@@ -108,7 +108,7 @@ quantised_product<Layer> product_of_bytes(const fused_product<Layer>& product, f
   quantised_product<Layer> result{product, typename quantised_product<Layer>::weight_type(weight.shape()), {}};
   result.weight = quantise<std::int8_t>(weight, by_output, 0, axis<0>);
   result.scale = by_output * scale;
-  result.product.layer.weight.value.give_up_elements();
+  result.product.layer.weight.value.reset();
   return result;
 }
 

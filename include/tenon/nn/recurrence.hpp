@@ -54,7 +54,7 @@ class recurrence {
     const matrix squashed = has_cell ? squashed_.resize(all.cell.shape()) : no_matrix<T, Space>();
     gates.activate(all, squashed);
     const auto of_all = start_backward(weights, steps, values, gradients);
-    pull_steps(gates, weights, steps, values, all, of_all, gradients);
+    run_backward_steps(gates, weights, steps, values, all, of_all, gradients);
     leave_gradients(weights, steps, values, gradients, all);
   }
 
@@ -96,8 +96,8 @@ class recurrence {
                   one_by_one);
   }
 
-  void pull_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
-                  const rows& all, const row_gradients& of_all, const flow& gradients) {
+  void run_backward_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
+                          const rows& all, const row_gradients& of_all, const flow& gradients) {
     const auto squashed_of = [&](const recurrent_step& step) {
       return has_cell ? rows_at(squashed_.current(), step) : no_matrix<T, Space>();
     };

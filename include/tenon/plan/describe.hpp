@@ -158,10 +158,10 @@ class distinct_bytes final : public read_visitor {
 };
 
 /// An expression as its type alone tells it.
-inline void tell_words(statement_text& to, const node_words& words) {
+inline void append_operation(statement_text& to, const node_words& words) {
   if (words.operands == nullptr) return to.word(words.name);
   to.open(words.name);
-  for (auto operand = words.operands; *operand != nullptr; ++operand) tell_words(to, **operand);
+  for (auto operand = words.operands; *operand != nullptr; ++operand) append_operation(to, **operand);
   to.close();
 }
 

@@ -36,8 +36,8 @@ struct joint_program {
           cursors);
     }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-      return settle_all(slots, positions{});
+    TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
+      return bind_all_slots(slots, positions{});
     }
 
     template <class Visitor>
@@ -47,8 +47,9 @@ struct joint_program {
 
    private:
     template <class Slots, int... I>
-    TENON_HOST_DEVICE TENON_INLINE auto settle_all(const Slots& slots, std::integer_sequence<int, I...>) const {
-      return cursor_of<decltype(settle(get<I>(cursors), slots))...>{make_tuple_of(settle(get<I>(cursors), slots)...)};
+    TENON_HOST_DEVICE TENON_INLINE auto bind_all_slots(const Slots& slots, std::integer_sequence<int, I...>) const {
+      return cursor_of<decltype(bind_slots(get<I>(cursors), slots))...>{
+          make_tuple_of(bind_slots(get<I>(cursors), slots)...)};
     }
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE auto values_of(index i, const Slots& slots, std::integer_sequence<int, I...>) const {

@@ -107,7 +107,7 @@ inline constexpr statement_type statement_type_of{[] {
                                                     else return operation_name<E>;
                                                   }(),
                                                   [] {
-                                                    if constexpr (joins_statements<E>) return "tuple";
+                                                    if constexpr (is_joint_statement<E>) return "tuple";
                                                     else return dtype_name<typename E::element>();
                                                   }(),
                                                   &detail::words_of<E>::value, &detail::reads_within<E>::visit,

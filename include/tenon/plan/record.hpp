@@ -80,8 +80,8 @@ struct recording_program {
       return lanes;
     }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto settled(const Slots& slots) const {
-      return cursor_of<decltype(settle(cursor, slots))>{settle(cursor, slots), record};
+    TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
+      return cursor_of<decltype(bind_slots(cursor, slots))>{bind_slots(cursor, slots), record};
     }
   };
 

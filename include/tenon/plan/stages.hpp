@@ -34,16 +34,16 @@ inline constexpr bool is_reduction = std::is_same_v<typename E::kind, reduction_
 template <class E>
 inline constexpr bool is_contraction = std::is_same_v<typename E::kind, contraction_kind>;
 template <class E>
-inline constexpr bool is_own_pass = std::is_same_v<typename E::kind, own_pass_kind>;
+inline constexpr bool is_own_pass = std::is_same_v<typename E::kind, algorithm_kind>;
 
 /// Whether a node stands for several statements that run as one; each of its operands is one of them.
 template <class E>
-inline constexpr bool joins_statements = std::is_same_v<typename E::kind, pointwise_kind> && !requires { E::op; };
+inline constexpr bool is_joint_statement = std::is_same_v<typename E::kind, pointwise_kind> && !requires { E::op; };
 
 /// What texts call a node with operands.
 template <class E>
 inline constexpr const char* operation_name = [] {
-  if constexpr (joins_statements<E>) return "evaluate";
+  if constexpr (is_joint_statement<E>) return "evaluate";
   else if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) return decltype(E::op)::name;
   else if constexpr (is_reduction<E>) return E::monoid::name;
   else if constexpr ((is_contraction<E> || is_own_pass<E>) && requires { E::name; }) return E::name;
@@ -141,7 +141,7 @@ struct folds_into {
       if constexpr (is_reduction<E>) {
         using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
         return folds_away<Result, typename E::axes, operand::shape_type::rank>() &&
-               (Joined <= 1 || !std::is_same_v<typename E::axes, second_half>);
+               (Joined <= 1 || !std::is_same_v<typename E::axes, run_time_axes>);
       } else {
         return all_operands<detail::folds_into<Result, Joined>::template each, E>;
       }

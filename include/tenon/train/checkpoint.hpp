@@ -145,7 +145,7 @@ std::vector<std::function<void()>> read_state(Network& net, const io::safetensor
       steps.push_back([&value, given = read.data()[0]] { value = given; });
     } else if constexpr (is_kept_number<value_type>) {
       steps.push_back([value, given = read.data()[0]]() mutable { value = given; });
-    } else if constexpr (requires { value.give_up_elements(); }) {
+    } else if constexpr (requires { value.reset(); }) {
       steps.push_back([&value, own = std::move(read)] { value.copy_from(own); });
     } else {
       steps.push_back([value, own = std::move(read)] { value.copy_from(own); });
@@ -160,7 +160,7 @@ inline void take_state(const std::vector<std::function<void()>>& steps) {
 
 /// What a network says to an input when it is used, not trained; the network stays as it is.
 template <class Pass>
-auto answer_of(typename Pass::network_type net, const typename Pass::input_type& input) {
+auto output_for(typename Pass::network_type net, const typename Pass::input_type& input) {
   net.eval();
   Pass pass(net);
   return evaluated_tensor<typename Pass::input_type::space>(pass.forward(input.view())).template to<host>();
@@ -179,7 +179,7 @@ void check_sample(const typename Pass::network_type& net, const io::safetensors_
   std::copy(extents.begin(), extents.end(), given.begin());
   tensor<typename input_type::element, typename input_type::shape_type> sample{typename input_type::shape_type(given)};
   file.read(sample_input, sample);
-  const auto answer = answer_of<Pass>(net, sample.template to<typename input_type::space>());
+  const auto answer = output_for<Pass>(net, sample.template to<typename input_type::space>());
   auto expected = answer;
   file.read(sample_output, expected);
   double difference = 0, magnitude = 0;
@@ -215,7 +215,7 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
   io::safetensors_writer writer;
   detail::add_state(writer, pass.network());
   writer.add(detail::sample_input, sample.template to<host>());
-  writer.add(detail::sample_output, detail::answer_of<std::remove_cvref_t<Pass>>(pass.network(), sample));
+  writer.add(detail::sample_output, detail::output_for<std::remove_cvref_t<Pass>>(pass.network(), sample));
   writer.save(path);
 }
 

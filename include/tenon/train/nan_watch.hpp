@@ -117,7 +117,7 @@ class nan_watch final : private launch_observer {
                                   detail::number_class what, index found) {
     statement_text words;
     words.result(result.dtype, result.elements->extents.first, result.elements->extents.rank, 0);
-    tell_words(words, *result.words);
+    append_operation(words, *result.words);
     throw not_finite_error(compose_text("nan_watch: ", words.text(), ": ",
                                         what == detail::number_class::nan ? "NaN" : "an infinity", " at ", where,
                                         ", the first of ", found, " numbers that are not finite"));

@@ -37,8 +37,8 @@ bool is_consistent(const Places& places) {
         if (is_seen) expected.push_back(window);
       }
     }
-    for (tenon::index k = 0; k < places.seers(0); ++k) {
-      const tenon::index window = places.seer(0, element, k);
+    for (tenon::index k = 0; k < places.windows_over(0); ++k) {
+      const tenon::index window = places.window_over(0, element, k);
       if (window < 0) continue;
       const tenon::index tap = places.tap(0, element, window);
       if (places.element(0, window, tap) != element) return false;
@@ -106,7 +106,8 @@ TEST_CASE("rounded positions of long axes find their way back", "[interpolation]
     const tenon::index element = std::max(places.element(0, window, 0), places.element(0, window, 1));
     if (std::abs(sum_of_weights(places, window) - 1) > 1e-6) ++lost;
     bool is_found = false;
-    for (tenon::index k = 0; k < places.seers(0); ++k) is_found = is_found || places.seer(0, element, k) == window;
+    for (tenon::index k = 0; k < places.windows_over(0); ++k)
+      is_found = is_found || places.window_over(0, element, k) == window;
     lost += is_found ? 0 : 1;
   }
   CHECK(lost == 0);

@@ -15,11 +15,11 @@ using tenon_test::numbers_of;
 
 /// Whether the windows that an element is said to be seen by are those whose taps see it.
 template <class Windows>
-bool seers_see(const Windows& windows, tenon::index taps) {
+bool windows_agree(const Windows& windows, tenon::index taps) {
   for (tenon::index element = 0; element < windows.image[0]; ++element) {
     std::vector<tenon::index> said, expected;
-    for (tenon::index k = 0; k < windows.seers(0); ++k) {
-      const tenon::index window = windows.seer(0, element, k);
+    for (tenon::index k = 0; k < windows.windows_over(0); ++k) {
+      const tenon::index window = windows.window_over(0, element, k);
       if (window < 0) continue;
       said.push_back(window);
       if (windows.element(0, window, windows.tap(0, element, window)) != element) return false;
@@ -57,14 +57,14 @@ TEST_CASE("the windows that see an element are found from it", "[placed_windows]
   for (const tenon::index stride : {1, 2, 3}) {
     for (const tenon::index dilation : {1, 2}) {
       for (const tenon::index padding : {0, 1}) {
-        CHECK(seers_see(tenon::even_windows<1>{{{9}}, {{3}}, {{5}}, {{stride}}, {{padding}}, {{dilation}}}, 3));
+        CHECK(windows_agree(tenon::even_windows<1>{{{9}}, {{3}}, {{5}}, {{stride}}, {{padding}}, {{dilation}}}, 3));
       }
     }
   }
   for (tenon::index extent = 1; extent < 8; ++extent) {
     for (tenon::index count = 1; count < 8; ++count) {
       const tenon::shared_windows<1> windows{{{extent}}, {{count}}};
-      CHECK(seers_see(windows, windows.longest(extent, count)));
+      CHECK(windows_agree(windows, windows.longest(extent, count)));
     }
   }
 }

@@ -24,7 +24,7 @@ struct map_op {
 
   [[no_unique_address]] Function function;
 
-  TENON_EITHER_SIDE
+  TENON_NO_EXEC_CHECK
   template <class... Vs>
   TENON_HOST_DEVICE TENON_INLINE auto value(const Vs&... xs) const {
     if constexpr ((simd::is_number<Vs> && ...)) {

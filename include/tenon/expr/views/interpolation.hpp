@@ -104,12 +104,12 @@ struct interpolated_places {
     }
   }
   /// Outputs that count an element lie together; `slack` more on both sides make up for rounding.
-  index seers(int axis) const {
+  index windows_over(int axis) const {
     if (step[axis] == 0) return output[axis];
     const Number span = reach == 0 ? Number(1) : 2 * radius(axis);
     return static_cast<index>(std::ceil(span / step[axis])) + 2 * slack(axis) + 1;
   }
-  TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
+  TENON_HOST_DEVICE index window_over(int axis, index element, index k) const {
     const index window = first_seer(axis, element) + k;
     if (window < 0 || window >= output[axis]) return -1;
     const index place = tap(axis, element, window);

@@ -34,8 +34,8 @@ struct even_windows {
     return place < image[axis] ? place : -1;
   }
   /// The most windows that see one element; the `k`-th of them, negative where there are fewer; its tap that does.
-  index seers(int axis) const { return kernel[axis]; }
-  TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
+  index windows_over(int axis) const { return kernel[axis]; }
+  TENON_HOST_DEVICE index window_over(int axis, index element, index k) const {
     const index start = element + padding[axis] - k * dilation[axis];
     if (start < 0 || start % stride[axis] != 0) return -1;
     const index window = start / stride[axis];
@@ -45,7 +45,7 @@ struct even_windows {
     return (element + padding[axis] - window * stride[axis]) / dilation[axis];
   }
   /// Which of the windows that see an element a window is.
-  TENON_HOST_DEVICE index seer_number(int axis, index element, index window) const {
+  TENON_HOST_DEVICE index window_index_of(int axis, index element, index window) const {
     return tap(axis, element, window);
   }
   /// How many taps further on the next window of the last axis begins; 0 where windows have no line in common.
@@ -81,15 +81,15 @@ struct shared_windows {
     return place < end(window, image[axis], output[axis]) ? place : -1;
   }
   /// Windows divide elements as elements divide windows.
-  index seers(int axis) const { return longest(output[axis], image[axis]); }
-  TENON_HOST_DEVICE index seer(int axis, index element, index k) const {
+  index windows_over(int axis) const { return longest(output[axis], image[axis]); }
+  TENON_HOST_DEVICE index window_over(int axis, index element, index k) const {
     const index window = begin(element, output[axis], image[axis]) + k;
     return window < end(element, output[axis], image[axis]) ? window : -1;
   }
   TENON_HOST_DEVICE index tap(int axis, index element, index window) const {
     return element - begin(window, image[axis], output[axis]);
   }
-  TENON_HOST_DEVICE index seer_number(int axis, index element, index window) const {
+  TENON_HOST_DEVICE index window_index_of(int axis, index element, index window) const {
     return window - begin(element, output[axis], image[axis]);
   }
 };
