@@ -15,8 +15,9 @@ inline constexpr int most_folded_cost = 3;  // operations that are done again fo
 
 /// Whether the values of a cursor are written side by side before they are looked at twice.
 template <class Cursor>
-inline constexpr bool is_written_first = cost_of<Cursor> > most_folded_cost&& simd::width_for(Cursor::widest) > 1 &&
-                                         std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+inline constexpr bool is_written_first =
+    (cost_of<Cursor> > most_folded_cost) && (simd::width_for(Cursor::widest) > 1) &&
+    std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>

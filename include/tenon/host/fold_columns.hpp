@@ -88,24 +88,11 @@ class row_walk {
   array<index, Fold::rank> here_;
 };
 
-/// Adds a pack of each of some rows.
-template <class Monoid, class State, class Cursor, int Count, class Access, class Slots>
-TENON_INLINE void add_pack(State* into, const array<Cursor, Count>& rows, index i, Access access, const Slots& slots) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  auto lanes = rows[0].template pack<width>(i, access, slots);
-  for (int row = 1; row < Count; ++row) {
-    lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
-  }
-  simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
-}
-
-/// Adds a pack of each of `count` rows, in a loop as short as can be.
+/// Adds a pack of each of `count` rows.
 template <class Monoid, class State, class Cursor, class Access, class Slots>
-TENON_INLINE void add_pack_of_rows(State* into, const Cursor* rows, int count, index i, Access access,
-                                   const Slots& slots) {
+TENON_INLINE void add_pack(State* into, const Cursor* rows, int count, index i, Access access, const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest);
   auto lanes = rows[0].template pack<width>(i, access, slots);
-  TENON_UNROLL(1)
   for (int row = 1; row < count; ++row) {
     lanes = Monoid::combine(lanes, rows[row].template pack<width>(i, access, slots));
   }
@@ -120,11 +107,11 @@ template <class Monoid, class State, class Cursor, class Slots>
   constexpr int width = simd::width_for(Cursor::widest);
   index i = part[0];
   for (; i + width <= part[1]; i += width) {
-    add_pack_of_rows<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::strided>{}, slots);
+    add_pack<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::strided>{}, slots);
   }
   if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
     const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
-    if (left.count > 0) add_pack_of_rows<Monoid>(states + (i - part[0]), rows, count, i, left, slots);
+    if (left.count > 0) add_pack<Monoid>(states + (i - part[0]), rows, count, i, left, slots);
     return part[1];
   }
   return i;
@@ -143,7 +130,7 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
         if (later != nullptr) {
           for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
         }
-        add_pack<Monoid>(states + (i - part[0]), rows, i, whole_access<reading::adjacent>{}, slots);
+        add_pack<Monoid>(states + (i - part[0]), rows.begin(), Count, i, whole_access<reading::adjacent>{}, slots);
       }
     }
     if (i < part[1]) i = add_strided_packs<Monoid>(states + (i - part[0]), rows.begin(), Count, {{i, part[1]}}, slots);

@@ -110,7 +110,7 @@ struct interpolated_places {
     return static_cast<index>(std::ceil(span / step[axis])) + 2 * slack(axis) + 1;
   }
   TENON_HOST_DEVICE index window_over(int axis, index element, index k) const {
-    const index window = first_seer(axis, element) + k;
+    const index window = first_window_over(axis, element) + k;
     if (window < 0 || window >= output[axis]) return -1;
     const index place = tap(axis, element, window);
     return place >= 0 && place < taps(axis) ? window : -1;
@@ -137,7 +137,7 @@ struct interpolated_places {
   }
   TENON_HOST_DEVICE Number radius(int axis) const { return Number(reach) * width(axis); }
   TENON_HOST_DEVICE index slack(int axis) const { return 1 + (output[axis] >> 21); }
-  TENON_HOST_DEVICE index first_seer(int axis, index element) const {
+  TENON_HOST_DEVICE index first_window_over(int axis, index element) const {
     if (step[axis] == 0) return 0;
     const Number window = ((2 * (Number(element) - radius(axis)) + Number(shift)) / step[axis] - Number(shift)) / 2;
     return static_cast<index>(::floor(window)) - slack(axis);
