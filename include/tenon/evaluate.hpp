@@ -25,8 +25,8 @@ namespace tenon {
 
 namespace detail {
 
-template <aliasing Aliasing = aliasing::handled, class T, class Shape, class Space, class E>
-[[gnu::noinline]] void evaluate_whole(const view<T, Shape, Space>& destination, const E& node);
+template <class T, class Shape, class Space, class E>
+void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, aliasing alias = aliasing::handled);
 
 /// Evaluates `node` into a new tensor.
 template <class Space, class E>
@@ -60,45 +60,60 @@ void run_stage(const Target& target, const E& node) {
   }
 }
 
-/// Evaluates by way of a temporary, for all statements with such a destination.
-template <class T, class Shape, class Space>
-[[gnu::noinline]] void evaluate_by_copy(const view<T, Shape, Space>& destination, const void* node,
-                                        void (*evaluate)(const view<T, Shape, Space>&, const void*)) {
-  tensor<T, Shape, Space> temporary(destination.shape());
-  evaluate(temporary.write_view(), node);
-  evaluate_whole(destination, as_node(temporary));
+/// A statement of one stage, of whose type only that of its elements and their axes is left.
+template <class T, int Rank>
+struct any_stage {
+  any_node node;
+  void (*run)(const strided_target<T, Rank>& target, const void* node);
+};
+template <class T, class Space, class E>
+any_stage<T, E::shape_type::rank> stage_with(const E& node) {
+  constexpr int rank = E::shape_type::rank;
+  return {{&node, &statement_type_of<E>}, [](const strided_target<T, rank>& target, const void* address) {
+            run_stage<Space>(target, *static_cast<const E*>(address));
+          }};
 }
 
-/// `node` into elements of the same extents, whatever its form, by way of a temporary where it reads elsewhere what it
-/// writes.
-template <aliasing Aliasing, class T, class Shape, class Space, class E>
-void evaluate_whole(const view<T, Shape, Space>& destination, const E& node) {
+/// Elements whose extents are known at run time, as functions for all shapes take them.
+template <class T, class Shape, class Space>
+view<T, rank<Shape::rank>, Space> with_any_extents(const view<T, Shape, Space>& elements) {
+  return {elements.data(), rank<Shape::rank>(elements.shape().to_array()), elements.strides()};
+}
+
+/// A statement into elements of its extents, by way of a temporary where it reads elsewhere what it writes.
+template <class T, class Shape, class Space>
+[[gnu::noinline]] void evaluate_stage(const view<T, Shape, Space>& destination, const any_stage<T, Shape::rank>& stage,
+                                      aliasing alias) {
   if (destination.size() == 0) return;
-  [[maybe_unused]] const any_node source{&node, &statement_type_of<E>};
-  [[maybe_unused]] const auto written = block_of(destination);
+  const auto written = block_of(destination);
+  const statement_scope<Space> scope(written, stage.node);
+  const auto found = relevant_reads(alias, written, stage.node);
+  if (found.elsewhere) {
+    tensor<T, Shape, Space> temporary(destination.shape());
+    evaluate_stage(temporary.write_view(), stage, alias);
+    return evaluate_stage(destination, stage_with<T, Space>(as_node(temporary)), aliasing::handled);
+  }
+  auto target = make_target(destination);
+  const index bytes_written = destination.size() * written.size;
+  target.streaming = !found.any && bytes_written >= streaming_bytes;
+  announce_statement(stage.node, any_block(written).extents, bytes_written);
+  stage.run(target, stage.node.address);
+  announce_result<T, Space>(*stage.node.type->words, written);
+}
+
+/// `node` into elements of the same extents, whatever its form.
+template <class T, class Shape, class Space, class E>
+void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, aliasing alias) {
 #if TENON_CHECKED != 0
-  check_alive("assign", "destination", written);
-  check_operands_alive(source);
+  check_alive("assign", "destination", block_of(destination));
+  check_operands_alive({&node, &statement_type_of<E>});
 #endif
-  if constexpr (stage_of<E>() == stage::split) {
+  if constexpr (stage_of<E>() != stage::split) {
+    evaluate_stage(with_any_extents(destination), stage_with<T, Space>(node), alias);
+  } else if (destination.size() != 0) {
     split(
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
-        [&](const auto& rest) { evaluate_whole<Aliasing>(destination, rest); });
-  } else {
-    const statement_scope<Space> scope(written, source);
-    const auto found = relevant_reads<Aliasing>(written, source);
-    if (found.elsewhere) {
-      return evaluate_by_copy(
-          destination, &node, +[](const view<T, Shape, Space>& temporary, const void* address) {
-            evaluate_whole(temporary, *static_cast<const E*>(address));
-          });
-    }
-    auto target = make_target(destination);
-    const index bytes_written = destination.size() * written.size;
-    target.streaming = !found.any && bytes_written >= streaming_bytes;
-    announce_statement(source, any_block(written).extents, bytes_written);
-    run_stage<Space>(target, node);
-    announce_result<T, Space>(*source.type->words, written);
+        [&](const auto& rest) { evaluate_whole(destination, rest, alias); });
   }
 }
 
@@ -141,11 +156,18 @@ void check_repeats(const Destination& destination, const Shape& shape) {
   }
 }
 
+/// Repeats elements over a destination.
+template <class T, class U, class Shape, class Space>
+[[gnu::noinline]] void copy_repeated(const view<T, Shape, Space>& destination, const view<U, Shape, Space>& elements) {
+  evaluate_whole(destination, as_node(broadcast_to(elements, destination.shape())));
+}
+
 /// Evaluates once what the destination holds several times.
 template <class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_repeated(const view<T, Shape, Space>& destination, const E& node) {
   check_repeats(destination.shape(), node.shape());
-  evaluate_whole(destination, broadcast_to(evaluate_part<Space>(node), destination.shape()));
+  auto once = evaluate_part<Space>(node);
+  copy_repeated(with_any_extents(destination), with_any_extents(once.write_view()));
 }
 
 /// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
@@ -195,7 +217,7 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::contract) {
       if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
     }
-    evaluate_whole<Aliasing>(destination, node);
+    evaluate_whole(destination, node, Aliasing);
   } else {
     evaluate_repeated(destination, node);
   }

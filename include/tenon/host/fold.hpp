@@ -46,13 +46,13 @@ index block_of_row(const Cursor& cursor) {
 }
 
 /// [begin, end) of a row, block by block into the cascade.
-template <class Monoid, class State, class Cursor, class Slots>
+template <class Monoid, class State, class Cursor>
 void fold_row(cascade<Monoid, State>& partial, const Cursor& cursor, const array<index, 2>& part, index first,
-              bool is_cached, const Slots& slots) {
+              bool is_cached) {
   const index block = block_of_row(cursor);
   for (index begin = part[0]; begin < part[1]; begin += block) {
     const index end = begin + block < part[1] ? begin + block : part[1];
-    partial.push(fold_block<Monoid, State>(cursor, begin, end, first, is_cached, slots));
+    partial.push(fold_block<Monoid, State>(cursor, begin, end, first, is_cached, no_slots{}));
   }
 }
 
@@ -68,13 +68,13 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
       if (!next.is_adjacent()) prefetch_row(next, part[1]);  // what is copied is not asked for later
     }
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
-    fold_row(partial, bind_slots(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold), slots);
+    fold_row(partial, bind_slots(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold));
   }
 }
 
 }  // namespace detail
 
-/// The result at `here`, a position of the iteration space.
+/// The result at `here`, a position of the iteration space; slots have one value for all of it.
 template <class Fold, class Position, class Slots>
 typename Fold::value_type fold_result(const Fold& fold, const Position& here, const Slots& slots) {
   const index length = fold.run_length();
@@ -84,7 +84,7 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
     const auto cursor = bind_slots(fold.program.at(start), slots);
     if (length <= detail::block_of_row(cursor)) {
       const auto total = detail::fold_block<typename Fold::monoid, typename Fold::state>(
-          cursor, 0, length, 0, detail::is_cached(fold), slots);
+          cursor, 0, length, 0, detail::is_cached(fold), no_slots{});
       return Fold::monoid::template finish<typename Fold::value_type>(total, fold.count);
     }
   }
@@ -100,18 +100,21 @@ TENON_INLINE decltype(auto) slots_for([[maybe_unused]] const Slots& slots) {
   else return no_slots{};
 }
 
-/// The results of a part along `last_axis` of the result, at `position`. Slots are seen only when they are
-/// folded side by side.
+/// The results of a part along `last_axis` of the result, at `position`. Folds that read slots, one for each result,
+/// are folded side by side.
 template <class Fold, class Position, class Slots>
 void fold_results(const Fold& fold, const Position& position, int last_axis,
                   const detail::folded_part<typename Fold::value_type>& to, const Slots& slots) {
   auto here = fold.start_of(position);
-  if (fold.along_kept) return detail::fold_columns(fold, here, to, slots);
-  int moving = 0;
-  while (moving < fold.kept && fold.in_result[moving] != last_axis) ++moving;
-  for (index i = to.part[0]; i < to.part[1]; ++i) {
-    if (moving < fold.kept) here[moving] = i;
-    to.results[i - to.part[0]] = fold_result(fold, here, slots);
+  if (Fold::reads_slots || fold.along_kept) {
+    detail::fold_columns(fold, here, to, slots);
+  } else if constexpr (!Fold::reads_slots) {
+    int moving = 0;
+    while (moving < fold.kept && fold.in_result[moving] != last_axis) ++moving;
+    for (index i = to.part[0]; i < to.part[1]; ++i) {
+      if (moving < fold.kept) here[moving] = i;
+      to.results[i - to.part[0]] = fold_result(fold, here, slots);
+    }
   }
 }
 

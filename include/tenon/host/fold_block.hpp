@@ -11,13 +11,14 @@
 namespace tenon::detail {
 
 inline constexpr index run_block = 4096;    // values folded side by side before they enter the cascade
-inline constexpr int most_folded_cost = 3;  // operations that are done again for each look at a value
+inline constexpr int most_folded_cost = 3;  // operations of a value that is folded as it is computed
 
-/// Whether the values of a cursor are written side by side before they are looked at twice.
-template <class Cursor>
+/// Whether the values of a cursor are written side by side before they are folded: costly ones are, so that one loop of
+/// a type folds those of all expressions.
+template <class Cursor, class Slots = no_slots>
 inline constexpr bool is_written_first =
     (cost_of<Cursor> > most_folded_cost) && (simd::width_for(Cursor::widest) > 1) &&
-    std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+    std::is_arithmetic_v<decltype(std::declval<const Cursor&>().value(0, std::declval<const Slots&>()))>;
 
 /// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>
@@ -204,10 +205,10 @@ State fold_values(const Cursor& cursor, index begin, index end, index first, boo
   return result;
 }
 
-/// As fold_block, of a row that is copied where it must be. What is looked at twice is written once before.
+/// As fold_block, of a row that is copied where it must be.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_staged(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
-  if constexpr (is_written_first<Cursor> && !folds_in_lanes<Monoid, State, Cursor>) {
+  if constexpr (is_written_first<Cursor, Slots>) {
     using number = decltype(cursor.value(0, slots));
     alignas(line_bytes) number values[run_block];
     number* const numbered = numbered_from(values, begin);

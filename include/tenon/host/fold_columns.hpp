@@ -143,6 +143,37 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
   }
 }
 
+/// The same of `count` rows, one by one.
+template <class Monoid, class State, class Cursor, class Slots>
+[[gnu::noinline]] void add_single_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
+                                       index position, const Slots& slots) {
+  constexpr const array<Cursor, 1>* none = nullptr;
+  for (int row = 0; row < count; ++row) {
+    add_rows<Monoid>(states, array<Cursor, 1>{{rows[row]}}, none, part, position + row, slots);
+  }
+}
+
+/// The same of `count` rows, at most four, of costly values, which are written side by side first.
+template <class Monoid, class State, class Cursor, class Slots>
+[[gnu::noinline]] void add_written_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
+                                        index position, const Slots& slots) {
+  using number = std::remove_cvref_t<decltype(rows->value(0, slots))>;
+  constexpr index block = 512;
+  alignas(line_bytes) number values[4][block];
+  array<strided_cursor<number>, 4> written{};
+  for (index begin = part[0]; begin < part[1]; begin += block) {
+    const array<index, 2> here{{begin, begin + block < part[1] ? begin + block : part[1]}};
+    for (int row = 0; row < count; ++row) {
+      written[row] = {numbered_from(values[row], begin), 1};
+      write_row<reading::strided>(numbered_from(values[row], begin), false, here, rows[row], slots);
+    }
+    State* const into = states + (begin - part[0]);
+    constexpr const array<strided_cursor<number>, 4>* none = nullptr;
+    if (count == 4) add_rows<Monoid>(into, written, none, here, position, no_slots{});
+    else add_single_rows<Monoid>(into, written.begin(), count, here, position, no_slots{});
+  }
+}
+
 /// The states of the results `part` of the rows `rows[0]` to `rows[1]` - 1.
 template <class Fold, class Slots>
 void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const array<index, 2>& rows,
@@ -158,13 +189,14 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   index row = rows[0];
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
-    add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
+    if constexpr (is_written_first<cursor, Slots>) add_written_rows<monoid>(states, four.begin(), 4, part, row, slots);
+    else add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
-  for (int left = 0; row + left < rows[1]; ++left) {
-    constexpr const array<cursor, 1>* none = nullptr;
-    add_rows<monoid>(states, array<cursor, 1>{{four[left]}}, none, part, row + left, slots);
-  }
+  const int left = static_cast<int>(rows[1] - row);
+  if (left == 0) return;
+  if constexpr (is_written_first<cursor, Slots>) add_written_rows<monoid>(states, four.begin(), left, part, row, slots);
+  else add_single_rows<monoid>(states, four.begin(), left, part, row, slots);
 }
 
 /// How many blocks of rows a result has, at least one, and the first and the end of these rows.

@@ -17,13 +17,8 @@ struct row_slots {
   const Record* record;
 
   template <int Slot>
-  TENON_HOST_DEVICE auto value(index) const {
+  auto value(index) const {
     return get<Slot>(results);
-  }
-  template <int Slot, int Width, class Access>
-  TENON_INLINE auto pack(index, Access) const {
-    using value_type = std::remove_cvref_t<decltype(get<Slot>(results))>;
-    return simd::broadcast<value_type, Width>(get<Slot>(results));
   }
 };
 
@@ -32,21 +27,61 @@ namespace detail {
 inline constexpr index short_row = 16;      // rows up to here are folded side by side, not along themselves
 inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
 
+/// Values of rows that are put on record before the reduction of slot `Slot` is folded, which reads them there.
+template <int Slot, class Program>
+struct row_recorder {
+  using record_type = typename Program::value_type;
+  static constexpr int slot = Slot;
+  Program program;
+
+  template <class Slots, int Rank>
+  void write(record_type* record, const array<index, Rank>& position, index length, const Slots& slots) const {
+    write_row<reading::strided>(record, false, {{0, length}}, bind_slots(program.at(position), slots), no_slots{});
+  }
+};
+template <int Slot, class Program>
+row_recorder<Slot, Program> recorder_for(const Program& program) {
+  return {program};
+}
+
+/// Of rows that are computed again.
+struct no_recorder {
+  using record_type = char;
+  static constexpr int slot = -1;
+};
+
+/// Folds one reduction of a row, from the recorder's slot on perhaps of the record.
+template <int Slot, class Slots, class Fold, class Position, class Recorder>
+void fold_row_slot(Slots& slots, const Fold& fold, const Position& position, const Recorder& recorder,
+                   [[maybe_unused]] typename Recorder::record_type* record) {
+  if constexpr (Slot == Recorder::slot) recorder.write(record, position, fold.run_length(), slots);
+  constexpr bool reads_slots = Fold::reads_slots || Slot == Recorder::slot;
+  get<Slot>(slots.results) = fold_result(fold, position, slots_for<reads_slots>(slots));
+}
+
 /// Folds the reductions of one row in order; each sees the ones before.
-template <class Slots, class Position, int... I, class... Folds>
+template <class Slots, class Position, int... I, class... Folds, class Recorder>
 void fold_row_slots(Slots& slots, const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
-                    const Position& position, const array<int, sizeof...(I)>& first_equal) {
+                    const Position& position, const array<int, sizeof...(I)>& first_equal, const Recorder& recorder,
+                    typename Recorder::record_type* record) {
   ((copy_equal_slot<I>(slots.results, first_equal)
         ? void()
-        : void(get<I>(slots.results) = fold_result(get<I>(folds), position, slots_for<Folds::reads_slots>(slots)))),
+        : fold_row_slot<I>(slots, get<I>(folds), position, recorder, record)),
    ...);
 }
 
-/// Row by row: each reduction sees the ones before, then the row is written. `Record` is the type of recorded values;
-/// `prepare(folds, record)` gives the folds of a thread.
-template <int RowAxis, class Record, class Target, class E, class... Folds, int Count, class Prepare>
+/// Asks for what the first reduction reads of the row at `position`.
+template <int Rank, class Folds, class Recorder>
+void prefetch_first(const array<index, Rank>& position, index length, const Folds& folds, const Recorder& recorder) {
+  if constexpr (Recorder::slot == 0) prefetch_row(recorder.program.at(position), length);
+  else prefetch_row(get<0>(folds).program.at(position), length);
+}
+
+/// Row by row: each reduction sees the ones before, then the row is written.
+template <int RowAxis, class Target, class E, class... Folds, int Count, class Recorder>
 void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, const array<int, Count>& first_equal,
-                   const Prepare& prepare) {
+                   const Recorder& recorder) {
+  using record_type = typename Recorder::record_type;
   constexpr int rank = E::shape_type::rank;
   auto extents = node.shape().to_array();
   auto program = node.template lower<0>(identity_map<rank>());
@@ -56,21 +91,20 @@ void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, c
   const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds);
   const index grain = 1 + pointwise_grain / (values + parts * length);
   parallel_for(rows, grain, [&](index first, index last) {
-    Record record[record_size];
-    const auto own_folds = prepare(folds, record);
-    row_slots<Record, typename Folds::value_type...> slots{{}, record};
+    alignas(line_bytes) record_type record[record_size];
+    row_slots<record_type, typename Folds::value_type...> slots{{}, record};
     array<index, rank> position{};
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {
         set_position(position, extents, 0, RowAxis, row + 1);
-        prefetch_row(get<0>(folds).program.at(position), length);  // no hardware looks beyond a page
+        prefetch_first(position, length, folds, recorder);  // no hardware looks beyond a page
       }
       set_position(position, extents, 0, RowAxis, row);
-      fold_row_slots(slots, own_folds, position, first_equal);
+      fold_row_slots(slots, folds, position, first_equal, recorder, record);
       for (index part = 0; part < parts; ++part) {
         set_position(position, extents, RowAxis, rank - 1, part);
         write_run<reading::strided>(target.run_at(position), {{0, length}}, bind_slots(program.at(position), slots),
-                                    slots);
+                                    no_slots{});
       }
     }
     if (target.streaming) simd::finish_streaming();
@@ -97,10 +131,10 @@ bool reads_one_record(const Part& part, const E& node, const Folds& folds, index
          (reads_same(std::integral_constant<int, I>{}, *get<I>(reductions)) && ...);
 }
 
-/// The fold of reduction number `Own`; after slot `Slot`, it reads the record of `Part` that this one leaves.
+/// The fold of reduction number `Own`; from slot `Slot` on, it reads the record of `Part`.
 template <int Slot, class Part, int Own, class Reduction, class Fold, int Rank>
 auto fold_of_record(const Reduction& reduction, const Fold& fold, const array<index, Rank>& extents) {
-  if constexpr (Own > Slot && folds_recorded<Part, Reduction>) {
+  if constexpr (Own == Slot || (Own > Slot && folds_recorded<Part, Reduction>)) {
     const auto replaced = reduction.with_operands(make_tuple_of(replace_recorded<Part>(reduction.operand())));
     return lower_reduction<Own + 1 - slot_count<Reduction>>(replaced, extents, false);
   } else {
@@ -122,17 +156,14 @@ void run_rows_alone(const Target& target, const E& node, const Folds& folds, con
     const auto reductions = reductions_of(node);
     const auto& operand = get<slot>(reductions)->operand();
     using part = std::remove_cvref_t<decltype(operand)>;
-    using record = typename decltype(get<slot>(folds).program)::value_type;
     const index length = count_between(extents, RowAxis, E::shape_type::rank);
     if (first_equal[slot] == slot && reads_one_record<slot>(operand, node, folds, length, reductions)) {
-      return run_long_rows<RowAxis, record>(target, replace_recorded<part>(node),
-                                            folds_of_record<slot, part>(reductions, folds, extents), first_equal,
-                                            [](const auto& shared, record* values) {
-                                              return with_element<slot>(shared, recording(get<slot>(shared), values));
-                                            });
+      return run_long_rows<RowAxis>(target, replace_recorded<part>(node),
+                                    folds_of_record<slot, part>(reductions, folds, extents), first_equal,
+                                    recorder_for<slot>(get<slot>(folds).program));
     }
   }
-  run_long_rows<RowAxis, char>(target, node, folds, first_equal, [](const Folds& shared, char*) { return shared; });
+  run_long_rows<RowAxis>(target, node, folds, first_equal, no_recorder{});
 }
 
 /// How many values the longest row holds that a reduction of `node` folds; the result may keep one of them only.

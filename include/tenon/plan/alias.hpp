@@ -58,9 +58,8 @@ namespace detail {
 enum class aliasing { handled, denied };
 
 /// What `node` reads of its destination; nothing where that was denied.
-template <aliasing Aliasing>
-found_reads relevant_reads(const any_block& destination, const any_node& node) {
-  if constexpr (Aliasing == aliasing::handled) return reads_of(destination, node);
+inline found_reads relevant_reads(aliasing alias, const any_block& destination, const any_node& node) {
+  if (alias == aliasing::handled) return reads_of(destination, node);
   if constexpr (TENON_CHECKED != 0) {
     if (reads_of(destination, node).elsewhere) {
       throw storage_error(compose_text("noalias: destination ", destination.extents,

@@ -8,28 +8,45 @@
 
 namespace tenon {
 
-/// The recorded value of a row at the position that is evaluated.
+/// The recorded values of a row.
+template <class T>
+struct recorded_cursor {
+  static constexpr int widest = simd::lane_bytes<T>;
+  static constexpr bool takes_partial = true;
+  const T* record;
+
+  bool is_adjacent() const { return true; }
+  template <class Slots>
+  TENON_INLINE T value(index i, const Slots&) const {
+    return record[i];
+  }
+  template <int Width, class Access, class Slots>
+  TENON_INLINE auto pack(index i, Access access, const Slots&) const {
+    return load_wanted<T, Width>(record + i, access);
+  }
+};
+
+/// The values of a row that the executor has on record.
 template <class T>
 struct recorded_source {
   using value_type = T;
 
   struct cursor {
     static constexpr int widest = simd::lane_bytes<T>;
-    static constexpr bool takes_partial = true;
 
     bool is_adjacent() const { return true; }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
-      return slots.record[i];
+    TENON_INLINE recorded_cursor<T> with_slots(const Slots& slots) const {
+      return {slots.record};
     }
-    template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
-      return load_wanted<T, Width>(slots.record + i, access);
+    template <class Slots>
+    TENON_INLINE T value(index i, const Slots& slots) const {
+      return slots.record[i];
     }
   };
 
   template <int Rank>
-  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
+  TENON_INLINE cursor at(const array<index, Rank>&) const {
     return {};
   }
   template <class Visitor>
@@ -54,49 +71,6 @@ struct recorded {
     return {};
   }
 };
-
-/// A program whose values are put on record as they are read.
-template <class Program>
-struct recording_program {
-  using value_type = typename Program::value_type;
-  Program program;
-  value_type* record;
-
-  template <class Cursor>
-  struct cursor_of {
-    static constexpr int widest = Cursor::widest, cost = cost_of<Cursor>;
-    Cursor cursor;
-    value_type* record;
-
-    bool is_adjacent() const { return cursor.is_adjacent(); }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots& slots) const {
-      return record[i] = cursor.value(i, slots);
-    }
-    template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
-      const auto lanes = cursor.template pack<Width>(i, access, slots);
-      simd::store<Width>(record + i, lanes);
-      return lanes;
-    }
-    template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
-      return cursor_of<decltype(bind_slots(cursor, slots))>{bind_slots(cursor, slots), record};
-    }
-  };
-
-  template <int Rank>
-  TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
-    return cursor_of<decltype(program.at(position))>{program.at(position), record};
-  }
-};
-
-/// The same fold, recording its values.
-template <class Monoid, class Element, bool ReadsSlots, int Rank, class Program>
-auto recording(const reduction_program<Monoid, Element, ReadsSlots, Rank, Program>& fold,
-               typename Program::value_type* record) {
-  return reduction_program<Monoid, Element, ReadsSlots, Rank, recording_program<Program>>{fold, {fold.program, record}};
-}
 
 namespace detail {
 

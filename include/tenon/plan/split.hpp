@@ -33,8 +33,26 @@ constexpr int operand_to_split() {
   }(std::type_identity<operands_of<E>>{});
 }
 
+/// Whether E is one kernel of reductions whose result is all that is left of the axes that they fold: cheaper to
+/// keep than to fold again.
+template <class E>
+constexpr bool is_folded_away() {
+  if constexpr (slot_count<E> == 0 || count_contractions<E>() != 0) {
+    return false;
+  } else if constexpr (stage_of<E>() == stage::rows) {
+    using shape = typename E::shape_type;
+    for (int axis = shape::rank - row_axes<E>(); axis < shape::rank; ++axis) {
+      if (shape::static_extent(axis) != 1) return false;
+    }
+    return true;
+  } else {
+    return stage_of<E>() == stage::reduce;
+  }
+}
+
 /// The part of E that is evaluated first: innermost, contractions before reductions. A contraction's own operand is
-/// evaluated whole when it is more than a pointwise tree; so is an algorithm.
+/// evaluated whole when it is more than a pointwise tree; so is an algorithm. A reduction's operand is where it is
+/// folded away.
 template <class E>
 constexpr auto first_part() {
   if constexpr (is_own_pass<E>) {
@@ -51,7 +69,8 @@ constexpr auto first_part() {
     return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
       constexpr int chosen = is_contraction<E> ? first_of({slot_count<Operands> != 0 ...}) : operand_to_split<E>();
       using operand = typename type_list<Operands...>::template at<chosen>;
-      if constexpr (is_contraction<E>) return std::type_identity<operand>{};
+      constexpr bool is_whole = is_contraction<E> || (is_reduction<E> && is_folded_away<operand>());
+      if constexpr (is_whole) return std::type_identity<operand>{};
       else return first_part<operand>();
     }(std::type_identity<operands_of<E>>{});
   }
