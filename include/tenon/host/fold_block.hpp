@@ -11,14 +11,15 @@
 namespace tenon::detail {
 
 inline constexpr index run_block = 4096;    // values folded side by side before they enter the cascade
-inline constexpr int most_folded_cost = 3;  // operations of a value that is folded as it is computed
+inline constexpr int most_folded_cost = 7;  // operations of a value that is folded as it is computed
+inline constexpr int most_looked_at = 3;    // of one that is computed again for each of two looks at it
 
-/// Whether the values of a cursor are written side by side before they are folded: costly ones are, so that one loop of
-/// a type folds those of all expressions.
-template <class Cursor, class Slots = no_slots>
+/// Whether values that take so many operations are written side by side before they are folded: costly ones are, so
+/// that one loop of a type folds those of all expressions.
+template <class Cursor, int Most>
 inline constexpr bool is_written_first =
-    (cost_of<Cursor> > most_folded_cost) && (simd::width_for(Cursor::widest) > 1) &&
-    std::is_arithmetic_v<decltype(std::declval<const Cursor&>().value(0, std::declval<const Slots&>()))>;
+    (cost_of<Cursor> > Most) && (simd::width_for(Cursor::widest) > 1) &&
+    std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>
@@ -208,7 +209,8 @@ State fold_values(const Cursor& cursor, index begin, index end, index first, boo
 /// As fold_block, of a row that is copied where it must be.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_staged(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
-  if constexpr (is_written_first<Cursor, Slots>) {
+  constexpr int most = folds_in_lanes<Monoid, State, Cursor> ? most_folded_cost : most_looked_at;
+  if constexpr (is_written_first<Cursor, most>) {
     using number = decltype(cursor.value(0, slots));
     alignas(line_bytes) number values[run_block];
     number* const numbered = numbered_from(values, begin);

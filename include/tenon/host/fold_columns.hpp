@@ -117,25 +117,25 @@ template <class Monoid, class State, class Cursor, class Slots>
   return i;
 }
 
-/// Adds the elements `part` of rows, cursors in an array, from number `position` on to the states of as many results.
-/// Asks meanwhile for the elements of `later`, where there are any.
-template <class Monoid, class State, class Cursor, int Count, class Slots>
-void add_rows(State* states, const array<Cursor, Count>& rows, const array<Cursor, Count>* later,
-              const array<index, 2>& part, index position, const Slots& slots) {
+/// Adds the elements `part` of `count` rows from number `position` on to the states of as many results. Asks meanwhile
+/// for the elements of `later`, as many rows, where there are any.
+template <class Monoid, class State, class Cursor, class Count, class Slots>
+TENON_INLINE void add_rows(State* states, const Cursor* rows, Count count, const Cursor* later,
+                           const array<index, 2>& part, index position, const Slots& slots) {
   index i = part[0];
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
     constexpr int width = simd::width_for(Cursor::widest);
     if (rows[0].is_adjacent()) {
       for (; i + width <= part[1]; i += width) {
         if (later != nullptr) {
-          for (int row = 0; row < Count; ++row) prefetch((*later)[row], i);
+          for (int row = 0; row < count; ++row) prefetch(later[row], i);
         }
-        add_pack<Monoid>(states + (i - part[0]), rows.begin(), Count, i, whole_access<reading::adjacent>{}, slots);
+        add_pack<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::adjacent>{}, slots);
       }
     }
-    if (i < part[1]) i = add_strided_packs<Monoid>(states + (i - part[0]), rows.begin(), Count, {{i, part[1]}}, slots);
+    if (i < part[1]) i = add_strided_packs<Monoid>(states + (i - part[0]), rows, count, {{i, part[1]}}, slots);
   }
-  for (int row = 0; row < Count; ++row) {
+  for (int row = 0; row < count; ++row) {
     for (index k = i; k < part[1]; ++k) {
       State& into = states[k - part[0]];
       into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(k, slots), position + row));
@@ -143,35 +143,11 @@ void add_rows(State* states, const array<Cursor, Count>& rows, const array<Curso
   }
 }
 
-/// The same of `count` rows, one by one.
+/// The same of some rows, and of costly values, in a loop as short as can be.
 template <class Monoid, class State, class Cursor, class Slots>
-[[gnu::noinline]] void add_single_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
-                                       index position, const Slots& slots) {
-  constexpr const array<Cursor, 1>* none = nullptr;
-  for (int row = 0; row < count; ++row) {
-    add_rows<Monoid>(states, array<Cursor, 1>{{rows[row]}}, none, part, position + row, slots);
-  }
-}
-
-/// The same of `count` rows, at most four, of costly values, which are written side by side first.
-template <class Monoid, class State, class Cursor, class Slots>
-[[gnu::noinline]] void add_written_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
-                                        index position, const Slots& slots) {
-  using number = std::remove_cvref_t<decltype(rows->value(0, slots))>;
-  constexpr index block = 512;
-  alignas(line_bytes) number values[4][block];
-  array<strided_cursor<number>, 4> written{};
-  for (index begin = part[0]; begin < part[1]; begin += block) {
-    const array<index, 2> here{{begin, begin + block < part[1] ? begin + block : part[1]}};
-    for (int row = 0; row < count; ++row) {
-      written[row] = {numbered_from(values[row], begin), 1};
-      write_row<reading::strided>(numbered_from(values[row], begin), false, here, rows[row], slots);
-    }
-    State* const into = states + (begin - part[0]);
-    constexpr const array<strided_cursor<number>, 4>* none = nullptr;
-    if (count == 4) add_rows<Monoid>(into, written, none, here, position, no_slots{});
-    else add_single_rows<Monoid>(into, written.begin(), count, here, position, no_slots{});
-  }
+[[gnu::noinline]] void add_some_rows(State* states, const Cursor* rows, int count, const Cursor* later,
+                                     const array<index, 2>& part, index position, const Slots& slots) {
+  add_rows<Monoid>(states, rows, count, later, part, position, slots);
 }
 
 /// The states of the results `part` of the rows `rows[0]` to `rows[1]` - 1.
@@ -185,18 +161,19 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   row_walk<Fold> walk(fold, here, rows[0]);
   auto four = walk.next_four();
   using cursor = std::remove_cvref_t<decltype(four[0])>;
+  constexpr bool is_costly = cost_of<cursor> > most_folded_cost;
   const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
   index row = rows[0];
   for (; row + 4 <= rows[1]; row += 4) {
     const auto later = walk.next_four();
-    if constexpr (is_written_first<cursor, Slots>) add_written_rows<monoid>(states, four.begin(), 4, part, row, slots);
-    else add_rows<monoid>(states, four, looks_ahead ? &later : nullptr, part, row, slots);
+    const cursor* const ahead = looks_ahead ? later.begin() : nullptr;
+    if constexpr (is_costly) add_some_rows<monoid>(states, four.begin(), 4, ahead, part, row, slots);
+    else add_rows<monoid>(states, four.begin(), std::integral_constant<int, 4>{}, ahead, part, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
   const int left = static_cast<int>(rows[1] - row);
-  if (left == 0) return;
-  if constexpr (is_written_first<cursor, Slots>) add_written_rows<monoid>(states, four.begin(), left, part, row, slots);
-  else add_single_rows<monoid>(states, four.begin(), left, part, row, slots);
+  constexpr const cursor* none = nullptr;
+  if (left != 0) add_some_rows<monoid>(states, four.begin(), left, none, part, row, slots);
 }
 
 /// How many blocks of rows a result has, at least one, and the first and the end of these rows.

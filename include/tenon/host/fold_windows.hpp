@@ -75,7 +75,7 @@ inline constexpr bool folds_windows = [] {
       std::is_same_v<typename Reduction::state, value> && !is_complex<value> && !std::is_same_v<value, bool>;
   if constexpr (may_be) {
     using program = decltype(std::declval<const Reduction&>().operand().template lower<0>(identity_map<taps::rank>()));
-    return !is_written_first<decltype(std::declval<program>().at(array<index, taps::rank>{}))>;
+    return !is_written_first<decltype(std::declval<program>().at(array<index, taps::rank>{})), most_looked_at>;
   }
   return may_be;
 }();
