@@ -99,55 +99,52 @@ TENON_INLINE void add_pack(State* into, const Cursor* rows, int count, index i, 
   simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
 }
 
-/// Adds the elements `part` of `count` rows with steps between them, or the last ones of any rows; returns where the
-/// packs end.
+/// Adds packs of four rows that lie side by side; returns where these packs end. Asks meanwhile for the elements of
+/// `later` where it `looks_ahead`; among costly values, asking costs nothing.
 template <class Monoid, class State, class Cursor, class Slots>
-[[gnu::noinline]] index add_strided_packs(State* states, const Cursor* rows, int count, const array<index, 2>& part,
-                                          const Slots& slots) {
+TENON_INLINE index add_four_rows(State* states, const array<Cursor, 4>& rows, const array<Cursor, 4>& later,
+                                 bool looks_ahead, const array<index, 2>& part, const Slots& slots) {
   constexpr int width = simd::width_for(Cursor::widest);
   index i = part[0];
+  if (!rows[0].is_adjacent()) return i;
   for (; i + width <= part[1]; i += width) {
-    add_pack<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::strided>{}, slots);
-  }
-  if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-    const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
-    if (left.count > 0) add_pack<Monoid>(states + (i - part[0]), rows, count, i, left, slots);
-    return part[1];
+    if (cost_of<Cursor> > most_folded_cost || looks_ahead) {
+      for (int row = 0; row < 4; ++row) prefetch(later[row], i);
+    }
+    add_pack<Monoid>(states + (i - part[0]), rows.begin(), 4, i, whole_access<reading::adjacent>{}, slots);
   }
   return i;
 }
 
-/// Adds the elements `part` of `count` rows from number `position` on to the states of as many results. Asks meanwhile
-/// for the elements of `later`, as many rows, where there are any.
-template <class Monoid, class State, class Cursor, class Count, class Slots>
-TENON_INLINE void add_rows(State* states, const Cursor* rows, Count count, const Cursor* later,
-                           const array<index, 2>& part, index position, const Slots& slots) {
+/// Adds the elements `part` of `count` rows from number `position` on to the states of as many results, in loops as
+/// short as can be.
+template <class Monoid, class State, class Cursor, class Slots>
+[[gnu::noinline]] void add_rows(State* states, const Cursor* rows, int count, const array<index, 2>& part,
+                                index position, const Slots& slots) {
   index i = part[0];
+  const auto into = [&](index at) { return states + (at - part[0]); };
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
     constexpr int width = simd::width_for(Cursor::widest);
-    if (rows[0].is_adjacent()) {
+    if (rows->is_adjacent()) {
       for (; i + width <= part[1]; i += width) {
-        if (later != nullptr) {
-          for (int row = 0; row < count; ++row) prefetch(later[row], i);
-        }
-        add_pack<Monoid>(states + (i - part[0]), rows, count, i, whole_access<reading::adjacent>{}, slots);
+        add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::adjacent>{}, slots);
       }
     }
-    if (i < part[1]) i = add_strided_packs<Monoid>(states + (i - part[0]), rows, count, {{i, part[1]}}, slots);
+    for (; i + width <= part[1]; i += width) {
+      add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::strided>{}, slots);
+    }
+    if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
+      const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
+      if (left.count > 0) add_pack<Monoid>(into(i), rows, count, i, left, slots);
+      return;
+    }
   }
   for (int row = 0; row < count; ++row) {
     for (index k = i; k < part[1]; ++k) {
-      State& into = states[k - part[0]];
-      into = Monoid::combine(into, Monoid::template lift<State>(rows[row].value(k, slots), position + row));
+      *into(k) = Monoid::combine(*into(k), Monoid::template lift<State>(rows[row].value(k, slots), position + row));
+      if constexpr (folds_in_lanes<Monoid, State, Cursor>) simd::keep_loop_short();
     }
   }
-}
-
-/// The same of some rows, and of costly values, in a loop as short as can be.
-template <class Monoid, class State, class Cursor, class Slots>
-[[gnu::noinline]] void add_some_rows(State* states, const Cursor* rows, int count, const Cursor* later,
-                                     const array<index, 2>& part, index position, const Slots& slots) {
-  add_rows<Monoid>(states, rows, count, later, part, position, slots);
 }
 
 /// The states of the results `part` of the rows `rows[0]` to `rows[1]` - 1.
@@ -161,19 +158,18 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   row_walk<Fold> walk(fold, here, rows[0]);
   auto four = walk.next_four();
   using cursor = std::remove_cvref_t<decltype(four[0])>;
-  constexpr bool is_costly = cost_of<cursor> > most_folded_cost;
+  constexpr bool in_fours = folds_in_lanes<monoid, state, cursor>;
   const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
-  index row = rows[0];
-  for (; row + 4 <= rows[1]; row += 4) {
+  for (index row = rows[0]; row < rows[1]; row += 4) {
     const auto later = walk.next_four();
-    const cursor* const ahead = looks_ahead ? later.begin() : nullptr;
-    if constexpr (is_costly) add_some_rows<monoid>(states, four.begin(), 4, ahead, part, row, slots);
-    else add_rows<monoid>(states, four.begin(), std::integral_constant<int, 4>{}, ahead, part, row, slots);
+    const int count = rows[1] - row < 4 ? static_cast<int>(rows[1] - row) : 4;
+    index i = part[0];
+    if constexpr (in_fours) {
+      if (count == 4) i = add_four_rows<monoid>(states, four, later, looks_ahead, part, slots);
+    }
+    if (i < part[1]) add_rows<monoid>(states + (i - part[0]), four.begin(), count, {{i, part[1]}}, row, slots);
     std::construct_at(&four, later);  // functions of the user's may be copied, not assigned
   }
-  const int left = static_cast<int>(rows[1] - row);
-  constexpr const cursor* none = nullptr;
-  if (left != 0) add_some_rows<monoid>(states, four.begin(), left, none, part, row, slots);
 }
 
 /// How many blocks of rows a result has, at least one, and the first and the end of these rows.
@@ -208,19 +204,18 @@ class column_memory {
   folded_part<T> part(const array<index, 2>& part, T* results, index thread) const {
     return {part, results, cascades_.block(thread), blocks_.block(0)};
   }
-  template <class Fold>
-  static index block_bytes(const Fold& fold, index width) {
-    return shares_rows(fold, width)
-               ? row_blocks(fold.count) * staged_memory::bytes_for(width, sizeof(typename Fold::state))
-               : 0;
-  }
-  /// Whether a fold has so many rows that threads share them.
-  template <class Fold>
-  static bool shares_rows(const Fold& fold, index width) {
-    return fold.along_kept && row_blocks(fold.count) > 1 && width * fold.count >= least_shared_values;
+  /// Whether `width` results of `count` rows each have so many that threads share them.
+  static bool shares_rows(index count, index width) {
+    return row_blocks(count) > 1 && width * count >= least_shared_values;
   }
 
  private:
+  template <class Fold>
+  static index block_bytes(const Fold& fold, index width) {
+    return fold.along_kept && shares_rows(fold.count, width)
+               ? row_blocks(fold.count) * staged_memory::bytes_for(width, sizeof(typename Fold::state))
+               : 0;
+  }
   template <class... Bytes>
   static index most_of(Bytes... bytes) {
     index most = 0;
@@ -262,32 +257,34 @@ template <class Monoid, class State, class Value>
   for (index i = 0; i < width; ++i) to.results[i] = Monoid::template finish<Value>(total[i], count);
 }
 
-/// The results of a part along the last kept axis, the first of which is at `here`. Blocks of rows are shared among
-/// threads where this is no part of a parallel loop.
+/// The same, but for threads that share the blocks where this is no part of a parallel loop.
+template <class Monoid, class State, class Value>
+[[gnu::noinline]] void combine_shared_blocks(const folded_part<Value>& to, index count,
+                                             const block_setter<State>& setter) {
+  const index width = to.part[1] - to.part[0], blocks = row_blocks(count);
+  if (thread_count() == 1 || !column_memory::shares_rows(count, width)) return combine_blocks<Monoid>(to, count, setter);
+  const index bytes = staged_memory::bytes_for(width, sizeof(State));
+  staged_memory memory(blocks * bytes, to.blocks);
+  std::byte* const begin = memory.take(blocks * bytes, 1);
+  const auto states_of = [&](index block) { return reinterpret_cast<State*>(begin + block * bytes); };
+  parallel_for(blocks, 1, [&](index first, index last) {
+    for (index block = first; block < last; ++block) setter.set(setter.fold, states_of(block), rows_of(count, block));
+  });
+  const auto copy_block = [&](State* states, const array<index, 2>& rows) {
+    std::copy_n(states_of(rows[0] / row_block), width, states);
+  };
+  combine_blocks<Monoid>(to, count, setter_of<State>(copy_block));
+}
+
+/// The results of a part along the last kept axis, the first of which is at `here`.
 template <class Fold, class Slots>
 void fold_columns(const Fold& fold, const array<index, Fold::rank>& here,
                   const folded_part<typename Fold::value_type>& to, const Slots& slots) {
   using state = typename Fold::state;
-  using monoid = typename Fold::monoid;
-  const auto& part = to.part;
-  const index width = part[1] - part[0], blocks = row_blocks(fold.count);
   const auto set_block = [&](state* states, const array<index, 2>& rows) {
-    fold_rows(fold, here, rows, part, states, slots);
+    fold_rows(fold, here, rows, to.part, states, slots);
   };
-  if (thread_count() == 1 || !column_memory::shares_rows(fold, width)) {
-    return combine_blocks<monoid>(to, fold.count, setter_of<state>(set_block));
-  }
-  const index bytes = staged_memory::bytes_for(width, sizeof(state));
-  staged_memory memory(column_memory::block_bytes(fold, width), to.blocks);
-  std::byte* const begin = memory.take(blocks * bytes, 1);
-  const auto states_of = [&](index block) { return reinterpret_cast<state*>(begin + block * bytes); };
-  parallel_for(blocks, 1, [&](index first, index last) {
-    for (index block = first; block < last; ++block) set_block(states_of(block), rows_of(fold.count, block));
-  });
-  const auto copy_block = [&](state* states, const array<index, 2>& rows) {
-    std::copy_n(states_of(rows[0] / row_block), width, states);
-  };
-  combine_blocks<monoid>(to, fold.count, setter_of<state>(copy_block));
+  combine_shared_blocks<typename Fold::monoid>(to, fold.count, setter_of<state>(set_block));
 }
 
 }  // namespace tenon::detail
