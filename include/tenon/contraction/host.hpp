@@ -101,12 +101,19 @@ void multiply_numbers(const product_extents<Rank>& extents, const Left& left, co
   }
 }
 
-/// Calls `run(position)` for each batch. Where there are enough of them, each is one thread's work. A batch takes its
-/// memory before it writes, and all take as much: those that a thread has none for are done by one that has.
-template <int Rank, class Run>
-void run_batches(const product_extents<Rank>& extents, const Run& run) {
+/// The product of the batch at `position`, whatever its types: `run(product, position)`.
+template <int Rank>
+struct batch_product {
+  const void* product;
+  void (*run)(const void* product, const array<index, Rank>& position);
+};
+
+/// Runs each batch. Where there are enough of them, each is one thread's work. A batch takes its memory before it
+/// writes, and all take as much: those that a thread has none for are done by one that has.
+template <int Rank>
+[[gnu::noinline]] void run_all_batches(const product_extents<Rank>& extents, const batch_product<Rank>& batch) {
   const auto run_all = [&](array<index, 2>& range) {
-    for (; range[0] < range[1]; ++range[0]) run(extents.batch_position(range[0]));
+    for (; range[0] < range[1]; ++range[0]) batch.run(batch.product, extents.batch_position(range[0]));
   };
   const index batches = extents.batch_count(), work = extents.rows * extents.columns * extents.depth;
   const index grain = 1 + (index{1} << 20) / (work + 1), parts = part_count(batches, grain);
@@ -128,6 +135,14 @@ void run_batches(const product_extents<Rank>& extents, const Run& run) {
   if (std::none_of(left, left + parts, is_left)) return;
   run_in_turns(static_cast<int>(parts), [&] { std::for_each(left, left + parts, run_with_memory); });
   if (std::any_of(left, left + parts, is_left)) throw std::bad_alloc();
+}
+
+/// Calls `run(position)` for each batch.
+template <int Rank, class Run>
+void run_batches(const product_extents<Rank>& extents, const Run& run) {
+  run_all_batches<Rank>(extents, {&run, [](const void* product, const array<index, Rank>& position) {
+                                    (*static_cast<const Run*>(product))(position);
+                                  }});
 }
 
 }  // namespace detail
