@@ -67,17 +67,12 @@ struct any_stage {
   void (*run)(const strided_target<T, Rank>& target, const void* node);
 };
 template <class T, class Space, class E>
-any_stage<T, E::shape_type::rank> stage_with(const E& node) {
-  constexpr int rank = E::shape_type::rank;
-  return {{&node, &statement_type_of<E>}, [](const strided_target<T, rank>& target, const void* address) {
-            run_stage<Space>(target, *static_cast<const E*>(address));
-          }};
+void run_any_stage(const strided_target<T, E::shape_type::rank>& target, const void* node) {
+  run_stage<Space>(target, *static_cast<const E*>(node));
 }
-
-/// Elements whose extents are known at run time, as functions for all shapes take them.
-template <class T, class Shape, class Space>
-view<T, rank<Shape::rank>, Space> with_any_extents(const view<T, Shape, Space>& elements) {
-  return {elements.data(), rank<Shape::rank>(elements.shape().to_array()), elements.strides()};
+template <class T, class Space, class E>
+any_stage<T, E::shape_type::rank> stage_with(const E& node) {
+  return {{&node, &statement_type_of<E>}, &run_any_stage<T, Space, E>};
 }
 
 /// A statement into elements of its extents, by way of a temporary where it reads elsewhere what it writes.
@@ -128,32 +123,22 @@ inline constexpr bool runs_program = [] {
   }
 }();
 
-/// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
-template <class NodeShape, class T, class Shape, class Space>
-auto insert_unit_axes(const view<T, Shape, Space>& destination) {
-  constexpr int rank = NodeShape::rank;
-  array<index, rank> extents{}, strides{};
-  int missing = rank - Shape::rank, source = 0;
-  for (int axis = 0; axis < rank; ++axis) {
-    const bool inserted = missing > 0 && NodeShape::static_extent(axis) == 1;
-    extents[axis] = inserted ? 1 : destination.shape().extent(source);
-    strides[axis] = inserted ? 0 : destination.strides()[source];
-    inserted ? --missing : ++source;
-  }
-  return view<T, tenon::rank<rank>, Space>(destination.data(), tenon::rank<rank>(extents), strides);
-}
-
 /// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
-template <class Destination, class Shape>
-void check_repeats(const Destination& destination, const Shape& shape) {
-  constexpr int missing = Destination::rank - Shape::rank;
-  for (int axis = 0; axis < Shape::rank; ++axis) {
-    const index extent = shape.extent(axis), expected = destination.extent(axis + missing);
+[[gnu::noinline]] inline void check_repeats(const extents_view& destination, const extents_view& expression) {
+  const int missing = destination.rank - expression.rank;
+  for (int axis = 0; axis < expression.rank; ++axis) {
+    const index extent = expression[axis], expected = destination[axis + missing];
     if (extent != 1 && extent != expected) {
       throw shape_error(compose_text("assign: axis ", axis + missing, ": extent ", extent, ", expected ", expected,
-                                     " (expression ", shape.to_array(), ", destination ", destination.to_array(), ")"));
+                                     " (expression ", expression, ", destination ", destination, ")"));
     }
   }
+}
+template <class Destination, class Shape>
+void check_repeats(const Destination& destination, const Shape& shape) {
+  const auto given = destination.to_array();
+  const auto own = shape.to_array();
+  check_repeats(extents_view{given.begin(), Destination::rank}, extents_view{own.begin(), Shape::rank});
 }
 
 /// Repeats elements over a destination.

@@ -77,6 +77,21 @@ TEST_CASE("columns of any length, and any number of them", "[fold_columns]") {
   }
 }
 
+TEST_CASE("columns of costly values are those of the values in memory, with steps or without", "[fold_columns]") {
+  for (const tenon::index rows : {1, 2, 3, 4, 5, 7, 66}) {
+    for (const tenon::index columns : {2, 15, 17, 40, 600}) {
+      const auto x = random_matrix(rows, columns), across = random_matrix(columns, rows);
+      const auto powers = tenon::evaluated_tensor(tenon::exp(x));
+      const auto powers_across = tenon::evaluated_tensor(tenon::exp(tenon::transpose(across)));
+      CAPTURE(rows, columns);
+      CHECK(numbers_of(tenon::sum(tenon::exp(x), drop<0>)) == numbers_of(tenon::sum(powers, drop<0>)));
+      CHECK(numbers_of(tenon::max(tenon::exp(x), drop<0>)) == numbers_of(tenon::max(powers, drop<0>)));
+      CHECK(numbers_of(tenon::sum(tenon::exp(tenon::transpose(across)), drop<0>)) ==
+            numbers_of(tenon::sum(powers_across, drop<0>)));
+    }
+  }
+}
+
 TEST_CASE("a few long columns are shared among threads and stay the same", "[fold_columns]") {
   for (const tenon::index columns : {2, 7, 64, 100}) {
     const auto x = random_matrix(20011, columns);

@@ -32,6 +32,24 @@ TEST_CASE("kernels are counted from the type", "[split]") {
   CHECK(kernels_of(tenon::standardise(square, axis<0>)) == 4);
 }
 
+TEST_CASE("what a reduction folds is kept where other reductions have folded it to less", "[split]") {
+  const auto labels = tenon_test::counting<std::int64_t>(rank<1>(3));
+  CHECK(kernels_of(tenon::mean(tenon::nn::cross_entropy(square, labels))) == 2);
+  CHECK(kernels_of(tenon::sum(tenon::square(tenon::mean(square, axis<1>)))) == 2);
+  CHECK(kernels_of(tenon::sum(tenon::logsumexp(square, axis<1>) * tenon::sum(square, axis<1>))) == 2);
+  CHECK(kernels_of(tenon::sum(tenon::softmax(square, axis<1>))) == 4);  // rows are computed again, not written
+  std::vector<tenon::index> counts;
+  const auto evaluate = [&](const auto& part) {
+    counts.push_back(part.shape().count());
+    return tenon::as_node(tenon::evaluated_tensor(part));
+  };
+  const auto statement = tenon::sum(tenon::logsumexp(square, axis<1>));
+  tenon::split(statement, evaluate, [&](const auto& rest) {
+    CHECK(counts == std::vector<tenon::index>{3});
+    CHECK(tenon_test::numbers_of(rest) == tenon_test::numbers_of(statement));
+  });
+}
+
 TEST_CASE("a split evaluates contractions first, then reductions, innermost first", "[split]") {
   std::vector<tenon::index> ranks;
   const auto evaluate = [&](const auto& part) {

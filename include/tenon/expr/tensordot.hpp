@@ -26,12 +26,17 @@ struct tensordot_letters {
   using type = decltype(list_axes<tensordot_letters>(std::make_integer_sequence<int, Rank>{}));
 };
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_pair(const char* operation, const array<int, 2>& axes,
+                                                               extents_view left, extents_view right) {
+  throw shape_error(compose_text(operation, ": axes ", axes[0], " and ", axes[1], ": extents ", left[axes[0]], " and ",
+                                 right[axes[1]], " differ (operands ", left, " and ", right, ")"));
+}
 template <class Left, class Right>
 void check_paired_extents(const char* operation, const Left& left, int left_axis, const Right& right, int right_axis) {
   if (left.extent(left_axis) == right.extent(right_axis)) return;
-  throw shape_error(compose_text(operation, ": axes ", left_axis, " and ", right_axis, ": extents ",
-                                 left.extent(left_axis), " and ", right.extent(right_axis), " differ (operands ",
-                                 left.to_array(), " and ", right.to_array(), ")"));
+  const auto all_left = left.to_array();
+  const auto all_right = right.to_array();
+  refuse_pair(operation, {{left_axis, right_axis}}, {all_left.begin(), Left::rank}, {all_right.begin(), Right::rank});
 }
 
 template <int Rank, int... Axes>

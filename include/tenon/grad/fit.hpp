@@ -50,16 +50,21 @@ struct repetition {
   static constexpr int leading = Gradient::rank > Operand::rank ? Gradient::rank - Operand::rank : 0;
 };
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_repetition(int axis, index repeated, extents_view operand) {
+  throw shape_error(compose_text("gradient: axis ", axis, ": extent ", operand[axis], " was repeated to ", repeated,
+                                 "; make it static, as in shape<1, dyn>, that its gradient can be summed (operand ",
+                                 operand, ")"));
+}
+
 /// throws    shape_error where an extent was repeated that types know nothing of
 template <class Operand, class Result>
 void check_repetition(const Operand& operand, const Result& result) {
   constexpr int missing = Result::rank - Operand::rank;
   for (int axis = 0; axis < Operand::rank; ++axis) {
-    const index extent = operand.extent(axis), repeated = result.extent(axis + missing);
-    if (extent == repeated || Operand::static_extent(axis) == 1) continue;
-    throw shape_error(compose_text("gradient: axis ", axis, ": extent ", extent, " was repeated to ", repeated,
-                                   "; make it static, as in shape<1, dyn>, that its gradient can be summed (operand ",
-                                   operand.to_array(), ")"));
+    const index repeated = result.extent(axis + missing);
+    if (operand.extent(axis) == repeated || Operand::static_extent(axis) == 1) continue;
+    const auto extents = operand.to_array();
+    refuse_repetition(axis, repeated, {extents.begin(), Operand::rank});
   }
 }
 

@@ -262,7 +262,9 @@ template <class Monoid, class State, class Value>
 [[gnu::noinline]] void combine_shared_blocks(const folded_part<Value>& to, index count,
                                              const block_setter<State>& setter) {
   const index width = to.part[1] - to.part[0], blocks = row_blocks(count);
-  if (thread_count() == 1 || !column_memory::shares_rows(count, width)) return combine_blocks<Monoid>(to, count, setter);
+  if (thread_count() == 1 || !column_memory::shares_rows(count, width)) {
+    return combine_blocks<Monoid>(to, count, setter);
+  }
   const index bytes = staged_memory::bytes_for(width, sizeof(State));
   staged_memory memory(blocks * bytes, to.blocks);
   std::byte* const begin = memory.take(blocks * bytes, 1);

@@ -57,6 +57,27 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
   return {destination.data(), destination.strides()};
 }
 
+/// Elements whose extents are known at run time, as functions for all shapes take them.
+template <class T, class Shape, class Space>
+view<T, rank<Shape::rank>, Space> with_any_extents(const view<T, Shape, Space>& elements) {
+  return {elements.data(), rank<Shape::rank>(elements.shape().to_array()), elements.strides()};
+}
+
+/// Elements under the axes of a node of higher rank, whose extra axes have extent 1 by type.
+template <class NodeShape, class T, class Shape, class Space>
+auto insert_unit_axes(const view<T, Shape, Space>& destination) {
+  constexpr int rank = NodeShape::rank;
+  array<index, rank> extents{}, strides{};
+  int missing = rank - Shape::rank, source = 0;
+  for (int axis = 0; axis < rank; ++axis) {
+    const bool inserted = missing > 0 && NodeShape::static_extent(axis) == 1;
+    extents[axis] = inserted ? 1 : destination.shape().extent(source);
+    strides[axis] = inserted ? 0 : destination.strides()[source];
+    inserted ? --missing : ++source;
+  }
+  return view<T, tenon::rank<rank>, Space>(destination.data(), tenon::rank<rank>(extents), strides);
+}
+
 }  // namespace detail
 
 /// The strides of everything that one statement iterates together; how many they are, only the statement's type knows.

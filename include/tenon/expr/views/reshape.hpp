@@ -11,13 +11,17 @@ namespace tenon {
 
 namespace detail {
 
-template <shape_type Shape>
-void check_reshape(const Shape& extents, index elements, const auto& old_extents) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_reshape(extents_view extents, index count, index elements,
+                                                                  extents_view operand) {
+  throw shape_error(compose_text("reshape: extents ", extents, " hold ", count, " elements, expected ", elements,
+                                 " (operand ", operand, ")"));
+}
+template <shape_type Shape, int Rank>
+void check_reshape(const Shape& extents, index elements, const array<index, Rank>& operand) {
   const index count = extents.count();
-  if (count != elements) {
-    throw shape_error(compose_text("reshape: extents ", extents.to_array(), " hold ", count, " elements, expected ",
-                                   elements, " (operand ", old_extents, ")"));
-  }
+  if (count == elements) return;
+  const auto all = extents.to_array();
+  refuse_reshape({all.begin(), Shape::rank}, count, elements, {operand.begin(), Rank});
 }
 
 }  // namespace detail
