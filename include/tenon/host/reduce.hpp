@@ -130,38 +130,47 @@ void run_blocks(const array<index, Rank>& extents, int last_axis, const Write& w
 
 }  // namespace detail
 
+namespace detail {
+
+/// Writes `program`, whose axes come in the order `with_axis_last(last_axis)`, to a target of `extents`: a block of
+/// results along `last_axis` for every position of the row axes, those from `RowAxis` on.
+template <int RowAxis, class Target, int Rank, class Program, class... Folds>
+void write_result_blocks(const Target& target, const array<index, Rank>& extents, int last_axis, const Program& program,
+                         const tuple<Folds...>& folds, const array<int, sizeof...(Folds)>& first_equal) {
+  using slots = block_slots<typename Folds::value_type...>;
+  const auto order = with_axis_last<Rank>(last_axis);
+  const auto write = [&](array<index, Rank> position, const array<index, 2>& part, const slots& results) {
+    array<index, Rank> here{};
+    for (index row = 0; row < count_between(extents, RowAxis, Rank); ++row) {
+      set_position(position, extents, RowAxis, Rank, row);
+      for (int place = 0; place < Rank - 1; ++place) here[place] = position[order[place]];
+      write_run<reading::strided>(target.run_along(position, last_axis), part, program.at(here), results);
+    }
+  };
+  auto results_extents = extents;
+  for (int axis = RowAxis; axis < Rank; ++axis) results_extents[axis] = 1;
+  if constexpr (RowAxis == Rank) {
+    if (count_between(results_extents, 0, Rank) == 1) {
+      slots results;
+      results.origin = 0;
+      set_everything(results, folds, first_equal);
+      return write({}, {{0, 1}}, results);
+    }
+  }
+  if constexpr (Rank > 0) run_blocks<RowAxis == Rank>(results_extents, last_axis, write, folds, first_equal);
+}
+
+}  // namespace detail
+
 /// Evaluates a statement of reductions into `target`: results are folded in blocks along the last kept axis, and each
 /// block is written for every position of the row axes, those from `RowAxis` on, that are left in the result.
 template <int RowAxis, class Target, class E, class... Folds>
 TENON_INLINE void run_result_blocks(const Target& target, const E& node, const tuple<Folds...>& folds) {
   constexpr int rank = E::shape_type::rank;
-  using slots = block_slots<typename Folds::value_type...>;
   const auto extents = node.shape().to_array();
   const int last_axis = last_moving_axis(extents, RowAxis);
-  const auto order = with_axis_last<rank>(last_axis);
-  const auto program = node.template lower<0>(ordered_map(order));
-  const auto write = [&](array<index, rank> position, const array<index, 2>& part, const slots& results) {
-    array<index, rank> here{};
-    for (index row = 0; row < count_between(extents, RowAxis, rank); ++row) {
-      set_position(position, extents, RowAxis, rank, row);
-      for (int place = 0; place < rank - 1; ++place) here[place] = position[order[place]];
-      write_run<reading::strided>(target.run_along(position, last_axis), part, program.at(here), results);
-    }
-  };
-  auto results_extents = extents;
-  for (int axis = RowAxis; axis < rank; ++axis) results_extents[axis] = 1;
-  const auto first_equal = first_equal_reductions(node);
-  if constexpr (RowAxis == rank) {
-    if (count_between(results_extents, 0, rank) == 1) {
-      slots results;
-      results.origin = 0;
-      detail::set_everything(results, folds, first_equal);
-      return write({}, {{0, 1}}, results);
-    }
-  }
-  if constexpr (rank > 0) {
-    detail::run_blocks<RowAxis == rank>(results_extents, last_axis, write, folds, first_equal);
-  }
+  const auto program = node.template lower<0>(ordered_map(with_axis_last<rank>(last_axis)));
+  detail::write_result_blocks<RowAxis>(target, extents, last_axis, program, folds, first_equal_reductions(node));
 }
 
 /// Evaluates a statement of the form `reduce` into `target`.

@@ -77,23 +77,20 @@ void prefetch_first(const array<index, Rank>& position, index length, const Fold
   else prefetch_row(get<0>(folds).program.at(position), length);
 }
 
-/// Row by row: each reduction sees the ones before, then the row is written.
-template <int RowAxis, class Target, class E, class... Folds, int Count, class Recorder>
-void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, const array<int, Count>& first_equal,
-                   const Recorder& recorder) {
+/// Row by row: each reduction sees the ones before, then the row of the program is written.
+template <int RowAxis, class Target, int Rank, class Program, class... Folds, class Recorder>
+void write_long_rows(Target target, array<index, Rank> extents, Program program, const tuple<Folds...>& folds,
+                     const array<int, sizeof...(Folds)>& first_equal, const Recorder& recorder) {
   using record_type = typename Recorder::record_type;
-  constexpr int rank = E::shape_type::rank;
-  auto extents = node.shape().to_array();
-  auto program = node.template lower<0>(identity_map<rank>());
-  merge_axes(extents, RowAxis, rank, target, program);
-  const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, rank - 1);
-  const index length = extents[rank - 1];
+  merge_axes(extents, RowAxis, Rank, target, program);
+  const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, Rank - 1);
+  const index length = extents[Rank - 1];
   const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds);
   const index grain = 1 + pointwise_grain / (values + parts * length);
   parallel_for(rows, grain, [&](index first, index last) {
     alignas(line_bytes) record_type record[record_size];
     row_slots<record_type, typename Folds::value_type...> slots{{}, record};
-    array<index, rank> position{};
+    array<index, Rank> position{};
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {
         set_position(position, extents, 0, RowAxis, row + 1);
@@ -102,13 +99,20 @@ void run_long_rows(Target target, const E& node, const tuple<Folds...>& folds, c
       set_position(position, extents, 0, RowAxis, row);
       fold_row_slots(slots, folds, position, first_equal, recorder, record);
       for (index part = 0; part < parts; ++part) {
-        set_position(position, extents, RowAxis, rank - 1, part);
+        set_position(position, extents, RowAxis, Rank - 1, part);
         write_run<reading::strided>(target.run_at(position), {{0, length}}, bind_slots(program.at(position), slots),
                                     no_slots{});
       }
     }
     if (target.streaming) simd::finish_streaming();
   });
+}
+
+template <int RowAxis, class Target, class E, class Folds, int Count, class Recorder>
+TENON_INLINE void run_long_rows(const Target& target, const E& node, const Folds& folds,
+                                const array<int, Count>& first_equal, const Recorder& recorder) {
+  const auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
+  write_long_rows<RowAxis>(target, node.shape().to_array(), program, folds, first_equal, recorder);
 }
 
 /// Whether the row that a fold reads is one run, as long as the rows of the statement (a shorter one repeats over them)
