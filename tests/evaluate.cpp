@@ -79,6 +79,16 @@ TEMPLATE_LIST_TEST_CASE("nested reductions over the trailing axes are one kernel
   CHECK(launches_of(result, x - tenon::mean(x, axis<-1>)) == 1);
 }
 
+TEMPLATE_LIST_TEST_CASE("a reduction of what reductions leave is two kernels", "[evaluate]", tenon_test::spaces) {
+  const auto x = counting<float, TestType>(rank<2>(6, 5), -7, 0.5);
+  tenon::tensor<float, shape<>, TestType> number;
+  CHECK(launches_of(number, tenon::mean(tenon::logsumexp(x, axis<1>) - tenon::max(x, axis<1>))) == 2);
+  double expected = 0;  // all rows rise by 0.5 from value to value
+  for (int i = 0; i < 5; ++i) expected += std::exp(-0.5 * i);
+  CHECK(tenon_test::is_close(numbers_of(number)[0], std::log(expected), 1e-6));
+  CHECK(launches_of(number, tenon::sum(tenon::square(tenon::mean(x, axis<0>)))) == 2);
+}
+
 TEMPLATE_LIST_TEST_CASE("a full reduction broadcast back is two kernels", "[evaluate]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<2>(6, 5));
   matrix<TestType> result({6, 5});

@@ -17,7 +17,7 @@ struct row_slots {
   const Record* record;
 
   template <int Slot>
-  auto value(index) const {
+  TENON_HOST_DEVICE auto value(index) const {
     return get<Slot>(results);
   }
 };

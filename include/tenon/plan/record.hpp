@@ -17,7 +17,7 @@ struct recorded_cursor {
 
   bool is_adjacent() const { return true; }
   template <class Slots>
-  TENON_INLINE T value(index i, const Slots&) const {
+  TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots&) const {
     return record[i];
   }
   template <int Width, class Access, class Slots>
@@ -36,17 +36,17 @@ struct recorded_source {
 
     bool is_adjacent() const { return true; }
     template <class Slots>
-    TENON_INLINE recorded_cursor<T> with_slots(const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE recorded_cursor<T> with_slots(const Slots& slots) const {
       return {slots.record};
     }
     template <class Slots>
-    TENON_INLINE T value(index i, const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
       return slots.record[i];
     }
   };
 
   template <int Rank>
-  TENON_INLINE cursor at(const array<index, Rank>&) const {
+  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
     return {};
   }
   template <class Visitor>
