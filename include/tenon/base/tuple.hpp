@@ -72,18 +72,6 @@ TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& val
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
 }
 
-/// The same values, but for the one at `Position`.
-template <int Position, class... Ts, class Replacement>
-constexpr auto with_element(const tuple<Ts...>& values, const Replacement& replacement) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    const auto chosen = [&]<int Each>(constant<Each>) {
-      if constexpr (Each == Position) return replacement;
-      else return get<Each>(values);
-    };
-    return make_tuple_of(chosen(constant<I>{})...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
-}
-
 }  // namespace tenon
 
 /// `auto [first, second] = ...` of a tuple.

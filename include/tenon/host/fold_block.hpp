@@ -17,9 +17,8 @@ inline constexpr int most_looked_at = 3;    // of one that is computed again for
 /// Whether values that take so many operations are written side by side before they are folded: costly ones are, so
 /// that one loop of a type folds those of all expressions.
 template <class Cursor, int Most>
-inline constexpr bool is_written_first =
-    (cost_of<Cursor> > Most) && (simd::width_for(Cursor::widest) > 1) &&
-    std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
+inline constexpr bool is_written_first = (cost_of<Cursor> > Most) && (simd::width_for(Cursor::widest) > 1) &&
+                                         std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
 /// Truth values are masks in packs, of which true is the lesser number.
 template <class Monoid, class State, class Cursor>

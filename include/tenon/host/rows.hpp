@@ -27,77 +27,50 @@ namespace detail {
 inline constexpr index short_row = 16;      // rows up to here are folded side by side, not along themselves
 inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
 
-/// Values of rows that are put on record before the reduction of slot `Slot` is folded, which reads them there.
-template <int Slot, class Program>
-struct row_recorder {
-  using record_type = typename Program::value_type;
-  static constexpr int slot = Slot;
-  Program program;
-
-  template <class Slots, int Rank>
-  void write(record_type* record, const array<index, Rank>& position, index length, const Slots& slots) const {
-    write_row<reading::strided>(record, false, {{0, length}}, bind_slots(program.at(position), slots), no_slots{});
+/// Folds reduction number `I` of a row. The values of number `Slot` are put on record first, and folded there.
+template <int I, int Slot, class Slots, class Fold, class Original, class Position, class Number>
+void fold_row_slot(Slots& slots, const Fold& fold, const Original& original, const Position& position,
+                   [[maybe_unused]] Number* record) {
+  if constexpr (I == Slot) {
+    const auto cursor = bind_slots(original.program.at(position), slots);
+    write_row<reading::strided>(record, false, {{0, fold.run_length()}}, cursor, no_slots{});
   }
-};
-template <int Slot, class Program>
-row_recorder<Slot, Program> recorder_for(const Program& program) {
-  return {program};
-}
-
-/// Of rows that are computed again.
-struct no_recorder {
-  using record_type = char;
-  static constexpr int slot = -1;
-};
-
-/// Folds one reduction of a row, from the recorder's slot on perhaps of the record.
-template <int Slot, class Slots, class Fold, class Position, class Recorder>
-void fold_row_slot(Slots& slots, const Fold& fold, const Position& position, const Recorder& recorder,
-                   [[maybe_unused]] typename Recorder::record_type* record) {
-  if constexpr (Slot == Recorder::slot) recorder.write(record, position, fold.run_length(), slots);
-  constexpr bool reads_slots = Fold::reads_slots || Slot == Recorder::slot;
-  get<Slot>(slots.results) = fold_result(fold, position, slots_for<reads_slots>(slots));
+  get<I>(slots.results) = fold_result(fold, position, slots_for<(Fold::reads_slots || I == Slot)>(slots));
 }
 
 /// Folds the reductions of one row in order; each sees the ones before.
-template <class Slots, class Position, int... I, class... Folds, class Recorder>
+template <int Slot, class Slots, class Position, int... I, class... Folds, class Originals, class Number>
 void fold_row_slots(Slots& slots, const tuple_base<std::integer_sequence<int, I...>, Folds...>& folds,
-                    const Position& position, const array<int, sizeof...(I)>& first_equal, const Recorder& recorder,
-                    typename Recorder::record_type* record) {
+                    const Originals& originals, const Position& position, const array<int, sizeof...(I)>& first_equal,
+                    Number* record) {
   ((copy_equal_slot<I>(slots.results, first_equal)
         ? void()
-        : fold_row_slot<I>(slots, get<I>(folds), position, recorder, record)),
+        : fold_row_slot<I, Slot>(slots, get<I>(folds), get<I>(originals), position, record)),
    ...);
 }
 
-/// Asks for what the first reduction reads of the row at `position`.
-template <int Rank, class Folds, class Recorder>
-void prefetch_first(const array<index, Rank>& position, index length, const Folds& folds, const Recorder& recorder) {
-  if constexpr (Recorder::slot == 0) prefetch_row(recorder.program.at(position), length);
-  else prefetch_row(get<0>(folds).program.at(position), length);
-}
-
-/// Row by row: each reduction sees the ones before, then the row of the program is written.
-template <int RowAxis, class Target, int Rank, class Program, class... Folds, class Recorder>
+/// Row by row: each reduction sees the ones before, then the row of the program is written. From number `Slot` on,
+/// `folds` read the record of what this one reads in `originals`; of -1, nothing is recorded.
+template <int RowAxis, int Slot, class Target, int Rank, class Program, class... Folds, class Originals>
 void write_long_rows(Target target, array<index, Rank> extents, Program program, const tuple<Folds...>& folds,
-                     const array<int, sizeof...(Folds)>& first_equal, const Recorder& recorder) {
-  using record_type = typename Recorder::record_type;
+                     const Originals& originals, const array<int, sizeof...(Folds)>& first_equal) {
+  using number = typename decltype(get<(Slot < 0 ? 0 : Slot)>(originals).program)::value_type;
   merge_axes(extents, RowAxis, Rank, target, program);
   const index rows = count_between(extents, 0, RowAxis), parts = count_between(extents, RowAxis, Rank - 1);
   const index length = extents[Rank - 1];
   const index values = apply_tuple([](const auto&... fold) { return 1 + (0 + ... + fold.count); }, folds);
   const index grain = 1 + pointwise_grain / (values + parts * length);
   parallel_for(rows, grain, [&](index first, index last) {
-    alignas(line_bytes) record_type record[record_size];
-    row_slots<record_type, typename Folds::value_type...> slots{{}, record};
+    alignas(line_bytes) number record[record_size];
+    row_slots<number, typename Folds::value_type...> slots{{}, record};
     array<index, Rank> position{};
     for (index row = first; row < last; ++row) {
       if (row + 1 < last && parts == 1) {
         set_position(position, extents, 0, RowAxis, row + 1);
-        prefetch_first(position, length, folds, recorder);  // no hardware looks beyond a page
+        prefetch_row(get<0>(originals).program.at(position), length);  // no hardware looks beyond a page
       }
       set_position(position, extents, 0, RowAxis, row);
-      fold_row_slots(slots, folds, position, first_equal, recorder, record);
+      fold_row_slots<Slot>(slots, folds, originals, position, first_equal, record);
       for (index part = 0; part < parts; ++part) {
         set_position(position, extents, RowAxis, Rank - 1, part);
         write_run<reading::strided>(target.run_at(position), {{0, length}}, bind_slots(program.at(position), slots),
@@ -106,13 +79,6 @@ void write_long_rows(Target target, array<index, Rank> extents, Program program,
     }
     if (target.streaming) simd::finish_streaming();
   });
-}
-
-template <int RowAxis, class Target, class E, class Folds, int Count, class Recorder>
-TENON_INLINE void run_long_rows(const Target& target, const E& node, const Folds& folds,
-                                const array<int, Count>& first_equal, const Recorder& recorder) {
-  const auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
-  write_long_rows<RowAxis>(target, node.shape().to_array(), program, folds, first_equal, recorder);
 }
 
 /// Whether the row that a fold reads is one run, as long as the rows of the statement (a shorter one repeats over them)
@@ -154,20 +120,21 @@ auto folds_of_record(const tuple_base<std::integer_sequence<int, I...>, const Re
 /// Rows whose costly values are computed once, where they fit and all occurrences are equal; else as they stand.
 template <int RowAxis, class Target, class E, class Folds, int Count>
 void run_rows_alone(const Target& target, const E& node, const Folds& folds, const array<int, Count>& first_equal) {
-  constexpr int slot = recorded_slot<E>;
+  constexpr int slot = recorded_slot<E>, rank = E::shape_type::rank;
+  const auto extents = node.shape().to_array();
   if constexpr (slot >= 0) {
-    const auto extents = node.shape().to_array();
     const auto reductions = reductions_of(node);
     const auto& operand = get<slot>(reductions)->operand();
     using part = std::remove_cvref_t<decltype(operand)>;
-    const index length = count_between(extents, RowAxis, E::shape_type::rank);
+    const index length = count_between(extents, RowAxis, rank);
     if (first_equal[slot] == slot && reads_one_record<slot>(operand, node, folds, length, reductions)) {
-      return run_long_rows<RowAxis>(target, replace_recorded<part>(node),
-                                    folds_of_record<slot, part>(reductions, folds, extents), first_equal,
-                                    recorder_for<slot>(get<slot>(folds).program));
+      const auto program = replace_recorded<part>(node).template lower<0>(identity_map<rank>());
+      return write_long_rows<RowAxis, slot>(
+          target, extents, program, folds_of_record<slot, part>(reductions, folds, extents), folds, first_equal);
     }
   }
-  run_long_rows<RowAxis>(target, node, folds, first_equal, no_recorder{});
+  const auto program = node.template lower<0>(identity_map<rank>());
+  write_long_rows<RowAxis, -1>(target, extents, program, folds, folds, first_equal);
 }
 
 /// How many values the longest row holds that a reduction of `node` folds; the result may keep one of them only.
