@@ -215,7 +215,7 @@ class text_layout {
       }
       line += word;
     }
-    return "[" + (text + line).substr(indent.size()) + "]";
+    return compose_text("[", (text + line).substr(indent.size()), "]");
   }
 
   std::vector<index> extents_;

@@ -49,7 +49,7 @@ class file_beside {
   file_beside(const std::filesystem::path& target, mode_t mode) {
     constexpr int most = 1000;              // writers of one file at a time
     constexpr std::size_t most_name = 200;  // of the 255 bytes that a name may have
-    const std::string name = "." + target.filename().native().substr(0, most_name) + ".part";
+    const std::string name = compose_text(".", target.filename().native().substr(0, most_name), ".part");
     for (int number = 0; number < most; ++number) {
       path_ = target.parent_path() / (name + std::to_string(number));
       remove_abandoned(path_);
