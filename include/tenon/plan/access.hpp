@@ -59,7 +59,7 @@ strided_target<T, Shape::rank> make_target(const view<T, Shape, Space>& destinat
 
 /// Elements whose extents are known at run time, as functions for all shapes take them.
 template <class T, class Shape, class Space>
-view<T, rank<Shape::rank>, Space> with_any_extents(const view<T, Shape, Space>& elements) {
+view<T, rank<Shape::rank>, Space> with_dynamic_extents(const view<T, Shape, Space>& elements) {
   return {elements.data(), rank<Shape::rank>(elements.shape().to_array()), elements.strides()};
 }
 

@@ -33,8 +33,8 @@ constexpr int operand_to_split() {
   }(std::type_identity<operands_of<E>>{});
 }
 
-/// Whether E is one kernel of reductions whose result is all that is left of the axes that they fold: cheaper to
-/// keep than to fold again.
+/// Whether E is one kernel whose reductions leave nothing of the axes that they fold but extents of 1. Its result is
+/// small: keeping it is cheaper than folding again.
 template <class E>
 constexpr bool is_folded_away() {
   if constexpr (slot_count<E> == 0 || count_contractions<E>() != 0) {
@@ -51,8 +51,8 @@ constexpr bool is_folded_away() {
 }
 
 /// The part of E that is evaluated first: innermost, contractions before reductions. A contraction's own operand is
-/// evaluated whole when it is more than a pointwise tree; so is an algorithm. A reduction's operand is where it is
-/// folded away.
+/// evaluated whole when it is more than a pointwise tree; so is an algorithm. A reduction's own operand is evaluated
+/// whole where other reductions have folded it away.
 template <class E>
 constexpr auto first_part() {
   if constexpr (is_own_pass<E>) {
