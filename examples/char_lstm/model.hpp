@@ -69,7 +69,7 @@ class language_model {
     return {copied(hidden_), copied(cell_)};
   }
 
-  void train(bool is_training) { recurrent_.training = is_training; }
+  void train(bool is_training) { recurrent_.is_training = is_training; }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
     visit_layer("embedding.", embedding_, visitor);

@@ -4,13 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/module.hpp>  // first, so that its assertions are told from here
+#include <tenon/nn/layer.hpp>  // first, so that its assertions are told from here
 
 #include <tenon/algorithms.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/grad/jvp.hpp>
-#include <tenon/grad/tape.hpp>
+#include <tenon/grad/traced.hpp>
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>
@@ -33,6 +33,7 @@
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>
 #include <tenon/nn/max_unpool.hpp>
+#include <tenon/nn/module.hpp>
 #include <tenon/nn/padding.hpp>
 #include <tenon/nn/pool.hpp>
 #include <tenon/nn/probability_loss.hpp>

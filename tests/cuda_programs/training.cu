@@ -12,7 +12,7 @@ struct cube {
   static auto gradient(tn::of_operand<0>, const auto& g, const auto&, const auto& x) { return g * (3 * x * x); }
 };
 
-/// Gradients of expressions, of functions, and of a program on a tape.
+/// Gradients of expressions, of functions, and of a traced program.
 void check_gradients(expectations& expect) {
   const auto x = tn::evaluated_tensor<space>(tn::normal<float>(tn::rank<2>(8, 3), 1));
   const auto t = tn::evaluated_tensor<space>(tn::normal<float>(tn::rank<2>(8, 2), 2));
@@ -26,10 +26,9 @@ void check_gradients(expectations& expect) {
   const auto expected = tn::evaluated_tensor(3 * w * w);
   expect(std::isfinite(cubed) && static_cast<float>(tn::max(tn::abs(dc - expected))) < 1e-5f,
          "a cube has its derivative");
-  tn::tape steps;
-  const auto taped = steps.variable(w);
-  steps.backward(steps.record(tn::sum(tn::square(tn::matmul(x, taped)))));
-  expect(steps.gradient(taped).shape() == w.shape(), "a tape leaves a gradient");
+  const auto traced = tn::variable(w);
+  tn::backward(tn::sum(tn::square(tn::matmul(x, traced))));
+  expect(traced.gradient().shape() == w.shape(), "a traced program leaves a gradient");
 }
 
 /// Expressions whose types are named before they are evaluated.

@@ -1,4 +1,4 @@
-// tests/fault_injection/layers.cpp: passes through networks, and tapes, at which memory runs out.
+// tests/fault_injection/layers.cpp: passes through networks, and traced values, at which memory runs out.
 // Masks, running statistics and gradients of a second attempt are those of a first one.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
@@ -128,19 +128,18 @@ TEST_CASE("attention without memory draws no mask", "[layers]") {
   }));
 }
 
-TEST_CASE("a backward pass of a tape without memory adds no gradient", "[layers]") {
+TEST_CASE("a backward pass of traced values without memory adds no gradient", "[layers]") {
   struct subject {
     tenon::tensor<float, rank<1>> x{tenon::uniform<float>(rank<1>(9), 1, 0.5f, 1.0f)}, kept;
-    tenon::tape steps;
-    decltype(steps.variable(x)) v = steps.variable(x, kept), w = steps.variable(x);
-    decltype(steps.record(v * w)) product = steps.record(v * w);
-    decltype(steps.record(tenon::sum(v))) loss = steps.record(tenon::sum(product * tenon::exp(product)));
+    bool is_kept = false;
+    tenon::traced<float, rank<1>> v = tenon::variable(x, kept, is_kept), w = tenon::variable(x), product = v * w;
+    tenon::traced<float, tenon::shape<>> loss = tenon::sum(product * tenon::exp(product));
   };
   const auto make = [] {
     auto all = std::make_unique<subject>();
-    all->steps.backward(all->loss);
+    all->loss.backward();
     return all;
   };
-  const auto gradients = [](subject& all) { return bits_of(all.kept) + bits_of(all.steps.gradient(all.w)); };
-  CHECK(attack("tape: backward", make, [](subject& all) { all.steps.backward(all.loss); }, gradients).is_good());
+  const auto gradients = [](subject& all) { return bits_of(all.kept) + bits_of(all.w.gradient()); };
+  CHECK(attack("traced: backward", make, [](subject& all) { all.loss.backward(); }, gradients).is_good());
 }

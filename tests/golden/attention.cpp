@@ -66,15 +66,13 @@ result run_encoder(const golden_case& given) {
   Layer called;
   fill_parameters<space>(given, called);
   const auto x = tensor_of<float, space, 3>(given.inputs.at("input"));
-  nn::layer_pass<Layer, float, space, tn::rank<3>> pass;
-  tn::tensor<float, tn::rank<3>, space> y(x.shape()), gradient(x.shape());
-  pass.forward(called, x.view(), y.write_view());
-  pass.backward(called, x.view(), y.view(), tensor_of<float, space, 3>(given.grad_outputs.at("output")),
-                gradient.write_view());
+  const auto v = tn::variable(x);
+  const tn::traced y = called(v);
+  y.backward(tensor_of<float, space, 3>(given.grad_outputs.at("output")));
   result found;
   found.outputs["output"] = copied(y);
   found.gradients = parameter_gradients(called);
-  found.gradients["input"] = copied(gradient);
+  found.gradients["input"] = copied(v.gradient());
   return found;
 }
 

@@ -23,15 +23,13 @@ constexpr int layers_of_statement = nn::detail::joined_layers<float, tenon::host
 /// Output and gradients of three layers: in one pass, or one by one.
 template <class Network, class View, class Gradient>
 std::vector<double> numbers_of_pass(Network net, const View& x, const Gradient& gradient) {
-  using element = typename Gradient::element;
-  using place = typename Gradient::space;
-  nn::layer_pass<Network, element, place, rank<4>> pass;
-  tenon::tensor<element, rank<4>, place> y(gradient.shape()), dx(x.shape());
-  pass.forward(net, x, y.write_view());
-  pass.backward(net, x, y.write_view(), gradient, dx.write_view());
+  const auto v = tenon::variable(x);
+  const tenon::traced y = net(v);
+  y.backward(gradient);
   auto& product = tenon::get<0>(net.layers);
   std::vector<double> result = numbers_of(y);
-  for (const auto& more : {numbers_of(dx), numbers_of(product.weight.gradient), numbers_of(product.bias.gradient)}) {
+  for (const auto& more :
+       {numbers_of(v.gradient()), numbers_of(product.weight.gradient), numbers_of(product.bias.gradient)}) {
     result.insert(result.end(), more.begin(), more.end());
   }
   return result;

@@ -1,7 +1,7 @@
 // tests/nn/loss.cpp: cross entropy and its gradient.
 // Against PyTorch's values where they are there, and against the definition in double everywhere.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/grad/tape.hpp>
+#include <tenon/grad/traced.hpp>
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/loss.hpp>
 
@@ -109,7 +109,7 @@ TEMPLATE_LIST_TEST_CASE("where labels are not looked at, a row of no class is Na
   for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(gradient[i]) == (i < 3));
 }
 
-TEST_CASE("cross entropy takes expressions, and values on a tape", "[loss]") {
+TEST_CASE("cross entropy takes expressions, and traced values", "[loss]") {
   const auto x = tenon_test::drawn(rank<2>(4, 2), 6);
   auto w = tenon_test::drawn(rank<2>(2, 3), 5);
   const tenon::tensor<int, rank<1>> labels(rank<1>(4), {2, 0, -100, 1});
@@ -118,12 +118,11 @@ TEST_CASE("cross entropy takes expressions, and values on a tape", "[loss]") {
   };
   const auto value = [&] { return static_cast<double>(loss_of(w)); };
   const auto [loss, dw] = tenon::value_and_gradient(loss_of(w), tenon::wrt(w));
-  tenon::tape steps;
-  const auto v = steps.variable(w);
-  steps.backward(steps.record(loss_of(v)));
-  CHECK(numbers_of(steps.gradient(v)) == numbers_of(dw));
+  const auto v = tenon::variable(w);
+  tenon::backward(loss_of(v));
+  CHECK(numbers_of(v.gradient()) == numbers_of(dw));
   CHECK(std::fabs(static_cast<double>(loss) - value()) < 1e-12);
-  const auto logits = steps.record(tenon::matmul(x, v));
+  const tenon::traced logits = tenon::matmul(x, v);
   CHECK(std::fabs(static_cast<double>(tenon::mean(nn::cross_entropy(logits, labels))) - 0.75 * value()) < 1e-12);
   const auto by_hand = tenon::matmul(tenon::transpose(x), nn::cross_entropy_gradient(tenon::matmul(x, w), labels));
   CHECK(tenon_test::difference(numbers_of(by_hand), numbers_of(dw), 1e-12) == "");

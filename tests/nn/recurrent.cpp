@@ -113,9 +113,9 @@ TEMPLATE_LIST_TEST_CASE("dropout between layers leaves out and scales in trainin
   layer_of<TestType> whole(3, 40, {.layers = 2});
   const auto x = drawn<TestType>(rank<3>(6, 2, 3), 1);
   const numbers without = numbers_in(whole.forward(x).sequence);
-  layer.training = false;
+  layer.is_training = false;
   CHECK(numbers_in(layer.forward(x).sequence) == without);
-  layer.training = true;
+  layer.is_training = true;
   const numbers first = numbers_in(layer.forward(x).sequence), second = numbers_in(layer.forward(x).sequence);
   CHECK(first != without);
   CHECK(first != second);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 #include "support/elements.hpp"
 #include "support/spaces.hpp"

@@ -35,7 +35,7 @@ struct classifier {
 int main(int count, char** arguments) {
   const std::filesystem::path folder = count > 1 ? arguments[1] : ".";
   classifier net;
-  net.lstm.training = false;
+  net.lstm.is_training = false;
   tn::train::load_state(net, folder / "lstm.safetensors");
 
   const tn::tensor<std::int64_t, tn::rank<2>> tokens = tn::randint<std::int64_t>(tn::rank<2>(8, 40), 1, 0, 1000);

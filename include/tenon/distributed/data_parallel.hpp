@@ -83,18 +83,22 @@ class data_parallel {
   /// throws    communication_error when a rank is lost; whatever is thrown, gradients are then of no use, and what was
   ///           accumulated is kept. It may be tried again unless sums over ranks have begun, which is when the last
   ///           layers are done: the others then wait for sums that this rank has left
+  /// The same of a traced loss: the mean over this rank's examples, whose number is all that is asked for.
+  /// cost      sums begin when the whole backward pass is done
+  template <class Shape, class Space>
+  batch_part backward(const traced<T, Shape, Space>& loss, index examples, bool wants_to_stop = false) {
+    nn::clear_gradients(net_, false);
+    loss.backward();
+    const batch_part part{examples, static_cast<double>(static_cast<T>(loss)), wants_to_stop};
+    return all_.size() == 1 && !has_accumulated_ ? part : sum_over_ranks(part, [](const auto&) {});
+  }
   template <class Pass, class Input, class Gradient>
   batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
     if (all_.size() == 1 && !has_accumulated_) return pass.backward(input, gradient), part;
-    begin(part);
-    space::copy_from_host(memory_.data(), facts_.begin(), sizeof(facts_));
-    const auto done = [this](int layer) { pack_until(layer), start_full_buckets(); };
-    if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
-    else pass.backward(input, gradient);
-    done(gradient_place::no_layer);
-    const batch_part whole = collect();
-    has_accumulated_ = false;
-    return whole;
+    return sum_over_ranks(part, [&](const auto& done) {
+      if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
+      else pass.backward(input, gradient);
+    });
   }
 
  private:
@@ -108,6 +112,18 @@ class data_parallel {
       result.push_back({name, parameter.value.size()});
     });
     return result;
+  }
+  /// Sums the gradients that `run(done)` leaves, where it calls `done(layer)` as pass does.
+  template <class Run>
+  batch_part sum_over_ranks(const batch_part& part, const Run& run) {
+    begin(part);
+    space::copy_from_host(memory_.data(), facts_.begin(), sizeof(facts_));
+    const auto done = [this](int layer) { pack_until(layer), start_full_buckets(); };
+    run(done);
+    done(gradient_place::no_layer);
+    const batch_part whole = collect();
+    has_accumulated_ = false;
+    return whole;
   }
   /// The sums at elements of all gradients.
   view<T, rank<1>, space> sums_of(index first, index count) { return {memory_.data() + first, rank<1>(count)}; }

@@ -112,6 +112,12 @@ struct pointwise_function {
   TENON_INLINE pointwise_of<Op, Operands...> operator()(Operands&&... operands) const {
     return make_pointwise(Op{}, std::forward<Operands>(operands)...);
   }
+  /// An operand that takes the operation in by itself, such as a layer's call that has not run yet.
+  template <class Operand>
+    requires requires(Operand&& operand) { std::forward<Operand>(operand).with_activation(Op{}); }
+  auto operator()(Operand&& operand) const {
+    return std::forward<Operand>(operand).with_activation(Op{});
+  }
 };
 
 /// As pointwise_function, of an operation whose operands after the first may be left out: then they are `Op::defaults`.

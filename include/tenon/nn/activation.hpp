@@ -78,6 +78,7 @@ template <index Channels = 1, memory_space Space = host, dtype T = float>
 struct prelu : expression_layer<prelu<Channels, Space, T>> {
   static constexpr const char* name = "prelu";
   using space = Space;
+  using element = T;
   template <space_or_element To>
   using moved = prelu<Channels, space_after<To, Space>, element_after<To, T>>;
   parameter<T, shape<Channels>, Space> weight;

@@ -72,10 +72,11 @@ auto bias_of_blocks(const Mask& mask) {
 ///             no weights in memory, unless gradients of the mask or of averaged weights are asked for
 /// source      Vaswani and others 2017, "Attention is all you need"
 template <index Embed, index Heads, class Settings, memory_space Space, dtype T>
-struct multihead_attention_layer {
+struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Heads, Settings, Space, T>> {
   static constexpr multihead_attention_options known_options = Settings::value;
   static constexpr const char* name = "multihead_attention";
   using space = Space;
+  using element = T;
   using input_shape = shape<dyn, dyn, Embed>;  // of the input that a network of layers is checked with
   template <space_or_element To>
   using moved = multihead_attention_layer<Embed, Heads, Settings, space_after<To, Space>, element_after<To, T>>;
@@ -174,9 +175,10 @@ struct multihead_attention_layer {
   template <tensor_operand Input, class Mask = float>
   auto forward(const Input& input, const Mask& mask = no_mask) {
     (void)output_shape(input.shape());
-    const auto rows = projected_[0].resize(rank<3>(input.shape().extent(0), input.shape().extent(1), 3 * embed_dim));
+    const auto rows =
+        memory_.projected[0].resize(rank<3>(input.shape().extent(0), input.shape().extent(1), 3 * embed_dim));
     project_whole(as_node(input), rows);
-    for (int part = 0; part < 3; ++part) parts_[part] = rows_of(rows, part);
+    for (int part = 0; part < 3; ++part) memory_.parts[part] = rows_of(rows, part);
     return attend(mask);
   }
   template <tensor_operand Query, tensor_operand Key, tensor_operand Value, class Mask = float>
@@ -199,7 +201,7 @@ struct multihead_attention_layer {
   template <class Input, class Output, class Gradient, class Destination, class Mask = float>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination,
                 const Mask& mask = no_mask) {
-    const auto rows = gradients_[0].resize(projected_[0].current().shape());
+    const auto rows = memory_.gradients[0].resize(memory_.projected[0].current().shape());
     attend_backward(mask, gradient, {{rows_of(rows, 0), rows_of(rows, 1), rows_of(rows, 2)}}, not_wanted{},
                     not_wanted{});
     project_whole_backward(as_node(input), rows, destination);
@@ -213,12 +215,21 @@ struct multihead_attention_layer {
                 const AverageGradient& average_gradient = {}, const MaskGradient& to_mask = {}) {
     array<part_rows, 3> parts;
     for (int part = 0; part < 3; ++part) {
-      parts[part] = rows_of(gradients_[part].resize(projected_[part].current().shape()), 0);
+      parts[part] = rows_of(memory_.gradients[part].resize(memory_.projected[part].current().shape()), 0);
     }
     attend_backward(mask, gradient, parts, average_gradient, to_mask);
     project_backward<0>(as_node(query), to_query);
     project_backward<1>(as_node(key), to_key), project_backward<2>(as_node(value), to_value);
   }
+
+  /// What the gradients of a call need: projections, what was attended to, and which dropout was drawn.
+  struct call_memory {
+    array<buffer<T, rank<3>, Space>, 3> projected, gradients;
+    array<detail::head_rows<T>, 3> parts{};
+    buffer<T, shape<dyn, dyn, Embed>, Space> attended, attended_gradient;
+    std::uint64_t step = 0;
+  };
+  void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
  private:
   template <index, index, class, memory_space, dtype>
@@ -284,11 +295,11 @@ struct multihead_attention_layer {
       throw shape_error(compose_text(name, ": ", names[I], ", axis 2: extent ", extents.extent(2), ", expected ",
                                      expected, " (", names[I], " ", extents.to_array(), ")"));
     }
-    const auto rows = projected_[I].resize(rank<3>(extents.extent(0), extents.extent(1), embed_dim));
+    const auto rows = memory_.projected[I].resize(rank<3>(extents.extent(0), extents.extent(1), embed_dim));
     const auto product = matmul(input, transpose(weight_of<I>()));
     if constexpr (known_options.bias) rows = product + bias_of<I>(in_proj_bias.value);
     else rows = product;
-    parts_[I] = rows_of(rows, 0);
+    memory_.parts[I] = rows_of(rows, 0);
   }
   template <class Input, class Destination>
   void project_whole_backward(const Input& input, const view<T, rank<3>, Space>& rows, const Destination& destination) {
@@ -298,7 +309,7 @@ struct multihead_attention_layer {
   }
   template <int I, class Input, class Destination>
   void project_backward(const Input& input, const Destination& destination) {
-    const auto rows = gradients_[I].current();
+    const auto rows = memory_.gradients[I].current();
     weight_gradient_of<I>() = tensordot(rows, input, axis<0, 1>, axis<0, 1>);
     if constexpr (known_options.bias) bias_of<I>(in_proj_bias.gradient) = sum(rows, drop<0, 1>);
     if constexpr (is_wanted<Destination>) destination = matmul(rows, weight_of<I>());
@@ -309,34 +320,35 @@ struct multihead_attention_layer {
   void with_node(const Mask& mask, const Use& use) const {
     const attention_options options{.is_causal = is_causal};
     const auto make = [&](const auto&... dropout) {
-      return tenon::detail::make_attention(as_node(heads(parts_[0])), as_node(heads(parts_[1])),
-                                           as_node(heads(parts_[2])), detail::bias_of_blocks(as_node(mask)), options,
-                                           dropout...);
+      return tenon::detail::make_attention(as_node(heads(memory_.parts[0])), as_node(heads(memory_.parts[1])),
+                                           as_node(heads(memory_.parts[2])), detail::bias_of_blocks(as_node(mask)),
+                                           options, dropout...);
     };
     if constexpr (known_options.dropout > 0) {
-      if (is_training) return use(make(attention_dropout{known_options.dropout, seed_ * 0x9E3779B97F4A7C15u + step_}));
+      if (is_training)
+        return use(make(attention_dropout{known_options.dropout, seed_ * 0x9E3779B97F4A7C15u + memory_.step}));
     }
     use(make());
   }
   template <class Mask>
   auto attend(const Mask& mask) {
-    const part_rows& query = parts_[0];
+    const part_rows& query = memory_.parts[0];
     const index first = known_options.batch_first ? query.batches : query.length,
                 second = known_options.batch_first ? query.length : query.batches;
     attempt_forward(*this, [&] {
-      ++step_;
-      const auto rows = attended_.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
+      memory_.step = ++step_;
+      const auto rows = memory_.attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
       const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
       with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
     });
-    return out_proj.forward(attended_.current());
+    return out_proj.forward(memory_.attended.current());
   }
   /// From the gradient of the result to those of what was projected.
   template <class Mask, class Gradient, class AverageGradient, class MaskGradient>
   void attend_backward(const Mask& mask, const Gradient& gradient, const array<part_rows, 3>& to,
                        const AverageGradient& average_gradient, const MaskGradient& to_mask) {
-    const auto rows = attended_.current();
-    const auto of_rows = attended_gradient_.resize(rows.shape());
+    const auto rows = memory_.attended.current();
+    const auto of_rows = memory_.attended_gradient.resize(rows.shape());
     out_proj.backward(rows, rows, gradient, of_rows);
     const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
     const auto of_heads = heads(rows_of(whole, 0));
@@ -353,7 +365,7 @@ struct multihead_attention_layer {
   void pull_weights(const Node& last, const OfHeads& of_heads, const array<part_rows, 3>& to,
                     const AverageGradient& average_gradient, const MaskGradient& to_mask) {
     const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
-    const auto products = matmul(of_heads, transpose(heads(parts_[2])));
+    const auto products = matmul(of_heads, transpose(heads(memory_.parts[2])));
     const auto exponents_of = [&](const auto& of_weights) {
       return evaluated_tensor(
           tenon::detail::exponents_gradient(as_node(weights), tenon::detail::with_factor(last, of_weights)));
@@ -367,15 +379,13 @@ struct multihead_attention_layer {
       }
     }();
     if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
-    heads(to[0]) = matmul(exponents, heads(parts_[1])) * last.scale();
-    heads(to[1]) = matmul(transpose(exponents), heads(parts_[0])) * last.scale();
+    heads(to[0]) = matmul(exponents, heads(memory_.parts[1])) * last.scale();
+    heads(to[1]) = matmul(transpose(exponents), heads(memory_.parts[0])) * last.scale();
     heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
   }
 
   std::uint64_t seed_ = 0, step_ = 0;  // of what dropout draws
-  array<buffer<T, rank<3>, Space>, 3> projected_, gradients_;
-  array<part_rows, 3> parts_{};
-  buffer<T, shape<dyn, dyn, Embed>, Space> attended_, attended_gradient_;
+  call_memory memory_;
 };
 /// The layer as users name it.
 template <index Embed, index Heads, multihead_attention_options Options = multihead_attention_options{},

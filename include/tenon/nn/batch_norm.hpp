@@ -34,9 +34,10 @@ struct batch_norm_options {
 /// throws      shape_error in training for one value a channel
 /// source      Ioffe, Szegedy 2015: Batch normalization; PyTorch: the running variance is the unbiased one
 template <index Channels = dyn, affine Affine = affine::both, memory_space Space = host, dtype T = float>
-struct batch_norm {
+struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   static constexpr const char* name = "batch_norm";
   using space = Space;
+  using element = T;
   using row = tensor<T, shape<Channels>, Space>;
   template <space_or_element To>
   using moved = batch_norm<Channels, Affine, space_after<To, Space>, element_after<To, T>>;
@@ -99,8 +100,10 @@ struct batch_norm {
   /// cost      kernels over rows of channels; for statistics of a batch one more over the input
   template <class Input>
   void prepare(const Input& input) {
-    if (uses_running()) {
-      evaluate(assign(mean_, running_mean), assign(scale_, rsqrt(running_var + options.epsilon)));
+    memory_.make_rows(extents);
+    memory_.uses_running = !is_training && options.track_statistics;
+    if (memory_.uses_running) {
+      evaluate(assign(memory_.mean, running_mean), assign(memory_.scale, rsqrt(running_var + options.epsilon)));
       return;
     }
     const index count = values_per_channel(input);
@@ -109,11 +112,23 @@ struct batch_norm {
                                      " values a channel, expected at least 2 in training (input ",
                                      input.shape().to_array(), ")"));
     }
-    detail::without_channels<Input::shape_type::rank>(
-        [&](auto axes) { evaluate(assign(mean_, mean(input, axes)), assign(variance_, variance(input, axes))); });
-    scale_ = rsqrt(variance_ + options.epsilon);
+    detail::without_channels<Input::shape_type::rank>([&](auto axes) {
+      evaluate(assign(memory_.mean, mean(input, axes)), assign(variance_, variance(input, axes)));
+    });
+    memory_.scale = rsqrt(variance_ + options.epsilon);
     if (is_training && options.track_statistics) move_running(count);
   }
+  /// What the gradients of a batch need: how it was made standard.
+  struct call_memory {
+    row mean{}, scale{};  // the scale is 1 / deviation
+    bool uses_running = false;
+
+    void make_rows(const shape<Channels>& channels) {
+      if (scale.data() != nullptr) return;
+      mean = row(channels), scale = row(channels);
+    }
+  };
+  void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
   std::int64_t forward_count() const { return num_batches_tracked; }
   void undo_forward(std::int64_t count) {
     if (num_batches_tracked == count) return;
@@ -141,10 +156,10 @@ struct batch_norm {
     });
     if constexpr (is_wanted<Destination>) {
       const auto slope = [&] {
-        if constexpr (Affine == affine::none) return over_channels<rank>(scale_);
-        else return over_channels<rank>(scale_) * over_channels<rank>(weight.value);
+        if constexpr (Affine == affine::none) return over_channels<rank>(memory_.scale);
+        else return over_channels<rank>(memory_.scale) * over_channels<rank>(weight.value);
       }();
-      if (uses_running()) {
+      if (memory_.uses_running) {
         destination = gradient * slope;
       } else {
         const float share = 1 / static_cast<float>(values_per_channel(input));
@@ -159,17 +174,16 @@ struct batch_norm {
   template <index, affine, memory_space, dtype>
   friend struct batch_norm;
 
-  row mean_{}, variance_{}, scale_{};       // of the last batch; the scale is 1 / deviation
+  call_memory memory_{};
+  row variance_{};                          // of the last batch
   row mean_gradient_{}, scale_gradient_{};  // where there is no weight and bias to hold them
   row mean_before_{}, variance_before_{};   // the running ones before they moved
 
   void make_rows() {
-    for (row* each :
-         {&mean_, &variance_, &scale_, &mean_gradient_, &scale_gradient_, &mean_before_, &variance_before_}) {
+    for (row* each : {&variance_, &mean_gradient_, &scale_gradient_, &mean_before_, &variance_before_}) {
       *each = constants(extents, T(0));
     }
   }
-  bool uses_running() const { return !is_training && options.track_statistics; }
   template <class Input>
   index values_per_channel(const Input& input) const {
     return input.shape().count() / extents.extent(0);
@@ -177,14 +191,14 @@ struct batch_norm {
   template <class Input>
   auto standard(const Input& input) const {
     constexpr int rank = Input::shape_type::rank;
-    return (as_node(input) - over_channels<rank>(mean_)) * over_channels<rank>(scale_);
+    return (as_node(input) - over_channels<rank>(memory_.mean)) * over_channels<rank>(memory_.scale);
   }
   void move_running(index count) {
     const std::int64_t batches = num_batches_tracked + 1;
     const float share = options.cumulative ? 1 / static_cast<float>(batches) : options.momentum;
     const float unbiased = static_cast<float>(count) / static_cast<float>(count - 1);
     evaluate(assign(mean_before_, running_mean), assign(variance_before_, running_var),
-             assign(running_mean, running_mean + share * (mean_ - running_mean)),
+             assign(running_mean, running_mean + share * (memory_.mean - running_mean)),
              assign(running_var, running_var + share * (unbiased * variance_ - running_var)));
     num_batches_tracked = batches;
   }

@@ -21,6 +21,8 @@ class captured_steps {
   captured_steps() = default;
   captured_steps(const captured_steps&) {}  // a copied layer has memory of its own
   captured_steps& operator=(const captured_steps&) { return forget(), *this; }
+  captured_steps(captured_steps&&) = default;
+  captured_steps& operator=(captured_steps&&) = default;
 
   template <class Statements>
   void run(const std::vector<recurrent_step>& steps, std::initializer_list<const void*> memory,

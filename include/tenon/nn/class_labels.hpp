@@ -5,7 +5,7 @@
 #pragma once
 
 #include <limits>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 namespace tenon::nn {
 

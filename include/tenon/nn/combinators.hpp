@@ -31,6 +31,11 @@ struct residual_block : layer_list<Layers...> {
     }
     return input;
   }
+  template <tensor_operand Operand>
+  auto operator()(Operand&& operand) {
+    const auto& input = detail::settled_input(std::forward<Operand>(operand));
+    return attempt_forward(*this, [&] { return traced(input + detail::call_all(input, this->layers)); });
+  }
 };
 
 /// Layers one after another, and their input added to what comes out.
@@ -42,22 +47,6 @@ residual_block<Layers...> residual(Layers... layers) {
   result.initialise(0);
   return result;
 }
-
-template <class... Layers, dtype T, memory_space Space, shape_type Input>
-struct layer_pass<residual_block<Layers...>, T, Space, Input> {
-  detail::activation_chain<T, Space, Input, Layers...> chain;
-
-  template <class Block, class View, class Output>
-  void forward(Block& block, const View& input, const Output& output) {
-    output = input + chain.template forward<0>(block, input);
-  }
-  template <class Block, class View, class Output, class Gradient, class Destination>
-  void backward(Block& block, const View& input, const Output&, const Gradient& gradient,
-                const Destination& destination) {
-    chain.template backward<0>(block, input, gradient, destination);
-    if constexpr (is_wanted<Destination>) destination = destination + gradient;
-  }
-};
 
 namespace detail {
 
@@ -90,6 +79,15 @@ struct branching_layer : layer_list<Branches...> {
     return apply_tuple([&](const auto&... branch) { return detail::with_channels_of(branch.output_shape(input)...); },
                        this->layers);
   }
+  template <tensor_operand Operand>
+  auto operator()(Operand&& operand) {
+    const auto& input = detail::settled_input(std::forward<Operand>(operand));
+    return attempt_forward(*this, [&] {
+      return apply_tuple(
+          [&](Branches&... branch) { return traced(concatenate(axis<1>, detail::call_through(input, branch)...)); },
+          this->layers);
+    });
+  }
 };
 
 /// Several layers side by side; a branch of more than one layer is a `sequential`.
@@ -101,62 +99,5 @@ branching_layer<Branches...> branches(Branches... layers) {
   result.initialise(0);
   return result;
 }
-
-namespace detail {
-
-/// One branch, its output, and the gradients on both of its sides.
-template <class Branch, dtype T, memory_space Space, shape_type Input>
-struct branch_pass {
-  using output_shape = decltype(std::declval<const Branch&>().output_shape(std::declval<const Input&>()));
-  layer_pass<Branch, T, Space, Input> inner;
-  buffer<T, output_shape, Space> output, gradient;
-  buffer<T, Input, Space> input_gradient;
-
-  template <class View>
-  auto forward(Branch& branch, const View& input) {
-    const auto current = output.resize(branch.output_shape(input.shape()));
-    inner.forward(branch, input, current);
-    return current;
-  }
-  /// Takes its channels, from `begin` on, of the gradient of all branches.
-  template <class View, class Gradient, class Destination>
-  void backward(Branch& branch, const View& input, const Gradient& all, index begin, const Destination& destination) {
-    const auto current = output.current();
-    const auto own = gradient.resize(current.shape());
-    own = narrow(all, axis<1>, begin, current.shape().extent(1));
-    inner.backward(branch, input, current, own, destination);
-  }
-};
-
-}  // namespace detail
-
-template <class... Branches, dtype T, memory_space Space, shape_type Input>
-struct layer_pass<branching_layer<Branches...>, T, Space, Input> {
-  tuple<detail::branch_pass<Branches, T, Space, Input>...> passes;
-
-  template <class Layer, class View, class Output>
-  void forward(Layer& layer, const View& input, const Output& output) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      output = concatenate(axis<1>, get<I>(passes).forward(get<I>(layer.layers), input)...);
-    }(std::make_integer_sequence<int, Layer::count>{});
-  }
-  template <class Layer, class View, class Output, class Gradient, class Destination>
-  void backward(Layer& layer, const View& input, const Output&, const Gradient& gradient,
-                const Destination& destination) {
-    index begin = 0;
-    for_each_index<Layer::count>([&](auto i) {
-      auto& pass = get<i.value>(passes);
-      auto& branch = get<i.value>(layer.layers);
-      if constexpr (i.value == 0 || !is_wanted<Destination>) {
-        pass.backward(branch, input, gradient, begin, destination);
-      } else {
-        const auto more = pass.input_gradient.resize(input.shape());
-        pass.backward(branch, input, gradient, begin, more);
-        destination = destination + more;
-      }
-      begin += pass.output.current().shape().extent(1);
-    });
-  }
-};
 
 }  // namespace tenon::nn

@@ -101,6 +101,7 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
   static_assert(!is_static || detail::windows_move(known_kernel, known_options) || must_hold<conv_layer>,
                 "tenon: a convolution's kernel, stride and dilation are at least 1, its paddings at least 0");
   using space = Space;
+  using element = T;
   template <space_or_element To>
   using moved = conv_layer<Transposed, In, Out, Kernel, Settings, space_after<To, Space>, element_after<To, T>>;
   using input_shape = shape_of<detail::image_extents<In>, rank + 2>;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <tenon/algorithms/scatter.hpp>
 #include <tenon/expr/views/take.hpp>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 namespace tenon::nn {
 
@@ -22,8 +22,9 @@ struct embedding_options {
 /// A weight of `Count` rows of `Width` numbers, what embeddings look up; sizes are template arguments, or `dyn` and
 /// given to the constructor.
 template <class Layer, index Count, index Width, memory_space Space, dtype T>
-struct row_table {
+struct row_table : callable<Layer> {
   using space = Space;
+  using element = T;
   shape<Count, Width> extents{};  ///< of the weight
   embedding_options table_options{};
   index padding_row = -1;  ///< -1: none

@@ -5,14 +5,14 @@
 #pragma once
 
 #include <tenon/grad/gradient.hpp>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 namespace tenon::nn {
 
 /// Base of a layer with `expression(input, parameters...)` for nodes; `parameters()` is the tuple of pointers to those,
 /// none by default. Both passes follow from it.
 template <class Layer>
-struct expression_layer {
+struct expression_layer : callable<Layer> {
   static constexpr bool forgets_output = true;  // gradients hang on its input alone
   static tuple<> parameters() { return {}; }
 

@@ -6,7 +6,7 @@
 
 #include <tenon/contraction/host_panels.hpp>
 #include <tenon/device/launch_count.hpp>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
 

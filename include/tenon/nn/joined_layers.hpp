@@ -6,7 +6,7 @@
 
 #include <tenon/algorithms/window_pool.hpp>
 #include <tenon/nn/greatest_gradient.hpp>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 namespace tenon::nn {
 
@@ -28,12 +28,23 @@ struct layer_pass {
 
 namespace detail {
 
+/// Passes the shape `Input` through the layers, as far as types know it; does not compile where one does not fit.
+template <shape_type Input>
+constexpr auto shape_through(const Input& input) {
+  return input;
+}
+template <shape_type Input, class First, class... Rest>
+constexpr auto shape_through(const Input& input, const First& first, const Rest&... rest) {
+  return shape_through(first.output_shape(input), rest...);
+}
+
 /// Whether two layers are one statement: the output of the first is not needed again, and that of the second tells its
 /// gradient.
 template <class First, class Second>
 concept activated_layer = requires {
   requires First::forgets_output;
   requires Second::keeps_slope;
+  requires !requires(First& first) { first.prepare(0); };  // a statement of two prepares neither
 };
 
 /// Whether a layer keeps the greatest of squares of 2 x 2 side by side, as its type says.
@@ -102,8 +113,8 @@ struct joined_layers<T, Space, Input, First, Second, Third, Rest...> {
                                                places.resize(output.shape()));
   }
   template <class View, class Output, class Gradient, class Destination>
-  void backward(First& first, Second& second, Third&, const View& input, const Output& output,
-                const Gradient& gradient, const Destination& destination) {
+  void backward(First& first, Second& second, Third&, const View& input, const Output& output, const Gradient& gradient,
+                const Destination& destination) {
     using spread = greatest_gradient_algorithm<shape<2, 2>, read_places>;
     second.backward(output, output, gradient, gradient);
     const auto image = image_gradient.resize(second.output_shape(first.output_shape(input.shape())));

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 #include <tenon/products.hpp>
 
 namespace tenon::nn {
@@ -16,9 +16,10 @@ struct linear_options {
 
 /// A weight [Out, In, ...] and, with `Bias`, a bias [Out]: what maps of the last axis of their inputs are made of.
 template <class Layer, shape_type Weight, bool Bias, memory_space Space, dtype T>
-struct weight_and_bias {
+struct weight_and_bias : callable<Layer> {
   static constexpr index out_features = Weight::static_extent(0);
   using space = Space;
+  using element = T;
   Weight extents{};  ///< of the weight
   parameter<T, Weight, Space> weight;
   parameter<T, shape<out_features>, Space> bias;

@@ -43,7 +43,7 @@ inline constexpr bool lie_side_by_side<Layer> = Layer::divides_input;
 /// Base of a layer with `rank` and `windows_of(input, outside)`: its value is the greatest of each window. NaN counts
 /// as greatest, of equal values the first does.
 template <class Layer>
-struct greatest_of_windows {
+struct greatest_of_windows : callable<Layer> {
   template <class Input>
   auto forward(const Input& input) const {
     const auto x = as_node(input);

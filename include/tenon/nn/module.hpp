@@ -1,137 +1,205 @@
-// tenon/nn/module.hpp: what a layer is, and its parameters.
-// A layer turns an input into an expression (`forward`) and an output's gradient into the input's (`backward`).
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// tenon/nn/module.hpp: networks as structs: members are layers, `forward` says how values go through them.
+// Parameters, names, modes, moves and gradients follow from that.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/expr/random.hpp>
-#include <tenon/expressions.hpp>
-#include <tenon/nn/forward_attempt.hpp>
+#include <array>
+#include <string>
+#include <tenon/nn/call.hpp>
+#include <tenon/nn/members.hpp>
+#include <tenon/nn/recurrent_call.hpp>
+#include <vector>
 
 namespace tenon::nn {
 
-/// What `to` moves layers and networks to: another memory space, or another floating type of elements.
-template <class To>
-concept space_or_element = memory_space<To> || (dtype<To> && is_floating<To>);
-template <space_or_element To, memory_space Space>
-using space_after = std::conditional_t<memory_space<To>, To, Space>;
-template <space_or_element To, dtype T>
-using element_after = std::conditional_t<memory_space<To>, T, To>;
+namespace detail {
 
-/// The tensor, copied to another space or element type.
-/// accuracy  elements are rounded to the nearest of another type
-template <space_or_element To, dtype T, shape_type Shape, memory_space Space>
-tensor<element_after<To, T>, Shape, space_after<To, Space>> moved_to(const tensor<T, Shape, Space>& value) {
-  if constexpr (memory_space<To>) return value.template to<To>();
-  else if (value.data() == nullptr) return tensor<To, Shape, Space>(value.shape());
-  else return tensor<To, Shape, Space>(cast<To>(value));
+template <class Member>
+inline constexpr bool is_parameter = false;
+template <class T, class Shape, class Space>
+inline constexpr bool is_parameter<parameter<T, Shape, Space>> = true;
+/// Whether a member is several of a kind: a list of layers.
+template <class Member>
+inline constexpr bool is_list = false;
+template <class Element>
+inline constexpr bool is_list<std::vector<Element>> = true;
+template <class Element, std::size_t Count>
+inline constexpr bool is_list<std::array<Element, Count>> = true;
+
+/// Whether a member is a layer, or a module.
+template <class Member>
+concept layer_member = has_parameters<Member>;
+
+/// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
+template <class Member, class Visitor>
+void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
+  if constexpr (is_list<Member>) {
+    for (std::size_t i = 0; i < member.size(); ++i) visit_parts(name + "." + std::to_string(i), member[i], visitor);
+  } else {
+    visitor(name, member);
+  }
 }
 
-/// A trained tensor and the gradient that the last backward pass left for it.
-template <dtype T, shape_type Shape, memory_space Space>
-struct parameter {
-  tensor<T, Shape, Space> value;
-  tensor<T, Shape, Space> gradient;
-
-  template <space_or_element To>
-  parameter<element_after<To, T>, Shape, space_after<To, Space>> to() const {
-    return {moved_to<To>(value), moved_to<To>(gradient)};
-  }
+template <class To, class Module>
+struct moved_module;
+/// A module whose space is a template argument.
+template <class To, template <class...> class Module, class... Arguments>
+struct moved_module<To, Module<Arguments...>> {
+  template <class Argument>
+  static constexpr bool is_replaced =
+      memory_space<To> ? memory_space<Argument> : dtype<Argument> && is_floating<Argument>;
+  using type = Module<std::conditional_t<is_replaced<Arguments>, To, Arguments>...>;
 };
 
-/// A parameter drawn uniformly from [-bound, bound), its gradient zero.
-template <dtype T, memory_space Space, shape_type Shape>
-parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t seed, float bound) {
-  return {tensor<T, Shape, Space>(uniform<T>(shape, seed, -bound, bound)), zeros<T, Space>(shape)};
-}
-
-/// The bound of PyTorch's default initialisation of linear and convolution layers: 1 / sqrt(fan in).
-/// source    He and others 2015 with a = sqrt(5), as torch.nn.Linear and torch.nn.Conv2d do
-inline float default_bound(index fan_in) { return 1.0f / std::sqrt(static_cast<float>(fan_in)); }
-
-/// A row of one value for each channel, so that it repeats over [batch, channels, ...] of `Rank` axes.
-template <int Rank, class Row>
-auto over_channels(const Row& row) {
-  if constexpr (Rank <= 2) return as_node(row);
-  else return over_channels<Rank - 1>(new_axis<-1>(row));
-}
-
-/// Facts that compile-time messages carry.
-template <index Extent>
-struct input_has;
-template <index Extent>
-struct layer_takes;
-
-/// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where both are static;
-/// `expected` is what a layer of run-time extents takes.
-/// throws    shape_error naming layer, axis and both extents
-template <class Layer, int Axis, index Taken, shape_type Input>
-constexpr auto check_input(const Input& input,
-                           index expected = Taken) {  // auto: compilers read it here, before a layer's products
-  constexpr index given = Input::static_extent(Axis);
-  static_assert(given == dyn || Taken == dyn || given == Taken ||
-                    must_hold<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>,
-                "tenon: this layer does not fit its input; the extents must be equal");
-  if (input.extent(Axis) != expected) {
-    throw shape_error(compose_text(Layer::name, ": axis ", Axis, ": extent ", input.extent(Axis), ", expected ",
-                                   expected, " (input ", input.to_array(), ")"));
-  }
-}
-
-namespace detail {
-/// A size of the constructor agrees with that of the type, `dyn` with any.
-template <class Layer>
-void check_size(const char* what, index given, index known) {
-  if (known == dyn || known == given) return;
-  throw shape_error(compose_text(Layer::name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
-}
 }  // namespace detail
 
-/// Checks the rank of an input.
-template <class Layer, int Taken, shape_type Input>
-consteval void check_rank() {
-  static_assert(Input::rank == Taken || must_hold<Layer, constant<Input::rank>, constant<Taken>>,
-                "tenon: this layer takes inputs of another rank");
-}
+/// Base of a network. Its members are layers, other modules, parameters, tensors (buffers, such as a table of
+/// positions), lists of these (std::vector, std::array), and anything else, which is left alone. Names are those of the
+/// members with dots between, as in PyTorch's state_dict.
+///
+/// `net(inputs...)` calls `forward`, whatever that takes and returns: values, or structs of them. Loops, conditions and
+/// shared layers are C++; gradients follow what ran.
+/// throws    what a layer does; masks and running statistics are then as they were
+/// example   struct classifier : nn::module<classifier> {
+///             nn::linear<784, 128> hidden;
+///             nn::linear<128, 10> head;
+///             auto forward(const auto& x) { return head(relu(hidden(x))); }
+///           };
+///           classifier net;
+///           net.initialise(1);
+///           const float loss = backward(mean(nn::cross_entropy(net(images), labels)));
+template <class Derived>
+struct module {
+  template <class... Inputs>
+  auto operator()(Inputs&&... inputs) {
+    return attempt_forward(derived(), [&] {
+      return detail::settled(derived().forward(detail::settled_input(std::forward<Inputs>(inputs))...));
+    });
+  }
 
-/// Stands for a gradient that nobody asks for: that of a network's input.
-struct not_wanted {};
-template <class Destination>
-inline constexpr bool is_wanted = !std::is_same_v<Destination, not_wanted>;
-
-/// Base of layers without parameters; they fit every memory space.
-struct stateless {
-  void initialise(std::uint64_t) {}
+  /// Draws every parameter from PyTorch's default distribution.
+  void initialise(std::uint64_t seed) {
+    std::uint64_t number = 0;
+    visit_members([&](const std::string&, auto& member) {
+      if constexpr (requires { member.initialise(seed); }) member.initialise(seed * 1000003u + number++);
+    });
+  }
+  /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
-  void visit_parameters(Visitor&&) {}
-};
-
-/// A layer with its parameters and buffers copied to another memory space, or as another type of elements. Layers say
-/// what they are then by `moved<To>`.
-template <space_or_element To, class Layer>
-auto layer_moved(const Layer& layer) {
-  if constexpr (std::is_base_of_v<stateless, Layer>) {
-    return layer;
-  } else {
-    return layer.template to<To>();
+  void visit_parameters(Visitor&& visitor) {
+    visit_members([&](const std::string& name, auto& member) {
+      using type = std::remove_cvref_t<decltype(member)>;
+      if constexpr (detail::is_parameter<type>) visitor(name, member);
+      else if constexpr (detail::layer_member<type>) member.visit_parameters(after(name, visitor));
+    });
   }
-}
-
-/// Elements that keep their memory while their extents change within it: activations of varying batches.
-template <dtype T, shape_type Shape, memory_space Space>
-class buffer {
- public:
-  /// The elements under `shape`; memory grows when it has to, and then the elements are lost.
-  view<T, Shape, Space> resize(const Shape& shape) {
-    if (shape.count() > memory_.count()) memory_ = storage<T, Space>(shape.count());
-    shape_ = shape;
-    return current();
+  /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
+  template <class Visitor>
+  void visit_buffers(Visitor&& visitor) {
+    visit_members([&](const std::string& name, auto& member) {
+      const auto named = after(name, visitor);
+      if constexpr (tenon::detail::is_tensor<std::remove_cvref_t<decltype(member)>>) visitor(name, member);
+      else if constexpr (requires { member.visit_buffers(named); }) member.visit_buffers(named);
+    });
   }
-  view<T, Shape, Space> current() { return {memory_.data(), shape_}; }
+  /// Calls `visitor(name, number)` for what the random numbers of layers hang on, such as masks drawn so far.
+  template <class Visitor>
+  void visit_random_state(Visitor&& visitor) {
+    visit_members([&](const std::string& name, auto& member) {
+      const auto named = after(name, visitor);
+      if constexpr (requires { member.visit_random_state(named); }) member.visit_random_state(named);
+    });
+  }
+  /// Training or use: what dropout and batch norm do hangs on it. Networks begin in training.
+  void train(bool is_training = true) {
+    visit_members([&](const std::string&, auto& member) {
+      if constexpr (requires { member.is_training = is_training; }) member.is_training = is_training;
+      else if constexpr (requires { member.train(is_training); }) member.train(is_training);
+    });
+  }
+  void eval() { train(false); }
+  /// The network in another memory space or of other elements, where these are template arguments of its type.
+  /// example   template <tn::memory_space Space = tn::host> struct classifier : nn::module<classifier<Space>> { ... };
+  ///           auto on_device = net.to<tn::cuda>();
+  template <space_or_element To>
+  auto to() const {
+    typename detail::moved_module<To, Derived>::type copy;
+    const auto from = member_pointers(static_cast<const Derived&>(*this)), into = member_pointers(copy);
+    for_each_index<decltype(from)::count>([&](auto i) { move_member<To>(*get<i.value>(from), *get<i.value>(into)); });
+    return copy;
+  }
+
+  auto forward_count() const {
+    return apply_tuple([](const auto*... member) { return make_tuple_of(count_of(*member)...); },
+                       member_pointers(static_cast<const Derived&>(*this)));
+  }
+  template <class Counts>
+  void undo_forward(const Counts& counts) {
+    const auto members = member_pointers(derived());
+    for_each_index<Counts::count>([&](auto i) { undo(*get<i.value>(members), get<i.value>(counts)); });
+  }
 
  private:
-  storage<T, Space> memory_;
-  Shape shape_{};
+  Derived& derived() { return static_cast<Derived&>(*this); }
+
+  template <class Visitor>
+  void visit_members(const Visitor& visitor) {
+    const auto members = member_pointers(derived());
+    for_each_index<decltype(members)::count>([&](auto i) {
+      detail::visit_parts(std::string(member_name<Derived, i.value>()), *get<i.value>(members), visitor);
+    });
+  }
+  /// Calls `visitor` with the name of a member before each name.
+  template <class Visitor>
+  static auto after(const std::string& name, Visitor& visitor) {
+    return [&name, &visitor](const auto& inner, auto& what) { visitor(name + "." + inner, what); };
+  }
+  template <class Member>
+  static auto count_of(const Member& member) {
+    if constexpr (detail::is_list<Member>) {
+      std::vector<decltype(count_of(member[0]))> counts;
+      for (const auto& each : member) counts.push_back(count_of(each));
+      return counts;
+    } else {
+      return detail::forward_count_of(member);
+    }
+  }
+  template <class Member, class Count>
+  static void undo(Member& member, const Count& count) {
+    if constexpr (detail::is_list<Member>) {
+      for (std::size_t i = 0; i < count.size(); ++i) undo(member[i], count[i]);
+    } else if constexpr (counts_passes<Member>) {
+      member.undo_forward(count);
+    }
+  }
+  template <class To, class From, class Into>
+  static void move_member(const From& from, Into& into) {
+    if constexpr (detail::is_list<From>) {
+      if constexpr (requires { into.clear(); }) into.clear();
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        if constexpr (requires { into.emplace_back(); }) into.emplace_back();
+        move_member<To>(from[i], into[i]);
+      }
+    } else if constexpr (detail::is_parameter<From>) {
+      into = from.template to<To>();
+    } else if constexpr (tenon::detail::is_tensor<From>) {
+      into = moved_to<To>(from);
+    } else if constexpr (detail::layer_member<From>) {
+      into = layer_moved<To>(from);
+    } else {
+      into = from;
+    }
+  }
 };
+
+template <class Net>
+  requires std::is_base_of_v<module<Net>, Net>
+struct parameters_of<Net> : parameters_of<decltype(member_pointers(std::declval<Net&>()))> {};
+template <class... Members>
+struct parameters_of<tuple<Members*...>> : first_parameters_of<Members...> {};
+template <class List>
+  requires detail::is_list<List>
+struct parameters_of<List> : parameters_of<typename List::value_type> {};
 
 }  // namespace tenon::nn

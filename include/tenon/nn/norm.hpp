@@ -15,6 +15,7 @@ enum class affine { none, weight, both };
 template <class Layer, class Shape, affine Affine, memory_space Space, dtype T>
 struct affine_layer : expression_layer<Layer> {
   using space = Space;
+  using element = T;
   Shape extents{};  ///< of weight and bias
   parameter<T, Shape, Space> weight, bias;
   float epsilon = Layer::default_epsilon;

@@ -103,12 +103,11 @@ class recurrence {
     };
     if constexpr (has_host_steps<T, Space>) {
       if (!weights.is_projected()) {
-        return pull_host_steps(gates, weights.weight_hh.value.view(), steps.steps(), packed_,
-                               [&](const recurrent_step& step) {
-                                 return host_gradient_step<T>{rows_of_step(all, values, step),
-                                                              gradients_of_step(of_all, gradients, step),
-                                                              squashed_of(step)};
-                               });
+        return pull_host_steps(
+            gates, weights.weight_hh.value.view(), steps.steps(), packed_, [&](const recurrent_step& step) {
+              return host_gradient_step<T>{rows_of_step(all, values, step), gradients_of_step(of_all, gradients, step),
+                                           squashed_of(step)};
+            });
       }
     }
     if (pull_in_one_kernel(gates, weights, steps, values, all, of_all, gradients)) return;
@@ -122,13 +121,13 @@ class recurrence {
         add_product(of_step.previous, at.products, weights.weight_hh.value);
       }
     };
-    captured_back_.run(steps.steps(),
-                       {all.gates.data(), all.products.data(), all.hidden.data(), all.cell.data(),
-                        values.output.data(), values.hidden_before.data(), values.cell_before.data(),
-                        of_all.hidden.data(), of_all.cell.data(), gradients.output.data(),
-                        gradients.hidden_before.data(), gradients.cell_before.data(), squashed_.current().data(),
-                        weights.weight_hh.value.data(), weights.weight_hr.value.data()},
-                       one_by_one);
+    captured_back_.run(
+        steps.steps(),
+        {all.gates.data(), all.products.data(), all.hidden.data(), all.cell.data(), values.output.data(),
+         values.hidden_before.data(), values.cell_before.data(), of_all.hidden.data(), of_all.cell.data(),
+         gradients.output.data(), gradients.hidden_before.data(), gradients.cell_before.data(),
+         squashed_.current().data(), weights.weight_hh.value.data(), weights.weight_hr.value.data()},
+        one_by_one);
   }
 
   /// Whether all steps may run as one kernel.
@@ -158,9 +157,8 @@ class recurrence {
       if (!fits_one_kernel(weights, steps)) return false;
       auto& meeting = workspace<Space>::with(0);
       const auto of_all = in_kernel(weights, steps, values, all, meeting.grid_barrier());
-      const bool has_run = launch_persistent<Space>(of_all.hidden, [&]<int Units>(constant<Units>) {
-        return recurrent_kernel<Gates, T, Units>{gates, of_all};
-      });
+      const bool has_run = launch_persistent<Space>(
+          of_all.hidden, [&]<int Units>(constant<Units>) { return recurrent_kernel<Gates, T, Units>{gates, of_all}; });
       meeting.launched();
       return has_run;
     }

@@ -15,11 +15,30 @@ template <class Sequence, class State, int States>
 struct recurrent_values {
   Sequence sequence;
   State hidden;
+
+  static constexpr int count = 2;
+  auto all() const { return make_tuple_of(sequence, hidden); }
+  /// The same of what `body` makes of each value.
+  template <class Body>
+  auto each(const Body& body) const {
+    const auto first = body(sequence), second = body(hidden);
+    return recurrent_values<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>, States>{
+        first, second};
+  }
 };
 template <class Sequence, class State>
 struct recurrent_values<Sequence, State, 2> {
   Sequence sequence;
   State hidden, cell;
+
+  static constexpr int count = 3;
+  auto all() const { return make_tuple_of(sequence, hidden, cell); }
+  template <class Body>
+  auto each(const Body& body) const {
+    const auto first = body(sequence), second = body(hidden), third = body(cell);
+    return recurrent_values<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>, 2>{
+        first, second, third};
+  }
 };
 
 /// Layers of `Gates` over sequences of `Input` features, with states of `Hidden`. Sizes that are `dyn` are arguments of
@@ -30,10 +49,11 @@ struct recurrent_values<Sequence, State, 2> {
 ///             weights in shared memory, for each a product and a kernel, captured as one graph when passes are alike.
 ///             A call of the same extents as the one before allocates nothing
 template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
-class recurrent {
+class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
  public:
   static constexpr const char* name = Gates::name;
   static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
+  static constexpr bool wants_input_always = false;
   using space = Space;
   using element = T;
   using network_type = recurrent_network<Gates, T, Space>;
@@ -41,7 +61,7 @@ class recurrent {
   using moved = recurrent<Gates, Input, Hidden, space_after<To, Space>, element_after<To, T>>;
 
   /// Whether dropout is applied; as after PyTorch's train() and eval().
-  bool training = true;
+  bool is_training = true;
   /// Draws dropout's zeros, together with the number of the call.
   std::uint64_t dropout_seed = 0;
 
@@ -63,6 +83,15 @@ class recurrent {
   void visit_parameters(Visitor&& visitor) {
     network_.visit_parameters(visitor);
   }
+  /// What a call leaves for its way back.
+  struct call_memory {
+    typename network_type::call_memory network;
+    index time = 0;
+  };
+  void exchange_memory(call_memory& memory) {
+    network_.exchange_memory(memory.network);
+    std::swap(time_, memory.time);
+  }
   std::uint64_t forward_count() const { return calls_; }
   void undo_forward(std::uint64_t count) { calls_ = count; }
   template <class Visitor>
@@ -74,7 +103,7 @@ class recurrent {
   moved<To> to() const {
     moved<To> result(network_.extents().input, network_.extents().hidden, options());
     result.network_ = network_.template to<To>();
-    result.training = training, result.dropout_seed = dropout_seed;
+    result.is_training = is_training, result.dropout_seed = dropout_seed;
     return result;
   }
 
@@ -156,7 +185,7 @@ class recurrent {
     network_.resize(input.layout->batch_sizes);
   }
   void run() {
-    network_.forward(training, (dropout_seed << 32) + calls_);
+    network_.forward(is_training, (dropout_seed << 32) + calls_);
     ++calls_;
   }
 

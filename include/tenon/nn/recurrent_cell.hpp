@@ -13,31 +13,50 @@ namespace tenon::nn {
 template <class State, int States>
 struct recurrent_states {
   State hidden;
+
+  static constexpr int count = 1;
+  /// The same of what `body` makes of each value.
+  template <class Body>
+  auto each(const Body& body) const {
+    const auto first = body(hidden);
+    return recurrent_states<std::remove_const_t<decltype(first)>, States>{first};
+  }
 };
 template <class State>
 struct recurrent_states<State, 2> {
   State hidden, cell;
+
+  static constexpr int count = 2;
+  template <class Body>
+  auto each(const Body& body) const {
+    const auto first = body(hidden), second = body(cell);
+    return recurrent_states<std::remove_const_t<decltype(first)>, 2>{first, second};
+  }
 };
 
 /// The gradients of what a cell takes.
 template <class State, int States>
 struct recurrent_cell_gradients {
   State input, hidden;
+  auto all() const { return make_tuple_of(input, hidden); }
 };
 template <class State>
 struct recurrent_cell_gradients<State, 2> {
   State input, hidden, cell;
+  auto all() const { return make_tuple_of(input, hidden, cell); }
 };
 
 /// A step of `Gates` for inputs of `Input` features and states of `Hidden`; sizes as of `recurrent`.
 /// parameters  weight_ih, weight_hh, bias_ih, bias_hh, as of torch.nn.LSTMCell
 /// cost        two products and a kernel; a call of the same extents as the one before allocates nothing
 template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
-class recurrent_cell {
+class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Space, T>> {
  public:
   static constexpr const char* name = Gates::name;
   static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
+  static constexpr bool wants_input_always = true;
   using space = Space;
+  using element = T;
   template <space_or_element To>
   using moved = recurrent_cell<Gates, Input, Hidden, space_after<To, Space>, element_after<To, T>>;
 
@@ -64,6 +83,9 @@ class recurrent_cell {
     result.network_ = network_.template to<To>();
     return result;
   }
+
+  using call_memory = typename recurrent_network<Gates, T, Space>::call_memory;
+  void exchange_memory(call_memory& memory) { network_.exchange_memory(memory); }
 
   /// The states after a step, valid until the next call; those before are zeros where there are none.
   /// extents   input [batch, Input], or [Input]; states [batch, Hidden], or [Hidden]

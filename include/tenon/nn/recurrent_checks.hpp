@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 namespace tenon::nn::detail {
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <string>
+#include <tenon/nn/layer.hpp>
 #include <tenon/nn/matrix_parts.hpp>
-#include <tenon/nn/module.hpp>
 
 namespace tenon::nn {
 

@@ -155,7 +155,7 @@ struct pixel_unshuffle_map {
 /// source    Shi and others 2016: Real-time single image and video super-resolution using an efficient sub-pixel
 ///           convolutional neural network
 template <class Map, class Inverse, index Factor>
-struct pixel_layer : stateless {
+struct pixel_layer : stateless, callable<pixel_layer<Map, Inverse, Factor>> {
   static constexpr const char* name = Map::name;
   index factor = Factor;
 

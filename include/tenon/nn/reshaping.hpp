@@ -5,14 +5,14 @@
 #pragma once
 
 #include <tenon/expr/views/reshape.hpp>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 #include <tenon/nn/per_axis.hpp>
 
 namespace tenon::nn {
 
 /// Base of layers whose output has the elements of the input, and the shape that the layer says.
 template <class Layer>
-struct reshaping : stateless {
+struct reshaping : stateless, callable<Layer> {
   template <class Input>
   auto forward(const Input& input) const {
     return reshape(input, static_cast<const Layer&>(*this).output_shape(input.shape()));

@@ -4,21 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/nn/joined_layers.hpp>
+#include <functional>
+#include <tenon/nn/call.hpp>
+#include <tenon/nn/forward_attempt.hpp>
 
 namespace tenon::nn {
 
 namespace detail {
-
-/// Passes the shape `Input` through the layers, as far as types know it; does not compile where one does not fit.
-template <shape_type Input>
-constexpr auto shape_through(const Input& input) {
-  return input;
-}
-template <shape_type Input, class First, class... Rest>
-constexpr auto shape_through(const Input& input, const First& first, const Rest&... rest) {
-  return shape_through(first.output_shape(input), rest...);
-}
 
 /// The rank of a layer's inputs; 0 where it says none or takes any.
 template <class Layer>
@@ -123,6 +115,10 @@ struct layer_list {
   }
 };
 
+template <template <class...> class Network, class... Layers>
+  requires std::is_base_of_v<layer_list<Layers...>, Network<Layers...>>
+struct parameters_of<Network<Layers...>> : first_parameters_of<Layers...> {};
+
 /// Layers one after another; a layer itself.
 template <class... Layers>
 struct sequential_network : layer_list<Layers...> {
@@ -135,6 +131,11 @@ struct sequential_network : layer_list<Layers...> {
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
     return apply_tuple([&](const auto&... layer) { return detail::shape_through(input, layer...); }, this->layers);
+  }
+  /// Calls the layers one after another.
+  template <tensor_operand Operand>
+  auto operator()(Operand&& operand) {
+    return attempt_forward(*this, [&] { return detail::call_all(std::forward<Operand>(operand), this->layers); });
   }
 };
 
@@ -154,84 +155,29 @@ struct ignored_layers {
   void operator()(int) const {}
 };
 
-/// Buffers of the layers that follow an activation of shape `Input`.
-template <dtype T, memory_space Space, shape_type Input, class... Layers>
-struct activation_chain {
-  template <int, class Network, class View>
-  View forward(Network&, const View& input) {
-    return input;
+/// Whether the first of some layers joins a call.
+template <class Call, class... Layers>
+inline constexpr bool first_joins = false;
+template <class Call, class First, class... Rest>
+inline constexpr bool first_joins<Call, First, Rest...> = joins_call<First, Call>;
+
+/// What layers make one after another, of which the first is the network's `I`th. `done(number)` is called on the way
+/// back when the gradients of the layers from there on are complete.
+template <int I, class Done, class Operand>
+auto call_watched(const Done&, Operand&& operand) {
+  return traced(std::forward<Operand>(operand));
+}
+template <int I, class Done, class Operand, class First, class... Rest>
+auto call_watched(const Done& done, Operand&& operand, First& first, Rest&... rest) {
+  auto made = call_through(std::forward<Operand>(operand), first);
+  if constexpr (first_joins<decltype(made), Rest...>) {
+    return call_watched<I + 1>(done, std::move(made), rest...);
+  } else {
+    return call_watched<I + 1>(done, on_gradient(traced(made), [done] { done(I + 1); }), rest...);
   }
-};
-
-/// The chain of the layers behind the first `Skipped`.
-template <int Skipped, dtype T, memory_space Space, shape_type Input, class... Layers>
-struct chain_behind {
-  using type = activation_chain<T, Space, Input, Layers...>;
-};
-template <int Skipped, dtype T, memory_space Space, shape_type Input, class First, class... Rest>
-  requires(Skipped > 0)
-struct chain_behind<Skipped, T, Space, Input, First, Rest...> : chain_behind<Skipped - 1, T, Space, Input, Rest...> {};
-
-template <dtype T, memory_space Space, shape_type Input, class First, class... Rest>
-struct activation_chain<T, Space, Input, First, Rest...> {
-  /// Named first, so that compilers say within few lines that a layer does not fit.
-  using first_shape = decltype(std::declval<const First&>().output_shape(std::declval<const Input&>()));
-  using first_layers = joined_layers<T, Space, Input, First, Rest...>;
-  using output_shape = typename first_layers::output_shape;
-  static constexpr int taken = first_layers::count;
-  static constexpr bool is_last = taken == 1 + static_cast<int>(sizeof...(Rest));
-
-  first_layers first;
-  buffer<T, output_shape, Space> output, gradient;
-  typename chain_behind<taken - 1, T, Space, output_shape, Rest...>::type rest;
-
-  template <int I, class Network, class View>
-  auto forward(Network& net, const View& input) {
-    const auto layers = layers_from<I>(net);
-    const auto current = output.resize(apply_tuple(
-        [&](const auto*... layer) -> output_shape { return shape_through(input.shape(), *layer...); }, layers));
-    apply_tuple([&](auto*... layer) { first.forward(*layer..., input, current); }, layers);
-    return rest.template forward<I + taken>(net, current);
-  }
-  template <int I, class Network, class View, class Gradient, class Destination, class Done = ignored_layers>
-  void backward(Network& net, const View& input, const Gradient& last, const Destination& destination,
-                const Done& done = {}) {
-    const auto current = output.current();
-    const auto step = gradient.resize(current.shape());
-    if constexpr (is_last) step = last;
-    else rest.template backward<I + taken>(net, current, last, step, done);
-    apply_tuple([&](auto*... layer) { first.backward(*layer..., input, current, step, destination); },
-                layers_from<I>(net));
-    for (int layer = I + taken - 1; layer >= I; --layer) done(layer);
-  }
-
- private:
-  /// Where the layers are that are one statement, of which the first is the network's `I`th.
-  template <int I, class Network>
-  static auto layers_from(Network& net) {
-    return [&]<int... Next>(std::integer_sequence<int, Next...>) {
-      return make_tuple_of(&get<I + Next>(net.layers)...);
-    }(std::make_integer_sequence<int, taken>{});
-  }
-};
+}
 
 }  // namespace detail
-
-/// Of networks within networks.
-template <class... Layers, dtype T, memory_space Space, shape_type Input>
-struct layer_pass<sequential_network<Layers...>, T, Space, Input> {
-  detail::activation_chain<T, Space, Input, Layers...> chain;
-
-  template <class Network, class View, class Output>
-  void forward(Network& net, const View& input, const Output& output) {
-    output = chain.template forward<0>(net, input);
-  }
-  template <class Network, class View, class Output, class Gradient, class Destination>
-  void backward(Network& net, const View& input, const Output&, const Gradient& gradient,
-                const Destination& destination) {
-    chain.template backward<0>(net, input, gradient, destination);
-  }
-};
 
 /// Forward and backward passes of a network for inputs of shape `Input`; owns the activations between them.
 /// `Input` is checked against the layers at compile time; the batch may be dynamic and may vary.
@@ -253,19 +199,42 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   ///           images so is a max pool of 2 x 2
   /// throws    what a layer does; masks and running statistics are then as they were
   auto forward(const view<const T, Input, Space>& input) {
-    return attempt_forward(*network_, [&] { return chain_.template forward<0>(*network_, input); });
+    output_.reset();
+    attempt_forward(*network_, [&] {
+      apply_tuple([&](Layers&... layer) { output_.emplace(detail::call_watched<0>(notifier{this}, input, layer...)); },
+                  network_->layers);
+    });
+    return output_->memory();
   }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
   /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
   /// when the gradients of its parameters are there, while those of earlier layers are still to come.
   template <class Gradient, class Done = detail::ignored_layers>
-  void backward(const view<const T, Input, Space>& input, const Gradient& gradient, const Done& done = {}) {
-    chain_.template backward<0>(*network_, input, gradient, not_wanted{}, done);
+  void backward(const view<const T, Input, Space>&, const Gradient& gradient, const Done& done = {}) {
+    clear_gradients(*network_, false);
+    done_ = done, waiting_ = static_cast<int>(sizeof...(Layers));
+    output_->backward(gradient);
+    be_done(0);
   }
 
  private:
+  /// Says that the gradients of all layers from a number on are there.
+  struct notifier {
+    pass* whole;
+    void operator()(int layer) const { whole->be_done(layer); }
+  };
+  using output_type = decltype(detail::call_watched<0>(
+      std::declval<const notifier&>(), std::declval<const view<const T, Input, Space>&>(), std::declval<Layers&>()...));
+
+  /// The gradients of all layers from `layer` on are there.
+  void be_done(int layer) {
+    while (waiting_ > layer) done_(--waiting_);
+  }
+
   network_type* network_;
-  detail::activation_chain<T, Space, Input, Layers...> chain_;
+  std::optional<output_type> output_;
+  std::function<void(int)> done_;
+  int waiting_ = 0;  // layers whose gradients are to come
 };
 
 }  // namespace tenon::nn

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <string>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 #include <vector>
 
 namespace tenon::nn {
@@ -55,6 +55,9 @@ template <class Network>
 network_with_names<Network> with_names(Network& net, std::vector<std::pair<std::string, std::string>> names) {
   return {net, std::move(names)};
 }
+
+template <class Network>
+struct parameters_of<network_with_names<Network>> : parameters_of<Network> {};
 
 /// A parameter by name, its elements and their gradient in row-major order.
 template <dtype T, memory_space Space>

@@ -87,6 +87,7 @@ struct encoder_layer : detail::encoder_parts<Features, Heads, Hidden, Activation
   using parts = detail::encoder_parts<Features, Heads, Hidden, Activation, Settings, Space, T>;
   using network = typename parts::network;
   using space = Space;
+  using element = T;
   using input_shape = shape<dyn, dyn, Features>;  // of the input that a network of layers is checked with
   template <space_or_element To>
   using moved =
@@ -111,11 +112,5 @@ template <index Features, index Heads, index Hidden = 2048, class Activation = r
           transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
 using transformer_encoder_layer =
     encoder_layer<Features, Heads, Hidden, Activation, detail::transformer_settings_of<Options>, Space, T>;
-
-template <index Features, index Heads, index Hidden, class Activation, class Settings, memory_space Space, dtype T,
-          shape_type Input>
-struct layer_pass<encoder_layer<Features, Heads, Hidden, Activation, Settings, Space, T>, T, Space, Input>
-    : layer_pass<typename encoder_layer<Features, Heads, Hidden, Activation, Settings, Space, T>::network, T, Space,
-                 Input> {};
 
 }  // namespace tenon::nn

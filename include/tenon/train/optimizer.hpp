@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 #include <tenon/core/kept_number.hpp>
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 #include <tenon/train/sweep.hpp>
 
 namespace tenon::train {
@@ -128,6 +128,13 @@ class optimizer {
     initial_ = options_;
     make_rules<rule>();  // refuses options that make no sense
   }
+  /// The same, of the parameters of `net`, which outlives the optimizer and stays where it is: `step()` moves them.
+  template <nn::has_parameters Network>
+  explicit optimizer(Network& net, const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
+      : optimizer(options, std::move(groups)) {
+    own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
+            [&net](bool fills) { nn::clear_gradients(net, fills); }};
+  }
 
   /// The options of group `group`, from 1 on; of all other parameters is 0. They may change between steps.
   Options& options(int group = 0) { return options_.at(static_cast<std::size_t>(group)); }
@@ -152,11 +159,29 @@ class optimizer {
   /// Of gradients of a scaled loss, one launch more looks first whether all are finite, and says so in `scaled`; where
   /// one is not, the step does nothing and is not counted.
   /// throws    error for options that make no sense, shape_error when `net` is another network than before
-  template <class Network>
+  template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
     collect(net);
     move(scaled);
   }
+  /// Moves the parameters of the network that the optimizer was made with, along the gradients of all backward passes
+  /// since they were cleared. A parameter that none of them reached stays as it is.
+  /// throws    error when no parameter has a gradient, or there is no such network
+  void step(const scaled_gradients<T>& scaled = {}) { must_be_own(), own_.step(*this, scaled); }
+  /// A whole step: clears gradients, computes `loss()`, an expression without axes, and its gradients, and moves the
+  /// parameters. Returns the loss, which is waited for where it is read as a number.
+  /// example   const float loss = optimizer.step([&] { return mean(nn::cross_entropy(net(x), y)); });
+  template <class Loss>
+    requires std::invocable<const Loss&>
+  auto step(const Loss& loss) {
+    must_be_own(), own_.clear(false);
+    const auto value = backward(loss());
+    step();
+    return value;
+  }
+  /// Clears the gradients of the network that the optimizer was made with: they are zero, and backward passes begin
+  /// anew.
+  void zero_grad() { must_be_own(), own_.clear(true); }
   /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
   template <class Network, class Trained>
   void follow(Network& net, Trained& trained) {
@@ -224,6 +249,27 @@ class optimizer {
   }
 
  private:
+  /// What there is to do for the network that the optimizer was made with.
+  struct own_network {
+    std::function<void(optimizer&, const scaled_gradients<T>&)> step;
+    std::function<void(bool)> clear;
+  };
+  void must_be_own() const {
+    if (!own_.step) throw error("optimizer: this step needs a network: make it with one, optimizer(net, options)?");
+  }
+  template <class Network>
+  void step_own(Network& net, const scaled_gradients<T>& scaled) {
+    collect(net);
+    bool is_any = false;
+    std::size_t number = 0;
+    net.visit_parameters([&](const auto&, const auto& parameter) {
+      if (!parameter.has_gradient && rule::reads_gradient) memory_[number].gradient = nullptr;
+      is_any = is_any || parameter.has_gradient;
+      ++number;
+    });
+    if (!is_any) throw error("optimizer: no parameter has a gradient; call backward on a loss of this network first");
+    move(scaled);
+  }
   void move(const scaled_gradients<T>& scaled) {
     const device_of_parameters<Space> on_device(memory_);
     take_parameters();
@@ -324,6 +370,7 @@ class optimizer {
     }
     run_sweep<Space>(all);
   }
+  own_network own_;
   std::vector<Options> options_, initial_;
   std::vector<std::function<bool(const std::string&)>> takes_;
   gradient_clipping clipping_;
@@ -333,5 +380,11 @@ class optimizer {
   parameter_table<T, Space, Weight, follows> table_;
   std::vector<typename decltype(table_)::memory> memory_;
 };
+
+template <class Options, nn::has_parameters Network>
+optimizer(Network&, const Options&) -> optimizer<
+    Options, typename nn::parameters_of<Network>::space,
+    std::conditional_t<std::is_same_v<typename nn::parameters_of<Network>::element, double>, double, float>,
+    typename nn::parameters_of<Network>::element>;
 
 }  // namespace tenon::train

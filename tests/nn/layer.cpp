@@ -1,7 +1,7 @@
-// tests/nn/module.cpp: parameters, checks of inputs, and buffers that are used again.
+// tests/nn/layer.cpp: parameters, and checks of inputs.
 // What every layer relies on.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/nn/module.hpp>
+#include <tenon/nn/layer.hpp>
 
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
@@ -17,7 +17,7 @@ struct layer {
 };
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient", "[module]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient", "[layer]", tenon_test::spaces) {
   auto made = nn::uniform_parameter<float, tenon::host>(shape<2, 3>{}, 4, 0.5f);
   made.gradient = 7.0f;
   const auto moved = made.to<TestType>();
@@ -26,7 +26,7 @@ TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient"
   for (const double each : tenon_test::numbers_of(made.value)) CHECK(std::fabs(each) <= 0.5);
 }
 
-TEMPLATE_LIST_TEST_CASE("parameters become those of another type of elements", "[module]", tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("parameters become those of another type of elements", "[layer]", tenon_test::spaces) {
   const auto made = nn::uniform_parameter<float, TestType>(rank<2>(5, 7), 4, 3.0f);
   const auto rounded = made.template to<tenon::half>();
   const auto wide = rounded.template to<double>();
@@ -45,26 +45,15 @@ TEMPLATE_LIST_TEST_CASE("parameters become those of another type of elements", "
   CHECK(narrow.value.shape() == rank<2>(0, 7));
 }
 
-TEST_CASE("the default bound is one over the root of the fan in", "[module]") { CHECK(nn::default_bound(16) == 0.25f); }
+TEST_CASE("the default bound is one over the root of the fan in", "[layer]") { CHECK(nn::default_bound(16) == 0.25f); }
 
-TEST_CASE("inputs of other extents are refused by name, axis and extents", "[module]") {
+TEST_CASE("inputs of other extents are refused by name, axis and extents", "[layer]") {
   nn::check_input<layer, 1, 5>(rank<2>(3, 5));
   CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::check_input<layer, 1, 5>(rank<2>(3, 6)); }) ==
         "layer: axis 1: extent 6, expected 5 (input [3, 6])");
 }
 
-TEMPLATE_LIST_TEST_CASE("a buffer keeps its memory while it is large enough", "[module]", tenon_test::spaces) {
-  nn::buffer<float, rank<2>, TestType> buffer;
-  const auto large = buffer.resize(rank<2>(4, 6));
-  const auto small = buffer.resize(rank<2>(3, 5));
-  CHECK(small.data() == large.data());
-  CHECK(small.shape() == rank<2>(3, 5));
-  CHECK(buffer.current().shape() == rank<2>(3, 5));
-  CHECK(buffer.resize(rank<2>(4, 6)).data() == large.data());
-  CHECK(buffer.resize(rank<2>(40, 6)).shape() == rank<2>(40, 6));
-}
-
-TEST_CASE("layers without parameters are the same in every space", "[module]") {
+TEST_CASE("layers without parameters are the same in every space", "[layer]") {
   STATIC_REQUIRE(std::is_same_v<decltype(nn::layer_moved<tenon::emulated>(nn::stateless{})), nn::stateless>);
   STATIC_REQUIRE(nn::is_wanted<int>);
   STATIC_REQUIRE(!nn::is_wanted<nn::not_wanted>);

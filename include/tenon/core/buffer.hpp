@@ -1,0 +1,31 @@
+// tenon/core/buffer.hpp: memory that is used again while extents change within it.
+// What repeats for every batch allocates nothing so, once the largest batch has been seen.
+// Floor 1: may include base, core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/core/storage.hpp>
+#include <tenon/core/view.hpp>
+
+namespace tenon {
+
+/// Elements that keep their memory while their extents change within it: activations of varying batches.
+template <dtype T, shape_type Shape, memory_space Space>
+class buffer {
+ public:
+  /// The elements under `shape`; memory grows when it has to, and then the elements are lost.
+  view<T, Shape, Space> resize(const Shape& shape) {
+    if (shape.count() > memory_.count()) memory_ = storage<T, Space>(shape.count());
+    shape_ = shape;
+    return current();
+  }
+  view<T, Shape, Space> current() { return {memory_.data(), shape_}; }
+  /// How many elements there is memory for.
+  index capacity() const { return memory_.count(); }
+
+ private:
+  storage<T, Space> memory_;
+  Shape shape_{};
+};
+
+}  // namespace tenon

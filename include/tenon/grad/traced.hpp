@@ -1,0 +1,347 @@
+// tenon/grad/traced.hpp: values that remember how they came about: gradients of loops, branches and recursion.
+// Each statement has its gradients by the rules of expressions, the last one first.
+// Floor 6: may include base, core, expr, plan, evaluate, grad.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <tenon/grad/gradient.hpp>
+#include <tenon/grad/named_leaves.hpp>
+#include <tenon/grad/trace_step.hpp>
+
+namespace tenon {
+
+/// The owner of a leaf that gradients flow through: what made its value.
+template <class T, class Shape, class Space>
+struct made_by {
+  detail::step_link<detail::value_step<T, Shape, Space>> step;
+};
+/// The same, with a name within one statement.
+template <class T, class Shape, class Space, int Name>
+struct made_by_named {
+  detail::value_step<T, Shape, Space>* step;
+};
+
+/// What a traced value is within expressions.
+template <class T, class Shape, class Space>
+using traced_leaf = leaf<T, Shape, Space, made_by<T, Shape, Space>>;
+
+namespace detail {
+
+template <class T, class Shape, class Space>
+inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = (1 << 30) - 1;
+template <class T, class Shape, class Space, int Name>
+inline constexpr int variable_of_node<leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>> = Name;
+
+template <class Node>
+inline constexpr bool is_traced_leaf = false;
+template <class T, class Shape, class Space>
+inline constexpr bool is_traced_leaf<traced_leaf<T, Shape, Space>> = true;
+
+/// Names the traced leaves of a statement.
+struct name_traced_leaves {
+  template <int, class Leaf>
+  static const Leaf& named(const Leaf& node) {
+    return node;
+  }
+  template <int Name, class T, class Shape, class Space>
+  static auto named(const traced_leaf<T, Shape, Space>& node) {
+    return leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>{node.elements, {node.owner.step.get()}};
+  }
+};
+
+/// Calls `visitor(leaf)` for every traced leaf of an expression.
+template <class Node, class Visitor>
+void visit_traced_leaves(const Node& node, const Visitor& visitor) {
+  if constexpr (is_traced_leaf<Node>) {
+    visitor(node);
+  } else if constexpr (decltype(Node::operands)::count != 0) {
+    apply_tuple([&](const auto&... operands) { (visit_traced_leaves(operands, visitor), ...); }, node.operands);
+  }
+}
+
+/// A statement: one expression, whose value is kept under a shape that may know less of its extents, or more.
+template <class Node, class Shape>
+struct statement_step : value_step<typename Node::element, Shape, concrete_space<typename Node::space>> {
+  std::optional<Node> node;
+
+  void run(const Node& expression, const Shape& shape) {
+    this->memory.resize(shape) = expression;
+    visit_traced_leaves(expression, [&](const auto& each) { this->add_input(each.owner.step.get()); });
+    if (this->needs_gradient) node.emplace(expression);
+  }
+  void pull_back() override {
+    const auto named = with_named_leaves<name_traced_leaves>(*node);
+    using named_type = std::remove_const_t<decltype(named)>;
+    const auto seed = as_node(this->gradient.current());
+    visit_named_leaves(named, [&]<int Name>(constant<Name>, const auto& each) {
+      if constexpr (depends_on<Name, named_type>) {
+        auto& input = *each.owner.step;
+        if (input.needs_gradient) input.add_gradient(each.shape(), gradient_of_variable(named, each, seed));
+      }
+    });
+  }
+  void let_go() override {
+    node.reset();
+    recycle(*this);
+  }
+};
+
+/// A tensor of the caller's that gradients are wanted of.
+template <class T, class Shape, class Space>
+struct variable_step : value_step<T, Shape, Space> {
+  tensor<T, Shape, Space> own;
+  tensor<T, Shape, Space>* kept = &own;  ///< where the gradient stays
+  bool own_flag = false;
+  bool* is_kept = &own_flag;  ///< whether further passes add to it
+
+  bool is_variable() const override { return true; }
+  void take_gradient() override {
+    const auto found = this->gradient.current();
+    if (*is_kept) *kept = *kept + found;
+    else set(found.shape(), found);
+  }
+  /// Begins anew.
+  template <class Value>
+  void set(const Shape& shape, const Value& value) {
+    if (kept->shape() == shape && kept->data() != nullptr) *kept = value;
+    else *kept = tensor<T, Shape, Space>(value);
+    *is_kept = true;
+  }
+  void let_go() override {
+    kept = &own, is_kept = &own_flag, own_flag = false;
+    recycle(*this);
+  }
+};
+
+}  // namespace detail
+
+/// A value that gradients flow through: what a traced statement or a layer made, or a variable. It is an operand of
+/// expressions, like a tensor, and a number where it has no axes. Copies name the same value; assigned to, it names
+/// another one, so that a loop can carry it. It remembers what it was made of until the last copy is gone.
+///
+/// Tensors that a traced expression reads must live, and keep their elements, until `backward`; those that are moved
+/// into it live with it. A value and all that it was made of belong to one thread.
+/// cost      a statement, whose value is kept in memory that later statements of the same type use again: a loop that
+///           does the same again allocates nothing from its second turn on. `backward` is a statement for each use of a
+///           value in one
+/// example   auto w = variable(weight);
+///           traced h = matmul(x, w);
+///           while (float(max(abs(h))) > 1) h = tanh(matmul(h, w));  // one type, so h can be assigned
+///           traced loss = mean(square(h - t));
+///           loss.backward();
+///           weight = weight - 0.1f * w.gradient();
+template <dtype T, shape_type Shape, memory_space Space = host>
+class traced : public traced_leaf<T, Shape, Space> {
+ public:
+  using leaf_type = traced_leaf<T, Shape, Space>;
+
+  traced(const leaf_type& node) : leaf_type(node) {}
+  traced(const traced&) = default;
+  traced& operator=(const traced& other) {
+    return this == &other ? *this : replaced_by(other);  // a view's own assignment writes its elements
+  }
+  /// Evaluates an expression, and remembers it where one of its operands is traced.
+  template <tensor_operand Operand>
+    requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
+  traced(Operand&& operand) : leaf_type(traced_leaf_of(as_node(std::forward<Operand>(operand)))) {}
+  template <tensor_operand Operand>
+    requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
+  traced& operator=(Operand&& operand) {
+    return replaced_by(traced(std::forward<Operand>(operand)));
+  }
+
+  index extent(int axis) const { return this->shape().extent(axis); }
+  index size() const { return this->shape().count(); }
+  const T* data() const { return this->elements.data(); }
+  /// The memory of the value, which statements before it no longer read.
+  view<T, Shape, Space> memory() const { return {const_cast<T*>(data()), this->shape()}; }
+
+  /// Adds to the gradient of every variable and parameter that this value, which has no axes, was made of.
+  void backward() const {
+    detail::must_be_without_axes<leaf_type>();
+    backward(constants(Shape{}, T(1.0f)));
+  }
+  /// The same from the gradient of this value. A pass that fails leaves the gradients of variables as they were.
+  /// throws    shape_error when the gradient has other extents than the value
+  template <tensor_operand Seed>
+  void backward(const Seed& seed) const {
+    auto& last = *this->owner.step;
+    last.gradient.resize(this->shape()) = broadcast_to(as_node(seed), this->shape());
+    detail::run_backward(last);
+  }
+  /// What all backward passes left for a variable; zeros where none did.
+  /// throws    error for a value that is no variable
+  const tensor<T, Shape, Space>& gradient() const {
+    auto& made = *this->owner.step;
+    if (!made.is_variable()) throw error("traced: gradients are kept of variables only; make one of this value?");
+    auto& step = static_cast<detail::variable_step<T, Shape, Space>&>(made);
+    if (!*step.is_kept) step.set(this->shape(), constants(this->shape(), T(0.0f)));
+    return *step.kept;
+  }
+  /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
+  traced detached() const {
+    auto& step = detail::taken_step<detail::statement_step<leaf_type, Shape>>(this->shape().count());
+    const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+    step.memory.resize(this->shape()) = this->elements;
+    return leaf_type{step.memory.current(), {link}};
+  }
+
+ private:
+  traced& replaced_by(const traced& other) {
+    const traced copy = other;  // which may be all that keeps it
+    std::destroy_at(this);
+    return *std::construct_at(this, copy);
+  }
+  template <class Node>
+  static leaf_type traced_leaf_of(const Node& node) {
+    if constexpr (std::is_same_v<Node, leaf_type>) {
+      return node;
+    } else {
+      const Shape shape(node.shape());
+      auto& step = detail::taken_step<detail::statement_step<Node, Shape>>(shape.count());
+      const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+      step.run(node, shape);
+      return {step.memory.current(), {link}};
+    }
+  }
+};
+template <tensor_operand Operand>
+traced(Operand&&) -> traced<typename node_of<Operand>::element, typename node_of<Operand>::shape_type,
+                            detail::concrete_space<typename node_of<Operand>::space>>;
+
+template <class T, class Shape, class Space>
+const traced_leaf<T, Shape, Space>& as_node(const traced<T, Shape, Space>& value) {
+  return value;
+}
+
+namespace detail {
+
+template <class T, class Shape, class Space, class Owner>
+auto& new_variable(const leaf<T, Shape, Space, Owner>& elements) {
+  static_assert(is_floating<T> || must_hold<T>, "tenon: a variable has floating elements");
+  auto& step = taken_step<variable_step<T, Shape, Space>>(elements.shape().count());
+  step.needs_gradient = true;
+  return step;
+}
+template <class T, class Shape, class Space, class Owner>
+traced<T, Shape, Space> named_variable(const leaf<T, Shape, Space, Owner>& elements,
+                                       variable_step<T, Shape, Space>& step) {
+  return traced_leaf<T, Shape, Space>{elements.elements, {step_link<value_step<T, Shape, Space>>(&step)}};
+}
+
+}  // namespace detail
+
+/// A tensor or view that gradients are wanted of: `gradient()` is what backward passes leave. It must outlive what is
+/// made of it, and keep its elements until `backward`.
+template <tensor_operand Tensor>
+auto variable(const Tensor& elements) {
+  const auto node = as_node(elements);
+  return detail::named_variable(node, detail::new_variable(node));
+}
+/// The same; the gradient stays in `gradient`, which backward passes add to where `is_kept` says so, else begin anew.
+/// Both outlive the variable.
+template <tensor_operand Tensor, class T, class Shape, class Space>
+auto variable(const Tensor& elements, tensor<T, Shape, Space>& gradient, bool& is_kept) {
+  const auto node = as_node(elements);
+  auto& step = detail::new_variable(node);
+  const auto named = detail::named_variable(node, step);
+  step.kept = &gradient, step.is_kept = &is_kept;
+  return named;
+}
+
+/// Traces an expression without axes, and adds its share to the gradients of all that it was made of. Returns its
+/// value.
+/// example   const float loss = backward(mean(square(net(x) - y)));
+template <tensor_operand Operand>
+auto backward(Operand&& operand) {
+  const traced value(std::forward<Operand>(operand));
+  value.backward();
+  return value;
+}
+
+namespace detail {
+
+/// A value as it is, and a function that is called on the way back.
+template <class T, class Shape, class Space, class Function>
+struct watched_step : value_step<T, Shape, Space> {
+  std::optional<traced_leaf<T, Shape, Space>> value;
+  std::optional<Function> function;
+
+  void pull_back() override {
+    if constexpr (std::is_invocable_v<Function&>) (*function)();
+    else (*function)(this->gradient.current());
+    value->owner.step->take_over(value->shape(), this->gradient);
+  }
+  void let_go() override {
+    value.reset(), function.reset();
+    recycle(*this);
+  }
+};
+
+}  // namespace detail
+
+/// The same value; a backward pass calls `function(gradient)`, or `function()`, when it has the value's gradient, a view
+/// whose elements may be changed, and goes on behind it.
+/// example   h = on_gradient(h, [](const auto& gradient) { std::cout << float(max(abs(gradient))) << "\n"; });
+template <class T, class Shape, class Space, class Function>
+traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const Function& function) {
+  auto& step = detail::taken_step<detail::watched_step<T, Shape, Space, Function>>(0);
+  const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+  step.add_input(value.owner.step.get());
+  step.value.emplace(value);
+  if (step.needs_gradient) step.function.emplace(function);
+  return traced_leaf<T, Shape, Space>{value.elements, {link}};
+}
+
+namespace detail {
+
+/// A function that runs again for its gradient.
+template <class Result, class Function, class... Leaves>
+struct checkpoint_step : Result {
+  std::optional<Function> function;
+  std::optional<tuple<Leaves...>> inputs;
+
+  void pull_back() override {
+    const auto variables =
+        apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.elements)...); }, *inputs);
+    const auto run_again = [&](const auto&... each) { return traced(function.value()(each...)); };
+    apply_tuple(run_again, variables).backward(this->gradient.current());
+    for_each_index<static_cast<int>(sizeof...(Leaves))>([&](auto i) {
+      const auto& input = get<i.value>(*inputs);
+      if (input.owner.step->needs_gradient) {
+        input.owner.step->add_gradient(input.shape(), as_node(get<i.value>(variables).gradient()));
+      }
+    });
+  }
+  void let_go() override {
+    function.reset(), inputs.reset();
+    recycle(*this);
+  }
+};
+
+}  // namespace detail
+
+/// What `function(inputs...)` makes, as one step of which only the result is kept: `backward` calls the function again.
+/// The inputs are traced values; the function does the same whenever it is called with the same ones.
+/// example   h = checkpoint([&](const auto& x) { return block(x); }, h);
+template <class Function, class... Inputs>
+auto checkpoint(const Function& function, const Inputs&... inputs) {
+  const auto made = [&] {
+    const no_grad apart;
+    return traced(function(inputs...));
+  }();
+  using leaf_type = typename decltype(made)::leaf_type;
+  using result =
+      detail::value_step<typename leaf_type::element, typename leaf_type::shape_type, typename leaf_type::space>;
+  using step_type = detail::checkpoint_step<result, Function, node_of<const Inputs&>...>;
+  auto& step = detail::taken_step<step_type>(made.size());
+  const detail::step_link<result> link(&step);
+  step.memory.resize(made.shape()) = made;
+  (step.add_input(inputs.owner.step.get()), ...);
+  step.needs_gradient = detail::is_tracing;
+  if (step.needs_gradient) step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
+  return traced(leaf_type{step.memory.current(), {link}});
+}
+
+}  // namespace tenon

@@ -1,0 +1,195 @@
+// tenon/nn/layer.hpp: what a layer is, and its parameters.
+// A layer turns an input into an expression (`forward`) and an output's gradient into the input's (`backward`).
+// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/core/buffer.hpp>
+#include <tenon/expr/random.hpp>
+#include <tenon/expressions.hpp>
+#include <tenon/nn/forward_attempt.hpp>
+
+namespace tenon::nn {
+
+/// What `to` moves layers and networks to: another memory space, or another floating type of elements.
+template <class To>
+concept space_or_element = memory_space<To> || (dtype<To> && is_floating<To>);
+template <space_or_element To, memory_space Space>
+using space_after = std::conditional_t<memory_space<To>, To, Space>;
+template <space_or_element To, dtype T>
+using element_after = std::conditional_t<memory_space<To>, T, To>;
+
+/// The tensor, copied to another space or element type.
+/// accuracy  elements are rounded to the nearest of another type
+template <space_or_element To, dtype T, shape_type Shape, memory_space Space>
+tensor<element_after<To, T>, Shape, space_after<To, Space>> moved_to(const tensor<T, Shape, Space>& value) {
+  if constexpr (memory_space<To>) return value.template to<To>();
+  else if (value.data() == nullptr) return tensor<To, Shape, Space>(value.shape());
+  else return tensor<To, Shape, Space>(cast<To>(value));
+}
+
+/// A trained tensor and the gradient that backward passes left for it. In an expression it stands for its value, and
+/// gradients flow to it.
+/// example   nn::parameter<float, shape<64>> scale; ... auto forward(const auto& x) { return x * scale; }
+template <dtype T, shape_type Shape, memory_space Space = host>
+struct parameter {
+  using kind = leaf_kind;
+  using element = T;
+  using space = Space;
+  using shape_type = Shape;
+  static constexpr tuple<> operands{};
+
+  tensor<T, Shape, Space> value{};
+  tensor<T, Shape, Space> gradient{};
+  bool has_gradient = false;  ///< whether `backward` adds to the gradient; else it begins anew
+
+  const Shape& shape() const { return value.shape(); }
+
+  template <space_or_element To>
+  parameter<element_after<To, T>, Shape, space_after<To, Space>> to() const {
+    return {moved_to<To>(value), moved_to<To>(gradient), has_gradient};
+  }
+};
+
+/// A parameter drawn uniformly from [-bound, bound), its gradient zero.
+template <dtype T, memory_space Space, shape_type Shape>
+parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t seed, float bound) {
+  return {tensor<T, Shape, Space>(uniform<T>(shape, seed, -bound, bound)), zeros<T, Space>(shape)};
+}
+
+/// The bound of PyTorch's default initialisation of linear and convolution layers: 1 / sqrt(fan in).
+/// source    He and others 2015 with a = sqrt(5), as torch.nn.Linear and torch.nn.Conv2d do
+inline float default_bound(index fan_in) { return 1.0f / std::sqrt(static_cast<float>(fan_in)); }
+
+/// A row of one value for each channel, so that it repeats over [batch, channels, ...] of `Rank` axes.
+template <int Rank, class Row>
+auto over_channels(const Row& row) {
+  if constexpr (Rank <= 2) return as_node(row);
+  else return over_channels<Rank - 1>(new_axis<-1>(row));
+}
+
+/// Facts that compile-time messages carry.
+template <index Extent>
+struct input_has;
+template <index Extent>
+struct layer_takes;
+
+/// Checks that axis `Axis` of an input has the extent that a layer takes, at compile time where both are static;
+/// `expected` is what a layer of run-time extents takes.
+/// throws    shape_error naming layer, axis and both extents
+template <class Layer, int Axis, index Taken, shape_type Input>
+constexpr auto check_input(const Input& input,
+                           index expected = Taken) {  // auto: compilers read it here, before a layer's products
+  constexpr index given = Input::static_extent(Axis);
+  static_assert(given == dyn || Taken == dyn || given == Taken ||
+                    must_hold<Layer, at_axis<Axis>, input_has<given>, layer_takes<Taken>>,
+                "tenon: this layer does not fit its input; the extents must be equal");
+  if (input.extent(Axis) != expected) {
+    throw shape_error(compose_text(Layer::name, ": axis ", Axis, ": extent ", input.extent(Axis), ", expected ",
+                                   expected, " (input ", input.to_array(), ")"));
+  }
+}
+
+namespace detail {
+/// A size of the constructor agrees with that of the type, `dyn` with any.
+template <class Layer>
+void check_size(const char* what, index given, index known) {
+  if (known == dyn || known == given) return;
+  throw shape_error(compose_text(Layer::name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
+}
+}  // namespace detail
+
+/// Checks the rank of an input.
+template <class Layer, int Taken, shape_type Input>
+consteval void check_rank() {
+  static_assert(Input::rank == Taken || must_hold<Layer, constant<Input::rank>, constant<Taken>>,
+                "tenon: this layer takes inputs of another rank");
+}
+
+/// Stands for a gradient that nobody asks for: that of a network's input.
+struct not_wanted {};
+template <class Destination>
+inline constexpr bool is_wanted = !std::is_same_v<Destination, not_wanted>;
+
+/// Base of layers without parameters; they fit every memory space.
+struct stateless {
+  void initialise(std::uint64_t) {}
+  template <class Visitor>
+  void visit_parameters(Visitor&&) {}
+};
+
+/// Calls a layer with operands; call.hpp and recurrent_call.hpp give the definitions.
+template <class Layer, class... Operands>
+struct layer_caller {
+  static_assert(must_hold<Layer>, "tenon: to call a layer like a function include <tenon/tenon.hpp>");
+};
+
+/// Base of layers: what makes them functions.
+/// example   const auto y = head(relu(hidden(x)));
+template <class Layer>
+struct callable {
+  template <class... Operands>
+  auto operator()(Operands&&... operands) {
+    return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
+  }
+  /// Of layers without parameters, which may be constants.
+  template <class... Operands>
+  auto operator()(Operands&&... operands) const {
+    static_assert(std::is_base_of_v<stateless, Layer> || must_hold<Layer>,
+                  "tenon: a layer with parameters is called by a name that is not const; gradients are left in it");
+    Layer copy = static_cast<const Layer&>(*this);
+    return copy(std::forward<Operands>(operands)...);
+  }
+};
+
+/// A layer or network whose parameters can be visited.
+template <class Network>
+concept has_parameters = requires(Network& net) { net.visit_parameters([](const auto&, auto&) {}); };
+
+/// Lets backward passes begin the gradients of all parameters anew; `fills` sets them to zero, too.
+template <has_parameters Network>
+void clear_gradients(Network& net, bool fills = true) {
+  net.visit_parameters([&](const auto&, auto& parameter) {
+    parameter.has_gradient = false;
+    if (fills && !parameter.gradient.is_empty()) parameter.gradient = 0;
+  });
+}
+
+/// Where the parameters of a layer or network lie, and what their elements are: `space` and `element` of the first
+/// part that has some.
+template <class Part>
+struct parameters_of {};
+template <dtype T, shape_type Shape, memory_space Space>
+struct parameters_of<parameter<T, Shape, Space>> {
+  using space = Space;
+  using element = T;
+};
+template <class Layer>
+  requires requires {
+    typename Layer::space;
+    typename Layer::element;
+  }
+struct parameters_of<Layer> {
+  using space = typename Layer::space;
+  using element = typename Layer::element;
+};
+template <class... Parts>
+struct first_parameters_of {};
+template <class First, class... Rest>
+struct first_parameters_of<First, Rest...> : first_parameters_of<Rest...> {};
+template <class First, class... Rest>
+  requires requires { typename parameters_of<First>::space; }
+struct first_parameters_of<First, Rest...> : parameters_of<First> {};
+
+/// A layer with its parameters and buffers copied to another memory space, or as another type of elements. Layers say
+/// what they are then by `moved<To>`.
+template <space_or_element To, class Layer>
+auto layer_moved(const Layer& layer) {
+  if constexpr (std::is_base_of_v<stateless, Layer>) {
+    return layer;
+  } else {
+    return layer.template to<To>();
+  }
+}
+
+}  // namespace tenon::nn

@@ -1,0 +1,143 @@
+// tenon/nn/members.hpp: the members of a struct, and their names, from its type alone.
+// Networks are structs whose members are layers: nobody lists them a second time.
+// Floor 7: may include base.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <tenon/base/tuple.hpp>
+#include <type_traits>
+
+namespace tenon::nn {
+
+namespace detail {
+
+/// Stands for the initialiser of any member.
+struct any_member {
+  template <class Member>
+  operator Member() const;
+};
+template <class Struct, class... Members>
+concept initialised_by = requires { Struct{Members{}...}; };
+
+/// How many initialisers a struct takes at most: one for its base, and one for each member.
+template <class Struct, class... Members>
+consteval int initialiser_count() {
+  if constexpr (initialised_by<Struct, Members..., any_member>) {
+    return initialiser_count<Struct, Members..., any_member>();
+  } else {
+    return static_cast<int>(sizeof...(Members));
+  }
+}
+/// How many members a struct with one empty base has.
+template <class Struct>
+inline constexpr int member_count = initialiser_count<Struct>() - 1;
+
+/// The greatest number of members that are found.
+inline constexpr int most_members = 16;
+
+}  // namespace detail
+
+/// Pointers to all members of a struct with one empty base: `member_pointers(net)`.
+/// source    Polukhin 2016 (Boost.PFR): initialisers are counted, then a structured binding names the members
+template <class Struct>
+constexpr auto member_pointers(Struct& all) {
+  using plain = std::remove_const_t<Struct>;
+  static_assert(std::is_aggregate_v<plain> || must_hold<plain>,
+                "tenon: a module is a struct without constructors whose layers are public members");
+  constexpr int count = detail::member_count<plain>;
+  static_assert(count <= detail::most_members || must_hold<plain, constant<count>>,
+                "tenon: a module has at most 16 members; put some of them into a module of their own");
+  const auto pointers = [](auto&... member) { return make_tuple_of(&member...); };
+  if constexpr (count == 1) {
+    auto& [a] = all;
+    return pointers(a);
+  } else if constexpr (count == 2) {
+    auto& [a, b] = all;
+    return pointers(a, b);
+  } else if constexpr (count == 3) {
+    auto& [a, b, c] = all;
+    return pointers(a, b, c);
+  } else if constexpr (count == 4) {
+    auto& [a, b, c, d] = all;
+    return pointers(a, b, c, d);
+  } else if constexpr (count == 5) {
+    auto& [a, b, c, d, e] = all;
+    return pointers(a, b, c, d, e);
+  } else if constexpr (count == 6) {
+    auto& [a, b, c, d, e, f] = all;
+    return pointers(a, b, c, d, e, f);
+  } else if constexpr (count == 7) {
+    auto& [a, b, c, d, e, f, g] = all;
+    return pointers(a, b, c, d, e, f, g);
+  } else if constexpr (count == 8) {
+    auto& [a, b, c, d, e, f, g, h] = all;
+    return pointers(a, b, c, d, e, f, g, h);
+  } else if constexpr (count == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = all;
+    return pointers(a, b, c, d, e, f, g, h, i);
+  } else if constexpr (count == 10) {
+    auto& [a, b, c, d, e, f, g, h, i, j] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j);
+  } else if constexpr (count == 11) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j, k);
+  } else if constexpr (count == 12) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else if constexpr (count == 13) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } else if constexpr (count == 14) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  } else if constexpr (count == 15) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  } else if constexpr (count == 16) {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = all;
+    return pointers(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
+  } else {
+    return tuple<>{};
+  }
+}
+
+namespace detail {
+
+/// An object that is never made: pointers to its members carry their names.
+template <class Struct>
+union unmade {
+  char nothing;
+  Struct value;
+  constexpr unmade() : nothing() {}
+  constexpr ~unmade() {}
+};
+template <class Struct>
+inline unmade<Struct> unmade_object;
+
+template <auto Pointer>
+constexpr std::string_view text_of_pointer() {
+  return __PRETTY_FUNCTION__;
+}
+/// The last identifier of a text that stands before a bracket or a semicolon: "... = (& x.net::head)]".
+constexpr std::string_view last_identifier(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  text = text.substr(0, text.find(';'));
+  while (!text.empty() && !is_letter(text.back())) text.remove_suffix(1);
+  std::size_t begin = text.size();
+  while (begin > 0 && is_letter(text[begin - 1])) --begin;
+  return text.substr(begin);
+}
+
+}  // namespace detail
+
+/// The name of member `I` of a struct with one empty base.
+template <class Struct, int I>
+constexpr std::string_view member_name() {
+  constexpr auto pointer = get<I>(member_pointers(detail::unmade_object<Struct>.value));
+  return detail::last_identifier(detail::text_of_pointer<pointer>());
+}
+
+}  // namespace tenon::nn
