@@ -50,6 +50,7 @@
 #include <tenon/expr/views/repeat.hpp>
 #include <tenon/expr/views/reshape.hpp>
 #include <tenon/expr/views/roll.hpp>
+#include <tenon/expr/views/select.hpp>
 #include <tenon/expr/views/split.hpp>
 #include <tenon/expr/views/take.hpp>
 #include <tenon/expr/views/triangle.hpp>

@@ -7,20 +7,22 @@
 #include <tenon/grad/traced.hpp>
 #include <tenon/nn/call_step.hpp>
 
-namespace tenon::nn {
-
-template <class Op, int Arguments>
-struct activation;
+namespace tenon {
 
 template <dtype T, shape_type Shape, memory_space Space>
-traced_leaf<T, Shape, Space> as_node(parameter<T, Shape, Space>& weight) {
+traced_leaf<T, Shape, Space> as_node(nn::parameter<T, Shape, Space>& weight) {
   return tenon::variable(weight.value, weight.gradient, weight.has_gradient);
 }
 template <dtype T, shape_type Shape, memory_space Space>
-traced_leaf<T, Shape, Space> as_node(const parameter<T, Shape, Space>&) {
-  static_assert(must_hold<parameter<T, Shape, Space>>,
+traced_leaf<T, Shape, Space> as_node(const nn::parameter<T, Shape, Space>&) {
+  static_assert(must_hold<nn::parameter<T, Shape, Space>>,
                 "tenon: gradients are left in a parameter, so it is not const here; make forward a member that is not");
 }
+
+namespace nn {
+
+template <class Op, int Arguments>
+struct activation;
 
 /// A call of layers, one within the other, that has not run yet: an operand of expressions, whose value is computed
 /// when it is first used. Layers with parameters must outlive it.
@@ -69,10 +71,14 @@ class layer_call {
   mutable std::optional<value_type> value_;
 };
 
+}  // namespace nn
+
 template <class Input, class... Layers>
-auto as_node(const layer_call<Input, Layers...>& call) {
+auto as_node(const nn::layer_call<Input, Layers...>& call) {
   return as_node(call.value());
 }
+
+namespace nn {
 
 namespace detail {
 
@@ -178,4 +184,6 @@ auto call_all(Operand&& operand, tuple<Layers...>& layers) {
 
 }  // namespace detail
 
-}  // namespace tenon::nn
+}  // namespace nn
+
+}  // namespace tenon

@@ -44,7 +44,7 @@ struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, W
   using result_type = tensor<T, shape<dyn, Width>, Space>;
   embedding_bag_options options;
 
-  explicit embedding_bag(const embedding_bag_options& given = {}) : table(of_table(given)), options(given) {}
+  embedding_bag(const embedding_bag_options& given = {}) : table(of_table(given)), options(given) {}
   embedding_bag(index count, index width, const embedding_bag_options& given = {})
       : table(shape<Count, Width>(count, width), of_table(given)), options(given) {}
   /// The sizes and options of a layer in another memory space or of other elements.

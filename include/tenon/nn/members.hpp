@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string_view>
+#include <tenon/base/error.hpp>
 #include <tenon/base/tuple.hpp>
 #include <type_traits>
 
@@ -46,6 +47,8 @@ constexpr auto member_pointers(Struct& all) {
   static_assert(std::is_aggregate_v<plain> || must_hold<plain>,
                 "tenon: a module is a struct without constructors whose layers are public members");
   constexpr int count = detail::member_count<plain>;
+  static_assert(count >= 0 || must_hold<plain>,
+                "tenon: a member of this module cannot be made from {}; give it a value where it is declared");
   static_assert(count <= detail::most_members || must_hold<plain, constant<count>>,
                 "tenon: a module has at most 16 members; put some of them into a module of their own");
   const auto pointers = [](auto&... member) { return make_tuple_of(&member...); };

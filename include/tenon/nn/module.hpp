@@ -125,7 +125,8 @@ struct module {
   template <space_or_element To>
   auto to() const {
     typename detail::moved_module<To, Derived>::type copy;
-    const auto from = member_pointers(static_cast<const Derived&>(*this)), into = member_pointers(copy);
+    const auto from = member_pointers(static_cast<const Derived&>(*this));
+    const auto into = member_pointers(copy);
     for_each_index<decltype(from)::count>([&](auto i) { move_member<To>(*get<i.value>(from), *get<i.value>(into)); });
     return copy;
   }

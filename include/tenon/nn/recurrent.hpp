@@ -65,7 +65,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   /// Draws dropout's zeros, together with the number of the call.
   std::uint64_t dropout_seed = 0;
 
-  explicit recurrent(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
+  recurrent(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
     static_assert((Input != dyn && Hidden != dyn) || must_hold<constant<Input>, constant<Hidden>>,
                   "tenon: sizes that the type does not know are given to the constructor: (input, hidden, options)");
   }

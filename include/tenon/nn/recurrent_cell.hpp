@@ -60,7 +60,7 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   template <space_or_element To>
   using moved = recurrent_cell<Gates, Input, Hidden, space_after<To, Space>, element_after<To, T>>;
 
-  explicit recurrent_cell(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
+  recurrent_cell(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
     static_assert((Input != dyn && Hidden != dyn) || must_hold<constant<Input>, constant<Hidden>>,
                   "tenon: sizes that the type does not know are given to the constructor: (input, hidden, options)");
     check();

@@ -1,0 +1,53 @@
+// tests/expr/views/select.cpp: one position of an axis, against loops.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/expr/views/select.hpp>
+
+#include <tenon/expressions.hpp>
+#include <tenon/grad/gradient.hpp>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+#include "support/gradient.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
+
+using tenon::axis;
+using tenon::dyn;
+using tenon::rank;
+using tenon::shape;
+using tenon_test::numbers_of;
+
+TEMPLATE_LIST_TEST_CASE("positions from the front and from the back", "[select]", tenon_test::spaces) {
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::arange<float>(24));
+  const auto cube = tenon::reshape(x, shape<2, dyn, 4>(2, 3, 4));
+  CHECK(numbers_of<TestType>(tenon::select(cube, axis<0>, 1) * 1) ==
+        std::vector<double>{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23});
+  CHECK(numbers_of<TestType>(tenon::select(cube, axis<1>, -1) * 1) ==
+        std::vector<double>{8, 9, 10, 11, 20, 21, 22, 23});
+  CHECK(numbers_of<TestType>(tenon::select(tenon::select(cube, axis<-1>, 2), axis<0>, -2) * 1) ==
+        std::vector<double>{2, 6, 10});
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::select(cube, axis<1>, 0).shape()), shape<2, 4>> ||
+                 std::is_same_v<decltype(tenon::select(cube, axis<1>, 0).shape()), const shape<2, 4>&>);
+}
+
+TEST_CASE("what is selected of a tensor can be assigned to", "[select]") {
+  tenon::tensor<float, rank<2>> x(tenon::zeros<float>(rank<2>(2, 3)));
+  tenon::select(x, axis<1>, -1) = 5.0f;
+  tenon::select(x, axis<0>, 0) = tenon::arange<float>(3) + 1;
+  CHECK(numbers_of(x) == std::vector<double>{1, 2, 3, 0, 0, 5});
+}
+
+TEST_CASE("gradients go to the place", "[select]") {
+  CHECK(tenon_test::view_difference([](const auto& v) { return tenon::select(v, axis<0>, -1); }) == "");
+  CHECK(tenon_test::view_difference([](const auto& v) { return tenon::select(v, axis<1>, 2); }) == "");
+}
+
+TEST_CASE("positions outside the axis", "[select]") {
+  const tenon::tensor<float, rank<2>> x(rank<2>(2, 3));
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::select(x, axis<1>, 3); }) ==
+        "select: axis 1: position 3, expected within the extent 3 (operand [2, 3])");
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::select(x, axis<0>, -3); }) ==
+        "select: axis 0: position -3, expected within the extent 2 (operand [2, 3])");
+  const tenon::tensor<float, rank<1>> none(rank<1>(0));
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::select(none, axis<0>, 0); }) != "");
+}

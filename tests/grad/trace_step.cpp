@@ -1,0 +1,108 @@
+// tests/grad/trace_step.cpp: steps that come back, and what is kept while somebody needs it.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/grad/trace_step.hpp>
+
+#include <optional>
+#include <tenon/expressions.hpp>
+#include <thread>
+
+#include "support/catch.hpp"
+
+using tenon::rank;
+
+namespace {
+
+using step = tenon::detail::value_step<float, rank<1>, tenon::host>;
+
+/// A step that knows what became of it.
+struct counted_step : step {
+  inline static int let_go_of = 0, pulled = 0;
+  void pull_back() override { ++pulled; }
+  void let_go() override {
+    ++let_go_of;
+    tenon::detail::recycle(*this);
+  }
+};
+using kept_step = tenon::detail::step_link<counted_step>;
+
+counted_step& taken(tenon::index count) {
+  auto& made = tenon::detail::taken_step<counted_step>(count);
+  made.memory.resize(rank<1>(count));
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a step goes back with its last link, and comes again", "[trace_step]") {
+  counted_step::let_go_of = 0;
+  counted_step* first = nullptr;
+  {
+    const kept_step one(&taken(5));
+    const kept_step two = one;
+    first = two.get();
+    CHECK(counted_step::let_go_of == 0);
+  }
+  CHECK(counted_step::let_go_of == 1);
+  const kept_step again(&taken(5));
+  CHECK(again.get() == first);
+}
+
+TEST_CASE("a pool gives the step whose memory fits best", "[trace_step]") {
+  std::vector<counted_step*> steps;
+  {
+    std::vector<kept_step> links;
+    for (const tenon::index count : {100, 10, 1000}) {
+      links.emplace_back(&taken(count));
+      steps.push_back(links.back().get());
+    }
+  }
+  const kept_step exact(&taken(1000)), above(&taken(50)), rest(&taken(20));
+  CHECK(exact.get() == steps[2]);
+  CHECK(above.get() == steps[0]);
+  CHECK(rest.get()->memory.capacity() >= 20);
+}
+
+TEST_CASE("what a step was made of lives as long as it needs gradients", "[trace_step]") {
+  counted_step::let_go_of = 0;
+  {
+    std::optional<kept_step> source(&taken(3));
+    source->get()->needs_gradient = true;
+    const kept_step made(&taken(3));
+    made->add_input(source->get());
+    CHECK(made->needs_gradient);
+    source.reset();
+    CHECK(counted_step::let_go_of == 0);
+    counted_step::pulled = 0;
+    tenon::detail::run_backward(*made);
+    CHECK(counted_step::pulled == 1);  // which gives its source no gradient
+  }
+  CHECK(counted_step::let_go_of == 2);
+  const kept_step source(&taken(3)), made(&taken(3));
+  made->add_input(source.get());
+  CHECK(!made->needs_gradient);
+  source->needs_gradient = true;
+  const tenon::no_grad testing;
+  made->add_input(source.get());
+  CHECK(!made->needs_gradient);
+}
+
+TEST_CASE("gradients of a step add up", "[trace_step]") {
+  const kept_step one(&taken(2));
+  const rank<1> extents(2);
+  one->add_gradient(extents, tenon::constants(extents, 1.0f));
+  one->add_gradient(extents, tenon::constants(extents, 2.0f));
+  one->add_written(extents, [](const auto& view) { view = 4.0f; });
+  tenon::buffer<float, rank<1>, tenon::host> last;
+  last.resize(extents) = 8.0f;
+  one->take_over(extents, last);
+  CHECK(one->gradient.current()(0) == 15);
+  CHECK(one->gradient.current()(1) == 15);
+}
+
+TEST_CASE("a step may end on another thread, and after its own", "[trace_step]") {
+  counted_step::let_go_of = 0;
+  std::optional<kept_step> kept;
+  std::thread([&] { kept.emplace(&taken(4)); }).join();
+  kept.reset();
+  CHECK(counted_step::let_go_of == 1);
+}

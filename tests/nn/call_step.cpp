@@ -1,0 +1,79 @@
+// tests/nn/call_step.cpp: layers that are called several times: each call has its own mask, statistics and memory.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/call_step.hpp>
+
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::rank;
+using tenon::shape;
+using tenon::traced;
+using tenon_test::numbers_of;
+
+namespace {
+
+/// Empty when the gradients of `function` in x, and in the parameters of `layer`, agree with differences.
+template <class Layer, class X, class Function>
+std::string difference_of_calls(Layer& layer, X& x, const Function& function) {
+  const auto weights = tenon_test::weights_of(tenon::evaluated_tensor(function(x)).shape());
+  const auto value = [&] { return static_cast<double>(tenon::sum(function(x) * weights)); };
+  const auto v = tenon::variable(x);
+  nn::clear_gradients(layer);
+  tenon::backward(tenon::sum(function(v) * weights));
+  std::string text = tenon_test::difference_from_slopes(x, v.gradient(), value, 1e-6, 1e-5);
+  layer.visit_parameters([&](const auto& name, auto& parameter) {
+    const auto found = tenon_test::difference_from_slopes(parameter.value, parameter.gradient, value, 1e-6, 1e-5);
+    if (found != "") text += std::string(name) + ": " + found;
+  });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a shared layer gathers the gradients of all its calls", "[call_step]") {
+  nn::linear_layer<3, 3, true, tenon::host, double> layer;
+  layer.initialise(1);
+  auto x = tenon_test::drawn(rank<2>(4, 3), 1);
+  CHECK(difference_of_calls(layer, x, [&](const auto& in) { return layer(tenon::tanh(layer(layer(in)))); }) == "");
+}
+
+TEST_CASE("a batch norm that is called twice keeps the statistics of both batches", "[call_step]") {
+  nn::batch_norm<3, nn::affine::both, tenon::host, double> layer;
+  layer.initialise(1);
+  auto x = tenon_test::drawn(rank<2>(4, 3), 1);
+  CHECK(difference_of_calls(layer, x, [&](const auto& in) { return traced(layer(in)) * layer(tenon::exp(in) * 2); }) ==
+        "");
+}
+
+TEST_CASE("attention that is called twice keeps both projections", "[call_step]") {
+  nn::multihead_attention<4, 2, nn::multihead_attention_options{}, tenon::host, double> layer;
+  layer.initialise(1);
+  auto x = tenon_test::drawn(rank<3>(3, 2, 4), 1);
+  CHECK(difference_of_calls(layer, x, [&](const auto& in) { return traced(layer(traced(layer(in)) + in)); }) == "");
+}
+
+TEST_CASE("dropout that is called twice keeps both masks", "[call_step]") {
+  nn::dropout layer(0.5);
+  const auto x = tenon_test::drawn(rank<1>(64), 1);
+  const auto v = tenon::variable(x);
+  const traced first = layer(v), second = layer(v);
+  CHECK(numbers_of(first) != numbers_of(second));
+  tenon::backward(tenon::sum(first + second * 3));
+  std::vector<double> expected;
+  const auto a = numbers_of(first), b = numbers_of(second);
+  for (std::size_t i = 0; i < a.size(); ++i) expected.push_back((a[i] != 0 ? 2 : 0) + (b[i] != 0 ? 6 : 0));
+  CHECK(numbers_of(v.gradient()) == expected);
+}
+
+TEST_CASE("a layer in evaluation has the gradients of running statistics", "[call_step]") {
+  nn::batch_norm<3, nn::affine::both, tenon::host, double> layer;
+  layer.initialise(1);
+  auto x = tenon_test::drawn(rank<2>(4, 3), 1);
+  tenon::evaluated_tensor(layer(x));
+  layer.is_training = false;
+  CHECK(difference_of_calls(layer, x, [&](const auto& in) { return traced(layer(in)); }) == "");
+}

@@ -1,0 +1,118 @@
+// tests/nn/recurrent_call.cpp: recurrent layers and cells that are called: gradients of sequences and of states.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/recurrent_call.hpp>
+
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+#include "support/gradient.hpp"
+#include "support/spaces.hpp"
+
+namespace nn = tenon::nn;
+using tenon::dyn;
+using tenon::rank;
+using tenon::traced;
+using tenon_test::numbers_of;
+
+namespace {
+
+/// Empty when the gradients of `loss()` in the parameters of `layer` agree with differences.
+template <class Layer, class Loss>
+std::string parameter_difference(Layer& layer, const Loss& loss) {
+  const auto value = [&] {
+    const tenon::no_grad testing;
+    return static_cast<double>(loss());
+  };
+  nn::clear_gradients(layer);
+  tenon::backward(loss());
+  std::string text;
+  layer.visit_parameters([&](const std::string& name, auto& parameter) {
+    const auto found = tenon_test::difference_from_slopes(parameter.value, parameter.gradient, value, 1e-6, 1e-5);
+    if (found != "") text += name + ": " + found;
+  });
+  return text;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("a called layer has the values and gradients of one by hand", "[recurrent_call]",
+                        tenon_test::spaces) {
+  nn::lstm<> drawn(3, 4, {.layers = 2, .bidirectional = true});
+  drawn.initialise(1);
+  auto called = drawn.template to<TestType>(), by_hand = called;
+  const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(rank<3>(5, 2, 3), 1));
+  const auto seed = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(rank<3>(5, 2, 8), 2));
+  const auto v = tenon::variable(x);
+  const auto [sequence, hidden, cell] = called(v);
+  sequence.backward(seed);
+  const auto expected = by_hand.forward(x);
+  CHECK(numbers_of<TestType>(sequence) == numbers_of<TestType>(expected.sequence));
+  CHECK(numbers_of<TestType>(hidden) == numbers_of<TestType>(expected.hidden));
+  CHECK(numbers_of<TestType>(cell) == numbers_of<TestType>(expected.cell));
+  const auto gradients = by_hand.backward(seed);
+  CHECK(numbers_of<TestType>(v.gradient()) == numbers_of<TestType>(gradients.sequence));
+  std::vector<std::vector<double>> found;
+  called.visit_parameters([&](const auto&, auto& each) { found.push_back(numbers_of<TestType>(each.gradient)); });
+  std::size_t number = 0;
+  by_hand.visit_parameters(
+      [&](const auto&, auto& each) { CHECK(found[number++] == numbers_of<TestType>(each.gradient)); });
+}
+
+TEST_CASE("gradients flow through sequences, states and several calls", "[recurrent_call]") {
+  auto x = tenon_test::drawn(rank<3>(4, 2, 3), 1);
+  const auto weights = tenon_test::drawn(rank<3>(4, 2, 3), 2);
+  const auto check = [&](auto layer) {
+    const auto loss_of = [&](const auto& in) {
+      const auto first = layer(in);
+      const auto second = [&] {
+        if constexpr (decltype(layer)::state_count == 2) return layer(first.sequence, first.hidden, first.cell);
+        else return layer(first.sequence, first.hidden);
+      }();
+      return tenon::sum(second.sequence * weights) + tenon::sum(tenon::square(second.hidden));
+    };
+    const auto v = tenon::variable(x);
+    tenon::backward(loss_of(v));
+    const auto value = [&] { return static_cast<double>(loss_of(x)); };
+    CHECK(tenon_test::difference_from_slopes(x, v.gradient(), value, 1e-6, 1e-5) == "");
+    CHECK(parameter_difference(layer, [&] { return loss_of(x); }) == "");
+  };
+  check(nn::lstm<dyn, dyn, tenon::host, double>(3, 3));
+  check(nn::gru<dyn, dyn, tenon::host, double>(3, 3, {.layers = 2}));
+  check(nn::rnn<dyn, dyn, tenon::host, double>(3, 3));
+}
+
+TEST_CASE("gradients of the last state alone, of batches first and of one sequence", "[recurrent_call]") {
+  const auto x = tenon_test::drawn(rank<3>(2, 4, 3), 1);
+  nn::lstm<dyn, dyn, tenon::host, double> batches(3, 2, {.batch_first = true});
+  CHECK(parameter_difference(batches, [&] { return tenon::sum(tenon::square(batches(x).cell)); }) == "");
+  const auto one = tenon_test::drawn(rank<2>(4, 3), 1);
+  nn::gru<dyn, dyn, tenon::host, double> single(3, 2);
+  CHECK(parameter_difference(single, [&] { return tenon::sum(tenon::square(single(one).hidden)); }) == "");
+}
+
+TEST_CASE("cells in a loop of their own", "[recurrent_call]") {
+  const auto x = tenon_test::drawn(rank<3>(5, 2, 3), 1);
+  nn::lstm_cell<dyn, dyn, tenon::host, double> cell(3, 4);
+  const auto loss = [&] {
+    auto state = cell(tenon::select(x, tenon::axis<0>, 0));
+    for (tenon::index step = 1; step < 5; ++step) {
+      state = cell(tenon::select(x, tenon::axis<0>, step), state.hidden, state.cell);
+    }
+    return tenon::sum(tenon::square(state.hidden) + state.cell);
+  };
+  CHECK(parameter_difference(cell, loss) == "");
+  nn::gru_cell<dyn, dyn, tenon::host, double> gated(3, 4);
+  CHECK(parameter_difference(gated, [&] {
+          const auto [hidden] = gated(tenon::select(x, tenon::axis<0>, 0));
+          return tenon::sum(gated(tenon::select(x, tenon::axis<0>, 1), hidden).hidden);
+        }) == "");
+}
+
+TEST_CASE("detached states end the way back", "[recurrent_call]") {
+  const auto x = tenon_test::drawn(rank<3>(4, 2, 3), 1);
+  const auto v = tenon::variable(x);
+  nn::gru<dyn, dyn, tenon::host, double> layer(3, 3);
+  const auto first = layer(v);
+  tenon::backward(tenon::sum(layer(x, first.hidden.detached()).sequence));
+  CHECK(numbers_of(v.gradient()) == std::vector<double>(24, 0.0));
+}
