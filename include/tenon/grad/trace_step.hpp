@@ -37,7 +37,7 @@ namespace detail {
 class trace_step;
 
 /// Gives back a step that nobody needs, and those that only it needed; a loop, as chains may be long.
-void retire(trace_step& step);
+inline void retire(trace_step& step);
 
 /// Keeps a step.
 template <class Step>
@@ -76,22 +76,15 @@ class trace_step {
   virtual bool is_variable() const { return false; }
   /// Adds what a pass left to the gradient that the caller sees; of variables.
   virtual void take_gradient() {}
-  /// Forgets what it holds, and goes back to its pool.
-  virtual void let_go() = 0;
+  /// Forgets what it holds, before it goes back to its pool.
+  virtual void forget() {}
+  /// How many elements it has memory for.
+  virtual index capacity() const { return 0; }
 
   void add_input(trace_step* input) {
     if (!is_tracing || !input->needs_gradient) return;
     inputs_.emplace_back(input);
     needs_gradient = true;
-  }
-  void forget_inputs() {
-    inputs_.clear();
-    needs_gradient = has_gradient = false;
-  }
-  /// Steps have numbers in the order in which they ran.
-  void begin() {
-    static std::uint64_t last = 0;
-    number_ = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   }
   void add_owner() { __atomic_fetch_add(&owners_, 1, __ATOMIC_RELAXED); }
   bool lose_owner() { return __atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0; }
@@ -99,12 +92,76 @@ class trace_step {
  private:
   friend void run_backward(trace_step& last);
   friend void retire(trace_step& step);
+  friend class step_pool;
 
   std::vector<step_link<trace_step>> inputs_;
   std::vector<trace_step*> walk_;  // of a pass that begins here
   trace_step* next_ = nullptr;     // of those that are given back
-  std::uint64_t number_ = 0;
+  const void* kind_ = nullptr;     // which pool it came from
+  std::uint64_t number_ = 0;       // in the order in which steps ran
   long owners_ = 0;
+};
+
+/// Steps that nobody needs, on this thread, by their type.
+class step_pool {
+ public:
+  /// One of a type whose memory fits `count` elements best; none where there is none.
+  static trace_step* take(const void* kind, index count) {
+    auto& idle = list_of(kind).steps;
+    if (idle.empty()) return nullptr;
+    std::size_t best = idle.size() - 1;
+    for (std::size_t i = best; i-- > 0 && idle[best]->capacity() != count;) {
+      if (fits_better(idle[i]->capacity(), idle[best]->capacity(), count)) best = i;
+    }
+    std::swap(idle[best], idle.back());
+    trace_step* const taken = idle.back().release();
+    idle.pop_back();
+    return taken;
+  }
+  /// Makes room for the way back of a step that is made, so that it cannot fail.
+  static void expect(const void* kind) {
+    list& expecting = list_of(kind);
+    expecting.steps.reserve(++expecting.made);
+  }
+  static void begin(trace_step& step, const void* kind) {
+    static std::uint64_t last = 0;
+    step.kind_ = kind;
+    step.number_ = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  }
+  static void give(trace_step& step) {
+    step.forget();
+    step.inputs_.clear();
+    step.needs_gradient = step.has_gradient = false;
+    list* const own = is_gone_ ? nullptr : find(step.kind_);
+    if (own != nullptr && own->steps.size() < own->steps.capacity()) own->steps.emplace_back(&step);
+    else delete &step;
+  }
+
+ private:
+  struct list {
+    const void* kind;
+    std::vector<std::unique_ptr<trace_step>> steps{};
+    std::size_t made = 0;
+  };
+  struct lists {
+    std::vector<list> all;
+    ~lists() { is_gone_ = true; }
+  };
+  static list* find(const void* kind) {
+    for (list& each : lists_.all) {
+      if (each.kind == kind) return &each;
+    }
+    return nullptr;
+  }
+  static list& list_of(const void* kind) {
+    list* const found = find(kind);
+    return found != nullptr ? *found : lists_.all.emplace_back(list{kind});
+  }
+  static bool fits_better(index left, index right, index count) {
+    return left >= count ? right < count || left < right : right < count && left > right;
+  }
+  inline static thread_local bool is_gone_ = false;
+  inline static thread_local lists lists_;
 };
 
 inline void retire(trace_step& step) {
@@ -115,7 +172,7 @@ inline void retire(trace_step& step) {
   while (waiting != nullptr) {
     trace_step* const next = waiting;
     waiting = std::exchange(next->next_, nullptr);
-    next->let_go();
+    step_pool::give(*next);
   }
   is_busy = false;
 }
@@ -141,86 +198,62 @@ inline void run_backward(trace_step& last) {
   }
 }
 
-/// Steps of one type that nobody needs, on this thread.
+/// The type of a step, as an address.
 template <class Step>
-class step_pool {
- public:
-  /// One whose memory fits `count` elements best; a new one where there is none.
-  static Step& take(index count) {
-    auto& idle = idle_.steps;
-    if (idle.empty()) return idle.reserve(++idle_.made), *new Step;
-    std::size_t best = idle.size() - 1;
-    for (std::size_t i = best; i-- > 0 && idle[best]->memory.capacity() != count;) {
-      if (fits_better(idle[i]->memory.capacity(), idle[best]->memory.capacity(), count)) best = i;
-    }
-    std::swap(idle[best], idle.back());
-    Step* const taken = idle.back().release();
-    idle.pop_back();
-    return *taken;
-  }
-  static void give(Step& step) {
-    const bool has_room = !is_gone_ && idle_.steps.size() < idle_.steps.capacity();
-    if (has_room) idle_.steps.emplace_back(&step);
-    else delete &step;
-  }
-
- private:
-  struct list {
-    std::vector<std::unique_ptr<Step>> steps;  // with room for all that were made here, so that none fails to go back
-    std::size_t made = 0;
-    ~list() { is_gone_ = true; }
-  };
-  static bool fits_better(index left, index right, index count) {
-    return left >= count ? right < count || left < right : right < count && left > right;
-  }
-  inline static thread_local bool is_gone_ = false;
-  inline static thread_local list idle_;
-};
+inline constexpr char step_kind = 0;
 
 /// A step of a type, as new.
 template <class Step>
 Step& taken_step(index count) {
-  Step& step = step_pool<Step>::take(count);
-  step.begin();
-  return step;
-}
-/// What a step's `let_go` ends with.
-template <class Step>
-void recycle(Step& step) {
-  step.forget_inputs();
-  step_pool<Step>::give(step);
+  const void* const kind = &step_kind<Step>;
+  trace_step* step = step_pool::take(kind, count);
+  if (step == nullptr) step_pool::expect(kind), step = new Step;
+  step_pool::begin(*step, kind);
+  return static_cast<Step&>(*step);
 }
 
-/// A step with a value and the gradient of it.
+/// A step with a value and its gradient, as elements in a row: steps of all shapes share this.
+template <class T, class Space>
+class value_memory : public trace_step {
+ public:
+  using elements = buffer<T, rank<1>, Space>;
+  elements memory;  ///< the value, unless it lies elsewhere
+
+  index capacity() const override { return memory.capacity(); }
+  T* gradient() { return gradient_.current().data(); }
+
+  /// Where one more gradient of the value is written, before `add_next_gradient`.
+  T* next_gradient(index count) { return (has_gradient ? next_ : gradient_).resize(rank<1>(count)).data(); }
+  void add_next_gradient() {
+    if (has_gradient) gradient_.current() = gradient_.current() + next_.current();
+    has_gradient = true;
+  }
+  /// Adds a gradient whose memory is no longer needed.
+  void take_over(elements& part) {
+    std::swap(has_gradient ? next_ : gradient_, part);
+    add_next_gradient();
+  }
+  /// Gives the gradient away.
+  elements& gradient_memory() { return gradient_; }
+
+ private:
+  elements gradient_, next_;
+};
+
+/// The same under its shape.
 template <class T, class Shape, class Space>
-struct value_step : trace_step {
-  buffer<T, Shape, Space> memory;  ///< the value, unless it lies elsewhere
-  buffer<T, Shape, Space> gradient, spare;
+struct value_step : value_memory<T, Space> {
+  using base = value_memory<T, Space>;
+  using view_type = view<T, Shape, Space>;
+
+  view_type value(const Shape& shape) { return {base::memory.resize(rank<1>(shape.count())).data(), shape}; }
+  view_type gradient_under(const Shape& shape) { return {base::gradient(), shape}; }
 
   /// Adds to the gradient.
   template <class Part>
   void add_gradient(const Shape& shape, const Part& part) {
-    if (has_gradient) gradient.current() = gradient.current() + part;
-    else gradient.resize(shape) = part;
-    has_gradient = true;
-  }
-  /// Adds a gradient whose memory is no longer needed.
-  void take_over(const Shape& shape, buffer<T, Shape, Space>& part) {
-    if (has_gradient) add_gradient(shape, as_node(part.current()));
-    else std::swap(gradient, part);
-    has_gradient = true;
-  }
-  /// Adds what `write(view)` writes.
-  template <class Write>
-  void add_written(const Shape& shape, const Write& write) {
-    if (!has_gradient) {
-      write(gradient.resize(shape));
-    } else {
-      const auto more = spare.resize(shape);
-      write(more);
-      gradient.current() = gradient.current() + more;
-    }
-    has_gradient = true;
+    view_type(base::next_gradient(shape.count()), shape) = part;
+    base::add_next_gradient();
   }
 };
 

@@ -64,16 +64,19 @@ void visit_traced_leaves(const Node& node, const Visitor& visitor) {
 template <class Node, class Shape>
 struct statement_step : value_step<typename Node::element, Shape, concrete_space<typename Node::space>> {
   std::optional<Node> node;
+  Shape extents{};
 
   void run(const Node& expression, const Shape& shape) {
-    this->memory.resize(shape) = expression;
+    this->value(shape) = expression;
+    extents = shape;
     visit_traced_leaves(expression, [&](const auto& each) { this->add_input(each.owner.step.get()); });
     if (this->needs_gradient) node.emplace(expression);
   }
   void pull_back() override {
     const auto named = with_named_leaves<name_traced_leaves>(*node);
     using named_type = std::remove_const_t<decltype(named)>;
-    const auto seed = as_node(this->gradient.current());
+    const auto gradient = this->gradient_under(extents);
+    const auto seed = as_node(gradient);
     visit_named_leaves(named, [&]<int Name>(constant<Name>, const auto& each) {
       if constexpr (depends_on<Name, named_type>) {
         auto& input = *each.owner.step;
@@ -81,15 +84,13 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
       }
     });
   }
-  void let_go() override {
-    node.reset();
-    recycle(*this);
-  }
+  void forget() override { node.reset(); }
 };
 
 /// A tensor of the caller's that gradients are wanted of.
 template <class T, class Shape, class Space>
 struct variable_step : value_step<T, Shape, Space> {
+  Shape extents{};
   tensor<T, Shape, Space> own;
   tensor<T, Shape, Space>* kept = &own;  ///< where the gradient stays
   bool own_flag = false;
@@ -97,9 +98,9 @@ struct variable_step : value_step<T, Shape, Space> {
 
   bool is_variable() const override { return true; }
   void take_gradient() override {
-    const auto found = this->gradient.current();
+    const auto found = this->gradient_under(extents);
     if (*is_kept) *kept = *kept + found;
-    else set(found.shape(), found);
+    else set(extents, found);
   }
   /// Begins anew.
   template <class Value>
@@ -108,10 +109,7 @@ struct variable_step : value_step<T, Shape, Space> {
     else *kept = tensor<T, Shape, Space>(value);
     *is_kept = true;
   }
-  void let_go() override {
-    kept = &own, is_kept = &own_flag, own_flag = false;
-    recycle(*this);
-  }
+  void forget() override { kept = &own, is_kept = &own_flag, own_flag = false; }
 };
 
 }  // namespace detail
@@ -167,7 +165,8 @@ class traced : public traced_leaf<T, Shape, Space> {
   template <tensor_operand Seed>
   void backward(const Seed& seed) const {
     auto& last = *this->owner.step;
-    last.gradient.resize(this->shape()) = broadcast_to(as_node(seed), this->shape());
+    last.has_gradient = false;
+    last.add_gradient(this->shape(), as_node(seed));
     detail::run_backward(last);
   }
   /// What all backward passes left for a variable; zeros where none did.
@@ -181,10 +180,8 @@ class traced : public traced_leaf<T, Shape, Space> {
   }
   /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
   traced detached() const {
-    auto& step = detail::taken_step<detail::statement_step<leaf_type, Shape>>(this->shape().count());
-    const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
-    step.memory.resize(this->shape()) = this->elements;
-    return leaf_type{step.memory.current(), {link}};
+    const no_grad apart;
+    return traced_leaf_of(leaf<T, Shape, Space>{this->elements, {}});
   }
 
  private:
@@ -202,7 +199,7 @@ class traced : public traced_leaf<T, Shape, Space> {
       auto& step = detail::taken_step<detail::statement_step<Node, Shape>>(shape.count());
       const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
       step.run(node, shape);
-      return {step.memory.current(), {link}};
+      return {step.value(shape), {link}};
     }
   }
 };
@@ -220,8 +217,8 @@ namespace detail {
 template <class T, class Shape, class Space, class Owner>
 auto& new_variable(const leaf<T, Shape, Space, Owner>& elements) {
   static_assert(is_floating<T> || must_hold<T>, "tenon: a variable has floating elements");
-  auto& step = taken_step<variable_step<T, Shape, Space>>(elements.shape().count());
-  step.needs_gradient = true;
+  auto& step = taken_step<variable_step<T, Shape, Space>>(0);
+  step.needs_gradient = true, step.extents = elements.shape();
   return step;
 }
 template <class T, class Shape, class Space, class Owner>
@@ -265,21 +262,52 @@ namespace detail {
 /// A value as it is, and a function that is called on the way back.
 template <class T, class Shape, class Space, class Function>
 struct watched_step : value_step<T, Shape, Space> {
-  std::optional<traced_leaf<T, Shape, Space>> value;
+  std::optional<traced_leaf<T, Shape, Space>> watched;
   std::optional<Function> function;
 
   void pull_back() override {
     if constexpr (std::is_invocable_v<Function&>) (*function)();
-    else (*function)(this->gradient.current());
-    value->owner.step->take_over(value->shape(), this->gradient);
+    else (*function)(this->gradient_under(watched->shape()));
+    watched->owner.step->take_over(this->gradient_memory());
   }
-  void let_go() override {
-    value.reset(), function.reset();
-    recycle(*this);
+  void forget() override { watched.reset(), function.reset(); }
+};
+
+/// A value whose gradient the caller knows.
+template <class T, class Shape, class Space, class Input, class Function>
+struct known_gradient_step : value_step<T, Shape, Space> {
+  Shape extents{};
+  std::optional<Input> input;
+  std::optional<Function> function;
+
+  void pull_back() override {
+    const auto gradient = this->gradient_under(extents);
+    input->owner.step->add_gradient(input->shape(), (*function)(as_node(gradient)));
   }
+  void forget() override { input.reset(), function.reset(); }
 };
 
 }  // namespace detail
+
+/// The value of an expression of `input` whose gradient is `gradient_of(seed)`, given that of the value: for functions
+/// that expressions cannot differentiate, or that know better.
+/// example   traced h = with_gradient(clamp(x, 0, 1), x, [](const auto& seed) { return seed; });  // straight through
+template <tensor_operand Operand, class T, class Shape, class Space, class Function>
+auto with_gradient(const Operand& value, const traced<T, Shape, Space>& input, const Function& gradient_of) {
+  using node = node_of<const Operand&>;
+  using shape_type = typename node::shape_type;
+  using leaf_type = traced_leaf<typename node::element, shape_type, Space>;
+  using step_type =
+      detail::known_gradient_step<typename node::element, shape_type, Space, traced_leaf<T, Shape, Space>, Function>;
+  const auto& made = as_node(value);
+  auto& step = detail::taken_step<step_type>(made.shape().count());
+  const detail::step_link<detail::value_step<typename node::element, shape_type, Space>> link(&step);
+  step.extents = made.shape();
+  step.value(step.extents) = made;
+  step.add_input(input.owner.step.get());
+  if (step.needs_gradient) step.input.emplace(input), step.function.emplace(gradient_of);
+  return traced(leaf_type{step.value(step.extents), {link}});
+}
 
 /// The same value; a backward pass calls `function(gradient)`, or `function()`, when it has the value's gradient, a view
 /// whose elements may be changed, and goes on behind it.
@@ -289,7 +317,7 @@ traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const 
   auto& step = detail::taken_step<detail::watched_step<T, Shape, Space, Function>>(0);
   const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
   step.add_input(value.owner.step.get());
-  step.value.emplace(value);
+  step.watched.emplace(value);
   if (step.needs_gradient) step.function.emplace(function);
   return traced_leaf<T, Shape, Space>{value.elements, {link}};
 }
@@ -297,16 +325,17 @@ traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const 
 namespace detail {
 
 /// A function that runs again for its gradient.
-template <class Result, class Function, class... Leaves>
+template <class Result, class Shape, class Function, class... Leaves>
 struct checkpoint_step : Result {
   std::optional<Function> function;
   std::optional<tuple<Leaves...>> inputs;
+  Shape extents{};
 
   void pull_back() override {
     const auto variables =
         apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.elements)...); }, *inputs);
     const auto run_again = [&](const auto&... each) { return traced(function.value()(each...)); };
-    apply_tuple(run_again, variables).backward(this->gradient.current());
+    apply_tuple(run_again, variables).backward(this->gradient_under(extents));
     for_each_index<static_cast<int>(sizeof...(Leaves))>([&](auto i) {
       const auto& input = get<i.value>(*inputs);
       if (input.owner.step->needs_gradient) {
@@ -314,10 +343,7 @@ struct checkpoint_step : Result {
       }
     });
   }
-  void let_go() override {
-    function.reset(), inputs.reset();
-    recycle(*this);
-  }
+  void forget() override { function.reset(), inputs.reset(); }
 };
 
 }  // namespace detail
@@ -334,14 +360,16 @@ auto checkpoint(const Function& function, const Inputs&... inputs) {
   using leaf_type = typename decltype(made)::leaf_type;
   using result =
       detail::value_step<typename leaf_type::element, typename leaf_type::shape_type, typename leaf_type::space>;
-  using step_type = detail::checkpoint_step<result, Function, node_of<const Inputs&>...>;
+  using step_type =
+      detail::checkpoint_step<result, typename leaf_type::shape_type, Function, node_of<const Inputs&>...>;
   auto& step = detail::taken_step<step_type>(made.size());
   const detail::step_link<result> link(&step);
-  step.memory.resize(made.shape()) = made;
+  step.extents = made.shape();
+  step.value(step.extents) = made;
   (step.add_input(inputs.owner.step.get()), ...);
   step.needs_gradient = detail::is_tracing;
   if (step.needs_gradient) step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
-  return traced(leaf_type{step.memory.current(), {link}});
+  return traced(leaf_type{step.value(step.extents), {link}});
 }
 
 }  // namespace tenon

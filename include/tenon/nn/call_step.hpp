@@ -89,37 +89,45 @@ class call_memory_in_use {
 template <dtype T, memory_space Space>
 class earlier_gradients {
  public:
-  /// Runs `pull`, which leaves the gradients of these layers, and adds what was there.
-  template <class Pull, class... Layers>
-  void add_to(const Pull& pull, Layers&... layers) {
-    visit(
-        [this](auto& parameter, std::size_t number) {
-          if (!parameter.has_gradient) return;
-          if (number >= kept_.size()) kept_.resize(number + 1);
-          kept_[number].resize(flat(parameter.gradient).shape()) = flat(parameter.gradient);
-        },
-        layers...);
-    pull();
-    visit(
-        [this](auto& parameter, std::size_t number) {
-          if (parameter.has_gradient) flat(parameter.gradient) = flat(parameter.gradient) + kept_[number].current();
-          parameter.has_gradient = true;
-        },
-        layers...);
+  void begin() { count_ = 0; }
+  /// Keeps the gradient of one more parameter, where it has one.
+  template <class Parameter>
+  void keep(Parameter& parameter) {
+    if (count_ == kept_.size()) kept_.emplace_back();
+    kept& next = kept_[count_++];
+    next.is_there = parameter.has_gradient;
+    if (next.is_there) next.elements.resize(flat(parameter).shape()) = flat(parameter);
+  }
+  /// Adds what was kept of the parameter that is `number`th.
+  template <class Parameter>
+  void add(Parameter& parameter, std::size_t number) {
+    kept& own = kept_[number];
+    if (own.is_there) flat(parameter) = flat(parameter) + own.elements.current();
+    parameter.has_gradient = true;
   }
 
  private:
-  template <class Body, class... Layers>
-  static void visit(const Body& body, Layers&... layers) {
-    std::size_t number = 0;
-    (layers.visit_parameters([&](const auto&, auto& parameter) { body(parameter, number++); }), ...);
+  struct kept {
+    buffer<T, rank<1>, Space> elements;
+    bool is_there = false;
+  };
+  template <class Parameter>
+  static view<T, rank<1>, Space> flat(Parameter& parameter) {
+    return {parameter.gradient.data(), rank<1>(parameter.gradient.size())};
   }
-  template <class Tensor>
-  static view<T, rank<1>, Space> flat(Tensor& gradient) {
-    return {gradient.data(), rank<1>(gradient.size())};
-  }
-  std::vector<buffer<T, rank<1>, Space>> kept_;
+  std::vector<kept> kept_;
+  std::size_t count_ = 0;
 };
+
+/// Runs `pull`, which leaves the gradients of some layers, and adds what was there.
+template <class Earlier, class Pull, class... Layers>
+void add_gradients(Earlier& earlier, const Pull& pull, Layers&... layers) {
+  earlier.begin();
+  (layers.visit_parameters([&](const auto&, auto& parameter) { earlier.keep(parameter); }), ...);
+  pull();
+  std::size_t number = 0;
+  (layers.visit_parameters([&](const auto&, auto& parameter) { earlier.add(parameter, number++); }), ...);
+}
 
 /// The element type of what a layer makes.
 template <class Layer, class Input>
@@ -141,6 +149,7 @@ struct call_step : tenon::detail::value_step<
   static constexpr bool leaves_gradients =
       !std::is_base_of_v<stateless, First> || (!std::is_base_of_v<stateless, Rest> || ...);
 
+  shape_type extents{};
   std::optional<Input> input;
   std::optional<layers_type> layers;
   pass_type pass;
@@ -153,25 +162,27 @@ struct call_step : tenon::detail::value_step<
         [&](const auto&... layer) -> shape_type { return shape_through(input.shape(), layer.get()...); }, layers);
     auto& step = tenon::detail::taken_step<call_step>(extents.count());
     const tenon::detail::step_link<tenon::detail::value_step<element, shape_type, space>> link(&step);
-    step.forward(input, layers, extents);
-    return {step.memory.current(), {link}};
+    step.extents = extents;
+    step.forward(input, layers);
+    return {step.value(extents), {link}};
   }
   void pull_back() override {
-    const auto pull = [&](const auto& destination) { backward(destination); };
     if constexpr (tenon::detail::is_traced_leaf<Input> && is_floating<typename Input::element>) {
       auto& from = *input->owner.step;
-      if (from.needs_gradient) return from.add_written(input->shape(), pull);
+      if (from.needs_gradient) {
+        const auto& extents_of_input = input->shape();
+        backward(view<typename Input::element, typename Input::shape_type, space>(
+            from.next_gradient(extents_of_input.count()), extents_of_input));
+        return from.add_next_gradient();
+      }
     }
-    if constexpr (leaves_gradients) pull(not_wanted{});
+    if constexpr (leaves_gradients) backward(not_wanted{});
   }
-  void let_go() override {
-    input.reset(), layers.reset();
-    tenon::detail::recycle(*this);
-  }
+  void forget() override { input.reset(), layers.reset(); }
 
  private:
-  void forward(const Input& from, const layers_type& called, const shape_type& extents) {
-    const auto output = this->memory.resize(extents);
+  void forward(const Input& from, const layers_type& called) {
+    const auto output = this->value(extents);
     apply_tuple(
         [&](const held_layer<First>& first, const auto&... rest) {
           const call_memory_in_use<First> in_use(first.get(), call_memory);
@@ -189,12 +200,11 @@ struct call_step : tenon::detail::value_step<
     apply_tuple(
         [&](const held_layer<First>& first, const auto&... rest) {
           const call_memory_in_use<First> in_use(first.get(), call_memory);
-          earlier.add_to(
-              [&] {
-                pass.backward(first.get(), rest.get()..., input->elements, this->memory.current(),
-                              this->gradient.current(), destination);
-              },
-              first.get(), rest.get()...);
+          const auto pull = [&] {
+            pass.backward(first.get(), rest.get()..., input->elements, this->value(extents),
+                          this->gradient_under(extents), destination);
+          };
+          add_gradients(earlier, pull, first.get(), rest.get()...);
         },
         *layers);
   }

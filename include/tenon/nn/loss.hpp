@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/call.hpp>
 #include <tenon/nn/class_labels.hpp>
 
 namespace tenon::nn {
@@ -54,6 +55,24 @@ auto cross_entropy(const Logits& logits, const Labels& labels, const Ignored& ig
   const auto rows = detail::labels_beside<-1>(labels);
   const auto chosen = sum(where(detail::at_label(classes, rows), scores, 0.0f), axis<-1>);
   return detail::where_counted(rows, classes, ignored, logsumexp(scores, axis<-1>) - chosen);
+}
+
+/// The same of logits that are traced: their gradient is one statement, in which probabilities are not stored either.
+template <class T, class Shape, class Space, tensor_operand Labels, class Ignored = std::int64_t>
+auto cross_entropy(const traced<T, Shape, Space>& logits, const Labels& labels,
+                   const Ignored& ignored = ignored_label) {
+  const auto scores = as_node(logits.elements);
+  const auto rows = detail::labels_beside<-1>(labels);
+  const index classes = scores.shape().extent(1);
+  return with_gradient(cross_entropy(scores, labels, ignored), logits, [=](const auto& seed) {
+    const auto distance = tenon::softmax(scores, axis<-1>) - where(detail::at_label(classes, rows), 1.0f, 0.0f);
+    return cast<T>(distance * detail::where_counted(rows, classes, ignored, seed));
+  });
+}
+template <class Input, class... Layers, tensor_operand Labels, class Ignored = std::int64_t>
+auto cross_entropy(const layer_call<Input, Layers...>& logits, const Labels& labels,
+                   const Ignored& ignored = ignored_label) {
+  return cross_entropy(logits.value(), labels, ignored);
 }
 
 /// The gradient of the mean of `cross_entropy` over the rows that count, with respect to the logits: (softmax - one

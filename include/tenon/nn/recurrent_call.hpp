@@ -11,36 +11,30 @@ namespace tenon::nn {
 namespace detail {
 
 /// The gradients of what a step made, as its values leave them.
-template <dtype T, class Shape, memory_space Space, int Count>
+template <dtype T, memory_space Space, int Count>
 struct several_values : tenon::detail::trace_step {
-  array<buffer<T, Shape, Space>, Count> gradients;
+  array<typename tenon::detail::value_memory<T, Space>::elements, Count> gradients;
   array<bool, Count> is_given{};
 };
 
 /// One of the values of a step.
 template <dtype T, class Shape, memory_space Space, int Count>
 struct one_of_values : tenon::detail::value_step<T, Shape, Space> {
-  using all_type = several_values<T, Shape, Space, Count>;
+  using all_type = several_values<T, Space, Count>;
   std::optional<tenon::detail::step_link<all_type>> all;  // whose memory holds the value
   int number = 0;
 
   void pull_back() override {
-    std::swap(this->gradient, all->get()->gradients[number]);
+    std::swap(this->gradient_memory(), all->get()->gradients[number]);
     all->get()->is_given[number] = true;
     all->get()->has_gradient = true;
   }
-  void let_go() override {
-    all.reset();
-    tenon::detail::recycle(*this);
-  }
+  void forget() override { all.reset(); }
 };
 
 /// A recurrent layer called with leaves: its input and, if given, the states before.
 template <class Layer, dtype T, class Shape, memory_space Space, int Count, class... Inputs>
-struct recurrent_call_step : several_values<T, Shape, Space, Count> {
-  using base = several_values<T, Shape, Space, Count>;
-  buffer<T, Shape, Space> memory;  // none: it tells steps of a pool apart
-
+struct recurrent_call_step : several_values<T, Space, Count> {
   Layer* layer = nullptr;
   std::optional<tuple<Inputs...>> inputs;
   array<Shape, Count> extents;
@@ -66,24 +60,19 @@ struct recurrent_call_step : several_values<T, Shape, Space, Count> {
   void pull_back() override {
     const call_memory_in_use<Layer> in_use(*layer, call_memory);
     for (int i = 0; i < Count; ++i) {
-      if (!std::exchange(this->is_given[i], false)) this->gradients[i].resize(extents[i]) = 0;
+      if (!std::exchange(this->is_given[i], false)) this->gradients[i].resize(rank<1>(extents[i].count())) = 0;
     }
     const auto pull = [&](const auto&... none) {
-      earlier.add_to(
-          [&] {
-            apply_all(
-                [&](const auto& first, const auto&... after) { give(layer->backward(first, none..., after...)); });
-          },
-          *layer);
+      const auto run = [&] {
+        apply_all([&](const auto& first, const auto&... after) { give(layer->backward(first, none..., after...)); });
+      };
+      add_gradients(earlier, run, *layer);
     };
     if constexpr (Layer::wants_input_always) pull();
     else if (needs_first()) pull();
     else pull(not_wanted{});
   }
-  void let_go() override {
-    inputs.reset();
-    tenon::detail::recycle(*this);
-  }
+  void forget() override { inputs.reset(); }
 
  private:
   template <class View>
@@ -99,7 +88,7 @@ struct recurrent_call_step : several_values<T, Shape, Space, Count> {
   template <class Body>
   void apply_all(const Body& body) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
-      body(this->gradients[I].current()...);
+      body(view<T, Shape, Space>(this->gradients[I].current().data(), extents[I])...);
     }(std::make_integer_sequence<int, Count>{});
   }
   bool needs_first() const {

@@ -161,8 +161,8 @@ inline constexpr bool first_joins = false;
 template <class Call, class First, class... Rest>
 inline constexpr bool first_joins<Call, First, Rest...> = joins_call<First, Call>;
 
-/// What layers make one after another, of which the first is the network's `I`th. `done(number)` is called on the way
-/// back when the gradients of the layers from there on are complete.
+/// What layers make one after another, of which the first is the network's `I`th. What `done(number)` makes is called on
+/// the way back when the gradients of the layers from there on are complete.
 template <int I, class Done, class Operand>
 auto call_watched(const Done&, Operand&& operand) {
   return traced(std::forward<Operand>(operand));
@@ -173,7 +173,7 @@ auto call_watched(const Done& done, Operand&& operand, First& first, Rest&... re
   if constexpr (first_joins<decltype(made), Rest...>) {
     return call_watched<I + 1>(done, std::move(made), rest...);
   } else {
-    return call_watched<I + 1>(done, on_gradient(traced(made), [done] { done(I + 1); }), rest...);
+    return call_watched<I + 1>(done, on_gradient(traced(made), done(I + 1)), rest...);
   }
 }
 
@@ -218,10 +218,15 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   }
 
  private:
-  /// Says that the gradients of all layers from a number on are there.
+  /// Say that the gradients of all layers from a number on are there.
+  struct notice {
+    pass* whole;
+    int layer;
+    void operator()() const { whole->be_done(layer); }
+  };
   struct notifier {
     pass* whole;
-    void operator()(int layer) const { whole->be_done(layer); }
+    notice operator()(int layer) const { return {whole, layer}; }
   };
   using output_type = decltype(detail::call_watched<0>(
       std::declval<const notifier&>(), std::declval<const view<const T, Input, Space>&>(), std::declval<Layers&>()...));
