@@ -15,6 +15,7 @@ namespace {
 namespace distributed = tenon::distributed;
 namespace nn = tenon::nn;
 using tenon::dyn;
+using tenon::rank;
 using tenon::shape;
 using numbers = std::vector<double>;
 
@@ -116,6 +117,34 @@ TEST_CASE("buckets of late layers are summed while early layers have no gradient
   one_step<tenon::host>(net, parallel, 0, 12);
   CHECK(ranks.counts == std::vector<std::size_t>{3 + 8 + 2 + 20, 15 + 5});  // what leads, then 2, 1; 0
   CHECK(ranks.was_first_layer_done == std::vector<bool>{false, true});
+}
+
+TEST_CASE("ranks share the gradients of a traced loss", "[data_parallel]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(12, 3), 1));
+  const auto make = [] {
+    auto net = nn::sequential(nn::linear<3, 4>{}, nn::linear<4, 2>{});
+    net.initialise(2);
+    return net;
+  };
+  auto whole = make();
+  tenon::backward(tenon::mean(tenon::square(whole(x))));
+  distributed::run_in_threads(3, [&](auto& all) {
+    auto net = make();
+    distributed::data_parallel parallel(net, all);
+    constexpr tenon::index bounds[] = {0, 3, 8, 12};
+    const tenon::index first = bounds[all.rank()], last = bounds[all.rank() + 1];
+    const auto own = tenon::evaluated_tensor(tenon::slice(x, tenon::range(first, last)));
+    const tenon::traced loss = tenon::mean(tenon::square(net(own)));
+    const auto part = parallel.backward(loss, last - first, all.rank() == 2);
+    if (part.examples != 12 || !part.wants_to_stop) throw tenon::error("other facts");
+    if (!are_near(all_gradients(net), all_gradients(whole))) throw tenon::error("other gradients");
+  });
+  auto single = make();
+  distributed::alone one;
+  distributed::data_parallel alone(single, one);
+  const tenon::traced loss = tenon::mean(tenon::square(single(x)));
+  CHECK(alone.backward(loss, 12).loss == static_cast<double>(static_cast<float>(loss)));
+  CHECK(all_gradients(single) == all_gradients(whole));
 }
 
 TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]") {

@@ -7,6 +7,7 @@
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/sgd.hpp>
 
+#include "support/counted_allocation.hpp"
 #include "support/optimizer.hpp"
 #include "support/text_of.hpp"
 
@@ -36,7 +37,92 @@ std::vector<double> values_after_step(const tenon::train::gradient_clipping& cli
   return net.values();
 }
 
+/// Two layers, of which the second may be left out.
+struct network : nn::module<network> {
+  nn::linear<9, 8> first;
+  nn::gru<8, 8> steps;
+  nn::linear<8, 4> second;
+  bool leaves_out = false;
+
+  auto forward(const auto& x) {
+    tenon::traced h = tenon::relu(first(nn::flatten{}(nn::max_pool2d<2>{}(x))));
+    h = h + tenon::reshape(steps(tenon::new_axis<0>(h)).sequence, h.shape());
+    return leaves_out ? tenon::traced(tenon::slice(h, tenon::all_of, tenon::range(0, 4)))
+                      : tenon::traced(tenon::slice(second(h), tenon::all_of, tenon::all_of));
+  }
+};
+auto some_images(tenon::index count) {
+  return tenon::evaluated_tensor(tenon::uniform<float>(tenon::rank<4>(count, 1, 6, 6), 1));
+}
+
 }  // namespace
+
+TEST_CASE("a step of a loss is a cleared pass back and a step", "[optimizer]") {
+  network one, two;
+  one.initialise(1), two.initialise(1);
+  tenon::train::adam short_way(one, {.lr = 1e-2}), long_way(two, {.lr = 1e-2});
+  const auto x = some_images(3);
+  for (int step = 0; step < 3; ++step) {
+    const float loss = short_way.step([&] { return tenon::mean(tenon::square(one(x))); });
+    long_way.zero_grad();
+    const tenon::traced same = tenon::mean(tenon::square(two(x)));
+    same.backward();
+    long_way.step();
+    CHECK(loss == static_cast<float>(same));
+  }
+  CHECK(numbers_of(one.first.weight.value) == numbers_of(two.first.weight.value));
+  CHECK(numbers_of(one.second.weight.value) == numbers_of(two.second.weight.value));
+}
+
+TEST_CASE("parameters that no pass reaches stay as they are", "[optimizer]") {
+  network net;
+  net.initialise(1);
+  tenon::train::adamw optimizer(net, {.lr = 1e-2, .weight_decay = 0.1});
+  const auto x = some_images(3);
+  optimizer.step([&] { return tenon::mean(tenon::square(net(x))); });
+  const auto first = numbers_of(net.first.weight.value), second = numbers_of(net.second.weight.value);
+  net.leaves_out = true;
+  optimizer.step([&] { return tenon::mean(tenon::square(net(x))); });
+  CHECK(numbers_of(net.first.weight.value) != first);
+  CHECK(numbers_of(net.second.weight.value) == second);
+}
+
+TEST_CASE("an optimizer knows the space and the elements of its network", "[optimizer]") {
+  auto halves = nn::sequential(nn::linear<3, 4>{}, nn::relu{}).to<tenon::bfloat16>();
+  tenon::train::sgd rounding(halves, {.lr = 1});
+  STATIC_REQUIRE(std::is_same_v<decltype(rounding), tenon::train::sgd<tenon::host, float, tenon::bfloat16>>);
+  auto there = nn::sequential(nn::linear<3, 4>{}).to<tenon::emulated>();
+  tenon::train::adam far(there, {.lr = 1});
+  STATIC_REQUIRE(std::is_same_v<decltype(far), tenon::train::adam<tenon::emulated>>);
+  network net;
+  tenon::train::sgd near(net, {.lr = 1});
+  STATIC_REQUIRE(std::is_same_v<decltype(near), tenon::train::sgd<>>);
+}
+
+TEST_CASE("steps without a network or without gradients", "[optimizer]") {
+  tenon::train::sgd<> alone({.lr = 1});
+  CHECK(tenon_test::text_of<tenon::error>([&] { alone.step(); }) ==
+        "optimizer: this step needs a network: make it with one, optimizer(net, options)?");
+  network net;
+  net.initialise(1);
+  tenon::train::sgd optimizer(net, {.lr = 1});
+  CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.step(); }) ==
+        "optimizer: no parameter has a gradient; call backward on a loss of this network first");
+}
+
+TEST_CASE("a training of modules allocates no memory for elements from the second step on", "[optimizer]") {
+  network net;
+  net.initialise(1);
+  tenon::train::adam optimizer(net, {.lr = 1e-3});
+  const auto x = some_images(5), fewer = some_images(3);
+  const auto step = [&](const auto& images) {
+    optimizer.step([&] { return tenon::mean(tenon::square(net(images))); });
+  };
+  step(x);
+  const std::size_t before = tenon_test::blocks_allocated;
+  for (int repeat = 0; repeat < 3; ++repeat) step(x), step(fewer);
+  CHECK(tenon_test::blocks_allocated == before);
+}
 
 TEMPLATE_LIST_TEST_CASE("groups of parameters have options of their own", "[optimizer]", tenon_test::spaces) {
   loose_parameters<TestType> net({5, 4, 5000, 3, 2});

@@ -36,8 +36,8 @@ namespace detail {
 
 class trace_step;
 
-/// Gives back a step that nobody needs, and those that only it needed; a loop, as chains may be long.
-inline void retire(trace_step& step);
+/// One user of a step less. A step that nobody needs is given back, and so are those that only it needed.
+void lose_user(trace_step& step);
 
 /// Keeps a step.
 template <class Step>
@@ -49,9 +49,7 @@ class step_link {
     std::swap(step_, other.step_);
     return *this;
   }
-  ~step_link() {
-    if (step_->lose_owner()) retire(*step_);
-  }
+  ~step_link() { lose_user(*step_); }
   Step* get() const { return step_; }
   Step* operator->() const { return step_; }
   Step& operator*() const { return *step_; }
@@ -69,7 +67,7 @@ class trace_step {
   trace_step() = default;
   trace_step(const trace_step&) = delete;
   trace_step& operator=(const trace_step&) = delete;
-  virtual ~trace_step() = default;
+  [[gnu::noinline]] virtual ~trace_step() {}
 
   /// Adds to the gradients of what the value was made of.
   virtual void pull_back() {}
@@ -91,7 +89,7 @@ class trace_step {
 
  private:
   friend void run_backward(trace_step& last);
-  friend void retire(trace_step& step);
+  friend void lose_user(trace_step& step);
   friend class step_pool;
 
   std::vector<step_link<trace_step>> inputs_;
@@ -164,9 +162,11 @@ class step_pool {
   inline static thread_local lists lists_;
 };
 
-inline void retire(trace_step& step) {
+// Out of line, as links go with every leaf; a loop, as chains may be long.
+[[gnu::noinline]] inline void lose_user(trace_step& step) {
   static thread_local trace_step* waiting = nullptr;
   static thread_local bool is_busy = false;
+  if (!step.lose_owner()) return;
   step.next_ = std::exchange(waiting, &step);
   if (std::exchange(is_busy, true)) return;
   while (waiting != nullptr) {
@@ -228,8 +228,9 @@ class value_memory : public trace_step {
     if (has_gradient) gradient_.current() = gradient_.current() + next_.current();
     has_gradient = true;
   }
-  /// Adds a gradient whose memory is no longer needed.
+  /// Adds a gradient whose memory is no longer needed, and gives other memory for it.
   void take_over(elements& part) {
+    next_gradient(part.current().size());
     std::swap(has_gradient ? next_ : gradient_, part);
     add_next_gradient();
   }

@@ -79,6 +79,7 @@ struct recurrent_call_step : several_values<T, Space, Count> {
   auto leaf_of(const View& value, int number) {
     using value_type = one_of_values<T, Shape, Space, Count>;
     extents[number] = value.shape();
+    this->gradients[number].resize(rank<1>(value.size()));
     auto& step = tenon::detail::taken_step<value_type>(0);
     const tenon::detail::step_link<tenon::detail::value_step<T, Shape, Space>> link(&step);
     step.all.emplace(this), step.number = number;

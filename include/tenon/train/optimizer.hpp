@@ -259,16 +259,9 @@ class optimizer {
   }
   template <class Network>
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
-    collect(net);
-    bool is_any = false;
-    std::size_t number = 0;
-    net.visit_parameters([&](const auto&, const auto& parameter) {
-      if (!parameter.has_gradient && rule::reads_gradient) memory_[number].gradient = nullptr;
-      is_any = is_any || parameter.has_gradient;
-      ++number;
-    });
-    if (!is_any) throw error("optimizer: no parameter has a gradient; call backward on a loss of this network first");
-    move(scaled);
+    const int reached = collect(net, [](int, index) -> T* { return nullptr; }, true);
+    if (reached != 0) return move(scaled);
+    throw error("optimizer: no parameter has a gradient; call backward on a loss of this network first");
   }
   void move(const scaled_gradients<T>& scaled) {
     const device_of_parameters<Space> on_device(memory_);
@@ -286,18 +279,23 @@ class optimizer {
   void collect(Network& net) {
     collect(net, [](int, index) -> T* { return nullptr; });
   }
+  /// Returns how many parameters have a gradient: of backward passes, where `cleared` ones do not count.
   template <class Network, class Masters>
-  void collect(Network& net, const Masters& master_of) {
+  int collect(Network& net, const Masters& master_of, bool looks_at_cleared = false) {
+    int count = 0;
     if (table_.parameters().empty()) start(net);
     memory_.clear();
     net.visit_parameters([&](const auto&, auto& parameter) {
       const std::size_t number = memory_.size();
       const int group = number < group_of_.size() ? group_of_[number] : 0;
-      const bool has_gradient = parameter.gradient.size() == parameter.value.size();
+      const bool has_gradient =
+          parameter.gradient.size() == parameter.value.size() && (!looks_at_cleared || parameter.has_gradient);
+      count += has_gradient ? 1 : 0;
       const Weight* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
       memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
                          parameter.value.size(), group, master_of(static_cast<int>(number), parameter.value.size())});
     });
+    return count;
   }
   void take_parameters() {
     table_.take(memory_, planes_, [this](auto& fresh) { fill_state(fresh); });
