@@ -231,6 +231,26 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   };
   void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
+  /// The way back of a call: of a query, a key and a value, or of an input that attends to itself; a mask behind them.
+  template <class Query, class Key, class Value, class Output, class Gradient, class QueryGradient, class KeyGradient,
+            class ValueGradient>
+  void pull(const Query& query, const Key& key, const Value& value, const Output&, const Gradient& gradient,
+            const QueryGradient& to_query, const KeyGradient& to_key, const ValueGradient& to_value) {
+    backward(query, key, value, no_mask, gradient, to_query, to_key, to_value);
+  }
+  template <class Query, class Key, class Value, class Mask, class Output, class Gradient, class QueryGradient,
+            class KeyGradient, class ValueGradient, class MaskGradient>
+  void pull(const Query& query, const Key& key, const Value& value, const Mask& mask, const Output&,
+            const Gradient& gradient, const QueryGradient& to_query, const KeyGradient& to_key,
+            const ValueGradient& to_value, const MaskGradient& to_mask) {
+    backward(query, key, value, mask, gradient, to_query, to_key, to_value, not_wanted{}, to_mask);
+  }
+  template <class Input, class Mask, class Output, class Gradient, class InputGradient>
+  void pull(const Input& input, const Mask& mask, const Output& output, const Gradient& gradient,
+            const InputGradient& to_input, const not_wanted&) {
+    backward(input, output, gradient, to_input, mask);
+  }
+
  private:
   template <index, index, class, memory_space, dtype>
   friend struct multihead_attention_layer;

@@ -40,6 +40,10 @@ struct bilinear_layer
     (void)output_shape(input1.shape(), input2.shape());
     return this->with_bias(tensordot(pairs(input1, input2), as_node(this->weight.value), axis<-2, -1>, axis<1, 2>));
   }
+  template <class... Operands>
+  void pull(const Operands&... operands) {
+    backward(operands...);
+  }
   /// Leaves the gradients of the parameters and writes those of the inputs where they are wanted.
   template <class Input1, class Input2, class Output, class Gradient, class Destination1, class Destination2>
   void backward(const Input1& input1, const Input2& input2, const Output&, const Gradient& gradient,

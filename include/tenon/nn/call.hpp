@@ -158,6 +158,9 @@ concept keeps_states = requires { Layer::state_count; };
 template <class Layer, tensor_operand Operand>
   requires(!keeps_states<Layer>)
 struct layer_caller<Layer, Operand> {
+  /// Named first, so that compilers say within few lines that a layer does not fit.
+  using output_shape = detail::shape_behind<Layer, typename std::remove_cvref_t<Operand>::shape_type>;
+
   static auto call(Layer& layer, Operand&& operand) { return call_layer(layer, std::forward<Operand>(operand)); }
 };
 

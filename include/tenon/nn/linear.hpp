@@ -94,7 +94,8 @@ struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, sha
 
   template <shape_type Input>
   constexpr auto output_shape(const Input& input) const {
-    this->template check_features<1>(input);
+    static_assert(Input::rank >= 1 || must_hold<linear_layer>, "tenon: this layer maps the last axis of its input");
+    check_input<linear_layer, Input::rank - 1, In>(input, this->extents.extent(1));
     return with_extent<Input::rank - 1, Out>(input, this->extents.extent(0));
   }
   /// Of a forward pass.

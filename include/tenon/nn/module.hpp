@@ -9,6 +9,7 @@
 #include <tenon/nn/call.hpp>
 #include <tenon/nn/members.hpp>
 #include <tenon/nn/recurrent_call.hpp>
+#include <tenon/nn/several_inputs.hpp>
 #include <vector>
 
 namespace tenon::nn {
