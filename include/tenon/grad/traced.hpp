@@ -309,9 +309,9 @@ auto with_gradient(const Operand& value, const traced<T, Shape, Space>& input, c
   return traced(leaf_type{step.value(step.extents), {link}});
 }
 
-/// The same value; a backward pass calls `function(gradient)`, or `function()`, when it has the value's gradient, a view
+/// The same value; a backward pass calls `function(gradient)`, or `function()`, when it has the gradient, a view
 /// whose elements may be changed, and goes on behind it.
-/// example   h = on_gradient(h, [](const auto& gradient) { std::cout << float(max(abs(gradient))) << "\n"; });
+/// example   h = on_gradient(h, [](const auto& gradient) { std::printf("%g\n", double(max(abs(gradient)))); });
 template <class T, class Shape, class Space, class Function>
 traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const Function& function) {
   auto& step = detail::taken_step<detail::watched_step<T, Shape, Space, Function>>(0);

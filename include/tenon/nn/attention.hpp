@@ -6,7 +6,9 @@
 
 #include <bit>
 #include <tenon/algorithms/attention_gradient.hpp>
+#include <tenon/core/buffer.hpp>
 #include <tenon/grad/attention.hpp>
+#include <tenon/nn/head_rows.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/products.hpp>
@@ -34,29 +36,6 @@ struct attention_settings {
 template <multihead_attention_options Options>
 using attention_settings_of = attention_settings<std::bit_cast<std::uint64_t>(Options.dropout), Options.bias,
                                                  Options.batch_first, Options.kdim_vdim>;
-
-/// Rows of features, those of all heads side by side, and where the next position and the next batch are.
-template <class T>
-struct head_rows {
-  T* data;
-  index batches, length, batch_step, step;
-
-  /// [batch, head, position, feature].
-  template <memory_space Space>
-  view<T, rank<4>, Space> heads(index count, index features) const {
-    return {data, rank<4>(batches, count, length, features), {{batch_step, features, step, 1}}};
-  }
-};
-
-/// What a mask adds to scores that stay out where it is true.
-template <class Mask>
-auto bias_of_blocks(const Mask& mask) {
-  if constexpr (std::is_same_v<typename Mask::element, bool>) {
-    return where(mask, -std::numeric_limits<float>::infinity(), 0.0f);
-  } else {
-    return mask;
-  }
-}
 
 }  // namespace detail
 
@@ -232,22 +211,16 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
   /// The way back of a call: of a query, a key and a value, or of an input that attends to itself; a mask behind them.
-  template <class Query, class Key, class Value, class Output, class Gradient, class QueryGradient, class KeyGradient,
-            class ValueGradient>
-  void pull(const Query& query, const Key& key, const Value& value, const Output&, const Gradient& gradient,
-            const QueryGradient& to_query, const KeyGradient& to_key, const ValueGradient& to_value) {
+  void pull(const auto& query, const auto& key, const auto& value, const auto&, const auto& gradient,
+            const auto& to_query, const auto& to_key, const auto& to_value) {
     backward(query, key, value, no_mask, gradient, to_query, to_key, to_value);
   }
-  template <class Query, class Key, class Value, class Mask, class Output, class Gradient, class QueryGradient,
-            class KeyGradient, class ValueGradient, class MaskGradient>
-  void pull(const Query& query, const Key& key, const Value& value, const Mask& mask, const Output&,
-            const Gradient& gradient, const QueryGradient& to_query, const KeyGradient& to_key,
-            const ValueGradient& to_value, const MaskGradient& to_mask) {
+  void pull(const auto& query, const auto& key, const auto& value, const auto& mask, const auto&, const auto& gradient,
+            const auto& to_query, const auto& to_key, const auto& to_value, const auto& to_mask) {
     backward(query, key, value, mask, gradient, to_query, to_key, to_value, not_wanted{}, to_mask);
   }
-  template <class Input, class Mask, class Output, class Gradient, class InputGradient>
-  void pull(const Input& input, const Mask& mask, const Output& output, const Gradient& gradient,
-            const InputGradient& to_input, const not_wanted&) {
+  void pull(const auto& input, const auto& mask, const auto& output, const auto& gradient, const auto& to_input,
+            not_wanted) {
     backward(input, output, gradient, to_input, mask);
   }
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/buffer.hpp>
 #include <tenon/contraction/host_panels.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/nn/layer.hpp>

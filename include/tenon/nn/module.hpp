@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 #include <tenon/nn/call.hpp>
+#include <tenon/nn/state.hpp>
 #include <tenon/nn/members.hpp>
 #include <tenon/nn/recurrent_call.hpp>
 #include <tenon/nn/several_inputs.hpp>

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/buffer.hpp>
 #include <tenon/nn/captured_steps.hpp>
 #include <tenon/nn/host_recurrence.hpp>
 #include <tenon/nn/recurrent_kernel.hpp>

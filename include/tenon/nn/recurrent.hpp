@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/buffer.hpp>
 #include <tenon/nn/packed_sequence.hpp>
 #include <tenon/nn/recurrent_checks.hpp>
 #include <tenon/nn/recurrent_network.hpp>

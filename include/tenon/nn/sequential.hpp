@@ -7,6 +7,7 @@
 #include <functional>
 #include <tenon/nn/call.hpp>
 #include <tenon/nn/forward_attempt.hpp>
+#include <tenon/nn/state.hpp>
 
 namespace tenon::nn {
 
@@ -161,7 +162,7 @@ inline constexpr bool first_joins = false;
 template <class Call, class First, class... Rest>
 inline constexpr bool first_joins<Call, First, Rest...> = joins_call<First, Call>;
 
-/// What layers make one after another, of which the first is the network's `I`th. What `done(number)` makes is called on
+/// What layers make one after another, the first being the `I`th of the network. What `done(number)` makes is called on
 /// the way back when the gradients of the layers from there on are complete.
 template <int I, class Done, class Operand>
 auto call_watched(const Done&, Operand&& operand) {

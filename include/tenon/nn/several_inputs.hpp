@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/buffer.hpp>
 #include <tenon/nn/call.hpp>
 
 namespace tenon::nn {

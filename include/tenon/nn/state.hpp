@@ -10,6 +10,45 @@
 
 namespace tenon::nn {
 
+/// A layer or network whose parameters can be visited.
+template <class Network>
+concept has_parameters = requires(Network& net) { net.visit_parameters([](const auto&, auto&) {}); };
+
+/// Lets backward passes begin the gradients of all parameters anew; `fills` sets them to zero, too.
+template <has_parameters Network>
+void clear_gradients(Network& net, bool fills = true) {
+  net.visit_parameters([&](const auto&, auto& parameter) {
+    parameter.has_gradient = false;
+    if (fills && !parameter.gradient.is_empty()) parameter.gradient = 0;
+  });
+}
+
+/// Where the parameters of a layer or network lie, and what their elements are: `space` and `element` of the first
+/// part that has some.
+template <class Part>
+struct parameters_of {};
+template <dtype T, shape_type Shape, memory_space Space>
+struct parameters_of<parameter<T, Shape, Space>> {
+  using space = Space;
+  using element = T;
+};
+template <class Layer>
+  requires requires {
+    typename Layer::space;
+    typename Layer::element;
+  }
+struct parameters_of<Layer> {
+  using space = typename Layer::space;
+  using element = typename Layer::element;
+};
+template <class... Parts>
+struct first_parameters_of {};
+template <class First, class... Rest>
+struct first_parameters_of<First, Rest...> : first_parameters_of<Rest...> {};
+template <class First, class... Rest>
+  requires requires { typename parameters_of<First>::space; }
+struct first_parameters_of<First, Rest...> : parameters_of<First> {};
+
 /// Calls `visitor(name, value)` for every parameter's tensor, then for every buffer: a tensor, or a number on the host
 /// such as a count of batches.
 template <class Network, class Visitor>

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 #include <tenon/core/kept_number.hpp>
-#include <tenon/nn/layer.hpp>
+#include <tenon/nn/state.hpp>
 #include <tenon/train/sweep.hpp>
 
 namespace tenon::train {
