@@ -62,6 +62,7 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
   const tenon::tensor<int, rank<1>> rows(rank<1>(3), {2, -1, 2});
   const tenon::tensor<int, rank<2>> places(rank<2>(1, 6), {0, 3, -1, 2, 0, 0});
   check_rows({
+      {"select", view_difference([](const auto& x) { return tenon::select(x, axis<1>, -2); })},
       {"roll", view_difference([](const auto& x) { return tenon::roll(x, 2, axis<1>); })},
       {"repeat", view_difference([](const auto& x) { return tenon::repeat(x, 3, axis<0>); })},
       {"tile", view_difference([](const auto& x) {
