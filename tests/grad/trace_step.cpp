@@ -104,3 +104,12 @@ TEST_CASE("a step may end on another thread, and after its own", "[trace_step]")
   kept.reset();
   CHECK(counted_step::let_go_of == 1);
 }
+
+TEST_CASE("memory of steps to come is freed when asked for", "[trace_step]") {
+  const kept_step kept(&taken(7));
+  { const kept_step idle(&taken(3000)); }
+  tenon::free_traced_memory();
+  const kept_step fresh(&taken(5));
+  CHECK(fresh->capacity() == 5);
+  CHECK(kept->capacity() >= 7);
+}

@@ -32,7 +32,6 @@ auto statements_of(const Body& body) {
 
 /// A layer with neither parameters nor a way back of its own.
 struct doubled {
-  static constexpr const char* name = "doubled";
   template <class Input>
   auto forward(const Input& x) const {
     return x * 2;

@@ -244,6 +244,18 @@ TEST_CASE("several inputs and outputs", "[module]") {
   CHECK(tenon_test::difference(numbers_of(net.right.bias.gradient), {0, 0, 0}, 1e-6) == "");
 }
 
+TEST_CASE("tensors that are moved into a network live until its way back is done", "[module]") {
+  block net, other;
+  net.initialise(1), other.initialise(1);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 4), 1));
+  const auto loss = [&] { return tenon::mean(tenon::square(net(tenon::tensor<float, rank<2>>(x)))); };
+  const auto value = loss();
+  const tenon::tensor<float, rank<2>> dirt(tenon::constants(rank<2>(5, 4), 99.0f));  // where a freed one would lie
+  tenon::backward(value);
+  tenon::backward(tenon::mean(tenon::square(other(x))));
+  CHECK(numbers_of(net.inner.weight.gradient) == numbers_of(other.inner.weight.gradient));
+}
+
 TEST_CASE("gradients add up until they are cleared", "[module]") {
   block net;
   net.initialise(1);

@@ -83,6 +83,14 @@ class data_parallel {
   /// throws    communication_error when a rank is lost; whatever is thrown, gradients are then of no use, and what was
   ///           accumulated is kept. It may be tried again unless sums over ranks have begun, which is when the last
   ///           layers are done: the others then wait for sums that this rank has left
+  template <class Pass, class Input, class Gradient>
+  batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
+    if (all_.size() == 1 && !has_accumulated_) return pass.backward(input, gradient), part;
+    return sum_over_ranks(part, [&](const auto& done) {
+      if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
+      else pass.backward(input, gradient);
+    });
+  }
   /// The same of a traced loss: the mean over this rank's examples, whose number is all that is asked for.
   /// cost      sums begin when the whole backward pass is done
   template <class Shape, class Space>
@@ -91,14 +99,6 @@ class data_parallel {
     loss.backward();
     const batch_part part{examples, static_cast<double>(static_cast<T>(loss)), wants_to_stop};
     return all_.size() == 1 && !has_accumulated_ ? part : sum_over_ranks(part, [](const auto&) {});
-  }
-  template <class Pass, class Input, class Gradient>
-  batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
-    if (all_.size() == 1 && !has_accumulated_) return pass.backward(input, gradient), part;
-    return sum_over_ranks(part, [&](const auto& done) {
-      if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
-      else pass.backward(input, gradient);
-    });
   }
 
  private:

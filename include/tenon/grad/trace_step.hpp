@@ -72,7 +72,9 @@ class trace_step {
   /// Adds to the gradients of what the value was made of.
   virtual void pull_back() {}
   virtual bool is_variable() const { return false; }
-  /// Adds what a pass left to the gradient that the caller sees; of variables.
+  /// Computes what the gradient that the caller sees is to be; of variables.
+  virtual void prepare_gradient() {}
+  /// Shows it.
   virtual void take_gradient() {}
   /// Forgets what it holds, before it goes back to its pool.
   virtual void forget() {}
@@ -97,6 +99,7 @@ class trace_step {
   trace_step* next_ = nullptr;     // of those that are given back
   const void* kind_ = nullptr;     // which pool it came from
   std::uint64_t number_ = 0;       // in the order in which steps ran
+  std::uint64_t seen_ = 0;         // the last pass that came by
   long owners_ = 0;
 };
 
@@ -126,6 +129,7 @@ class step_pool {
     step.kind_ = kind;
     step.number_ = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
   }
+  static void clear() { lists_.all.clear(); }
   static void give(trace_step& step) {
     step.forget();
     step.inputs_.clear();
@@ -181,17 +185,21 @@ class step_pool {
 inline void run_backward(trace_step& last) {
   last.has_gradient = true;
   if (!last.needs_gradient) return;
+  static std::uint64_t passes = 0;
+  const std::uint64_t pass = last.seen_ = __atomic_add_fetch(&passes, 1, __ATOMIC_RELAXED);
   auto& walk = last.walk_;
   walk.assign(1, &last);
   for (std::size_t i = 0; i < walk.size(); ++i) {
     for (const auto& input : walk[i]->inputs_) {
-      if (input->next_ == nullptr) input->next_ = walk[i], walk.push_back(input.get()), input->has_gradient = false;
+      if (std::exchange(input->seen_, pass) != pass) walk.push_back(input.get()), input->has_gradient = false;
     }
   }
-  for (trace_step* each : walk) each->next_ = nullptr;
   std::sort(walk.begin(), walk.end(), [](const auto* a, const auto* b) { return a->number_ > b->number_; });
   for (trace_step* each : walk) {
     if (each->has_gradient) each->pull_back();
+  }
+  for (trace_step* each : walk) {
+    if (each->has_gradient) each->prepare_gradient();
   }
   for (trace_step* each : walk) {
     if (each->has_gradient) each->take_gradient();
@@ -259,5 +267,8 @@ struct value_step : value_memory<T, Space> {
 };
 
 }  // namespace detail
+
+/// Frees the memory that this thread keeps for steps of traced programs to come.
+inline void free_traced_memory() { detail::step_pool::clear(); }
 
 }  // namespace tenon

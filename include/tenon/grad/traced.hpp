@@ -87,6 +87,14 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
   void forget() override { node.reset(); }
 };
 
+/// A tensor that was moved here.
+template <class T, class Shape, class Space>
+struct moved_step : value_step<T, Shape, Space> {
+  std::optional<tensor<T, Shape, Space>> owned;
+
+  void forget() override { owned.reset(); }
+};
+
 /// A tensor of the caller's that gradients are wanted of.
 template <class T, class Shape, class Space>
 struct variable_step : value_step<T, Shape, Space> {
@@ -96,20 +104,26 @@ struct variable_step : value_step<T, Shape, Space> {
   bool own_flag = false;
   bool* is_kept = &own_flag;  ///< whether further passes add to it
 
+  std::optional<tensor<T, Shape, Space>> fresh;  ///< what the gradient is to be
+
   bool is_variable() const override { return true; }
-  void take_gradient() override {
+  void prepare_gradient() override {
     const auto found = this->gradient_under(extents);
-    if (*is_kept) *kept = *kept + found;
-    else set(extents, found);
+    if (*is_kept) fresh.emplace(*kept + found);
+    else if (!has_memory()) fresh.emplace(found);
   }
-  /// Begins anew.
-  template <class Value>
-  void set(const Shape& shape, const Value& value) {
-    if (kept->shape() == shape && kept->data() != nullptr) *kept = value;
-    else *kept = tensor<T, Shape, Space>(value);
+  void take_gradient() override {
+    if (!has_memory()) *kept = std::move(*fresh);
+    else if (fresh) *kept = *fresh;
+    else *kept = this->gradient_under(extents);
     *is_kept = true;
+    fresh.reset();
   }
-  void forget() override { kept = &own, is_kept = &own_flag, own_flag = false; }
+  bool has_memory() const { return kept->shape() == extents && kept->data() != nullptr; }
+  void forget() override {
+    kept = &own, is_kept = &own_flag, own_flag = false;
+    fresh.reset();
+  }
 };
 
 }  // namespace detail
@@ -142,7 +156,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   /// Evaluates an expression, and remembers it where one of its operands is traced.
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
-  traced(Operand&& operand) : leaf_type(traced_leaf_of(as_node(std::forward<Operand>(operand)))) {}
+  traced(Operand&& operand) : leaf_type(traced_leaf_of(std::forward<Operand>(operand))) {}
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
   traced& operator=(Operand&& operand) {
@@ -175,13 +189,15 @@ class traced : public traced_leaf<T, Shape, Space> {
     auto& made = *this->owner.step;
     if (!made.is_variable()) throw error("traced: gradients are kept of variables only; make one of this value?");
     auto& step = static_cast<detail::variable_step<T, Shape, Space>&>(made);
-    if (!*step.is_kept) step.set(this->shape(), constants(this->shape(), T(0.0f)));
+    if (!step.has_memory()) *step.kept = tensor<T, Shape, Space>(constants(this->shape(), T(0.0f)));
+    else if (!*step.is_kept) *step.kept = T(0.0f);
+    *step.is_kept = true;
     return *step.kept;
   }
   /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
   traced detached() const {
     const no_grad apart;
-    return traced_leaf_of(leaf<T, Shape, Space>{this->elements, {}});
+    return leaf_of_node(leaf<T, Shape, Space>{this->elements, {}});
   }
 
  private:
@@ -190,8 +206,18 @@ class traced : public traced_leaf<T, Shape, Space> {
     std::destroy_at(this);
     return *std::construct_at(this, copy);
   }
+  static leaf_type traced_leaf_of(tensor<T, Shape, Space>&& moved) {
+    auto& step = detail::taken_step<detail::moved_step<T, Shape, Space>>(0);
+    const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+    step.owned.emplace(std::move(moved));
+    return {std::as_const(*step.owned).view(), {link}};
+  }
+  template <class Operand>
+  static leaf_type traced_leaf_of(Operand&& operand) {
+    return leaf_of_node(as_node(std::forward<Operand>(operand)));
+  }
   template <class Node>
-  static leaf_type traced_leaf_of(const Node& node) {
+  static leaf_type leaf_of_node(const Node& node) {
     if constexpr (std::is_same_v<Node, leaf_type>) {
       return node;
     } else {

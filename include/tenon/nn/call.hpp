@@ -115,11 +115,13 @@ auto settled(Result&& result) {
   if constexpr (expression<type>) return traced(std::forward<Result>(result));
   else return type(std::forward<Result>(result));
 }
-/// What `forward` sees of an argument: an expression that several layers read is computed once.
+/// What `forward` sees of an argument: an expression that several layers read is computed once, and a tensor that was
+/// moved here lives as long as its gradients need it.
 template <class Input>
 decltype(auto) settled_input(Input&& input) {
   using type = std::remove_cvref_t<Input>;
-  if constexpr (expression<type> && !is_layer_call<type>) return settled(std::forward<Input>(input));
+  constexpr bool is_moved = tenon::detail::is_tensor<type> && std::is_same_v<Input, type>;
+  if constexpr (is_moved || (expression<type> && !is_layer_call<type>)) return traced(std::forward<Input>(input));
   else return std::forward<Input>(input);
 }
 

@@ -22,28 +22,28 @@ struct unreduced {
 /// (x - target)^2
 /// example   mse_loss(x, t), mse_loss<to_sum>(x, t), mse_loss<unreduced>(x, t)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto mse_loss(const X& x, const Target& target) {
-  return Reduction::of(square(x - target));
+auto mse_loss(X&& x, Target&& target) {
+  return Reduction::of(square(std::forward<X>(x) - std::forward<Target>(target)));
 }
 
 /// |x - target|
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto l1_loss(const X& x, const Target& target) {
-  return Reduction::of(abs(x - target));
+auto l1_loss(X&& x, Target&& target) {
+  return Reduction::of(abs(std::forward<X>(x) - std::forward<Target>(target)));
 }
 
 /// Half the square of a distance below `delta`, and from there on straight, with slope delta.
 /// source    Huber 1964: Robust estimation of a location parameter
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto huber_loss(const X& x, const Target& target, double delta = 1) {
-  const auto distance = abs(x - target);
+auto huber_loss(X&& x, Target&& target, double delta = 1) {
+  const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   return Reduction::of(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
 }
 
 /// huber_loss / beta: of slope 1 from `beta` on. l1_loss for beta 0.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto smooth_l1_loss(const X& x, const Target& target, double beta = 1) {
-  const auto distance = abs(x - target);
+auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
+  const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   return Reduction::of(where(distance < beta, square(distance) * (0.5 / beta), distance - 0.5 * beta));
 }
 

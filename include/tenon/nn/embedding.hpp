@@ -76,11 +76,11 @@ struct row_table : callable<Layer> {
   /// throws    index_error naming a number that no row has
   template <class Indices>
   void check_numbers(const Indices& indices) const {
-    using element = typename Indices::element;
-    static_assert(is_integer<element> || must_hold<Layer, element>, "tenon: the rows of an embedding have integers");
+    using number = typename Indices::element;
+    static_assert(is_integer<number> || must_hold<Layer, number>, "tenon: the rows of an embedding have integers");
     if (indices.shape().count() == 0) return;
-    const auto least = static_cast<index>(static_cast<element>(min(indices)));
-    const auto greatest = static_cast<index>(static_cast<element>(max(indices)));
+    const auto least = static_cast<index>(static_cast<number>(min(indices)));
+    const auto greatest = static_cast<index>(static_cast<number>(max(indices)));
     if (least >= 0 && greatest < extents.extent(0)) return;
     throw index_error(compose_text(Layer::name, ": index ", least < 0 ? least : greatest,
                                    ", expected at least 0 and below ", extents.extent(0)));

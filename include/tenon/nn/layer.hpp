@@ -120,7 +120,9 @@ struct stateless {
 /// Calls a layer with operands; call.hpp and recurrent_call.hpp give the definitions.
 template <class Layer, class... Operands>
 struct layer_caller {
-  static_assert(must_hold<Layer>, "tenon: to call a layer like a function include <tenon/tenon.hpp>");
+  static_assert(must_hold<Layer>,
+                "tenon: to call a layer like a function include <tenon/tenon.hpp>; if that is there, this layer "
+                "is not called with such operands");
 };
 
 /// Base of layers: what makes them functions.

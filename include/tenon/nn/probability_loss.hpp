@@ -11,17 +11,21 @@ namespace tenon::nn {
 
 /// -(target log(x) + (1 - target) log(1 - x)) of probabilities x; logarithms are at least -100.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto bce_loss(const X& x, const Target& target) {
-  const auto of_one = maximum(log(x), -100);
-  const auto of_zero = maximum(log1p(-as_node(x)), -100);
-  return Reduction::of(-(target * of_one + (1 - as_node(target)) * of_zero));
+auto bce_loss(X&& x, Target&& target) {
+  const auto share = as_node(std::forward<X>(x));
+  const auto wanted = as_node(std::forward<Target>(target));
+  const auto of_one = maximum(log(share), -100);
+  const auto of_zero = maximum(log1p(-share), -100);
+  return Reduction::of(-(wanted * of_one + (1 - wanted) * of_zero));
 }
 
 /// bce_loss(sigmoid(x), target) without overflow on the way, with the ones weighed by `positive_weight`.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
-auto bce_with_logits_loss(const X& x, const Target& target, const PositiveWeight& positive_weight = 1.0f) {
-  const auto of_one = 1 + (positive_weight - 1) * as_node(target);
-  return Reduction::of((1 - as_node(target)) * x + of_one * tenon::softplus(-as_node(x), 1, 1e30));
+auto bce_with_logits_loss(X&& x, Target&& target, const PositiveWeight& positive_weight = 1.0f) {
+  const auto logits = as_node(std::forward<X>(x));
+  const auto wanted = as_node(std::forward<Target>(target));
+  const auto of_one = 1 + (positive_weight - 1) * wanted;
+  return Reduction::of((1 - wanted) * logits + of_one * tenon::softplus(-logits, 1, 1e30));
 }
 
 /// target (log(target) - x) of logarithms x of probabilities: the divergence from them, element by element. PyTorch's
