@@ -18,7 +18,8 @@ using batch_type = char_lstm::step_input<tn::host>;
 constexpr tn::train::cosine_annealing_lr falling{.t_max = 1'000'000};
 
 model_type make_model(const char_lstm::corpus& text, const char_lstm::options& options) {
-  return {{text.characters.size(), 64, options.hidden, options.layers, options.dropout}, options.seed};
+  return char_lstm::make_model<tn::host>({text.characters.size(), 64, options.hidden, options.layers, options.dropout},
+                                         options.seed);
 }
 
 /// The model with its optimizer.
@@ -30,18 +31,18 @@ class tenon_learner {
   }
 
   float step(const batch_type& batch, double rate) {
-    model_.train(true);
-    const auto scores = model_.forward(batch.tokens.view());
-    const float loss = tn::mean(nn::cross_entropy(scores, batch.targets));
-    model_.backward(batch.tokens.view(), nn::cross_entropy_gradient(scores, batch.targets));
+    model_.train();
     optimizer_.options().lr = rate;
+    nn::clear_gradients(model_, false);
+    const float loss = tn::backward(tn::mean(nn::cross_entropy(model_(batch.tokens).scores, batch.targets)));
     optimizer_.step(model_);
     return loss;
   }
   /// Of all characters of a batch together.
   double loss(const batch_type& batch) {
-    model_.train(false);
-    const float total = tn::sum(nn::cross_entropy(model_.forward(batch.tokens.view()), batch.targets));
+    const tn::no_grad testing;
+    model_.eval();
+    const float total = tn::sum(nn::cross_entropy(model_(batch.tokens).scores, batch.targets));
     return static_cast<double>(total);
   }
 

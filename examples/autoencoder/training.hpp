@@ -29,7 +29,6 @@ inline auto make_network() {
                         nn::linear<code, 128>{}, nn::relu{}, nn::linear<128, pixels>{});
 }
 using network = decltype(make_network());
-using rows = tn::shape<tn::dyn, pixels>;
 
 /// MNIST from its files, or digits that the program draws; at most `count` of them.
 inline auto read_digits(const options& options, bool for_training) {
@@ -57,20 +56,18 @@ auto with_noise(const Digits& digits, double noise, std::uint64_t seed) {
 /// What an image costs on average, in nats: binary cross entropy over its pixels.
 template <class Examples>
 double test(network& net, const Examples& examples, const options& options) {
-  nn::pass<network, rows> pass(net);
+  const tn::no_grad testing;
   tn::data::loader batches(examples, {.batch = options.batch});
   double total = 0;
   for (const auto& [noisy, clean] : batches.epoch(0)) {
-    total += static_cast<double>(
-        static_cast<float>(nn::bce_with_logits_loss<nn::to_sum>(pass.forward(noisy.view()), clean)));
+    total += static_cast<double>(static_cast<float>(nn::bce_with_logits_loss<nn::to_sum>(net(noisy), clean)));
   }
   return total / static_cast<double>(examples.size());
 }
 
 template <class Examples>
 void train(network& net, const Examples& examples, const options& options) {
-  nn::pass<network, rows> pass(net);
-  tn::train::adam<> optimizer({.lr = options.rate});
+  tn::train::adam optimizer(net, {.lr = options.rate});
   tn::data::loader batches(examples, {.batch = options.batch, .shuffle = true, .seed = options.seed, .workers = 2});
   const tn::train::cosine_annealing_lr falling{.t_max = batches.batches() * options.epochs};
   tn::index step = 0;
@@ -79,11 +76,9 @@ void train(network& net, const Examples& examples, const options& options) {
                                  examples.size());
     for (const auto& [noisy, clean] : batches.epoch(epoch)) {
       const float share = 1.0f / static_cast<float>(noisy.extent(0));
-      const auto logits = pass.forward(noisy.view());
-      const float loss = nn::bce_with_logits_loss<nn::to_sum>(logits, clean) * share;
-      pass.backward(noisy.view(), (tn::sigmoid(logits) - clean) * share);  // the gradient of that loss
       optimizer.schedule(falling, step++);
-      optimizer.step(net);
+      const float loss =
+          optimizer.step([&] { return nn::bce_with_logits_loss<nn::to_sum>(net(noisy), clean) * share; });
       progress.advance(noisy.extent(0), loss);
     }
   }
@@ -96,13 +91,13 @@ void draw(network& net, const Examples& examples, const std::string& path) {
   auto batch = examples.make_batch(columns);
   for (tn::index i = 0; i < columns; ++i) examples.copy_example(i % examples.size(), batch, i);
   const auto& noisy = std::get<0>(batch);
-  nn::pass<network, rows> pass(net);
+  const tn::no_grad testing;
   const auto bytes = [](const auto& values) {  // ten rows of pixels as ten images side by side
     const auto images = tn::reshape(tn::clamp(values, 0, 1) * 255, tn::shape<columns, side, side>{});
     return tn::reshape(tn::evaluated_tensor(tn::permute(images, tn::axis<1, 0, 2>)),
                        tn::shape<1, side, columns * side>{});
   };
-  const auto above = bytes(noisy), below = bytes(tn::sigmoid(pass.forward(noisy.view())));
+  const auto above = bytes(noisy), below = bytes(tn::sigmoid(net(noisy)));
   tn::io::write_pnm(path, tn::io::image(tn::cast<std::uint8_t>(tn::concatenate(tn::axis<1>, above, below))));
 }
 

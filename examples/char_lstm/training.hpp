@@ -67,17 +67,18 @@ struct step_input {
 /// The mean loss of a character of the first `most` batches, in nats.
 template <tn::memory_space Space>
 double validation_loss(language_model<Space>& model, const corpus& text, const options& options, tn::index most) {
-  model.train(false);
+  const tn::no_grad testing;
+  model.eval();
   tn::data::loader batches(text.validation, {.batch = options.batch});
   double total = 0;
   tn::index characters = 0, number = 0;
   for (const auto& batch : batches.epoch(0)) {
     if (number++ == most) break;
     const step_input<Space> input(batch);
-    const float loss = tn::sum(nn::cross_entropy(model.forward(input.tokens.view()), input.targets));
+    const float loss = tn::sum(nn::cross_entropy(model(input.tokens).scores, input.targets));
     total += static_cast<double>(loss), characters += input.targets.size();
   }
-  model.train(true);
+  model.train();
   return total / static_cast<double>(characters);
 }
 
@@ -123,7 +124,7 @@ class course {
 
 template <tn::memory_space Space>
 void train(language_model<Space>& model, const corpus& text, const options& options) {
-  tn::train::adam<Space> optimizer({.lr = options.rate});
+  tn::train::adam optimizer(model, {.lr = options.rate});
   optimizer.clipping().max_norm = options.clip;
   tn::data::loader batches(text.training,
                            {.batch = options.batch, .shuffle = true, .seed = options.seed, .drop_last = true});
@@ -133,11 +134,9 @@ void train(language_model<Space>& model, const corpus& text, const options& opti
   for (tn::index epoch = 0; !progress.is_done(); ++epoch) {
     for (const auto& batch : batches.epoch(epoch)) {
       const step_input<Space> input(batch);
-      const auto scores = model.forward(input.tokens.view());
-      const float loss = tn::mean(nn::cross_entropy(scores, input.targets));
-      model.backward(input.tokens.view(), nn::cross_entropy_gradient(scores, input.targets));
       optimizer.schedule(falling, static_cast<tn::index>(1e6 * progress.share()));
-      optimizer.step(model);
+      const float loss =
+          optimizer.step([&] { return tn::mean(nn::cross_entropy(model(input.tokens).scores, input.targets)); });
       progress.advance(input.targets.size(), loss);
       if (progress.is_time_to_report()) progress.report(validation_loss(model, text, options, 16));
       if (progress.is_done()) break;
@@ -161,24 +160,23 @@ inline std::int64_t draw(const float* scores, tn::index count, double temperatur
 /// Text that goes on from the prompt.
 template <tn::memory_space Space>
 std::string write(language_model<Space>& model, const corpus& text, const options& options) {
-  model.train(false);
+  const tn::no_grad writing;
+  model.eval();
   const auto tokens = text.characters.encode(options.prompt);
   if (tokens.size() == 0) throw tn::shape_error("--prompt: no characters, expected at least 1");
   tn::data::random_draws random(options.seed, 0);
   const auto drawn_from = [&](const auto& scores) {
-    const auto rows = tn::tensor<float, tn::rank<2>, Space>(scores).template to<tn::host>();
+    const auto rows = tn::evaluated_tensor(scores).template to<tn::host>();
     const float* const last = rows.data() + (rows.extent(0) - 1) * rows.extent(1);
     return draw(last, rows.extent(1), options.temperature, random);
   };
   std::string written = options.prompt;
-  const auto prompt = tokens.template to<Space>();
-  std::int64_t next = drawn_from(
-      model.forward(tn::view<const std::int64_t, tn::rank<2>, Space>(prompt.data(), tn::rank<2>(prompt.size(), 1))));
+  const tn::tensor<std::int64_t, tn::rank<2>> prompt(tn::reshape(tokens, tn::rank<2>(tokens.size(), 1)));
+  auto output = model(prompt.template to<Space>());
   for (tn::index i = 0; i < options.sample; ++i) {
+    const std::int64_t next = drawn_from(output.scores);
     written += text.characters.decode(next);
-    const auto memory = model.remembered();
-    const auto input = tn::full<std::int64_t, Space>(tn::rank<2>(1, 1), next);
-    next = drawn_from(model.forward(input.view(), memory.hidden, memory.cell));
+    output = model(tn::full<std::int64_t, Space>(tn::rank<2>(1, 1), next), output.hidden, output.cell);
   }
   return written;
 }
@@ -187,8 +185,8 @@ std::string write(language_model<Space>& model, const corpus& text, const option
 template <tn::memory_space Space>
 void run(const options& options) {
   const corpus text(options.text.empty() ? std::string(sonnets) : tn::io::read_text(options.text), options);
-  language_model<Space> model({text.characters.size(), 64, options.hidden, options.layers, options.dropout},
-                              options.seed);
+  auto model =
+      make_model<Space>({text.characters.size(), 64, options.hidden, options.layers, options.dropout}, options.seed);
   std::printf("%ld distinct characters, %ld parameters\n", static_cast<long>(text.characters.size()),
               static_cast<long>(nn::parameter_count(model)));
   train(model, text, options);

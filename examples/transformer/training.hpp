@@ -49,7 +49,7 @@ class sorting_task {
   }
   const auto& unsorted() const { return unsorted_; }
   const auto& sorted() const { return sorted_; }
-  auto input() const { return input_.view(); }
+  const auto& input() const { return input_; }
   tn::index batch() const { return sorted_.extent(0); }
   tn::index places() const { return sorted_.size(); }
 
@@ -59,38 +59,29 @@ class sorting_task {
   std::uint64_t seed_;
 };
 
-/// Logits of all places, one behind another.
-template <class Logits>
-auto rows_of(const Logits& logits) {
-  return tn::reshape(logits, tn::shape<tn::dyn, tokens>(logits.extent(0) * length, tokens));
-}
-inline auto labels_of(const sorting_task& task) { return tn::flatten(task.sorted()); }
-
 inline void train(network& net, const options& options) {
-  nn::pass<network, sequences> pass(net);
-  tn::train::adamw<> optimizer({.lr = options.rate});
+  tn::train::adamw optimizer(net, {.lr = options.rate});
   const tn::train::cosine_annealing_lr falling{.t_max = options.steps};
   sorting_task task(options.batch, options.seed << 32);
   tn::train::progress_of<> progress("sorting", options.steps * options.batch, stdout, "sequences");
   for (tn::index step = 0; step < options.steps; ++step) {
     task.draw(static_cast<std::uint64_t>(step));
-    const auto logits = pass.forward(task.input());
-    const auto rows = rows_of(logits);
-    const auto labels = tn::evaluated_tensor(labels_of(task));
-    const float loss = tn::mean(nn::cross_entropy(rows, labels));
-    pass.backward(task.input(), tn::reshape(nn::cross_entropy_gradient(rows, labels), logits.shape()));
+    const auto labels = tn::evaluated_tensor(tn::flatten(task.sorted()));
     optimizer.schedule(falling, step);
-    optimizer.step(net);
+    const float loss = optimizer.step([&] {  // of all places, one behind another
+      const tn::traced logits = net(task.input());
+      return tn::mean(nn::cross_entropy(logits.reshape(tn::shape<tn::dyn, tokens>(labels.size(), tokens)), labels));
+    });
     progress.advance(task.batch(), loss);
   }
 }
 
 /// The share of places of unseen sequences that hold the right token; prints a few sequences.
 inline double test(network& net, std::uint64_t seed) {
-  nn::pass<network, sequences> pass(net);
+  const tn::no_grad testing;
   sorting_task task(256, ~(seed << 32));
   task.draw(0);
-  const auto answers = tn::evaluated_tensor(tn::argmax(pass.forward(task.input()), tn::drop<-1>));
+  const auto answers = tn::evaluated_tensor(tn::argmax(net(task.input()), tn::drop<-1>));
   for (tn::index i = 0; i < 3; ++i) {
     for (tn::index k = 0; k < length; ++k) std::printf("%ld ", static_cast<long>(task.unsorted()(i, k)));
     std::printf("->");

@@ -159,3 +159,17 @@ TEST_CASE("chains of any length are taken apart", "[traced]") {
   }
   CHECK(numbers_of(v.gradient()) == std::vector<double>{1});
 }
+
+TEST_CASE("a value under another shape", "[traced]") {
+  const auto x = drawn(rank<2>(2, 3), 1);
+  const auto v = tenon::variable(x);
+  const traced square = v * v;
+  const traced line = square.reshape(rank<1>(6));
+  CHECK(line.data() == square.data());
+  tenon::backward(tenon::sum(line * tenon::arange<double>(6)) + tenon::sum(square));
+  const tenon::tensor<double, rank<1>> factors(tenon::arange<double>(6) + 1);
+  const auto expected = numbers_of(2 * x * tenon::reshape(factors, rank<2>(2, 3)));
+  CHECK(tenon_test::difference(numbers_of(v.gradient()), expected, 1e-13) == "");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { square.reshape(rank<1>(5)); }) ==
+        "reshape: 6 elements, expected 5 (operand [2, 3], extents [5])");
+}

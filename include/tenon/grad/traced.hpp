@@ -87,6 +87,15 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
   void forget() override { node.reset(); }
 };
 
+/// A value under another shape.
+template <class T, class Shape, class Old, class Space>
+struct reshaped_step : value_step<T, Shape, Space> {
+  std::optional<traced_leaf<T, Old, Space>> before;
+
+  void pull_back() override { before->owner.step->take_over(this->gradient_memory()); }
+  void forget() override { before.reset(); }
+};
+
 /// A tensor that was moved here.
 template <class T, class Shape, class Space>
 struct moved_step : value_step<T, Shape, Space> {
@@ -193,6 +202,20 @@ class traced : public traced_leaf<T, Shape, Space> {
     else if (!*step.is_kept) *step.kept = T(0.0f);
     *step.is_kept = true;
     return *step.kept;
+  }
+  /// The same elements under another shape. cost: none, forward or back
+  /// throws    shape_error where it counts other elements
+  template <shape_type New>
+  traced<T, New, Space> reshape(const New& extents) const {
+    if (extents.count() != size()) {
+      throw shape_error(compose_text("reshape: ", size(), " elements, expected ", extents.count(), " (operand ",
+                                     this->shape().to_array(), ", extents ", extents.to_array(), ")"));
+    }
+    auto& step = detail::taken_step<detail::reshaped_step<T, New, Shape, Space>>(0);
+    const detail::step_link<detail::value_step<T, New, Space>> link(&step);
+    step.add_input(this->owner.step.get());
+    step.before.emplace(*this);
+    return traced_leaf<T, New, Space>{{this->data(), extents}, {link}};
   }
   /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
   traced detached() const {

@@ -125,6 +125,13 @@ decltype(auto) settled_input(Input&& input) {
   else return std::forward<Input>(input);
 }
 
+/// Whether a call gives a traced value another shape, which takes no statement.
+template <class Layer, class Input>
+inline constexpr bool only_reshapes = false;
+template <class Layer, class Input>
+  requires(Layer::keeps_elements)
+inline constexpr bool only_reshapes<Layer, Input> = tenon::detail::is_traced_leaf<Input>;
+
 }  // namespace detail
 
 /// Whether a layer has a way back of its own; else its gradients are those of the expression that it makes.
@@ -139,7 +146,9 @@ auto call_layer(Layer& layer, Operand&& operand) {
     return std::move(operand).template joined_with<Layer>(detail::held_layer<Layer>(layer));
   } else {
     const auto input = detail::input_of(std::forward<Operand>(operand));
-    if constexpr (!has_backward<Layer, decltype(input.elements)>) {
+    if constexpr (detail::only_reshapes<Layer, std::remove_const_t<decltype(input)>>) {
+      return traced(input).reshape(layer.output_shape(input.shape()));
+    } else if constexpr (!has_backward<Layer, decltype(input.elements)>) {
       return attempt_forward(layer, [&] {
         if constexpr (detail::prepares<Layer>) layer.prepare(input);
         return traced(layer.forward(input));

@@ -13,6 +13,8 @@ namespace tenon::nn {
 /// Base of layers whose output has the elements of the input, and the shape that the layer says.
 template <class Layer>
 struct reshaping : stateless, callable<Layer> {
+  static constexpr bool keeps_elements = true;
+
   template <class Input>
   auto forward(const Input& input) const {
     return reshape(input, static_cast<const Layer&>(*this).output_shape(input.shape()));
