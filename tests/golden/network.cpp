@@ -18,86 +18,72 @@ namespace {
 namespace nn = tn::nn;
 
 /// Trains, and takes the gradients of the first step and the parameters after the last.
-template <int Rank, class Space, class Run, class Network, class Optimizer>
-result train_by_layers(const golden_case& given, Run& run, Network& net, Optimizer optimizer,
-                       const layer_names& layers) {
+template <int Rank, class Space, class Network, class Optimizer>
+result train_and_look(const golden_case& given, Network& net, Optimizer optimizer) {
   result found;
-  train_network<Rank, Space>(given, run, net, optimizer, found, [&](index step) {
+  train_network<Rank, Space>(given, net, optimizer, found, [&](index step) {
     if (step != 0) return;
-    net.visit_parameters([&](const std::string& name, auto& parameter) {
-      found.gradients[torch_name(name, layers)] = copied(parameter.gradient);
-    });
+    net.visit_parameters(
+        [&](const std::string& name, auto& parameter) { found.gradients[name] = copied(parameter.gradient); });
   });
-  net.visit_parameters([&](const std::string& name, auto& parameter) {
-    found.parameters_after[torch_name(name, layers)] = copied(parameter.value);
-  });
+  net.visit_parameters(
+      [&](const std::string& name, auto& parameter) { found.parameters_after[name] = copied(parameter.value); });
   return found;
 }
 
 template <class Space>
+struct simple_cnn : nn::module<simple_cnn<Space>> {
+  static constexpr nn::conv2d_options same{.padding = 1};
+  nn::conv2d<3, 32, 3, same, Space> conv1;
+  nn::conv2d<32, 64, 3, same, Space> conv2;
+  nn::linear<3136, 128, nn::linear_options{}, Space> fc1;
+  nn::linear<128, 10, nn::linear_options{}, Space> fc2;
+  nn::max_pool2d<2> pool;
+
+  auto forward(const auto& x) {
+    const auto features = pool(tn::relu(conv2(pool(tn::relu(conv1(x))))));
+    return fc2(tn::relu(fc1(nn::flatten{}(features))));
+  }
+};
+
+template <class Space>
 result train_simple_cnn(const golden_case& given) {
-  constexpr nn::conv2d_options same{.padding = 1};
-  auto net = nn::sequential(nn::conv2d<3, 32, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},   //
-                            nn::conv2d<32, 64, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},  //
-                            nn::flatten{}, nn::linear<3136, 128>{}, nn::relu{}, nn::linear<128, 10>{})
-                 .template to<Space>();
-  const layer_names layers{{"0", "conv1"}, {"3", "conv2"}, {"7", "fc1"}, {"9", "fc2"}};
+  simple_cnn<Space> net;
+  net.initialise(0);
   const tn::io::safetensors_file file(given.folder / "model.safetensors");
   net.visit_parameters([&](const std::string& name, auto& parameter) {
     auto read = parameter.value.template to<tn::host>();
-    file.read(torch_name(name, layers), read);
+    file.read(name, read);
     parameter.value.copy_from(read);
   });
-  sequential_run<decltype(net), tn::shape<tn::dyn, 3, 28, 28>, Space> run(net);
-  return train_by_layers<4, Space>(given, run, net, tn::train::sgd<Space>(sgd_options_of(given)), layers);
+  return train_and_look<4, Space>(given, net, tn::train::sgd<Space>(sgd_options_of(given)));
 }
 
 /// An LSTM of two layers, and a linear layer for its output at the last step.
 template <class Space>
-struct stacked_lstm {
+struct stacked_lstm : nn::module<stacked_lstm<Space>> {
   static constexpr index hidden = 10;
-  using sequence = tn::tensor<float, tn::rank<3>, Space>;
-  using matrix = tn::tensor<float, tn::rank<2>, Space>;
-  nn::lstm<6, hidden, Space> lstm{6, hidden, nn::recurrent_options{.layers = 2, .batch_first = true}};
-  nn::linear<hidden, 4, nn::linear_options{}, Space> fc{};
-  matrix last{}, logits{};
+  nn::lstm<6, hidden, Space> lstm{nn::recurrent_options{.layers = 2, .batch_first = true}};
+  nn::linear<hidden, 4, nn::linear_options{}, Space> fc;
   array_table states{};  // those of the latest forward pass
 
-  template <class Visitor>
-  void visit_parameters(Visitor&& visitor) {
-    const auto visit = [&](const char* layer, auto& own) {
-      own.visit_parameters([&](const std::string& name, auto& each) { visitor(layer + name, each); });
-    };
-    visit("lstm.", lstm), visit("fc.", fc);
-  }
-  const matrix& forward(const sequence& x) {
-    const auto values = lstm.forward(x);
+  auto forward(const auto& x) {
+    const auto values = lstm(x);
     states["output"] = copied(values.sequence), states["h_n"] = copied(values.hidden);
     states["c_n"] = copied(values.cell);
-    last = tn::reshape(tn::slice(values.sequence, tn::all_of, tn::only(x.extent(1) - 1)),
-                       tn::rank<2>(x.extent(0), hidden));
-    logits = fc.forward(last);
-    return logits;
-  }
-  template <class Gradient>
-  void backward(const sequence& x, const Gradient& gradient) {
-    matrix of_last(last.shape());
-    fc.backward(last, logits, tn::evaluated_tensor(gradient), of_last.write_view());
-    sequence of_sequence = tn::zeros<float, Space>(tn::rank<3>(x.extent(0), x.extent(1), hidden));
-    tn::slice(of_sequence, tn::all_of, tn::range(x.extent(1) - 1, x.extent(1))) = tn::new_axis<1>(of_last);
-    lstm.backward(of_sequence);
+    return fc(tn::select(values.sequence, tn::axis<1>, -1));
   }
 };
 
 template <class Space>
 result train_stacked_lstm(const golden_case& given) {
-  const layer_names layers{{"lstm", "lstm"}, {"fc", "fc"}};
   stacked_lstm<Space> net;
-  set_parameters<Space>(net, layers, [&](const std::string& name) { return given.parameters.at(name); });
-  net.forward(tensor_of<float, Space, 3>(part_of(given.inputs.at("input"), 0)));
+  net.initialise(0);
+  set_parameters<Space>(net, [&](const std::string& name) { return given.parameters.at(name); });
+  net(tensor_of<float, Space, 3>(part_of(given.inputs.at("input"), 0)));
   const array_table before = net.states;
   tn::train::adam<Space> optimizer(adam_options_of<tn::train::adam_options>(given));
-  result found = train_by_layers<3, Space>(given, net, net, optimizer, layers);
+  result found = train_and_look<3, Space>(given, net, optimizer);
   found.outputs.insert(before.begin(), before.end());
   found.outputs_after.insert(net.states.begin(), net.states.end());
   return found;

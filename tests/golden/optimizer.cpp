@@ -14,12 +14,19 @@ namespace {
 
 namespace nn = tn::nn;
 
-const layer_names small_net_layers{{"0", "fc1"}, {"2", "fc2"}};
+template <class Space>
+struct small_net : nn::module<small_net<Space>> {
+  nn::linear<6, 8, nn::linear_options{}, Space> fc1;
+  nn::linear<8, 3, nn::linear_options{}, Space> fc2;
+
+  auto forward(const auto& x) { return fc2(tn::tanh(fc1(x))); }
+};
 
 template <class Space>
 auto make_small_net(const golden_case& given) {
-  auto net = nn::sequential(nn::linear<6, 8>{}, nn::tanh{}, nn::linear<8, 3>{}).template to<Space>();
-  set_parameters<Space>(net, small_net_layers, [&](const std::string& name) { return given.parameters.at(name); });
+  small_net<Space> net;
+  net.initialise(0);
+  set_parameters<Space>(net, [&](const std::string& name) { return given.parameters.at(name); });
   return net;
 }
 
@@ -31,13 +38,12 @@ array_table step_by_gradients(const golden_case& given, Optimizer optimizer) {
   for (index step = 0; step < given.inputs.at("input").extents[0]; ++step) {
     net.visit_parameters([&](const std::string& name, auto& parameter) {
       using tensor = std::remove_cvref_t<decltype(parameter.value)>;
-      const array& told = given.gradients.at(torch_name(name, small_net_layers));
+      const array& told = given.gradients.at(name);
       parameter.gradient = tensor_of<float, Space, tensor::rank>(part_of(told, step));
     });
     optimizer.step(net);
-    net.visit_parameters([&](const std::string& name, auto& parameter) {
-      stack(after[torch_name(name, small_net_layers)], copied(parameter.value));
-    });
+    net.visit_parameters(
+        [&](const std::string& name, auto& parameter) { stack(after[name], copied(parameter.value)); });
   }
   return after;
 }
@@ -80,11 +86,9 @@ result train_small_net(const golden_case& given) {
     result found;
     found.parameters_after = step_by_gradients<Space>(given, optimizer);
     auto net = make_small_net<Space>(given);
-    sequential_run<decltype(net), tn::shape<tn::dyn, 6>, Space> run(net);
-    train_network<2, Space>(given, run, net, optimizer, found, [&](index) {
-      net.visit_parameters([&](const std::string& name, auto& parameter) {
-        stack(found.gradients[torch_name(name, small_net_layers)], copied(parameter.gradient));
-      });
+    train_network<2, Space>(given, net, optimizer, found, [&](index) {
+      net.visit_parameters(
+          [&](const std::string& name, auto& parameter) { stack(found.gradients[name], copied(parameter.gradient)); });
     });
     return found;
   });

@@ -1,25 +1,16 @@
 // tests/golden/training.hpp: steps of an optimizer, as a golden case tells them.
-// Networks name layers by position, PyTorch's by words; results carry PyTorch's.
+// Networks have PyTorch's names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/nn/loss.hpp>
-#include <tenon/nn/sequential.hpp>
+#include <tenon/nn/module.hpp>
 #include <tenon/train/adam.hpp>
 #include <tenon/train/sgd.hpp>
 
 #include "golden/layers.hpp"
 
 namespace golden {
-
-/// PyTorch's names of layers, by position.
-using layer_names = std::map<std::string, std::string>;
-
-/// "0.weight" as "fc1.weight".
-inline std::string torch_name(const std::string& name, const layer_names& layers) {
-  const auto end = name.find('.');
-  return layers.at(name.substr(0, end)) + name.substr(end);
-}
 
 /// Number `step` of arrays that are stacked along the first axis.
 inline array part_of(const array& stacked, index step) {
@@ -61,39 +52,19 @@ Options adam_options_of(const golden_case& given) {
           .amsgrad = told.flag("amsgrad", false)};
 }
 
-/// Sets the parameters of a network to what `read(name)` gives for PyTorch's names.
+/// Sets the parameters of a network to what `read(name)` gives.
 template <class Space, class Network, class Read>
-void set_parameters(Network& net, const layer_names& layers, const Read& read) {
+void set_parameters(Network& net, const Read& read) {
   net.visit_parameters([&](const std::string& name, auto& parameter) {
     using tensor = std::remove_cvref_t<decltype(parameter.value)>;
-    parameter.value = tensor_of<float, Space, tensor::rank>(read(torch_name(name, layers)));
+    parameter.value = tensor_of<float, Space, tensor::rank>(read(name));
   });
 }
 
-/// The passes of a sequential network for inputs of shape `Shape`, whose first extent is the batch.
-template <class Network, class Shape, class Space>
-class sequential_run {
- public:
-  static constexpr int rank = Shape::rank;
-  using input = tn::tensor<float, tn::rank<rank>, Space>;
-
-  explicit sequential_run(Network& net) : pass_(net) {}
-  auto forward(const input& x) { return pass_.forward(view_of(x)); }
-  template <class Gradient>
-  void backward(const input& x, const Gradient& gradient) {
-    pass_.backward(view_of(x), gradient);
-  }
-
- private:
-  static tn::view<const float, Shape, Space> view_of(const input& x) { return {x.data(), Shape(x.shape().to_array())}; }
-
-  tn::nn::pass<Network, Shape, Space> pass_;
-};
-
-/// Trains a network on the batches of a case, of `Rank` axes: `run.forward(x)` is the logits, after which
-/// `run.backward(gradient)` leaves gradients. Calls `after_step(step)` before parameters move.
-template <int Rank, class Space, class Run, class Network, class Optimizer, class AfterStep>
-void train_network(const golden_case& given, Run& run, Network& net, Optimizer& optimizer, result& found,
+/// Trains a network, whose `net(x)` are logits, on the batches of a case, of `Rank` axes. Calls `after_step(step)` before
+/// parameters move.
+template <int Rank, class Space, class Network, class Optimizer, class AfterStep>
+void train_network(const golden_case& given, Network& net, Optimizer& optimizer, result& found,
                    const AfterStep& after_step) {
   const array& inputs = given.inputs.at("input");
   array losses{"float32", {}, {}};
@@ -101,16 +72,17 @@ void train_network(const golden_case& given, Run& run, Network& net, Optimizer& 
   for (index step = 0; step < inputs.extents[0]; ++step) {
     const auto x = batch(step);
     const auto labels = tensor_of<std::int64_t, Space, 1>(part_of(given.inputs.at("target"), step));
-    const auto logits = run.forward(x);
+    tn::nn::clear_gradients(net);
+    const tn::traced logits = net(x);
     if (step == 0) found.outputs["logits"] = copied(logits);
-    const tn::tensor<float, tn::shape<>, Space> loss = tn::mean(tn::nn::cross_entropy(logits, labels));
-    stack(losses, array_of(loss, 0));
-    run.backward(x, tn::nn::cross_entropy_gradient(logits, labels));
+    const tn::traced loss = tn::mean(tn::nn::cross_entropy(logits, labels));
+    stack(losses, array_of(tn::evaluated_tensor<Space>(loss), 0));
+    loss.backward();
     after_step(step);
     optimizer.step(net);
   }
   found.outputs_after["losses"] = losses;
-  found.outputs_after["logits"] = copied(run.forward(batch(0)));
+  found.outputs_after["logits"] = copied(tn::traced(net(batch(0))));
 }
 
 }  // namespace golden
