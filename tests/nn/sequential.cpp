@@ -104,8 +104,8 @@ TEMPLATE_LIST_TEST_CASE("batches of any size share a pass", "[sequential]", teno
   CHECK(numbers_of(pass.forward(x.view())) == all);
 }
 
-TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a pool behind it", "[sequential]",
-                        tenon_test::spaces) {
+TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a pool behind it, but another shape is none",
+                        "[sequential]", tenon_test::spaces) {
   auto net = make_small_network().to<TestType>();
   using input_shape = shape<dyn, 1, 6, 6>;
   nn::pass<decltype(net), input_shape, TestType> pass(net);
@@ -113,7 +113,7 @@ TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a poo
   pass.forward(x.view());
   const auto before = tenon::launch_count().count;
   pass.forward(x.view());
-  CHECK(tenon::launch_count().count - before == 3);
+  CHECK(tenon::launch_count().count - before == 2);
 }
 
 TEST_CASE("gradients through layers that are one statement", "[sequential]") {

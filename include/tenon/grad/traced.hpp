@@ -113,18 +113,17 @@ struct variable_step : value_step<T, Shape, Space> {
   bool own_flag = false;
   bool* is_kept = &own_flag;  ///< whether further passes add to it
 
-  std::optional<tensor<T, Shape, Space>> fresh;  ///< what the gradient is to be
+  std::optional<tensor<T, Shape, Space>> fresh;  ///< a first gradient, for which there is no memory yet
 
   bool is_variable() const override { return true; }
   void prepare_gradient() override {
-    const auto found = this->gradient_under(extents);
-    if (*is_kept) fresh.emplace(*kept + found);
-    else if (!has_memory()) fresh.emplace(found);
+    if (!has_memory()) fresh.emplace(this->gradient_under(extents));
   }
   void take_gradient() override {
+    const auto found = this->gradient_under(extents);
     if (!has_memory()) *kept = std::move(*fresh);
-    else if (fresh) *kept = *fresh;
-    else *kept = this->gradient_under(extents);
+    else if (*is_kept) *kept = *kept + found;
+    else *kept = found;
     *is_kept = true;
     fresh.reset();
   }
