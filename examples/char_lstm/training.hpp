@@ -124,7 +124,7 @@ class course {
 
 template <tn::memory_space Space>
 void train(language_model<Space>& model, const corpus& text, const options& options) {
-  tn::train::adam optimizer(model, {.lr = options.rate});
+  tn::train::adam<Space> optimizer(model, {.lr = options.rate});
   optimizer.clipping().max_norm = options.clip;
   tn::data::loader batches(text.training,
                            {.batch = options.batch, .shuffle = true, .seed = options.seed, .drop_last = true});

@@ -28,7 +28,7 @@ struct network : nn::module<network<Space>> {
 /// Trains from where a checkpoint stands, or from the beginning. Returns the signal that ended it early, or 0.
 template <class Space, class Ranks>
 int train(network<Space>& net, const digits& examples, const options& options, Ranks& ranks) {
-  tn::train::sgd optimizer(net, {.lr = options.rate, .momentum = 0.9});
+  tn::train::sgd<Space> optimizer(net, {.lr = options.rate, .momentum = 0.9});
   course way(net, optimizer, examples, options, ranks);
   tn::distributed::data_parallel parallel(net, ranks);
   for (tn::index epoch = way.epoch(); epoch < options.epochs; ++epoch) {

@@ -211,17 +211,22 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
   /// The way back of a call: of a query, a key and a value, or of an input that attends to itself; a mask behind them.
-  void pull(const auto& query, const auto& key, const auto& value, const auto&, const auto& gradient,
-            const auto& to_query, const auto& to_key, const auto& to_value) {
-    backward(query, key, value, no_mask, gradient, to_query, to_key, to_value);
+  template <class Query, class Key, class Value, class Output, class Gradient, class... To>
+    requires(sizeof...(To) == 3)
+  void pull(const Query& query, const Key& key, const Value& value, const Output&, const Gradient& gradient,
+            const To&... to) {
+    backward(query, key, value, no_mask, gradient, to...);
   }
-  void pull(const auto& query, const auto& key, const auto& value, const auto& mask, const auto&, const auto& gradient,
-            const auto& to_query, const auto& to_key, const auto& to_value, const auto& to_mask) {
-    backward(query, key, value, mask, gradient, to_query, to_key, to_value, not_wanted{}, to_mask);
+  template <class Query, class Key, class Value, class Mask, class Output, class Gradient, class ToQuery, class ToKey,
+            class ToValue, class ToMask>
+  void pull(const Query& query, const Key& key, const Value& value, const Mask& mask, const Output&,
+            const Gradient& gradient, const ToQuery& q, const ToKey& k, const ToValue& v, const ToMask& m) {
+    backward(query, key, value, mask, gradient, q, k, v, not_wanted{}, m);
   }
-  void pull(const auto& input, const auto& mask, const auto& output, const auto& gradient, const auto& to_input,
+  template <class Input, class Mask, class Output, class Gradient, class To>
+  void pull(const Input& input, const Mask& mask, const Output& output, const Gradient& gradient, const To& to,
             not_wanted) {
-    backward(input, output, gradient, to_input, mask);
+    backward(input, output, gradient, to, mask);
   }
 
  private:

@@ -10,9 +10,19 @@
 
 namespace tenon::nn {
 
+namespace detail {
+
+/// Visits a parameter, and does nothing.
+struct idle_visitor {
+  template <class Name, class Parameter>
+  void operator()(const Name&, Parameter&) const {}
+};
+
+}  // namespace detail
+
 /// A layer or network whose parameters can be visited.
 template <class Network>
-concept has_parameters = requires(Network& net) { net.visit_parameters([](const auto&, auto&) {}); };
+concept has_parameters = requires(Network& net) { net.visit_parameters(detail::idle_visitor{}); };
 
 /// Lets backward passes begin the gradients of all parameters anew; `fills` sets them to zero, too.
 template <has_parameters Network>
