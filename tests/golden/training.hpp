@@ -61,8 +61,8 @@ void set_parameters(Network& net, const Read& read) {
   });
 }
 
-/// Trains a network, whose `net(x)` are logits, on the batches of a case, of `Rank` axes. Calls `after_step(step)` before
-/// parameters move.
+/// Trains a network, whose `net(x)` are logits, on the batches of a case, of `Rank` axes. Calls `after_step(step)`
+/// before parameters move.
 template <int Rank, class Space, class Network, class Optimizer, class AfterStep>
 void train_network(const golden_case& given, Network& net, Optimizer& optimizer, result& found,
                    const AfterStep& after_step) {

@@ -74,28 +74,6 @@ TEST_CASE("gradients add up, where a value is used and over backward passes", "[
   CHECK(tenon_test::difference(numbers_of(counted), numbers_of(2 * x * x + 1), 1e-14) == "");
 }
 
-TEST_CASE("a function that runs again keeps its result alone", "[traced]") {
-  auto w = drawn(rank<2>(3, 3), 1), x = drawn(rank<2>(2, 3), 2);
-  int runs = 0;
-  const auto step = [&](const auto& input, const auto& weight) {
-    ++runs;
-    const traced product = tenon::matmul(input, weight);
-    return tenon::tanh(product + input);
-  };
-  const auto loss_of = [&] {
-    const auto v = tenon::variable(x), u = tenon::variable(w);
-    return traced(tenon::sum(tenon::square(tenon::checkpoint(step, v, u))));
-  };
-  const auto v = tenon::variable(x), u = tenon::variable(w);
-  const traced loss = tenon::sum(tenon::square(tenon::checkpoint(step, v, u)));
-  CHECK(runs == 1);
-  loss.backward();
-  CHECK(runs == 2);
-  const auto value = [&] { return static_cast<double>(loss_of()); };
-  CHECK(tenon_test::difference_from_slopes(x, v.gradient(), value, 1e-6, 1e-6) == "");
-  CHECK(tenon_test::difference_from_slopes(w, u.gradient(), value, 1e-6, 1e-6) == "");
-}
-
 TEST_CASE("algorithms on traced values have gradients, and constants none", "[traced]") {
   const auto x = drawn(rank<1>(4), 1);
   const auto v = tenon::variable(x), unused = tenon::variable(x);

@@ -1,9 +1,10 @@
 // tenon/nn/loss.hpp: losses and their gradients.
 // Definitions and reductions are those of PyTorch.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/grad/traced_functions.hpp>
 #include <tenon/nn/call.hpp>
 #include <tenon/nn/class_labels.hpp>
 

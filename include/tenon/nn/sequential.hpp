@@ -1,10 +1,11 @@
 // tenon/nn/sequential.hpp: layers one after another, and a pass through them.
 // The type of a pass knows every activation's shape; its buffers are reused, so that steps allocate nothing.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <functional>
+#include <tenon/grad/traced_functions.hpp>
 #include <tenon/nn/call.hpp>
 #include <tenon/nn/forward_attempt.hpp>
 #include <tenon/nn/state.hpp>

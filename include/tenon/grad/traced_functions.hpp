@@ -1,0 +1,127 @@
+// tenon/grad/traced_functions.hpp: what a program may do on the way back through traced values.
+// Look at gradients, give those that it knows, and compute again what it did not keep.
+// Floor 6: may include base, core, expr, evaluate, grad.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <tenon/grad/traced.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// A value as it is, and a function that is called on the way back.
+template <class T, class Shape, class Space, class Function>
+struct watched_step : value_step<T, Shape, Space> {
+  std::optional<traced_leaf<T, Shape, Space>> watched;
+  std::optional<Function> function;
+
+  void pull_back() override {
+    if constexpr (std::is_invocable_v<Function&>) (*function)();
+    else (*function)(this->gradient_under(watched->shape()));
+    watched->owner.step->take_over(this->gradient_memory());
+  }
+  void forget() override { watched.reset(), function.reset(); }
+};
+
+/// A value whose gradient the caller knows.
+template <class T, class Shape, class Space, class Input, class Function>
+struct known_gradient_step : value_step<T, Shape, Space> {
+  Shape extents{};
+  std::optional<Input> input;
+  std::optional<Function> function;
+
+  void pull_back() override {
+    const auto gradient = this->gradient_under(extents);
+    input->owner.step->add_gradient(input->shape(), (*function)(as_node(gradient)));
+  }
+  void forget() override { input.reset(), function.reset(); }
+};
+
+}  // namespace detail
+
+/// The value of an expression of `input` whose gradient is `gradient_of(seed)`, given that of the value: for functions
+/// that expressions cannot differentiate, or that know better.
+/// example   traced h = with_gradient(clamp(x, 0, 1), x, [](const auto& seed) { return seed; });  // straight through
+template <tensor_operand Operand, class T, class Shape, class Space, class Function>
+auto with_gradient(const Operand& value, const traced<T, Shape, Space>& input, const Function& gradient_of) {
+  using node = node_of<const Operand&>;
+  using shape_type = typename node::shape_type;
+  using leaf_type = traced_leaf<typename node::element, shape_type, Space>;
+  using step_type =
+      detail::known_gradient_step<typename node::element, shape_type, Space, traced_leaf<T, Shape, Space>, Function>;
+  const auto& made = as_node(value);
+  auto& step = detail::taken_step<step_type>(made.shape().count());
+  const detail::step_link<detail::value_step<typename node::element, shape_type, Space>> link(&step);
+  step.extents = made.shape();
+  step.value(step.extents) = made;
+  step.add_input(input.owner.step.get());
+  if (step.needs_gradient) step.input.emplace(input), step.function.emplace(gradient_of);
+  return traced(leaf_type{step.value(step.extents), {link}});
+}
+
+/// The same value; a backward pass calls `function(gradient)`, or `function()`, when it has the gradient, a view
+/// whose elements may be changed, and goes on behind it.
+/// example   h = on_gradient(h, [](const auto& gradient) { std::printf("%g\n", double(max(abs(gradient)))); });
+template <class T, class Shape, class Space, class Function>
+traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const Function& function) {
+  auto& step = detail::taken_step<detail::watched_step<T, Shape, Space, Function>>(0);
+  const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
+  step.add_input(value.owner.step.get());
+  step.watched.emplace(value);
+  if (step.needs_gradient) step.function.emplace(function);
+  return traced_leaf<T, Shape, Space>{value.elements, {link}};
+}
+
+namespace detail {
+
+/// A function that runs again for its gradient.
+template <class Result, class Shape, class Function, class... Leaves>
+struct checkpoint_step : Result {
+  std::optional<Function> function;
+  std::optional<tuple<Leaves...>> inputs;
+  Shape extents{};
+
+  void pull_back() override {
+    const auto variables =
+        apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.elements)...); }, *inputs);
+    const auto run_again = [&](const auto&... each) { return traced(function.value()(each...)); };
+    apply_tuple(run_again, variables).backward(this->gradient_under(extents));
+    for_each_index<static_cast<int>(sizeof...(Leaves))>([&](auto i) {
+      const auto& input = get<i.value>(*inputs);
+      if (input.owner.step->needs_gradient) {
+        input.owner.step->add_gradient(input.shape(), as_node(get<i.value>(variables).gradient()));
+      }
+    });
+  }
+  void forget() override { function.reset(), inputs.reset(); }
+};
+
+}  // namespace detail
+
+/// What `function(inputs...)` makes, as one step of which only the result is kept: `backward` calls the function again.
+/// The inputs are traced values; the function does the same whenever it is called with the same ones.
+/// example   h = checkpoint([&](const auto& x) { return block(x); }, h);
+template <class Function, class... Inputs>
+auto checkpoint(const Function& function, const Inputs&... inputs) {
+  const auto made = [&] {
+    const no_grad apart;
+    return traced(function(inputs...));
+  }();
+  using leaf_type = typename decltype(made)::leaf_type;
+  using result =
+      detail::value_step<typename leaf_type::element, typename leaf_type::shape_type, typename leaf_type::space>;
+  using step_type =
+      detail::checkpoint_step<result, typename leaf_type::shape_type, Function, node_of<const Inputs&>...>;
+  auto& step = detail::taken_step<step_type>(made.size());
+  const detail::step_link<result> link(&step);
+  step.extents = made.shape();
+  step.value(step.extents) = made;
+  (step.add_input(inputs.owner.step.get()), ...);
+  step.needs_gradient = detail::is_tracing;
+  if (step.needs_gradient) step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
+  return traced(leaf_type{step.value(step.extents), {link}});
+}
+
+}  // namespace tenon
