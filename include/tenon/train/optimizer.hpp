@@ -132,6 +132,11 @@ class optimizer {
   template <nn::has_parameters Network>
   explicit optimizer(Network& net, const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : optimizer(options, std::move(groups)) {
+    using parameters = nn::parameters_of<Network>;
+    static_assert(
+        (std::is_same_v<typename parameters::space, Space> && std::is_same_v<typename parameters::element, Weight>) ||
+            must_hold<Network, Space, Weight>,
+        "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
     own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
             [&net](bool fills) { nn::clear_gradients(net, fills); }};
   }
