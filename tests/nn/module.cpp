@@ -50,6 +50,16 @@ struct network : nn::module<network<Space>> {
   }
 };
 
+/// Layers within a module within a module.
+struct pair : nn::module<pair> {
+  nn::linear<4, 4> a, b;
+  auto forward(const auto& x) { return b(a(x)); }
+};
+struct nested : nn::module<nested> {
+  pair one;
+  nn::linear<4, 4> two;
+  auto forward(const auto& x) { return two(one(x)); }
+};
 /// Fails where it is told to, behind layers that count passes.
 struct failing : nn::module<failing> {
   nn::batch_norm<3> norm;
@@ -190,6 +200,15 @@ TEST_CASE("equal layers draw different parameters, the same for the same seed", 
   CHECK(numbers_of(one.middle[0].weight.value) != numbers_of(one.middle[1].weight.value));
   two.initialise(4);
   CHECK(numbers_of(one.middle[0].weight.value) != numbers_of(two.middle[0].weight.value));
+}
+
+TEST_CASE("parts of parts draw other parameters than the parts beside them", "[module]") {
+  for (const std::uint64_t seed : {0u, 1u, 2u}) {
+    nested net;
+    net.initialise(seed);
+    CHECK(numbers_of(net.one.b.weight.value) != numbers_of(net.two.weight.value));
+    CHECK(numbers_of(net.one.a.weight.value) != numbers_of(net.one.b.weight.value));
+  }
 }
 
 TEST_CASE("networks are trained and used", "[module]") {

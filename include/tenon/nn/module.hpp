@@ -7,10 +7,10 @@
 #include <array>
 #include <string>
 #include <tenon/nn/call.hpp>
-#include <tenon/nn/state.hpp>
 #include <tenon/nn/members.hpp>
 #include <tenon/nn/recurrent_call.hpp>
 #include <tenon/nn/several_inputs.hpp>
+#include <tenon/nn/state.hpp>
 #include <vector>
 
 namespace tenon::nn {
@@ -82,9 +82,10 @@ struct module {
 
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) {
+    const std::uint64_t own = seed != 0 ? seed : 0x9E3779B97F4A7C15u;  // so that no part draws what another does
     std::uint64_t number = 0;
     visit_members([&](const std::string&, auto& member) {
-      if constexpr (requires { member.initialise(seed); }) member.initialise(seed * 1000003u + number++);
+      if constexpr (requires { member.initialise(seed); }) member.initialise(own * 1000003u + number++);
     });
   }
   /// Calls `visitor(name, parameter)` for every parameter.

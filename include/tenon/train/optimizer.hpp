@@ -128,7 +128,8 @@ class optimizer {
     initial_ = options_;
     make_rules<rule>();  // refuses options that make no sense
   }
-  /// The same, of the parameters of `net`, which outlives the optimizer and stays where it is: `step()` moves them.
+  /// The same, of the parameters of `net`, which outlives the optimizer and stays where it is: `step()` moves them, and
+  /// that of a copy does, too.
   template <nn::has_parameters Network>
   explicit optimizer(Network& net, const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : optimizer(options, std::move(groups)) {
