@@ -70,7 +70,7 @@ TEST_CASE("what a step was made of lives as long as it needs gradients", "[trace
     source.reset();
     CHECK(counted_step::let_go_of == 0);
     counted_step::pulled = 0;
-    tenon::detail::run_backward(*made);
+    tenon::detail::run_backward(*made, 0);
     CHECK(counted_step::pulled == 1);  // which gives its source no gradient
   }
   CHECK(counted_step::let_go_of == 2);

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/grad/traced_functions.hpp>
 
+#include <cmath>
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 using tenon::rank;
 using tenon::traced;
@@ -72,4 +74,20 @@ TEST_CASE("a gradient that the caller knows", "[traced_functions]") {
   CHECK(numbers_of(rounded) == numbers_of(tenon::round(3 * x)));
   tenon::backward(tenon::sum(rounded + h));
   CHECK(numbers_of(v.gradient()) == std::vector<double>(4, 33));
+}
+
+TEST_CASE("a function that runs again reads its inputs alone, and does the same", "[traced_functions]") {
+  const auto x = drawn(rank<1>(3), 1);
+  const auto v = tenon::variable(x), outside = tenon::variable(x);
+  const traced other = outside * 2;
+  const traced reading = tenon::checkpoint([&](const auto& in) { return in * other; }, v);
+  CHECK(tenon_test::text_of<tenon::error>([&] { reading.backward(x); }) ==
+        "checkpoint: the function reads a traced value from outside; make it one of the inputs");
+  double factor = 1;
+  const traced changing = tenon::checkpoint([&](const auto& in) { return in * ++factor; }, v);
+  CHECK(tenon_test::text_of<tenon::error>([&] { changing.backward(x); }) ==
+        "checkpoint: the function makes another value than before; does it hold dropout?");
+  CHECK(numbers_of(v.gradient()) == std::vector<double>(3, 0.0));
+  const traced unknown = tenon::checkpoint([](const auto& in) { return in * std::nan(""); }, v);
+  unknown.backward(x);
 }

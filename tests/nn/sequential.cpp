@@ -116,6 +116,20 @@ TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a poo
   CHECK(tenon::launch_count().count - before == 2);
 }
 
+TEST_CASE("a way back without a way there", "[sequential]") {
+  auto net = nn::sequential(nn::linear<dyn, dyn>(3, 4));
+  nn::pass<decltype(net), rank<2>> pass(net);
+  const tenon::tensor<float, rank<2>> x(tenon::zeros<float>(rank<2>(5, 3))), wide(rank<2>(5, 2)),
+      g(tenon::zeros<float>(rank<2>(5, 4)));
+  const auto back = [&] { return tenon_test::text_of<tenon::error>([&] { pass.backward(x.view(), g); }); };
+  const std::string expected = "pass: backward: no values of a forward pass, expected one before each";
+  CHECK(back() == expected);
+  pass.forward(x.view());
+  CHECK_NOTHROW(pass.backward(x.view(), g));
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { pass.forward(wide.view()); }) != "");
+  CHECK(back() == expected);
+}
+
 TEST_CASE("gradients through layers that are one statement", "[sequential]") {
   auto net = nn::sequential(nn::linear<3, 4>{}, nn::relu{}, nn::linear<4, 2>{}, nn::relu6{});
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(shape<5, 3>{}, 1, -1.0f, 1.0f));

@@ -87,10 +87,11 @@ class trace_step {
     needs_gradient = true;
   }
   void add_owner() { __atomic_fetch_add(&owners_, 1, __ATOMIC_RELAXED); }
+  std::uint64_t number() const { return number_; }
   bool lose_owner() { return __atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0; }
 
  private:
-  friend void run_backward(trace_step& last);
+  friend void run_backward(trace_step& last, std::uint64_t first);
   friend void lose_user(trace_step& step);
   friend class step_pool;
 
@@ -182,7 +183,8 @@ class step_pool {
 }
 
 /// From the gradient of the last step to those of all variables that it was made of.
-inline void run_backward(trace_step& last) {
+/// throws    error where a step before number `first` is among them
+inline void run_backward(trace_step& last, std::uint64_t first) {
   last.has_gradient = true;
   if (!last.needs_gradient) return;
   static std::uint64_t passes = 0;
@@ -191,6 +193,9 @@ inline void run_backward(trace_step& last) {
   walk.assign(1, &last);
   for (std::size_t i = 0; i < walk.size(); ++i) {
     for (const auto& input : walk[i]->inputs_) {
+      if (input->number_ < first) {
+        throw error("checkpoint: the function reads a traced value from outside; make it one of the inputs");
+      }
       if (std::exchange(input->seen_, pass) != pass) walk.push_back(input.get()), input->has_gradient = false;
     }
   }

@@ -134,6 +134,15 @@ struct variable_step : value_step<T, Shape, Space> {
   }
 };
 
+/// The way back from a value and its gradient; no step before number `first` takes part.
+template <class Leaf, class Seed>
+void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
+  auto& last = *value.owner.step;
+  last.has_gradient = false;
+  last.add_gradient(value.shape(), as_node(seed));
+  run_backward(last, first);
+}
+
 }  // namespace detail
 
 /// A value that gradients flow through: what a traced statement or a layer made, or a variable. It is an operand of
@@ -174,8 +183,6 @@ class traced : public traced_leaf<T, Shape, Space> {
   index extent(int axis) const { return this->shape().extent(axis); }
   index size() const { return this->shape().count(); }
   const T* data() const { return this->elements.data(); }
-  /// The memory of the value, which statements before it no longer read.
-  view<T, Shape, Space> memory() const { return {const_cast<T*>(data()), this->shape()}; }
 
   /// Adds to the gradient of every variable and parameter that this value, which has no axes, was made of.
   void backward() const {
@@ -186,10 +193,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   /// throws    shape_error when the gradient has other extents than the value
   template <tensor_operand Seed>
   void backward(const Seed& seed) const {
-    auto& last = *this->owner.step;
-    last.has_gradient = false;
-    last.add_gradient(this->shape(), as_node(seed));
-    detail::run_backward(last);
+    detail::pull_from(*this, seed, 0);
   }
   /// What all backward passes left for a variable; zeros where none did.
   /// throws    error for a value that is no variable

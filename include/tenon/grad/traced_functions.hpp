@@ -86,8 +86,9 @@ struct checkpoint_step : Result {
   void pull_back() override {
     const auto variables =
         apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.elements)...); }, *inputs);
-    const auto run_again = [&](const auto&... each) { return traced(function.value()(each...)); };
-    apply_tuple(run_again, variables).backward(this->gradient_under(extents));
+    const auto again = apply_tuple([&](const auto&... each) { return traced(function.value()(each...)); }, variables);
+    must_be_same(again);
+    pull_from(again, this->gradient_under(extents), get<0>(variables).owner.step->number());
     for_each_index<static_cast<int>(sizeof...(Leaves))>([&](auto i) {
       const auto& input = get<i.value>(*inputs);
       if (input.owner.step->needs_gradient) {
@@ -96,12 +97,26 @@ struct checkpoint_step : Result {
     });
   }
   void forget() override { function.reset(), inputs.reset(); }
+
+ private:
+  /// On the host; elsewhere it would wait.
+  template <class Value>
+  void must_be_same(const Value& again) {
+    if constexpr (std::is_same_v<typename Value::space, host>) {
+      const auto before = this->value(extents);
+      const bool is_same = all(again == before || (again != again && before != before));  // NaN is NaN
+      if (is_same) return;
+      throw error("checkpoint: the function makes another value than before; does it hold dropout?");
+    }
+  }
 };
 
 }  // namespace detail
 
 /// What `function(inputs...)` makes, as one step of which only the result is kept: `backward` calls the function again.
-/// The inputs are traced values; the function does the same whenever it is called with the same ones.
+/// The inputs, at least one, are all traced values that the function reads; it does the same whenever it is called with
+/// the same ones.
+/// throws    error in `backward`, where it reads another one, and on the host where it makes another value
 /// example   h = checkpoint([&](const auto& x) { return block(x); }, h);
 template <class Function, class... Inputs>
 auto checkpoint(const Function& function, const Inputs&... inputs) {

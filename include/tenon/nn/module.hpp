@@ -29,10 +29,6 @@ inline constexpr bool is_list<std::vector<Element>> = true;
 template <class Element, std::size_t Count>
 inline constexpr bool is_list<std::array<Element, Count>> = true;
 
-/// Whether a member is a layer, or a module.
-template <class Member>
-concept layer_member = has_parameters<Member>;
-
 /// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
@@ -94,7 +90,7 @@ struct module {
     visit_members([&](const std::string& name, auto& member) {
       using type = std::remove_cvref_t<decltype(member)>;
       if constexpr (detail::is_parameter<type>) visitor(name, member);
-      else if constexpr (detail::layer_member<type>) member.visit_parameters(after(name, visitor));
+      else if constexpr (has_parameters<type>) member.visit_parameters(after(name, visitor));
     });
   }
   /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
@@ -189,7 +185,7 @@ struct module {
       into = from.template to<To>();
     } else if constexpr (tenon::detail::is_tensor<From>) {
       into = moved_to<To>(from);
-    } else if constexpr (detail::layer_member<From>) {
+    } else if constexpr (has_parameters<From>) {
       into = layer_moved<To>(from);
     } else {
       into = from;

@@ -25,9 +25,10 @@ struct one_of_values : tenon::detail::value_step<T, Shape, Space> {
   int number = 0;
 
   void pull_back() override {
-    std::swap(this->gradient_memory(), all->get()->gradients[number]);
-    all->get()->is_given[number] = true;
-    all->get()->has_gradient = true;
+    all_type& whole = **all;
+    if (!std::exchange(whole.has_gradient, true)) whole.is_given = {};
+    std::swap(this->gradient_memory(), whole.gradients[number]);
+    whole.is_given[number] = true;
   }
   void forget() override { all.reset(); }
 };
@@ -43,7 +44,7 @@ struct recurrent_call_step : several_values<T, Space, Count> {
 
   /// The values of the layer.
   auto run(Layer& called, const Inputs&... from) {
-    layer = &called, this->is_given = {};
+    layer = &called;
     const call_memory_in_use<Layer> in_use(called, call_memory);
     const auto values = attempt_forward(called, [&] { return called.forward(from.elements...); });
     if (tenon::detail::is_tracing) this->needs_gradient = true;
@@ -53,14 +54,14 @@ struct recurrent_call_step : several_values<T, Space, Count> {
       }
     };
     (add(from), ...);
-    inputs.emplace(make_tuple_of(from...));
+    if (this->needs_gradient) inputs.emplace(make_tuple_of(from...));
     int number = 0;
     return values.each([&](const auto& value) { return leaf_of(value, number++); });
   }
   void pull_back() override {
     const call_memory_in_use<Layer> in_use(*layer, call_memory);
     for (int i = 0; i < Count; ++i) {
-      if (!std::exchange(this->is_given[i], false)) this->gradients[i].resize(rank<1>(extents[i].count())) = 0;
+      if (!this->is_given[i]) this->gradients[i].resize(rank<1>(extents[i].count())) = 0;
     }
     const auto pull = [&](const auto&... none) {
       const auto run = [&] {

@@ -137,7 +137,8 @@ struct sequential_network : layer_list<Layers...> {
   /// Calls the layers one after another.
   template <tensor_operand Operand>
   auto operator()(Operand&& operand) {
-    return attempt_forward(*this, [&] { return detail::call_all(std::forward<Operand>(operand), this->layers); });
+    return attempt_forward(
+        *this, [&] { return detail::settled(detail::call_all(std::forward<Operand>(operand), this->layers)); });
   }
 };
 
@@ -193,6 +194,8 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
   using input_type = tensor<T, Input, Space>;
 
   explicit pass(network_type& net) : network_(&net) {}
+  pass(const pass&) = delete;  // values of a forward pass refer to this one
+  pass& operator=(const pass&) = delete;
 
   network_type& network() const { return *network_; }
 
@@ -206,13 +209,15 @@ class pass<sequential_network<Layers...>, Input, Space, T> {
       apply_tuple([&](Layers&... layer) { output_.emplace(detail::call_watched<0>(notifier{this}, input, layer...)); },
                   network_->layers);
     });
-    return output_->memory();
+    return output_->elements;
   }
   /// Leaves the gradient of every parameter, given the input of the last forward pass and the gradient of its output: a
   /// tensor or an expression, which is evaluated once. `done(number)` is called for each layer, the last one first,
   /// when the gradients of its parameters are there, while those of earlier layers are still to come.
+  /// throws    error where no forward pass came before, or the last one failed
   template <class Gradient, class Done = detail::ignored_layers>
   void backward(const view<const T, Input, Space>&, const Gradient& gradient, const Done& done = {}) {
+    if (!output_) throw error("pass: backward: no values of a forward pass, expected one before each");
     clear_gradients(*network_, false);
     done_ = done, waiting_ = static_cast<int>(sizeof...(Layers));
     output_->backward(gradient);

@@ -170,6 +170,12 @@ class optimizer {
     collect(net);
     move(scaled);
   }
+  /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
+  template <class Network, class Trained>
+  void follow(Network& net, Trained& trained) {
+    collect(net, [&](int number, index size) { return trained.master_of(net, number, size); });
+    move({});
+  }
   /// Moves the parameters of the network that the optimizer was made with, along the gradients of all backward passes
   /// since they were cleared. A parameter that none of them reached stays as it is.
   /// throws    error when no parameter has a gradient, or there is no such network
@@ -188,12 +194,6 @@ class optimizer {
   /// Clears the gradients of the network that the optimizer was made with: they are zero, and backward passes begin
   /// anew.
   void zero_grad() { must_be_own(), own_.clear(true); }
-  /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
-  template <class Network, class Trained>
-  void follow(Network& net, Trained& trained) {
-    collect(net, [&](int number, index size) { return trained.master_of(net, number, size); });
-    move({});
-  }
   /// The values as T of parameter `number`, which has `size` elements, where this keeps them.
   /// throws    shape_error when there is no such parameter
   template <class Network>
