@@ -55,12 +55,19 @@ TEMPLATE_LIST_TEST_CASE("calls within calls are one statement, values with names
     const auto r = tenon::relu(h);
     return traced(pool(r));
   };
+  const auto named_by_layers = [&] {
+    auto h = conv(x);
+    auto r = active(h);
+    return traced(pool(r));
+  };
   const auto expected = numbers_of<TestType>(named());
   CHECK(numbers_of<TestType>(nested()) == expected);
   CHECK(numbers_of<TestType>(by_layers()) == expected);
   CHECK(statements_of(nested) == 1);
   CHECK(statements_of(by_layers) == 1);
   CHECK(statements_of(named) == 3);
+  CHECK(numbers_of<TestType>(named_by_layers()) == expected);
+  CHECK(statements_of(named_by_layers) == 3);
 }
 
 TEST_CASE("a call with a name runs once, whoever reads it", "[call]") {
