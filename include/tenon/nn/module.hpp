@@ -29,11 +29,16 @@ inline constexpr bool is_list<std::vector<Element>> = true;
 template <class Element, std::size_t Count>
 inline constexpr bool is_list<std::array<Element, Count>> = true;
 
+/// "hidden.weight" of "hidden" and "weight". Out of line: inlined, it is most of what visits members.
+[[gnu::noinline]] inline std::string dotted(std::string_view name, std::string_view inner) {
+  return std::string(name).append(".").append(inner);
+}
+
 /// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
   if constexpr (is_list<Member>) {
-    for (std::size_t i = 0; i < member.size(); ++i) visit_parts(name + "." + std::to_string(i), member[i], visitor);
+    for (std::size_t i = 0; i < member.size(); ++i) visit_parts(dotted(name, std::to_string(i)), member[i], visitor);
   } else {
     visitor(name, member);
   }
@@ -153,7 +158,7 @@ struct module {
   /// Calls `visitor` with the name of a member before each name.
   template <class Visitor>
   static auto after(const std::string& name, Visitor& visitor) {
-    return [&name, &visitor](const auto& inner, auto& what) { visitor(name + "." + inner, what); };
+    return [&name, &visitor](const auto& inner, auto& what) { visitor(detail::dotted(name, inner), what); };
   }
   template <class Member>
   static auto count_of(const Member& member) {
