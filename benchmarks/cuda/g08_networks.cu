@@ -70,7 +70,7 @@ class inference {
     return nn::fuse(network).template to<Space>();
   }
   tn::tensor<float, image_shape, Space> images_;
-  nn::inference<decltype(fused_network()), image_shape> use_;
+  nn::inference<decltype(fused_network()), tn::view<const float, image_shape, Space>> use_;
   const float* answers_ = nullptr;
 };
 

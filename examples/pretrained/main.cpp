@@ -1,5 +1,5 @@
 // examples/pretrained/main.cpp: a network that PyTorch trained, in use.
-// Loads a state_dict saved as safetensors, fuses the network, and prints its logits beside PyTorch's.
+// Loads a state_dict saved as safetensors into a module, and prints its logits beside PyTorch's.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdio>
@@ -15,12 +15,20 @@ namespace {
 
 constexpr nn::conv2d_options same{.padding = 1};
 
-/// conv1, conv2, fc1 and fc2 of a PyTorch module, with what stands between them.
-auto make_network() {
-  return nn::sequential(nn::conv2d<3, 32, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},   //
-                        nn::conv2d<32, 64, 3, same>{}, nn::relu{}, nn::max_pool2d<2>{},  //
-                        nn::flatten{}, nn::linear<3136, 128>{}, nn::relu{}, nn::linear<128, 10>{});
-}
+/// The network as its class in PyTorch has it: parameters are named after members, on both sides.
+struct simple_cnn : nn::module<simple_cnn> {
+  nn::conv2d<3, 32, 3, same> conv1;
+  nn::conv2d<32, 64, 3, same> conv2;
+  nn::linear<3136, 128> fc1;
+  nn::linear<128, 10> fc2;
+  nn::max_pool2d<2> pool;
+  nn::flatten flat;
+
+  auto forward(const auto& images) {
+    const auto h = pool(tenon::relu(conv2(pool(tenon::relu(conv1(images))))));
+    return fc2(tenon::relu(fc1(flat(h))));
+  }
+};
 
 /// Prints a line for each image; returns how far a logit is from PyTorch's at most.
 template <class Logits, class Expected>
@@ -40,20 +48,19 @@ double compare(const Logits& logits, const Expected& expected) {
 }
 
 void run(const std::filesystem::path& folder) {
-  auto net = make_network();
-  auto named = nn::with_names(net, {{"0", "conv1"}, {"3", "conv2"}, {"7", "fc1"}, {"9", "fc2"}});
-  tenon::train::load_state(named, folder / "model.safetensors");
-  net.eval();
+  simple_cnn net;
+  tenon::train::load_state(net, folder / "model.safetensors");
 
   const auto batches = tenon::io::read_npy<float, 5>(folder / "input_input.npy");  // of which the first is answered
   const shape<tenon::dyn, 3, 28, 28> extents(batches.extent(1), 3, 28, 28);
   const tenon::view<const float, shape<tenon::dyn, 3, 28, 28>> images(batches.data(), extents);
 
-  nn::inference use(nn::fuse(net), extents);
+  nn::inference use(net, extents);
   const auto logits = use.run(images);
   const double difference = compare(logits, tenon::io::read_npy<float, 2>(folder / "output_logits.npy"));
-  std::printf("%ld parameters, %ld bytes for activations; PyTorch's logits are at most %.1e away\n",
-              static_cast<long>(nn::parameter_count(net)), static_cast<long>(use.arena_bytes()), difference);
+  std::printf("%ld parameters, %d values in %ld bytes; PyTorch's logits are at most %.1e away\n",
+              static_cast<long>(nn::parameter_count(net)), use.value_count(), static_cast<long>(use.arena_bytes()),
+              difference);
   if (difference > 1e-4) throw tenon::error("pretrained: these are not the logits that PyTorch stored");
 }
 

@@ -53,7 +53,7 @@ template <class Space, class Network, class Input>
 struct in_use {
   Network net;
   nn::pass<Network, Input, Space> layers;
-  nn::inference<decltype(nn::fuse(std::declval<const Network&>())), Input, Space> fused;
+  nn::inference<decltype(nn::fuse(std::declval<const Network&>())), tenon::view<const float, Input, Space>> fused;
 
   in_use(const Network& drawn, const Input& largest) : net(drawn), layers(net), fused(nn::fuse(net), largest) {}
   in_use(const in_use&) = delete;
@@ -292,7 +292,7 @@ TEMPLATE_LIST_TEST_CASE("weights are rounded behind the norms that they take in"
   CHECK(numbers_of(tenon::get<0>(rounded.layers).layer.weight.value) == expected);
 
   const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(3, 4, 6, 6), 9, -1.0f, 1.0f));
-  nn::inference<std::remove_const_t<decltype(rounded)>, input, TestType, float> use(rounded, x.shape());
+  nn::inference use(rounded, x);  // numbers of x's type
   nn::inference exact(rounded.template to<float>(), x.shape());
   CHECK(difference(numbers_of(use.run(x.view())), numbers_of(exact.run(x.view())), 2e-5) == "");
 }

@@ -22,6 +22,9 @@ struct made_by_named {
   detail::value_step<T, Shape, Space>* step;
 };
 
+/// What keeps the values of traced expressions: steps of this thread, unless an operand names another keeper.
+struct kept_by_steps {};
+
 /// What a traced value is within expressions.
 template <class T, class Shape, class Space>
 using traced_leaf = leaf<T, Shape, Space, made_by<T, Shape, Space>>;
@@ -32,6 +35,42 @@ template <class T, class Shape, class Space>
 inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = (1 << 30) - 1;
 template <class T, class Shape, class Space, int Name>
 inline constexpr int variable_of_node<leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>> = Name;
+
+template <class... Nodes>
+consteval auto keeper_among();
+/// The keeper that an operand names, or one of its own operands.
+template <class Node>
+consteval auto keeper_in() {
+  if constexpr (requires { typename Node::keeper; }) {
+    return std::type_identity<typename Node::keeper>{};
+  } else if constexpr (requires { typename decltype(Node::owner)::keeper; }) {
+    return std::type_identity<typename decltype(Node::owner)::keeper>{};
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return keeper_among<Operands...>();
+    }(std::type_identity<operands_of<Node>>{});
+  }
+}
+template <class... Nodes>
+consteval auto keeper_among() {
+  std::type_identity<kept_by_steps> none;
+  if constexpr (sizeof...(Nodes) == 0) {
+    return none;
+  } else {
+    return []<class First, class... Rest>(std::type_identity<tuple<First, Rest...>>) {
+      if constexpr (std::is_same_v<decltype(keeper_in<First>()), std::type_identity<kept_by_steps>>) {
+        return keeper_among<Rest...>();
+      } else {
+        return keeper_in<First>();
+      }
+    }(std::type_identity<tuple<Nodes...>>{});
+  }
+}
+/// What keeps the values of an expression of some operands.
+template <class... Operands>
+using keeper_of = typename decltype(keeper_among<node_of<Operands>...>())::type;
+template <class... Operands>
+inline constexpr bool is_kept_by_steps = std::is_same_v<keeper_of<Operands...>, kept_by_steps>;
 
 template <class Node>
 inline constexpr bool is_traced_leaf = false;
@@ -134,6 +173,14 @@ struct variable_step : value_step<T, Shape, Space> {
   }
 };
 
+/// A name of one value becomes that of another.
+template <class Traced>
+Traced& renamed(Traced& name, const Traced& other) {
+  const Traced copy = other;  // which may be all that keeps it
+  std::destroy_at(&name);
+  return *std::construct_at(&name, copy);
+}
+
 /// The way back from a value and its gradient; no step before number `first` takes part.
 template <class Leaf, class Seed>
 void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
@@ -160,7 +207,7 @@ void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
 ///           traced loss = mean(square(h - t));
 ///           loss.backward();
 ///           weight = weight - 0.1f * w.gradient();
-template <dtype T, shape_type Shape, memory_space Space = host>
+template <dtype T, shape_type Shape, memory_space Space = host, class Keeper = kept_by_steps>
 class traced : public traced_leaf<T, Shape, Space> {
  public:
   using leaf_type = traced_leaf<T, Shape, Space>;
@@ -168,7 +215,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   traced(const leaf_type& node) : leaf_type(node) {}
   traced(const traced&) = default;
   traced& operator=(const traced& other) {
-    return this == &other ? *this : replaced_by(other);  // a view's own assignment writes its elements
+    return this == &other ? *this : detail::renamed(*this, other);  // a view's own assignment writes its elements
   }
   /// Evaluates an expression, and remembers it where one of its operands is traced.
   template <tensor_operand Operand>
@@ -177,7 +224,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
   traced& operator=(Operand&& operand) {
-    return replaced_by(traced(std::forward<Operand>(operand)));
+    return detail::renamed(*this, traced(std::forward<Operand>(operand)));
   }
 
   index extent(int axis) const { return this->shape().extent(axis); }
@@ -227,11 +274,6 @@ class traced : public traced_leaf<T, Shape, Space> {
   }
 
  private:
-  traced& replaced_by(const traced& other) {
-    const traced copy = other;  // which may be all that keeps it
-    std::destroy_at(this);
-    return *std::construct_at(this, copy);
-  }
   static leaf_type traced_leaf_of(tensor<T, Shape, Space>&& moved) {
     auto& step = detail::taken_step<detail::moved_step<T, Shape, Space>>(0);
     const detail::step_link<detail::value_step<T, Shape, Space>> link(&step);
@@ -257,7 +299,7 @@ class traced : public traced_leaf<T, Shape, Space> {
 };
 template <tensor_operand Operand>
 traced(Operand&&) -> traced<typename node_of<Operand>::element, typename node_of<Operand>::shape_type,
-                            detail::concrete_space<typename node_of<Operand>::space>>;
+                            detail::concrete_space<typename node_of<Operand>::space>, detail::keeper_of<Operand>>;
 
 template <class T, class Shape, class Space>
 const traced_leaf<T, Shape, Space>& as_node(const traced<T, Shape, Space>& value) {

@@ -17,6 +17,9 @@ class arena_plan {
  public:
   static constexpr index alignment = 256;
 
+  /// Forgets all blocks.
+  void clear() { blocks_.clear(), bytes_ = 0; }
+  int count() const { return static_cast<int>(blocks_.size()); }
   /// The next statement writes so many bytes. Returns its number.
   int add(index bytes) {
     const int number = static_cast<int>(blocks_.size());
@@ -30,23 +33,22 @@ class arena_plan {
   }
   /// Chooses all places: the largest block first, each at the lowest place that no block needs meanwhile.
   void place() {
-    std::vector<int> order(blocks_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int left, int right) {
+    order_.resize(blocks_.size()), placed_.clear();
+    std::iota(order_.begin(), order_.end(), 0);
+    std::sort(order_.begin(), order_.end(), [&](int left, int right) {
       return at(left).bytes > at(right).bytes || (at(left).bytes == at(right).bytes && left < right);
     });
-    std::vector<int> placed;  // by offset
-    for (const int number : order) {
+    for (const int number : order_) {
       planned_block& own = blocks_[static_cast<std::size_t>(number)];
       own.offset = 0;
-      for (const int other : placed) {
+      for (const int other : placed_) {
         const bool meet = number <= at(other).last && other <= own.last;
         if (!meet || at(other).offset + at(other).bytes <= own.offset) continue;
         if (own.offset + own.bytes <= at(other).offset) break;
         own.offset = at(other).offset + at(other).bytes;
       }
       const auto lies_behind = [&](int other) { return at(other).offset > own.offset; };
-      placed.insert(std::find_if(placed.begin(), placed.end(), lies_behind), number);
+      placed_.insert(std::find_if(placed_.begin(), placed_.end(), lies_behind), number);
       bytes_ = std::max(bytes_, own.offset + own.bytes);
     }
   }
@@ -64,6 +66,7 @@ class arena_plan {
   const planned_block& at(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
 
   std::vector<planned_block> blocks_;
+  std::vector<int> order_, placed_;  // by size; by offset
   index bytes_ = 0;
 };
 

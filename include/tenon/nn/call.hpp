@@ -108,11 +108,19 @@ auto input_of(Operand&& operand) {
   }
 }
 
+/// Whether an operand is a value of a network in use, which lies in an arena.
+template <class... Operands>
+inline constexpr bool is_kept_elsewhere = false;
+template <class... Operands>
+  requires(tensor_operand<Operands> || ...)
+inline constexpr bool is_kept_elsewhere<Operands...> = !tenon::detail::is_kept_by_steps<Operands...>;
+
 /// A value as it leaves a module: what a call or an expression makes of it.
 template <class Result>
 auto settled(Result&& result) {
   using type = std::remove_cvref_t<Result>;
-  if constexpr (expression<type>) return traced(std::forward<Result>(result));
+  if constexpr (is_kept_elsewhere<Result>) return tenon::detail::keeper_of<Result>::settled(std::forward<Result>(result));
+  else if constexpr (expression<type>) return traced(std::forward<Result>(result));
   else return type(std::forward<Result>(result));
 }
 /// What `forward` sees of an argument: an expression that several layers read is computed once, and a tensor that was
@@ -121,7 +129,8 @@ template <class Input>
 decltype(auto) settled_input(Input&& input) {
   using type = std::remove_cvref_t<Input>;
   constexpr bool is_moved = tenon::detail::is_tensor<type> && std::is_same_v<Input, type>;
-  if constexpr (is_moved || (expression<type> && !is_layer_call<type>)) return traced(std::forward<Input>(input));
+  if constexpr (is_kept_elsewhere<Input>) return tenon::detail::keeper_of<Input>::settled(std::forward<Input>(input));
+  else if constexpr (is_moved || (expression<type> && !is_layer_call<type>)) return traced(std::forward<Input>(input));
   else return std::forward<Input>(input);
 }
 
@@ -142,7 +151,9 @@ concept has_backward = requires(Layer& layer, const View& x) { layer.backward(x,
 template <class Layer, tensor_operand Operand>
 auto call_layer(Layer& layer, Operand&& operand) {
   using call = std::remove_cvref_t<Operand>;
-  if constexpr (!std::is_lvalue_reference_v<Operand> && detail::joins_call<Layer, call>) {
+  if constexpr (detail::is_kept_elsewhere<Operand>) {
+    return tenon::detail::keeper_of<Operand>::call(layer, std::forward<Operand>(operand));
+  } else if constexpr (!std::is_lvalue_reference_v<Operand> && detail::joins_call<Layer, call>) {
     return std::move(operand).template joined_with<Layer>(detail::held_layer<Layer>(layer));
   } else {
     const auto input = detail::input_of(std::forward<Operand>(operand));

@@ -34,7 +34,7 @@ struct residual_block : layer_list<Layers...> {
   template <tensor_operand Operand>
   auto operator()(Operand&& operand) {
     const auto& input = detail::settled_input(std::forward<Operand>(operand));
-    return attempt_forward(*this, [&] { return traced(input + detail::call_all(input, this->layers)); });
+    return attempt_forward(*this, [&] { return detail::settled(input + detail::call_all(input, this->layers)); });
   }
 };
 
@@ -84,7 +84,7 @@ struct branching_layer : layer_list<Branches...> {
     const auto& input = detail::settled_input(std::forward<Operand>(operand));
     return attempt_forward(*this, [&] {
       return apply_tuple(
-          [&](Branches&... branch) { return traced(concatenate(axis<1>, detail::call_through(input, branch)...)); },
+          [&](Branches&... branch) { return detail::settled(concatenate(axis<1>, detail::call_through(input, branch)...)); },
           this->layers);
     });
   }

@@ -81,6 +81,7 @@ struct fused_product {
 /// A batch norm with no product before it: x * scale + shift of each channel.
 template <class Row>
 struct fused_norm {
+  static constexpr bool is_expression = true;
   using row = Row;
   Row scale, shift;
 
@@ -145,6 +146,8 @@ struct first_row<First, Rest...> {
 template <class... Layers>
 struct fused_network {
   using row = typename detail::first_row<Layers...>::type;
+  using space = typename row::space;
+  using element = typename row::element;
   tuple<Layers...> layers;
 
   template <class Visitor>

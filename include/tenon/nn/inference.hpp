@@ -1,216 +1,355 @@
-// tenon/nn/inference.hpp: a fused network in use: as few statements as its layers allow, in memory planned before.
+// tenon/nn/inference.hpp: a network in use: as few statements as its layers allow, in memory planned before.
 // Layers join the statement before them while that stays one; what lies between statements shares one arena.
-// Floor 7: may include base, core, device, expr, plan, algorithms, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, algorithms, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/expr/views/concatenate.hpp>
-#include <tenon/nn/arena.hpp>
+#include <tenon/nn/arena_values.hpp>
 #include <tenon/nn/fuse.hpp>
-#include <tenon/plan/split.hpp>
+#include <tenon/nn/recurrent_call.hpp>
+#include <tenon/nn/several_inputs.hpp>
+#include <tenon/nn/state.hpp>
+#include <tuple>
 
 namespace tenon::nn {
 
 namespace detail {
 
-/// A value on its way through a network: an expression, and the blocks of the arena that it reads.
-template <class Node, int Blocks>
-struct pending_value {
-  Node node;
-  array<int, Blocks> blocks;
-};
-template <class Node, int Blocks>
-pending_value<Node, Blocks> make_pending_value(const Node& node, const array<int, Blocks>& blocks) {
-  return {node, blocks};
-}
-template <int Left, int Right>
-array<int, Left + Right> joined_blocks(const array<int, Left>& left, const array<int, Right>& right) {
-  array<int, Left + Right> all{};
-  for (int i = 0; i < Left + Right; ++i) all[i] = i < Left ? left[i] : right[i - Left];
-  return all;
+/// The walk that a value of a network in use belongs to.
+template <class Node>
+arena_walk& walk_of(const Node& node) {
+  arena_walk* walk = nullptr;
+  visit_arena_owners(node, [&](const in_arena& owner) { walk = owner.walk; });
+  return *walk;
 }
 
-/// One way through a network: with memory, its statements run; without, their blocks are planned.
-template <memory_space Space>
-class network_walk {
- public:
-  /// Plans.
-  explicit network_walk(arena_plan& plan) : plan_(plan), memory_(nullptr), runs_(false) {}
-  /// Runs as planned.
-  network_walk(arena_plan& plan, std::byte* memory) : plan_(plan), memory_(memory), runs_(true) {}
+/// Whether a layer is an expression of its input and nothing else happens in a call.
+template <class Layer>
+inline constexpr bool is_expression_layer =
+    std::is_base_of_v<stateless, Layer> || std::is_base_of_v<expression_layer<Layer>, Layer>;
+template <class Layer>
+  requires(Layer::is_expression)
+inline constexpr bool is_expression_layer<Layer> = true;
 
-  template <class... Layers, class Node, int Blocks>
-  auto through(const fused_network<Layers...>& network, const pending_value<Node, Blocks>& value) {
-    return through_from<0>(network.layers, value);
-  }
-  /// The value in memory, by a statement where it is not there yet, or by several where one cannot say it.
-  template <class Node, int Blocks>
-  auto stored(const pending_value<Node, Blocks>& value) {
-    if constexpr (is_in_memory<Node>) {
-      return value;
+/// A layer that is called with a value of a network in use.
+struct arena_calls {
+  template <class Layer, class Node>
+  static auto call(Layer& layer, const Node& node) {
+    arena_walk& walk = walk_of(node);
+    if constexpr (requires { layer.output_shape(node.shape()); }) (void)layer.output_shape(node.shape());  // it fits
+    const auto forward = [&](const auto& x) { return layer.forward(x); };
+    if constexpr (does_nothing<Layer>) {
+      return value(walk, node);
+    } else if constexpr (std::is_base_of_v<reshaping<Layer>, Layer>) {
+      const auto here = stored(walk, node);
+      return traced(here).reshape(layer.output_shape(here.shape()));
+    } else if constexpr (is_fused_product<Layer> || is_product<Layer>) {
+      return extended(walk, stored(walk, node), forward);  // products read their operands more than once
+    } else if constexpr (pools_squares<Layer> && can_pool_in_epilogue<plain_node<Node>>) {
+      return value(walk, make_pooled_convolution(node, layer.output_shape(node.shape())));
+    } else if constexpr (is_expression_layer<Layer>) {
+      return extended(walk, node, forward);
     } else {
-      const int first = next_;
-      const auto target = write(value.node);
-      const int last = next_ - 1;
-      keep(value.blocks, last);
-      for (int part = first; part < last; ++part) keep(array<int, 1>{{part}}, last);
-      return make_pending_value(as_node(target), array<int, 1>{{last}});
+      return filled(walk, layer, stored(walk, node));
     }
+  }
+  /// Overload for norms: what they do to a channel is computed once.
+  template <index Channels, affine Affine, memory_space Space, dtype T, class Node>
+  static auto call(batch_norm<Channels, Affine, Space, T>& layer, const Node& node) {
+    arena_walk& walk = walk_of(node);
+    (void)layer.output_shape(node.shape());
+    const auto& norm = walk.kept_of(&layer, [&] {
+      if (!layer.options.track_statistics) {
+        throw error("inference: batch_norm: no running statistics, expected them; each batch would have its own");
+      }
+      return norm_of(layer);
+    });
+    return extended(walk, node, [&](const auto& x) { return norm.forward(x); });
+  }
+  /// Overload for layers that only observe their input.
+  template <class Layer, class Node>
+    requires(Layer::observes)
+  static auto call(Layer& layer, const Node& node) {
+    arena_walk& walk = walk_of(node);
+    const auto here = stored(walk, node);
+    if (walk.runs()) layer.see(without_owners(here));
+    return value(walk, here);
+  }
+  template <class... Layers, class Node>
+  static auto call(fused_network<Layers...>& network, const Node& node) {
+    return call_all(value(walk_of(node), node), network.layers);
+  }
+  template <class Network, class Node>
+  static auto call(fused_residual<Network>& block, const Node& node) {
+    arena_walk& walk = walk_of(node);
+    const auto x = stored(walk, node);
+    const auto changed = as_node(call(block.inner, x));
+    check_kept(x.shape().to_array(), changed.shape().to_array());
+    return extended(walk, changed, [&](const auto& own) { return x + own; });
+  }
+  template <class... Networks, class Node>
+  static auto call(fused_branches<Networks...>& layer, const Node& node) {
+    arena_walk& walk = walk_of(node);
+    const auto x = stored(walk, node);
+    return apply_tuple(
+        [&](Networks&... network) {
+          const tuple<decltype(stored(walk, as_node(call(network, x))))...> parts{
+              {{stored(walk, as_node(call(network, x)))}...}};  // in braces: one after another
+          return apply_tuple([&](const auto&... part) { return value(walk, concatenate(axis<1>, part...)); }, parts);
+        },
+        layer.branches);
+  }
+  /// Overload for layers of several inputs.
+  template <class Layer, class First, class Second, class... Rest>
+  static auto call(Layer& layer, const First& first, const Second& second, const Rest&... rest) {
+    return filled(walk_of_any(first, second, rest...), layer, first, second, rest...);
+  }
+  template <class Layer, class... Nodes>
+  static auto call_states(Layer& layer, const Nodes&... nodes) {
+    arena_walk& walk = walk_of_any(nodes...);
+    return states_of(walk, layer, stored(walk, nodes)...);
+  }
+
+  template <class Node>
+  static auto value(arena_walk& walk, const Node& node) {
+    return arena_value<Node>(walk, node);
   }
 
  private:
-  /// The blocks are needed until statement `reader`.
-  template <int Blocks>
-  void keep(const array<int, Blocks>& blocks, int reader) {
-    for (int i = 0; i < Blocks && !runs_; ++i) plan_.keep(blocks[i], reader);
+  template <class... Nodes>
+  static arena_walk& walk_of_any(const Nodes&... nodes) {
+    arena_walk* walk = nullptr;
+    (visit_arena_owners(nodes, [&](const in_arena& owner) { walk = owner.walk; }), ...);
+    return *walk;
   }
+  /// The value in memory, by a statement where it is not there yet.
   template <class Node>
-  static constexpr bool is_in_memory = std::is_same_v<typename Node::kind, leaf_kind>;
-  /// The place of the next statement's elements. Plans give each an address of its own, which nobody reads: statements
-  /// are compared by those.
-  template <class T>
-  T* next_place(index count) {
-    const int block = next_++;
-    if (runs_) return reinterpret_cast<T*>(memory_ + plan_.offset(block));
-    plan_.add(count * static_cast<index>(sizeof(T)));
-    return reinterpret_cast<T*>(arena_plan::alignment * next_);
+  static auto stored(arena_walk& walk, const Node& node) {
+    if constexpr (is_leaf_node<Node>) return node;
+    else return walk.write(node);
   }
-  template <class Node>
-  auto write(const Node& node) {
-    using element = typename Node::element;
-    const auto at = [&](element* memory) {
-      return view<element, typename Node::shape_type, Space>(memory, node.shape());
-    };
-    if constexpr (stage_of<Node>() == stage::split) {
-      element* written = nullptr;
-      split(
-          node, [&](const auto& part) { return as_node(write(part)); },
-          [&](const auto& rest) { written = write(rest).data(); });
-      return at(written);
+  /// `make(node)` where that takes no more statements than the node alone, else of the node in memory.
+  template <class Node, class Make>
+  static auto extended(arena_walk& walk, const Node& node, const Make& make) {
+    using plain = plain_node<Node>;
+    if constexpr (is_leaf_node<Node> ||
+                  kernel_count<plain_node<decltype(as_node(make(node)))>> <= kernel_count<plain>) {
+      return value(walk, as_node(make(node)));
     } else {
-      const auto target = at(next_place<element>(node.shape().count()));
-      if (runs_) target.noalias() = node;
-      return target;
+      return extended(walk, walk.write(node), make);
     }
   }
-
-  template <int I, class... Layers, class Node, int Blocks>
-  auto through_from(const tuple<Layers...>& layers, const pending_value<Node, Blocks>& value) {
-    if constexpr (I == static_cast<int>(sizeof...(Layers))) return value;
-    else return through_from<I + 1>(layers, after(get<I>(layers), value));
+  /// What layers make that do more than evaluate an expression; they have memory of their own for that.
+  template <class Layer, class... Nodes>
+  static auto filled(arena_walk& walk, Layer& layer, const Nodes&... nodes) {
+    return filled_from(walk, layer, stored(walk, nodes)...);
   }
-
-  /// `make(value)` of the value as it is where that takes no more statements than the value, else of it in memory.
-  template <class Make, class Node, int Blocks>
-  auto extended(const pending_value<Node, Blocks>& value, const Make& make) {
-    if constexpr (is_in_memory<Node> || kernel_count<decltype(make(value.node))> <= kernel_count<Node>) {
-      return make_pending_value(make(value.node), value.blocks);
-    } else {
-      return extended(stored(value), make);
-    }
+  template <class Layer, class First, class... Rest>
+  static auto filled_from(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
+    using made = node_of<decltype(layer.forward(first.elements, rest.elements...))>;
+    const auto extents = [&] {
+      if constexpr (requires { layer.output_shape(first.shape(), rest.shape()...); }) {
+        return layer.output_shape(first.shape(), rest.shape()...);
+      } else {
+        return layer.output_shape(first.shape());
+      }
+    }();
+    const auto leaf = walk.template filled<typename made::element, typename made::space>(
+        typename made::shape_type(extents),
+        [&](const auto& target) { target = layer.forward(first.elements, rest.elements...); }, first, rest...);
+    return value(walk, leaf);
   }
-  template <class Layer, class Node, int Blocks>
-  auto after(const Layer& layer, const pending_value<Node, Blocks>& value) {
-    const auto forward = [&](const auto& x) { return layer.forward(x); };
-    if constexpr (std::is_base_of_v<reshaping<Layer>, Layer>) {
-      const auto here = stored(value);
-      return make_pending_value(as_node(reshape(here.node.elements, layer.output_shape(here.node.shape()))),
-                                here.blocks);
-    } else if constexpr (is_fused_product<Layer>) {
-      return extended(stored(value), forward);  // products read their operands more than once
-    } else if constexpr (pools_squares<Layer> && can_pool_in_epilogue<Node>) {
-      return make_pending_value(make_pooled_convolution(value.node, forward(value.node).shape()), value.blocks);
-    } else {
-      return extended(value, forward);
-    }
-  }
-  /// Overload for layers that only observe their input.
-  template <class Layer, class Node, int Blocks>
-    requires(Layer::observes)
-  auto after(const Layer& layer, const pending_value<Node, Blocks>& value) {
-    const auto here = stored(value);
-    if (runs_) layer.see(here.node);
-    return here;
-  }
-  template <class Network, class Node, int Blocks>
-  auto after(const fused_residual<Network>& block, const pending_value<Node, Blocks>& value) {
-    const auto x = stored(value);
-    const auto changed = through(block.inner, x);
-    check_kept(x.node.shape().to_array(), changed.node.shape().to_array());
-    const auto sum = extended(changed, [&](const auto& own) { return x.node + own; });
-    return make_pending_value(sum.node, joined_blocks(sum.blocks, x.blocks));
+  template <class Layer, class First, class... Rest>
+  static auto states_of(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
+    const auto values =
+        walk.runs() ? layer.forward(first.elements, rest.elements...) : layer.values_for(first.shape());
+    return values.each([&](const auto& each) {
+      using view_type = std::remove_cvref_t<decltype(each)>;
+      const auto leaf =
+          walk.template filled<std::remove_const_t<typename view_type::element>, typename view_type::space>(
+              each.shape(), [&](const auto& target) { target = each; }, first, rest...);
+      return traced(leaf);
+    });
   }
   static void check_kept(const auto& before, const auto& after) {
     if (after == before) return;
     throw shape_error(compose_text("residual: the layers make ", after, " of ", before, ", expected the same extents"));
   }
-  template <class... Networks, class Node, int Blocks>
-  auto after(const fused_branches<Networks...>& layer, const pending_value<Node, Blocks>& value) {
-    return run_branches(layer, stored(value), std::make_integer_sequence<int, static_cast<int>(sizeof...(Networks))>{});
-  }
-  /// Branches run one after another, which elements of a list in braces do.
-  template <class Layer, class Pending, int... I>
-  auto run_branches(const Layer& layer, const Pending& x, std::integer_sequence<int, I...>) {
-    const tuple<decltype(stored(through(get<I>(layer.branches), x)))...> parts{
-        {{stored(through(get<I>(layer.branches), x))}...}};
-    array<int, (0 + ... + decltype(get<I>(parts).blocks)::size())> blocks{};
-    int next = 0;
-    const auto list = [&](const auto& own) {
-      for (const int block : own) blocks[next++] = block;
-    };
-    (list(get<I>(parts).blocks), ...);
-    return make_pending_value(concatenate(axis<1>, get<I>(parts).node...), blocks);
-  }
-
-  arena_plan& plan_;
-  std::byte* memory_;
-  bool runs_;
-  int next_ = 0;
 };
 
 }  // namespace detail
 
-/// A fused network for inputs up to `largest` in every extent. All that lies between its statements has its place in
-/// one piece of memory that is allocated here, so `run` allocates nothing, and a graph can capture it.
-/// A convolution or linear layer is one statement with what is pointwise behind it, a residual's sum too, and behind
-/// images of floats a max pool of 2 x 2 side by side. Layers that only change the shape are none.
-/// throws    shape_error when a layer does not take its input
-/// example   nn::inference use(nn::fuse(net), shape<dyn, 1, 28, 28>(64, 1, 28, 28)); const auto y = use.run(images);
-template <class Network, shape_type Input, memory_space Space = typename Network::row::space,
-          dtype T = typename Network::row::element>
+struct arena_keeper {
+  /// What a layer makes.
+  template <class Layer, class... Operands>
+  static auto call(Layer& layer, Operands&&... operands) {
+    return detail::arena_calls::call(layer, as_node(std::forward<Operands>(operands))...);
+  }
+  template <class Layer, class... Operands>
+  static auto call_states(Layer& layer, Operands&&... operands) {
+    return detail::arena_calls::call_states(layer, as_node(std::forward<Operands>(operands))...);
+  }
+  /// An expression as one value, which is computed once however often it is read.
+  template <class Operand>
+  static auto settled(Operand&& operand) {
+    using type = std::remove_cvref_t<Operand>;
+    if constexpr (requires(const type& value) { value.written(); }) return type(std::forward<Operand>(operand));
+    else return detail::arena_calls::value(detail::walk_of(as_node(operand)), as_node(operand));
+  }
+};
+
+namespace detail {
+
+/// What a network is given: elements of its own type where extents alone are said, else those of the tensor.
+template <class Network, class Given>
+struct input_view {
+  using type = view<const typename std::remove_cvref_t<Given>::element, typename std::remove_cvref_t<Given>::shape_type,
+                    typename std::remove_cvref_t<Given>::space>;
+};
+template <class Network, shape_type Given>
+struct input_view<Network, Given> {
+  using type = view<const float, Given, host>;  // of a network without parameters
+};
+template <class Network, shape_type Given>
+  requires requires { typename parameters_of<Network>::space; }
+struct input_view<Network, Given> {
+  using type =
+      view<const typename parameters_of<Network>::element, Given, typename parameters_of<Network>::space>;
+};
+/// Extents that are said, or those of a tensor.
+template <shape_type Shape>
+struct given_extents {
+  Shape extents;
+  given_extents(const Shape& given) : extents(given) {}
+  template <tensor_operand Given>
+  given_extents(const Given& given) : extents(given.shape()) {}
+};
+
+/// What the caller sees of what a pass made.
+template <class Result>
+auto shown(arena_walk& walk, const Result& result) {
+  if constexpr (is_kept_elsewhere<Result>) {
+    const auto& leaf = as_node(result);
+    walk.keep_to_end(leaf.owner.block);
+    return leaf.elements;
+  } else if constexpr (requires { std::tuple_size<Result>::value; }) {
+    return std::apply([&](const auto&... each) { return std::tuple(shown(walk, each)...); }, result);
+  } else if constexpr (requires { Result::count; result.hidden; }) {
+    return result.each([&](const auto& each) { return shown(walk, each); });
+  } else {
+    return result;
+  }
+}
+
+}  // namespace detail
+
+/// A network in use: a copy of a module, a `sequential` or a fused network, for inputs up to `largest` in every extent.
+/// Each input is said by its extents, or by a tensor like those to come. All that lies between statements has its place
+/// in one piece of memory that is allocated here, so `run` allocates nothing, and a graph can capture it.
+///
+/// A convolution or linear layer is one statement with what is pointwise behind it: batch norms, activations, the sum
+/// of a residual, and behind images of floats a max pool of 2 x 2 side by side. Layers that only change the shape are
+/// none. What has a name in `forward` is written, once. Layers that are more than an expression, such as recurrent ones
+/// and attention, have memory of their own.
+/// throws    shape_error when a layer does not take its input; error for a batch norm without running statistics
+/// example   nn::inference use(net, shape<dyn, 1, 28, 28>(64, 1, 28, 28)); const auto y = use.run(images);
+template <class Network, class... Inputs>
 class inference {
  public:
-  inference(Network network, const Input& largest) : network_(std::move(network)), largest_(largest) {
-    pass(view<const T, Input, Space>(nullptr, largest), detail::network_walk<Space>(plan_));
-    plan_.place();
-    memory_ = storage<std::byte, Space>(plan_.bytes());
+  explicit inference(Network network, const detail::given_extents<typename Inputs::shape_type>&... largest)
+      : network_(std::make_unique<Network>(std::move(network))), largest_(make_tuple_of(largest.extents...)), planned_(largest_) {
+    if constexpr (requires { network_->eval(); }) network_->eval();
+    network_->visit_parameters([](const auto&, auto& parameter) { parameter.gradient.reset(); });
+    plan();
+    arena_bytes_ = plan_.bytes();
+    memory_ = storage<std::byte, space>(arena_bytes_);
   }
 
   /// Of all that lies between statements, the output among it; parameters are beside it.
-  index arena_bytes() const { return plan_.bytes(); }
-  /// The network's output for an input; valid until the next run.
-  /// throws    shape_error when the input is larger than was planned
-  /// cost      no allocation, but for what threads and streams keep from their first products on
-  auto run(const view<const T, Input, Space>& input) {
-    for (int axis = 0; axis < Input::rank; ++axis) {
-      if (input.extent(axis) <= largest_.extent(axis)) continue;
-      throw shape_error(compose_text("inference: axis ", axis, ": extent ", input.extent(axis), ", expected at most ",
-                                     largest_.extent(axis), " as planned (input ", input.shape().to_array(),
-                                     ", planned ", largest_.to_array(), ")"));
-    }
-    return pass(input, detail::network_walk<Space>(plan_, memory_.data()));
+  index arena_bytes() const { return arena_bytes_; }
+  /// How many values a run writes: its statements, but for those that layers with memory of their own add.
+  int value_count() const { return plan_.count(); }
+  /// The network's output for its inputs, tensors or views; valid until the next run.
+  /// throws    shape_error when an input is larger than was planned, or has other extents than its type says
+  /// cost      no allocation, but for what threads and streams keep from their first products on; other extents than
+  ///           those of the run before are planned first
+  template <tensor_operand... Given>
+  auto run(const Given&... inputs) {
+    static_assert(sizeof...(Given) == sizeof...(Inputs) || must_hold<constant<sizeof...(Inputs)>>,
+                  "tenon: this network takes another number of inputs");
+    return run_views(seen_as<Inputs>(inputs)...);
   }
 
  private:
-  auto pass(const view<const T, Input, Space>& input, detail::network_walk<Space> walk) {
-    return walk.stored(walk.through(network_, detail::make_pending_value(as_node(input), array<int, 0>{})))
-        .node.elements;
+  using space = typename std::tuple_element_t<0, std::tuple<Inputs...>>::space;
+
+  template <class View, class Given>
+  static View seen_as(const Given& given) {
+    const auto& node = as_node(given);
+    static_assert(detail::is_leaf_node<node_of<Given>> || must_hold<Given>,
+                  "tenon: the inputs of a network in use are in memory: tensors or views");
+    return View(node.elements.data(), typename View::shape_type(node.shape()), node.elements.strides());
+  }
+  auto run_views(const Inputs&... inputs) {
+    check(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{}, inputs.shape()...);
+    const tuple<typename Inputs::shape_type...> extents = make_tuple_of(inputs.shape()...);
+    if (!is_planned(extents)) {
+      planned_ = extents;
+      plan();
+      if (plan_.bytes() > arena_bytes_) arena_bytes_ = plan_.bytes(), memory_ = storage<std::byte, space>(arena_bytes_);
+    }
+    arena_walk walk(plan_, parts_, memory_.data());
+    return pass(walk, inputs...);
   }
 
-  Network network_;
-  Input largest_;
+  void plan() {
+    plan_.clear();
+    arena_walk walk(plan_, parts_);
+    apply_tuple([&](const auto&... extents) { pass(walk, Inputs(nullptr, extents)...); }, planned_);
+    plan_.place();
+  }
+  auto pass(arena_walk& walk, const Inputs&... inputs) {
+    const no_grad in_use;
+    const auto result = called(arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{
+        inputs, {&walk, -1}}...);
+    return detail::shown(walk, result);
+  }
+  template <class... Leaves>
+  auto called(const Leaves&... leaves) {
+    if constexpr (requires { (*network_)(traced(leaves)...); }) return (*network_)(traced(leaves)...);
+    else return detail::call_through(traced(leaves)..., *network_);
+  }
+  bool is_planned(const tuple<typename Inputs::shape_type...>& extents) const {
+    bool is_same = true;
+    for_each_index<static_cast<int>(sizeof...(Inputs))>(
+        [&](auto i) { is_same = is_same && get<i.value>(extents) == get<i.value>(planned_); });
+    return is_same;
+  }
+  template <int... I, class... Shapes>
+  void check(std::integer_sequence<int, I...>, const Shapes&... extents) const {
+    (check_input_extents<I>(extents), ...);
+  }
+  template <int I, class Shape>
+  void check_input_extents(const Shape& extents) const {
+    const Shape& largest = get<I>(largest_);
+    for (int axis = 0; axis < Shape::rank; ++axis) {
+      if (extents.extent(axis) <= largest.extent(axis)) continue;
+      const std::string which = sizeof...(Inputs) == 1 ? "" : compose_text("input ", I, ": ");
+      throw shape_error(compose_text("inference: ", which, "axis ", axis, ": extent ", extents.extent(axis),
+                                     ", expected at most ", largest.extent(axis), " as planned (input ",
+                                     extents.to_array(), ", planned ", largest.to_array(), ")"));
+    }
+  }
+
+  std::unique_ptr<Network> network_;  // layers stay where they are when this moves
+  tuple<typename Inputs::shape_type...> largest_, planned_;
   arena_plan plan_;
-  storage<std::byte, Space> memory_;
+  arena_walk::kept_parts parts_;
+  index arena_bytes_ = 0;
+  storage<std::byte, space> memory_;
 };
+template <class Network, class... Given>
+inference(Network, const Given&...) -> inference<Network, typename detail::input_view<Network, Given>::type...>;
 
 }  // namespace tenon::nn

@@ -76,9 +76,11 @@ template <class Derived>
 struct module {
   template <class... Inputs>
   auto operator()(Inputs&&... inputs) {
-    return attempt_forward(derived(), [&] {
+    const auto run = [&] {
       return detail::settled(derived().forward(detail::settled_input(std::forward<Inputs>(inputs))...));
-    });
+    };
+    if constexpr (detail::is_kept_elsewhere<Inputs...>) return run();
+    else return attempt_forward(derived(), run);
   }
 
   /// Draws every parameter from PyTorch's default distribution.

@@ -178,7 +178,7 @@ class calibration {
 
   Network network_;
   std::list<float> ranges_;  // a list: its elements stay where they are
-  inference<observed_network, Input, Space, T> use_;
+  inference<observed_network, view<const T, Input, Space>> use_;
 };
 
 }  // namespace tenon::nn

@@ -13,6 +13,7 @@ inline constexpr float greatest_byte = 127;
 
 /// Rounds a value to bytes of which each step is `scale`: the input of a product behind it.
 struct quantiser {
+  static constexpr bool is_expression = true;
   float scale = 0;  // 0: not known
 
   template <class Visitor>

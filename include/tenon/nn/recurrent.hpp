@@ -123,7 +123,14 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     run();
     return results<rank>(read_only<rank>(values.output), values.hidden_after, values.cell_after);
   }
-  /// The same of packed sequences. States are those of the sequences as they were before they were packed.
+  /// Where `forward` leaves its values for inputs of these extents.
+  template <shape_type Shape>
+  auto values_for(const Shape& input) {
+    start(input);
+    const auto values = network_.values();
+    return results<Shape::rank>(read_only<Shape::rank>(values.output), values.hidden_after, values.cell_after);
+  }
+  /// `forward` of packed sequences. States are those of the sequences as they were before they were packed.
   template <class Rows, tensor_operand... States>
   auto forward(const packed_sequence<Rows>& input, const States&... before) {
     start(input);

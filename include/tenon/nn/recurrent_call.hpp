@@ -123,7 +123,11 @@ struct recurrent_call_step : several_values<T, Space, Count> {
 template <keeps_states Layer, tensor_operand... Operands>
 struct layer_caller<Layer, Operands...> {
   static auto call(Layer& layer, Operands&&... operands) {
-    return run(layer, detail::input_of(std::forward<Operands>(operands))...);
+    if constexpr (detail::is_kept_elsewhere<Operands...>) {
+      return tenon::detail::keeper_of<Operands...>::call_states(layer, operands...);
+    } else {
+      return run(layer, detail::input_of(std::forward<Operands>(operands))...);
+    }
   }
 
  private:

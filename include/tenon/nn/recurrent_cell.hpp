@@ -93,15 +93,23 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   template <tensor_operand Operand, tensor_operand... States>
   auto forward(const Operand& input, const States&... before) {
     constexpr int rank = Operand::shape_type::rank;
-    static_assert(rank == 1 || rank == 2 || must_hold<constant<rank>>,
-                  "tenon: a recurrent cell takes [batch, features], or [features]");
-    detail::check_features<recurrent_cell, Input>(input.shape(), network_.extents().input);
-    batch_sizes_.assign(1, rank == 2 ? input.shape().extent(0) : 1);
-    network_.resize(batch_sizes_);
+    const auto result = values_for(input.shape());
     const auto values = network_.values();
     seen<rank>(values.input) = input;
     set_states<rank>(values.hidden_before, values.cell_before, before...);
     network_.forward(false, 0);
+    return result;
+  }
+  /// Where `forward` leaves its values for inputs of these extents.
+  template <shape_type Shape>
+  auto values_for(const Shape& input) {
+    constexpr int rank = Shape::rank;
+    static_assert(rank == 1 || rank == 2 || must_hold<constant<rank>>,
+                  "tenon: a recurrent cell takes [batch, features], or [features]");
+    detail::check_features<recurrent_cell, Input>(input, network_.extents().input);
+    batch_sizes_.assign(1, rank == 2 ? input.extent(0) : 1);
+    network_.resize(batch_sizes_);
+    const auto values = network_.values();
     if constexpr (Gates::states == 1) return states_type<rank>{seen<rank>(values.hidden_after)};
     else return states_type<rank>{seen<rank>(values.hidden_after), seen<rank>(values.cell_after)};
   }

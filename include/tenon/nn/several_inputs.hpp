@@ -89,8 +89,12 @@ template <class Layer, tensor_operand First, tensor_operand Second, tensor_opera
   requires(!keeps_states<Layer>)
 struct layer_caller<Layer, First, Second, Rest...> {
   static auto call(Layer& layer, First&& first, Second&& second, Rest&&... rest) {
-    return run(layer, detail::input_of(std::forward<First>(first)), detail::input_of(std::forward<Second>(second)),
-               detail::input_of(std::forward<Rest>(rest))...);
+    if constexpr (detail::is_kept_elsewhere<First, Second, Rest...>) {
+      return tenon::detail::keeper_of<First, Second, Rest...>::call(layer, first, second, rest...);
+    } else {
+      return run(layer, detail::input_of(std::forward<First>(first)), detail::input_of(std::forward<Second>(second)),
+                 detail::input_of(std::forward<Rest>(rest))...);
+    }
   }
 
  private:

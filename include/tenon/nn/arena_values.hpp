@@ -1,0 +1,283 @@
+// tenon/nn/arena_values.hpp: values of a network in use: expressions that wait for their reader, or blocks of an arena.
+// A network goes through them twice: once to plan the blocks, then, as often as it is used, to write them.
+// Floor 7: may include base, core, expr, plan, evaluate, grad, nn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <tenon/expr/views/reshape.hpp>
+#include <tenon/grad/traced.hpp>
+#include <tenon/nn/arena.hpp>
+#include <tenon/plan/split.hpp>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+namespace nn {
+
+class arena_walk;
+/// What keeps the values of a network in use; inference.hpp has the definition, which calls the layers.
+struct arena_keeper;
+
+/// The owner of a leaf that lies in an arena.
+struct in_arena {
+  using keeper = arena_keeper;
+  arena_walk* walk;
+  int block;  ///< less than 0: what the network was given
+};
+
+}  // namespace nn
+
+/// A value in an arena. Statements read it when the walk runs; nothing else may.
+template <class T, shape_type Shape, class Space>
+struct leaf<T, Shape, Space, nn::in_arena> {
+  using kind = leaf_kind;
+  using element = T;
+  using space = Space;
+  using shape_type = Shape;
+
+  view<const T, Shape, Space> elements;
+  nn::in_arena owner;
+  static constexpr tuple<> operands{};
+
+  const Shape& shape() const { return elements.shape(); }
+
+  template <int, int Outer>
+  strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>&) const {
+    static_assert(must_hold<leaf>,
+                  "tenon: nn::inference runs a network whose forward reads no elements, as steps are planned before "
+                  "there are values; call this network itself, under tenon::no_grad");
+    return {};
+  }
+};
+
+namespace nn {
+
+template <class T, class Shape, class Space>
+using arena_leaf = leaf<T, Shape, Space, in_arena>;
+
+namespace detail {
+
+/// Leaves as they are in memory, whoever owns them: statements hang on that alone.
+struct without_owner {
+  template <int, class T, class Shape, class Space, class Owner>
+  static leaf<T, Shape, Space> named(const leaf<T, Shape, Space, Owner>& node) {
+    return {node.elements, {}};
+  }
+};
+template <class Node>
+auto without_owners(const Node& node) {
+  return with_named_leaves<without_owner>(node);
+}
+template <class Node>
+using plain_node = std::remove_cvref_t<decltype(without_owners(std::declval<const Node&>()))>;
+
+template <class Node>
+inline constexpr bool is_leaf_node = std::is_same_v<typename Node::kind, leaf_kind>;
+
+/// Calls `visitor(owner)` for every leaf of an expression that lies in an arena.
+template <class Node, class Visitor>
+void visit_arena_owners(const Node& node, const Visitor& visitor) {
+  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(node.owner)>, in_arena>) visitor(node.owner);
+  } else if constexpr (decltype(Node::operands)::count != 0) {
+    apply_tuple([&](const auto&... operands) { (visit_arena_owners(operands, visitor), ...); }, node.operands);
+  }
+}
+
+}  // namespace detail
+
+/// One way through a network: with memory, its statements run; without, their blocks are planned.
+class arena_walk {
+ public:
+  /// What is made once of a layer, by its place.
+  using kept_parts = std::vector<std::pair<const void*, std::shared_ptr<void>>>;
+
+  /// Plans.
+  arena_walk(arena_plan& plan, kept_parts& parts) : plan_(plan), parts_(parts), memory_(nullptr), runs_(false) {}
+  /// Runs as planned.
+  arena_walk(arena_plan& plan, kept_parts& parts, std::byte* memory)
+      : plan_(plan), parts_(parts), memory_(memory), runs_(true) {}
+  arena_walk(const arena_walk&) = delete;
+  arena_walk& operator=(const arena_walk&) = delete;
+
+  bool runs() const { return runs_; }
+  /// Writes an expression to the next block, by a statement, or by several where one cannot say it.
+  template <class Node>
+  auto write(const Node& node) {
+    using element = typename Node::element;
+    const int first = next_;
+    const auto target = write_plain(detail::without_owners(node));
+    const int last = next_ - 1;
+    detail::visit_arena_owners(node, [&](const in_arena& owner) { keep(owner.block, last); });
+    for (int part = first; part < last; ++part) keep(part, last);
+    return arena_leaf<element, typename Node::shape_type, typename Node::space>{target, {this, last}};
+  }
+  /// The next block for elements of these extents, which `fill(view)` writes when the walk runs.
+  template <class T, class Space, class Shape, class Fill, class... Inputs>
+  auto filled(const Shape& extents, const Fill& fill, const Inputs&... inputs) {
+    const view<T, Shape, Space> target(next_place<T>(extents.count()), extents);
+    const int block = next_ - 1;
+    (detail::visit_arena_owners(inputs, [&](const in_arena& owner) { keep(owner.block, block); }), ...);
+    if (runs_) fill(target);
+    return arena_leaf<T, Shape, Space>{target, {this, block}};
+  }
+  /// A block is needed until the walk is done.
+  void keep_to_end(int block) { keep(block, next_ - 1); }
+  /// What `make()` made of the layer at `place` when the walk came by first.
+  template <class Make>
+  const auto& kept_of(const void* place, const Make& make) {
+    using part = decltype(make());
+    for (const auto& [layer, made] : parts_) {
+      if (layer == place) return *static_cast<const part*>(made.get());
+    }
+    parts_.emplace_back(place, std::make_shared<part>(make()));
+    return *static_cast<const part*>(parts_.back().second.get());
+  }
+
+ private:
+  void keep(int block, int reader) {
+    if (!runs_ && block >= 0) plan_.keep(block, reader);
+  }
+  /// The place of the next statement's elements. Plans give each an address of its own, which nobody reads: statements
+  /// are compared by those.
+  template <class T>
+  T* next_place(index count) {
+    const int block = next_++;
+    if (runs_) return reinterpret_cast<T*>(memory_ + plan_.offset(block));
+    plan_.add(count * static_cast<index>(sizeof(T)));
+    return reinterpret_cast<T*>(arena_plan::alignment * next_);
+  }
+  template <class Node>
+  auto write_plain(const Node& node) {
+    using element = typename Node::element;
+    const auto at = [&](element* memory) {
+      return view<element, typename Node::shape_type, typename Node::space>(memory, node.shape());
+    };
+    if constexpr (stage_of<Node>() == stage::split) {
+      element* written = nullptr;
+      split(
+          node, [&](const auto& part) { return as_node(write_plain(part)); },
+          [&](const auto& rest) { written = write_plain(rest).data(); });
+      return at(written);
+    } else {
+      const auto target = at(next_place<element>(node.shape().count()));
+      if (runs_) target.noalias() = node;
+      return target;
+    }
+  }
+
+  arena_plan& plan_;
+  kept_parts& parts_;
+  std::byte* memory_;
+  bool runs_;
+  int next_ = 0;
+};
+
+/// What a layer or network in use makes: an expression that joins its reader, or that is written where it has a name.
+template <class Node>
+class arena_value {
+ public:
+  using kind = leaf_kind;
+  using keeper = arena_keeper;
+  using element = typename Node::element;
+  using shape_type = typename Node::shape_type;
+  using space = typename Node::space;
+  using leaf_type = arena_leaf<element, shape_type, space>;
+  static constexpr tuple<> operands{};
+
+  arena_value(arena_walk& walk, const Node& node) : walk_(&walk), node_(node) {}
+  arena_value(const arena_value& other) : walk_(other.walk_), node_(other.node_), leaf_(other.written()) {}
+  arena_value(arena_value&&) = default;
+  arena_value& operator=(const arena_value&) = delete;
+
+  const Node& node() const { return node_; }
+  const leaf_type& written() const {
+    if (!leaf_) {
+      if constexpr (std::is_same_v<Node, leaf_type>) leaf_.emplace(node_);
+      else leaf_.emplace(walk_->write(node_));
+    }
+    return *leaf_;
+  }
+  shape_type shape() const { return node_.shape(); }
+  index extent(int axis) const { return shape().extent(axis); }
+  index size() const { return shape().count(); }
+  template <class New>
+  auto reshape(const New& extents) const {
+    return traced(written()).reshape(extents);
+  }
+  auto detached() const { return *this; }
+
+ private:
+  arena_walk* walk_;
+  Node node_;
+  mutable std::optional<leaf_type> leaf_;
+};
+
+}  // namespace nn
+
+template <class Node>
+const auto& as_node(const nn::arena_value<Node>& value) {
+  return value.written();
+}
+template <class Node>
+const auto& as_node(nn::arena_value<Node>& value) {
+  return value.written();
+}
+template <class Node>
+Node as_node(nn::arena_value<Node>&& value) {
+  return value.node();
+}
+
+/// A value with a name in a network in use: it is written, and assigned to it names another one.
+template <dtype T, shape_type Shape, memory_space Space>
+class traced<T, Shape, Space, nn::arena_keeper> : public nn::arena_leaf<T, Shape, Space> {
+ public:
+  using leaf_type = nn::arena_leaf<T, Shape, Space>;
+
+  traced(const leaf_type& node) : leaf_type(node) {}
+  traced(const traced&) = default;
+  traced& operator=(const traced& other) { return detail::renamed(*this, other); }
+  template <tensor_operand Operand>
+    requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
+  traced(Operand&& operand) : leaf_type(leaf_of(as_node(std::forward<Operand>(operand)))) {}
+  template <tensor_operand Operand>
+    requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
+  traced& operator=(Operand&& operand) {
+    return detail::renamed(*this, traced(std::forward<Operand>(operand)));
+  }
+
+  index extent(int axis) const { return this->shape().extent(axis); }
+  index size() const { return this->shape().count(); }
+  /// The same elements under another shape, in the same block.
+  /// throws    shape_error where it counts other elements
+  template <shape_type New>
+  traced<T, New, Space, nn::arena_keeper> reshape(const New& extents) const {
+    detail::check_reshape(extents, size(), this->shape().to_array());
+    return nn::arena_leaf<T, New, Space>{{this->elements.data(), extents}, this->owner};
+  }
+  traced detached() const { return *this; }
+
+ private:
+  /// A shape may know more of its extents than the expression, or less.
+  template <class Node>
+  static leaf_type leaf_of(const Node& node) {
+    if constexpr (std::is_same_v<Node, leaf_type>) {
+      return node;
+    } else if constexpr (nn::detail::is_leaf_node<Node>) {
+      return {{node.elements.data(), Shape(node.shape())}, node.owner};
+    } else {
+      nn::arena_walk* walk = nullptr;
+      nn::detail::visit_arena_owners(node, [&](const nn::in_arena& owner) { walk = owner.walk; });
+      return leaf_of(walk->write(node));
+    }
+  }
+};
+template <class T, class Shape, class Space>
+const nn::arena_leaf<T, Shape, Space>& as_node(const traced<T, Shape, Space, nn::arena_keeper>& value) {
+  return value;
+}
+
+}  // namespace tenon
