@@ -119,6 +119,38 @@ TEST_CASE("parameters in expressions have gradients", "[call]") {
   CHECK(tenon_test::difference(numbers_of(scale.gradient), numbers_of(tenon::sum(x, tenon::drop<0>) + 4), 1e-12) == "");
 }
 
+TEST_CASE("backward passes leave nothing in frozen parameters, and stop where all before is frozen", "[call]") {
+  auto net = nn::sequential(nn::linear<3, 4>{}, nn::relu{}, nn::linear<4, 4>{}, nn::relu{}, nn::linear<4, 2>{});
+  auto& first = tenon::get<0>(net.layers);
+  auto& second = tenon::get<2>(net.layers);
+  auto& head = tenon::get<4>(net.layers);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 3), 1));
+  const auto pass_back = [&] {
+    nn::clear_gradients(net);
+    traced loss = tenon::sum(tenon::square(net(x)));
+    return statements_of([&] { loss.backward(); });
+  };
+  const auto all = pass_back();
+  const auto of_first = numbers_of(first.weight.gradient), of_head = numbers_of(head.weight.gradient);
+  nn::freeze(second);
+  pass_back();
+  CHECK(numbers_of(first.weight.gradient) == of_first);
+  CHECK(numbers_of(head.weight.gradient) == of_head);
+  CHECK((!second.weight.has_gradient && !second.bias.has_gradient && first.weight.has_gradient));
+  CHECK(numbers_of(second.weight.gradient) == std::vector<double>(16));
+  nn::freeze(first);
+  CHECK(pass_back() < all - 3);
+  CHECK((!first.weight.has_gradient && !second.weight.has_gradient && head.bias.has_gradient));
+  CHECK(numbers_of(head.weight.gradient) == of_head);
+  nn::freeze(net, false);
+  CHECK(pass_back() == all);
+  CHECK(numbers_of(first.weight.gradient) == of_first);
+
+  nn::parameter<float, shape<3>> scale{.value = {1, -2, 3}}, kept{.value = {1, 1, 1}, .is_frozen = true};
+  tenon::backward(tenon::sum(x * scale * kept));
+  CHECK((scale.has_gradient && !kept.has_gradient));
+}
+
 TEST_CASE("what is not traced makes the same values", "[call]") {
   auto net = nn::sequential(nn::linear<3, 4>{}, nn::relu{}, nn::residual(nn::linear<4, 4>{}),
                             nn::branches(nn::linear<4, 2>{}, nn::linear<4, 3>{}));

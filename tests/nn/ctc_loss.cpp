@@ -314,3 +314,25 @@ TEST_CASE("what CTC losses refuse", "[ctc_loss]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::ctc_loss(x, three, lengths, lengths); }) ==
         "ctc_loss: targets: axis 0: extent 3, expected 2 as there are samples");
 }
+
+TEST_CASE("a traced CTC loss has its gradient", "[ctc]") {
+  tenon::tensor<double, rank<3>> scores(tenon::uniform<double>(rank<3>(5, 2, 3), 1, -1.0, 1.0));
+  const tenon::tensor<tenon::index, rank<2>> targets = {{1, 2}, {2, 1}};
+  const auto times = ctc_lengths<tenon::host>({5, 4}), counts = ctc_lengths<tenon::host>({2, 1});
+  const auto loss_of = [&](const auto& x) {
+    return nn::ctc_loss(tenon::log_softmax(x, tenon::axis<2>), targets, times, counts);
+  };
+  const auto each_of = [&](const auto& x) {
+    const tenon::tensor<double, rank<1>> weights = {0.5, -2.0};
+    return tenon::sum(nn::ctc_loss<nn::unreduced>(tenon::log_softmax(x, tenon::axis<2>), targets, times, counts) *
+                      weights);
+  };
+  const auto check = [&](const auto& loss) {
+    const auto v = tenon::variable(scores);
+    tenon::backward(loss(tenon::tanh(v)));
+    const auto value = [&] { return static_cast<double>(tenon::traced(loss(tenon::tanh(scores)))); };
+    CHECK(tenon_test::difference_from_slopes(scores, v.gradient(), value, 1e-6, 1e-5) == "");
+  };
+  check(loss_of);
+  check(each_of);
+}

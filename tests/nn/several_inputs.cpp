@@ -77,3 +77,34 @@ TEST_CASE("a bilinear layer that is called twice", "[several_inputs]") {
   };
   CHECK(call_difference(layer, loss, left, right) == "");
 }
+
+TEST_CASE("bags of embeddings that are called", "[several_inputs]") {
+  const tenon::tensor<int, rank<1>> indices = {1, 4, 2, 1, 0, 3, 3}, offsets = {0, 3, 3, 5};
+  const auto weights = drawn(rank<2>(4, 3), 4);
+  for (const nn::bag_mode mode : {nn::bag_mode::sum, nn::bag_mode::mean, nn::bag_mode::max}) {
+    nn::embedding_bag<5, 3, tenon::host, double> layer({.mode = mode});
+    layer.initialise(1);
+    const auto loss = [&] { return tenon::sum(layer(indices, offsets) * weights); };
+    CHECK(call_difference(layer, loss) == "");
+  }
+  nn::embedding_bag<5, 3, tenon::host, double> layer({.mode = nn::bag_mode::sum});
+  layer.initialise(2);
+  auto shares = drawn(rank<1>(7), 5);
+  const auto loss = [&](const auto& each) { return tenon::sum(layer(indices, offsets, each) * weights); };
+  CHECK(call_difference(layer, loss, shares) == "");
+}
+
+TEST_CASE("what a max pool took apart is put back by a call", "[several_inputs]") {
+  const nn::max_pool2d<2> pool;
+  const nn::max_unpool<2> unpool(2);
+  nn::linear<4, 4, nn::linear_options{}, tenon::host, double> layer;
+  layer.initialise(3);
+  auto x = drawn(rank<4>(2, 3, 6, 4), 1);
+  const auto weights = drawn(rank<4>(2, 3, 6, 4), 2);
+  const auto loss = [&](const auto& images) {
+    const traced h = layer(images);
+    const traced places = pool.indices(h);
+    return tenon::sum(tenon::square(unpool(tenon::tanh(pool(h)), places) + 0.5) * weights);
+  };
+  CHECK(call_difference(layer, loss, x) == "");
+}

@@ -57,6 +57,33 @@ auto some_images(tenon::index count) {
 
 }  // namespace
 
+TEST_CASE("an optimizer passes frozen parameters by, whatever their decay", "[optimizer]") {
+  network net;
+  net.initialise(1);
+  const auto x = some_images(5);
+  tenon::train::adamw<> optimizer(net, {.lr = 0.1, .weight_decay = 0.5});
+  const auto step = [&] { optimizer.step([&] { return tenon::sum(tenon::square(net(x))); }); };
+  step();
+  nn::freeze(net.steps), nn::freeze(net.first);
+  const auto state = [&] {
+    std::vector<double> all = numbers_of(net.first.weight.value);
+    net.steps.visit_parameters([&](const auto&, auto& parameter) {
+      for (const double each : numbers_of(parameter.value)) all.push_back(each);
+    });
+    return all;
+  };
+  const auto before = state(), head = numbers_of(net.second.weight.value);
+  step(), step();
+  CHECK(state() == before);
+  CHECK(numbers_of(net.second.weight.value) != head);
+  nn::freeze(net, false);
+  step();
+  CHECK(state() != before);
+  nn::freeze(net);
+  CHECK(tenon_test::text_of<tenon::error>(step) ==
+        "optimizer: no parameter has a gradient; call backward on a loss of this network first");
+}
+
 TEST_CASE("a step of a loss is a cleared pass back and a step", "[optimizer]") {
   network one, two;
   one.initialise(1), two.initialise(1);

@@ -77,6 +77,18 @@ inline constexpr bool is_traced_leaf = false;
 template <class T, class Shape, class Space>
 inline constexpr bool is_traced_leaf<traced_leaf<T, Shape, Space>> = true;
 
+/// Whether an expression has traced leaves.
+template <class Node>
+inline constexpr bool holds_traced = [] {
+  if constexpr (is_traced_leaf<Node>) {
+    return true;
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (false || ... || holds_traced<Operands>);
+    }(std::type_identity<operands_of<Node>>{});
+  }
+}();
+
 /// Names the traced leaves of a statement.
 struct name_traced_leaves {
   template <int, class Leaf>

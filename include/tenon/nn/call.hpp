@@ -11,7 +11,9 @@ namespace tenon {
 
 template <dtype T, shape_type Shape, memory_space Space>
 traced_leaf<T, Shape, Space> as_node(nn::parameter<T, Shape, Space>& weight) {
-  return tenon::variable(weight.value, weight.gradient, weight.has_gradient);
+  const auto named = tenon::variable(weight.value, weight.gradient, weight.has_gradient);
+  named.owner.step->needs_gradient = !weight.is_frozen;
+  return named;
 }
 template <dtype T, shape_type Shape, memory_space Space>
 traced_leaf<T, Shape, Space> as_node(const nn::parameter<T, Shape, Space>&) {

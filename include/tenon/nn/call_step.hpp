@@ -104,7 +104,8 @@ class earlier_gradients {
   void add(Parameter& parameter, std::size_t number) {
     kept& own = kept_[number];
     if (own.is_there) flat(parameter) = flat(parameter) + own.elements.current();
-    parameter.has_gradient = true;
+    if (parameter.is_frozen) flat(parameter) = 0;
+    parameter.has_gradient = !parameter.is_frozen;
   }
 
  private:
@@ -119,6 +120,14 @@ class earlier_gradients {
   std::vector<kept> kept_;
   std::size_t count_ = 0;
 };
+
+/// Whether one of some layers has a parameter that is trained.
+template <class... Layers>
+bool are_trained(Layers&... layers) {
+  bool found = false;
+  (layers.visit_parameters([&](const auto&, auto& parameter) { found = found || !parameter.is_frozen; }), ...);
+  return found;
+}
 
 /// Runs `pull`, which leaves the gradients of some layers, and adds what was there.
 template <class Earlier, class Pull, class... Layers>
@@ -191,7 +200,11 @@ struct call_step : tenon::detail::value_step<
         },
         called);
     if constexpr (tenon::detail::is_traced_leaf<Input>) this->add_input(from.owner.step.get());
-    if (leaves_gradients && tenon::detail::is_tracing) this->needs_gradient = true;
+    if constexpr (leaves_gradients) {
+      if (tenon::detail::is_tracing && apply_tuple([](const auto&... each) { return are_trained(each.get()...); }, called)) {
+        this->needs_gradient = true;
+      }
+    }
     if (!this->needs_gradient) return;
     input.emplace(from), layers.emplace(called);
     apply_tuple([](auto&... layer) { (layer.keep(), ...); }, *layers);

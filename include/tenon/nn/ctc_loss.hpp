@@ -1,10 +1,12 @@
 // tenon/nn/ctc_loss.hpp: the loss of sequences whose labels are known, but not when each of them is told.
 // Definition, options and gradient are those of torch.nn.CTCLoss.
-// Floor 7: may include base, core, device, expr, plan, evaluate, algorithms, nn.
+// Floor 7: may include base, core, device, expr, plan, evaluate, algorithms, grad, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <tenon/grad/traced_functions.hpp>
 #include <tenon/nn/ctc_paths.hpp>
 #include <tenon/nn/distance_loss.hpp>
 
@@ -164,6 +166,19 @@ auto ctc_of(const X& x, const Targets& targets, const Times& input_lengths, cons
   }
 }
 
+/// The loss of a traced value, whose gradient is computed beside it.
+template <class Reduction, class T, class Shape, class Space, class Targets, class Times, class Counts>
+auto traced_ctc(const traced<T, Shape, Space>& x, const Targets& targets, const Times& input_lengths,
+                const Counts& target_lengths, const ctc_options& options) {
+  const auto found = ctc_of<Reduction, true>(x, targets, input_lengths, target_lengths, options);
+  using gradient_type = std::remove_cvref_t<decltype(found.gradient)>;
+  const auto gradient = std::make_shared<const gradient_type>(found.gradient);
+  return with_gradient(found.loss, x, [gradient](const auto& seed) {
+    if constexpr (std::is_same_v<Reduction, unreduced>) return *gradient * new_axis<-1>(seed);
+    else return *gradient * seed;
+  });
+}
+
 }  // namespace detail
 
 /// -log of the probability that a path through `x`, logarithms of probabilities [times, samples, classes], tells the
@@ -176,11 +191,16 @@ auto ctc_of(const X& x, const Targets& targets, const Times& input_lengths, cons
 /// cost      one kernel, a block for each sample; targets and lengths are looked at on the host, wherever they lie
 /// source    Graves, Fernandez, Gomez, Schmidhuber 2006: Connectionist temporal classification
 /// example   ctc_loss(log_softmax(x, axis<2>), targets, input_lengths, target_lengths)
+///           of a traced `x` it is traced, and its gradient is computed beside it
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Targets, tensor_operand Times,
           tensor_operand Counts>
 auto ctc_loss(const X& x, const Targets& targets, const Times& input_lengths, const Counts& target_lengths,
               const ctc_options& options = {}) {
-  return detail::ctc_of<Reduction, false>(x, targets, input_lengths, target_lengths, options).loss;
+  if constexpr (tenon::detail::holds_traced<node_of<const X&>>) {
+    return detail::traced_ctc<Reduction>(traced(x), targets, input_lengths, target_lengths, options);
+  } else {
+    return detail::ctc_of<Reduction, false>(x, targets, input_lengths, target_lengths, options).loss;
+  }
 }
 
 /// The same and its gradient, unreduced that of each sample's loss. As PyTorch's it takes `x` for logarithms of a

@@ -52,6 +52,10 @@ struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, W
   explicit embedding_bag(const embedding_bag<Count, Width, Other, U>& other)
       : table(other.extents, other.table_options), options(other.options) {}
 
+  template <shape_type Indices, shape_type Offsets, class... Weights>
+  constexpr shape<dyn, Width> output_shape(const Indices&, const Offsets& offsets, const Weights&...) const {
+    return shape<dyn, Width>(offsets.extent(0) - (options.include_last_offset ? 1 : 0), this->extents.extent(1));
+  }
   template <class Indices, class... Others>
   result_type forward(const Indices& indices, const Others&... others) {
     this->limit_norms(indices);
@@ -90,6 +94,17 @@ struct embedding_bag : row_table<embedding_bag<Count, Width, Space, T>, Count, W
       const auto products = take(as_node(gradient), trusted(bags), axis<0>) * this->rows_at(indices);
       destination = sum(where(new_axis<-1>(is_padding(indices)), 0, products), drop<1>);
     }
+  }
+  /// The way back of a call: indices and offsets have no gradients.
+  template <class Indices, class Offsets, class Output, class Gradient>
+  void pull(const Indices& indices, const Offsets& offsets, const Output& output, const Gradient& gradient, not_wanted,
+            not_wanted) {
+    backward(indices, offsets, output, gradient);
+  }
+  template <class Indices, class Offsets, class Weights, class Output, class Gradient, class Destination>
+  void pull(const Indices& indices, const Offsets& offsets, const Weights& per_sample_weights, const Output& output,
+            const Gradient& gradient, not_wanted, not_wanted, const Destination& destination) {
+    backward(indices, offsets, per_sample_weights, output, gradient, destination);
   }
 
  private:

@@ -41,12 +41,13 @@ struct parameter {
   tensor<T, Shape, Space> value{};
   tensor<T, Shape, Space> gradient{};
   bool has_gradient = false;  ///< whether `backward` adds to the gradient; else it begins anew
+  bool is_frozen = false;     ///< whether it stays as it is: backward passes leave no gradient, optimizers pass it by
 
   const Shape& shape() const { return value.shape(); }
 
   template <space_or_element To>
   parameter<element_after<To, T>, Shape, space_after<To, Space>> to() const {
-    return {moved_to<To>(value), moved_to<To>(gradient), has_gradient};
+    return {moved_to<To>(value), moved_to<To>(gradient), has_gradient, is_frozen};
   }
 };
 

@@ -16,9 +16,9 @@ namespace tenon::nn {
 /// throws    shape_error when kernel or stride is below 1, padding negative or more than half a kernel, or an extent
 ///           negative or beyond 64 bits; index_error for an index outside the plane of a channel
 /// cost      as `scatter`; on CUDA files include <tenon/algorithms/cuda.hpp>
-/// example   max_unpool<2>(2).forward(y, indices)
+/// example   const tn::traced places = pool.indices(h); ... unpool(pool(h), places)
 template <int Rank>
-struct max_unpool {
+struct max_unpool : stateless, callable<max_unpool<Rank>> {
   static constexpr const char* name = "max_unpool";
   per_axis<Rank> kernel, stride, padding;
 
@@ -57,6 +57,12 @@ struct max_unpool {
     result = typename node::element(0.0f);
     scatter(reshape(result.write_view(), planes(size)), axis<2>, flat(as_node(indices)), flat(values));
     return result;
+  }
+  /// The way back of a call: places have no gradient.
+  template <class Input, class Indices, class Output, class Gradient, class Destination>
+  void pull(const Input&, const Indices& indices, const Output&, const Gradient& gradient,
+            const Destination& destination, not_wanted) const {
+    if constexpr (is_wanted<Destination>) destination = input_gradient(indices, gradient);
   }
   /// The gradient of the values, from that of the result: an expression.
   template <class Indices, class Gradient>

@@ -47,7 +47,7 @@ struct recurrent_call_step : several_values<T, Space, Count> {
     layer = &called;
     const call_memory_in_use<Layer> in_use(called, call_memory);
     const auto values = attempt_forward(called, [&] { return called.forward(from.elements...); });
-    if (tenon::detail::is_tracing) this->needs_gradient = true;
+    if (tenon::detail::is_tracing) this->needs_gradient = are_trained(called);
     const auto add = [&](const auto& input) {
       if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(input)>>) {
         this->add_input(input.owner.step.get());

@@ -1,5 +1,5 @@
 // tenon/nn/several_inputs.hpp: layers of several inputs that are called like functions, and gradients of such calls.
-// Attention of queries to keys and values, and bilinear layers.
+// Attention of queries to keys and values, bilinear layers, bags of embeddings, and what a max pool took apart.
 // Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,7 +25,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
   using shape_type = typename node::shape_type;
   using space = typename node::space;
 
-  Layer* layer = nullptr;
+  std::optional<held_layer<Layer>> layer;
   shape_type extents{};
   std::optional<tuple<Inputs...>> inputs;
   tuple<buffer<typename Inputs::element, typename Inputs::shape_type, space>...> gradients;  // of the inputs
@@ -33,7 +33,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
   earlier_gradients<element, space> earlier;
 
   void run(Layer& called, const Inputs&... from) {
-    layer = &called;
+    layer.emplace(called);
     const call_memory_in_use<Layer> in_use(called, call_memory);
     attempt_forward(called, [&] {
       const auto made = called.forward(from.elements...);
@@ -44,21 +44,21 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
       if constexpr (is_pulled<std::remove_cvref_t<decltype(input)>>) this->add_input(input.owner.step.get());
     };
     (add(from), ...);
-    this->needs_gradient = tenon::detail::is_tracing;
+    if (tenon::detail::is_tracing && are_trained(called)) this->needs_gradient = true;
     if (this->needs_gradient) inputs.emplace(make_tuple_of(from...));
   }
   void pull_back() override {
-    const call_memory_in_use<Layer> in_use(*layer, call_memory);
+    const call_memory_in_use<Layer> in_use(layer->get(), call_memory);
     [&]<int... I>(std::integer_sequence<int, I...>) {
       const auto to = make_tuple_of(destination(get<I>(*inputs), get<I>(gradients))...);
       const auto pull = [&] {
-        layer->pull(get<I>(*inputs).elements..., this->value(extents), this->gradient_under(extents), get<I>(to)...);
+        layer->get().pull(get<I>(*inputs).elements..., this->value(extents), this->gradient_under(extents), get<I>(to)...);
       };
-      add_gradients(earlier, pull, *layer);
+      add_gradients(earlier, pull, layer->get());
       (give(get<I>(*inputs), get<I>(to)), ...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{});
   }
-  void forget() override { inputs.reset(); }
+  void forget() override { inputs.reset(), layer.reset(); }
 
  private:
   /// Whether gradients flow to an input.

@@ -33,6 +33,17 @@ void clear_gradients(Network& net, bool fills = true) {
   });
 }
 
+/// Leaves all parameters of a layer or network as they are, or trains them again. Where nothing behind a frozen layer is
+/// trained, backward passes stop short of it.
+/// example   nn::freeze(net.features); ... nn::freeze(net.features, false);
+template <has_parameters Network>
+void freeze(Network& net, bool is_frozen = true) {
+  net.visit_parameters([&](const auto&, auto& parameter) {
+    parameter.is_frozen = is_frozen;
+    if (is_frozen) parameter.has_gradient = false;
+  });
+}
+
 /// Where the parameters of a layer or network lie, and what their elements are: `space` and `element` of the first
 /// part that has some.
 template <class Part>

@@ -294,8 +294,8 @@ class optimizer {
     net.visit_parameters([&](const auto&, auto& parameter) {
       const std::size_t number = memory_.size();
       const int group = number < group_of_.size() ? group_of_[number] : 0;
-      const bool has_gradient =
-          parameter.gradient.size() == parameter.value.size() && (!looks_at_cleared || parameter.has_gradient);
+      const bool has_gradient = !parameter.is_frozen && parameter.gradient.size() == parameter.value.size() &&
+                                (!looks_at_cleared || parameter.has_gradient);
       count += has_gradient ? 1 : 0;
       const Weight* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
       memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
