@@ -113,10 +113,10 @@ TEMPLATE_LIST_TEST_CASE("pools of squares belong to the convolution before them"
                                      input(3, 4, 9, 11));
   CHECK(groups.difference_for(input(3, 4, 9, 11)) == "");
   CHECK(groups.launches_for(input(3, 4, 9, 11)) == 3);  // what is behind a pool is a statement of its own
-  auto others = put_to_use<TestType>(
-      nn::sequential(nn::conv2d<4, 3, 3>{}, nn::max_pool2d<2, each>{}, nn::conv2d<3, 2, 1>{},
-                     nn::max_pool2d<2, upward>{}, nn::conv2d<2, 2, 1>{}, nn::avg_pool2d<2>{}),
-      input(2, 4, 9, 11));
+  auto others =
+      put_to_use<TestType>(nn::sequential(nn::conv2d<4, 3, 3>{}, nn::max_pool2d<2, each>{}, nn::conv2d<3, 2, 1>{},
+                                          nn::max_pool2d<2, upward>{}, nn::conv2d<2, 2, 1>{}, nn::avg_pool2d<2>{}),
+                           input(2, 4, 9, 11));
   CHECK(others.difference_for(input(2, 4, 9, 11)) == "");
   CHECK(others.launches_for(input(2, 4, 9, 11)) == 6);
   auto sums = put_to_use<TestType>(nn::sequential(nn::residual(nn::conv2d<4, 4, 3, kept_size>{}), nn::max_pool2d<2>{}),

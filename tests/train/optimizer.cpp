@@ -57,6 +57,48 @@ auto some_images(tenon::index count) {
 
 }  // namespace
 
+namespace {
+
+template <class Space = tenon::host>
+struct sequence_network : nn::module<sequence_network<Space>> {
+  nn::linear<6, 8, nn::linear_options{}, Space> hidden;
+  nn::lstm<8, 5, Space> recurrent;
+  nn::linear<5, 3, nn::linear_options{}, Space> head;
+
+  auto forward(const auto& x) {
+    return head(tenon::select(recurrent(tenon::relu(hidden(x))).sequence, tenon::axis<0>, -1));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a whole step of a module is captured, and its replays are steps", "[optimizer]") {
+  using space = tenon::emulated;
+  sequence_network<> drawn;
+  drawn.initialise(1);
+  auto stepped = drawn.to<space>(), replayed = drawn.to<space>();
+  const auto x = tenon::evaluated_tensor<space>(tenon::uniform<float>(tenon::rank<3>(3, 4, 6), 1));
+  const auto y = tenon::evaluated_tensor<space>(tenon::arange<int>(4) % 3);
+  tenon::train::adamw<space> first(stepped, {.lr = 1e-2}), second(replayed, {.lr = 1e-2});
+  const auto step = [&](auto& net, auto& optimizer) {
+    optimizer.step([&] { return tenon::mean(nn::cross_entropy(net(x), y, nn::nothing_ignored)); });
+  };
+  for (int i = 0; i < 2; ++i) step(stepped, first), step(replayed, second);
+  const auto graph = tenon::capture<space>([&] { step(replayed, second); });
+  const auto allocated = tenon::blocks_of<space>().added();
+  for (int i = 0; i < 3; ++i) step(stepped, first), graph.launch();
+  CHECK(tenon::blocks_of<space>().added() == allocated);
+  const auto state = [](auto& net) {
+    std::vector<double> all;
+    net.visit_parameters([&](const auto&, auto& parameter) {
+      for (const double each : numbers_of(parameter.value)) all.push_back(each);
+    });
+    return all;
+  };
+  CHECK(state(stepped) == state(replayed));
+  CHECK(state(stepped) != state(drawn));
+}
+
 TEST_CASE("an optimizer passes frozen parameters by, whatever their decay", "[optimizer]") {
   network net;
   net.initialise(1);

@@ -33,6 +33,12 @@ struct launch_facts {
   void add_choice(const char* name, std::int64_t value) { choices[choice_count++] = {name, value}; }
 };
 
+/// Elements that a statement reads: where they start, and how many bytes of them there are.
+struct read_elements {
+  std::uintptr_t start;
+  std::int64_t bytes;
+};
+
 /// A statement, as an observer is told of it.
 struct statement_facts {
   const char* dtype;  ///< of the elements that it writes
@@ -41,6 +47,8 @@ struct statement_facts {
   std::int64_t bytes_read;  ///< of distinct tensors
   std::int64_t bytes_written;
   const node_words* words;  ///< of its expression
+  const read_elements* reads;
+  std::size_t read_count;
 };
 
 /// A statement that has been launched whole, as an observer is told of it.

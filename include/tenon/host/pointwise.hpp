@@ -123,7 +123,8 @@ void announce_listed(const any_statement<Rank>& statement, const char* dtype, co
   const auto& target = statement.targets[0];
   const auto start = reinterpret_cast<std::uintptr_t>(target.start);
   written.add(strided_block<Rank>{start, statement.extents, target.stride, target.copies->size});
-  observer->statement({dtype, statement.extents.begin(), Rank, read.total(), written.total(), &words});
+  observer->statement({dtype, statement.extents.begin(), Rank, read.total(), written.total(), &words, read.all().data(),
+                       read.all().size()});
 }
 
 /// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.

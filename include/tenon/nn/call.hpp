@@ -121,7 +121,8 @@ inline constexpr bool is_kept_elsewhere<Operands...> = !tenon::detail::is_kept_b
 template <class Result>
 auto settled(Result&& result) {
   using type = std::remove_cvref_t<Result>;
-  if constexpr (is_kept_elsewhere<Result>) return tenon::detail::keeper_of<Result>::settled(std::forward<Result>(result));
+  if constexpr (is_kept_elsewhere<Result>)
+    return tenon::detail::keeper_of<Result>::settled(std::forward<Result>(result));
   else if constexpr (expression<type>) return traced(std::forward<Result>(result));
   else return type(std::forward<Result>(result));
 }

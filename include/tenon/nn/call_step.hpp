@@ -201,7 +201,8 @@ struct call_step : tenon::detail::value_step<
         called);
     if constexpr (tenon::detail::is_traced_leaf<Input>) this->add_input(from.owner.step.get());
     if constexpr (leaves_gradients) {
-      if (tenon::detail::is_tracing && apply_tuple([](const auto&... each) { return are_trained(each.get()...); }, called)) {
+      if (tenon::detail::is_tracing &&
+          apply_tuple([](const auto&... each) { return are_trained(each.get()...); }, called)) {
         this->needs_gradient = true;
       }
     }

@@ -84,7 +84,9 @@ struct branching_layer : layer_list<Branches...> {
     const auto& input = detail::settled_input(std::forward<Operand>(operand));
     return attempt_forward(*this, [&] {
       return apply_tuple(
-          [&](Branches&... branch) { return detail::settled(concatenate(axis<1>, detail::call_through(input, branch)...)); },
+          [&](Branches&... branch) {
+            return detail::settled(concatenate(axis<1>, detail::call_through(input, branch)...));
+          },
           this->layers);
     });
   }

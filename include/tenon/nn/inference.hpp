@@ -162,8 +162,7 @@ struct arena_calls {
   }
   template <class Layer, class First, class... Rest>
   static auto states_of(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
-    const auto values =
-        walk.runs() ? layer.forward(first.elements, rest.elements...) : layer.values_for(first.shape());
+    const auto values = walk.runs() ? layer.forward(first.elements, rest.elements...) : layer.values_for(first.shape());
     return values.each([&](const auto& each) {
       using view_type = std::remove_cvref_t<decltype(each)>;
       const auto leaf =
@@ -214,8 +213,7 @@ struct input_view<Network, Given> {
 template <class Network, shape_type Given>
   requires requires { typename parameters_of<Network>::space; }
 struct input_view<Network, Given> {
-  using type =
-      view<const typename parameters_of<Network>::element, Given, typename parameters_of<Network>::space>;
+  using type = view<const typename parameters_of<Network>::element, Given, typename parameters_of<Network>::space>;
 };
 /// Extents that are said, or those of a tensor.
 template <shape_type Shape>
@@ -235,7 +233,10 @@ auto shown(arena_walk& walk, const Result& result) {
     return leaf.elements;
   } else if constexpr (requires { std::tuple_size<Result>::value; }) {
     return std::apply([&](const auto&... each) { return std::tuple(shown(walk, each)...); }, result);
-  } else if constexpr (requires { Result::count; result.hidden; }) {
+  } else if constexpr (requires {
+                         Result::count;
+                         result.hidden;
+                       }) {
     return result.each([&](const auto& each) { return shown(walk, each); });
   } else {
     return result;
@@ -258,7 +259,9 @@ template <class Network, class... Inputs>
 class inference {
  public:
   explicit inference(Network network, const detail::given_extents<typename Inputs::shape_type>&... largest)
-      : network_(std::make_unique<Network>(std::move(network))), largest_(make_tuple_of(largest.extents...)), planned_(largest_) {
+      : network_(std::make_unique<Network>(std::move(network))),
+        largest_(make_tuple_of(largest.extents...)),
+        planned_(largest_) {
     if constexpr (requires { network_->eval(); }) network_->eval();
     network_->visit_parameters([](const auto&, auto& parameter) { parameter.gradient.reset(); });
     plan();
@@ -311,8 +314,8 @@ class inference {
   }
   auto pass(arena_walk& walk, const Inputs&... inputs) {
     const no_grad in_use;
-    const auto result = called(arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{
-        inputs, {&walk, -1}}...);
+    const auto result =
+        called(arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{inputs, {&walk, -1}}...);
     return detail::shown(walk, result);
   }
   template <class... Leaves>

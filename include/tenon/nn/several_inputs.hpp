@@ -52,7 +52,8 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
     [&]<int... I>(std::integer_sequence<int, I...>) {
       const auto to = make_tuple_of(destination(get<I>(*inputs), get<I>(gradients))...);
       const auto pull = [&] {
-        layer->get().pull(get<I>(*inputs).elements..., this->value(extents), this->gradient_under(extents), get<I>(to)...);
+        layer->get().pull(get<I>(*inputs).elements..., this->value(extents), this->gradient_under(extents),
+                          get<I>(to)...);
       };
       add_gradients(earlier, pull, layer->get());
       (give(get<I>(*inputs), get<I>(to)), ...);

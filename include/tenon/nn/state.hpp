@@ -33,8 +33,8 @@ void clear_gradients(Network& net, bool fills = true) {
   });
 }
 
-/// Leaves all parameters of a layer or network as they are, or trains them again. Where nothing behind a frozen layer is
-/// trained, backward passes stop short of it.
+/// Leaves all parameters of a layer or network as they are, or trains them again. Backward passes stop where all that
+/// is left is frozen.
 /// example   nn::freeze(net.features); ... nn::freeze(net.features, false);
 template <has_parameters Network>
 void freeze(Network& net, bool is_frozen = true) {

@@ -137,13 +137,10 @@ class distinct_bytes final : public read_visitor {
     for (const auto& each : blocks_) bytes += each.bytes;
     return bytes;
   }
+  const std::vector<read_elements>& all() const { return blocks_; }
 
  private:
   void visit(const element_read& read) override { add(read.elements); }
-  struct block {
-    std::uintptr_t start;
-    index bytes;
-  };
   void add(std::uintptr_t start, index bytes) {
     for (auto& each : blocks_) {
       if (each.start == start) {
@@ -154,7 +151,7 @@ class distinct_bytes final : public read_visitor {
     blocks_.push_back({start, bytes});
   }
 
-  std::vector<block> blocks_;
+  std::vector<read_elements> blocks_;
 };
 
 /// An expression as its type alone tells it.
@@ -205,7 +202,8 @@ void tell_node(const E& node, statement_text& to) {
                                                        const extents_view& extents, index bytes_written) {
   distinct_bytes read;
   node.visit_reads(read);
-  observer.statement({node.type->dtype, extents.first, extents.rank, read.total(), bytes_written, node.type->words});
+  observer.statement({node.type->dtype, extents.first, extents.rank, read.total(), bytes_written, node.type->words,
+                      read.all().data(), read.all().size()});
 }
 
 [[gnu::cold, gnu::noinline]] inline void tell_result(launch_observer& observer, const statement_result& result) {
