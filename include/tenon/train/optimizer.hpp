@@ -310,10 +310,7 @@ class optimizer {
   void start(Network& net) {
     std::vector<int> members(options_.size());
     group_of_.clear();
-    net.visit_parameters([&](const auto& name, auto&) {
-      group_of_.push_back(group_of(std::string(name)));
-      ++members[static_cast<std::size_t>(group_of_.back())];
-    });
+    net.visit_parameters([&](const auto& name, auto&) { ++members[add_member(name)]; });
     for (std::size_t group = 1; group < members.size(); ++group) {
       if (members[group] == 0) {
         throw error(compose_text("optimizer: group ", group, " takes no parameter of the network; do its names fit?"));
@@ -334,6 +331,11 @@ class optimizer {
         view<T, rank<1>, Space>(state, rank<1>(memory_[number].size)) = static_cast<T>(own.initial(k));
       }
     }
+  }
+  /// Finds the group of one more parameter. Out of line, as each parameter of a network has a call.
+  [[gnu::noinline]] std::size_t add_member(const std::string& name) {
+    group_of_.push_back(group_of(name));
+    return static_cast<std::size_t>(group_of_.back());
   }
   int group_of(const std::string& name) const {
     for (std::size_t group = 0; group < takes_.size(); ++group) {

@@ -58,9 +58,12 @@ struct cast_op {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return g; }
 };
+/// What is of type T already stays as it is.
 template <dtype T, tensor_operand Operand>
 auto cast(Operand&& operand) {
-  return make_pointwise(cast_op<T>{}, std::forward<Operand>(operand));
+  constexpr bool is_there = std::is_same_v<typename node_of<Operand>::element, T> && !is_short_float<T>;
+  if constexpr (is_there) return as_node(std::forward<Operand>(operand));
+  else return make_pointwise(cast_op<T>{}, std::forward<Operand>(operand));
 }
 
 }  // namespace tenon
