@@ -1,4 +1,4 @@
-// examples/beside_pytorch/cells.cpp: recurrent cells as a course writes them, of linear layers, and stacks of them. Adam.
+// examples/beside_pytorch/cells.cpp: recurrent cells as a course writes them, of linear layers, and stacks of them.
 // SPDX-License-Identifier: Apache-2.0
 #include "start.hpp"
 

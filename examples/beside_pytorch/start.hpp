@@ -1,4 +1,4 @@
-// examples/beside_pytorch/start.hpp: parameters and inputs by formula, so that both languages start from the same numbers.
+// examples/beside_pytorch/start.hpp: parameters and inputs by formula: both languages start from the same numbers.
 // The same as start.py.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-# examples/beside_pytorch/start.py: parameters and inputs by formula, so that both languages start from the same numbers.
+# examples/beside_pytorch/start.py: parameters and inputs by formula: both languages start from the same numbers.
 # The same as start.hpp.
 # SPDX-License-Identifier: Apache-2.0
 import math
