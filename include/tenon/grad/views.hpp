@@ -141,14 +141,14 @@ auto gather_gradient(const Operand& operand, const Map& map, const Gradient& gra
   constexpr int rank = operand_shape::rank, view_rank = gradient_shape::rank, free = free_axis_count(Axes{});
   using element = typename Gradient::element;
   const gathering_map<element, rank, Axes, view_rank> gather{map, gradient.shape().to_array()};
-  array<index, rank + free> extents{};
-  for (int axis = 0; axis < rank; ++axis) extents[axis] = operand.shape().extent(axis);
-  for (int j = 0, next = rank; j < view_rank; ++j) {
-    if (is_free_axis(Axes{}, j)) extents[next++] = gradient.shape().extent(j);
-  }
   if constexpr (free == 0) {
     return make_remap(gather, operand.shape(), gradient);
   } else {
+    array<index, rank + free> extents{};
+    for (int axis = 0; axis < rank; ++axis) extents[axis] = operand.shape().extent(axis);
+    for (int j = 0, next = rank; j < view_rank; ++j) {
+      if (is_free_axis(Axes{}, j)) extents[next++] = gradient.shape().extent(j);
+    }
     return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
       using gathered_shape = shape<operand_shape::static_extent(I)..., (static_cast<void>(J), dyn)...>;
       return sum(make_remap(gather, gathered_shape(extents), gradient), drop<rank + J...>);
