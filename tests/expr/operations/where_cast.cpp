@@ -197,3 +197,14 @@ TEMPLATE_LIST_TEST_CASE("a cast to half rounds within a statement too", "[where_
     CHECK(coarse[i] == static_cast<double>(static_cast<float>(tenon::bfloat16(value))));
   }
 }
+
+TEST_CASE("a cast to the type that is there is no operation, but of short floats, which it rounds", "[where_cast]") {
+  using kept = tenon::tensor<float, tenon::rank<1>>;
+  using rounded = tenon::tensor<half, tenon::rank<1>>;
+  static_assert(
+      std::is_same_v<tenon::node_of<decltype(tenon::cast<float>(std::declval<kept&>()))>::kind, tenon::leaf_kind>);
+  static_assert(std::is_same_v<tenon::node_of<decltype(tenon::cast<half>(std::declval<rounded&>()))>::kind,
+                               tenon::pointwise_kind>);
+  const auto own = tenon::cast<float>(kept{1, 2, 3});  // a tensor that has no other owner
+  CHECK(numbers_of(own) == numbers{1, 2, 3});
+}
