@@ -118,8 +118,9 @@ union unmade {
 template <class Struct>
 inline unmade<Struct> unmade_object;
 
+// consteval: of constexpr functions nvcc makes device ones, where it is told to, and gives two of these one name.
 template <auto Pointer>
-constexpr std::string_view text_of_pointer() {
+consteval std::string_view text_of_pointer() {
   return __PRETTY_FUNCTION__;
 }
 /// The last identifier of a text that stands before a bracket or a semicolon: "... = (& x.net::head)]".
