@@ -222,3 +222,13 @@ TEST_CASE("sizes that cannot be are refused", "[resampling]") {
   CHECK(text_of<tenon::shape_error>([] { nn::pixel_unshuffle<>(2).output_shape(rank<4>(1, 6, 2, 3)); }) ==
         "pixel_unshuffle: axis 3: extent 3, expected a multiple of 2 (input [1, 6, 2, 3])");
 }
+
+TEST_CASE("a module has a layer of upsampling as it is", "[resampling]") {
+  struct holder {
+    nn::upsample_nearest2d<2> twice;
+    nn::upsample_bilinear2d<2, 3> smooth;
+  };
+  const holder made{};
+  CHECK(made.twice.output_shape(rank<4>(1, 2, 3, 5)) == rank<4>(1, 2, 6, 10));
+  CHECK(made.smooth.output_shape(rank<4>(1, 2, 3, 5)) == rank<4>(1, 2, 6, 15));
+}

@@ -38,7 +38,8 @@ struct upsample_layer : stateless, expression_layer<upsample_layer<Filter, Rank,
   static_assert(((Factors > 0) && ...), "tenon: factors of upsampling are at least 1");
   upsample_options<Rank> options;
 
-  explicit upsample_layer(const upsample_options<Rank>& given = upsample_options<Rank>{}) : options(given) {
+  upsample_layer() : upsample_layer(upsample_options<Rank>{}) {}  // not explicit: a member is made from {}
+  explicit upsample_layer(const upsample_options<Rank>& given) : options(given) {
     if constexpr (is_static) options.scale_factor = per_axis<Rank, double>(static_cast<double>(Factors)...);
     for (int axis = 0; axis < Rank; ++axis) {
       if ((options.size[axis] > 0) == (options.scale_factor[axis] > 0)) {
