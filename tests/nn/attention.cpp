@@ -38,6 +38,11 @@ TEST_CASE("gradients of self-attention agree with differences", "[attention]") {
   nn::multihead_attention<dyn, dyn, batch_first, tenon::host, double> causal(6, 3);
   causal.is_causal = true;
   CHECK(layer_difference(rank<3>(2, 5, 6), causal) == "");
+  constexpr nn::multihead_attention_options looks_back{.batch_first = true, .is_causal = true};
+  nn::multihead_attention<6, 3, looks_back, tenon::host, double> by_type;
+  by_type.initialise(1), causal.initialise(1);
+  const auto x = tenon_test::drawn(rank<3>(2, 5, 6), 3);
+  CHECK(numbers_of(by_type.forward(x)) == numbers_of(causal.forward(x)));
 }
 
 TEMPLATE_LIST_TEST_CASE("self-attention is three kernels and attends as several inputs do", "[attention]",

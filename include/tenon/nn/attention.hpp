@@ -21,6 +21,7 @@ struct multihead_attention_options {
   bool bias = true;
   bool batch_first = false;  // inputs are [batch, length, features], not [length, batch, features]
   bool kdim_vdim = false;    // keys and values have features of their own, and a weight each
+  bool is_causal = false;    // queries see the keys up to their own position; also a member of the layer
 };
 
 /// In place of a mask: every query sees every key.
@@ -29,13 +30,14 @@ inline constexpr float no_mask = 0;
 namespace detail {
 
 /// Options as a type of numbers; that of dropout by its bits, as not every compiler takes a double there.
-template <std::uint64_t DropoutBits, bool Bias, bool BatchFirst, bool KdimVdim>
+template <std::uint64_t DropoutBits, bool Bias, bool BatchFirst, bool KdimVdim, bool IsCausal>
 struct attention_settings {
-  static constexpr multihead_attention_options value{std::bit_cast<double>(DropoutBits), Bias, BatchFirst, KdimVdim};
+  static constexpr multihead_attention_options value{std::bit_cast<double>(DropoutBits), Bias, BatchFirst, KdimVdim,
+                                                     IsCausal};
 };
 template <multihead_attention_options Options>
 using attention_settings_of = attention_settings<std::bit_cast<std::uint64_t>(Options.dropout), Options.bias,
-                                                 Options.batch_first, Options.kdim_vdim>;
+                                                 Options.batch_first, Options.kdim_vdim, Options.is_causal>;
 
 }  // namespace detail
 
@@ -63,7 +65,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
                 "tenon: heads share the features of multihead_attention evenly");
 
   index embed_dim = Embed, num_heads = Heads, kdim = Embed, vdim = Embed;
-  bool is_causal = false;  // queries see the keys up to their own position
+  bool is_causal = known_options.is_causal;  // queries see the keys up to their own position
   bool is_training = true;
   parameter<T, rank<2>, Space> in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
   parameter<T, rank<1>, Space> in_proj_bias;

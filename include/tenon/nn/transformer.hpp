@@ -27,7 +27,7 @@ namespace detail {
 template <std::uint64_t DropoutBits, bool BatchFirst, bool NormFirst>
 struct transformer_settings {
   static constexpr transformer_options value{std::bit_cast<double>(DropoutBits), BatchFirst, NormFirst};
-  using of_attention = attention_settings<DropoutBits, true, BatchFirst, false>;
+  using of_attention = attention_settings<DropoutBits, true, BatchFirst, false, false>;
 };
 template <transformer_options Options>
 using transformer_settings_of =
