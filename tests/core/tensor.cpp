@@ -198,3 +198,13 @@ TEST_CASE("a tensor gives up its elements", "[tensor]") {
   CHECK(x.is_empty());
   CHECK(x.data() == nullptr);
 }
+
+TEST_CASE("brackets give elements of a tensor of one axis", "[tensor]") {
+  vector_type x = {1, 2, 3};
+  x[1] = 5;
+  x[-1] = 7;
+  const auto& fixed = x;
+  CHECK(fixed[1] == 5.0f);
+  CHECK(fixed(2) == 7.0f);
+  STATIC_REQUIRE(std::is_same_v<decltype(fixed[0]), const float&>);
+}

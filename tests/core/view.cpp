@@ -88,3 +88,13 @@ TEST_CASE("views of equal type assign elements too", "[view]") {
   CHECK_THROWS_AS((a = view_of(right, rank<1>(0))), tenon::shape_error);
   CHECK(left[0] == 3.0f);
 }
+
+TEST_CASE("brackets give elements of one axis", "[view]") {
+  float memory[6] = {0, 1, 2, 3, 4, 5};
+  const tenon::view<float, rank<1>> odd(memory + 1, rank<1>(3), {{2}});
+  CHECK(&odd[1] == memory + 3);
+  CHECK(&odd[-1] == memory + 5);
+  odd[0] = 9.0f;
+  CHECK(memory[1] == 9.0f);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::view<const float, rank<1>>(odd)[0]), const float&>);
+}

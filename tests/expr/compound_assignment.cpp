@@ -8,10 +8,14 @@
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
+namespace {
+
 using tenon::rank;
 using tenon_test::counting;
 using tenon_test::numbers_of;
 using numbers = std::vector<double>;
+
+}  // namespace
 
 TEMPLATE_LIST_TEST_CASE("compound assignment changes tensors and views where they are", "[compound_assignment]",
                         tenon_test::spaces) {

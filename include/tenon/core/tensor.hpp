@@ -138,6 +138,19 @@ class tensor {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
+  /// As of a view; of a temporary, an expression that keeps it.
+  template <class Position>
+  decltype(auto) operator[](const Position& position) & {
+    return write_view()[position];
+  }
+  template <class Position>
+  decltype(auto) operator[](const Position& position) const& {
+    return view()[position];
+  }
+  template <class Position>
+  auto operator[](const Position& position) && {
+    return detail::subscript(std::move(*this), position);
+  }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
   const T& at(Indices... indices) const {

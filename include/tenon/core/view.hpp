@@ -17,6 +17,15 @@
 
 namespace tenon {
 
+namespace detail {
+/// What `whole[position]` is, by expr/views/select.hpp and slice.hpp.
+template <class Whole, class Position>
+auto subscript(Whole&& whole, const Position& position) {
+  if constexpr (!std::convertible_to<Position, index>) return slice(std::forward<Whole>(whole), position);
+  else return select(std::forward<Whole>(whole), axis<0>, static_cast<index>(position));
+}
+}  // namespace detail
+
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
 /// Element access is checked when TENON_CHECKED is 1, and always by `at`; then views of freed storage are found too.
 template <class T, shape_type Shape, memory_space Space = host>
@@ -63,6 +72,19 @@ class view {
     check_alive("view", "elements", block_of(*this));
 #endif
     return data_[offset(position)];
+  }
+  /// The part at a position of the first axis, a view; of one axis, the element. `x[range(1, 3)]` are several of them.
+  /// Negative positions count from the back.
+  /// throws    index_error where a view begins outside the axis
+  template <class Position>
+  decltype(auto) operator[](const Position& position) const {
+    static_assert(rank > 0 || must_hold<Shape>, "tenon: what has no axes has no parts, x[i]; its element is x()");
+    if constexpr (rank == 1 && std::convertible_to<Position, index>) {
+      const auto place = static_cast<index>(position);
+      return (*this)(place < 0 ? place + extent(0) : place);
+    } else {
+      return detail::subscript(*this, position);
+    }
   }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
