@@ -168,6 +168,21 @@ inline constexpr bool is_shape<shape<Extents...>> = true;
 template <int Rank>
 using rank = typename detail::dynamic_shape<std::make_integer_sequence<int, Rank>>::type;
 
+/// An extent within braces, of any type of integers: `zeros<float>({rows, 4})`.
+struct listed_extent {
+  index value;
+  template <std::convertible_to<index> Extent>
+  constexpr listed_extent(Extent extent) : value(static_cast<index>(extent)) {}
+};
+
+/// The shape that braces list.
+template <int Rank>
+constexpr rank<Rank> listed_shape(const listed_extent (&extents)[Rank]) {
+  array<index, Rank> values{};
+  for (int axis = 0; axis < Rank; ++axis) values[axis] = extents[axis].value;
+  return rank<Rank>(values);
+}
+
 /// Any `shape<...>`.
 template <class Shape>
 concept shape_type = detail::is_shape<Shape>;

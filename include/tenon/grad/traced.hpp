@@ -220,6 +220,10 @@ class traced : public traced_leaf<T, Shape, Space> {
     step.before.emplace(*this);
     return traced_leaf<T, New, Space>{{this->data(), extents}, {link}};
   }
+  template <int Rank>
+  traced<T, rank<Rank>, Space> reshape(const listed_extent (&extents)[Rank]) const {
+    return reshape(detail::inferred_shape(extents, size()));
+  }
   /// The part at a position of the first axis, or at a range of them: an expression.
   template <class Position>
   auto operator[](const Position& position) const {
