@@ -31,6 +31,8 @@ TEST_CASE("tensors are made from extents", "[tensor]") {
   CHECK(b.size() == 5);
   const tensor<int, shape<4, dyn>> c({4, 7});
   CHECK(c.size() == 28);
+  const tensor<int, shape<4, dyn>> columns({7});
+  CHECK(columns.shape() == rank<2>(4, 7));
   const tensor<double, shape<2, 2>> d;
   CHECK(d.size() == 4);
   const tensor<float, shape<>> e;

@@ -92,10 +92,12 @@ struct shape {
 
   constexpr shape() = default;
   TENON_INLINE constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
+  /// From all extents, or from the dynamic ones alone: `shape<dyn, 1, 28, 28>(rows)`.
   template <std::convertible_to<index>... Values>
-    requires(sizeof...(Values) == sizeof...(Extents) && sizeof...(Values) > 0)
+    requires((sizeof...(Values) == rank || sizeof...(Values) == dynamic_rank) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
-    assign({{static_cast<index>(extents)...}});
+    if constexpr (sizeof...(Values) == rank) assign({{static_cast<index>(extents)...}});
+    else assign(completed({{static_cast<index>(extents)...}}));
   }
   /// From a shape of the same rank that knows more or fewer extents.
   template <index... Others>
@@ -134,6 +136,11 @@ struct shape {
     int position = 0;
     for (int before = 0; before < axis; ++before) position += extents[before] == dyn ? 1 : 0;
     return position;
+  }
+  static constexpr array<index, rank> completed(const array<index, dynamic_rank>& dynamic) {
+    array<index, rank> all{{Extents...}};
+    for (int axis = 0, next = 0; axis < rank; ++axis) all[axis] = all[axis] == dyn ? dynamic[next++] : all[axis];
+    return all;
   }
   TENON_INLINE constexpr void assign(const array<index, rank>& extents) {
     bool fits = true;

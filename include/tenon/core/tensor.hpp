@@ -33,15 +33,12 @@ class tensor {
 
   tensor() : tensor(Shape{}) {}
   explicit tensor(const Shape& shape) : shape_(shape), storage_(shape.count()) {}
-  /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5.
-  template <std::convertible_to<index> Extent>
-    requires(rank == 1)
-  explicit tensor(const Extent (&extents)[1]) : tensor(Shape(extents[0])) {}
-  /// Any other number of extents does not compile.
+  /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5, and dynamic
+  /// extents alone. Any other number of extents does not compile.
   template <std::convertible_to<index> Extent, int Count>
-    requires(Count != rank)
-  explicit tensor(const Extent (&)[Count]) : tensor() {
-    static_assert(Count == rank,
+    requires(rank == 1 || Count != rank)
+  explicit tensor(const Extent (&extents)[Count]) : tensor(shape_from(extents)) {
+    static_assert(Count == rank || Count == Shape::dynamic_rank || must_hold<Shape>,
                   "tenon: a tensor takes one extent for each axis; its values stand in braces alone, x = {{1, 2}}");
   }
   /// `tensor<float, rank<1>> v = {1, 2, 3}`; a single number is an extent, and `v = {5}` does not compile.
@@ -190,6 +187,13 @@ class tensor {
   }
 
  private:
+  template <class Extent, int Count>
+  static Shape shape_from(const Extent (&extents)[Count]) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      if constexpr (std::is_constructible_v<Shape, decltype(extents[I])...>) return Shape(extents[I]...);
+      else return Shape{};
+    }(std::make_integer_sequence<int, Count>{});
+  }
   void check_extents(const Shape& shape, const char* operation) const {
     if (!(shape == shape_) && !is_empty()) {
       throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ", shape_.to_array(),
