@@ -58,12 +58,17 @@ class tensor {
   }
   /// throws    shape_error when the number of values is not the number of elements
   tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
-    if (static_cast<index>(values.size()) != size()) {
-      throw shape_error(compose_text("tensor: values: ", values.size(), " given, expected ", size(), " (extents ",
-                                     shape.to_array(), ")"));
-    }
-    Space::copy_from_host(data(), values.begin(), storage_.bytes());
+    take_values(values.begin(), static_cast<index>(values.size()));
   }
+  /// A vector's values, or those of a span or an array: `tensor<float, rank<2>> x({2, 3}, values)`, `tensor x(values)`.
+  /// Those of other types are converted.
+  template <contiguous_values Values>
+  tensor(const Shape& shape, const Values& values) : tensor(shape) {
+    take_values(values.data(), static_cast<index>(values.size()));
+  }
+  template <contiguous_values Values>
+    requires(rank == 1)
+  explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
   tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
@@ -194,6 +199,20 @@ class tensor {
       else return Shape{};
     }(std::make_integer_sequence<int, Count>{});
   }
+  template <class U>
+  void take_values(const U* values, index count) {
+    if (count != size()) {
+      throw shape_error(
+          compose_text("tensor: values: ", count, " given, expected ", size(), " (extents ", shape_.to_array(), ")"));
+    }
+    if constexpr (std::is_same_v<U, T>) {
+      if (count != 0) Space::copy_from_host(data(), values, storage_.bytes());
+    } else {
+      storage<T, host> converted(count);
+      for (index i = 0; i < count; ++i) converted.data()[i] = converted_to<T>(values[i]);
+      take_values(converted.data(), count);
+    }
+  }
   void check_extents(const Shape& shape, const char* operation) const {
     if (!(shape == shape_) && !is_empty()) {
       throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ", shape_.to_array(),
@@ -208,5 +227,8 @@ class tensor {
   Shape shape_{};
   storage<T, Space> storage_;
 };
+
+template <contiguous_values Values>
+tensor(const Values& values) -> tensor<std::remove_cvref_t<decltype(*values.data())>, rank<1>>;
 
 }  // namespace tenon

@@ -26,6 +26,13 @@ auto subscript(Whole&& whole, const Position& position) {
 }
 }  // namespace detail
 
+/// Values side by side that are no tensor: those of a vector, a span or an array.
+template <class Values>
+concept contiguous_values = !requires { typename Values::shape_type; } && requires(Values& values) {
+  requires dtype<std::remove_cvref_t<decltype(*values.data())>>;
+  { values.size() } -> std::convertible_to<index>;
+};
+
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
 /// Element access is checked when TENON_CHECKED is 1, and always by `at`; then views of freed storage are found too.
 template <class T, shape_type Shape, memory_space Space = host>
@@ -41,10 +48,20 @@ class view {
   view(T* data, const Shape& shape, const array<index, rank>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   view(const view&) = default;
-  /// Reading through what may be written.
-  view(const view<element, Shape, Space>& other)
-    requires(std::is_const_v<T>)
-      : view(other.data(), other.shape(), other.strides()) {}
+  /// Reading through what may be written, and under a shape of the same rank that knows more extents, or fewer.
+  /// throws    shape_error where they differ
+  template <class U, class Other>
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && Other::rank == rank &&
+             !std::is_same_v<view<U, Other, Space>, view>)
+  view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
+  /// Of a tensor.
+  template <class Tensor>
+    requires requires(Tensor& whole) { requires std::is_convertible_v<decltype(whole.view()), view>; }
+  view(Tensor&& whole) : view(whole.view()) {}
+  /// Of a vector's values, a span's or an array's: `view<float, rank<1>> x(values)`, `view x(values)`.
+  template <contiguous_values Values>
+    requires(rank == 1)
+  explicit view(Values& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
 
   const view& operator=(const view& other) const { return assign(other); }
   template <class Expression>
@@ -128,5 +145,8 @@ class view {
   Shape shape_;
   array<index, rank> strides_;
 };
+
+template <contiguous_values Values>
+view(Values& values) -> view<std::remove_pointer_t<decltype(values.data())>, rank<1>>;
 
 }  // namespace tenon
