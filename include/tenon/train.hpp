@@ -24,6 +24,7 @@
 #include <tenon/io/pnm.hpp>
 #include <tenon/io/print.hpp>
 #include <tenon/io/safetensors.hpp>
+#include <tenon/io/write_png.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train/adagrad.hpp>
 #include <tenon/train/adam.hpp>
