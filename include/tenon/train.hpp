@@ -30,12 +30,15 @@
 #include <tenon/train/adam.hpp>
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
+#include <tenon/train/clip_grad_norm.hpp>
 #include <tenon/train/csv_log.hpp>
+#include <tenon/train/early_stopping.hpp>
 #include <tenon/train/interruption.hpp>
 #include <tenon/train/lamb.hpp>
 #include <tenon/train/lion.hpp>
 #include <tenon/train/loss_plot.hpp>
 #include <tenon/train/loss_scaler.hpp>
+#include <tenon/train/lr_find.hpp>
 #include <tenon/train/nan_watch.hpp>
 #include <tenon/train/plateau.hpp>
 #include <tenon/train/position.hpp>

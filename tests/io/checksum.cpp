@@ -1,5 +1,6 @@
 // tests/io/checksum.cpp: the checksums of known messages.
-// The messages are those of RFC 3720, their sums by the other polynomial zlib's, as the sums of RFC 1950; the masked one is TensorBoard's own.
+// The messages are those of RFC 3720, their sums by the other polynomial, and by RFC 1950, zlib's; the masked one is
+// TensorBoard's own.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/io/checksum.hpp>
 #include <vector>

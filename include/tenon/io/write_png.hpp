@@ -95,7 +95,7 @@ inline std::vector<std::uint8_t> png_file(const image& pixels, std::span<const s
 
 }  // namespace detail
 
-/// Writes an image, [channels, height, width] as the readers give it, of grey or of red, green and blue. Brightness from
+/// Writes an image, [channels, height, width] as the readers give it, of grey or of red, green and blue. Brightness of
 /// 0 to 1 becomes bytes by `cast<std::uint8_t>(clamp(x, 0, 1) * 255 + 0.5f)`.
 /// throws    file_error when the image has other than 1 or 3 channels, or no pixels
 /// source    ISO/IEC 15948
