@@ -60,6 +60,19 @@ class tensor {
   tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
     take_values(values.begin(), static_cast<index>(values.size()));
   }
+  /// Lists of any other depth do not compile.
+  template <dtype... Numbers>
+    requires(rank > 1 && sizeof...(Numbers) > 1 && sizeof...(Numbers) != rank &&
+             sizeof...(Numbers) != Shape::dynamic_rank)
+  tensor(Numbers...) : tensor() {
+    static_assert(must_hold<Shape>, "tenon: values stand in a list for each axis: of two, x = {{1, 2}, {3, 4}}");
+  }
+  template <int = 0>
+  tensor(const detail::nested_values<T, rank + 1>&)
+    requires(rank > 0)
+      : tensor() {
+    static_assert(must_hold<Shape>, "tenon: values stand in a list for each axis: of one, x = {1, 2, 3, 4}");
+  }
   /// A vector's values, or those of a span or an array: `tensor<float, rank<2>> x({2, 3}, values)`, `tensor x(values)`.
   /// Those of other types are converted.
   template <contiguous_values Values>

@@ -1,10 +1,11 @@
 // tenon/expr/other_headers.hpp: which header brings a function that door 1 does not bring, and how extents are written.
 // Arguments behind an ellipsis fit worse than any others: where the function is declared, it is never one of these.
-// Floor 2: may include base, core.
+// Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/base/error.hpp>
+#include <iosfwd>
+#include <tenon/expr/node.hpp>
 
 namespace tenon {
 
@@ -27,6 +28,10 @@ struct result_of_algorithms {
 template <class Function>
 struct result_of_random {
   static_assert(must_hold<Function>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
+};
+template <class Operand>
+struct result_of_print {
+  static_assert(must_hold<Operand>, "tenon: to print tensors include <tenon/io/print.hpp>");
 };
 template <class Function>
 struct result_of_extents {
@@ -105,5 +110,10 @@ template <class... Types>
 detail::result_of_extents<struct zeros_call> zeros(...);
 template <class... Types>
 detail::result_of_extents<struct ones_call> ones(...);
+
+/// Behind any for std::ostream, which is nearer to every stream.
+template <tensor_operand Operand>
+  requires(Operand::shape_type::rank > 0)
+detail::result_of_print<Operand> operator<<(std::ios_base&, const Operand&);
 
 }  // namespace tenon
