@@ -134,32 +134,32 @@ class tensor {
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }
   index size() const { return shape_.count(); }
-  T* data() { return await_copies(), storage_.data(); }
-  const T* data() const { return await_copies(), storage_.data(); }
+  T* data() TENON_LIFETIMEBOUND { return await_copies(), storage_.data(); }
+  const T* data() const TENON_LIFETIMEBOUND { return await_copies(), storage_.data(); }
   /// True for a tensor of dynamic extents that takes those of the first expression.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
 
-  TENON_INLINE tenon::view<const T, Shape, space> view() const { return {data(), shape_}; }
-  TENON_INLINE tenon::view<T, Shape, space> view() { return {data(), shape_}; }
-  TENON_INLINE tenon::view<T, Shape, space> write_view() { return {data(), shape_}; }
+  TENON_INLINE tenon::view<const T, Shape, space> view() const TENON_LIFETIMEBOUND { return {data(), shape_}; }
+  TENON_INLINE tenon::view<T, Shape, space> view() TENON_LIFETIMEBOUND { return {data(), shape_}; }
+  TENON_INLINE tenon::view<T, Shape, space> write_view() TENON_LIFETIMEBOUND { return {data(), shape_}; }
 
   template <std::convertible_to<index>... Indices>
-  T& operator()(Indices... indices) {
+  T& operator()(Indices... indices) TENON_LIFETIMEBOUND {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return write_view()(indices...);
   }
   template <std::convertible_to<index>... Indices>
-  const T& operator()(Indices... indices) const {
+  const T& operator()(Indices... indices) const TENON_LIFETIMEBOUND {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
   /// As of a view; of a temporary, an expression that keeps it.
   template <class Position>
-  decltype(auto) operator[](const Position& position) & {
+      decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
     return write_view()[position];
   }
   template <class Position>
-  decltype(auto) operator[](const Position& position) const& {
+  decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
     return view()[position];
   }
   template <class Position>
@@ -168,7 +168,7 @@ class tensor {
   }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
-  const T& at(Indices... indices) const {
+  const T& at(Indices... indices) const TENON_LIFETIMEBOUND {
     return view().at(indices...);
   }
 

@@ -57,11 +57,11 @@ class view {
   /// Of a tensor.
   template <class Tensor>
     requires requires(Tensor& whole) { requires std::is_convertible_v<decltype(whole.view()), view>; }
-  view(Tensor&& whole) : view(whole.view()) {}
+  view(Tensor&& whole TENON_LIFETIMEBOUND) : view(whole.view()) {}
   /// Of a vector's values, a span's or an array's: `view<float, rank<1>> x(values)`, `view x(values)`.
   template <contiguous_values Values>
     requires(rank == 1)
-  explicit view(Values& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
+  explicit view(Values& values TENON_LIFETIMEBOUND) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
 
   const view& operator=(const view& other) const { return assign(other); }
   template <class Expression>

@@ -64,11 +64,12 @@ view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& exten
 }
 
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<T, New, statement_space<Space>> reshape(tensor<T, Old, Space>& operand, const New& extents) {
+view<T, New, statement_space<Space>> reshape(tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND, const New& extents) {
   return reshape(operand.view(), extents);
 }
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<const T, New, statement_space<Space>> reshape(const tensor<T, Old, Space>& operand, const New& extents) {
+view<const T, New, statement_space<Space>> reshape(const tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND,
+                                                   const New& extents) {
   return reshape(operand.view(), extents);
 }
 
