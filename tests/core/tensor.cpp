@@ -214,17 +214,16 @@ TEST_CASE("brackets give elements of a tensor of one axis", "[tensor]") {
 }
 
 TEMPLATE_LIST_TEST_CASE("tensors are made from vectors, spans and arrays", "[tensor]", tenon_test::spaces) {
-  using numbers = std::vector<double>;
   const std::vector<float> values = {1, 2, 3, 4, 5, 6.5f};
   const tensor<float, rank<1>, TestType> line(values);
-  CHECK(tenon_test::numbers_of(line) == numbers{1, 2, 3, 4, 5, 6.5});
+  CHECK(tenon_test::numbers_of(line) == std::vector<double>{1, 2, 3, 4, 5, 6.5});
   const tensor<float, rank<2>, TestType> whole({2, 3}, values);
   CHECK(whole.shape() == rank<2>(2, 3));
-  CHECK(tenon_test::numbers_of(whole) == numbers{1, 2, 3, 4, 5, 6.5});
+  CHECK(tenon_test::numbers_of(whole) == std::vector<double>{1, 2, 3, 4, 5, 6.5});
   const tensor<int, shape<dyn, 2>, TestType> converted({2}, std::span<const float>(values).last(4));
-  CHECK(tenon_test::numbers_of(converted) == numbers{3, 4, 5, 6});
+  CHECK(tenon_test::numbers_of(converted) == std::vector<double>{3, 4, 5, 6});
   const tensor<float, shape<3>, TestType> fixed(std::array<double, 3>{1, 2, 3});
-  CHECK(tenon_test::numbers_of(fixed) == numbers{1, 2, 3});
+  CHECK(tenon_test::numbers_of(fixed) == std::vector<double>{1, 2, 3});
   CHECK(tensor<float, rank<1>, TestType>(std::vector<float>{}).size() == 0);
   CHECK(text_of<tenon::shape_error>([&] { tensor<float, rank<2>, TestType>({4, 2}, values); }) ==
         "tensor: values: 6 given, expected 8 (extents [4, 2])");
