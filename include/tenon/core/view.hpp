@@ -24,6 +24,23 @@ auto subscript(Whole&& whole, const Position& position) {
   if constexpr (!std::convertible_to<Position, index>) return slice(std::forward<Whole>(whole), position);
   else return select(std::forward<Whole>(whole), axis<0>, static_cast<index>(position));
 }
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_position(int axis, index position, extents_view extents) {
+  throw index_error(compose_text("select: axis ", axis, ": position ", position, ", expected within the extent ",
+                                 extents[axis], " (operand ", extents, ")"));
+}
+template <int Rank>
+TENON_INLINE index checked_position(int axis, index position, const array<index, Rank>& extents) {
+  if (position < -extents[axis] || position >= extents[axis]) refuse_position(axis, position, {extents.begin(), Rank});
+  return position < 0 ? position + extents[axis] : position;
+}
+
+template <index First, index... Rest>
+TENON_INLINE shape<Rest...> behind_first_axis(const shape<First, Rest...>& extents) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return shape<Rest...>(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
+  }(std::make_integer_sequence<int, shape<Rest...>::rank>{});
+}
 }  // namespace detail
 
 /// Values side by side that are no tensor: those of a vector, a span or an array.
@@ -94,13 +111,20 @@ class view {
   /// Negative positions count from the back.
   /// throws    index_error where a view begins outside the axis
   template <class Position>
-  decltype(auto) operator[](const Position& position) const {
+  TENON_INLINE decltype(auto) operator[](const Position& position) const {
     static_assert(rank > 0 || must_hold<Shape>, "tenon: what has no axes has no parts, x[i]; its element is x()");
-    if constexpr (rank == 1 && std::convertible_to<Position, index>) {
+    if constexpr (!std::convertible_to<Position, index>) {
+      return detail::subscript(*this, position);
+    } else if constexpr (rank == 1) {
       const auto place = static_cast<index>(position);
       return (*this)(place < 0 ? place + extent(0) : place);
     } else {
-      return detail::subscript(*this, position);
+      const index place = detail::checked_position(0, static_cast<index>(position), shape_.to_array());
+      const auto rest = detail::behind_first_axis(shape_);
+      array<index, rank - 1> strides{};
+      for (int axis = 1; axis < rank; ++axis) strides[axis - 1] = strides_[axis];
+      T* const first = data_ == nullptr ? data_ : data_ + place * strides_[0];  // null where there are no elements
+      return view<T, std::remove_const_t<decltype(rest)>, Space>(first, rest, strides);
     }
   }
   /// throws    index_error naming axis, index and extent
