@@ -4,6 +4,7 @@
 #include <tenon/core/view.hpp>
 
 #include <array>
+#include <span>
 #include <tenon/core/tensor.hpp>
 #include <vector>
 
@@ -136,6 +137,7 @@ TEST_CASE("views of vectors and arrays", "[view]") {
   x(1) = 9.0f;
   CHECK(values[1] == 9.0f);
   CHECK(x.extent(0) == 3);
+  CHECK(tenon::view(std::span(values).last(2))(1) == 3.0f);
   const std::array<double, 2> fixed = {1, 2};
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::view(fixed)), tenon::view<const double, rank<1>>>);
   CHECK_THROWS_AS((tenon::view<const float, tenon::shape<2>>(values)), tenon::shape_error);

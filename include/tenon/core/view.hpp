@@ -45,10 +45,9 @@ TENON_INLINE shape<Rest...> behind_first_axis(const shape<First, Rest...>& exten
 
 /// Values side by side that are no tensor: those of a vector, a span or an array.
 template <class Values>
-concept contiguous_values = !requires { typename Values::shape_type; } && requires(Values& values) {
-  requires dtype<std::remove_cvref_t<decltype(*values.data())>>;
-  { values.size() } -> std::convertible_to<index>;
-};
+concept contiguous_values = requires(Values& values) {
+  requires dtype<std::remove_cvref_t<decltype(*values.data())>> && std::is_integral_v<decltype(values.size())>;
+} && !requires(Values& values) { values.extent(0); };
 
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
 /// Element access is checked when TENON_CHECKED is 1, and always by `at`; then views of freed storage are found too.
@@ -78,7 +77,7 @@ class view {
   /// Of a vector's values, a span's or an array's: `view<float, rank<1>> x(values)`, `view x(values)`.
   template <contiguous_values Values>
     requires(rank == 1)
-  explicit view(Values& values TENON_LIFETIMEBOUND) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
+  explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
 
   const view& operator=(const view& other) const { return assign(other); }
   template <class Expression>
@@ -171,6 +170,6 @@ class view {
 };
 
 template <contiguous_values Values>
-view(Values& values) -> view<std::remove_pointer_t<decltype(values.data())>, rank<1>>;
+view(Values&& values) -> view<std::remove_pointer_t<decltype(values.data())>, rank<1>>;
 
 }  // namespace tenon

@@ -114,12 +114,11 @@ struct scalar {
 };
 
 template <dtype T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(
-    const tensor<T, Shape, Space>& operand TENON_LIFETIMEBOUND) {
+TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(const tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(tensor<T, Shape, Space>& operand TENON_LIFETIMEBOUND) {
+TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
