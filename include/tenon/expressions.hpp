@@ -18,6 +18,7 @@
 
 #include <tenon/evaluate.hpp>
 #include <tenon/expr/compositions.hpp>
+#include <tenon/expr/compound_assignment.hpp>
 #include <tenon/expr/custom_reduce.hpp>
 #include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>

@@ -34,7 +34,8 @@ namespace {
 template <class Space>
 tenon::view<float, rank<2>, Space> dead_view(tenon::index rows = 2, tenon::index columns = 3) {
   auto x = counting<float, Space>(rank<2>(rows, columns));
-  return x.write_view();
+  const auto window = x.write_view();  // which compilers do not follow, as they would if it were returned here
+  return window;
 }
 
 /// What is told when `body` meets elements that were freed; `beginning` without what all such texts end with.
@@ -158,6 +159,8 @@ TEST_CASE("indices outside the extents are told", "[statements]") {
         "view: axis 1: index 3, expected at least 0 and below 3 (extents [2, 3])");
   CHECK(text_of<tenon::index_error>([&] { (void)tenon::slice(x, tenon::only(1))(1, 0); }) ==
         "view: axis 0: index 1, expected at least 0 and below 1 (extents [1, 3])");
+  CHECK(text_of<tenon::index_error>([&] { (void)x[1][3]; }) ==
+        "view: axis 0: index 3, expected at least 0 and below 3 (extents [3])");
   CHECK(text_of<tenon::index_error>([&] { (void)x(-1, 0); }) ==
         "view: axis 0: index -1, expected at least 0 and below 2 (extents [2, 3])");
 }

@@ -1,4 +1,5 @@
-// expect: tenon: einsum: include <tenon/products.hpp>
+// expect: tenon: include <tenon/products.hpp>
+// expect: einsum_call
 // tests/compile_fail/einsum_without_header.cpp: a product in letters behind the smallest door alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

@@ -1,4 +1,5 @@
-// expect: tenon: matmul: include <tenon/products.hpp>
+// expect: tenon: include <tenon/products.hpp>
+// expect: matmul_call
 // tests/compile_fail/product_without_header.cpp: a product behind the smallest door alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

@@ -1,4 +1,5 @@
-// expect: tenon: sort: include <tenon/algorithms.hpp>
+// expect: tenon: include <tenon/algorithms.hpp>
+// expect: sort_call
 // tests/compile_fail/sort_without_header.cpp: an algorithm behind the smallest door alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

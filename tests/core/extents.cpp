@@ -46,6 +46,19 @@ TEST_CASE("extents are read by axis, static and dynamic ones mixed", "[extents]"
   STATIC_REQUIRE(shape<dyn, 5>{}.extent(0) == 0);
 }
 
+TEST_CASE("the dynamic extents may be given alone", "[extents]") {
+  constexpr shape<dyn, 1, 28, 28> batch(4);
+  STATIC_REQUIRE(batch == shape<4, 1, 28, 28>{});
+  constexpr shape<3, dyn, 5, dyn> mixed(4, 6);
+  STATIC_REQUIRE(mixed == rank<4>(3, 4, 5, 6));
+  STATIC_REQUIRE(mixed == shape<3, dyn, 5, dyn>(3, 4, 5, 6));
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<shape<3, dyn, 5, dyn>, int>);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<shape<3, dyn, 5, dyn>, int, int, int>);
+  STATIC_REQUIRE_FALSE(std::is_constructible_v<shape<3, 5>, int>);
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { shape<dyn, 5, dyn>(3, -6); }) ==
+        "shape: axis 2: extent -6, expected at least 0 (extents [3, 5, -6])");
+}
+
 TEST_CASE("rank<N> is N dynamic extents", "[extents]") {
   STATIC_REQUIRE(std::is_same_v<rank<2>, shape<dyn, dyn>>);
   STATIC_REQUIRE(std::is_same_v<rank<0>, shape<>>);

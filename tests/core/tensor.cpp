@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/core/tensor.hpp>
 
+#include <array>
+#include <span>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -31,6 +33,8 @@ TEST_CASE("tensors are made from extents", "[tensor]") {
   CHECK(b.size() == 5);
   const tensor<int, shape<4, dyn>> c({4, 7});
   CHECK(c.size() == 28);
+  const tensor<int, shape<4, dyn>> columns({7});
+  CHECK(columns.shape() == rank<2>(4, 7));
   const tensor<double, shape<2, 2>> d;
   CHECK(d.size() == 4);
   const tensor<float, shape<>> e;
@@ -197,4 +201,37 @@ TEST_CASE("a tensor gives up its elements", "[tensor]") {
   x.reset();
   CHECK(x.is_empty());
   CHECK(x.data() == nullptr);
+}
+
+TEST_CASE("brackets give elements of a tensor of one axis", "[tensor]") {
+  vector_type x = {1, 2, 3};
+  x[1] = 5;
+  x[-1] = 7;
+  const auto& fixed = x;
+  CHECK(fixed[1] == 5.0f);
+  CHECK(fixed(2) == 7.0f);
+  STATIC_REQUIRE(std::is_same_v<decltype(fixed[0]), const float&>);
+}
+
+TEMPLATE_LIST_TEST_CASE("tensors are made from vectors, spans and arrays", "[tensor]", tenon_test::spaces) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6.5f};
+  const tensor<float, rank<1>, TestType> line(values);
+  CHECK(tenon_test::numbers_of(line) == std::vector<double>{1, 2, 3, 4, 5, 6.5});
+  const tensor<float, rank<2>, TestType> whole({2, 3}, values);
+  CHECK(whole.shape() == rank<2>(2, 3));
+  CHECK(tenon_test::numbers_of(whole) == std::vector<double>{1, 2, 3, 4, 5, 6.5});
+  const tensor<int, shape<dyn, 2>, TestType> converted({2}, std::span<const float>(values).last(4));
+  CHECK(tenon_test::numbers_of(converted) == std::vector<double>{3, 4, 5, 6});
+  const tensor<float, shape<3>, TestType> fixed(std::array<double, 3>{1, 2, 3});
+  CHECK(tenon_test::numbers_of(fixed) == std::vector<double>{1, 2, 3});
+  CHECK(tensor<float, rank<1>, TestType>(std::vector<float>{}).size() == 0);
+  CHECK(text_of<tenon::shape_error>([&] { tensor<float, rank<2>, TestType>({4, 2}, values); }) ==
+        "tensor: values: 6 given, expected 8 (extents [4, 2])");
+  CHECK_THROWS_AS((tensor<float, shape<3>, TestType>(values)), tenon::shape_error);
+}
+
+TEST_CASE("the type of a tensor follows from a vector", "[tensor]") {
+  const tensor made(std::vector<double>{1, 2});
+  STATIC_REQUIRE(std::is_same_v<decltype(made), const tensor<double, rank<1>>>);
+  CHECK(made(1) == 2.0);
 }

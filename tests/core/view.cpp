@@ -3,6 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/core/view.hpp>
 
+#include <array>
+#include <span>
+#include <tenon/core/tensor.hpp>
+#include <vector>
+
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/text_of.hpp"
@@ -87,4 +92,53 @@ TEST_CASE("views of equal type assign elements too", "[view]") {
   CHECK(a.data() == left);
   CHECK_THROWS_AS((a = view_of(right, rank<1>(0))), tenon::shape_error);
   CHECK(left[0] == 3.0f);
+}
+
+TEST_CASE("brackets give elements of one axis", "[view]") {
+  float memory[6] = {0, 1, 2, 3, 4, 5};
+  const tenon::view<float, rank<1>> odd(memory + 1, rank<1>(3), {{2}});
+  CHECK(&odd[1] == memory + 3);
+  CHECK(&odd[-1] == memory + 5);
+  odd[0] = 9.0f;
+  CHECK(memory[1] == 9.0f);
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::view<const float, rank<1>>(odd)[0]), const float&>);
+}
+
+namespace {
+
+using images = tenon::shape<tenon::dyn, 1, 2, 3>;
+float last_of(const tenon::view<const float, images>& x) { return x(x.extent(0) - 1, 0, 1, 2); }
+
+}  // namespace
+
+TEST_CASE("tensors and views of other shapes are taken where a view is asked for", "[view]") {
+  tenon::tensor<float, rank<4>> x({2, 1, 2, 3});
+  x(1, 0, 1, 2) = 7.0f;
+  const auto& fixed = x;
+  CHECK(last_of(x) == 7.0f);
+  CHECK(last_of(fixed) == 7.0f);
+  CHECK(last_of(x.view()) == 7.0f);
+  CHECK(last_of(tenon::tensor<float, rank<4>>(x)) == 7.0f);
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { last_of(tenon::tensor<float, rank<4>>({2, 1, 2, 4})); }) ==
+        "shape: axis 3: extent 4, expected 3 (extents [2, 1, 2, 4])");
+  const tenon::view<float, images> writable = x;
+  writable(0, 0, 0, 0) = 5.0f;
+  CHECK(x(0, 0, 0, 0) == 5.0f);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<decltype((fixed)), tenon::view<float, images>>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<tenon::view<const float, rank<4>>, tenon::view<float, images>>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<tenon::tensor<float, rank<3>>, tenon::view<const float, images>>);
+  STATIC_REQUIRE_FALSE(std::is_convertible_v<tenon::tensor<double, rank<4>>, tenon::view<const float, images>>);
+}
+
+TEST_CASE("views of vectors and arrays", "[view]") {
+  std::vector<float> values = {1, 2, 3};
+  const tenon::view x(values);
+  STATIC_REQUIRE(std::is_same_v<decltype(x), const tenon::view<float, rank<1>>>);
+  x(1) = 9.0f;
+  CHECK(values[1] == 9.0f);
+  CHECK(x.extent(0) == 3);
+  CHECK(tenon::view(std::span(values).last(2))(1) == 3.0f);
+  const std::array<double, 2> fixed = {1, 2};
+  STATIC_REQUIRE(std::is_same_v<decltype(tenon::view(fixed)), tenon::view<const double, rank<1>>>);
+  CHECK_THROWS_AS((tenon::view<const float, tenon::shape<2>>(values)), tenon::shape_error);
 }

@@ -121,3 +121,19 @@ TEST_CASE("a count that cannot be is refused", "[generate]") {
   CHECK(text_of<tenon::shape_error>([] { tenon::arange<double>(0, 1, 1e-30); }) ==
         "arange: numbers from 0.000000 to 1.000000 in steps of 0.000000, expected as many as an index counts");
 }
+
+TEMPLATE_LIST_TEST_CASE("extents stand in braces", "[generate]", tenon_test::spaces) {
+  using space = TestType;
+  const std::size_t rows = 2;
+  const auto zeros = tenon::zeros<float, space>({rows, 3});
+  STATIC_REQUIRE(std::is_same_v<decltype(zeros), const tenon::tensor<float, rank<2>, space>>);
+  CHECK(numbers_of(zeros) == numbers(6, 0));
+  CHECK(numbers_of(tenon::ones<int, space>({2, 1, 2})) == numbers(4, 1));
+  CHECK(numbers_of(tenon::full<double, space>({2}, 7)) == numbers{7, 7});
+  CHECK(numbers_of<space>(tenon::constants({2, 1}, 2.5)) == numbers{2.5, 2.5});
+  CHECK(numbers_of<space>(tenon::iota<int>({2, 2})) == numbers{0, 1, 2, 3});
+  CHECK(numbers_of<space>(tenon::index_grid<int>({2, 2}, tenon::axis<1>)) == numbers{0, 1, 0, 1});
+  CHECK(numbers_of<space>(tenon::eye<int>({2, 2})) == numbers{1, 0, 0, 1});
+  CHECK(text_of<tenon::shape_error>([] { tenon::zeros<float>({2, -1}); }) ==
+        "shape: axis 1: extent -1, expected at least 0 (extents [2, -1])");
+}

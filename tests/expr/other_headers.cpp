@@ -3,6 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/other_headers.hpp>
 
+#include <sstream>
+#include <tenon/expressions.hpp>
+#include <tenon/io/print.hpp>
+
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 
@@ -35,4 +39,16 @@ TEST_CASE("algorithms and random numbers with their headers take what converts",
   CHECK(numbers_of(tenon::uniform<float>(rank<1>(4), 7)).size() == 4);
   CHECK(numbers_of(tenon::randint<int>(rank<1>(4), 7, 0, 1)) == numbers{0, 0, 0, 0});
   CHECK(numbers_of(tenon::permutation(1, 7)) == numbers{0});
+}
+
+TEST_CASE("streams of any kind take tensors with the header of printing", "[other_headers]") {
+  auto x = counting<float>(rank<1>(2));
+  std::ostringstream text;
+  std::ostream& stream = text;
+  text << x << std::hex;
+  stream << x + 1 << " " << x.view();
+  CHECK(text.str() == "[0. 1.][1. 2.] [0. 1.]");
+  text.str("");
+  text << tenon::sum(x);
+  CHECK(text.str() == "1.0");
 }

@@ -262,3 +262,13 @@ TEST_CASE("permutations of four come equally often, and so does each place in lo
   CHECK(std::fabs(chi_square(images)) < 4);
   CHECK(std::fabs(chi_square(apart)) < 4);
 }
+
+TEST_CASE("extents of random numbers stand in braces", "[random]") {
+  const rank<2> extents(3, 5);
+  CHECK(numbers_of(tenon::uniform<float>({3, 5}, 7, 1, 2)) == numbers_of(tenon::uniform<float>(extents, 7, 1, 2)));
+  CHECK(numbers_of(tenon::normal<float>({3, 5}, 7, 1, 2)) == numbers_of(tenon::normal<float>(extents, 7, 1, 2)));
+  CHECK(numbers_of(tenon::truncated_normal<float>({3, 5}, 7, {.low = 0})) ==
+        numbers_of(tenon::truncated_normal<float>(extents, 7, {.low = 0})));
+  CHECK(numbers_of(tenon::bernoulli<int>({3, 5}, 7, 0.5)) == numbers_of(tenon::bernoulli<int>(extents, 7, 0.5)));
+  CHECK(numbers_of(tenon::randint<int>({3, 5}, 7, 1, 9)) == numbers_of(tenon::randint<int>(extents, 7, 1, 9)));
+}

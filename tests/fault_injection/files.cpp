@@ -7,6 +7,7 @@
 #include <tenon/data/tensor_dataset.hpp>
 #include <tenon/io/csv.hpp>
 #include <tenon/io/npy.hpp>
+#include <tenon/io/write_png.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/dropout.hpp>
 #include <tenon/nn/linear.hpp>
@@ -15,6 +16,7 @@
 #include <tenon/train/average.hpp>
 #include <tenon/train/checkpoint.hpp>
 #include <tenon/train/csv_log.hpp>
+#include <tenon/train/early_stopping.hpp>
 #include <tenon/train/loss_plot.hpp>
 #include <tenon/train/plateau.hpp>
 #include <tenon/train/position.hpp>
@@ -95,12 +97,13 @@ struct trainee {
   train::adam<> optimizer{};
   train::average<> average{};
   train::reduce_lr_on_plateau plateau{};
+  train::early_stopping stopping{};
   train::position position{.seed = 4};
   train::loss_plot plot{};
   tenon::data::loader<examples> loader{set, {.batch = 2, .shuffle = true, .workers = 0}};
-  train::training<network, train::adam<>, train::average<>, train::reduce_lr_on_plateau, train::position,
-                  train::loss_plot, tenon::data::loader<examples>>
-      all{net, optimizer, average, plateau, position, plot, loader};
+  train::training<network, train::adam<>, train::average<>, train::reduce_lr_on_plateau, train::early_stopping,
+                  train::position, train::loss_plot, tenon::data::loader<examples>>
+      all{net, optimizer, average, plateau, stopping, position, plot, loader};
 
   /// Trains, so that everything moves; what the optimizers keep is allocated.
   explicit trainee(int steps) {
@@ -110,7 +113,7 @@ struct trainee {
       const auto y = pass.forward(x.view());
       pass.backward(x.view(), y * 2.0f);
       optimizer.step(net), average.update(net);
-      plateau.observe(step), plot.add(step), position.advance(5);
+      plateau.observe(step), stopping.observe(step), plot.add(step), position.advance(5);
       for (const auto& batch : loader.epoch(step)) {
         if (std::get<0>(batch).extent(0) == 2 && loader.state().position == 3) break;
       }
@@ -150,6 +153,8 @@ TEST_CASE("a file that cannot be written is the old one", "[files]") {
   const auto x = drawn(3);
   trainee trained(2);
   CHECK(write_holds("write_npy", [&](written& all) { io::write_npy(all.path, x); }));
+  const io::image pixels({1, 2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(write_holds("write_png", [&](written& all) { io::write_png(all.path, pixels); }));
   CHECK(write_holds("safetensors", [&](written& all) {
     io::safetensors_writer writer;
     writer.add("x", x), writer.add("a tensor with a long name", x);

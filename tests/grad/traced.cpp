@@ -144,6 +144,7 @@ TEST_CASE("a value under another shape", "[traced]") {
   const traced square = v * v;
   const traced line = square.reshape(rank<1>(6));
   CHECK(line.data() == square.data());
+  CHECK(square.reshape({3, -1}).shape() == rank<2>(3, 2));
   tenon::backward(tenon::sum(line * tenon::arange<double>(6)) + tenon::sum(square));
   const tenon::tensor<double, rank<1>> factors(tenon::arange<double>(6) + 1);
   const auto expected = numbers_of(2 * x * tenon::reshape(factors, rank<2>(2, 3)));

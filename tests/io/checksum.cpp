@@ -1,5 +1,6 @@
 // tests/io/checksum.cpp: the checksums of known messages.
-// The messages are those of RFC 3720, their sums by the other polynomial zlib's; the masked one is TensorBoard's own.
+// The messages are those of RFC 3720, their sums by the other polynomial, and by RFC 1950, zlib's; the masked one is
+// TensorBoard's own.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/io/checksum.hpp>
 #include <vector>
@@ -27,6 +28,12 @@ TEST_CASE("checksums of known messages", "[checksum]") {
     CHECK(tenon::io::crc32(message) == crc32);
     CHECK(tenon::io::crc32c(message) == crc32c);
   }
+}
+
+TEST_CASE("checksums of zlib's streams", "[checksum]") {
+  CHECK(tenon::io::adler32({}) == 1);
+  CHECK(tenon::io::adler32(tenon_test::bytes_of("Wikipedia")) == 0x11E60398u);
+  CHECK(tenon::io::adler32(tenon_test::bytes(100000, 0xff)) == 0x149A302Cu);
 }
 
 TEST_CASE("a masked checksum is the record format's", "[checksum]") {

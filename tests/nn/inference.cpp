@@ -135,6 +135,14 @@ TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inferenc
   const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(8, 3, 9, 12), 1));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { use.fused.run(x.view()); }) ==
         "inference: axis 0: extent 8, expected at most 7 as planned (input [8, 3, 9, 12], planned [7, 3, 9, 12])");
+  const tenon::tensor<float, tenon::rank<4>, TestType> known_when_run(tenon::uniform<float>(input(2, 3, 9, 12), 1));
+  CHECK(numbers_of(use.fused.run(known_when_run)) ==
+        numbers_of(use.fused.run(tenon::tensor<float, input, TestType>(known_when_run))));
+  CHECK(difference(numbers_of(use.layers.forward(known_when_run)), numbers_of(use.fused.run(known_when_run)), 2e-5) ==
+        "");
+  const tenon::tensor<float, tenon::rank<4>, TestType> narrow({2, 3, 9, 11});
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { use.fused.run(narrow); }) ==
+        "shape: axis 3: extent 11, expected 12 (extents [2, 3, 9, 11])");
 }
 
 TEMPLATE_LIST_TEST_CASE("norms are taken into linear layers and convolutions of every kind", "[inference]",

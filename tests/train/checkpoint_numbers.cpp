@@ -8,6 +8,7 @@
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/adam.hpp>
 #include <tenon/train/checkpoint.hpp>
+#include <tenon/train/early_stopping.hpp>
 #include <tenon/train/loss_plot.hpp>
 #include <tenon/train/plateau.hpp>
 #include <tenon/train/position.hpp>
@@ -41,10 +42,11 @@ struct numbered_training {
   train::adam<> optimizer{};
   train::loss_plot plot{};
   train::reduce_lr_on_plateau plateau{};
+  train::early_stopping stopping{};
   train::position position{};
   train::training<network, data::loader<twenty>, train::adam<>, train::loss_plot, train::reduce_lr_on_plateau,
-                  train::position>
-      all{net, loader, optimizer, plot, plateau, position};
+                  train::early_stopping, train::position>
+      all{net, loader, optimizer, plot, plateau, stopping, position};
 
   explicit numbered_training(std::uint64_t seed) { net.initialise(seed); }
   std::string bits() {
@@ -104,6 +106,7 @@ TEST_CASE("counts that cannot be are refused, and nothing is loaded", "[checkpoi
   CHECK(refusal_of("plot.count", std::int64_t{512}) == "plot.count is 512, expected 0 to 511");
   CHECK(has(refusal_of("plot.stride", std::int64_t{0}), "plot.stride is 0, expected 1 to "));
   CHECK(has(refusal_of("plateau.reductions", std::int64_t{-1}), "plateau.reductions is -1, expected 0 to "));
+  CHECK(has(refusal_of("early_stopping.bad_measures", std::int64_t{-1}), "bad_measures is -1, expected 0 to "));
   CHECK(has(refusal_of("position.batch", std::int64_t{-3}), "position.batch is -3, expected 0 to "));
 }
 

@@ -20,6 +20,13 @@
 #define TENON_INLINE inline
 #endif
 
+/// Marks what a result refers to, so that clang warns where that is gone; empty elsewhere.
+#if defined(__clang__)
+#define TENON_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define TENON_LIFETIMEBOUND
+#endif
+
 /// Unrolls the loop that follows `count` times, so that arrays it walks over are registers; nvcc does not know how.
 #if defined(__GNUC__) && !defined(__CUDACC__)
 #define TENON_PRAGMA(text) _Pragma(#text)

@@ -92,10 +92,12 @@ struct shape {
 
   constexpr shape() = default;
   TENON_INLINE constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
+  /// From all extents, or from the dynamic ones alone: `shape<dyn, 1, 28, 28>(rows)`.
   template <std::convertible_to<index>... Values>
-    requires(sizeof...(Values) == sizeof...(Extents) && sizeof...(Values) > 0)
+    requires((sizeof...(Values) == rank || sizeof...(Values) == dynamic_rank) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
-    assign({{static_cast<index>(extents)...}});
+    if constexpr (sizeof...(Values) == rank) assign({{static_cast<index>(extents)...}});
+    else assign(completed({{static_cast<index>(extents)...}}));
   }
   /// From a shape of the same rank that knows more or fewer extents.
   template <index... Others>
@@ -135,6 +137,11 @@ struct shape {
     for (int before = 0; before < axis; ++before) position += extents[before] == dyn ? 1 : 0;
     return position;
   }
+  static constexpr array<index, rank> completed(const array<index, dynamic_rank>& dynamic) {
+    array<index, rank> all{{Extents...}};
+    for (int axis = 0, next = 0; axis < rank; ++axis) all[axis] = all[axis] == dyn ? dynamic[next++] : all[axis];
+    return all;
+  }
   TENON_INLINE constexpr void assign(const array<index, rank>& extents) {
     bool fits = true;
     for (int axis = 0; axis < rank; ++axis) {
@@ -167,6 +174,21 @@ inline constexpr bool is_shape<shape<Extents...>> = true;
 /// The shape of `Rank` axes, all known at run time.
 template <int Rank>
 using rank = typename detail::dynamic_shape<std::make_integer_sequence<int, Rank>>::type;
+
+/// An extent within braces, of any type of integers: `zeros<float>({rows, 4})`.
+struct listed_extent {
+  index value;
+  template <std::convertible_to<index> Extent>
+  constexpr listed_extent(Extent extent) : value(static_cast<index>(extent)) {}
+};
+
+/// The shape that braces list.
+template <int Rank>
+constexpr rank<Rank> listed_shape(const listed_extent (&extents)[Rank]) {
+  array<index, Rank> values{};
+  for (int axis = 0; axis < Rank; ++axis) values[axis] = extents[axis].value;
+  return rank<Rank>(values);
+}
 
 /// Any `shape<...>`.
 template <class Shape>

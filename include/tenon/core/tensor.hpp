@@ -33,15 +33,12 @@ class tensor {
 
   tensor() : tensor(Shape{}) {}
   explicit tensor(const Shape& shape) : shape_(shape), storage_(shape.count()) {}
-  /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5.
-  template <std::convertible_to<index> Extent>
-    requires(rank == 1)
-  explicit tensor(const Extent (&extents)[1]) : tensor(Shape(extents[0])) {}
-  /// Any other number of extents does not compile.
+  /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5, and dynamic
+  /// extents alone. Any other number of extents does not compile.
   template <std::convertible_to<index> Extent, int Count>
-    requires(Count != rank)
-  explicit tensor(const Extent (&)[Count]) : tensor() {
-    static_assert(Count == rank,
+    requires(rank == 1 || Count != rank)
+  explicit tensor(const Extent (&extents)[Count]) : tensor(shape_from(extents)) {
+    static_assert(Count == rank || Count == Shape::dynamic_rank || must_hold<Shape>,
                   "tenon: a tensor takes one extent for each axis; its values stand in braces alone, x = {{1, 2}}");
   }
   /// `tensor<float, rank<1>> v = {1, 2, 3}`; a single number is an extent, and `v = {5}` does not compile.
@@ -61,12 +58,30 @@ class tensor {
   }
   /// throws    shape_error when the number of values is not the number of elements
   tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
-    if (static_cast<index>(values.size()) != size()) {
-      throw shape_error(compose_text("tensor: values: ", values.size(), " given, expected ", size(), " (extents ",
-                                     shape.to_array(), ")"));
-    }
-    Space::copy_from_host(data(), values.begin(), storage_.bytes());
+    take_values(values.begin(), static_cast<index>(values.size()));
   }
+  /// Lists of any other depth do not compile.
+  template <dtype... Numbers>
+    requires(rank > 1 && sizeof...(Numbers) > 1 && sizeof...(Numbers) != rank &&
+             sizeof...(Numbers) != Shape::dynamic_rank)
+  tensor(Numbers...) : tensor() {
+    static_assert(must_hold<Shape>, "tenon: values stand in a list for each axis: of two, x = {{1, 2}, {3, 4}}");
+  }
+  template <int = 0>
+  tensor(const detail::nested_values<T, rank + 1>&)
+    requires(rank > 0)
+      : tensor() {
+    static_assert(must_hold<Shape>, "tenon: values stand in a list for each axis: of one, x = {1, 2, 3, 4}");
+  }
+  /// A vector's values, or those of a span or an array: `tensor<float, rank<2>> x({2, 3}, values)`, `tensor x(values)`.
+  /// Those of other types are converted.
+  template <contiguous_values Values>
+  tensor(const Shape& shape, const Values& values) : tensor(shape) {
+    take_values(values.data(), static_cast<index>(values.size()));
+  }
+  template <contiguous_values Values>
+    requires(rank == 1)
+  explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
   tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
@@ -119,28 +134,41 @@ class tensor {
   const Shape& shape() const { return shape_; }
   index extent(int axis) const { return shape_.extent(axis); }
   index size() const { return shape_.count(); }
-  T* data() { return await_copies(), storage_.data(); }
-  const T* data() const { return await_copies(), storage_.data(); }
+  T* data() TENON_LIFETIMEBOUND { return await_copies(), storage_.data(); }
+  const T* data() const TENON_LIFETIMEBOUND { return await_copies(), storage_.data(); }
   /// True for a tensor of dynamic extents that takes those of the first expression.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
 
-  TENON_INLINE tenon::view<const T, Shape, space> view() const { return {data(), shape_}; }
-  TENON_INLINE tenon::view<T, Shape, space> view() { return {data(), shape_}; }
-  TENON_INLINE tenon::view<T, Shape, space> write_view() { return {data(), shape_}; }
+  TENON_INLINE tenon::view<const T, Shape, space> view() const TENON_LIFETIMEBOUND { return {data(), shape_}; }
+  TENON_INLINE tenon::view<T, Shape, space> view() TENON_LIFETIMEBOUND { return {data(), shape_}; }
+  TENON_INLINE tenon::view<T, Shape, space> write_view() TENON_LIFETIMEBOUND { return {data(), shape_}; }
 
   template <std::convertible_to<index>... Indices>
-  T& operator()(Indices... indices) {
+  T& operator()(Indices... indices) TENON_LIFETIMEBOUND {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return write_view()(indices...);
   }
   template <std::convertible_to<index>... Indices>
-  const T& operator()(Indices... indices) const {
+  const T& operator()(Indices... indices) const TENON_LIFETIMEBOUND {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
+  /// As of a view; of a temporary, an expression that keeps it.
+  template <class Position>
+      decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
+    return write_view()[position];
+  }
+  template <class Position>
+  decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
+    return view()[position];
+  }
+  template <class Position>
+  auto operator[](const Position& position) && {
+    return detail::subscript(std::move(*this), position);
+  }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
-  const T& at(Indices... indices) const {
+  const T& at(Indices... indices) const TENON_LIFETIMEBOUND {
     return view().at(indices...);
   }
 
@@ -177,6 +205,27 @@ class tensor {
   }
 
  private:
+  template <class Extent, int Count>
+  static Shape shape_from(const Extent (&extents)[Count]) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      if constexpr (std::is_constructible_v<Shape, decltype(extents[I])...>) return Shape(extents[I]...);
+      else return Shape{};
+    }(std::make_integer_sequence<int, Count>{});
+  }
+  template <class U>
+  void take_values(const U* values, index count) {
+    if (count != size()) {
+      throw shape_error(
+          compose_text("tensor: values: ", count, " given, expected ", size(), " (extents ", shape_.to_array(), ")"));
+    }
+    if constexpr (std::is_same_v<U, T>) {
+      if (count != 0) Space::copy_from_host(data(), values, storage_.bytes());
+    } else {
+      storage<T, host> converted(count);
+      for (index i = 0; i < count; ++i) converted.data()[i] = converted_to<T>(values[i]);
+      take_values(converted.data(), count);
+    }
+  }
   void check_extents(const Shape& shape, const char* operation) const {
     if (!(shape == shape_) && !is_empty()) {
       throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ", shape_.to_array(),
@@ -191,5 +240,8 @@ class tensor {
   Shape shape_{};
   storage<T, Space> storage_;
 };
+
+template <contiguous_values Values>
+tensor(const Values& values) -> tensor<std::remove_cvref_t<decltype(*values.data())>, rank<1>>;
 
 }  // namespace tenon

@@ -17,6 +17,38 @@
 
 namespace tenon {
 
+namespace detail {
+/// What `whole[position]` is, by expr/views/select.hpp and slice.hpp.
+template <class Whole, class Position>
+auto subscript(Whole&& whole, const Position& position) {
+  if constexpr (!std::convertible_to<Position, index>) return slice(std::forward<Whole>(whole), position);
+  else return select(std::forward<Whole>(whole), axis<0>, static_cast<index>(position));
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_position(int axis, index position, extents_view extents) {
+  throw index_error(compose_text("select: axis ", axis, ": position ", position, ", expected within the extent ",
+                                 extents[axis], " (operand ", extents, ")"));
+}
+template <int Rank>
+TENON_INLINE index checked_position(int axis, index position, const array<index, Rank>& extents) {
+  if (position < -extents[axis] || position >= extents[axis]) refuse_position(axis, position, {extents.begin(), Rank});
+  return position < 0 ? position + extents[axis] : position;
+}
+
+template <index First, index... Rest>
+TENON_INLINE shape<Rest...> behind_first_axis(const shape<First, Rest...>& extents) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return shape<Rest...>(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
+  }(std::make_integer_sequence<int, shape<Rest...>::rank>{});
+}
+}  // namespace detail
+
+/// Values side by side that are no tensor: those of a vector, a span or an array.
+template <class Values>
+concept contiguous_values = requires(Values& values) {
+  requires dtype<std::remove_cvref_t<decltype(*values.data())>> && std::is_integral_v<decltype(values.size())>;
+} && !requires(Values& values) { values.extent(0); };
+
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
 /// Element access is checked when TENON_CHECKED is 1, and always by `at`; then views of freed storage are found too.
 template <class T, shape_type Shape, memory_space Space = host>
@@ -32,10 +64,20 @@ class view {
   view(T* data, const Shape& shape, const array<index, rank>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   view(const view&) = default;
-  /// Reading through what may be written.
-  view(const view<element, Shape, Space>& other)
-    requires(std::is_const_v<T>)
-      : view(other.data(), other.shape(), other.strides()) {}
+  /// Reading through what may be written, and under a shape of the same rank that knows more extents, or fewer.
+  /// throws    shape_error where they differ
+  template <class U, class Other>
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && Other::rank == rank &&
+             !std::is_same_v<view<U, Other, Space>, view>)
+  view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
+  /// Of a tensor.
+  template <class Tensor>
+    requires requires(Tensor& whole) { requires std::is_convertible_v<decltype(whole.view()), view>; }
+  view(Tensor&& whole TENON_LIFETIMEBOUND) : view(whole.view()) {}
+  /// Of a vector's values, a span's or an array's: `view<float, rank<1>> x(values)`, `view x(values)`.
+  template <contiguous_values Values>
+    requires(rank == 1)
+  explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
 
   const view& operator=(const view& other) const { return assign(other); }
   template <class Expression>
@@ -63,6 +105,26 @@ class view {
     check_alive("view", "elements", block_of(*this));
 #endif
     return data_[offset(position)];
+  }
+  /// The part at a position of the first axis, a view; of one axis, the element. `x[range(1, 3)]` are several of them.
+  /// Negative positions count from the back.
+  /// throws    index_error where a view begins outside the axis
+  template <class Position>
+  TENON_INLINE decltype(auto) operator[](const Position& position) const {
+    static_assert(rank > 0 || must_hold<Shape>, "tenon: what has no axes has no parts, x[i]; its element is x()");
+    if constexpr (!std::convertible_to<Position, index>) {
+      return detail::subscript(*this, position);
+    } else if constexpr (rank == 1) {
+      const auto place = static_cast<index>(position);
+      return (*this)(place < 0 ? place + extent(0) : place);
+    } else {
+      const index place = detail::checked_position(0, static_cast<index>(position), shape_.to_array());
+      const auto rest = detail::behind_first_axis(shape_);
+      array<index, rank - 1> strides{};
+      for (int axis = 1; axis < rank; ++axis) strides[axis - 1] = strides_[axis];
+      T* const first = data_ == nullptr ? data_ : data_ + place * strides_[0];  // null where there are no elements
+      return view<T, std::remove_const_t<decltype(rest)>, Space>(first, rest, strides);
+    }
   }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
@@ -106,5 +168,8 @@ class view {
   Shape shape_;
   array<index, rank> strides_;
 };
+
+template <contiguous_values Values>
+view(Values&& values) -> view<std::remove_pointer_t<decltype(values.data())>, rank<1>>;
 
 }  // namespace tenon

@@ -176,10 +176,14 @@ auto logspace(double first, double last, index count, double base = 10, bool inc
   return generated<logspace_generator<T>, rank<1>>{{scale, base}, rank<1>(count), 0, {{1}}};
 }
 
-/// The position of each element in row-major order.
+/// The position of each element in row-major order. Extents of any generator may stand in braces, `iota<int>({3, 4})`.
 template <dtype T, shape_type Shape>
 auto iota(const Shape& extents) {
   return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, row_major_strides(extents.to_array())};
+}
+template <dtype T, int Rank>
+auto iota(const listed_extent (&extents)[Rank]) {
+  return iota<T>(listed_shape(extents));
 }
 
 /// The position of each element along one axis: a coordinate of a grid.
@@ -191,6 +195,10 @@ auto index_grid(const Shape& extents, axis_list<Axis> axes) {
   for (int place = 0; place < Shape::rank; ++place) stride[place] = named[place] ? 1 : 0;
   return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, stride};
 }
+template <dtype T, int Rank, int Axis>
+auto index_grid(const listed_extent (&extents)[Rank], axis_list<Axis> axes) {
+  return index_grid<T>(listed_shape(extents), axes);
+}
 
 /// Ones where the column is the row plus `diagonal`, zeros elsewhere.
 template <dtype T, shape_type Shape>
@@ -198,6 +206,10 @@ template <dtype T, shape_type Shape>
 auto eye(const Shape& extents, index diagonal = 0) {
   const index begin = clamped(diagonal, -extents.extent(0), extents.extent(1));  // beyond them it has no element
   return generated<origin_generator<T>, Shape>{{}, extents, begin, {{1, -1}}};
+}
+template <dtype T>
+auto eye(const listed_extent (&extents)[2], index diagonal = 0) {
+  return eye<T>(listed_shape(extents), diagonal);
 }
 template <dtype T>
 auto eye(index rows, index columns, index diagonal = 0) {
@@ -213,19 +225,35 @@ template <dtype T, shape_type Shape>
 auto constants(const Shape& extents, T number) {
   return generated<constant_generator<T>, Shape>{{number}, extents, 0, {}};
 }
+template <dtype T, int Rank>
+auto constants(const listed_extent (&extents)[Rank], T number) {
+  return constants<T>(listed_shape(extents), number);
+}
 
 /// A tensor of one number. cost: one kernel
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> full(const Shape& extents, T number) {
   return tensor<T, Shape, Space>(constants<T>(extents, number));
 }
+template <dtype T, memory_space Space = host, int Rank>
+tensor<T, rank<Rank>, Space> full(const listed_extent (&extents)[Rank], T number) {
+  return full<T, Space>(listed_shape(extents), number);
+}
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> zeros(const Shape& extents) {
   return full<T, Space>(extents, T(0));
 }
+template <dtype T, memory_space Space = host, int Rank>
+tensor<T, rank<Rank>, Space> zeros(const listed_extent (&extents)[Rank]) {
+  return zeros<T, Space>(listed_shape(extents));
+}
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> ones(const Shape& extents) {
   return full<T, Space>(extents, T(1));
+}
+template <dtype T, memory_space Space = host, int Rank>
+tensor<T, rank<Rank>, Space> ones(const listed_extent (&extents)[Rank]) {
+  return ones<T, Space>(listed_shape(extents));
 }
 
 /// The element type, the extents and the space of `like` (host for generators). cost: one kernel

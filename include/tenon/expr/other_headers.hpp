@@ -1,10 +1,11 @@
-// tenon/expr/other_headers.hpp: which header brings a function that door 1 does not bring: the compiler says it.
+// tenon/expr/other_headers.hpp: which header brings a function that door 1 does not bring, and how extents are written.
 // Arguments behind an ellipsis fit worse than any others: where the function is declared, it is never one of these.
-// Floor 2: may include base, core.
+// Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/base/error.hpp>
+#include <iosfwd>
+#include <tenon/expr/node.hpp>
 
 namespace tenon {
 
@@ -14,173 +15,105 @@ struct any_text {
   template <int Size>
   consteval any_text(const char (&)[Size]) {}
 };
+
+/// The results of functions that are not there: the compiler reads them at the user's call.
+template <class Function>
+struct result_of_products {
+  static_assert(must_hold<Function>, "tenon: include <tenon/products.hpp>, or these arguments do not fit");
+};
+template <class Function>
+struct result_of_algorithms {
+  static_assert(must_hold<Function>, "tenon: include <tenon/algorithms.hpp>, or these arguments do not fit");
+};
+template <class Function>
+struct result_of_random {
+  static_assert(must_hold<Function>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
+};
+template <class Operand>
+struct result_of_print {
+  static_assert(must_hold<Operand>, "tenon: to print tensors include <tenon/io/print.hpp>");
+};
+template <class Function>
+struct result_of_extents {
+  static_assert(must_hold<Function>, "tenon: extents stand in braces, zeros<float>({3, 4})");
+};
 }  // namespace detail
 
 template <class... Types>
-auto matmul(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: matmul: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct matmul_call> matmul(...);
 template <class... Types>
-auto gemm(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: gemm: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct gemm_call> gemm(...);
 template <class... Types>
-auto dot(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: dot: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct dot_call> dot(...);
 template <class... Types>
-auto outer(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: outer: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct outer_call> outer(...);
 template <class... Types>
-auto tensordot(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: tensordot: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct tensordot_call> tensordot(...);
 template <int, class... Types>
-auto tensordot(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: tensordot: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct tensordot_call> tensordot(...);
 template <detail::any_text, class... Types>
-auto einsum(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: einsum: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct einsum_call> einsum(...);
 template <class... Types>
-auto convolve(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: convolve: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct convolve_call> convolve(...);
 template <class... Types>
-auto convolve_transpose(...) {
-  static_assert(
-      must_hold<Types...>,
-      "tenon: convolve_transpose: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct convolve_transpose_call> convolve_transpose(...);
 template <class... Types>
-auto scaled_dot_product_attention(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: scaled_dot_product_attention: include <tenon/products.hpp>; where it is included, the "
-                "arguments do not fit");
-}
+detail::result_of_products<struct scaled_dot_product_attention_call> scaled_dot_product_attention(...);
 template <class... Types>
-auto rotary_embedding(...) {
-  static_assert(
-      must_hold<Types...>,
-      "tenon: rotary_embedding: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct rotary_embedding_call> rotary_embedding(...);
 template <class... Types>
-auto interpolate(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: interpolate: include <tenon/products.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_products<struct interpolate_call> interpolate(...);
 
 template <class... Types>
-auto sort(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: sort: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct sort_call> sort(...);
 template <class... Types>
-auto argsort(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: argsort: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct argsort_call> argsort(...);
 template <class... Types>
-auto topk(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: topk: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct topk_call> topk(...);
 template <class... Types>
-auto searchsorted(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: searchsorted: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct searchsorted_call> searchsorted(...);
 template <class... Types>
-auto unique(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: unique: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct unique_call> unique(...);
 template <class... Types>
-auto histogram(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: histogram: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct histogram_call> histogram(...);
 template <class... Types>
-auto bincount(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: bincount: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct bincount_call> bincount(...);
 template <class... Types>
-auto compress(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: compress: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct compress_call> compress(...);
 template <class... Types>
-auto masked_select(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: masked_select: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct masked_select_call> masked_select(...);
 template <class... Types>
-auto nonzero(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: nonzero: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct nonzero_call> nonzero(...);
 template <class... Types>
-auto scatter(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: scatter: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct scatter_call> scatter(...);
 template <class... Types>
-auto scatter_add(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: scatter_add: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct scatter_add_call> scatter_add(...);
 template <class... Types>
-auto scatter_nd(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: scatter_nd: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct scatter_nd_call> scatter_nd(...);
 template <class... Types>
-auto index_add(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: index_add: include <tenon/algorithms.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_algorithms<struct index_add_call> index_add(...);
 
 template <class... Types>
-auto uniform(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: uniform: include <tenon/expr/random.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_random<struct uniform_call> uniform(...);
 template <class... Types>
-auto normal(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: normal: include <tenon/expr/random.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_random<struct normal_call> normal(...);
 template <class... Types>
-auto truncated_normal(...) {
-  static_assert(
-      must_hold<Types...>,
-      "tenon: truncated_normal: include <tenon/expr/random.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_random<struct truncated_normal_call> truncated_normal(...);
 template <class... Types>
-auto bernoulli(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: bernoulli: include <tenon/expr/random.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_random<struct bernoulli_call> bernoulli(...);
 template <class... Types>
-auto randint(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: randint: include <tenon/expr/random.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_random<struct randint_call> randint(...);
 template <class... Types>
-auto permutation(...) {
-  static_assert(must_hold<Types...>,
-                "tenon: permutation: include <tenon/expr/random.hpp>; where it is included, the arguments do not fit");
-}
+detail::result_of_random<struct permutation_call> permutation(...);
+
+template <class... Types>
+detail::result_of_extents<struct zeros_call> zeros(...);
+template <class... Types>
+detail::result_of_extents<struct ones_call> ones(...);
+
+/// Behind any for std::ostream, which is nearer to every stream.
+template <tensor_operand Operand>
+  requires(Operand::shape_type::rank > 0)
+detail::result_of_print<Operand> operator<<(std::ios_base&, const Operand&);
 
 }  // namespace tenon

@@ -177,6 +177,10 @@ template <dtype T, shape_type Shape>
 auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
+template <dtype T, int Rank>
+auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
+  return uniform<T>(listed_shape(extents), seed, low, high);
+}
 
 /// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
 /// accuracy  float, also for double; they reach 6.6 deviations
@@ -185,6 +189,10 @@ template <dtype T, shape_type Shape>
 auto normal(const Shape& extents, std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
   return generated<normal_generator<T>, Shape>{
       {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
+}
+template <dtype T, int Rank>
+auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
+  return normal<T>(listed_shape(extents), seed, centre, deviation);
 }
 
 /// Normal numbers of which those outside [low, high] are drawn again, a pure function of `seed` and position; the same
@@ -206,6 +214,11 @@ auto truncated_normal(const Shape& extents, std::uint64_t seed, const truncated_
   return generated<truncated_normal_generator<T>, Shape>{
       {seed, options}, extents, 0, row_major_strides(extents.to_array())};
 }
+template <dtype T, int Rank>
+auto truncated_normal(const listed_extent (&extents)[Rank], std::uint64_t seed,
+                      const truncated_normal_options& options = {}) {
+  return truncated_normal<T>(listed_shape(extents), seed, options);
+}
 
 /// Ones with the given probability, zeros otherwise; a pure function of `seed` and position.
 /// accuracy  the probability is rounded to a multiple of 2^-32
@@ -220,6 +233,10 @@ auto bernoulli(const Shape& extents, std::uint64_t seed, double probability) {
                                                   0,
                                                   row_major_strides(extents.to_array())};
 }
+template <dtype T, int Rank>
+auto bernoulli(const listed_extent (&extents)[Rank], std::uint64_t seed, double probability) {
+  return bernoulli<T>(listed_shape(extents), seed, probability);
+}
 
 /// Integers uniform in [low, high), a pure function of `seed` and position.
 /// accuracy  no probability is off by more than one part in 2^64 / (high - low)
@@ -231,6 +248,10 @@ auto randint(const Shape& extents, std::uint64_t seed, index low, index high) {
     throw error(compose_text("randint: range [", low, ", ", high, "), expected 1 to 4294967296 numbers"));
   }
   return generated<integer_generator<T>, Shape>{{seed, low, range}, extents, 0, row_major_strides(extents.to_array())};
+}
+template <dtype T, int Rank>
+auto randint(const listed_extent (&extents)[Rank], std::uint64_t seed, index low, index high) {
+  return randint<T>(listed_shape(extents), seed, low, high);
 }
 
 /// The numbers 0 to count - 1 in an order that `seed` chooses; each is computed by itself, nothing is stored.

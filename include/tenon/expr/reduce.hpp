@@ -229,6 +229,13 @@ struct reduction_function {
       return make_reduction<Monoid>(axes, as_node(std::forward<Operand>(operand)));
     }
   }
+  template <tensor_operand Operand, class Axes>
+    requires(!axes_of_reduction<Axes>)
+  auto operator()(Operand&&, const Axes&) const {
+    static_assert(
+        must_hold<Axes>,
+        "tenon: axes are part of the type, sum(x, axis<0>), or, where only the run knows them, sum(x, axes{0})");
+  }
 };
 
 inline constexpr reduction_function<sum_monoid> sum;

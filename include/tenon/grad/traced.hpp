@@ -279,6 +279,15 @@ class traced : public traced_leaf<T, Shape, Space> {
     step.before.emplace(*this);
     return traced_leaf<T, New, Space>{{this->data(), extents}, {link}};
   }
+  template <int Rank>
+  traced<T, rank<Rank>, Space> reshape(const listed_extent (&extents)[Rank]) const {
+    return reshape(detail::inferred_shape(extents, size()));
+  }
+  /// The part at a position of the first axis, or at a range of them: an expression.
+  template <class Position>
+  auto operator[](const Position& position) const {
+    return detail::subscript(static_cast<const leaf_type&>(*this), position);
+  }
   /// The same value, which gradients do not flow through: what a recurrence carries from one step to the next.
   traced detached() const {
     const no_grad apart;

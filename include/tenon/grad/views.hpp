@@ -18,8 +18,8 @@ namespace detail {
 /// The axis of a result that moves along `axis` of the operand, the `which`-th of them; -1 where there is none.
 template <int... Targets>
 TENON_HOST_DEVICE constexpr int axis_moving_along(moved_axes<Targets...>, int axis, int which = 0) {
-  const array<int, static_cast<int>(sizeof...(Targets))> targets{{Targets...}};
-  for (int j = 0; j < targets.size(); ++j) {
+  constexpr int targets[] = {Targets..., -1};  // one more, so that rank 0 has a first
+  for (int j = 0; j < static_cast<int>(sizeof...(Targets)); ++j) {
     if (targets[j] == axis && which-- == 0) return j;
   }
   return -1;
@@ -28,7 +28,7 @@ TENON_HOST_DEVICE constexpr int axis_moving_along(moved_axes<Targets...>, int ax
 /// Whether axis `j` of a result is not given by a position of the operand: it repeats, or is not the first on its axis.
 template <int... Targets>
 TENON_HOST_DEVICE constexpr bool is_free_axis(moved_axes<Targets...> axes, int j) {
-  const array<int, static_cast<int>(sizeof...(Targets))> targets{{Targets...}};
+  constexpr int targets[] = {Targets..., -1};
   return targets[j] < 0 || axis_moving_along(axes, targets[j]) != j;
 }
 

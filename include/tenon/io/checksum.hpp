@@ -36,9 +36,20 @@ std::uint32_t cyclic_checksum(std::span<const std::uint8_t> bytes) {
 
 }  // namespace detail
 
-/// The checksum of ZIP archives.
+/// The checksum of ZIP archives and PNG files.
 /// source    ISO 3309
 inline std::uint32_t crc32(std::span<const std::uint8_t> bytes) { return detail::cyclic_checksum<0xEDB88320u>(bytes); }
+
+/// The checksum of zlib's streams: two sums, the second one of the first's values.
+/// source    RFC 1950
+inline std::uint32_t adler32(std::span<const std::uint8_t> bytes) {
+  std::uint32_t first = 1, second = 0;
+  for (const std::uint8_t byte : bytes) {
+    first = (first + byte) % 65521;
+    second = (second + first) % 65521;
+  }
+  return second << 16 | first;
+}
 
 /// The checksum of event logs, by Castagnoli's polynomial.
 /// source    RFC 3720, appendix B.4; Castagnoli and others 1993

@@ -71,3 +71,8 @@ TEST_CASE("expand names the axis that does not repeat", "[broadcast]") {
   CHECK(text_of<tenon::shape_error>([&] { tenon::expand(x, {1, 1}); }) ==
         "expand: axis 0: extent 1, expected 2 or -1 (operand [2, 1])");
 }
+
+TEST_CASE("the extents of a broadcast stand in braces", "[broadcast]") {
+  const auto row = tenon_test::counting<float>(tenon::rank<1>(3));
+  CHECK(tenon_test::numbers_of(tenon::broadcast_to(row, {2, 3}) * 1) == std::vector<double>{0, 1, 2, 0, 1, 2});
+}

@@ -144,3 +144,27 @@ TEMPLATE_LIST_TEST_CASE("squeeze removes axes of extent 1", "[reshape]", tenon_t
   CHECK(text_of<tenon::shape_error>([&] { tenon::squeeze(dynamic, axis<0>); }) ==
         "squeeze: axis 0: extent 2, expected 1 (operand [2, 1])");
 }
+
+TEMPLATE_LIST_TEST_CASE("extents stand in braces, one of them to be found", "[reshape]", tenon_test::spaces) {
+  auto x = tenon_test::counting<float, TestType>(rank<2>(4, 3));
+  const auto flat = tenon::reshape(x, {2, -1});
+  STATIC_REQUIRE(std::is_same_v<std::remove_const_t<decltype(flat)>, tenon::view<float, rank<2>, TestType>>);
+  CHECK(flat.shape() == rank<2>(2, 6));
+  CHECK(tenon::reshape(x + 1, {-1}).shape() == rank<1>(12));
+  CHECK(tenon::reshape(x, {12, 1}).shape() == rank<2>(12, 1));
+  CHECK(tenon::reshape(tenon::evaluated_tensor(x * 2), {6, -1}).shape() == rank<2>(6, 2));
+}
+
+TEST_CASE("extents in braces that do not fit", "[reshape]") {
+  const auto x = tenon_test::counting<float>(rank<2>(4, 3));
+  const auto none = tenon_test::counting<float>(rank<2>(0, 3));
+  using tenon_test::text_of;
+  CHECK(text_of<tenon::shape_error>([&] { tenon::reshape(x, {5, -1}); }) ==
+        "reshape: extents [5, -1] of 12 elements, expected at most one -1, and a multiple of the other extents");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::reshape(x, {-1, -1}); }) != "");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::reshape(x, {-6, -1}); }) != "");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::reshape(none, {0, -1}); }) != "");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::reshape(x, {tenon::index{1} << 40, 1 << 30, -1}); }) != "");
+  CHECK(text_of<tenon::shape_error>([&] { tenon::reshape(x, {5, 2}); }) ==
+        "reshape: extents [5, 2] hold 10 elements, expected 12 (operand [4, 3])");
+}

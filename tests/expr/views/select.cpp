@@ -3,7 +3,7 @@
 #include <tenon/expr/views/select.hpp>
 
 #include <tenon/expressions.hpp>
-#include <tenon/grad/gradient.hpp>
+#include <tenon/grad/traced.hpp>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -35,6 +35,50 @@ TEST_CASE("what is selected of a tensor can be assigned to", "[select]") {
   tenon::select(x, axis<1>, -1) = 5.0f;
   tenon::select(x, axis<0>, 0) = tenon::arange<float>(3) + 1;
   CHECK(numbers_of(x) == std::vector<double>{1, 2, 3, 0, 0, 5});
+}
+
+TEST_CASE("brackets select along the first axis", "[select]") {
+  tenon::tensor<float, rank<2>> x(tenon::zeros<float>(rank<2>(3, 2)));
+  x[1][-1] = 3.0f;
+  x[std::size_t{0}] = tenon::arange<float>(2) + 1;
+  x[-1] = x[0];
+  x[2] += x[1];
+  CHECK(numbers_of(x) == std::vector<double>{1, 2, 0, 3, 1, 5});
+  const auto& fixed = x;
+  STATIC_REQUIRE(std::is_same_v<decltype(fixed[1]), tenon::view<const float, rank<1>>>);
+  STATIC_REQUIRE(std::is_same_v<decltype(fixed[1][0]), const float&>);
+  CHECK(fixed[2][1] == 5.0f);
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { x[3]; }) ==
+        "select: axis 0: position 3, expected within the extent 3 (operand [3, 2])");
+  const tenon::tensor<float, rank<2>> none(rank<2>(0, 2));
+  CHECK_THROWS_AS(none[0], tenon::index_error);
+}
+
+TEST_CASE("brackets slice the first axis", "[select]") {
+  tenon::tensor<float, rank<2>> x(tenon::zeros<float>(rank<2>(4, 2)));
+  x[tenon::range(1, 3)] = 7.0f;
+  x[tenon::range(0, 4, 3)][1] = 2.0f;
+  CHECK(numbers_of(x) == std::vector<double>{0, 0, 7, 7, 7, 7, 2, 2});
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { x[tenon::range(5, 6)]; }) ==
+        "slice: axis 0: begin 5, expected within the extent 4");
+}
+
+TEMPLATE_LIST_TEST_CASE("parts of temporaries keep them", "[select]", tenon_test::spaces) {
+  const auto made = [] { return tenon::evaluated_tensor<TestType>(tenon::iota<float>(rank<2>(2, 3))); };
+  const auto row = made()[1];
+  const auto rows = made()[tenon::range(1, 2)];
+  CHECK(numbers_of<TestType>(row * 1) == std::vector<double>{3, 4, 5});
+  CHECK(rows.shape() == rank<2>(1, 3));
+  CHECK(static_cast<float>(tenon::evaluated_tensor<TestType>(tenon::arange<float>(4))[2]) == 2.0f);
+}
+
+TEST_CASE("parts of traced values", "[select]") {
+  const auto x = tenon_test::drawn(rank<2>(3, 2), 1);
+  const auto v = tenon::variable(x);
+  const tenon::traced square = v * v;
+  tenon::backward(tenon::sum(square[-1]) + square[0][1] + tenon::sum(square[tenon::range(1, 2)]));
+  CHECK(numbers_of(v.gradient()) ==
+        std::vector<double>{0, 2 * x(0, 1), 2 * x(1, 0), 2 * x(1, 1), 2 * x(2, 0), 2 * x(2, 1)});
 }
 
 TEST_CASE("gradients go to the place", "[select]") {

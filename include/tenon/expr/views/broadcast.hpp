@@ -27,6 +27,10 @@ auto broadcast_to(Operand&& operand, const Shape& target) {
   const auto map = broadcast_map(identity_map<Shape::rank>(), operand.shape().to_array());
   return make_index_map<repeated_axes>(std::forward<Operand>(operand), target, map);
 }
+template <tensor_operand Operand, int Rank>
+auto broadcast_to(Operand&& operand, const listed_extent (&target)[Rank]) {
+  return broadcast_to(std::forward<Operand>(operand), listed_shape(target));
+}
 
 namespace detail {
 

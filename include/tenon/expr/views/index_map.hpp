@@ -37,6 +37,16 @@ struct index_map {
   map_type map;
 
   const shape_type& shape() const { return extents; }
+  /// A number, where no axes are left. cost: a kernel, and a wait for it
+  operator element() const
+    requires(Shape::rank == 0)
+  {
+    return assigner<element, index_map>::value(*this);
+  }
+  template <class Position>
+  auto operator[](const Position& position) const {
+    return detail::subscript(*this, position);
+  }
   /// This node on other operands of the same extents.
   template <class Other>
   auto with_operands(const tuple<Other>& others) const {

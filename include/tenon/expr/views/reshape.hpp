@@ -24,6 +24,31 @@ void check_reshape(const Shape& extents, index elements, const array<index, Rank
   refuse_reshape({all.begin(), Shape::rank}, count, elements, {operand.begin(), Rank});
 }
 
+/// Replaces an extent of -1 by what the others leave of `elements`.
+[[gnu::noinline]] inline void infer_extent(index* extents, int rank, index elements) {
+  index known = 1;
+  int inferred = -1;
+  bool fits = true;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (extents[axis] == -1) fits = fits && inferred < 0, inferred = axis;
+    else fits = multiply(known, extents[axis]) && fits;
+  }
+  if (inferred < 0) return;
+  if (!fits || known <= 0 || elements % known != 0) {
+    throw shape_error(compose_text("reshape: extents ", extents_view{extents, rank}, " of ", elements,
+                                   " elements, expected at most one -1, and a multiple of the other extents"));
+  }
+  extents[inferred] = elements / known;
+}
+/// The shape that braces list for so many elements.
+template <int Rank>
+rank<Rank> inferred_shape(const listed_extent (&extents)[Rank], index elements) {
+  array<index, Rank> values{};
+  for (int axis = 0; axis < Rank; ++axis) values[axis] = extents[axis].value;
+  infer_extent(values.begin(), Rank, elements);
+  return rank<Rank>(values);
+}
+
 }  // namespace detail
 
 /// A contiguous view under other extents.
@@ -39,11 +64,12 @@ view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& exten
 }
 
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<T, New, statement_space<Space>> reshape(tensor<T, Old, Space>& operand, const New& extents) {
+view<T, New, statement_space<Space>> reshape(tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND, const New& extents) {
   return reshape(operand.view(), extents);
 }
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<const T, New, statement_space<Space>> reshape(const tensor<T, Old, Space>& operand, const New& extents) {
+view<const T, New, statement_space<Space>> reshape(const tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND,
+                                                   const New& extents) {
   return reshape(operand.view(), extents);
 }
 
@@ -77,6 +103,13 @@ auto reshape(Operand&& operand, const New& extents) {
   detail::check_reshape(extents, operand.shape().count(), old);
   return make_remap(renumber_map<New::rank, old.size()>{row_major_strides(extents.to_array()), old}, extents,
                     as_node(std::forward<Operand>(operand)));
+}
+
+/// The same with extents in braces, `reshape(x, {3, -1})`: a -1 stands for what the others leave.
+/// throws    shape_error where that is no whole number
+template <tensor_operand Operand, int Rank>
+auto reshape(Operand&& operand, const listed_extent (&extents)[Rank]) {
+  return reshape(std::forward<Operand>(operand), detail::inferred_shape(extents, operand.shape().count()));
 }
 
 namespace detail {

@@ -19,13 +19,8 @@ auto select(Operand&& operand, axis_list<Axis>, index position) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int chosen = normalise_axis(Axis, rank);
   const auto extents = operand.shape();
-  const index extent = extents.extent(chosen);
-  if (position < -extent || position >= extent) {
-    throw index_error(compose_text("select: axis ", chosen, ": position ", position, ", expected within the extent ",
-                                   extent, " (operand ", extents.to_array(), ")"));
-  }
   auto map = identity_map<rank>();
-  map.start[chosen] = position < 0 ? position + extent : position;
+  map.start[chosen] = detail::checked_position(chosen, position, extents.to_array());
   return squeeze(
       make_index_map<same_moved_axes<rank>>(std::forward<Operand>(operand), with_extent<chosen, 1>(extents, 1), map),
       axis<chosen>);
