@@ -179,7 +179,7 @@ struct looped : nn::module<looped> {
     for (int turn = 0; turn < turns; ++turn) {
       const tenon::traced before = h;
       for (auto& each : shared) h = tenon::tanh(each(h));
-      h = h + before.detached();
+      h += before.detached();
     }
     return tenon::softmax(h * scale + offset, tenon::axis<-1>);
   }
@@ -201,6 +201,7 @@ namespace {
 
 /// Layers that are more than an expression, in one network over sequences [time, batch].
 struct reader : nn::module<reader> {
+  static tenon::index batch_of(const auto& tokens) { return tokens.shape().extent(1); }
   nn::embedding<11, 8> words;
   nn::transformer_encoder_layer<8, 2, 16> encoder;
   nn::multihead_attention<8, 2> attention;
@@ -214,9 +215,9 @@ struct reader : nn::module<reader> {
     const auto [sequence, hidden, state] = recurrent(attended + h);
     tenon::traced last = before;
     for (tenon::index time = 0; time < tokens.shape().extent(0); ++time) {
-      last = cell(tenon::select(sequence, tenon::axis<0>, time), last).hidden;
+      last = cell(sequence[time], last).hidden;
     }
-    const tenon::traced final_step = tenon::select(sequence, tenon::axis<0>, -1);
+    const tenon::traced final_step = sequence.reshape({-1, batch_of(tokens), 12})[-1];
     return std::pair{head(last, final_step), hidden};
   }
 };

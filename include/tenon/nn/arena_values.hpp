@@ -208,6 +208,14 @@ class arena_value {
   auto reshape(const New& extents) const {
     return traced(written()).reshape(extents);
   }
+  template <int Rank>
+  auto reshape(const listed_extent (&extents)[Rank]) const {
+    return traced(written()).reshape(extents);
+  }
+  template <class Position>
+  auto operator[](const Position& position) const {
+    return tenon::detail::subscript(written(), position);
+  }
   auto detached() const { return *this; }
 
  private:
@@ -257,6 +265,14 @@ class traced<T, Shape, Space, nn::arena_keeper> : public nn::arena_leaf<T, Shape
   traced<T, New, Space, nn::arena_keeper> reshape(const New& extents) const {
     detail::check_reshape(extents, size(), this->shape().to_array());
     return nn::arena_leaf<T, New, Space>{{this->elements.data(), extents}, this->owner};
+  }
+  template <int Rank>
+  traced<T, rank<Rank>, Space, nn::arena_keeper> reshape(const listed_extent (&extents)[Rank]) const {
+    return reshape(detail::inferred_shape(extents, size()));
+  }
+  template <class Position>
+  auto operator[](const Position& position) const {
+    return detail::subscript(static_cast<const leaf_type&>(*this), position);
   }
   traced detached() const { return *this; }
 
