@@ -143,7 +143,7 @@ auto gather_gradient(const Operand& operand, const Map& map, const Gradient& gra
   const gathering_map<element, rank, Axes, view_rank> gather{map, gradient.shape().to_array()};
   array<index, rank + free> extents{};
   for (int axis = 0; axis < rank; ++axis) extents[axis] = operand.shape().extent(axis);
-  for (int j = 0, next = rank; j < view_rank; ++j) {
+  for (int j = 0, next = rank; free != 0 && j < view_rank; ++j) {  // g++ would warn of the places that are not there
     if (is_free_axis(Axes{}, j)) extents[next++] = gradient.shape().extent(j);
   }
   if constexpr (free == 0) {
