@@ -29,7 +29,7 @@ struct training {
   matrix<tenon::pinned> next = matrix<tenon::pinned>({60, 200});
   matrix<Space> x = matrix<Space>({60, 200}), wanted = matrix<Space>({60, 10}), weight = matrix<Space>({200, 10}),
                 error = matrix<Space>({60, 10});
-  vector<Space> bias{{10}};
+  vector<Space> bias = vector<Space>({10});
   tenon::tensor<float, tenon::shape<>, Space> norm = tenon::zeros<float, Space>(tenon::shape<>{}), loss = norm;
 
   training() {

@@ -264,6 +264,36 @@ TEST_CASE("a sequential in use needs no fuse", "[arena_values]") {
 
 namespace {
 
+/// Outputs that nothing of the network reads, and functions for the way back, which is not gone here.
+struct two_heads : nn::module<two_heads> {
+  nn::linear<4, 30> first, second;
+  nn::linear<4, 4> body;
+
+  auto forward(const auto& x) {
+    tenon::traced h = tenon::checkpoint([this](const auto& part) { return tenon::tanh(body(part)); }, tenon::traced(x));
+    h = tenon::on_gradient(h, [](const auto& gradient) { gradient = 0; });
+    h = tenon::with_gradient(tenon::round(4 * h), h, [](const auto& seed) { return seed; });
+    return std::tuple{first(h), second(h), h + 1};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("all outputs of a network in use are there at the end", "[arena_values]") {
+  two_heads net;
+  wear_in(net);
+  nn::inference use(net, shape<dyn, 4>(64, 4));
+  const tenon::tensor<float, shape<dyn, 4>> x(tenon::uniform<float>(shape<dyn, 4>(64, 4), 1, -1.0f, 1.0f));
+  const tenon::no_grad testing;
+  const auto [first, second, more] = net(x);
+  const auto [found_first, found_second, found_more] = use.run(x);
+  CHECK(difference(numbers_of(found_first), numbers_of(first), 1e-5) == "");
+  CHECK(difference(numbers_of(found_second), numbers_of(second), 1e-5) == "");
+  CHECK(difference(numbers_of(found_more), numbers_of(more), 1e-5) == "");
+}
+
+namespace {
+
 struct unread : nn::module<unread> {
   nn::linear<4, 4> used, unused;
   auto forward(const auto& x) {

@@ -61,6 +61,13 @@ auto with_gradient(const Operand& value, const traced<T, Shape, Space>& input, c
   return traced(leaf_type{step.value(step.extents), {link}});
 }
 
+/// Of values of a network in use, which have no gradients, the value alone.
+template <tensor_operand Operand, class Input, class Function>
+  requires(!detail::is_kept_by_steps<const Input&>)
+auto with_gradient(const Operand& value, const Input&, const Function&) {
+  return traced(value);
+}
+
 /// The same value; a backward pass calls `function(gradient)`, or `function()`, when it has the gradient, a view
 /// whose elements may be changed, and goes on behind it.
 /// example   h = on_gradient(h, [](const auto& gradient) { std::printf("%g\n", double(max(abs(gradient)))); });
@@ -72,6 +79,12 @@ traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const 
   step.watched.emplace(value);
   if (step.needs_gradient) step.function.emplace(function);
   return traced_leaf<T, Shape, Space>{value.elements, {link}};
+}
+
+template <class Input, class Function>
+  requires(!detail::is_kept_by_steps<const Input&>)
+auto on_gradient(const Input& value, const Function&) {
+  return traced(value);
 }
 
 namespace detail {
@@ -119,6 +132,7 @@ struct checkpoint_step : Result {
 /// throws    error in `backward`, where it reads another one, and on the host where it makes another value
 /// example   h = checkpoint([&](const auto& x) { return block(x); }, h);
 template <class Function, class... Inputs>
+  requires(detail::is_kept_by_steps<const Inputs&...>)
 auto checkpoint(const Function& function, const Inputs&... inputs) {
   const auto made = [&] {
     const no_grad apart;
@@ -137,6 +151,12 @@ auto checkpoint(const Function& function, const Inputs&... inputs) {
   step.needs_gradient = detail::is_tracing;
   if (step.needs_gradient) step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
   return traced(leaf_type{step.value(step.extents), {link}});
+}
+
+template <class Function, class... Inputs>
+  requires(!detail::is_kept_by_steps<const Inputs&...>)
+auto checkpoint(const Function& function, const Inputs&... inputs) {
+  return traced(function(inputs...));
 }
 
 }  // namespace tenon

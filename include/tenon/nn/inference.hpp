@@ -224,20 +224,16 @@ struct given_extents {
   given_extents(const Given& given) : extents(given.shape()) {}
 };
 
-/// What the caller sees of what a pass made.
-template <class Result>
-auto shown(arena_walk& walk, const Result& result) {
+/// What `body` makes of each value that a pass made: of one, or of those in a tuple, a pair or the values of a recurrent
+/// layer.
+template <class Result, class Body>
+auto each_value(const Result& result, const Body& body) {
   if constexpr (is_kept_elsewhere<Result>) {
-    const auto& leaf = as_node(result);
-    walk.keep_to_end(leaf.owner.block);
-    return leaf.elements;
+    return body(result);
   } else if constexpr (requires { std::tuple_size<Result>::value; }) {
-    return std::apply([&](const auto&... each) { return std::tuple(shown(walk, each)...); }, result);
-  } else if constexpr (requires {
-                         Result::count;
-                         result.hidden;
-                       }) {
-    return result.each([&](const auto& each) { return shown(walk, each); });
+    return std::apply([&](const auto&... each) { return std::tuple(each_value(each, body)...); }, result);
+  } else if constexpr (requires { Result::count, result.hidden; }) {
+    return result.each([&](const auto& each) { return each_value(each, body); });
   } else {
     return result;
   }
@@ -314,9 +310,13 @@ class inference {
   }
   auto pass(arena_walk& walk, const Inputs&... inputs) {
     const no_grad in_use;
-    const auto result =
+    const auto made =
         called(arena_leaf<typename Inputs::element, typename Inputs::shape_type, space>{inputs, {&walk, -1}}...);
-    return detail::shown(walk, result);
+    const auto written = detail::each_value(made, [](const auto& value) { return traced(value); });
+    return detail::each_value(written, [&](const auto& value) {
+      walk.keep_to_end(value.owner.block);
+      return value.elements;
+    });
   }
   template <class... Leaves>
   auto called(const Leaves&... leaves) {
