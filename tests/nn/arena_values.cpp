@@ -23,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "support/counted_allocation.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
@@ -137,23 +136,6 @@ TEST_CASE("a module in use has parameters of its own", "[arena_values]") {
   auto moved = std::move(use);
   CHECK(numbers_of(moved.run(x)) == before);
 }
-
-#if !defined(__CUDACC__)
-TEST_CASE("a run of a module on the host allocates nothing either", "[arena_values]") {
-  using input = shape<dyn, 3, 8, 10>;
-  images_classifier<> net;
-  wear_in(net);
-  nn::inference use(net, input(5, 3, 8, 10));
-  const tenon::tensor<float, input> x(tenon::uniform<float>(input(5, 3, 8, 10), 1));
-  const tenon::tensor<float, input> fewer(tenon::uniform<float>(input(4, 3, 8, 10), 1));
-  use.run(x);
-  const std::size_t allocated = tenon_test::blocks_allocated;
-  use.run(x);
-  use.run(fewer);
-  use.run(x);
-  CHECK(tenon_test::blocks_allocated == allocated);
-}
-#endif
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/inference.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/nn/module.hpp>
 #include <tenon/nn/norm.hpp>
 #include <tenon/nn/padding.hpp>
 #include <tenon/nn/pool.hpp>
@@ -246,6 +247,37 @@ TEST_CASE("a run on the host allocates nothing either", "[inference]") {
   CHECK(tenon_test::blocks_allocated == allocated);
   const tenon::tensor<float, rank<1>> more({3});
   CHECK(tenon_test::blocks_allocated == allocated + 1);
+}
+
+namespace {
+
+struct module_in_use : nn::module<module_in_use> {
+  std::vector<nn::linear<6, 6>> layers = std::vector<nn::linear<6, 6>>(3);
+  nn::batch_norm<6> norm;
+  nn::linear<6, 2> head;
+
+  auto forward(const auto& x) {
+    tenon::traced h = x + 1;
+    for (auto& each : layers) h = tenon::relu(norm(each(h))) + h;
+    return head(h);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("nor does one of a module, whatever the batch", "[inference]") {
+  using input = shape<dyn, 6>;
+  module_in_use net;
+  net.initialise(1);
+  nn::inference use(net, input(5, 6));
+  const tenon::tensor<float, input> x(tenon::uniform<float>(input(5, 6), 1));
+  const tenon::tensor<float, input> fewer(tenon::uniform<float>(input(4, 6), 1));
+  use.run(x);
+  const std::size_t allocated = tenon_test::blocks_allocated;
+  use.run(x);
+  use.run(fewer);
+  use.run(x);
+  CHECK(tenon_test::blocks_allocated == allocated);
 }
 #endif
 

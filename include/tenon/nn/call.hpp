@@ -110,12 +110,13 @@ auto input_of(Operand&& operand) {
   }
 }
 
-/// Whether an operand is a value of a network in use, which lies in an arena.
-template <class... Operands>
-inline constexpr bool is_kept_elsewhere = false;
-template <class... Operands>
-  requires(tensor_operand<Operands> || ...)
-inline constexpr bool is_kept_elsewhere<Operands...> = !tenon::detail::is_kept_by_steps<Operands...>;
+template <class Input>
+inline constexpr bool lies_in_arena = false;
+template <tensor_operand Input>
+inline constexpr bool lies_in_arena<Input> = !tenon::detail::is_kept_by_steps<Input>;
+/// Whether one of some inputs, of which not all need be tensors, is a value of a network in use.
+template <class... Inputs>
+inline constexpr bool is_kept_elsewhere = (false || ... || lies_in_arena<Inputs>);
 
 /// A value as it leaves a module: what a call or an expression makes of it.
 template <class Result>
