@@ -224,8 +224,7 @@ struct given_extents {
   given_extents(const Given& given) : extents(given.shape()) {}
 };
 
-/// What `body` makes of each value that a pass made: of one, or of those in a tuple, a pair or the values of a recurrent
-/// layer.
+/// What `body` makes of each value that a pass made: of one, or of those in a tuple, a pair or a layer's states.
 template <class Result, class Body>
 auto each_value(const Result& result, const Body& body) {
   if constexpr (is_kept_elsewhere<Result>) {
