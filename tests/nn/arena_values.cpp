@@ -26,6 +26,7 @@
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
+#include "support/worn_network.hpp"
 
 namespace nn = tenon::nn;
 using tenon::dyn;
@@ -64,21 +65,11 @@ struct images_classifier : nn::module<images_classifier<Space>> {
   }
 };
 
-/// Parameters and statistics that are neither 0 nor 1.
+/// A network with parameters, in use.
 template <class Network>
-void wear_in(Network& net) {
+void set_up(Network& net) {
   net.initialise(3);
-  std::uint64_t seed = 50;
-  net.visit_parameters([&](const std::string&, auto& parameter) {
-    if (std::remove_cvref_t<decltype(parameter.value)>::rank == 1) {
-      parameter.value = tenon::uniform<float>(parameter.value.shape(), ++seed, 0.5f, 1.5f);
-    }
-  });
-  net.visit_buffers([&]<class Buffer>(const std::string&, Buffer& buffer) {
-    if constexpr (tenon::tensor_operand<Buffer>) {
-      buffer = tenon::uniform<float>(buffer.shape(), ++seed, 0.3f, 2.0f);
-    }
-  });
+  tenon_test::wear_in(net);
   net.eval();
 }
 
@@ -101,7 +92,7 @@ TEMPLATE_LIST_TEST_CASE("a module in use is a statement for each product, and al
                         tenon_test::spaces) {
   using input = shape<dyn, 3, 8, 10>;
   images_classifier<> drawn;
-  wear_in(drawn);
+  set_up(drawn);
   auto net = drawn.to<TestType>();
   net.eval();
   nn::inference use(net, input(5, 3, 8, 10));
@@ -127,7 +118,7 @@ TEMPLATE_LIST_TEST_CASE("a module in use is a statement for each product, and al
 TEST_CASE("a module in use has parameters of its own", "[arena_values]") {
   using input = shape<dyn, 3, 8, 10>;
   images_classifier<> net;
-  wear_in(net);
+  set_up(net);
   nn::inference use(net, input(2, 3, 8, 10));
   const tenon::tensor<float, input> x(tenon::uniform<float>(input(2, 3, 8, 10), 1));
   const auto before = numbers_of(use.run(x));
@@ -171,7 +162,7 @@ struct looped : nn::module<looped> {
 
 TEST_CASE("loops and shared layers of a module in use", "[arena_values]") {
   looped net;
-  wear_in(net);
+  set_up(net);
   nn::inference use(net, shape<dyn, 5>(7, 5));
   for (const tenon::index batch : {7, 1, 4}) {
     const tenon::tensor<float, shape<dyn, 5>> x(tenon::uniform<float>(shape<dyn, 5>(batch, 5), 2, -1.0f, 1.0f));
@@ -208,7 +199,7 @@ struct reader : nn::module<reader> {
 
 TEST_CASE("a module in use of several inputs, outputs and kinds of layers", "[arena_values]") {
   reader net;
-  wear_in(net);
+  set_up(net);
   tenon::tensor<int, rank<2>> tokens(tenon::cast<int>(tenon::uniform<float>(rank<2>(6, 3), 4, 0.0f, 11.0f)));
   tenon::tensor<float, rank<2>> before(tenon::uniform<float>(rank<2>(3, 5), 5, -1.0f, 1.0f));
   nn::inference use(net, tokens, before);
@@ -237,7 +228,7 @@ TEST_CASE("a sequential in use needs no fuse", "[arena_values]") {
       nn::residual(nn::conv2d<6, 6, 3, kept_size>{}, nn::batch_norm<6>{}, nn::relu{}, nn::conv2d<6, 6, 3, kept_size>{}),
       nn::relu{}, nn::branches(nn::conv2d<6, 2, 1>{}, nn::sequential(nn::identity{})), nn::flatten{}, nn::dropout{},
       nn::linear<8 * 36, 5>{}, nn::log_softmax<>{});
-  wear_in(net);
+  set_up(net);
   nn::inference use(net, input(3, 3, 6, 6));
   const tenon::tensor<float, input> x(tenon::uniform<float>(input(3, 3, 6, 6), 1, -1.0f, 1.0f));
   CHECK(difference(numbers_of(use.run(x)), numbers_of(called(net, x)), 2e-5) == "");
@@ -263,7 +254,7 @@ struct two_heads : nn::module<two_heads> {
 
 TEST_CASE("all outputs of a network in use are there at the end", "[arena_values]") {
   two_heads net;
-  wear_in(net);
+  set_up(net);
   nn::inference use(net, shape<dyn, 4>(64, 4));
   const tenon::tensor<float, shape<dyn, 4>> x(tenon::uniform<float>(shape<dyn, 4>(64, 4), 1, -1.0f, 1.0f));
   const tenon::no_grad testing;
@@ -294,7 +285,7 @@ struct normed_by_batch : nn::module<normed_by_batch> {
 
 TEST_CASE("what nobody reads is not computed, what is read twice is computed once", "[arena_values]") {
   unread net;
-  wear_in(net);
+  set_up(net);
   nn::inference use(net, shape<dyn, 4>(3, 4));
   const tenon::tensor<float, shape<dyn, 4>> x(tenon::uniform<float>(shape<dyn, 4>(3, 4), 1));
   CHECK(difference(numbers_of(use.run(x)), numbers_of(called(net, x)), 1e-5) == "");
@@ -308,7 +299,7 @@ TEST_CASE("misuse of modules in use", "[arena_values]") {
   CHECK(tenon_test::text_of<tenon::error>([&] { nn::inference(net, shape<dyn, 4>(3, 4)); }) ==
         "inference: batch_norm: no running statistics, expected them; each batch would have its own");
   looped other;
-  wear_in(other);
+  set_up(other);
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::inference(other, rank<2>(3, 6)); }) ==
         "linear: axis 1: extent 6, expected 5 (input [3, 6])");
 }

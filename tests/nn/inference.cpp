@@ -17,6 +17,7 @@
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
+#include "support/worn_network.hpp"
 
 namespace nn = tenon::nn;
 using tenon::dyn;
@@ -24,6 +25,7 @@ using tenon::rank;
 using tenon::shape;
 using tenon_test::difference;
 using tenon_test::numbers_of;
+using tenon_test::wear_in;
 
 namespace {
 
@@ -32,22 +34,6 @@ using in_any_space = std::tuple<tenon::host>;
 
 constexpr nn::conv2d_options kept_size{.padding = 1};
 constexpr nn::conv2d_options kept_size_unbiased{.padding = 1, .bias = false};
-
-/// Statistics and parameters of norms as a training would leave them: none of them 0 or 1.
-template <class Network>
-void wear_in(Network& net) {
-  std::uint64_t seed = 50;
-  net.visit_parameters([&](const std::string&, auto& parameter) {
-    if (std::remove_cvref_t<decltype(parameter.value)>::rank == 1) {
-      parameter.value = tenon::uniform<float>(parameter.value.shape(), ++seed, 0.5f, 1.5f);
-    }
-  });
-  net.visit_buffers([&]<class Buffer>(const std::string&, Buffer& buffer) {
-    if constexpr (tenon::tensor_operand<Buffer>) {
-      buffer = tenon::uniform<float>(buffer.shape(), ++seed, 0.3f, 2.0f);
-    }
-  });
-}
 
 /// A network in use beside the one that it was made of.
 template <class Space, class Network, class Input>
