@@ -118,6 +118,9 @@ TEST_CASE("an optimizer passes frozen parameters by, whatever their decay", "[op
   step(), step();
   CHECK(state() == before);
   CHECK(numbers_of(net.second.weight.value) != head);
+  tenon::train::sgd<> other({.lr = 0.1, .weight_decay = 0.5});
+  other.step(net);  // which moves whatever has a gradient, cleared or not
+  CHECK(state() == before);
   nn::freeze(net, false);
   step();
   CHECK(state() != before);
