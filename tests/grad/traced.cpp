@@ -150,5 +150,5 @@ TEST_CASE("a value under another shape", "[traced]") {
   const auto expected = numbers_of(2 * x * tenon::reshape(factors, rank<2>(2, 3)));
   CHECK(tenon_test::difference(numbers_of(v.gradient()), expected, 1e-13) == "");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { square.reshape(rank<1>(5)); }) ==
-        "reshape: 6 elements, expected 5 (operand [2, 3], extents [5])");
+        "reshape: extents [5] hold 5 elements, expected 6 (operand [2, 3])");
 }

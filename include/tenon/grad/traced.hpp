@@ -269,10 +269,7 @@ class traced : public traced_leaf<T, Shape, Space> {
   /// throws    shape_error where it counts other elements
   template <shape_type New>
   traced<T, New, Space> reshape(const New& extents) const {
-    if (extents.count() != size()) {
-      throw shape_error(compose_text("reshape: ", size(), " elements, expected ", extents.count(), " (operand ",
-                                     this->shape().to_array(), ", extents ", extents.to_array(), ")"));
-    }
+    detail::check_reshape(extents, size(), this->shape().to_array());
     auto& step = detail::taken_step<detail::reshaped_step<T, New, Shape, Space>>(0);
     const detail::step_link<detail::value_step<T, New, Space>> link(&step);
     step.add_input(this->owner.step.get());
