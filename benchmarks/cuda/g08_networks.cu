@@ -136,7 +136,7 @@ struct many_parameters {
     }
   }
   template <class Visitor>
-  void visit_parameters(Visitor&& visitor) {
+  [[maybe_unused]] void visit_parameters(Visitor&& visitor) {
     for (std::size_t i = 0; i < all.size(); ++i) visitor(std::to_string(i), all[i]);
   }
 };
@@ -162,7 +162,8 @@ struct stated_adamw {
     const float step_size = rate / (1 - std::pow(beta1, static_cast<float>(steps)));
     const float root = std::sqrt(1 - std::pow(beta2, static_cast<float>(steps)));
     for (std::size_t i = 0; i < kept.size(); ++i) {
-      auto& [value, gradient] = parameters.all[i];
+      auto& value = parameters.all[i].value;
+      const auto& gradient = parameters.all[i].gradient;
       const auto first = kept[i].first * beta1 + gradient * (1 - beta1);
       const auto second = kept[i].second * beta2 + gradient * gradient * (1 - beta2);
       tn::evaluate(
