@@ -136,7 +136,7 @@ struct many_parameters {
     }
   }
   template <class Visitor>
-  [[maybe_unused]] void visit_parameters(Visitor&& visitor) {
+  void visit_parameters(Visitor&& visitor) {
     for (std::size_t i = 0; i < all.size(); ++i) visitor(std::to_string(i), all[i]);
   }
 };
