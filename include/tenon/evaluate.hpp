@@ -389,4 +389,11 @@ void evaluate(const assignment<Views, Nodes>&... each) {
   detail::evaluate_apart(each...);
 }
 
+TENON_ENGINE(void detail::evaluate_stage(const view<float, rank<1>, host>&, const detail::any_stage<float, 1>&,
+                                         detail::aliasing))
+TENON_ENGINE(void detail::evaluate_stage(const view<float, rank<2>, host>&, const detail::any_stage<float, 2>&,
+                                         detail::aliasing))
+TENON_ENGINE(void detail::evaluate_stage(const view<float, rank<4>, host>&, const detail::any_stage<float, 4>&,
+                                         detail::aliasing))
+
 }  // namespace tenon

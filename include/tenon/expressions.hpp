@@ -57,3 +57,7 @@
 #include <tenon/expr/views/triangle.hpp>
 #include <tenon/expr/views/window.hpp>
 #include <tenon/plan/explain.hpp>
+
+#if TENON_COMPILED != 0
+#include <tenon/host/engines.hpp>
+#endif

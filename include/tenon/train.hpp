@@ -47,3 +47,8 @@
 #include <tenon/train/schedule.hpp>
 #include <tenon/train/sgd.hpp>
 #include <tenon/train/tensorboard_log.hpp>
+
+#if TENON_COMPILED != 0
+#include <tenon/data/engines.hpp>
+#include <tenon/train/engines.hpp>
+#endif

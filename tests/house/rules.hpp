@@ -73,7 +73,9 @@ inline floor_plan read_floor_plan(const std::string& page) {
     }
     if (cells.size() < 3) continue;
     if (cells[0].find_first_not_of("0123456789") == std::string::npos) plan.floors[cells[1]] = std::stoi(cells[0]);
-    if (in_exceptions && cells[0].find(".hpp") != std::string::npos) plan.exceptions.insert({cells[0], cells[1]});
+    if (in_exceptions && cells[0].find(".hpp") != std::string::npos) {
+      for (const std::string& what : split_words(cells[1])) plan.exceptions.insert({cells[0], what});
+    }
   }
   return plan;
 }
@@ -204,11 +206,13 @@ class inspection {
   void inspect_includes(const std::string& path, const std::string& header, const words& lines) {
     static const std::regex include("\\s*#\\s*include <tenon/([^>]+)>.*");
     std::size_t count = 0;
+    bool is_for_library = false;  // lists of engines, which only programs that link tenon::compiled read
     std::smatch found;
     for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (starts_with(lines[i], "#if")) is_for_library = starts_with(lines[i], "#if TENON_COMPILED != 0");
+      if (starts_with(lines[i], "#endif")) is_for_library = false;
       if (!std::regex_match(lines[i], found, include)) continue;
-      ++count;
-      includes_[header].push_back(found[1]);
+      if (!is_for_library) ++count, includes_[header].push_back(found[1]);
       inspect_include(path + ":" + std::to_string(i + 1), header, found[1], lines[std::min<std::size_t>(i, 2)]);
     }
     if (count > most_includes && !is_allowed(header, "many-includes")) {
@@ -239,11 +243,12 @@ class inspection {
     static const std::regex macro("\\s*#\\s*(define|undef)\\b.*"), bad_ending("\\b\\w+_(impl|helper)\\b");
     static const std::regex underscore("\\b_[a-z]\\w*"), numbered("(class|typename)(\\.\\.\\.)? [A-Z][0-9]+\\b");
     const bool may_use_device_syntax = is_allowed(header, "cuda-syntax");
+    const bool may_define_macros = header == "base/config.hpp" || is_allowed(header, "macros");
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string code = code_of(lines[i]);
       if (!may_use_device_syntax && std::regex_search(code, device_syntax))
         complain(path, i + 1, "CUDA syntax or assembly");
-      if (header != "base/config.hpp" && std::regex_match(code, macro)) complain(path, i + 1, "a macro");
+      if (!may_define_macros && std::regex_match(code, macro)) complain(path, i + 1, "a macro");
       if (std::regex_search(code, bad_ending)) complain(path, i + 1, "a name in _impl or _helper");
       if (std::regex_search(code, underscore)) complain(path, i + 1, "a name with a leading underscore");
       if (std::regex_search(code, numbered)) complain(path, i + 1, "a numbered template parameter");

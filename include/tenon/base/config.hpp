@@ -82,6 +82,27 @@
 #define TENON_NO_FUSE 0
 #endif
 
+/// TENON_COMPILED: the program links tenon::compiled, whose engines it need not compile (set by that CMake target).
+/// TENON_COMPILES: this translation unit is part of that library.
+#if !defined(TENON_COMPILES)
+#define TENON_COMPILES 0
+#endif
+#if defined(__CUDACC__)
+#undef TENON_COMPILED
+#endif
+#if !defined(TENON_COMPILED)
+#define TENON_COMPILED TENON_COMPILES
+#endif
+
+/// TENON_ENGINE(declaration): an instantiation that tenon::compiled holds.
+#if TENON_COMPILES != 0
+#define TENON_ENGINE(...) template __VA_ARGS__;
+#elif TENON_COMPILED != 0
+#define TENON_ENGINE(...) extern template __VA_ARGS__;
+#else
+#define TENON_ENGINE(...)
+#endif
+
 /// TENON_NVTX: in profilers, each CUDA launch is a range of the domain "tenon", named as its kernel. It is 1 where nvcc
 /// finds the toolkit's NVTX headers, and costs next to nothing while no profiler is attached.
 #if !defined(TENON_NVTX)

@@ -141,14 +141,20 @@ struct element_copies {
   void (*scatter)(void* to, index stride, const void* from, index count);
 };
 
+namespace detail {
+
 template <class T>
-inline constexpr element_copies copies_of{sizeof(T),
-                                          [](void* to, const void* from, const copied_matrix& matrix) {
-                                            if constexpr (sizeof(T) <= 8)
-                                              copy_matrix(static_cast<T*>(to), static_cast<const T*>(from), matrix);
-                                          },
-                                          [](void* to, index stride, const void* from, index count) {
-                                            scatter(static_cast<T*>(to), stride, static_cast<const T*>(from), count);
-                                          }};
+void gather_elements(void* to, const void* from, const copied_matrix& matrix) {
+  if constexpr (sizeof(T) <= 8) copy_matrix(static_cast<T*>(to), static_cast<const T*>(from), matrix);
+}
+template <class T>
+void scatter_elements(void* to, index stride, const void* from, index count) {
+  scatter(static_cast<T*>(to), stride, static_cast<const T*>(from), count);
+}
+
+}  // namespace detail
+
+template <class T>
+inline constexpr element_copies copies_of{sizeof(T), &detail::gather_elements<T>, &detail::scatter_elements<T>};
 
 }  // namespace tenon::simd

@@ -184,7 +184,7 @@ class optimizer {
   /// parameters. Returns the loss, which is waited for where it is read as a number.
   /// example   const float loss = optimizer.step([&] { return mean(nn::cross_entropy(net(x), y)); });
   template <class Loss>
-    requires std::invocable<const Loss&>
+    requires(!nn::has_parameters<Loss> && std::invocable<const Loss&>)  // a layer can be called, too
   auto step(const Loss& loss) {
     must_be_own(), own_.clear(false);
     const auto value = backward(loss());

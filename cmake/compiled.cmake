@@ -1,0 +1,19 @@
+# tenon::compiled: the engines of Tenon, compiled once for all the programs of a project, with the project's own flags.
+# The sources are a line for each header that lists engines, so nothing of a machine is in the package.
+# SPDX-License-Identifier: Apache-2.0
+include_guard()
+
+# Makes the target tenon::compiled, which is built when a program links it.
+function(tenon_add_compiled)
+  set(sources)
+  foreach(room IN ITEMS host contraction data train)
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/tenon_compiled/${room}.cpp")
+    file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
+      "#define TENON_COMPILES 1\n#include <tenon/evaluate.hpp>\n#include <tenon/${room}/engines.hpp>\n")
+    list(APPEND sources "${source}")
+  endforeach()
+  add_library(tenon_compiled STATIC EXCLUDE_FROM_ALL ${sources})
+  add_library(tenon::compiled ALIAS tenon_compiled)
+  target_link_libraries(tenon_compiled PUBLIC tenon::tenon)
+  target_compile_definitions(tenon_compiled INTERFACE TENON_COMPILED=1)
+endfunction()
