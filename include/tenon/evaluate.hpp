@@ -104,7 +104,7 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, ali
   check_operands_alive({&node, &statement_type_of<E>});
 #endif
   if constexpr (stage_of<E>() != stage::split) {
-    evaluate_stage(with_dynamic_extents(destination), stage_with<T, Space>(node), alias);
+    evaluate_stage(destination, stage_with<T, Space>(node), alias);
   } else if (destination.size() != 0) {
     split(
         node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
@@ -152,7 +152,7 @@ template <class T, class Shape, class Space, class E>
 [[gnu::noinline]] void evaluate_repeated(const view<T, Shape, Space>& destination, const E& node) {
   check_repeats(destination.shape(), node.shape());
   auto once = evaluate_part<Space>(node);
-  copy_repeated(with_dynamic_extents(destination), with_dynamic_extents(once.write_view()));
+  copy_repeated(destination, with_dynamic_extents(once.write_view()));
 }
 
 /// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
@@ -202,9 +202,9 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::contract) {
       if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
     }
-    evaluate_whole(destination, node, Aliasing);
+    evaluate_whole(with_dynamic_extents(destination), node, Aliasing);
   } else {
-    evaluate_repeated(destination, node);
+    evaluate_repeated(with_dynamic_extents(destination), node);
   }
 }
 

@@ -47,3 +47,7 @@
 #include <tenon/nn/summary.hpp>
 #include <tenon/nn/transformer.hpp>
 #include <tenon/products.hpp>
+
+#if TENON_COMPILED != 0
+#include <tenon/nn/engines.hpp>
+#endif

@@ -196,7 +196,9 @@ struct call_step : tenon::detail::value_step<
     apply_tuple(
         [&](const held_layer<First>& first, const auto&... rest) {
           const call_memory_in_use<First> in_use(first.get(), call_memory);
-          attempt_forward(first.get(), [&] { pass.forward(first.get(), rest.get()..., from.elements, output); });
+          attempt_forward(first.get(), [&] {
+            pass.forward(first.get(), rest.get()..., elements_for<First>(from.elements), elements_for<First>(output));
+          });
         },
         called);
     if constexpr (tenon::detail::is_traced_leaf<Input>) this->add_input(from.owner.step.get());
@@ -216,8 +218,9 @@ struct call_step : tenon::detail::value_step<
         [&](const held_layer<First>& first, const auto&... rest) {
           const call_memory_in_use<First> in_use(first.get(), call_memory);
           const auto pull = [&] {
-            pass.backward(first.get(), rest.get()..., input->elements, this->value(extents),
-                          this->gradient_under(extents), destination);
+            pass.backward(first.get(), rest.get()..., elements_for<First>(input->elements),
+                          elements_for<First>(this->value(extents)), elements_for<First>(this->gradient_under(extents)),
+                          elements_for<First>(destination));
           };
           add_gradients(earlier, pull, first.get(), rest.get()...);
         },

@@ -96,6 +96,17 @@ index check_labels(const char* name, const Scores& scores, const Labels& labels,
   return count;
 }
 
+/// Scores as the statements of losses take them: of elements in memory only the axes are in the type, so that networks
+/// of any number of classes share what is compiled.
+template <class Scores>
+const Scores& shared_scores(const Scores& scores) {
+  return scores;
+}
+template <class T, class Shape, class Space, class Owner>
+leaf<T, rank<Shape::rank>, Space, Owner> shared_scores(const leaf<T, Shape, Space, Owner>& scores) {
+  return {tenon::detail::with_dynamic_extents(scores.elements), scores.owner};
+}
+
 /// Labels as losses compare them, with a new axis for the classes: -100 is no byte.
 template <int Axis, class Labels>
 auto labels_beside(const Labels& labels) {

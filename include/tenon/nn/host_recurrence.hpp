@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/core/buffer.hpp>
 #include <tenon/contraction/host_panels.hpp>
+#include <tenon/core/buffer.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/nn/layer.hpp>
 #include <tenon/nn/recurrent_rows.hpp>

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/core/buffer.hpp>
 #include <tenon/algorithms/window_pool.hpp>
+#include <tenon/core/buffer.hpp>
 #include <tenon/nn/greatest_gradient.hpp>
 #include <tenon/nn/layer.hpp>
 

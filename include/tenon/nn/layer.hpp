@@ -111,6 +111,40 @@ struct not_wanted {};
 template <class Destination>
 inline constexpr bool is_wanted = !std::is_same_v<Destination, not_wanted>;
 
+/// Whether the statements of a layer are the same for all its sizes, as it says by `shares_statements`: its passes are
+/// given elements whose extents are known at run time alone, so that layers of all sizes share what is compiled.
+template <class Layer>
+inline constexpr bool has_shared_statements = false;
+template <class Layer>
+  requires(Layer::shares_statements)
+inline constexpr bool has_shared_statements<Layer> = true;
+
+namespace detail {
+
+/// Elements as the statements of a layer take them.
+template <class Layer, class Elements>
+auto elements_for(const Elements& elements) {
+  if constexpr (has_shared_statements<Layer> && tenon::detail::is_view<Elements>) {
+    return tenon::detail::with_dynamic_extents(elements);
+  } else {
+    return elements;
+  }
+}
+/// A tensor of a layer as a statement takes it beside elements of `Shape`: of extents known at run time, or as it is.
+template <shape_type Shape, class Tensor>
+decltype(auto) beside(Tensor& own) {
+  if constexpr (Shape::dynamic_rank == Shape::rank && Shape::rank != 0) {
+    if constexpr (!std::is_const_v<Tensor>) {
+      if (own.data() == nullptr) own = Tensor(own.shape());
+    }
+    return tenon::detail::with_dynamic_extents(own.view());
+  } else {
+    return (own);
+  }
+}
+
+}  // namespace detail
+
 /// Base of layers without parameters; they fit every memory space.
 struct stateless {
   void initialise(std::uint64_t) {}

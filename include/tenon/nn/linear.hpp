@@ -60,7 +60,7 @@ struct weight_and_bias : callable<Layer> {
   }
   template <class Product>
   auto with_bias(const Product& product) const {
-    if constexpr (Bias) return product + bias.value;
+    if constexpr (Bias) return product + detail::beside<typename Product::shape_type>(bias.value);
     else return product;
   }
   /// The gradient of the weight is one product over all axes but the last of both operands, that of the bias a sum.
@@ -68,9 +68,10 @@ struct weight_and_bias : callable<Layer> {
   void set_gradients(const Gradient& gradient, const Input& input) {
     constexpr int leading = node_of<const Gradient&>::shape_type::rank - 1;
     [&]<int... I>(std::integer_sequence<int, I...>) {
-      weight.gradient = tensordot(gradient, input, axis<I...>, axis<I...>);
-      if constexpr (Bias && leading == 0) bias.gradient = gradient;
-      else if constexpr (Bias) bias.gradient = sum(gradient, drop<I...>);
+      using given = typename node_of<const Gradient&>::shape_type;
+      detail::beside<given>(weight.gradient) = tensordot(gradient, input, axis<I...>, axis<I...>);
+      if constexpr (Bias && leading == 0) detail::beside<given>(bias.gradient) = gradient;
+      else if constexpr (Bias) detail::beside<given>(bias.gradient) = sum(gradient, drop<I...>);
     }(std::make_integer_sequence<int, leading>{});
   }
 };
@@ -86,6 +87,8 @@ struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, sha
   using weight_and_bias<linear_layer, shape<Out, In>, Bias, Space, T>::weight_and_bias;
   using input_shape = shape<dyn, In>;  // of the input that a network of layers is checked with
   static constexpr bool takes_any_rank = true, forgets_output = true;  // gradients hang on its input alone
+  static constexpr bool shares_statements =
+      In == dyn || In > 32 || Out == dyn || Out > 32;  // products that none unrolls
   template <space_or_element To>
   using moved = linear_layer<In, Out, Bias, space_after<To, Space>, element_after<To, T>>;
 
@@ -105,12 +108,14 @@ struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, sha
   }
   template <class Input>
   auto forward(const Input& input) const {
-    return this->with_bias(matmul(input, transpose(this->weight.value)));
+    return this->with_bias(matmul(input, transpose(detail::beside<typename Input::shape_type>(this->weight.value))));
   }
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
     this->set_gradients(gradient, input);
-    if constexpr (is_wanted<Destination>) destination = matmul(gradient, this->weight.value);
+    if constexpr (is_wanted<Destination>) {
+      destination = matmul(gradient, detail::beside<typename Gradient::shape_type>(this->weight.value));
+    }
   }
 };
 /// The layer as users name it.

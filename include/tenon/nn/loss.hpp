@@ -50,7 +50,7 @@ auto shares_of_rows(const Labels&, const Rows& rows, index classes, index, nothi
 /// example   mean(nn::cross_entropy(matmul(x, w), labels))
 template <tensor_operand Logits, tensor_operand Labels, class Ignored = std::int64_t>
 auto cross_entropy(const Logits& logits, const Labels& labels, const Ignored& ignored = ignored_label) {
-  const auto& scores = as_node(logits);
+  const auto& scores = detail::shared_scores(as_node(logits));
   detail::check_labels("cross_entropy", scores.shape(), as_node(labels), ignored);
   const index classes = scores.shape().extent(1);
   const auto rows = detail::labels_beside<-1>(labels);
@@ -62,7 +62,7 @@ auto cross_entropy(const Logits& logits, const Labels& labels, const Ignored& ig
 template <class T, class Shape, class Space, tensor_operand Labels, class Ignored = std::int64_t>
 auto cross_entropy(const traced<T, Shape, Space>& logits, const Labels& labels,
                    const Ignored& ignored = ignored_label) {
-  const auto scores = as_node(logits.elements);
+  const auto scores = detail::shared_scores(as_node(logits.elements));
   const auto rows = detail::labels_beside<-1>(labels);
   const index classes = scores.shape().extent(1);
   return with_gradient(cross_entropy(scores, labels, ignored), logits, [=](const auto& seed) {
@@ -83,7 +83,7 @@ auto cross_entropy(const layer_call<Input, Layers...>& logits, const Labels& lab
 ///           `ignored` is nn::nothing_ignored
 template <tensor_operand Logits, tensor_operand Labels, class Ignored = std::int64_t>
 auto cross_entropy_gradient(const Logits& logits, const Labels& labels, const Ignored& ignored = ignored_label) {
-  const auto& scores = as_node(logits);
+  const auto& scores = detail::shared_scores(as_node(logits));
   const index counted = detail::check_labels("cross_entropy", scores.shape(), as_node(labels), ignored);
   const index classes = scores.shape().extent(1);
   const auto rows = detail::labels_beside<-1>(labels);
