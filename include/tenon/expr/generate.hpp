@@ -230,10 +230,19 @@ auto constants(const listed_extent (&extents)[Rank], T number) {
   return constants<T>(listed_shape(extents), number);
 }
 
+/// The elements of a new tensor one after another, for statements that are the same for all shapes.
+template <dtype T, shape_type Shape, memory_space Space>
+view<T, rank<1>, Space> in_order(tensor<T, Shape, Space>& whole) {
+  return {whole.data(), rank<1>(whole.size())};
+}
+
 /// A tensor of one number. cost: one kernel
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> full(const Shape& extents, T number) {
-  return tensor<T, Shape, Space>(constants<T>(extents, number));
+  tensor<T, Shape, Space> result(extents);
+  const auto elements = in_order(result);
+  elements = constants<T>(elements.shape(), number);
+  return result;
 }
 template <dtype T, memory_space Space = host, int Rank>
 tensor<T, rank<Rank>, Space> full(const listed_extent (&extents)[Rank], T number) {

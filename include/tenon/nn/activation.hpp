@@ -26,6 +26,7 @@ struct activation : stateless, expression_layer<activation<Op, Arguments>> {
   static constexpr const char* name = Op::name;
   /// Whether the slope at x is that at its value, so that the output is enough for the gradient.
   static constexpr bool keeps_slope = std::is_same_v<Op, relu_op> || std::is_same_v<Op, relu6_op>;
+  static constexpr bool shares_statements = true;
   array<double, Arguments> arguments;
 
   constexpr activation()
@@ -86,8 +87,7 @@ struct prelu : expression_layer<prelu<Channels, Space, T>> {
   auto parameters() const { return make_tuple_of(&weight); }
   auto parameters() { return make_tuple_of(&weight); }
   void initialise(std::uint64_t) {
-    weight = {tensor<T, shape<Channels>, Space>(constants(shape<Channels>{}, T(0.25f))),
-              zeros<T, Space>(shape<Channels>{})};
+    weight = {full<T, Space>(shape<Channels>{}, T(0.25f)), zeros<T, Space>(shape<Channels>{})};
   }
   template <space_or_element To>
   moved<To> to() const {

@@ -54,7 +54,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   explicit batch_norm(index channels, const batch_norm_options& given = {}) : extents(channels), options(given) {}
 
   void initialise(std::uint64_t) {
-    const auto filled = [&](float value) { return row(constants(extents, static_cast<T>(value))); };
+    const auto filled = [&](float value) { return full<T, Space>(extents, static_cast<T>(value)); };
     if constexpr (Affine == affine::both) {
       weight = {filled(1), filled(0)};
       bias = {filled(0), filled(0)};
@@ -181,7 +181,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
 
   void make_rows() {
     for (row* each : {&variance_, &mean_gradient_, &scale_gradient_, &mean_before_, &variance_before_}) {
-      *each = constants(extents, T(0));
+      *each = zeros<T, Space>(extents);
     }
   }
   template <class Input>

@@ -71,6 +71,55 @@ using conv_settings_of = conv_settings<axis_numbers<Options.stride[Axes]...>, ax
                                        axis_numbers<Options.dilation[Axes]...>, Options.groups, Options.bias,
                                        Options.padding_mode, axis_numbers<Options.output_padding[Axes]...>>;
 
+/// What the type of a convolution layer knows.
+template <int Rank>
+struct known_conv {
+  const char* name;
+  bool is_transposed, is_static;
+  index in, out;
+  per_axis<Rank> kernel;
+  conv_options<Rank> options;
+};
+
+/// Checks what a convolution layer is given against its type, and numbers against each other.
+template <int Rank>
+[[gnu::noinline]] void check_conv(const known_conv<Rank>& known, index in, index out, const per_axis<Rank>& kernel,
+                                  const conv_options<Rank>& options) {
+  check_size(known.name, "in_channels", in, known.in);
+  check_size(known.name, "out_channels", out, known.out);
+  for (int axis = 0; axis < Rank; ++axis) check_size(known.name, "kernel", kernel[axis], known.kernel[axis]);
+  for (const index channels : {in, out}) {
+    if (options.groups < 1 || (channels != dyn && channels % options.groups != 0)) {
+      throw shape_error(
+          compose_text(known.name, ": groups ", options.groups, ", expected a divisor of ", channels, " channels"));
+    }
+  }
+  for (int axis = 0; axis < Rank; ++axis) {
+    if (options.padding[axis] == same && (known.is_transposed || options.stride[axis] != 1)) {
+      throw shape_error(
+          compose_text(known.name, ": axis ", 2 + axis, ": padding `same` and stride ", options.stride[axis],
+                       known.is_transposed ? ", which a transposed convolution does not have" : ", expected 1"));
+    }
+  }
+  for (int axis = 0; axis < Rank; ++axis) {
+    if (window_moves(kernel, options, axis)) continue;
+    throw shape_error(compose_text(
+        known.name, ": axis ", 2 + axis, ": kernel ", kernel[axis], ", stride ", options.stride[axis], ", dilation ",
+        options.dilation[axis], ", padding ", options.padding[axis], ", output padding ", options.output_padding[axis],
+        ", expected at least 1, 1, 1, 0 (or `same`) and 0, and output padding below stride or dilation"));
+  }
+  if (known.is_static && !(options == known.options)) {
+    throw shape_error(compose_text(known.name,
+                                   ": options: the type has them; where it has {.stride = dyn}, the "
+                                   "constructor is given them"));
+  }
+  if (options.bias != known.options.bias || options.padding_mode != known.options.padding_mode) {
+    throw shape_error(compose_text(known.name,
+                                   ": options: bias and padding_mode are the type's; write them in the template "
+                                   "argument, as in {.stride = dyn, .bias = false}"));
+  }
+}
+
 }  // namespace detail
 
 /// What convolution layers of all ranks are; users name them by the aliases at the end of this file.
@@ -91,6 +140,7 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
   static constexpr per_axis<rank> known_kernel = Kernel::value;
   static constexpr conv_options<rank> known_options = Settings::value;
   static constexpr bool is_static = known_options.stride[0] != dyn, is_transposed = Transposed;
+  static constexpr bool shares_statements = true;
   static_assert(Transposed || known_options.output_padding == per_axis<rank>(0),
                 "tenon: only transposed convolutions have output padding");
   static_assert(!Transposed || known_options.padding_mode == border::zeros,
@@ -248,39 +298,8 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
                                    ", expected a result within 64 bits"));
   }
   void check_options() const {
-    detail::check_size<conv_layer>("in_channels", in_channels, In);
-    detail::check_size<conv_layer>("out_channels", out_channels, Out);
-    for (int axis = 0; axis < rank; ++axis) detail::check_size<conv_layer>("kernel", kernel[axis], known_kernel[axis]);
-    for (const index channels : {in_channels, out_channels}) {
-      if (options.groups < 1 || (channels != dyn && channels % options.groups != 0)) {
-        throw shape_error(
-            compose_text(name, ": groups ", options.groups, ", expected a divisor of ", channels, " channels"));
-      }
-    }
-    for (int axis = 0; axis < rank; ++axis) {
-      if (options.padding[axis] == same && (Transposed || options.stride[axis] != 1)) {
-        throw shape_error(compose_text(name, ": axis ", 2 + axis, ": padding `same` and stride ", options.stride[axis],
-                                       Transposed ? ", which a transposed convolution does not have" : ", expected 1"));
-      }
-    }
-    for (int axis = 0; axis < rank; ++axis) {
-      if (detail::window_moves(kernel, options, axis)) continue;
-      throw shape_error(compose_text(
-          name, ": axis ", 2 + axis, ": kernel ", kernel[axis], ", stride ", options.stride[axis], ", dilation ",
-          options.dilation[axis], ", padding ", options.padding[axis], ", output padding ",
-          options.output_padding[axis],
-          ", expected at least 1, 1, 1, 0 (or `same`) and 0, and output padding below stride or dilation"));
-    }
-    if (is_static && !(options == known_options)) {
-      throw shape_error(compose_text(name,
-                                     ": options: the type has them; where it has {.stride = dyn}, the "
-                                     "constructor is given them"));
-    }
-    if (options.bias != known_options.bias || options.padding_mode != known_options.padding_mode) {
-      throw shape_error(compose_text(name,
-                                     ": options: bias and padding_mode are the type's; write them in the template "
-                                     "argument, as in {.stride = dyn, .bias = false}"));
-    }
+    detail::check_conv<rank>({name, Transposed, is_static, In, Out, known_kernel, known_options}, in_channels,
+                             out_channels, kernel, options);
   }
 };
 

@@ -18,25 +18,30 @@ struct expression_layer : callable<Layer> {
 
   template <class Input>
   auto forward(const Input& input) const {
+    using given = typename node_of<const Input&>::shape_type;
     const Layer& layer = static_cast<const Layer&>(*this);
     return apply_tuple(
-        [&](const auto*... parameter) { return layer.expression(as_node(input), as_node(parameter->value)...); },
+        [&](const auto*... parameter) {
+          return layer.expression(as_node(input), as_node(detail::beside<given>(parameter->value))...);
+        },
         layer.parameters());
   }
   /// Leaves the gradients of the parameters and writes that of the input to `destination`.
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
+    using given = typename node_of<const Input&>::shape_type;
     Layer& layer = static_cast<Layer&>(*this);
     const auto x = variable<0>(input);
     const auto parameters = layer.parameters();
     [&]<int... I>(std::integer_sequence<int, I...>) {
-      [[maybe_unused]] const auto variables = make_tuple_of(variable<I + 1>(get<I>(parameters)->value)...);
+      [[maybe_unused]] const auto variables =
+          make_tuple_of(variable<I + 1>(detail::beside<given>(get<I>(parameters)->value))...);
       const auto value = layer.expression(x, get<I>(variables)...);
-      [[maybe_unused]] const auto from = [&](const auto& named, auto& to) {
+      [[maybe_unused]] const auto from = [&](const auto& named, auto&& to) {
         const auto [result] = vjp(value, gradient, wrt(named));
         to = result;
       };
-      (from(get<I>(variables), get<I>(parameters)->gradient), ...);
+      (from(get<I>(variables), detail::beside<given>(get<I>(parameters)->gradient)), ...);
       if constexpr (is_wanted<Destination>) from(x, destination);
     }(std::make_integer_sequence<int, decltype(parameters)::count>{});
   }

@@ -110,16 +110,19 @@ struct joined_layers<T, Space, Input, First, Second, Third, Rest...> {
 
   template <class View, class Output>
   void forward(First& first, Second& second, Third&, const View& input, const Output& output) {
-    output.noalias() = make_pooled_convolution(activated(input, first, second), output.shape(),  //
-                                               places.resize(output.shape()));
+    const auto chosen = places.resize(output_shape(output.shape().to_array()));
+    output.noalias() =
+        make_pooled_convolution(activated(input, first, second), output.shape(), elements_for<First>(chosen));
   }
   template <class View, class Output, class Gradient, class Destination>
   void backward(First& first, Second& second, Third&, const View& input, const Output& output, const Gradient& gradient,
                 const Destination& destination) {
     using spread = greatest_gradient_algorithm<shape<2, 2>, read_places>;
     second.backward(output, output, gradient, gradient);
-    const auto image = image_gradient.resize(second.output_shape(first.output_shape(input.shape())));
-    image.noalias() = make_own_pass<T>(spread{}, image.shape(), as_node(places.current()), as_node(gradient));
+    const auto extents = second.output_shape(first.output_shape(input.shape()));
+    const auto image = elements_for<First>(image_gradient.resize(image_shape(extents.to_array())));
+    image.noalias() =
+        make_own_pass<T>(spread{}, image.shape(), as_node(elements_for<First>(places.current())), as_node(gradient));
     first.backward(input, image, image, destination);
   }
 };

@@ -54,7 +54,10 @@ struct parameter {
 /// A parameter drawn uniformly from [-bound, bound), its gradient zero.
 template <dtype T, memory_space Space, shape_type Shape>
 parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t seed, float bound) {
-  return {tensor<T, Shape, Space>(uniform<T>(shape, seed, -bound, bound)), zeros<T, Space>(shape)};
+  tensor<T, Shape, Space> value(shape);
+  const auto elements = in_order(value);
+  elements = uniform<T>(elements.shape(), seed, -bound, bound);
+  return {std::move(value), zeros<T, Space>(shape)};
 }
 
 /// The bound of PyTorch's default initialisation of linear and convolution layers: 1 / sqrt(fan in).
@@ -92,10 +95,13 @@ constexpr auto check_input(const Input& input,
 
 namespace detail {
 /// A size of the constructor agrees with that of the type, `dyn` with any.
+[[gnu::noinline]] inline void check_size(const char* name, const char* what, index given, index known) {
+  if (known == dyn || known == given) return;
+  throw shape_error(compose_text(name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
+}
 template <class Layer>
 void check_size(const char* what, index given, index known) {
-  if (known == dyn || known == given) return;
-  throw shape_error(compose_text(Layer::name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
+  check_size(Layer::name, what, given, known);
 }
 }  // namespace detail
 
@@ -144,6 +150,38 @@ decltype(auto) beside(Tensor& own) {
 }
 
 }  // namespace detail
+
+namespace detail {
+/// "hidden.weight" of "hidden" and "weight". Out of line: inlined, it is most of what visits members.
+[[gnu::noinline]] inline std::string dotted(std::string_view name, std::string_view inner) {
+  return std::string(name).append(".").append(inner);
+}
+}  // namespace detail
+
+/// A visitor of what a part of a network holds, with the name of the part before each name. However deep parts lie, its
+/// type tells who visits alone, so that they share what is compiled.
+template <class Visitor>
+struct named_visitor {
+  Visitor& visitor;
+  std::string name;
+
+  template <class What>
+  void operator()(const std::string& inner, What& what) const {
+    visitor(detail::dotted(name, inner), what);
+  }
+};
+template <class Visitor>
+named_visitor<Visitor> visitor_within(const std::string& name, Visitor& visitor) {
+  return {visitor, name};
+}
+template <class Visitor>
+named_visitor<Visitor> visitor_within(const std::string& name, const named_visitor<Visitor>& whole) {
+  return {whole.visitor, detail::dotted(whole.name, name)};
+}
+template <class Visitor>
+named_visitor<Visitor> visitor_within(const std::string& name, named_visitor<Visitor>& whole) {
+  return visitor_within(name, std::as_const(whole));
+}
 
 /// Base of layers without parameters; they fit every memory space.
 struct stateless {

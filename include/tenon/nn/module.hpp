@@ -29,11 +29,6 @@ inline constexpr bool is_list<std::vector<Element>> = true;
 template <class Element, std::size_t Count>
 inline constexpr bool is_list<std::array<Element, Count>> = true;
 
-/// "hidden.weight" of "hidden" and "weight". Out of line: inlined, it is most of what visits members.
-[[gnu::noinline]] inline std::string dotted(std::string_view name, std::string_view inner) {
-  return std::string(name).append(".").append(inner);
-}
-
 /// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
@@ -97,14 +92,14 @@ struct module {
     visit_members([&](const std::string& name, auto& member) {
       using type = std::remove_cvref_t<decltype(member)>;
       if constexpr (detail::is_parameter<type>) visitor(name, member);
-      else if constexpr (has_parameters<type>) member.visit_parameters(after(name, visitor));
+      else if constexpr (has_parameters<type>) member.visit_parameters(visitor_within(name, visitor));
     });
   }
   /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
   template <class Visitor>
   void visit_buffers(Visitor&& visitor) {
     visit_members([&](const std::string& name, auto& member) {
-      const auto named = after(name, visitor);
+      const auto named = visitor_within(name, visitor);
       if constexpr (tenon::detail::is_tensor<std::remove_cvref_t<decltype(member)>>) visitor(name, member);
       else if constexpr (requires { member.visit_buffers(named); }) member.visit_buffers(named);
     });
@@ -113,7 +108,7 @@ struct module {
   template <class Visitor>
   void visit_random_state(Visitor&& visitor) {
     visit_members([&](const std::string& name, auto& member) {
-      const auto named = after(name, visitor);
+      const auto named = visitor_within(name, visitor);
       if constexpr (requires { member.visit_random_state(named); }) member.visit_random_state(named);
     });
   }
@@ -156,11 +151,6 @@ struct module {
     for_each_index<decltype(members)::count>([&](auto i) {
       detail::visit_parts(std::string(member_name<Derived, i.value>()), *get<i.value>(members), visitor);
     });
-  }
-  /// Calls `visitor` with the name of a member before each name.
-  template <class Visitor>
-  static auto after(const std::string& name, Visitor& visitor) {
-    return [&name, &visitor](const auto& inner, auto& what) { visitor(detail::dotted(name, inner), what); };
   }
   template <class Member>
   static auto count_of(const Member& member) {

@@ -51,7 +51,7 @@ struct affine_layer : expression_layer<Layer> {
     else return make_tuple_of(&scale, &shift);
   }
   parameter<T, Shape, Space> filled(float value) const {
-    return {tensor<T, Shape, Space>(constants(extents, static_cast<T>(value))), zeros<T, Space>(extents)};
+    return {full<T, Space>(extents, static_cast<T>(value)), zeros<T, Space>(extents)};
   }
 };
 

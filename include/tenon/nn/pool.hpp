@@ -79,7 +79,7 @@ struct pool_layer : stateless {
   static constexpr bool is_static = known_kernel[0] != dyn;
   static constexpr bool stays_inside =
       is_static && known_options.padding == per_axis<rank>(0) && !known_options.ceil_mode;
-  static constexpr bool takes_padding = true, takes_dilation = true;
+  static constexpr bool takes_padding = true, takes_dilation = true, shares_statements = true;
   static_assert(!is_static || detail::pools_fit(known_kernel, known_options) || must_hold<Layer>,
                 "tenon: a pool's kernel, stride and dilation are at least 1, its padding at most half of the window");
   per_axis<rank> kernel = known_kernel;

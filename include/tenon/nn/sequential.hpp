@@ -63,14 +63,15 @@ struct layer_list {
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    for_each_index<count>([&](auto i) { get<i.value>(layers).visit_parameters(named_by_layer<i.value>(visitor)); });
+    for_each_index<count>(
+        [&](auto i) { get<i.value>(layers).visit_parameters(visitor_within(std::to_string(i.value), visitor)); });
   }
   /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
   template <class Visitor>
   void visit_buffers(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
-      const auto named = named_by_layer<i.value>(visitor);
+      const auto named = visitor_within(std::to_string(i.value), visitor);
       if constexpr (requires { layer.visit_buffers(named); }) layer.visit_buffers(named);
     });
   }
@@ -80,7 +81,7 @@ struct layer_list {
   void visit_random_state(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
-      const auto named = named_by_layer<i.value>(visitor);
+      const auto named = visitor_within(std::to_string(i.value), visitor);
       if constexpr (requires { layer.visit_random_state(named); }) layer.visit_random_state(named);
     });
   }
@@ -101,11 +102,6 @@ struct layer_list {
   }
 
  protected:
-  /// Calls `visitor` with the position of the layer before each name.
-  template <int I, class Visitor>
-  static auto named_by_layer(Visitor& visitor) {
-    return [&visitor](const auto& name, auto& what) { visitor(std::to_string(I) + "." + name, what); };
-  }
   /// The same layers, moved.
   template <space_or_element To, template <class...> class Network>
   auto all_moved() const {
