@@ -6,7 +6,7 @@ include_guard()
 # Makes the target tenon::compiled, which is built when a program links it.
 function(tenon_add_compiled)
   set(sources)
-  foreach(room IN ITEMS host contraction data train)
+  foreach(room IN ITEMS host contraction data nn train)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/tenon_compiled/${room}.cpp")
     file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT
       "#define TENON_COMPILES 1\n#include <tenon/evaluate.hpp>\n#include <tenon/${room}/engines.hpp>\n")

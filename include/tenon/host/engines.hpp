@@ -27,7 +27,9 @@ TENON_ROWS(4)
   TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \
                                        strided_source<T, Rank>, bool, const node_words&))               \
   TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \
-                                       constant_source<T>, bool, const node_words&))
+                                       constant_source<T>, bool, const node_words&))                    \
+  TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \
+                                       generated_source<constant_generator<T>, Rank>, bool, const node_words&))
 #define TENON_RANKS(T) TENON_ROWS(T, 1) TENON_ROWS(T, 2) TENON_ROWS(T, 3) TENON_ROWS(T, 4)
 TENON_RANKS(float)
 TENON_RANKS(double)
@@ -91,6 +93,26 @@ TENON_ROWS(index, min_monoid, strided_cursor<index>)
   TENON_ROWS(argmax_monoid, located<T>, index)
 TENON_MONOIDS(float)
 TENON_MONOIDS(double)
+#undef TENON_MONOIDS
+#undef TENON_ROWS
+
+#define TENON_ROWS(T, Rank, Monoid)                                                                               \
+  TENON_ENGINE(auto fold_result(const reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>&,        \
+                                const array<index, Rank>&, const no_slots&)                                       \
+                   ->reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>::value_type)              \
+  TENON_ENGINE(void fold_results(                                                                                 \
+      const reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>&, const array<index, Rank>&, int,  \
+      const detail::folded_part<reduction_program<Monoid, T, false, Rank, strided_source<T, Rank>>::value_type>&, \
+      const no_slots&))
+#define TENON_MONOIDS(T, Rank)     \
+  TENON_ROWS(T, Rank, sum_monoid)  \
+  TENON_ROWS(T, Rank, mean_monoid) \
+  TENON_ROWS(T, Rank, max_monoid)  \
+  TENON_ROWS(T, Rank, argmax_monoid)
+TENON_MONOIDS(float, 1)
+TENON_MONOIDS(float, 2)
+TENON_MONOIDS(double, 1)
+TENON_MONOIDS(double, 2)
 #undef TENON_MONOIDS
 #undef TENON_ROWS
 

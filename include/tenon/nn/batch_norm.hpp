@@ -39,6 +39,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   using space = Space;
   using element = T;
   using row = tensor<T, shape<Channels>, Space>;
+  static constexpr bool shares_statements = true;
   template <space_or_element To>
   using moved = batch_norm<Channels, Affine, space_after<To, Space>, element_after<To, T>>;
 
@@ -102,8 +103,9 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   void prepare(const Input& input) {
     memory_.make_rows(extents);
     memory_.uses_running = !is_training && options.track_statistics;
+    const auto means = in_order(memory_.mean), scales = in_order(memory_.scale), variances = in_order(variance_);
     if (memory_.uses_running) {
-      evaluate(assign(memory_.mean, running_mean), assign(memory_.scale, rsqrt(running_var + options.epsilon)));
+      evaluate(assign(means, in_order(running_mean)), assign(scales, rsqrt(in_order(running_var) + options.epsilon)));
       return;
     }
     const index count = values_per_channel(input);
@@ -112,10 +114,9 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
                                      " values a channel, expected at least 2 in training (input ",
                                      input.shape().to_array(), ")"));
     }
-    detail::without_channels<Input::shape_type::rank>([&](auto axes) {
-      evaluate(assign(memory_.mean, mean(input, axes)), assign(variance_, variance(input, axes)));
-    });
-    memory_.scale = rsqrt(variance_ + options.epsilon);
+    detail::without_channels<Input::shape_type::rank>(
+        [&](auto axes) { evaluate(assign(means, mean(input, axes)), assign(variances, variance(input, axes))); });
+    scales = rsqrt(variances + options.epsilon);
     if (is_training && options.track_statistics) move_running(count);
   }
   /// What the gradients of a batch need: how it was made standard.
@@ -140,7 +141,8 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   auto forward(const Input& input) const {
     constexpr int rank = Input::shape_type::rank;
     if constexpr (Affine == affine::none) return standard(input);
-    else return standard(input) * over_channels<rank>(weight.value) + over_channels<rank>(bias.value);
+    else
+      return standard(input) * over_channels<rank>(in_order(weight.value)) + over_channels<rank>(in_order(bias.value));
   }
 
   /// Leaves the gradients of weight and bias and writes that of the input.
@@ -148,16 +150,16 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
     constexpr int rank = Input::shape_type::rank;
-    row& sum_of_gradients = Affine == affine::none ? mean_gradient_ : bias.gradient;
-    row& sum_of_products = Affine == affine::none ? scale_gradient_ : weight.gradient;
+    const auto sum_of_gradients = in_order(Affine == affine::none ? mean_gradient_ : bias.gradient);
+    const auto sum_of_products = in_order(Affine == affine::none ? scale_gradient_ : weight.gradient);
     detail::without_channels<rank>([&](auto axes) {
       evaluate(assign(sum_of_gradients, sum(gradient, axes)),
                assign(sum_of_products, sum(gradient * standard(input), axes)));
     });
     if constexpr (is_wanted<Destination>) {
       const auto slope = [&] {
-        if constexpr (Affine == affine::none) return over_channels<rank>(memory_.scale);
-        else return over_channels<rank>(memory_.scale) * over_channels<rank>(weight.value);
+        if constexpr (Affine == affine::none) return over_channels<rank>(in_order(memory_.scale));
+        else return over_channels<rank>(in_order(memory_.scale)) * over_channels<rank>(in_order(weight.value));
       }();
       if (memory_.uses_running) {
         destination = gradient * slope;
@@ -191,15 +193,18 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   template <class Input>
   auto standard(const Input& input) const {
     constexpr int rank = Input::shape_type::rank;
-    return (as_node(input) - over_channels<rank>(memory_.mean)) * over_channels<rank>(memory_.scale);
+    return (as_node(input) - over_channels<rank>(in_order(memory_.mean))) *
+           over_channels<rank>(in_order(memory_.scale));
   }
   void move_running(index count) {
     const std::int64_t batches = num_batches_tracked + 1;
     const float share = options.cumulative ? 1 / static_cast<float>(batches) : options.momentum;
     const float unbiased = static_cast<float>(count) / static_cast<float>(count - 1);
-    evaluate(assign(mean_before_, running_mean), assign(variance_before_, running_var),
-             assign(running_mean, running_mean + share * (memory_.mean - running_mean)),
-             assign(running_var, running_var + share * (unbiased * variance_ - running_var)));
+    const auto means = in_order(running_mean), variances = in_order(running_var);
+    const auto means_before = in_order(mean_before_), variances_before = in_order(variance_before_);
+    evaluate(assign(means_before, means), assign(variances_before, variances),
+             assign(means, means + share * (in_order(memory_.mean) - means)),
+             assign(variances, variances + share * (unbiased * in_order(variance_) - variances)));
     num_batches_tracked = batches;
   }
 };

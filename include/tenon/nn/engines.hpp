@@ -5,6 +5,8 @@
 #pragma once
 
 #include <tenon/nn/activation.hpp>
+#include <tenon/nn/batch_norm.hpp>
+#include <tenon/nn/conv.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/products.hpp>
@@ -29,6 +31,34 @@ using labels = const tensor<index, rank<1>>&;
 using class_losses = node<decltype(nn::cross_entropy(std::declval<matrix>(), std::declval<labels>()))>;
 using class_gradient = node<decltype(nn::cross_entropy_gradient(std::declval<matrix>(), std::declval<labels>()))>;
 
+/// The nodes of a layer that is one expression of its input of rank 4, a kernel and a bias, and of its gradients.
+template <class Layer>
+struct image_layer {
+  using input = decltype(variable<0>(std::declval<leaf_of<4>>()));
+  using kernel = decltype(variable<1>(std::declval<leaf_of<4>>()));
+  using bias = decltype(variable<2>(std::declval<leaf_of<1>>()));
+  using value = node<decltype(std::declval<const Layer&>().forward(std::declval<leaf_of<4>>()))>;
+  template <class Named, class... Operands>
+  using gradient = node<decltype(get<0>(vjp(std::declval<const Layer&>().expression(std::declval<Operands>()...),
+                                            std::declval<leaf_of<4>>(), wrt(std::declval<Named>()))))>;
+};
+inline constexpr nn::conv2d_options without_bias{.stride = dyn, .bias = false};
+using conv = image_layer<nn::conv2d<dyn, dyn, dyn, nn::conv2d_at_run_time>>;
+using plain_conv = image_layer<nn::conv2d<dyn, dyn, dyn, without_bias>>;
+using conv_relu = node<decltype(relu(std::declval<conv::value>()))>;
+
+template <class Node>
+using program = decltype(std::declval<const Node&>().template lower<0>(identity_map<Node::shape_type::rank>()));
+template <int Rank>
+using relu_gradient =
+    node<decltype(get<0>(vjp(relu(variable<0>(std::declval<leaf_of<Rank>>())), std::declval<leaf_of<Rank>>(),
+                             wrt(variable<0>(std::declval<leaf_of<Rank>>())))))>;
+using standardised = node<decltype(std::declval<const nn::batch_norm<dyn>&>().forward(std::declval<leaf_of<4>>()))>;
+using channel_mean = node<decltype(mean(std::declval<leaf_of<4>>(), drop<0, 2, 3>))>;
+using channel_variance = node<decltype(variance(std::declval<leaf_of<4>>(), drop<0, 2, 3>))>;
+template <class Node>
+using assigned = assignment<view<float, rank<1>, host>, Node>;
+
 }  // namespace engine
 
 #define TENON_ROWS(Rank, ...)                                                                                  \
@@ -44,6 +74,31 @@ TENON_ROWS(2, engine::class_losses)
 TENON_ROWS(0, engine::node<decltype(sum(std::declval<engine::class_losses>()))>)
 TENON_ROWS(0, engine::node<decltype(mean(std::declval<engine::class_losses>()))>)
 TENON_ROWS(2, engine::class_gradient)
+TENON_ROWS(4, engine::conv::value)
+TENON_ROWS(4, engine::conv_relu)
+TENON_ROWS(4,
+           engine::conv::gradient<engine::conv::input, engine::conv::input, engine::conv::kernel, engine::conv::bias>)
+TENON_ROWS(4,
+           engine::conv::gradient<engine::conv::kernel, engine::conv::input, engine::conv::kernel, engine::conv::bias>)
+TENON_ROWS(1, engine::conv::gradient<engine::conv::bias, engine::conv::input, engine::conv::kernel, engine::conv::bias>)
+TENON_ROWS(4, engine::plain_conv::value)
 #undef TENON_ROWS
+
+#define TENON_ROWS(Rank, ...)                                                                               \
+  TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<float, Rank>, array<index, Rank>, \
+                                       engine::program<__VA_ARGS__>, bool, const node_words&))
+#define TENON_RANKS(Rank)                                                                                           \
+  TENON_ROWS(Rank,                                                                                                  \
+             engine::node<decltype(std::declval<engine::leaf_of<Rank>>() + std::declval<engine::leaf_of<Rank>>())>) \
+  TENON_ROWS(Rank, engine::node<decltype(relu(std::declval<engine::leaf_of<Rank>>()))>)                             \
+  TENON_ROWS(Rank, engine::relu_gradient<Rank>)
+TENON_RANKS(1)
+TENON_RANKS(2)
+TENON_RANKS(4)
+TENON_ROWS(4, engine::standardised)
+#undef TENON_RANKS
+#undef TENON_ROWS
+TENON_ENGINE(void evaluate(const engine::assigned<engine::channel_mean>&,
+                           const engine::assigned<engine::channel_variance>&))
 
 }  // namespace tenon

@@ -156,6 +156,8 @@ namespace detail {
 [[gnu::noinline]] inline std::string dotted(std::string_view name, std::string_view inner) {
   return std::string(name).append(".").append(inner);
 }
+/// The name of a part that has only a number.
+[[gnu::noinline]] inline std::string name_of_part(int number) { return std::to_string(number); }
 }  // namespace detail
 
 /// A visitor of what a part of a network holds, with the name of the part before each name. However deep parts lie, its

@@ -64,14 +64,14 @@ struct layer_list {
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
     for_each_index<count>(
-        [&](auto i) { get<i.value>(layers).visit_parameters(visitor_within(std::to_string(i.value), visitor)); });
+        [&](auto i) { get<i.value>(layers).visit_parameters(visitor_within(detail::name_of_part(i.value), visitor)); });
   }
   /// Calls `visitor(name, buffer)` for every tensor that is kept beside the parameters, such as running statistics.
   template <class Visitor>
   void visit_buffers(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
-      const auto named = visitor_within(std::to_string(i.value), visitor);
+      const auto named = visitor_within(detail::name_of_part(i.value), visitor);
       if constexpr (requires { layer.visit_buffers(named); }) layer.visit_buffers(named);
     });
   }
@@ -81,7 +81,7 @@ struct layer_list {
   void visit_random_state(Visitor&& visitor) {
     for_each_index<count>([&](auto i) {
       auto& layer = get<i.value>(layers);
-      const auto named = visitor_within(std::to_string(i.value), visitor);
+      const auto named = visitor_within(detail::name_of_part(i.value), visitor);
       if constexpr (requires { layer.visit_random_state(named); }) layer.visit_random_state(named);
     });
   }
