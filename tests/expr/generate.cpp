@@ -137,3 +137,15 @@ TEMPLATE_LIST_TEST_CASE("extents stand in braces", "[generate]", tenon_test::spa
   CHECK(text_of<tenon::shape_error>([] { tenon::zeros<float>({2, -1}); }) ==
         "shape: axis 1: extent -1, expected at least 0 (extents [2, -1])");
 }
+
+TEMPLATE_LIST_TEST_CASE("the elements of a tensor are taken in order", "[generate]", tenon_test::spaces) {
+  using space = TestType;
+  tenon::tensor<float, shape<2, 3>, space> whole(shape<2, 3>{});
+  const auto elements = tenon::in_order(whole);
+  STATIC_REQUIRE(std::is_same_v<decltype(elements), const tenon::view<float, rank<1>, space>>);
+  elements = tenon::iota<float>(rank<1>(6));
+  CHECK(numbers_of(whole) == numbers{0, 1, 2, 3, 4, 5});
+  CHECK(tenon::in_order(std::as_const(whole)).data() == whole.data());
+  tenon::tensor<float, rank<2>, space> none(rank<2>(0, 4));
+  CHECK(tenon::in_order(none).shape() == rank<1>(0));
+}

@@ -56,3 +56,12 @@ TEMPLATE_LIST_TEST_CASE("what counts of a row is told by its label", "[class_lab
   CHECK(std::isnan(found[3]));
   CHECK(found[4] == 14);
 }
+
+TEST_CASE("statements of losses share scores of any number of classes", "[class_labels]") {
+  const tenon::tensor<float, tenon::shape<tenon::dyn, 3>> scores(tenon::shape<tenon::dyn, 3>(2), {1, 2, 3, 4, 5, 6});
+  const auto shared = nn::detail::shared_scores(tenon::as_node(scores));
+  STATIC_REQUIRE(std::is_same_v<typename decltype(shared)::shape_type, rank<2>>);
+  CHECK(shared.elements.data() == scores.data());
+  const auto sum = scores + 1.0f;
+  CHECK(&nn::detail::shared_scores(sum) == &sum);
+}

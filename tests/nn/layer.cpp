@@ -15,6 +15,9 @@ namespace {
 struct layer {
   static constexpr const char* name = "layer";
 };
+struct sharing_layer : layer {
+  static constexpr bool shares_statements = true;
+};
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient", "[layer]", tenon_test::spaces) {
@@ -57,4 +60,48 @@ TEST_CASE("layers without parameters are the same in every space", "[layer]") {
   STATIC_REQUIRE(std::is_same_v<decltype(nn::layer_moved<tenon::emulated>(nn::stateless{})), nn::stateless>);
   STATIC_REQUIRE(nn::is_wanted<int>);
   STATIC_REQUIRE(!nn::is_wanted<nn::not_wanted>);
+}
+
+TEST_CASE("statements that layers share know no extents", "[layer]") {
+  STATIC_REQUIRE(nn::has_shared_statements<sharing_layer>);
+  STATIC_REQUIRE(!nn::has_shared_statements<layer>);
+  tenon::tensor<float, shape<tenon::dyn, 3>> x(shape<tenon::dyn, 3>(2), {1, 2, 3, 4, 5, 6});
+  const auto shared = nn::detail::elements_for<sharing_layer>(x.view());
+  STATIC_REQUIRE(std::is_same_v<decltype(shared), const tenon::view<float, rank<2>, tenon::host>>);
+  CHECK(shared.data() == x.data());
+  CHECK(shared.shape() == rank<2>(2, 3));
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::detail::elements_for<layer>(x.view())), decltype(x.view())>);
+  STATIC_REQUIRE(std::is_same_v<decltype(nn::detail::elements_for<sharing_layer>(nn::not_wanted{})), nn::not_wanted>);
+}
+
+TEST_CASE("tensors of a layer stand beside what a statement has", "[layer]") {
+  tenon::tensor<float, shape<2, 3>> weight;
+  weight.reset();
+  REQUIRE(weight.data() == nullptr);
+  const auto beside = nn::detail::beside<rank<2>>(weight);
+  STATIC_REQUIRE(std::is_same_v<decltype(beside), const tenon::view<float, rank<2>, tenon::host>>);
+  CHECK(weight.data() != nullptr);  // so that a gradient can be left there
+  CHECK(beside.data() == weight.data());
+  CHECK(beside.shape() == rank<2>(2, 3));
+  CHECK(&nn::detail::beside<shape<tenon::dyn, 3>>(weight) == &weight);
+}
+
+TEST_CASE("a visitor within parts has all their names, and one type", "[layer]") {
+  std::vector<std::string> names;
+  const auto visit = [&](const std::string& name, int& number) { names.push_back(name), ++number; };
+  const auto outer = nn::visitor_within("decoder", visit);
+  auto inner = nn::visitor_within("2", outer);
+  const auto innermost = nn::visitor_within("norm", inner);
+  STATIC_REQUIRE(std::is_same_v<decltype(outer), decltype(innermost)>);
+  int number = 0;
+  outer("scale", number), inner("bias", number), innermost("weight", number);
+  CHECK(names == std::vector<std::string>{"decoder.scale", "decoder.2.bias", "decoder.2.norm.weight"});
+  CHECK(number == 3);
+}
+
+TEST_CASE("a size of the constructor is that of the type", "[layer]") {
+  nn::detail::check_size<layer>("width", 3, 3);
+  nn::detail::check_size<layer>("width", 3, tenon::dyn);
+  CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::detail::check_size<layer>("width", 3, 4); }) ==
+        "layer: width: 3, expected 4 as its type says");
 }
