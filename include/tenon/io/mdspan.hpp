@@ -80,35 +80,48 @@ auto extents_for(const View& elements) {
   }(std::make_integer_sequence<int, View::rank>{});
 }
 
-/// The mapping of a view's elements; of layouts that have no strides of their own, these are compared.
+/// Strides for a layout that takes any. Those of axes of one element do not matter; an mdspan wants them positive.
+template <class Strides, class View>
+Strides strides_for(const View& elements) {
+  Strides strides{};
+  index reach = 1;
+  for (int axis = 0; axis < View::rank; ++axis) reach += (elements.extent(axis) - 1) * elements.strides()[axis];
+  for (int axis = 0; axis < View::rank; ++axis) {
+    index stride = elements.strides()[axis];
+    if (stride <= 0 && elements.extent(axis) > 1 && elements.size() != 0) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", stride,
+                                     ", expected at least 1 in an mdspan; copy the view"));
+    }
+    if (stride <= 0) stride = elements.size() == 0 ? 1 : reach;
+    strides[static_cast<std::size_t>(axis)] = static_cast<typename Strides::value_type>(stride);
+  }
+  return strides;
+}
+
+/// Refuses a view whose elements do not lie as a mapping has them.
+template <class Mapping, class View>
+void check_strides(const Mapping& mapping, const View& elements) {
+  for (int axis = 0; axis < View::rank; ++axis) {
+    const auto expected = static_cast<index>(mapping.stride(static_cast<typename Mapping::rank_type>(axis)));
+    if (elements.extent(axis) > 1 && elements.size() != 0 && elements.strides()[axis] != expected) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", elements.strides()[axis], ", expected ",
+                                     expected, " of the mdspan's layout; layout_stride takes any"));
+    }
+  }
+}
+
 template <class Span, class View>
 auto mapping_for(const View& elements) {
   using mapping_type = typename Span::mapping_type;
-  using index_type = typename Span::index_type;
   const auto extents = extents_for<Span>(elements);
-  array<index_type, View::rank> strides{};
-  for (int axis = 0; axis < View::rank; ++axis) {
-    strides[axis] = static_cast<index_type>(elements.strides()[axis]);
-  }
   if constexpr (View::rank == 0) {
-    return mapping_type(extents);
-  } else if constexpr (requires { mapping_type(extents, strides.values); }) {
-    for (int axis = 0; axis < View::rank; ++axis) {
-      if (elements.strides()[axis] <= 0 && elements.size() != 0) {
-        throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", elements.strides()[axis],
-                                       ", expected at least 1 in an mdspan; copy the view"));
-      }
-    }
-    return mapping_type(extents, strides.values);
+    return mapping_type{};
+  } else if constexpr (requires(const mapping_type& mapping) { mapping.strides(); }) {
+    using strides_type = std::remove_cvref_t<decltype(std::declval<const mapping_type&>().strides())>;
+    return mapping_type(extents, strides_for<strides_type>(elements));
   } else {
     const mapping_type mapping(extents);
-    for (int axis = 0; axis < View::rank; ++axis) {
-      const index expected = static_cast<index>(mapping.stride(static_cast<std::size_t>(axis)));
-      if (elements.extent(axis) > 1 && elements.size() != 0 && elements.strides()[axis] != expected) {
-        throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", elements.strides()[axis], ", expected ",
-                                       expected, " of the mdspan's layout; layout_stride takes any"));
-      }
-    }
+    check_strides(mapping, elements);
     return mapping;
   }
 }
@@ -128,9 +141,9 @@ auto from_mdspan(const Span& span) {
   using shape_type = typename decltype(detail::shape_of_mdspan<Span>())::type;
   array<index, shape_type::rank> extents{}, strides{};
   for (int axis = 0; axis < shape_type::rank; ++axis) {
-    const auto r = static_cast<typename Span::rank_type>(axis);
-    extents[axis] = static_cast<index>(span.extents().extent(r));
-    strides[axis] = static_cast<index>(span.mapping().stride(r));
+    const auto place = static_cast<typename Span::rank_type>(axis);
+    extents[axis] = static_cast<index>(span.extents().extent(place));
+    if constexpr (shape_type::rank > 0) strides[axis] = static_cast<index>(span.mapping().stride(place));
   }
   return view<typename Span::element_type, shape_type, Space>(span.data_handle(), shape_type(extents), strides);
 }
@@ -140,7 +153,7 @@ auto from_mdspan(const Span& span) {
 /// example   auto span = to_mdspan<std::mdspan<float, std::extents<int, std::dynamic_extent, 3>>>(x.view());
 template <mdspan_type Span, class T, class Shape, class Space>
 Span to_mdspan(const view<T, Shape, Space>& elements) {
-  static_assert(std::is_convertible_v<T (*)[], typename Span::element_type (*)[]> || must_hold<T, Span>,
+  static_assert(std::is_convertible_v<T(*)[], typename Span::element_type(*)[]> || must_hold<T, Span>,
                 "tenon: the mdspan has other elements than the view, or would write what is read only");
   static_assert(detail::extents_agree<Span, Shape>() || must_hold<Shape, typename Span::extents_type>,
                 "tenon: the mdspan has another rank or other static extents than the view");
@@ -149,10 +162,9 @@ Span to_mdspan(const view<T, Shape, Space>& elements) {
 
 #if defined(__cpp_lib_mdspan)
 namespace detail {
-template <class Sequence, index... Extents>
-struct standard_extents;
 template <index... Extents>
-using extents_of_shape = std::extents<index, (Extents == dyn ? std::dynamic_extent : static_cast<std::size_t>(Extents))...>;
+using extents_of_shape =
+    std::extents<index, (Extents == dyn ? std::dynamic_extent : static_cast<std::size_t>(Extents))...>;
 template <class T, class Space, index... Extents>
 auto standard_mdspan(const view<T, shape<Extents...>, Space>&)
     -> std::mdspan<T, extents_of_shape<Extents...>, std::layout_stride>;
