@@ -107,9 +107,9 @@ class tokenizer {
  private:
   static constexpr std::size_t longest_word = 100;
 
-  int number_of(const std::string& piece) const {
-    const auto found = numbers_.find(piece);
-    if (found == numbers_.end()) throw tenon::file_error("tokenizer: the vocabulary lacks " + piece);
+  int number_of(const std::string& text) const {
+    const auto found = numbers_.find(text);
+    if (found == numbers_.end()) throw tenon::file_error("tokenizer: the vocabulary lacks " + text);
     return found->second;
   }
   /// The longest piece with which the word begins, then the longest that goes on; one unknown where none does.
