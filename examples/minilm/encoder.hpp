@@ -25,7 +25,8 @@ class encoder {
 
   explicit encoder(const std::filesystem::path& folder)
       : pieces_(folder / "vocab.txt"),
-        use_(*loaded(folder / "model.safetensors"), tn::tensor<std::int64_t, tn::rank<2>>({batch_size, longest_text}),
+        use_(std::move(*loaded(folder / "model.safetensors")),
+             tn::tensor<std::int64_t, tn::rank<2>>({batch_size, longest_text}),
              tn::tensor<float, tn::rank<2>>({batch_size, longest_text})) {}
 
   tn::tensor<float, tn::rank<2>> encode(const std::vector<std::string>& texts) {

@@ -206,6 +206,14 @@ dlpack::handle<Managed> to_dlpack(tensor<T, Shape, Space>&& whole, std::optional
   return to_dlpack<Managed>(std::make_shared<tensor<T, Shape, Space>>(std::move(whole)), device);
 }
 
+/// Of a tensor that stays yours, say its view.
+template <class Managed = dlpack::managed_tensor_versioned, class T, class Shape, class Space>
+void to_dlpack(const tensor<T, Shape, Space>&) {
+  static_assert(
+      must_hold<T, Shape, Space>,
+      "tenon: a tensor that stays yours is exported as a view, to_dlpack(x.view()); std::move(x) gives it away");
+}
+
 /// What was imported: a view of another library's elements, which are released when this goes.
 template <class T, shape_type Shape, memory_space Space = host>
 class dlpack_tensor {
