@@ -86,12 +86,13 @@ for capsule_of in capsules():
 tenon.double_elements(old_capsule(array.T))
 assert array.tolist() == [[2] * 5] * 4
 
-# There and back: the same memory.
+# There and back: the same memory. NumPy before 2.1 takes tensors as read only, and exports none that are.
 tenon.make()
 array = library.from_dlpack(Exported())
-assert tenon.address_of(old_capsule(array)) == tenon.address()
-tenon.double_elements(old_capsule(array))
-assert array.tolist() == [[0, 2, 4], [6, 8, 10]]
+if library.__name__ != "numpy" or array.flags.writeable:
+    assert tenon.address_of(old_capsule(array)) == tenon.address()
+    tenon.double_elements(old_capsule(array))
+    assert array.tolist() == [[0, 2, 4], [6, 8, 10]]
 del array
 gc.collect()
 assert tenon.owners() == 1, tenon.owners()
@@ -102,9 +103,10 @@ text = refusal(tenon.sum_of, old_capsule(wrong))
 assert text == "from_dlpack: element type float64, expected float32", text
 text = refusal(tenon.sum_of, old_capsule(library.zeros((2, 2, 1), dtype=library.float32)))
 assert text == "from_dlpack: rank 3, expected 2 (extents [2, 2, 1])", text
+tenon.make()
 capsule = tenon.to_read_only_capsule()
 text = refusal(tenon.double_elements, capsule)
 assert text.endswith("the tensor is read only, expected one that may be written; ask for const float32"), text
-assert tenon.sum_of(capsule) == 30  # refused, it was still the caller's
+assert tenon.sum_of(capsule) == 15  # refused, it was still the caller's
 assert "expected one that nobody has used" in refusal(tenon.sum_of, capsule)
 print(f"{library.__name__} {library.__version__}: there and back without a copy")
