@@ -6,7 +6,7 @@ import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
 file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
-library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|openblas|blis|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
+library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|onnxruntime|openblas|blis|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
     "w02_functions": "W2: `out = tanh(a)*exp(-b*b) + log1p(abs(c))`, n floats",
@@ -26,6 +26,7 @@ titles = {
     "w10_compile_time_clang": "W10: clang++ for small programs, beside those of peers",
     "w10_compile_time_nvcc": "W10: nvcc for small programs",
     "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
+    "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
 }
 
 
@@ -84,6 +85,8 @@ def quantity(result):
         return result["kilobytes"], "kB", False
     if "functions" in result:
         return result["functions"], "functions", False
+    if "sentences" in result:
+        return result["sentences"], "sentences/s", True
     if "nats" in result:
         return result["nats"], f"nats after {result['steps']:.0f} steps", False
     if "seconds" in result:

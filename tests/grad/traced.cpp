@@ -57,6 +57,17 @@ TEST_CASE("recursion", "[traced]") {
   CHECK(tenon_test::difference(numbers_of(v.gradient()), numbers_of(11 * tenon::pow(x, 11)), 1e-12) == "");
 }
 
+TEST_CASE("masks and indices that were computed before are constants", "[traced]") {
+  const double_line x = {3, 1, 2};
+  const auto v = tenon::variable(x);
+  const traced above = v > 1.5;
+  const traced places = tenon::cast<std::int64_t>(v - 1);
+  tenon::traced loss = tenon::sum(tenon::where(above, tenon::square(v), v) * tenon::cast<double>(places));
+  CHECK(static_cast<double>(loss) == 9.0 * 2 + 1.0 * 0 + 4.0 * 1);
+  loss.backward();
+  CHECK(numbers_of(v.gradient()) == std::vector<double>{12, 0, 4});
+}
+
 TEST_CASE("gradients add up, where a value is used and over backward passes", "[traced]") {
   const auto x = drawn(rank<1>(4), 1), y = drawn(rank<1>(4), 2);
   double_line kept, counted(tenon::constants(rank<1>(4), 1.0));

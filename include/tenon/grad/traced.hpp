@@ -32,9 +32,10 @@ using traced_leaf = leaf<T, Shape, Space, made_by<T, Shape, Space>>;
 namespace detail {
 
 template <class T, class Shape, class Space>
-inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = (1 << 30) - 1;
+inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = is_floating<T> ? (1 << 30) - 1 : -1;
 template <class T, class Shape, class Space, int Name>
-inline constexpr int variable_of_node<leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>> = Name;
+inline constexpr int variable_of_node<leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>> =
+    is_floating<T> ? Name : -1;  // masks and indices have no gradients
 
 template <class... Nodes>
 consteval auto keeper_among();

@@ -1,0 +1,180 @@
+// tenon/io/mdspan.hpp: mdspans as views, and views as mdspans, without a copy.
+// Any class with the interface of std::mdspan will do: the standard's, Kokkos' or cuda::std::mdspan.
+// Floor 2: may include base, core.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/core/view.hpp>
+#include <utility>
+#if __has_include(<version>)
+#include <version>
+#endif
+#if defined(__cpp_lib_mdspan)
+#include <mdspan>
+#endif
+
+namespace tenon::io {
+
+/// Whether a class has the interface of std::mdspan.
+template <class Span>
+concept mdspan_type = requires(const Span& span) {
+  typename Span::element_type;
+  typename Span::extents_type;
+  typename Span::layout_type;
+  typename Span::mapping_type;
+  typename Span::accessor_type;
+  span.data_handle();
+  span.mapping();
+  Span::static_extent(0);
+};
+
+namespace detail {
+
+/// Whether the elements of `Span` lie where a plain pointer points.
+template <class Span>
+inline constexpr bool has_plain_elements =
+    std::is_same_v<typename Span::data_handle_type, typename Span::element_type*> &&
+    std::is_same_v<typename Span::reference, typename Span::element_type&>;
+
+template <class Span>
+constexpr index static_extent_of(std::size_t axis) {
+  constexpr auto run_time = static_cast<std::size_t>(-1);
+  return Span::static_extent(axis) == run_time ? dyn : static_cast<index>(Span::static_extent(axis));
+}
+
+template <class Span>
+constexpr auto shape_of_mdspan() {
+  return []<std::size_t... Axis>(std::index_sequence<Axis...>) {
+    return std::type_identity<shape<static_extent_of<Span>(Axis)...>>{};
+  }(std::make_index_sequence<Span::rank()>{});
+}
+
+template <class Span, class Shape>
+constexpr bool extents_agree() {
+  if constexpr (static_cast<int>(Span::rank()) != Shape::rank) {
+    return false;
+  } else {
+    return shapes_agree<typename decltype(shape_of_mdspan<Span>())::type, Shape>();
+  }
+}
+
+/// The extents of a view as those of an mdspan, which would not check them.
+template <class Span, class View>
+auto extents_for(const View& elements) {
+  using extents_type = typename Span::extents_type;
+  array<typename Span::index_type, View::rank> extents{};
+  for (int axis = 0; axis < View::rank; ++axis) {
+    const index expected = static_extent_of<Span>(static_cast<std::size_t>(axis)), extent = elements.extent(axis);
+    if (expected != dyn && expected != extent) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": extent ", extent, ", expected ", expected,
+                                     " (extents ", elements.shape().to_array(), ")"));
+    }
+    if (!std::in_range<typename Span::index_type>(extent)) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": extent ", extent,
+                                     ", expected one that the index type of the mdspan holds"));
+    }
+    extents[axis] = static_cast<typename Span::index_type>(extent);
+  }
+  return [&]<int... Axis>(std::integer_sequence<int, Axis...>) {
+    return extents_type(extents[Axis]...);
+  }(std::make_integer_sequence<int, View::rank>{});
+}
+
+/// Strides for a layout that takes any. Those of axes of one element do not matter; an mdspan wants them positive.
+template <class Strides, class View>
+Strides strides_for(const View& elements) {
+  Strides strides{};
+  index reach = 1;
+  for (int axis = 0; axis < View::rank; ++axis) reach += (elements.extent(axis) - 1) * elements.strides()[axis];
+  for (int axis = 0; axis < View::rank; ++axis) {
+    index stride = elements.strides()[axis];
+    if (stride <= 0 && elements.extent(axis) > 1 && elements.size() != 0) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", stride,
+                                     ", expected at least 1 in an mdspan; copy the view"));
+    }
+    if (stride <= 0) stride = elements.size() == 0 ? 1 : reach;
+    strides[static_cast<std::size_t>(axis)] = static_cast<typename Strides::value_type>(stride);
+  }
+  return strides;
+}
+
+/// Refuses a view whose elements do not lie as a mapping has them.
+template <class Mapping, class View>
+void check_strides(const Mapping& mapping, const View& elements) {
+  for (int axis = 0; axis < View::rank; ++axis) {
+    const auto expected = static_cast<index>(mapping.stride(static_cast<typename Mapping::rank_type>(axis)));
+    if (elements.extent(axis) > 1 && elements.size() != 0 && elements.strides()[axis] != expected) {
+      throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", elements.strides()[axis], ", expected ",
+                                     expected, " of the mdspan's layout; layout_stride takes any"));
+    }
+  }
+}
+
+template <class Span, class View>
+auto mapping_for(const View& elements) {
+  using mapping_type = typename Span::mapping_type;
+  const auto extents = extents_for<Span>(elements);
+  if constexpr (View::rank == 0) {
+    return mapping_type{};
+  } else if constexpr (requires(const mapping_type& mapping) { mapping.strides(); }) {
+    using strides_type = std::remove_cvref_t<decltype(std::declval<const mapping_type&>().strides())>;
+    return mapping_type(extents, strides_for<strides_type>(elements));
+  } else {
+    const mapping_type mapping(extents);
+    check_strides(mapping, elements);
+    return mapping;
+  }
+}
+
+}  // namespace detail
+
+/// The elements of an mdspan as a view; static extents stay static. Spans of const elements are read only. `Space` says
+/// where they lie, for spans of a device.
+/// types     any layout with strides; an accessor that is a plain pointer, as std::default_accessor
+/// example   y = sum(from_mdspan(span), axis<0>);
+template <memory_space Space = host, mdspan_type Span>
+auto from_mdspan(const Span& span) {
+  static_assert(detail::has_plain_elements<Span> || must_hold<Span>,
+                "tenon: the accessor of this mdspan hands out no plain elements; copy them, or use default_accessor");
+  static_assert(Span::is_always_strided() || must_hold<Span>,
+                "tenon: the layout of this mdspan has no strides; copy its elements");
+  using shape_type = typename decltype(detail::shape_of_mdspan<Span>())::type;
+  array<index, shape_type::rank> extents{}, strides{};
+  for (int axis = 0; axis < shape_type::rank; ++axis) {
+    const auto place = static_cast<typename Span::rank_type>(axis);
+    extents[axis] = static_cast<index>(span.extents().extent(place));
+    if constexpr (shape_type::rank > 0) strides[axis] = static_cast<index>(span.mapping().stride(place));
+  }
+  return view<typename Span::element_type, shape_type, Space>(span.data_handle(), shape_type(extents), strides);
+}
+
+/// A view as the mdspan `Span`, whose static extents and layout it must have.
+/// throws    shape_error naming the axis, the extent or stride that it has and the expected one
+/// example   auto span = to_mdspan<std::mdspan<float, std::extents<int, std::dynamic_extent, 3>>>(x.view());
+template <mdspan_type Span, class T, class Shape, class Space>
+Span to_mdspan(const view<T, Shape, Space>& elements) {
+  static_assert(std::is_convertible_v<T(*)[], typename Span::element_type(*)[]> || must_hold<T, Span>,
+                "tenon: the mdspan has other elements than the view, or would write what is read only");
+  static_assert(detail::extents_agree<Span, Shape>() || must_hold<Shape, typename Span::extents_type>,
+                "tenon: the mdspan has another rank or other static extents than the view");
+  return Span(elements.data(), detail::mapping_for<Span>(elements));
+}
+
+#if defined(__cpp_lib_mdspan)
+namespace detail {
+template <index... Extents>
+using extents_of_shape =
+    std::extents<index, (Extents == dyn ? std::dynamic_extent : static_cast<std::size_t>(Extents))...>;
+template <class T, class Space, index... Extents>
+auto standard_mdspan(const view<T, shape<Extents...>, Space>&)
+    -> std::mdspan<T, extents_of_shape<Extents...>, std::layout_stride>;
+}  // namespace detail
+
+/// A view as a std::mdspan of its strides; static extents stay static.
+template <class T, class Shape, class Space>
+auto to_mdspan(const view<T, Shape, Space>& elements) {
+  return to_mdspan<decltype(detail::standard_mdspan(elements))>(elements);
+}
+#endif
+
+}  // namespace tenon::io
