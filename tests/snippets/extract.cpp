@@ -121,10 +121,11 @@ class page_program {
     for (const auto& each : block) {
       if (starts_with(each, "int main(")) return true;
     }
-    for (const char* start : {"struct ", "template <", "namespace "}) {
-      if (!block.empty() && starts_with(block[0], start)) return true;
+    if (block.empty()) return false;
+    for (const char* start : {"struct ", "template <"}) {
+      if (starts_with(block[0], start)) return true;
     }
-    return false;
+    return starts_with(block[0], "namespace ") && !contains(block[0], "=");
   }
 
   void declare(const lines_of_text& block, const marks& now) {

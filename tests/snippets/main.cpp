@@ -24,7 +24,9 @@ void fail(int line, const std::string& what) {
   std::fprintf(stderr, "%s:%d: %s\n", path.c_str(), line, what.c_str());
 }
 
+/// And whatever a snippet said of the form of numbers is over.
 std::string take_printed() {
+  std::cout.copyfmt(std::ios(nullptr));
   std::string text = printed.str();
   printed.str("");
   return text;
