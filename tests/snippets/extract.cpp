@@ -227,7 +227,7 @@ class page_program {
         continue;
       }
       if (is_code && starts_with(code, "#include")) includes_.push_back(code);
-      else if (is_code) code_ << code << (code.back() == ';' || code.back() == '}' ? " " : "; ");
+      else if (is_code) code_ << code << (code.back() == ';' ? " " : "; ");
       has_code = true;
       is_code = !is_code;
       code.clear();
