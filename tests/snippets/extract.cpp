@@ -47,14 +47,14 @@ class page_program {
     for (const auto& each : includes_) out << each << "\n";
     const bool has_code = found_.compiled + found_.rows != 0;
     if (has_code && prelude_.empty()) out << "#include <tenon/train.hpp>\n";
-    out << "namespace {\n";
+    out << (is_in_tenon_ ? "namespace tenon {\n" : "") << "namespace {\n";
     if (has_code && prelude_.empty()) out << "namespace tn = tenon;\nnamespace nn = tenon::nn;\n";
     for (const auto& each : prelude_) out << each << "\n";
     out << code_.str() << "#line 1 \"program\"\nconst snippets::registration page({\"" << path_ << "\", {"
         << found_.compiled << ", " << found_.run << ", " << found_.compared << ", " << found_.rows << ", "
         << found_.of_files << ", " << found_.not_compiled << "}, {";
     for (const int each : run_) out << "{" << each << ", snippet_" << each << "}, ";
-    out << "}});\n}  // namespace\n";
+    out << "}});\n}  // namespace\n" << (is_in_tenon_ ? "}\n" : "");
     return out.str();
   }
 
@@ -81,7 +81,10 @@ class page_program {
       for (++at_; at_ < lines.size() && lines[at_] != "-->"; ++at_) rest.push_back(lines[at_]);
     }
     const std::string& line = lines[first];
-    if (starts_with(line, "<!-- snippets: begin")) return take_prelude(rest);
+    if (starts_with(line, "<!-- snippets: begin")) {
+      is_in_tenon_ = contains(line, "inside tenon");
+      return take_prelude(rest);
+    }
     if (starts_with(line, "<!-- file: ")) next_.is_of_file = true;
     if (starts_with(line, "<!-- output: numbers vary")) how_ = "vary";
     if (!starts_with(line, "<!-- snippet: ")) return;
@@ -198,8 +201,8 @@ class page_program {
     table_ = false;
     const lines_of_text header = cells_of(lines[at_]);
     std::size_t column = 0;
-    while (column < header.size() && !contains(header[column], "Tenon")) ++column;
-    if (column == header.size()) refuse("no column of this table is called Tenon");
+    while (column < header.size() && !contains(header[column], "Tenon") && header[column] != " write ") ++column;
+    if (column == header.size()) refuse("no column of this table is called Tenon or write");
     first_line_ = static_cast<int>(at_) + 1;
     if (now.continues && is_open_) {
       end_output();
@@ -227,7 +230,7 @@ class page_program {
         continue;
       }
       if (is_code && starts_with(code, "#include")) includes_.push_back(code);
-      else if (is_code) code_ << code << (code.back() == ';' ? " " : "; ");
+      else if (is_code && !contains(code, "..")) code_ << code << (code.back() == ';' ? " " : "; ");
       has_code = true;
       is_code = !is_code;
       code.clear();
@@ -258,7 +261,7 @@ class page_program {
   std::string path_, how_ = "close", pending_;
   std::size_t at_ = 0;
   int first_line_ = 0, output_line_ = 0;
-  bool is_open_ = false, is_run_ = false, awaits_output_ = false, table_ = false;
+  bool is_open_ = false, is_run_ = false, awaits_output_ = false, table_ = false, is_in_tenon_ = false;
   marks next_;
   lines_of_text includes_, prelude_;
   std::ostringstream code_;
