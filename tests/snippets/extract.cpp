@@ -16,6 +16,11 @@ using lines_of_text = std::vector<std::string>;
 bool starts_with(const std::string& text, const std::string& start) { return text.rfind(start, 0) == 0; }
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// Whether a comment says this, and behind it why.
+bool has_reason(const std::string& comment, const std::string& what) {
+  return starts_with(comment, what) && comment.size() > what.size() + 4 && comment[what.size()] != '-';
+}
+
 /// What comments said of the block that follows.
 struct marks {
   bool continues = false, declarations = false, is_run = true, is_compiled = true, is_of_file = false;
@@ -92,8 +97,8 @@ class page_program {
     if (starts_with(what, "continues")) next_.continues = true;
     else if (starts_with(what, "declarations")) next_.declarations = true;
     else if (starts_with(what, "table")) table_ = true;
-    else if (starts_with(what, "not run: ")) next_.is_run = false;
-    else if (starts_with(what, "not compiled: ")) next_.is_compiled = false;
+    else if (has_reason(what, "not run: ")) next_.is_run = false;
+    else if (has_reason(what, "not compiled: ")) next_.is_compiled = false;
     else if (!starts_with(what, "with")) refuse("unknown: " + line);
     if (rest.empty()) return;
     next_.before = rest;
