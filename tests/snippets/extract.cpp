@@ -24,7 +24,8 @@ bool has_reason(const std::string& comment, const std::string& what) {
 /// What comments said of the block that follows.
 struct marks {
   bool continues = false, declarations = false, is_run = true, is_compiled = true, is_of_file = false;
-  lines_of_text before;  ///< lines of code that the page does not show
+  bool is_emulated = false;  ///< `tn::emulated` stands for `tn::cuda`
+  lines_of_text before;      ///< lines of code that the page does not show
   int before_line = 0;
 };
 
@@ -96,6 +97,7 @@ class page_program {
     const std::string what = line.substr(14);
     if (starts_with(what, "continues")) next_.continues = true;
     else if (starts_with(what, "declarations")) next_.declarations = true;
+    else if (starts_with(what, "emulated")) next_.is_emulated = true;
     else if (starts_with(what, "table")) table_ = true;
     else if (has_reason(what, "not run: ")) next_.is_run = false;
     else if (has_reason(what, "not compiled: ")) next_.is_compiled = false;
@@ -110,9 +112,12 @@ class page_program {
     if (prelude_.empty()) prelude_.push_back("namespace tn = tenon;");
   }
 
-  void take_block(const lines_of_text& block) {
+  void take_block(lines_of_text block) {
     const marks now = std::exchange(next_, {});
     awaits_output_ = false;
+    if (now.is_emulated) {
+      for (auto& each : block) put_emulated(each);
+    }
     if (now.is_of_file) {
       ++found_.of_files;
     } else if (!now.is_compiled) {
@@ -122,6 +127,11 @@ class page_program {
       if (now.declarations || is_of_file_scope(block)) declare(block, now);
       else extend_function(block, now);
     }
+  }
+
+  static void put_emulated(std::string& line) {
+    for (auto at = line.find("cuda>"); at != std::string::npos; at = line.find("cuda>"))
+      line.replace(at, 4, "emulated");
   }
 
   /// What opens with an include, a type, a template or a function stands outside of functions.
