@@ -146,18 +146,6 @@ TEST_CASE("a step of a loss is a cleared pass back and a step", "[optimizer]") {
   CHECK(numbers_of(one.second.weight.value) == numbers_of(two.second.weight.value));
 }
 
-TEST_CASE("a network of one layer, which can be called as a loss can, is moved", "[optimizer]") {
-  tenon::nn::linear<3, 2> layer;
-  layer.initialise(1);
-  tenon::train::sgd optimizer({.lr = 1});
-  const tenon::tensor<float, tenon::shape<tenon::dyn, 3>> x(tenon::shape<tenon::dyn, 3>(1), {1, 2, 3});
-  tenon::backward(tenon::sum(layer(x)));
-  const float first = layer.bias.value(0), second = layer.bias.value(1);
-  optimizer.step(layer);
-  CHECK(layer.bias.value(0) == first - 1);
-  CHECK(layer.bias.value(1) == second - 1);
-}
-
 TEST_CASE("parameters that no pass reaches stay as they are", "[optimizer]") {
   network net;
   net.initialise(1);

@@ -1,6 +1,7 @@
 // tests/train/sgd.cpp: stochastic gradient descent against its definition in double precision.
 // Each option by itself and with others; options that contradict each other are refused.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/tenon.hpp>
 #include <tenon/train/sgd.hpp>
 
 #include "support/catch.hpp"
@@ -51,4 +52,16 @@ TEST_CASE("sgd refuses options that make no sense", "[sgd]") {
   CHECK(text({.lr = 0.1, .nesterov = true}) == "sgd: nesterov takes a momentum, and no dampening");
   CHECK(text({.lr = 0.1, .momentum = 0.9, .dampening = 0.1, .nesterov = true}) ==
         "sgd: nesterov takes a momentum, and no dampening");
+}
+
+TEST_CASE("a network of one layer, which can be called as a loss can, is moved", "[sgd]") {
+  tenon::nn::linear<3, 2> layer;
+  layer.initialise(1);
+  tenon::train::sgd optimizer({.lr = 1});
+  const tenon::tensor<float, tenon::shape<tenon::dyn, 3>> x(tenon::shape<tenon::dyn, 3>(1), {1, 2, 3});
+  tenon::backward(tenon::sum(layer(x)));
+  const float first = layer.bias.value(0), second = layer.bias.value(1);
+  optimizer.step(layer);
+  CHECK(layer.bias.value(0) == first - 1);
+  CHECK(layer.bias.value(1) == second - 1);
 }

@@ -33,7 +33,7 @@ using class_gradient = node<decltype(nn::cross_entropy_gradient(std::declval<mat
 
 /// The nodes of a layer that is one expression of its input of rank 4, a kernel and a bias, and of its gradients.
 template <class Layer>
-struct image_layer {
+struct image_statements {
   using input = decltype(variable<0>(std::declval<leaf_of<4>>()));
   using kernel = decltype(variable<1>(std::declval<leaf_of<4>>()));
   using bias = decltype(variable<2>(std::declval<leaf_of<1>>()));
@@ -43,9 +43,9 @@ struct image_layer {
                                             std::declval<leaf_of<4>>(), wrt(std::declval<Named>()))))>;
 };
 inline constexpr nn::conv2d_options without_bias{.stride = dyn, .bias = false};
-using conv = image_layer<nn::conv2d<dyn, dyn, dyn, nn::conv2d_at_run_time>>;
-using plain_conv = image_layer<nn::conv2d<dyn, dyn, dyn, without_bias>>;
-using conv_relu = node<decltype(relu(std::declval<conv::value>()))>;
+using conv_with_bias = image_statements<nn::conv2d<dyn, dyn, dyn, nn::conv2d_at_run_time>>;
+using plain_conv = image_statements<nn::conv2d<dyn, dyn, dyn, without_bias>>;
+using conv_relu = node<decltype(relu(std::declval<conv_with_bias::value>()))>;
 
 template <class Node>
 using program = decltype(std::declval<const Node&>().template lower<0>(identity_map<Node::shape_type::rank>()));
@@ -74,13 +74,14 @@ TENON_ROWS(2, engine::class_losses)
 TENON_ROWS(0, engine::node<decltype(sum(std::declval<engine::class_losses>()))>)
 TENON_ROWS(0, engine::node<decltype(mean(std::declval<engine::class_losses>()))>)
 TENON_ROWS(2, engine::class_gradient)
-TENON_ROWS(4, engine::conv::value)
+TENON_ROWS(4, engine::conv_with_bias::value)
 TENON_ROWS(4, engine::conv_relu)
-TENON_ROWS(4,
-           engine::conv::gradient<engine::conv::input, engine::conv::input, engine::conv::kernel, engine::conv::bias>)
-TENON_ROWS(4,
-           engine::conv::gradient<engine::conv::kernel, engine::conv::input, engine::conv::kernel, engine::conv::bias>)
-TENON_ROWS(1, engine::conv::gradient<engine::conv::bias, engine::conv::input, engine::conv::kernel, engine::conv::bias>)
+TENON_ROWS(4, engine::conv_with_bias::gradient<engine::conv_with_bias::input, engine::conv_with_bias::input,
+                                               engine::conv_with_bias::kernel, engine::conv_with_bias::bias>)
+TENON_ROWS(4, engine::conv_with_bias::gradient<engine::conv_with_bias::kernel, engine::conv_with_bias::input,
+                                               engine::conv_with_bias::kernel, engine::conv_with_bias::bias>)
+TENON_ROWS(1, engine::conv_with_bias::gradient<engine::conv_with_bias::bias, engine::conv_with_bias::input,
+                                               engine::conv_with_bias::kernel, engine::conv_with_bias::bias>)
 TENON_ROWS(4, engine::plain_conv::value)
 #undef TENON_ROWS
 
