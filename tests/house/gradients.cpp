@@ -57,7 +57,7 @@ names layers_of(const house::texts& tree) {
   static const std::regex loss("^auto (\\w+_loss|cross_entropy\\w*)\\(");
   names found;
   for (const auto& [path, text] : tree) {
-    if (!house::starts_with(path, "include/tenon/nn/")) continue;
+    if (!house::starts_with(path, "include/tenon/nn/") || house::ends_with(path, "engines.hpp")) continue;
     for (const std::regex& pattern : {shown, alias, loss}) found.merge(matches_of(text, pattern));
   }
   return found;

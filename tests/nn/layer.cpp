@@ -78,12 +78,13 @@ TEST_CASE("tensors of a layer stand beside what a statement has", "[layer]") {
   tenon::tensor<float, shape<2, 3>> weight;
   weight.reset();
   REQUIRE(weight.data() == nullptr);
-  const auto beside = nn::detail::beside<rank<2>>(weight);
+  const auto beside = nn::detail::beside<sharing_layer, rank<2>>(weight);
   STATIC_REQUIRE(std::is_same_v<decltype(beside), const tenon::view<float, rank<2>, tenon::host>>);
   CHECK(weight.data() != nullptr);  // so that a gradient can be left there
   CHECK(beside.data() == weight.data());
   CHECK(beside.shape() == rank<2>(2, 3));
-  CHECK(&nn::detail::beside<shape<tenon::dyn, 3>>(weight) == &weight);
+  CHECK(&nn::detail::beside<sharing_layer, shape<tenon::dyn, 3>>(weight) == &weight);
+  CHECK(&nn::detail::beside<layer, rank<2>>(weight) == &weight);
 }
 
 TEST_CASE("a visitor within parts has all their names, and one type", "[layer]") {

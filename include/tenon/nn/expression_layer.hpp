@@ -22,7 +22,7 @@ struct expression_layer : callable<Layer> {
     const Layer& layer = static_cast<const Layer&>(*this);
     return apply_tuple(
         [&](const auto*... parameter) {
-          return layer.expression(as_node(input), as_node(detail::beside<given>(parameter->value))...);
+          return layer.expression(as_node(input), as_node(detail::beside<Layer, given>(parameter->value))...);
         },
         layer.parameters());
   }
@@ -35,13 +35,13 @@ struct expression_layer : callable<Layer> {
     const auto parameters = layer.parameters();
     [&]<int... I>(std::integer_sequence<int, I...>) {
       [[maybe_unused]] const auto variables =
-          make_tuple_of(variable<I + 1>(detail::beside<given>(get<I>(parameters)->value))...);
+          make_tuple_of(variable<I + 1>(detail::beside<Layer, given>(get<I>(parameters)->value))...);
       const auto value = layer.expression(x, get<I>(variables)...);
       [[maybe_unused]] const auto from = [&](const auto& named, auto&& to) {
         const auto [result] = vjp(value, gradient, wrt(named));
         to = result;
       };
-      (from(get<I>(variables), detail::beside<given>(get<I>(parameters)->gradient)), ...);
+      (from(get<I>(variables), detail::beside<Layer, given>(get<I>(parameters)->gradient)), ...);
       if constexpr (is_wanted<Destination>) from(x, destination);
     }(std::make_integer_sequence<int, decltype(parameters)::count>{});
   }

@@ -136,10 +136,11 @@ auto elements_for(const Elements& elements) {
     return elements;
   }
 }
-/// A tensor of a layer as a statement takes it beside elements of `Shape`: of extents known at run time, or as it is.
-template <shape_type Shape, class Tensor>
+/// A tensor of a layer as a statement takes it beside elements of `Shape`: of extents known at run time where that
+/// statement is shared, else as it is.
+template <class Layer, shape_type Shape, class Tensor>
 decltype(auto) beside(Tensor& own) {
-  if constexpr (Shape::dynamic_rank == Shape::rank && Shape::rank != 0) {
+  if constexpr (has_shared_statements<Layer> && Shape::dynamic_rank == Shape::rank && Shape::rank != 0) {
     if constexpr (!std::is_const_v<Tensor>) {
       if (own.data() == nullptr) own = Tensor(own.shape());
     }

@@ -60,7 +60,7 @@ struct weight_and_bias : callable<Layer> {
   }
   template <class Product>
   auto with_bias(const Product& product) const {
-    if constexpr (Bias) return product + detail::beside<typename Product::shape_type>(bias.value);
+    if constexpr (Bias) return product + detail::beside<Layer, typename Product::shape_type>(bias.value);
     else return product;
   }
   /// The gradient of the weight is one product over all axes but the last of both operands, that of the bias a sum.
@@ -69,9 +69,9 @@ struct weight_and_bias : callable<Layer> {
     constexpr int leading = node_of<const Gradient&>::shape_type::rank - 1;
     [&]<int... I>(std::integer_sequence<int, I...>) {
       using given = typename node_of<const Gradient&>::shape_type;
-      detail::beside<given>(weight.gradient) = tensordot(gradient, input, axis<I...>, axis<I...>);
-      if constexpr (Bias && leading == 0) detail::beside<given>(bias.gradient) = gradient;
-      else if constexpr (Bias) detail::beside<given>(bias.gradient) = sum(gradient, drop<I...>);
+      detail::beside<Layer, given>(weight.gradient) = tensordot(gradient, input, axis<I...>, axis<I...>);
+      if constexpr (Bias && leading == 0) detail::beside<Layer, given>(bias.gradient) = gradient;
+      else if constexpr (Bias) detail::beside<Layer, given>(bias.gradient) = sum(gradient, drop<I...>);
     }(std::make_integer_sequence<int, leading>{});
   }
 };
@@ -108,13 +108,14 @@ struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, sha
   }
   template <class Input>
   auto forward(const Input& input) const {
-    return this->with_bias(matmul(input, transpose(detail::beside<typename Input::shape_type>(this->weight.value))));
+    return this->with_bias(
+        matmul(input, transpose(detail::beside<linear_layer, typename Input::shape_type>(this->weight.value))));
   }
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {
     this->set_gradients(gradient, input);
     if constexpr (is_wanted<Destination>) {
-      destination = matmul(gradient, detail::beside<typename Gradient::shape_type>(this->weight.value));
+      destination = matmul(gradient, detail::beside<linear_layer, typename Gradient::shape_type>(this->weight.value));
     }
   }
 };
