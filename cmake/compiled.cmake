@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 include_guard()
 
-# Makes the target tenon::compiled, which is built when a program links it.
+# Makes the target tenon::compiled, once in a project however often it is asked for. It is built when a program links it.
 function(tenon_add_compiled)
+  if(TARGET tenon_compiled)
+    return()
+  endif()
   set(sources)
   foreach(room IN ITEMS host contraction data nn train)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/tenon_compiled/${room}.cpp")

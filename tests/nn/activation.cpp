@@ -39,3 +39,17 @@ TEST_CASE("glu halves its axis", "[activation]") {
   STATIC_REQUIRE(std::is_same_v<decltype(nn::glu<1>::output_shape(shape<3, 8, 5>{})), shape<3, 4, 5>>);
   CHECK(nn::glu<>::output_shape(rank<2>(3, 6)) == rank<2>(3, 3));
 }
+
+TEMPLATE_LIST_TEST_CASE("one slope of prelu serves inputs whose extents are known at run time", "[activation]",
+                        tenon_test::spaces) {
+  const auto x = tenon_test::tensor_of<TestType, float>(rank<2>(2, 2), {-4, 1, -8, 2});
+  const auto g = tenon_test::tensor_of<TestType, float>(rank<2>(2, 2), {1, 2, 3, 4});
+  nn::prelu<1, TestType> layer;
+  layer.initialise(0);
+  const auto y = tenon::evaluated_tensor(layer.forward(x));
+  tenon::tensor<float, rank<2>, TestType> dx({2, 2});
+  layer.backward(x, y, g, dx.write_view());
+  CHECK(numbers_of(y) == std::vector<double>{-1, 1, -2, 2});
+  CHECK(numbers_of(dx) == std::vector<double>{0.25, 2, 0.75, 4});
+  CHECK(numbers_of(layer.weight.gradient) == std::vector<double>{-4 - 24});
+}
