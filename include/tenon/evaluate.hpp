@@ -124,16 +124,6 @@ inline constexpr bool runs_program = [] {
 }();
 
 /// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
-[[gnu::noinline]] inline void check_repeats(const extents_view& destination, const extents_view& expression) {
-  const int missing = destination.rank - expression.rank;
-  for (int axis = 0; axis < expression.rank; ++axis) {
-    const index extent = expression[axis], expected = destination[axis + missing];
-    if (extent != 1 && extent != expected) {
-      throw shape_error(compose_text("assign: axis ", axis + missing, ": extent ", extent, ", expected ", expected,
-                                     " (expression ", expression, ", destination ", destination, ")"));
-    }
-  }
-}
 template <class Destination, class Shape>
 void check_repeats(const Destination& destination, const Shape& shape) {
   const auto given = destination.to_array();
@@ -161,11 +151,8 @@ template <aliasing Aliasing, class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if (!(extents == own)) {
-    check_repeats(destination.shape(), node.shape());
-  } else if (is_contiguous(extents, destination.strides())) {
-    const bool is_observed = current_launch_observer() != nullptr;
-    if (!is_observed && run_short_host(destination.data(), extents, program)) return;
+  if (extents == own && is_contiguous(extents, destination.strides())) {
+    if (run_short_host(destination.data(), extents, program)) return;
   }
   run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled,
                      words_of<E>::value);
@@ -208,6 +195,15 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   }
 }
 
+/// A tensor without elements gets those that an expression of `extents` fills.
+template <class T, class Shape, class Space, class Extents>
+[[gnu::noinline]] void give_elements(tensor<T, Shape, Space>& destination, Extents extents) {
+  if constexpr (Extents::rank >= Shape::rank) {
+    if (destination.is_empty()) return destination.take_extents(extents_without_units<Shape>(extents));
+  }
+  destination.take_extents(destination.shape());
+}
+
 }  // namespace detail
 
 /// Assigning to a view writes through it.
@@ -228,10 +224,7 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
     using node_type = std::remove_cvref_t<decltype(node)>;
     const bool had_elements = destination.data() != nullptr;
     const auto evaluate = [&]() __attribute__((always_inline)) {
-      if constexpr (node_type::shape_type::rank >= Shape::rank) {
-        if (destination.is_empty()) destination.take_extents(extents_without_units<Shape>(node.shape()));
-      }
-      if (!had_elements) destination.take_extents(destination.shape());
+      if (!had_elements) detail::give_elements(destination, node.shape());
       detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
     };
     if constexpr (detail::runs_program<Space, node_type>) {

@@ -62,6 +62,10 @@ TENON_INLINE constexpr bool is_countable(const Extents& extents, index parts = 1
 namespace detail {
 
 /// Refusals stand apart from what they refuse, once for all types: statements stay short.
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_uncountable(extents_view extents) {
+  throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_extents(extents_view extents, const index* expected) {
   for (int axis = 0; axis < extents.rank; ++axis) {
     if (extents[axis] < 0 || (expected[axis] != dyn && expected[axis] != extents[axis])) {
@@ -70,7 +74,19 @@ namespace detail {
                                      " (extents ", extents, ")"));
     }
   }
-  throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
+  refuse_uncountable(extents);
+}
+
+/// The last axes of a destination take an expression's, whose extents are the same or 1.
+[[gnu::noinline]] inline void check_repeats(extents_view destination, extents_view expression) {
+  const int missing = destination.rank - expression.rank;
+  for (int axis = 0; axis < expression.rank; ++axis) {
+    const index extent = expression[axis], expected = destination[axis + missing];
+    if (extent != 1 && extent != expected) {
+      throw shape_error(compose_text("assign: axis ", axis + missing, ": extent ", extent, ", expected ", expected,
+                                     " (expression ", expression, ", destination ", destination, ")"));
+    }
+  }
 }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_broadcast(const char* operation, int axis,
@@ -105,7 +121,14 @@ struct shape {
   constexpr shape(const shape<Others...>& other) {
     static_assert(shapes_agree<shape, shape<Others...>>() || must_hold<shape, shape<Others...>>,
                   "tenon: a shape takes no other rank and static extents than its own");
-    assign(other.to_array());
+    if constexpr (((Extents == dyn || Extents == Others) && ...)) take(other.to_array());
+    else assign(other.to_array());
+  }
+  /// From extents that are known to be those of a shape of this type.
+  TENON_INLINE static constexpr shape of_known(const array<index, rank>& extents) {
+    shape result;
+    result.take(extents);
+    return result;
   }
 
   static constexpr index static_extent(int axis) {
@@ -146,11 +169,16 @@ struct shape {
     bool fits = true;
     for (int axis = 0; axis < rank; ++axis) {
       fits = fits && extents[axis] >= 0 && (static_extent(axis) == dyn || static_extent(axis) == extents[axis]);
-      if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
     }
+    take(extents);
     if (!fits || !is_countable(extents)) {
       constexpr index expected[] = {Extents..., dyn};
       detail::refuse_extents({extents.begin(), rank}, expected);
+    }
+  }
+  TENON_INLINE constexpr void take(const array<index, rank>& extents) {
+    for (int axis = 0; axis < rank; ++axis) {
+      if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
     }
   }
   [[no_unique_address]] array<index, dynamic_rank> dynamic_{};
@@ -325,6 +353,22 @@ inline constexpr auto known_broadcast = detail::broadcast_shapes<Shapes...>::joi
 template <shape_type... Shapes>
 using broadcast_shape = typename detail::broadcast_shapes<Shapes...>::type;
 
+namespace detail {
+/// The extents of a broadcast, of as many axes as the longer operand has. Out of line: statements whose operands have
+/// equal extents do not come here.
+[[gnu::noinline, gnu::cold]] inline void broadcast_differing(const char* operation, extents_view left,
+                                                             extents_view right, index* result) {
+  const int rank = left.rank > right.rank ? left.rank : right.rank;
+  for (int axis = 0; axis < rank; ++axis) {
+    const int left_axis = axis - (rank - left.rank), right_axis = axis - (rank - right.rank);
+    const index a = left_axis < 0 ? 1 : left[left_axis], b = right_axis < 0 ? 1 : right[right_axis];
+    if (a != b && a != 1 && b != 1) refuse_broadcast(operation, axis, {{a, b}}, left, right);
+    result[axis] = a == 1 ? b : a;
+  }
+  if (!is_countable(extents_view{result, rank})) refuse_uncountable({result, rank});
+}
+}  // namespace detail
+
 /// Broadcasts two shapes: axes are aligned at the back, an extent of 1 (or a missing axis) takes the other's.
 /// throws    shape_error naming the operation, the axis and both extents
 template <class Operation, shape_type Left, shape_type Right>
@@ -334,20 +378,24 @@ TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& rig
       known.fits() || must_hold<Operation, at_axis<known.misfit>, left_extent<known.left>, right_extent<known.right>>,
       "tenon: these extents must be equal, or one of them 1");
   using result_type = broadcast_shape<Left, Right>;
-  constexpr int rank = result_type::rank;
-  array<index, rank> extents{};
-  for (int axis = 0; axis < rank; ++axis) {
-    const int left_axis = axis - (rank - Left::rank), right_axis = axis - (rank - Right::rank);
-    const index a = left_axis < 0 ? 1 : left.extent(left_axis), b = right_axis < 0 ? 1 : right.extent(right_axis);
-    if (a != b && a != 1 && b != 1) {
-      const auto all_left = left.to_array();
-      const auto all_right = right.to_array();
-      detail::refuse_broadcast(Operation::name, axis, {{a, b}}, {all_left.begin(), Left::rank},
-                               {all_right.begin(), Right::rank});
-    }
-    extents[axis] = a == 1 ? b : a;
+  if constexpr (std::is_same_v<Left, Right>) {
+    if (left == right) [[likely]]
+      return left;
   }
-  return result_type(extents);
+  if constexpr (Right::rank == 0) {
+    return result_type(left);
+  } else if constexpr (Left::rank == 0) {
+    return result_type(right);
+  } else if constexpr (Left::dynamic_rank == 0 && Right::dynamic_rank == 0) {
+    return result_type{};
+  } else {
+    array<index, result_type::rank> extents{};
+    const auto all_left = left.to_array();
+    const auto all_right = right.to_array();
+    detail::broadcast_differing(Operation::name, {all_left.begin(), Left::rank}, {all_right.begin(), Right::rank},
+                                extents.begin());
+    return result_type::of_known(extents);
+  }
 }
 
 /// Broadcasts any number of shapes.

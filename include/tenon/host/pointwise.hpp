@@ -66,18 +66,7 @@ class listed_statement {
   listed_statement(const array<index, Rank>& extents, const Target& target, Program program)
       : targets_(list_targets(target)), cursor_(program.at(array<index, Rank>{})) {
     program.visit(source_lister<Rank>{sources_});
-    statement_ = {extents,
-                  sources_,
-                  source_count<Program>,
-                  targets_.begin(),
-                  targets_type::size(),
-                  &cursor_,
-                  sizeof(cursor_),
-                  &row::find_fields,
-                  &row::write,
-                  simd::width_for(cursor_type::widest) > 1,
-                  is_plain_copy<Target, Program>,
-                  target.streaming};
+    statement_ = {extents, sources_, targets_.begin(), &cursor_, &facts, target.streaming};
   }
   any_statement<Rank>& operator*() { return statement_; }
   /// The only element of a statement without axes.
@@ -92,6 +81,13 @@ class listed_statement {
   using cursor_type = decltype(std::declval<const Program&>().at(array<index, Rank>{}));
   using row = statement_row<Target, cursor_type>;
   using targets_type = decltype(list_targets(std::declval<const Target&>()));
+  static constexpr listed_facts facts{source_count<Program>,
+                                      targets_type::size(),
+                                      sizeof(cursor_type),
+                                      &row::find_fields,
+                                      &row::write,
+                                      simd::width_for(cursor_type::widest) > 1,
+                                      is_plain_copy<Target, Program>};
   listed_source<Rank> sources_[source_count<Program> + 1];
   targets_type targets_;
   cursor_type cursor_;
@@ -116,7 +112,7 @@ void announce_listed(const any_statement<Rank>& statement, const char* dtype, co
   launch_observer* const observer = current_launch_observer();
   if (observer == nullptr) return;
   distinct_bytes read, written;
-  for (int k = 0; k < statement.source_count; ++k) {
+  for (int k = 0; k < statement.facts->source_count; ++k) {
     const auto& source = statement.sources[k];
     read.add(strided_block<Rank>{source.start, statement.extents, source.stride, source.size()});
   }
@@ -129,8 +125,8 @@ void announce_listed(const any_statement<Rank>& statement, const char* dtype, co
 
 /// Runs a statement whose sources may lie in its destination, of `extents`, or repeat over it.
 template <class T, int Rank>
-[[gnu::noinline]] void run_listed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
-                                  const array<index, Rank>& extents, bool may_alias) {
+void run_listed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
+                const array<index, Rank>& extents, bool may_alias) {
   const index count = count_between(extents, 0, Rank), own_count = count_between(statement.extents, 0, Rank);
   if (count == 0) return;
   const auto found = reads_of_target(statement);
@@ -147,6 +143,18 @@ template <class T, int Rank>
   run_pointwise_host(extents, destination, copy);
 }
 
+/// The same, which an observer of launches sees.
+/// throws    shape_error naming the axis along which the statement does not repeat
+template <class T, int Rank>
+[[gnu::noinline]] void run_observed(any_statement<Rank>& statement, const strided_target<T, Rank>& destination,
+                                    const array<index, Rank>& extents, bool may_alias, const node_words& words) {
+  check_repeats({extents.begin(), Rank}, {statement.extents.begin(), Rank});
+  announce_listed(statement, dtype_name<T>(), words);
+  run_listed(statement, destination, extents, may_alias);
+  const auto start = reinterpret_cast<std::uintptr_t>(destination.data);
+  announce_result<T, host>(words, strided_block<Rank>{start, extents, destination.stride, sizeof(T)});
+}
+
 }  // namespace detail
 
 /// Evaluates a program over its `own` extents into a target of `extents`, over which it may repeat; by way of a
@@ -157,14 +165,12 @@ template <class T, int Rank, class Program>
                                           array<index, Rank> own, Program program, bool may_alias,
                                           const node_words& words) {
   detail::listed_statement<Rank, strided_target<T, Rank>, Program> statement(own, target, program);
-  announce_listed(*statement, dtype_name<T>(), words);
-  detail::run_listed(*statement, target, extents, may_alias);
-  const auto start = reinterpret_cast<std::uintptr_t>(target.data);
-  announce_result<T, host>(words, strided_block<Rank>{start, extents, target.stride, sizeof(T)});
+  detail::run_observed(*statement, target, extents, may_alias, words);
 }
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
-/// Returns false, and has done nothing, for any other. It is part of every statement, so it holds one loop alone.
+/// Returns false, and has done nothing, for any other, and where an observer wants to see it. It is part of every
+/// statement; its loop is the one that longer statements have.
 template <class T, int Rank, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Rank);
@@ -174,6 +180,7 @@ TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, con
   if constexpr (Rank > 1) {
     if (!is_flat(program, extents)) return false;
   }
+  if (current_launch_observer() != nullptr) return false;
   count_launch("pointwise");
   constexpr int width = write_width<T, decltype(cursor)>;
   index i = 0;

@@ -43,27 +43,31 @@ struct cursor_field {
   index* stride;
 };
 
-/// A statement without its type.
-template <int Rank>
-struct any_statement {
-  array<index, Rank> extents;
-  listed_source<Rank>* sources;
-  int source_count;
-  listed_target<Rank>* targets;
-  int target_count;
-  const void* cursor;
+/// What the type of a statement says.
+struct listed_facts {
+  int source_count, target_count;
   index cursor_size;
   void (*find_fields)(void* cursor, cursor_field* fields);
   void (*write)(const void* cursor, void* const* to, index count, bool streaming);
   bool in_packs;  // these read elements side by side, or one for a whole row
   bool is_copy;   // of one source to one target of its type
+};
+
+/// A statement without its type.
+template <int Rank>
+struct any_statement {
+  array<index, Rank> extents;
+  listed_source<Rank>* sources;
+  listed_target<Rank>* targets;
+  const void* cursor;
+  const listed_facts* facts;
   bool streaming;
 
   bool is_repeated(const listed_source<Rank>& source) const {
-    return in_packs && source.copies != nullptr && source.stride[Rank - 1] == 0;
+    return facts->in_packs && source.copies != nullptr && source.stride[Rank - 1] == 0;
   }
   bool is_staged(const listed_source<Rank>& source) const {
-    return in_packs && source.copies != nullptr && source.stride[Rank - 1] != 0 && source.stride[Rank - 1] != 1;
+    return facts->in_packs && source.copies != nullptr && source.stride[Rank - 1] != 0 && source.stride[Rank - 1] != 1;
   }
   /// The first source that is the same as source `k`: one copy serves both.
   int first_same(int k) const {
@@ -74,7 +78,7 @@ struct any_statement {
     return k;
   }
   /// Whether elements go from the source to the target by the copies of their type.
-  bool copies_at_once() const { return is_copy && is_staged(sources[0]) && targets[0].stride[Rank - 1] == 1; }
+  bool copies_at_once() const { return facts->is_copy && is_staged(sources[0]) && targets[0].stride[Rank - 1] == 1; }
 };
 
 /// Lists what programs visit.
@@ -111,7 +115,7 @@ found_reads reads_of_target(const any_statement<Rank>& statement) {
   const auto& target = statement.targets[0];
   const auto written = block(reinterpret_cast<std::uintptr_t>(target.start), target.stride, target.copies);
   read_check check(written);
-  for (int k = 0; k < statement.source_count; ++k) {
+  for (int k = 0; k < statement.facts->source_count; ++k) {
     const auto& source = statement.sources[k];
     if (source.copies != nullptr) check.show({block(source.start, source.stride, source.copies), "assign", true});
   }
@@ -138,8 +142,8 @@ void order_by_destination(array<index, Rank>& extents, const stride_list<Rank>& 
 template <int Rank>
 void simplify(any_statement<Rank>& statement) {
   stride_list<Rank> list{};
-  for (int k = 0; k < statement.target_count; ++k) list(statement.targets[k].stride);
-  for (int k = 0; k < statement.source_count; ++k) list(statement.sources[k].stride);
+  for (int k = 0; k < statement.facts->target_count; ++k) list(statement.targets[k].stride);
+  for (int k = 0; k < statement.facts->source_count; ++k) list(statement.sources[k].stride);
   if (list.count > stride_list<Rank>::capacity) return;
   order_by_destination(statement.extents, list);
   merge_listed_axes(statement.extents, 0, Rank, list);
@@ -190,14 +194,16 @@ struct tile_grid {
   /// Whether a tile of some source or target is copied.
   static bool copies(const any_statement<Rank>& statement) {
     bool result = false;
-    for (int k = 0; k < statement.source_count; ++k) result = result || statement.is_staged(statement.sources[k]);
-    for (int k = 0; k < statement.target_count; ++k) result = result || statement.targets[k].stride[Rank - 1] != 1;
+    for (int k = 0; k < statement.facts->source_count; ++k)
+      result = result || statement.is_staged(statement.sources[k]);
+    for (int k = 0; k < statement.facts->target_count; ++k)
+      result = result || statement.targets[k].stride[Rank - 1] != 1;
     return result;
   }
   /// The axis along which a source lies side by side that does not along the loop.
   static int axis_across(const any_statement<Rank>& statement) {
     constexpr index shortest = 8;  // shorter runs are not worth a square tile
-    for (int k = 0; k < statement.source_count; ++k) {
+    for (int k = 0; k < statement.facts->source_count; ++k) {
       const auto& source = statement.sources[k];
       if (!statement.is_staged(source) || statement.extents[Rank - 1] < shortest) continue;
       for (int axis = 0; axis < Rank - 1; ++axis) {
@@ -222,15 +228,15 @@ class tile_writer {
   /// `block` is one of `blocks_for`.
   tile_writer(const any_statement<Rank>& statement, const tile_grid<Rank>& grid, std::byte* block)
       : statement_(statement), grid_(grid), memory_(bytes_needed(statement, grid), block) {
-    cursor_ = memory_.take(statement.cursor_size, 1);
-    std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.cursor_size));
-    fields_ = array_of<cursor_field>(statement.source_count);
-    sources_ = array_of<row_source>(statement.source_count);
-    targets_ = array_of<row_target>(statement.target_count);
-    to_ = array_of<void*>(statement.target_count);
-    statement.find_fields(cursor_, fields_);
-    for (int k = 0; k < statement.source_count; ++k) prepare(k);
-    for (int k = 0; k < statement.target_count; ++k) {
+    cursor_ = memory_.take(statement.facts->cursor_size, 1);
+    std::memcpy(cursor_, statement.cursor, static_cast<std::size_t>(statement.facts->cursor_size));
+    fields_ = array_of<cursor_field>(statement.facts->source_count);
+    sources_ = array_of<row_source>(statement.facts->source_count);
+    targets_ = array_of<row_target>(statement.facts->target_count);
+    to_ = array_of<void*>(statement.facts->target_count);
+    statement.facts->find_fields(cursor_, fields_);
+    for (int k = 0; k < statement.facts->source_count; ++k) prepare(k);
+    for (int k = 0; k < statement.facts->target_count; ++k) {
       const auto& target = statement.targets[k];
       if (target.stride[Rank - 1] == 1) targets_[k].lines = nullptr;
       else targets_[k].lines = memory_.take(grid.columns, target.copies->size);
@@ -246,8 +252,8 @@ class tile_writer {
   void write(const array<index, Rank>& origin, const array<index, Rank>& next) {
     const index rows = grid_.rows_at(origin), columns = grid_.columns_at(origin);
     if (statement_.copies_at_once()) return copy(origin, rows, columns);
-    for (int k = 0; k < statement_.source_count; ++k) stage(k, origin);
-    for (int k = 0; k < statement_.target_count; ++k) {
+    for (int k = 0; k < statement_.facts->source_count; ++k) stage(k, origin);
+    for (int k = 0; k < statement_.facts->target_count; ++k) {
       const auto& target = statement_.targets[k];
       targets_[k].at = target.start + offset_at(origin, target.stride) * target.copies->size;
       targets_[k].step = grid_.step_across(target.stride) * target.copies->size;
@@ -278,8 +284,8 @@ class tile_writer {
   }
   static index bytes_needed(const any_statement<Rank>& statement, const tile_grid<Rank>& grid) {
     constexpr auto bytes_for = staged_memory::bytes_for;
-    const index sources = statement.source_count, targets = statement.target_count;
-    index bytes = bytes_for(statement.cursor_size, 1) + bytes_for(sources, sizeof(cursor_field)) +
+    const index sources = statement.facts->source_count, targets = statement.facts->target_count;
+    index bytes = bytes_for(statement.facts->cursor_size, 1) + bytes_for(sources, sizeof(cursor_field)) +
                   bytes_for(sources, sizeof(row_source)) + bytes_for(targets, sizeof(row_target)) +
                   bytes_for(targets, sizeof(void*));
     for (int k = 0; k < sources; ++k) bytes += bytes_for(lines_of(k, statement, grid), 1);
@@ -326,18 +332,18 @@ class tile_writer {
                            grid_.step_across(target.stride), statement_.streaming});
   }
   void write_row(index columns) {
-    for (int k = 0; k < statement_.source_count; ++k) {
+    for (int k = 0; k < statement_.facts->source_count; ++k) {
       row_source& row = sources_[k];
       std::uintptr_t start = row.at;
       if (statement_.is_repeated(statement_.sources[k])) start = hold(*statement_.sources[k].copies, row);
       std::memcpy(fields_[k].start, &start, sizeof(start));
       row.at += static_cast<std::uintptr_t>(row.step);
     }
-    for (int k = 0; k < statement_.target_count; ++k) {
+    for (int k = 0; k < statement_.facts->target_count; ++k) {
       to_[k] = targets_[k].lines == nullptr ? targets_[k].at : targets_[k].lines;
     }
-    statement_.write(cursor_, to_, columns, statement_.streaming && targets_[0].lines == nullptr);
-    for (int k = 0; k < statement_.target_count; ++k) {
+    statement_.facts->write(cursor_, to_, columns, statement_.streaming && targets_[0].lines == nullptr);
+    for (int k = 0; k < statement_.facts->target_count; ++k) {
       row_target& target = targets_[k];
       const auto& listed = statement_.targets[k];
       if (target.lines != nullptr) {
@@ -355,7 +361,7 @@ class tile_writer {
     return reinterpret_cast<std::uintptr_t>(row.lines);
   }
   TENON_INLINE void prefetch_column(const array<index, Rank>& next, index column) const {
-    for (int k = 0; k < statement_.source_count; ++k) {
+    for (int k = 0; k < statement_.facts->source_count; ++k) {
       const auto& source = statement_.sources[k];
       if (!statement_.is_staged(source) || grid_.step_across(source.stride) != 1) continue;
       const index offset = offset_at(next, source.stride) + column * source.stride[Rank - 1];

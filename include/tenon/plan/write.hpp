@@ -81,7 +81,10 @@ template <reading How, class T, class Cursor, class Slots>
   constexpr bool can_stream = simd::can_stream<T, lanes_type>;
   if (can_stream && streaming) {
     const index first = detail::before_aligned(to + i, sizeof(lanes_type));
-    if (first != 0 && i + first <= end) write_rest<How>(to, i, i + first, cursor, slots), i += first;
+    if (first != 0 && i + first <= end) {
+      write_packs<How>(to, false, {{i, i + first}}, shared_cursor, shared_slots);
+      i += first;
+    }
   }
   for (; i + width <= end; i += width) {
     const auto lanes = cursor.template pack<width>(i, whole_access<How>{}, slots);
