@@ -9,6 +9,7 @@
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
+#include <tenon/host/small.hpp>
 #include <tenon/kernels/pointwise.hpp>
 #include <tenon/kernels/reduce.hpp>
 #include <tenon/kernels/rows.hpp>
@@ -36,6 +37,18 @@ auto evaluate_part(const E& node) {
   tensor<typename E::element, typename E::shape_type, Space> result(node.shape());
   evaluate_whole(result.write_view(), node);
   return result;
+}
+
+/// A part of a statement, evaluated: the elements of a new tensor, or on the host a number, which takes no memory.
+template <class Space, class E>
+auto node_of_part(const E& part) {
+  if constexpr (std::is_same_v<Space, host> && E::shape_type::rank == 0) {
+    typename E::element number;
+    evaluate_whole(view<typename E::element, shape<>, host>(&number, shape<>{}), part);
+    return constants(shape<>{}, number);
+  } else {
+    return as_node(evaluate_part<Space>(part));
+  }
 }
 
 template <class Space, class Target, class E>
@@ -103,25 +116,16 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, ali
   check_alive("assign", "destination", block_of(destination));
   check_operands_alive({&node, &statement_type_of<E>});
 #endif
-  if constexpr (stage_of<E>() != stage::split) {
+  if constexpr (runs_program<Space, E>) {
+    evaluate_program(destination, node, alias);
+  } else if constexpr (stage_of<E>() != stage::split) {
     evaluate_stage(destination, stage_with<T, Space>(node), alias);
   } else if (destination.size() != 0) {
     split(
-        node, [](const auto& part) { return as_node(evaluate_part<Space>(part)); },
+        node, [](const auto& part) { return node_of_part<Space>(part); },
         [&](const auto& rest) { evaluate_whole(destination, rest, alias); });
   }
 }
-
-/// Whether the host runs a statement by its program alone, which says all that it reads.
-template <class Space, class E>
-inline constexpr bool runs_program = [] {
-  if constexpr (TENON_CHECKED != 0 || !std::is_same_v<Space, host> || stage_of<E>() != stage::pointwise ||
-                E::shape_type::rank == 0) {
-    return false;
-  } else {
-    return visits_all_reads<decltype(std::declval<const E&>().template lower<0>(identity_map<E::shape_type::rank>()))>;
-  }
-}();
 
 /// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
 template <class Destination, class Shape>
@@ -143,19 +147,6 @@ template <class T, class Shape, class Space, class E>
   check_repeats(destination.shape(), node.shape());
   auto once = evaluate_part<Space>(node);
   copy_repeated(destination, with_dynamic_extents(once.write_view()));
-}
-
-/// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
-/// with everything side by side is done at once.
-template <aliasing Aliasing, class T, class Shape, class E>
-TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node) {
-  const auto extents = destination.shape().to_array(), own = node.shape().to_array();
-  const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if (extents == own && is_contiguous(extents, destination.strides())) {
-    if (run_short_host(destination.data(), extents, program)) return;
-  }
-  run_statement_host(extents, make_target(destination), own, program, Aliasing == aliasing::handled,
-                     words_of<E>::value);
 }
 
 /// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
@@ -184,10 +175,17 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     check_repeats(destination.shape(), node.shape());
     evaluate_into<Aliasing>(destination, broadcast_to(node, destination.shape()));
   } else if constexpr (runs_program<Space, E>) {
-    evaluate_program<Aliasing>(destination, node);
+    evaluate_program(destination, node, Aliasing);
   } else if (destination.shape() == node.shape()) {
-    if constexpr (std::is_same_v<Space, host> && stage_of<E>() == stage::contract) {
+    if constexpr (!std::is_same_v<Space, host>) {
+    } else if constexpr (stage_of<E>() == stage::contract) {
       if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
+    } else if constexpr (runs_small<E>) {
+      if (run_small_host(destination, node)) return;
+    } else if constexpr (TENON_CHECKED == 0 && Shape::rank == 0 && stage_of<E>() == stage::reduce) {
+      if (current_launch_observer() == nullptr) {  // a number is known before it is written
+        return run_any_stage<T, Space, E>(make_target(destination), &node);
+      }
     }
     evaluate_whole(with_dynamic_extents(destination), node, Aliasing);
   } else {

@@ -1,4 +1,4 @@
-// tests/core/extents.cpp: shapes, axes and broadcasting.
+// tests/core/extents.cpp: shapes and axes.
 // What types know is asserted at compile time; what only run time knows, by its exception.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/core/extents.hpp>
@@ -14,13 +14,6 @@ using tenon::dyn;
 using tenon::rank;
 using tenon::shape;
 using tenon_test::has;
-
-struct join_operation {
-  static constexpr const char* name = "join";
-};
-
-template <class Left, class Right>
-using joined = tenon::broadcast_shape<Left, Right>;
 
 }  // namespace
 
@@ -108,36 +101,6 @@ TEST_CASE("axes count from the back when negative", "[extents]") {
   STATIC_REQUIRE(tenon::axis_set<2>(tenon::axis<>) == tenon::array<bool, 2>{{false, false}});
 }
 
-TEST_CASE("static shapes broadcast in the type", "[extents]") {
-  STATIC_REQUIRE(std::is_same_v<joined<shape<3, 4>, shape<3, 1>>, shape<3, 4>>);
-  STATIC_REQUIRE(std::is_same_v<joined<shape<3, 4>, shape<4>>, shape<3, 4>>);
-  STATIC_REQUIRE(std::is_same_v<joined<shape<1, 4>, shape<3, 1>>, shape<3, 4>>);
-  STATIC_REQUIRE(std::is_same_v<joined<shape<>, shape<2, 3>>, shape<2, 3>>);
-  STATIC_REQUIRE(std::is_same_v<joined<shape<dyn, 4>, shape<3, dyn>>, shape<3, 4>>);
-  STATIC_REQUIRE(std::is_same_v<joined<shape<dyn>, shape<1>>, shape<dyn>>);
-  STATIC_REQUIRE(std::is_same_v<joined<shape<0>, shape<1>>, shape<0>>);
-  STATIC_REQUIRE(std::is_same_v<tenon::broadcast_shape<shape<4>, shape<3, 1>, rank<3>>, shape<dyn, 3, 4>>);
-}
-
-TEST_CASE("a static broadcast names the first axis that does not fit", "[extents]") {
-  constexpr auto known = tenon::known_broadcast<shape<dyn, 3, 7>, shape<1, 7>, shape<5, 6>>;
-  STATIC_REQUIRE(!known.fits());
-  STATIC_REQUIRE((known.misfit == 1 && known.left == 3 && known.right == 5));
-  STATIC_REQUIRE(tenon::known_broadcast<shape<2, 1>, shape<dyn, 5>>.fits());
-  STATIC_REQUIRE(tenon::shapes_agree<shape<2, dyn>, shape<dyn, 5>>());
-  STATIC_REQUIRE(!tenon::shapes_agree<shape<2, 1>, shape<2, 5>>());
-  STATIC_REQUIRE(!tenon::shapes_agree<shape<2>, shape<2, 5>>());
-  STATIC_REQUIRE(tenon::axes_exist<2>(tenon::axis<-2, 1>));
-  STATIC_REQUIRE(!tenon::axes_exist<2>(tenon::axis<0, 2>));
-}
-
-TEST_CASE("dynamic shapes broadcast at run time", "[extents]") {
-  const auto result = tenon::broadcast_extents<join_operation>(rank<2>(3, 1), rank<3>(2, 1, 5));
-  CHECK(result == rank<3>(2, 3, 5));
-  CHECK(tenon::broadcast_extents<join_operation>(rank<1>(0), rank<1>(1)) == rank<1>(0));
-  CHECK(tenon::broadcast_all<join_operation>(rank<1>(4), shape<3, 1>{}, rank<3>(2, 1, 1)) == rank<3>(2, 3, 4));
-}
-
 TEST_CASE("surplus axes of static extent 1 go, the first ones first", "[extents]") {
   using tenon::extents_without_units;
   CHECK(extents_without_units<rank<1>>(shape<dyn, 1>(4, 1)) == rank<1>(4));
@@ -146,15 +109,4 @@ TEST_CASE("surplus axes of static extent 1 go, the first ones first", "[extents]
   CHECK(extents_without_units<rank<2>>(shape<dyn, 1>(4, 1)) == rank<2>(4, 1));
   CHECK(extents_without_units<shape<>>(shape<1, 1>{}) == shape<>{});
   CHECK_THROWS_AS(extents_without_units<shape<5>>(shape<1, dyn>(1, 4)), tenon::shape_error);
-}
-
-TEST_CASE("run-time extents that differ are refused with operation, axis and both shapes", "[extents]") {
-  const auto text = tenon_test::text_of<tenon::shape_error>(
-      [] { tenon::broadcast_extents<join_operation>(rank<2>(2, 3), rank<2>(5, 7)); });
-  CHECK(has(text, "join: axis 0"));
-  CHECK(has(text, "2 and 5"));
-  CHECK(has(text, "[2, 3]"));
-  CHECK(has(text, "[5, 7]"));
-  CHECK_THROWS_AS(tenon::broadcast_extents<join_operation>(rank<1>(0), rank<1>(2)), tenon::shape_error);
-  CHECK_THROWS_AS(tenon::broadcast_extents<join_operation>(rank<1>(7), shape<5>{}), tenon::shape_error);
 }

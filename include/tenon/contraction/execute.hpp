@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/host.hpp>
+#include <tenon/contraction/host_unrolled_vector.hpp>
 #include <tenon/contraction/select.hpp>
 #include <tenon/plan/access.hpp>
 #include <tenon/plan/stages.hpp>
@@ -23,8 +24,12 @@ struct stage_executor<stage::contract, Space> {
   /// where it is none.
   template <class Destination, class E>
   TENON_INLINE static bool run_small([[maybe_unused]] const Destination& destination, [[maybe_unused]] const E& node) {
-    if constexpr (std::is_same_v<Space, host> && runs_unrolled_product<typename Destination::element, E>) {
+    if constexpr (!std::is_same_v<Space, host>) {
+      return false;
+    } else if constexpr (runs_unrolled_product<typename Destination::element, E>) {
       return run_unrolled_product(detail::make_target(destination), node);
+    } else if constexpr (runs_unrolled_vector_product<typename Destination::element, E>) {
+      return run_unrolled_vector_product(detail::make_target(destination), node);
     } else {
       return false;
     }

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/broadcast.hpp>
 #include <tenon/core/tensor.hpp>
 #include <tenon/expr/program.hpp>
 

@@ -37,47 +37,58 @@ struct pack_chains {
     rest = simd::broadcast<State, width>(Monoid::template identity<State>());
     for (int chain = 0; chain < count; ++chain) chains[chain] = rest;
   }
+  /// Every `Step`-th chain from `First` on, combined as a tree.
+  template <int First = 0, int Step = 1>
+  TENON_INLINE static pack joined(const pack* packs) {
+    if constexpr (Step == count) return packs[First];
+    else return Monoid::combine(joined<First, 2 * Step>(packs), joined<First + Step, 2 * Step>(packs));
+  }
   /// All of [begin, end), whose packs are done.
   TENON_INLINE State total(index begin, index end) {
     State result = Monoid::template identity<State>();
-    if (end - begin >= step) {
-      for (int half = count / 2; half > 0; half /= 2) {
-        for (int chain = 0; chain < half; ++chain) {
-          chains[chain] = Monoid::combine(chains[chain], chains[chain + half]);
-        }
-      }
-      result = Monoid::combine(result, simd::reduce(chains[0], combination<Monoid>{}));
-    }
+    if (end - begin >= step) result = Monoid::combine(result, simd::reduce(joined(chains), combination<Monoid>{}));
     if ((end - begin) % step >= width) result = Monoid::combine(result, simd::reduce(rest, combination<Monoid>{}));
     return result;
   }
 };
 
-/// The packs of [i, end) combined, and where they end. What no cache holds is asked for some pages ahead, which no
-/// hardware does.
+/// Whole steps of [i, end) combined, and where they end; there is one at least. What no cache holds is asked for some
+/// pages ahead, which no hardware does. Chains are named one by one: in loops over them, they would lie in memory.
+template <class Monoid, class State, class Cursor, class Slots, int... Chain>
+TENON_INLINE State fold_steps(const Cursor& cursor, index& i, index end, bool is_cached, const Slots& slots,
+                              std::integer_sequence<int, Chain...>) {
+  using chains_type = pack_chains<Monoid, State, Cursor>;
+  constexpr int width = chains_type::width, step = chains_type::step;
+  constexpr index ahead = 8192 / Cursor::widest;
+  constexpr whole_access<reading::adjacent> access;
+  typename chains_type::pack chains[] = {cursor.template pack<width>(i + Chain * width, access, slots)...};
+  for (i += step; i + step <= end; i += step) {
+    if (!is_cached) (prefetch(cursor, i + Chain * width + ahead), ...);
+    ((chains[Chain] = Monoid::combine(chains[Chain], cursor.template pack<width>(i + Chain * width, access, slots))),
+     ...);
+  }
+  return simd::reduce(chains_type::joined(chains), combination<Monoid>{});
+}
+
+/// The packs of [i, end) combined, and where they end.
 template <class Monoid, class State, class Cursor, class Slots>
 TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is_cached, const Slots& slots) {
   using chains_type = pack_chains<Monoid, State, Cursor>;
-  constexpr int width = chains_type::width, count = chains_type::count;
-  constexpr index ahead = 8192 / Cursor::widest;
+  constexpr int width = chains_type::width;
   constexpr whole_access<reading::adjacent> access;
-  chains_type folded;
-  const index begin = i;
-  for (; i + chains_type::step <= end; i += chains_type::step) {
-    if (!is_cached) {
-      TENON_UNROLL(8)
-      for (int chain = 0; chain < count; ++chain) prefetch(cursor, i + chain * width + ahead);
-    }
-    TENON_UNROLL(8)
-    for (int chain = 0; chain < count; ++chain) {
-      folded.chains[chain] =
-          Monoid::combine(folded.chains[chain], cursor.template pack<width>(i + chain * width, access, slots));
-    }
+  State result = Monoid::template identity<State>();
+  if (i + chains_type::step <= end) {
+    constexpr std::make_integer_sequence<int, chains_type::count> chains;
+    result = Monoid::combine(result, fold_steps<Monoid, State>(cursor, i, end, is_cached, slots, chains));
   }
-  for (; i + width <= end; i += width) {
-    folded.rest = Monoid::combine(folded.rest, cursor.template pack<width>(i, access, slots));
+  if (i + width <= end) {
+    auto rest = cursor.template pack<width>(i, access, slots);
+    for (i += width; i + width <= end; i += width) {
+      rest = Monoid::combine(rest, cursor.template pack<width>(i, access, slots));
+    }
+    result = Monoid::combine(result, simd::reduce(rest, combination<Monoid>{}));
   }
-  return folded.total(begin, end);
+  return result;
 }
 
 /// The same of elements with steps between them, of which few are folded so: in a loop as short as can be.

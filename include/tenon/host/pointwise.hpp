@@ -7,6 +7,7 @@
 #include <tenon/host/tiles.hpp>
 #include <tenon/plan/describe.hpp>
 #include <tenon/plan/joint.hpp>
+#include <tenon/plan/stages.hpp>
 
 namespace tenon {
 
@@ -170,7 +171,7 @@ template <class T, int Rank, class Program>
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
 /// Returns false, and has done nothing, for any other, and where an observer wants to see it. It is part of every
-/// statement; its loop is the one that longer statements have.
+/// statement, so it holds one loop alone.
 template <class T, int Rank, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Rank);
@@ -191,4 +192,30 @@ TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, con
   return true;
 }
 
+namespace detail {
+
+/// Whether the host runs a statement by its program alone, which says all that it reads.
+template <class Space, class E>
+inline constexpr bool runs_program = [] {
+  if constexpr (TENON_CHECKED != 0 || !std::is_same_v<Space, host> || stage_of<E>() != stage::pointwise ||
+                E::shape_type::rank == 0) {
+    return false;
+  } else {
+    return visits_all_reads<decltype(std::declval<const E&>().template lower<0>(identity_map<E::shape_type::rank>()))>;
+  }
+}();
+
+/// A statement of the host whose program says all that it reads, into elements over which it may repeat. A short one
+/// with everything side by side is done at once.
+template <class T, class Shape, class E>
+TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node, aliasing alias) {
+  const auto extents = destination.shape().to_array(), own = node.shape().to_array();
+  const auto program = node.template lower<0>(identity_map<Shape::rank>());
+  if (extents == own && is_contiguous(extents, destination.strides())) {
+    if (run_short_host(destination.data(), extents, program)) return;
+  }
+  run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
+}
+
+}  // namespace detail
 }  // namespace tenon

@@ -193,11 +193,10 @@ struct tile_grid {
   static index clamp_to_extent(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
   /// Whether a tile of some source or target is copied.
   static bool copies(const any_statement<Rank>& statement) {
+    const int sources = statement.facts->source_count, targets = statement.facts->target_count;
     bool result = false;
-    for (int k = 0; k < statement.facts->source_count; ++k)
-      result = result || statement.is_staged(statement.sources[k]);
-    for (int k = 0; k < statement.facts->target_count; ++k)
-      result = result || statement.targets[k].stride[Rank - 1] != 1;
+    for (int k = 0; k < sources; ++k) result = result || statement.is_staged(statement.sources[k]);
+    for (int k = 0; k < targets; ++k) result = result || statement.targets[k].stride[Rank - 1] != 1;
     return result;
   }
   /// The axis along which a source lies side by side that does not along the loop.

@@ -126,4 +126,39 @@ TENON_INLINE void write_run(const target_run<T>& target, const array<index, 2>& 
   }
 }
 
+namespace detail {
+
+/// The lanes in which `count` values of type T are computed: as many as there are, in packs of at least 16 bytes.
+template <class T>
+constexpr int lanes_within(index count) {
+  int lanes = static_cast<int>(16 / sizeof(T));
+  while (2 * lanes <= count && lanes < simd::native_width<T>) lanes *= 2;
+  return lanes;
+}
+
+/// Whether the type of a cursor lets `count` values be computed in packs of elements of type T.
+template <class T, class Cursor, int Count>
+inline constexpr bool computes_in_lanes =
+    std::is_floating_point_v<T> && Cursor::widest == static_cast<int>(sizeof(T)) && Count * sizeof(T) >= 16;
+
+}  // namespace detail
+
+/// Writes the first `Count` values of a cursor side by side. They are few, and their number is known, so no loop is
+/// left of it.
+template <int Count, class T, class Cursor, class Slots>
+TENON_INLINE void write_known(T* to, const Cursor& cursor, const Slots& slots) {
+  int i = 0;
+  if constexpr (detail::computes_in_lanes<T, Cursor, Count>) {
+    constexpr int lanes = detail::lanes_within<T>(Count);
+    if (cursor.is_adjacent()) {
+      TENON_UNROLL(8)
+      for (; i + lanes <= Count; i += lanes) {
+        simd::store<lanes>(to + i, cursor.template pack<lanes>(i, whole_access<reading::adjacent>{}, slots));
+      }
+    }
+  }
+  TENON_UNROLL(8)
+  for (; i < Count; ++i) to[i] = static_cast<T>(cursor.value(i, slots));
+}
+
 }  // namespace tenon
