@@ -289,3 +289,16 @@ TEMPLATE_LIST_TEST_CASE("outputs of other extents are refused", "[evaluate_joint
         "assign: axis 0: extent 4, expected 3 (expression [4, 5], destination [3, 5])");
   CHECK(numbers_of(a) == before);
 }
+
+TEST_CASE("empty destinations take the extents of their expressions", "[evaluate_joint]") {
+  tenon::tensor<float, rank<2>> x({3, 5}), means, twice;
+  x = tenon::iota<float>(x.shape());
+  tenon::tensor<float, rank<1>> totals;
+  evaluate(assign(means, tenon::mean(x, axis<1>)), assign(totals, tenon::sum(x, axis<1>)));
+  CHECK(means.shape() == rank<2>(3, 1));
+  CHECK(totals.shape() == rank<1>(3));
+  CHECK(numbers_of(totals) == std::vector<double>{10, 35, 60});
+  evaluate(assign(twice, x * 2));
+  CHECK(twice.shape() == x.shape());
+  CHECK(twice(2, 4) == 28);
+}

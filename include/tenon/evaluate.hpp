@@ -222,7 +222,8 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
     using node_type = std::remove_cvref_t<decltype(node)>;
     const bool had_elements = destination.data() != nullptr;
     const auto evaluate = [&]() __attribute__((always_inline)) {
-      if (!had_elements) detail::give_elements(destination, node.shape());
+      if (!had_elements) [[unlikely]]
+        detail::give_elements(destination, node.shape());
       detail::evaluate_into<Aliasing>(destination.write_view(), detail::as_written<T>(node));
     };
     if constexpr (detail::runs_program<Space, node_type>) {
@@ -278,14 +279,17 @@ struct assignment {
   Node node;
 };
 
-/// Pairs a destination with an expression, for `evaluate`.
+/// Pairs a destination with an expression, for `evaluate`. An empty tensor takes the extents of the expression.
 template <class Destination, tensor_operand Operand>
 auto assign(Destination& destination, Operand&& operand) {
+  const auto node = detail::as_written<typename Destination::element>(as_node(std::forward<Operand>(operand)));
+  if constexpr (requires { detail::give_elements(destination, node.shape()); }) {
+    if (destination.data() == nullptr) detail::give_elements(destination, node.shape());
+  }
   const auto target = [&] {
     if constexpr (detail::is_view<std::remove_cvref_t<Destination>>) return destination;
     else return destination.write_view();
   }();
-  const auto node = detail::as_written<typename Destination::element>(as_node(std::forward<Operand>(operand)));
   return assignment<std::remove_cvref_t<decltype(target)>, std::remove_cvref_t<decltype(node)>>{target, node};
 }
 

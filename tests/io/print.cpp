@@ -126,6 +126,12 @@ TEST_CASE("a stream's precision is the most digits", "[print]") {
   CHECK(long_numbers.str() == "[0.                 0.3333333333333333 0.6666666666666666]");
 }
 
+TEST_CASE("extents are written as messages write them", "[print]") {
+  std::ostringstream text;
+  text << rank<2>(3, 4) << tenon::shape<2, 5, 1>{} << tenon::shape<tenon::dyn, 7>(0) << rank<1>(6) << tenon::shape<>{};
+  CHECK(text.str() == "[3, 4][2, 5, 1][0, 7][6][]");
+}
+
 TEST_CASE("std::format takes tensors, with a precision where wanted", "[print]") {
 #if defined(__cpp_lib_format)
   const auto thirds = counting<double>(rank<1>(2), 0, 1.0 / 3);

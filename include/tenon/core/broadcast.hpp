@@ -103,7 +103,7 @@ TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& rig
       known.fits() || must_hold<Operation, at_axis<known.misfit>, left_extent<known.left>, right_extent<known.right>>,
       "tenon: these extents must be equal, or one of them 1");
   using result_type = broadcast_shape<Left, Right>;
-  if constexpr (std::is_same_v<Left, Right>) {
+  if constexpr (std::is_same_v<Left, Right> && Left::rank > 1) {
     if (left == right) [[likely]]
       return left;
   }
@@ -113,6 +113,10 @@ TENON_INLINE constexpr auto broadcast_extents(const Left& left, const Right& rig
     return result_type(right);
   } else if constexpr (Left::dynamic_rank == 0 && Right::dynamic_rank == 0) {
     return result_type{};
+  } else if constexpr (Left::rank == 1 && Right::rank == 1) {  // in place: a call would take registers from the loop
+    const index a = left.extent(0), b = right.extent(0);
+    if (a != b && a != 1 && b != 1) detail::refuse_broadcast(Operation::name, 0, {{a, b}}, {&a, 1}, {&b, 1});
+    return result_type::of_known({{a == 1 ? b : a}});
   } else {
     array<index, result_type::rank> extents{};
     const auto all_left = left.to_array();

@@ -179,6 +179,12 @@ class loader {
       : loader(examples, sequential_sampler{examples.size()}, options) {
     if (options.shuffle) set_sampler(random_sampler{examples.size()});
   }
+  /// A temporary, which would be gone before its examples are read, does not compile.
+  template <std::same_as<Dataset> Temporary>
+  explicit loader(Temporary&&, const loader_options& = {}) {
+    static_assert(must_hold<Temporary>,
+                  "tenon: a loader reads its data set later; give the data set a name that outlives it");
+  }
   /// Examples in the order of a sampler.
   template <sampler Sampler>
   loader(const Dataset& examples, Sampler order, const loader_options& options = {})

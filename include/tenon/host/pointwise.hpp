@@ -169,26 +169,43 @@ template <class T, int Rank, class Program>
   detail::run_observed(*statement, target, extents, may_alias, words);
 }
 
+namespace detail {
+
+inline constexpr index most_small_elements = 64;
+
+/// Whether types know that a shape has elements, and few of them.
+template <class Shape>
+constexpr bool is_small_shape() {
+  if constexpr (Shape::dynamic_rank != 0) return false;
+  else return Shape{}.count() > 0 && Shape{}.count() <= most_small_elements;
+}
+
+}  // namespace detail
+
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
 /// Returns false, and has done nothing, for any other, and where an observer wants to see it. It is part of every
-/// statement, so it holds one loop alone.
-template <class T, int Rank, class Program>
-TENON_INLINE bool run_short_host(T* data, const array<index, Rank>& extents, const Program& program) {
-  const index count = count_between(extents, 0, Rank);
-  const auto cursor = program.at(array<index, Rank>{});
+/// statement, so it holds one loop alone, in which elements that the statement names twice are read once.
+template <class Shape, class T, class Program>
+TENON_INLINE bool run_short_host(T* data, const array<index, Shape::rank>& extents, const Program& program) {
+  const index count = count_between(extents, 0, Shape::rank);
+  const auto cursor = program.at(array<index, Shape::rank>{});
   if (count > detail::pointwise_grain || !cursor.is_adjacent() || !reads_disjoint_from(cursor, data, count))
     return false;
-  if constexpr (Rank > 1) {
+  if constexpr (Shape::rank > 1) {
     if (!is_flat(program, extents)) return false;
   }
   if (current_launch_observer() != nullptr) return false;
   count_launch("pointwise");
-  constexpr int width = write_width<T, decltype(cursor)>;
-  index i = 0;
-  for (; i + width <= count; i += width) {
-    simd::store<width>(data + i, cursor.template pack<width>(i, whole_access<reading::adjacent>{}, no_slots{}));
+  if constexpr (detail::is_small_shape<Shape>()) {
+    write_known<static_cast<int>(Shape{}.count())>(data, cursor, no_slots{});
+  } else {
+    constexpr int width = write_width<T, decltype(cursor)>;
+    index i = 0;
+    for (; i + width <= count; i += width) {
+      simd::store<width>(data + i, cursor.template pack<width>(i, whole_access<reading::adjacent>{}, no_slots{}));
+    }
+    if (i < count) write_rest<reading::adjacent>(data, i, count, cursor, no_slots{});
   }
-  if (i < count) write_rest<reading::adjacent>(data, i, count, cursor, no_slots{});
   return true;
 }
 
@@ -212,7 +229,7 @@ TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, cons
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<Shape::rank>());
   if (extents == own && is_contiguous(extents, destination.strides())) {
-    if (run_short_host(destination.data(), extents, program)) return;
+    if (run_short_host<Shape>(destination.data(), extents, program)) return;
   }
   run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
 }

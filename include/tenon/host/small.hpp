@@ -12,15 +12,6 @@ namespace tenon {
 
 namespace detail {
 
-inline constexpr index most_small_elements = 64;
-
-/// Whether types know that a shape has elements, and few of them.
-template <class Shape>
-constexpr bool is_small_shape() {
-  if constexpr (Shape::dynamic_rank != 0) return false;
-  else return Shape{}.count() > 0 && Shape{}.count() <= most_small_elements;
-}
-
 /// Whether a reduction folds all axes of few elements.
 template <class Reduction>
 constexpr bool is_small_fold() {

@@ -300,6 +300,11 @@ std::ostream& operator<<(std::ostream& stream, const Operand& operand) {
   const int precision = static_cast<int>(stream.precision());
   return stream << to_text(operand, {.precision = precision == 6 ? 8 : precision < 1 ? 1 : precision});
 }
+/// Writes extents as messages do: `[3, 4]`.
+template <shape_type Shape>
+std::ostream& operator<<(std::ostream& stream, const Shape& extents) {
+  return stream << compose_text(extents.to_array());
+}
 
 }  // namespace tenon
 
