@@ -71,42 +71,57 @@ def described_text(docs):
 def without_bodies(text):
     """A declaration without bodies of functions, and of a type what is public."""
     lines = text.split("\n")
-    if not re.search(r"^(struct|class|union|enum)\b", text, re.M) or re.match(r"enum", text):
-        return text if text.startswith("enum") or "{\n" not in text else cut(text)
-    kept, depth, is_public, at = [], 0, not re.search(r"^class\b", text, re.M), 0
-    opened = False
-    while at < len(lines):
-        line = lines[at]
+    if text.startswith("enum"):
+        return text
+    if not re.search(r"^(struct|class|union)\b", text, re.M):
+        return cut(text)
+    kept, at = [], 0
+    while at < len(lines) and not headers.without_texts(lines[at]).rstrip().endswith("{"):
+        kept.append(lines[at])
         at += 1
-        if re.match(r" (public|private|protected):", line):
-            is_public = line.startswith(" public")
-            continue
-        bare = headers.without_texts(line)
-        if not opened:
-            kept.append(line)
-            opened = bare.rstrip().endswith("{")
-            continue
-        if line.startswith("}"):
-            kept.append(line)
-            break
-        if line.startswith("  ") and not line.startswith("   ") and bare.rstrip().endswith("{"):  # a member with a body
-            indented = ["  " + line.strip()]
-            while at < len(lines) and not lines[at].startswith("  }"):
-                at += 1
-            tail = lines[at].strip() if at < len(lines) else "}"
+    kept += lines[at : at + 1]
+    at += 1
+    is_public = not re.search(r"^class\b", text, re.M)
+    kept += [] if is_public else [" public:"]
+    while at < len(lines) and not lines[at].startswith("}"):
+        if re.match(r" (public|private|protected):", lines[at]):
+            is_public = lines[at].startswith(" public")
             at += 1
-            head = indented[0].rstrip(" {")
-            line = head + (";" if not head.endswith("=") else " {...};") if tail in ("}", "};") else head + ";"
-        elif line.startswith("  ") and (match := re.match(r"(  .*\)(?: const)?(?: noexcept)?(?: TENON_\w+)?)(?: : .*)? \{.*\}$", line)):
-            line = match[1] + ";"
-        if is_public:
-            kept.append(line)
-    return "\n".join(line for line in kept if not re.match(r"  (TENON_NO_EXEC_CHECK|static_assert)", line))
+            continue
+        member, depth = [], 0
+        while at < len(lines) and not lines[at].startswith("}"):  # one member, or a comment or gap before it
+            bare = headers.without_texts(lines[at]).rstrip()
+            depth += sum(each in "({[" for each in bare) - sum(each in ")}]" for each in bare)
+            member.append(lines[at])
+            at += 1
+            if depth == 0 and (not bare.strip() or bare.endswith((";", "}"))):
+                break
+        if is_public and not re.match(r"\s*(TENON_NO_EXEC_CHECK|static_assert)", member[0]):
+            kept += member_without_body(member)
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return "\n".join([*kept, *lines[at:]])
+
+
+def member_without_body(member):
+    first = next((line for line in member if re.match(r"  (struct|class|enum|union|using|friend struct) ", line)), None)
+    if first or not headers.without_texts(member[-1]).rstrip().endswith("}"):
+        return member
+    text = "\n".join(member)
+    bare = "\n".join(re.sub(r"//.*", "", line) for line in member)
+    depth = 0
+    for at, each in enumerate(bare):  # comments stand behind, so that places agree up to the body in all but odd cases
+        depth += (each in "([") - (each in ")]")
+        if depth == 0 and (each == "{" and bare[max(at - 2, 0) : at] not in ("= ",) or bare[at : at + 3] == " : " and ")" in bare[:at]):
+            return (bare[:at].rstrip() + ";").split("\n")
+    return text.split("\n")
 
 
 def cut(text):
     """A function without its body."""
     found = []
+    if re.search(r"\)[^;]*\{.*\}$", text) and "\n}" not in text:  # on one line
+        return re.sub(r" \{.*\}$", ";", text)
     for line in text.split("\n"):
         bare = headers.without_texts(line).rstrip()
         if bare.endswith("{"):
@@ -117,7 +132,8 @@ def cut(text):
 
 
 def tidy(text):
-    return re.sub(r"\b(TENON_HOST_DEVICE|TENON_INLINE|TENON_LIFETIMEBOUND) ?", "", text)
+    text = re.sub(r"\b(TENON_HOST_DEVICE|TENON_INLINE|TENON_LIFETIMEBOUND) ?", "", text)
+    return re.sub(r" +;$", ";", text, flags=re.M)
 
 
 def table_rows():
@@ -197,7 +213,8 @@ def page_of(name, all_of, through, names, rows, used):
 def brief(docs):
     """The first sentence, for lists."""
     words = " ".join(line.strip() for line in docs)
-    words = re.split(r"(?<=[.:])\s|\s{2,}", words)[0][:160]
+    words = re.split(r"(?<=[.])\s|\s{2,}", words)[0]
+    words = words if len(words) < 160 else words[:160].rpartition(" ")[0] + " ..."
     words = re.sub(r"(`[^`]*)$", lambda m: m[1].replace("`", ""), words) if words.count("`") % 2 else words
     return words.replace("|", "\\|").replace("<", "&lt;") if "`" not in words else words.replace("|", "\\|")
 
