@@ -76,8 +76,7 @@ struct adaptive_pool_layer : stateless {
   static constexpr index pooled(index extent, index count) { return count == same ? extent : count; }
 };
 
-/// The greatest of each window; windows are as many as `Output` says, and share the input out as evenly as may be.
-/// PyTorch's AdaptiveMaxPool1d to 3d, as `adaptive_max_pool1d<...>` to `3d`.
+/// The greatest of each of `Output` windows, which share the input out as evenly as may be: AdaptiveMaxPool1d to 3d.
 template <class Output>
 struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Output>, Output>,
                                  greatest_of_windows<adaptive_max_pool_layer<Output>> {
@@ -87,7 +86,7 @@ struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Out
   static constexpr const char* name = names[rank - 1];
 };
 
-/// The mean of each window, of windows as those of `adaptive_max_pool_layer`. PyTorch's AdaptiveAvgPool1d to 3d.
+/// The mean of each of such windows: AdaptiveAvgPool1d to 3d.
 template <class Output>
 struct adaptive_avg_pool_layer : adaptive_pool_layer<adaptive_avg_pool_layer<Output>, Output>,
                                  expression_layer<adaptive_avg_pool_layer<Output>> {

@@ -72,9 +72,8 @@ class loss_plot_of {
   struct extent {
     double low, high;
   };
-  /// Numbers of an axis a step apart, from `first` times the step to `last` times.
   struct ticks {
-    double step, first, last;
+    double step, first, last;  // first and last in steps
   };
 
   void close_point() {
@@ -92,12 +91,7 @@ class loss_plot_of {
     for (const double each : {5.0, 2.0, 1.0}) step = each * power >= wanted * (1 - 1e-9) ? each * power : step;
     return {step, std::ceil(range.low / step - 1e-9) + 0.0, std::floor(range.high / step + 1e-9)};  // -0 + 0 is 0
   }
-  /// The range that reaches to the next ticks beyond it.
-  static extent rounded(const extent& range) {
-    const double step = ticks_within(range).step;
-    return {step * std::floor(range.low / step + 1e-9), step * std::ceil(range.high / step - 1e-9)};
-  }
-  /// Of the finite losses, rounded, a little more than nothing.
+  /// Of the finite losses, a little more than nothing, as far as the next ticks beyond them.
   extent losses() const {
     extent found{INFINITY, -INFINITY};
     for (index i = 0; i < count_; ++i) {
@@ -106,7 +100,9 @@ class loss_plot_of {
     }
     if (!(found.low <= found.high)) return {0, 1};
     const double least = std::fmax(std::fabs(found.high) * 1e-4, 1e-12);
-    return rounded(found.high - found.low < least ? extent{found.low - least, found.high + least} : found);
+    if (found.high - found.low < least) found = {found.low - least, found.high + least};
+    const double step = ticks_within(found).step;
+    return {step * std::floor(found.low / step + 1e-9), step * std::ceil(found.high / step - 1e-9)};
   }
   static double across(double share) { return left + share * (width - left - margin / 2); }
   static double down(double share) { return height - margin - share * (height - 2 * margin); }
@@ -117,7 +113,11 @@ class loss_plot_of {
     std::string text = printed("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' ", width, height);
     text += "font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n";
     const ticks up = ticks_within(y), along = ticks_within({0, last}, 1);
-    for (double i = up.first; i <= up.last; ++i) text += level(i * up.step, up.step, y);
+    for (double i = up.first; i <= up.last; ++i) {
+      const double at = down((i * up.step - y.low) / (y.high - y.low));
+      text += printed("<path d='M%g %gH%g' stroke='#ddd'/>", across(0), at, across(1));
+      text += printed("<text x='%g' y='%g' text-anchor='end'>%g</text>\n", across(0) - 6, at + 4, i * up.step);
+    }
     for (double i = along.first; i <= along.last; ++i) {
       const double step = i * along.step;
       text +=
@@ -128,14 +128,6 @@ class loss_plot_of {
                                  : "<text x='%g' y='24'>loss: mean of %.0f steps a point</text>\n",
                     across(0), static_cast<double>(stride_));
     return text + curve(y) + "</svg>\n";
-  }
-  /// A line across at a loss, and its number with as many digits as tell it from the next.
-  static std::string level(double loss, double step, const extent& y) {
-    const double height_of_loss = down((loss - y.low) / (y.high - y.low));
-    const double digits = std::ceil(std::log10(std::fmax(std::fabs(loss) / step, 1.0)) + 1e-9) + 1;
-    return printed("<path d='M%g %gH%g' stroke='#ddd'/>", across(0), height_of_loss, across(1)) +
-           printed("<text x='%g' y='%g' text-anchor='end'>%.*g</text>\n", across(0) - 6, height_of_loss + 4,
-                   static_cast<int>(digits), loss);
   }
   /// A line through the points; losses that are not finite break it.
   std::string curve(const extent& y) const {
