@@ -50,6 +50,12 @@ cuda_titles = {
 }
 
 
+def short(workload):
+    """`w03b_axes` as `W3b axes`."""
+    code, name = workload.split("_", 1)
+    return re.sub("w0?", "W", code) + " " + name.replace("_", " ").replace("lstm", "LSTM").replace("gemm", "products")
+
+
 def newest_of_devices():
     """The newest file of each CUDA device."""
     found = {}

@@ -76,6 +76,8 @@ def name_of(lines):
         return None
     while match := re.match(words, text):
         text = text[match.end() :]
+    text = re.sub(r"^(const )?decltype\(auto\)", "auto", text)
+    text = re.sub(r"^((?:struct|class|union) )alignas\([^{;]*?\) (?=\w+ [:{])", r"\1", text)
     if match := re.match(r"using (\w+)\s*(?:\[\[[^\]]*\]\]\s*)?=", text):
         return "type", match[1]
     if match := re.match(r"concept (\w+)\s*=", text):
@@ -90,7 +92,7 @@ def name_of(lines):
     flat, before = without_texts(text.replace("\n", " ")), ""
     while before != flat:
         before, flat = flat, re.sub(r"<[^<>]*>", "@", flat)
-    match = re.match(r"([^({=;]*?)((?:\w+::|@::)*)(~?\w+)(@?)\s*([({=;])", flat)
+    match = re.match(r"([^({=;]*?)((?:\w+::|@::)*)(~?\w+)(@?)\s*(?:\[[^\]]*\]\s*)?([({=;])", flat)
     if not match or not match[1].strip() or match[4]:
         return None
     if match[2]:  # a member that is defined outside of its class, or a type with a namespace: the name is no own one
@@ -106,7 +108,7 @@ def declarations_of(header, text):
         at += 1
         if match := re.match(r"(?:inline )?namespace ([\w:]+) \{$", line):
             namespaces.append(match[1].split("::"))
-        elif line.startswith("}  // namespace"):
+        elif line.startswith("}  // namespace") or line == "}":
             namespaces.pop()
         elif line.startswith("///"):
             docs.append(line[3:])
@@ -122,7 +124,8 @@ def declarations_of(header, text):
                 bare = without_texts(lines[at]).rstrip()
                 depth += sum(each in "({[" for each in bare) - sum(each in ")}]" for each in bare)
                 at += 1
-                if depth == 0 and (bare.endswith((";", "}")) or re.match(r"TENON_\w+(\(.*\))?$", bare)):
+                ends = bare.endswith((";", "}")) or re.match(r"TENON_\w+(\(.*\))?$", bare)
+                if depth == 0 and ends and after_template(lines[first:at]).strip():  # not a constraint alone
                     break
             spaces = [part for each in namespaces for part in each]
             found = name_of(lines[first:at])

