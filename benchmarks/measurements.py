@@ -5,7 +5,7 @@ import pathlib
 import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
-file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-.*-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
+file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-(.*)-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
 library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|onnxruntime|openblas|blis|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
@@ -30,6 +30,13 @@ titles = {
 }
 
 
+names = {
+    "tenon": "Tenon", "compiled": "Tenon, tenon::compiled", "onednn": "oneDNN", "onednn_plain": "oneDNN, plain layout",
+    "torch": "PyTorch", "onnxruntime": "onnxruntime", "openblas": "OpenBLAS", "blis": "BLIS", "eigen": "Eigen",
+    "eigen_tensor": "Eigen Tensor", "xtensor": "xtensor", "loop": "plain loop", "loop_in_double": "loop in double",
+    "three_statements": "Tenon, three statements", "limit": "limit",
+}  # fmt: skip
+
 cuda_file_name = re.compile(r"(?!w\d)(.+)-(\d{4}-\d\d-\d\d)\.json")
 cuda_titles = {
     "G1": "G1: pointwise statements",
@@ -41,6 +48,12 @@ cuda_titles = {
     "G7": "G7: recurrent layers, 512 time steps",
     "G8": "G8: a convolutional network, and AdamW over 100 million floats",
 }
+
+
+def short(workload):
+    """`w03b_axes` as `W3b axes`."""
+    code, name = workload.split("_", 1)
+    return re.sub("w0?", "W", code) + " " + name.replace("_", " ").replace("lstm", "LSTM").replace("gemm", "products")
 
 
 def newest_of_devices():
@@ -64,13 +77,33 @@ def cuda_cases(path, workload):
 
 
 def newest():
-    """The newest file of each workload and thread count, in their order."""
+    """The newest file of each workload, processor and count of threads: (workload, processor, threads, path)."""
     found = {}
     for path in (root / "benchmarks/results").glob("w*.json"):
-        workload, date, threads = file_name.fullmatch(path.name).groups()
-        key = workload, int(threads)
+        workload, processor, date, threads = file_name.fullmatch(path.name).groups()
+        key = workload, processor.replace("-", " "), int(threads)
         found[key] = max(found.get(key, ("", path)), (date, path))
-    return [(workload, threads, path) for (workload, threads), (_, path) in sorted(found.items())]
+    return [(*key, path) for key, (_, path) in sorted(found.items())]
+
+
+def picture_name(workload, processor):
+    """What benchmarks/plot calls the picture of a workload, without its ending."""
+    return f"{workload}-{processor.replace(' ', '-')}"
+
+
+def gain(ours, theirs):
+    """How many times better: above 1 where ours is the better one."""
+    return ours[0] / theirs[0] if ours[2] else theirs[0] / ours[0]
+
+
+def peers_of(reached):
+    return {library: theirs for library, theirs in reached.items() if library not in ("tenon", "limit")}
+
+
+def best_peer(reached):
+    """The peer beside which Tenon looks worst, or None."""
+    peers = peers_of(reached)
+    return min(peers, key=lambda library: gain(reached["tenon"], peers[library]), default=None)
 
 
 def quantity(result):

@@ -1,6 +1,8 @@
 // tests/snippets/main.cpp: runs the snippets of the pages that are named, and compares what they print.
 // Without names it runs all; `--counts` prints how many snippets there are on each page, and runs none.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -77,7 +79,8 @@ bool agree(const std::string& found, const std::string& shown, snippets::numbers
 
 void run_page(const snippets::page& page) {
   path = page.path;
-  const auto folder = std::filesystem::temp_directory_path() / ("tenon_snippets_" + std::to_string(std::rand()));
+  // Of this process alone: pages run side by side, and each folder is removed at its end.
+  const auto folder = std::filesystem::temp_directory_path() / ("tenon_snippets_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::filesystem::current_path(folder);
   std::streambuf* const console = std::cout.rdbuf(printed.rdbuf());
@@ -130,7 +133,6 @@ void discard() { take_printed(); }
 }  // namespace snippets
 
 int main(int count, char** arguments) {
-  std::srand(static_cast<unsigned>(std::filesystem::hash_value(std::filesystem::current_path())));
   auto& pages = snippets::pages();
   std::sort(pages.begin(), pages.end(), [](const auto& left, const auto& right) { return left.path < right.path; });
   const std::vector<std::string> chosen(arguments + 1, arguments + count);

@@ -40,13 +40,32 @@ TEST_CASE("a plot is drawn at first, after each interval, and at its end", "[los
     CHECK(read_text(file.path) == first);
     plot_clock::present += std::chrono::seconds(1);
     plot.add(3);
-    CHECK(has(read_text(file.path), "d='M241.3 56.0L426.7 304.0L612.0 180.0'"));
+    CHECK(has(read_text(file.path), "d='M249.3 56.0L430.7 304.0L612.0 180.0'"));
     CHECK(has(read_text(file.path), ">2</text>"));
     plot.add(std::nan(""));
     plot.add(3);
     CHECK(plot.steps() == 5);
   }
-  CHECK(has(read_text(file.path), "d='M167.2 56.0L278.4 304.0L389.6 180.0M612.0 180.0'"));
+  CHECK(has(read_text(file.path), "d='M176.8 56.0L285.6 304.0L394.4 180.0M612.0 180.0'"));
+}
+
+TEST_CASE("numbers at axes are round", "[loss_plot]") {
+  const scratch_file file("round.svg");
+  const auto drawn = [&](std::initializer_list<double> losses) {
+    still_plot plot(file.path, 1e9);
+    for (const double loss : losses) plot.add(loss);
+    plot.draw();
+    return read_text(file.path);
+  };
+  const auto text = drawn({1.732, 0.5847, 0.71, 0.63});
+  for (const char* each : {">0.5</text>", ">1</text>", ">1.5</text>", ">2</text>", ">4</text>"}) CHECK(has(text, each));
+  CHECK(!has(text, ">1.732</text>"));
+  CHECK(!has(text, ">-0</text>"));
+  CHECK(!has(text, "e-1"));  // a tick that is nothing is 0
+  const auto small = drawn({-2e-5, 3e-5});
+  for (const char* each : {">-2e-05</text>", ">0</text>", ">3e-05</text>"}) CHECK(has(small, each));
+  const auto flat = drawn({1, 1});
+  for (const char* each : {">0.9999</text>", ">1</text>", ">1.0001</text>"}) CHECK(has(flat, each));
 }
 
 TEST_CASE("long trainings have as many points, each the mean of more steps", "[loss_plot]") {

@@ -32,6 +32,7 @@ struct device_passes {
   static constexpr bool available = false;
 };
 
+/// Refuses, by a sentence, a space whose algorithms this file cannot run.
 template <class Space>
 consteval void algorithms_must_run() {
   static_assert(Space::host_accessible || device_passes<Space>::available || must_hold<Space>,

@@ -17,6 +17,7 @@ struct masked_select_operation {
   static constexpr const char* name = "masked_select";
 };
 
+/// Refuses, by a sentence, a mask whose elements are not bool.
 template <class Mask>
 consteval void mask_must_be_bool() {
   static_assert(std::is_same_v<typename node_of<Mask>::element, bool> || must_hold<Mask>,

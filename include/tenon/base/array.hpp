@@ -39,6 +39,7 @@ struct array<T, 0> {
   TENON_HOST_DEVICE constexpr T* end() { return nullptr; }
 };
 
+/// Whether all elements are equal; arrays of no elements are.
 template <class T, int N>
 TENON_HOST_DEVICE constexpr bool operator==(const array<T, N>& left, const array<T, N>& right) {
   for (int i = 0; i < N; ++i) {

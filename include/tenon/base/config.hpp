@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#define TENON_VERSION 100  // major * 10000 + minor * 100 + patch
+#define TENON_VERSION 200  // major * 10000 + minor * 100 + patch
 
 /// Marks what a kernel may call; empty outside nvcc.
 #if defined(__CUDACC__)

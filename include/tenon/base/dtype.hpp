@@ -273,6 +273,7 @@ TENON_HOST_DEVICE constexpr T lowest_value() {
     return detail::integer_limits<T>::lowest;
   }
 }
+/// The greatest value of T: infinity where T has one.
 template <dtype T>
 TENON_HOST_DEVICE constexpr T highest_value() {
   if constexpr (is_float8<T>) {

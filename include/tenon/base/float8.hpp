@@ -96,6 +96,7 @@ struct float8 {
 using float8_e4m3 = float8<e4m3_format>;
 using float8_e5m2 = float8<e5m2_format>;
 
+/// Whether T is one of the floats of 8 bits.
 template <class T>
 inline constexpr bool is_float8 = false;
 template <class Format>

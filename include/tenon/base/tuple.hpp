@@ -30,6 +30,7 @@ struct tuple : detail::tuple_base<std::make_integer_sequence<int, static_cast<in
   static constexpr int count = static_cast<int>(sizeof...(Ts));
 };
 
+/// A tuple that holds the values.
 template <class... Ts>
 constexpr tuple<Ts...> make_tuple_of(Ts... values) {
   return {{{std::move(values)}...}};

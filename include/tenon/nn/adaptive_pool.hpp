@@ -76,6 +76,7 @@ struct adaptive_pool_layer : stateless {
   static constexpr index pooled(index extent, index count) { return count == same ? extent : count; }
 };
 
+/// The greatest of each of `Output` windows, which share the input out as evenly as may be: AdaptiveMaxPool1d to 3d.
 template <class Output>
 struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Output>, Output>,
                                  greatest_of_windows<adaptive_max_pool_layer<Output>> {
@@ -85,6 +86,7 @@ struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Out
   static constexpr const char* name = names[rank - 1];
 };
 
+/// The mean of each of such windows: AdaptiveAvgPool1d to 3d.
 template <class Output>
 struct adaptive_avg_pool_layer : adaptive_pool_layer<adaptive_avg_pool_layer<Output>, Output>,
                                  expression_layer<adaptive_avg_pool_layer<Output>> {

@@ -62,6 +62,7 @@ struct parameters_of<Layer> {
   using space = typename Layer::space;
   using element = typename Layer::element;
 };
+/// Space and element type of the first part that has parameters; nothing where none has any.
 template <class... Parts>
 struct first_parameters_of {};
 template <class First, class... Rest>

@@ -36,6 +36,7 @@ struct adadelta_options {
   using rule = adadelta_rule<T>;
 };
 
+/// Adagrad for one element: its sum of squared gradients is its state.
 template <dtype T>
 struct adagrad_rule : sweep_rule {
   static constexpr int states = 1;
@@ -66,6 +67,7 @@ struct adagrad_rule : sweep_rule {
   }
 };
 
+/// Adadelta for one element: its states are the averages of squared gradients and of squared steps.
 template <dtype T>
 struct adadelta_rule : sweep_rule {
   static constexpr int states = 2;

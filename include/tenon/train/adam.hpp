@@ -69,6 +69,7 @@ struct moments {
   }
 };
 
+/// Adam, AdamW and AMSGrad for one element: its states are two averages and, for AMSGrad, the greatest of the second.
 template <dtype T>
 struct adam_rule : sweep_rule {
   static constexpr int states = 3;

@@ -11,6 +11,7 @@ namespace tenon::train {
 template <dtype T>
 struct average_rule;
 
+/// How much an average of weights keeps of the past at each step.
 struct average_options {
   double decay = 0.999;  // weight of the past
 
@@ -18,6 +19,7 @@ struct average_options {
   using rule = average_rule<T>;
 };
 
+/// The average of one element: it moves towards the value by the share that `decay` leaves.
 template <dtype T>
 struct average_rule : sweep_rule {
   static constexpr const char* name = "average";

@@ -21,6 +21,7 @@ struct lion_options {
   using rule = lion_rule<T>;
 };
 
+/// Lion for one element: a step of fixed length against the sign of an average of gradients.
 template <dtype T>
 struct lion_rule : sweep_rule {
   static constexpr int states = 1;

@@ -68,9 +68,12 @@ class loss_plot_of {
   }
 
  private:
-  static constexpr double width = 640, height = 360, margin = 56;
+  static constexpr double width = 640, height = 360, margin = 56, left = 68;
   struct extent {
     double low, high;
+  };
+  struct ticks {
+    double step, first, last;  // first and last in steps
   };
 
   void close_point() {
@@ -80,7 +83,15 @@ class loss_plot_of {
     count_ /= 2, stride_ *= 2;
     for (index i = 0; i < count_; ++i) means_.data()[i] = (means_.data()[2 * i] + means_.data()[2 * i + 1]) / 2;
   }
-  /// Of the finite losses, a little more than nothing.
+  /// About five ticks within a range. Steps are 1, 2 or 5 times a power of ten, and at least `least`.
+  static ticks ticks_within(const extent& range, double least = 0) {
+    const double wanted = std::fmax((range.high - range.low) / 5, least);
+    const double power = std::pow(10.0, std::floor(std::log10(wanted)));
+    double step = 10 * power;
+    for (const double each : {5.0, 2.0, 1.0}) step = each * power >= wanted * (1 - 1e-9) ? each * power : step;
+    return {step, std::ceil(range.low / step - 1e-9) + 0.0, std::floor(range.high / step + 1e-9)};  // -0 + 0 is 0
+  }
+  /// Of the finite losses, a little more than nothing, as far as the next ticks beyond them.
   extent losses() const {
     extent found{INFINITY, -INFINITY};
     for (index i = 0; i < count_; ++i) {
@@ -88,10 +99,12 @@ class loss_plot_of {
       if (std::isfinite(loss)) found = {std::fmin(found.low, loss), std::fmax(found.high, loss)};
     }
     if (!(found.low <= found.high)) return {0, 1};
-    const double least = std::fmax(std::fabs(found.high) * 1e-6, 1e-12);
-    return found.high - found.low < least ? extent{found.low - least, found.high + least} : found;
+    const double least = std::fmax(std::fabs(found.high) * 1e-4, 1e-12);
+    if (found.high - found.low < least) found = {found.low - least, found.high + least};
+    const double step = ticks_within(found).step;
+    return {step * std::floor(found.low / step + 1e-9), step * std::ceil(found.high / step - 1e-9)};
   }
-  static double across(double share) { return margin + share * (width - 1.5 * margin); }
+  static double across(double share) { return left + share * (width - left - margin / 2); }
   static double down(double share) { return height - margin - share * (height - 2 * margin); }
 
   std::string svg() const {
@@ -99,18 +112,21 @@ class loss_plot_of {
     const auto last = static_cast<double>(std::max<std::int64_t>(count_ * stride_, 1));
     std::string text = printed("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' ", width, height);
     text += "font-family='sans-serif' font-size='12'>\n<rect width='100%' height='100%' fill='white'/>\n";
-    constexpr int ticks = 4;
-    for (int i = 0; i <= ticks; ++i) {
-      const double share = static_cast<double>(i) / ticks;
-      text += printed("<path d='M%g %gH%g' stroke='#ddd'/>", across(0), down(share), across(1));
-      text += printed("<text x='%g' y='%g' text-anchor='end'>%.4g</text>", across(0) - 6, down(share) + 4,
-                      y.low + share * (y.high - y.low));
+    const ticks up = ticks_within(y), along = ticks_within({0, last}, 1);
+    for (double i = up.first; i <= up.last; ++i) {
+      const double at = down((i * up.step - y.low) / (y.high - y.low));
+      text += printed("<path d='M%g %gH%g' stroke='#ddd'/>", across(0), at, across(1));
+      text += printed("<text x='%g' y='%g' text-anchor='end'>%g</text>\n", across(0) - 6, at + 4, i * up.step);
+    }
+    for (double i = along.first; i <= along.last; ++i) {
+      const double step = i * along.step;
       text +=
-          printed("<text x='%g' y='%g' text-anchor='middle'>%.0f</text>\n", across(share), down(0) + 18, share * last);
+          printed("<text x='%g' y='%g' text-anchor='middle'>%.0f</text>\n", across(step / last), down(0) + 18, step);
     }
     text += printed("<text x='%g' y='%g' text-anchor='middle'>step</text>\n", across(0.5), height - 14);
-    text += printed("<text x='%g' y='24'>loss: mean of %.0f steps a point</text>\n", across(0),
-                    static_cast<double>(stride_));
+    text += printed(stride_ == 1 ? "<text x='%g' y='24'>loss of each step</text>\n"
+                                 : "<text x='%g' y='24'>loss: mean of %.0f steps a point</text>\n",
+                    across(0), static_cast<double>(stride_));
     return text + curve(y) + "</svg>\n";
   }
   /// A line through the points; losses that are not finite break it.

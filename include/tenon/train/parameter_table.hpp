@@ -9,8 +9,8 @@
 
 namespace tenon::train {
 
-inline constexpr index chunk_elements = 4096;  // of a chunk at most: what a block of threads does
-inline constexpr int max_chunk_sums = 2;       // numbers that a sweep may add up over elements
+inline constexpr index chunk_elements = 4096;  ///< of a chunk at most: what a block of threads does
+inline constexpr int max_chunk_sums = 2;       ///< numbers that a sweep may add up over elements
 
 /// A parameter in memory: its elements, their gradients, and the group of options that it belongs to.
 template <dtype Weight, dtype T = Weight>

@@ -24,6 +24,7 @@ struct rmsprop_options {
   using rule = rmsprop_rule<T>;
 };
 
+/// RMSprop for one element: its states are the averages of squares and, if asked for, of gradients, and the momentum.
 template <dtype T>
 struct rmsprop_rule : sweep_rule {
   static constexpr int states = 3;

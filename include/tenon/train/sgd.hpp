@@ -23,6 +23,7 @@ struct sgd_options {
   using rule = sgd_rule<T>;
 };
 
+/// Gradient descent with momentum for one element: its state is the velocity.
 template <dtype T>
 struct sgd_rule : sweep_rule {
   static constexpr int states = 1;

@@ -12,7 +12,7 @@
 
 namespace tenon::train {
 
-inline constexpr int max_groups = 64;  // of options in one launch: its arguments hold them
+inline constexpr int max_groups = 64;  ///< of options in one launch: its arguments hold them
 
 /// What rules say of themselves, and what most of them say. A rule has the members
 ///   begin(step)                       what hangs on the number of the step, which starts at 1
