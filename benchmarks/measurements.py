@@ -16,7 +16,7 @@ titles = {
     "w05_layout": "W5: matrix + row + column, transposed copy, sum of every second row and column; 4096 x 4096 floats",
     "w06_gemm": "W6: product of n x n floats, bare and with fused bias and ReLU",
     "w06b_products": "W6b: products [m, n, k] of few rows, of a linear layer, of bfloat16 and of bytes",
-    "w06c_static": "W6c: product of n x n floats of static extents, bare and with fused bias and ReLU",
+    "w06c_static": "W6c: n x n matrices and vectors of floats of static extents",
     "w07_convolution": "W7: convolutions of eight images with bias and ReLU, gradients of images and of weights",
     "w07b_pools": "W7: pools of eight images of 64 x 112 x 112",
     "w08_lstm": "W8: LSTM layers over 64 steps",

@@ -1,5 +1,5 @@
-// benchmarks/w06c_static.cpp: W6c, C = A B of n x n floats of static extents, bare and with a fused bias and ReLU.
-// Tenon and Eigen's fixed-size matrices on the same data; operations per second count 2 n^3.
+// benchmarks/w06c_static.cpp: W6c, n x n matrices and vectors of floats of static extents: C = A B, bare and with a fused
+// bias and ReLU, A v, u v, and v / |v|. Tenon and Eigen's fixed-size types on the same data.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expr/random.hpp>
@@ -20,13 +20,17 @@ struct operands {
   operands() {
     a = tn::uniform<float>(a.shape(), 1, -1.0f, 1.0f), b = tn::uniform<float>(b.shape(), 2, -1.0f, 1.0f);
     bias = tn::uniform<float>(bias.shape(), 3, -1.0f, 1.0f), c = 0.0f;
+    v = tn::uniform<float>(v.shape(), 4, 0.5f, 1.0f), w = 0.0f;
     eigen_a = Eigen::Map<const eigen_matrix>(a.data()), eigen_b = Eigen::Map<const eigen_matrix>(b.data());
     eigen_bias = Eigen::Map<const Eigen::Matrix<float, 1, N>>(bias.data());
+    eigen_v = Eigen::Map<const eigen_vector>(v.data());
   }
+  using eigen_vector = Eigen::Matrix<float, N, 1>;
   tn::tensor<float, tn::shape<N, N>> a, b, c;
-  tn::tensor<float, tn::shape<N>> bias;
+  tn::tensor<float, tn::shape<N>> bias, v, w;
   eigen_matrix eigen_a, eigen_b, eigen_c;
   Eigen::Matrix<float, 1, N> eigen_bias;
+  eigen_vector eigen_v, eigen_w;
 };
 
 template <bool Fused, int N>
@@ -40,29 +44,66 @@ void with_eigen(operands<N>& x) {
   if constexpr (Fused) x.eigen_c = (x.eigen_c.rowwise() + x.eigen_bias).cwiseMax(0.0f);
 }
 
-template <int N, class Run>
-void time_it(benchmark::State& state, const Run& run) {
+enum class vector_case { product, dot, unit };
+
+template <vector_case Case, int N>
+void with_tenon(operands<N>& x) {
+  if constexpr (Case == vector_case::product) x.w = tn::matmul(x.a, x.v);
+  else if constexpr (Case == vector_case::dot) x.w(0) = tn::sum(x.v * x.bias);
+  else x.w = x.v / tn::sqrt(tn::sum(x.v * x.v, tn::axis<0>));
+}
+template <vector_case Case, int N>
+void with_eigen(operands<N>& x) {
+  if constexpr (Case == vector_case::product) x.eigen_w.noalias() = x.eigen_a * x.eigen_v;
+  else if constexpr (Case == vector_case::dot) x.eigen_w(0) = x.eigen_v.dot(x.eigen_bias.transpose());
+  else x.eigen_w = x.eigen_v / x.eigen_v.norm();
+}
+
+template <class Run>
+void time_it(benchmark::State& state, double operations, const Run& run) {
   for (auto _ : state) {
     run();
     benchmark::ClobberMemory();
   }
   state.counters["FLOP/s"] =
-      benchmark::Counter(2.0 * N * N * N * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+      benchmark::Counter(operations * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
 template <int N, bool Fused>
 void add_cases() {
+  constexpr double operations = 2.0 * N * N * N;
   const std::string name = (Fused ? "relu_bias/" : "") + std::to_string(N);
   benchmark::RegisterBenchmark((name + "/tenon").c_str(), [](benchmark::State& state) {
     operands<N> x;
     with_tenon<Fused>(x), with_eigen<Fused>(x);
     must_agree("w06c", x.c.data(), x.eigen_c.data(), N * N, 1e-5);
-    time_it<N>(state, [&] { with_tenon<Fused>(x); });
+    time_it(state, operations, [&] { with_tenon<Fused>(x); });
   });
   benchmark::RegisterBenchmark((name + "/eigen").c_str(), [](benchmark::State& state) {
     operands<N> x;
-    time_it<N>(state, [&] { with_eigen<Fused>(x); });
+    time_it(state, operations, [&] { with_eigen<Fused>(x); });
   });
+}
+
+template <int N, vector_case Case>
+void add_vector_cases() {
+  constexpr bool is_product = Case == vector_case::product, is_dot = Case == vector_case::dot;
+  constexpr double operations = is_product ? 2.0 * N * N : is_dot ? 2.0 * N : 3.0 * N;
+  const std::string name = (is_product ? "vector/" : is_dot ? "dot/" : "unit/") + std::to_string(N);
+  benchmark::RegisterBenchmark((name + "/tenon").c_str(), [](benchmark::State& state) {
+    operands<N> x;
+    with_tenon<Case>(x), with_eigen<Case>(x);
+    must_agree("w06c", x.w.data(), x.eigen_w.data(), is_dot ? 1 : N, 1e-5);
+    time_it(state, operations, [&] { with_tenon<Case>(x); });
+  });
+  benchmark::RegisterBenchmark((name + "/eigen").c_str(), [](benchmark::State& state) {
+    operands<N> x;
+    time_it(state, operations, [&] { with_eigen<Case>(x); });
+  });
+}
+template <vector_case Case>
+void add_all_vector_cases() {
+  add_vector_cases<3, Case>(), add_vector_cases<4, Case>(), add_vector_cases<6, Case>(), add_vector_cases<16, Case>();
 }
 
 }  // namespace
@@ -70,6 +111,8 @@ void add_cases() {
 int main(int count, char** arguments) {
   add_cases<4, false>(), add_cases<8, false>(), add_cases<16, false>(), add_cases<32, false>();
   add_cases<4, true>(), add_cases<8, true>(), add_cases<16, true>(), add_cases<32, true>();
+  add_all_vector_cases<vector_case::product>(), add_all_vector_cases<vector_case::dot>();
+  add_all_vector_cases<vector_case::unit>();
   benchmark::Initialize(&count, arguments);
   benchmark::RunSpecifiedBenchmarks();
 }

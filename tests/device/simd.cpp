@@ -92,14 +92,6 @@ TEST_CASE("masks are logic", "[simd]") {
   CHECK(!simd::logical_or(false, false));
 }
 
-TEST_CASE("lanes combine as a balanced tree", "[simd]") {
-  constexpr int width = simd::native_width<float>;
-  const auto lanes = simd::generate<float, width>([](tenon::index lane) { return static_cast<float>(lane + 1); });
-  const auto total = simd::reduce(lanes, [](auto x, auto y) { return decltype(x)(x + y); });
-  CHECK(total == static_cast<float>(width * (width + 1) / 2));
-  CHECK(simd::reduce(lanes, [](auto x, auto y) { return simd::max(x, y); }) == static_cast<float>(width));
-}
-
 TEST_CASE("the same number stands in every lane", "[simd]") {
   const auto lanes = simd::broadcast<float, 4>(2.5f);
   const auto truths = simd::broadcast<bool, 4>(true);

@@ -9,6 +9,7 @@
 #include <tenon/contraction/host_vector.hpp>
 #include <tenon/contraction/packed_panels.hpp>
 #include <tenon/device/simd_math.hpp>
+#include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
 
 namespace tenon {

@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/attention_operands.hpp>
 #include <tenon/contraction/host.hpp>
+#include <tenon/device/simd_reduce.hpp>
 
 namespace tenon {
 

@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
+#include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
 
 namespace tenon {

@@ -7,6 +7,7 @@
 #include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/device/launch_count.hpp>
+#include <tenon/device/simd_reduce.hpp>
 #include <tenon/plan/write.hpp>
 
 namespace tenon {

@@ -376,36 +376,4 @@ TENON_INLINE bool any_at_least(V left, V right) {
   }
 }
 
-namespace detail {
-/// The lower or the upper half of the lanes. In a register; by way of memory, it waits for the store.
-template <int Which, class V>
-TENON_INLINE auto half_of(const V& lanes) {
-  constexpr int half = width_of<V> / 2;
-  using half_pack = pack<lane_of<V>, half>;
-#if defined(__CUDACC__)
-  half_pack result;
-  std::memcpy(&result, reinterpret_cast<const char*>(&lanes) + Which * sizeof(result), sizeof(result));
-  return result;
-#else
-  return [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
-    if constexpr (half == 1) return half_pack(lanes[Which]);
-    else return half_pack(__builtin_shufflevector(lanes, lanes, (Which * half + Lane)...));
-  }(std::make_integer_sequence<int, half>{});
-#endif
-}
-}  // namespace detail
-
-/// All lanes combined as a balanced tree: first the two halves, lane by lane, and so on.
-template <class V, class Combine>
-TENON_INLINE lane_of<V> reduce(const V& lanes, Combine combine) {
-  constexpr int half = width_of<V> / 2;
-  if constexpr (half == 0) {
-    return lanes;
-  } else {
-    using half_pack = pack<lane_of<V>, half>;
-    const auto low = detail::half_of<0>(lanes), high = detail::half_of<1>(lanes);
-    return reduce(half_pack(combine(low, high)), combine);
-  }
-}
-
 }  // namespace tenon::simd

@@ -6,6 +6,7 @@
 
 #include <tenon/device/simd_math.hpp>
 #include <tenon/device/simd_pairs.hpp>
+#include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/simd_rounding.hpp>
 
 namespace tenon::simd {

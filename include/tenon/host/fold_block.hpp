@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <tenon/device/simd_reduce.hpp>
 #include <tenon/expr/monoids.hpp>
 #include <tenon/host/staging.hpp>
 

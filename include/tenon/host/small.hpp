@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/device/launch_count.hpp>
+#include <tenon/device/simd_reduce.hpp>
 #include <tenon/host/rows.hpp>
 #include <tenon/plan/stages.hpp>
 
