@@ -53,8 +53,8 @@ struct pack_chains {
   }
 };
 
-/// Whole steps of [i, end) combined, and where they end; there is one at least. What no cache holds is asked for some
-/// pages ahead, which no hardware does. Chains are named one by one: in loops over them, they would lie in memory.
+/// Whole steps of [i, end) combined, and where they end. What no cache holds is asked for some pages ahead, which no
+/// hardware does. Chains are named one by one: in loops over them, they would lie in memory.
 template <class Monoid, class State, class Cursor, class Slots, int... Chain>
 TENON_INLINE State fold_steps(const Cursor& cursor, index& i, index end, bool is_cached, const Slots& slots,
                               std::integer_sequence<int, Chain...>) {
@@ -62,8 +62,9 @@ TENON_INLINE State fold_steps(const Cursor& cursor, index& i, index end, bool is
   constexpr int width = chains_type::width, step = chains_type::step;
   constexpr index ahead = 8192 / Cursor::widest;
   constexpr whole_access<reading::adjacent> access;
-  typename chains_type::pack chains[] = {cursor.template pack<width>(i + Chain * width, access, slots)...};
-  for (i += step; i + step <= end; i += step) {
+  const auto none = simd::broadcast<State, width>(Monoid::template identity<State>());
+  typename chains_type::pack chains[] = {((void)Chain, none)...};
+  for (; i + step <= end; i += step) {
     if (!is_cached) (prefetch(cursor, i + Chain * width + ahead), ...);
     ((chains[Chain] = Monoid::combine(chains[Chain], cursor.template pack<width>(i + Chain * width, access, slots))),
      ...);
@@ -83,8 +84,8 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
     result = Monoid::combine(result, fold_steps<Monoid, State>(cursor, i, end, is_cached, slots, chains));
   }
   if (i + width <= end) {
-    auto rest = cursor.template pack<width>(i, access, slots);
-    for (i += width; i + width <= end; i += width) {
+    auto rest = simd::broadcast<State, width>(Monoid::template identity<State>());
+    for (; i + width <= end; i += width) {
       rest = Monoid::combine(rest, cursor.template pack<width>(i, access, slots));
     }
     result = Monoid::combine(result, simd::reduce(rest, combination<Monoid>{}));
