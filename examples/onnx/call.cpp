@@ -12,7 +12,7 @@ const std::map<std::string, row>& all_rows() {
   static const std::map<std::string, row> all = [] {
     std::map<std::string, row> made;
     for (const auto& rows : {pointwise_rows(), layer_rows(), recurrent_rows(), pool_rows(), shape_rows(), part_rows(),
-                             reduction_rows(), product_rows()}) {
+                             reduction_rows(), product_rows(), choice_rows(), quantised_rows(), attention_rows()}) {
       for (const row& each : rows) made.emplace(each.operation, each);
     }
     return made;
@@ -130,8 +130,8 @@ extents broadcast(const call& each, const extents& a, const extents& b) {
     const extent left = axis + a.size() < rank ? extent(1) : a[axis + a.size() - rank];
     const extent right = axis + b.size() < rank ? extent(1) : b[axis + b.size() - rank];
     if (left.known && right.known && !left.is(1) && !right.is(1) && !(left == right)) {
-      each.refuse("axis " + std::to_string(axis) + ": extents " + left.code + " and " + right.code + " differ (operands " +
-                  text_of(a) + " and " + text_of(b) + ")");
+      each.refuse("axis " + std::to_string(axis) + ": extents " + left.code + " and " + right.code +
+                  " differ (operands " + text_of(a) + " and " + text_of(b) + ")");
     }
     made.push_back(left.is(1) || (!left.known && right.known && !right.is(1)) ? right : left);
   }

@@ -52,6 +52,9 @@ std::span<const row> shape_rows();
 std::span<const row> part_rows();
 std::span<const row> reduction_rows();
 std::span<const row> product_rows();
+std::span<const row> choice_rows();
+std::span<const row> quantised_rows();
+std::span<const row> attention_rows();
 
 /// Writes a node by its row.
 /// throws    error that names the node where there is none

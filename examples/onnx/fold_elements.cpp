@@ -24,8 +24,7 @@ struct known_array {
   lengths extents;
   std::vector<double> numbers;
 
-  explicit known_array(const constant& from)
-      : element(from.element), extents(from.extents), numbers(from.numbers()) {}
+  explicit known_array(const constant& from) : element(from.element), extents(from.extents), numbers(from.numbers()) {}
   known_array(int type, lengths all)
       : element(type), extents(std::move(all)), numbers(static_cast<std::size_t>(count_of(extents))) {}
   int rank() const { return static_cast<int>(extents.size()); }
@@ -61,16 +60,11 @@ known_array array_of(const call& now, std::size_t i) { return known_array(now.kn
 using unary = double (*)(double);
 unary unary_of(const std::string& operation) {
   static const std::map<std::string, unary> all = {
-      {"Sqrt", [](double x) { return std::sqrt(x); }},
-      {"Neg", [](double x) { return -x; }},
-      {"Abs", [](double x) { return std::abs(x); }},
-      {"Floor", [](double x) { return std::floor(x); }},
-      {"Ceil", [](double x) { return std::ceil(x); }},
-      {"Exp", [](double x) { return std::exp(x); }},
-      {"Log", [](double x) { return std::log(x); }},
-      {"Sin", [](double x) { return std::sin(x); }},
-      {"Cos", [](double x) { return std::cos(x); }},
-      {"Reciprocal", [](double x) { return 1 / x; }},
+      {"Sqrt", [](double x) { return std::sqrt(x); }},      {"Neg", [](double x) { return -x; }},
+      {"Abs", [](double x) { return std::abs(x); }},        {"Floor", [](double x) { return std::floor(x); }},
+      {"Ceil", [](double x) { return std::ceil(x); }},      {"Exp", [](double x) { return std::exp(x); }},
+      {"Log", [](double x) { return std::log(x); }},        {"Sin", [](double x) { return std::sin(x); }},
+      {"Cos", [](double x) { return std::cos(x); }},        {"Reciprocal", [](double x) { return 1 / x; }},
       {"Not", [](double x) { return x == 0 ? 1.0 : 0.0; }},
   };
   const auto found = all.find(operation);
@@ -133,7 +127,8 @@ constant fold_transposed(const call& now) {
   known_array made(from.element, all);
   lengths before(order.size());
   for_each_position(made.extents, [&](std::size_t place, const lengths& position) {
-    for (std::size_t axis = 0; axis < order.size(); ++axis) before[static_cast<std::size_t>(order[axis])] = position[axis];
+    for (std::size_t axis = 0; axis < order.size(); ++axis)
+      before[static_cast<std::size_t>(order[axis])] = position[axis];
     made.numbers[place] = from.numbers[place_of(from.extents, before)];
   });
   return made.elements();
@@ -169,7 +164,8 @@ constant fold_slice(const call& now) {
   const lengths ends = is_old ? now.integers("ends") : now.known_integers(2, "ends");
   const auto axes = now.axes(3);
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const auto axis = static_cast<std::size_t>(now.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), from.rank()));
+    const auto axis =
+        static_cast<std::size_t>(now.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), from.rank()));
     const std::int64_t count = from.extents[axis];
     step[axis] = now.has(4) ? now.known_integers(4, "steps").at(i) : 1;
     const std::int64_t least = step[axis] > 0 ? 0 : -1, most = step[axis] > 0 ? count : count - 1;
@@ -259,7 +255,8 @@ std::optional<lengths> lengths_under(const call& now) {
     for (std::int64_t& each : wanted) {
       if (each == -1) each = count / std::max(std::int64_t{1}, -count_of(wanted));
     }
-    if (count_of(wanted) != count) now.refuse("has " + std::to_string(count) + " elements, expected [" + listed(wanted) + "]");
+    if (count_of(wanted) != count)
+      now.refuse("has " + std::to_string(count) + " elements, expected [" + listed(wanted) + "]");
     return wanted;
   }
   const auto axes = now.axes(1);
@@ -284,9 +281,8 @@ std::optional<lengths> lengths_under(const call& now) {
 
 std::optional<constant> folded(const call& now) {
   static const std::map<std::string, constant (*)(const call&)> all = {
-      {"Transpose", fold_transposed}, {"Gather", fold_gather},  {"Slice", fold_slice},
-      {"Concat", fold_concatenation}, {"Range", fold_range},    {"Trilu", fold_triangle},
-      {"Where", fold_choice},         {"Expand", fold_expanded}};
+      {"Transpose", fold_transposed}, {"Gather", fold_gather},  {"Slice", fold_slice},  {"Concat", fold_concatenation},
+      {"Range", fold_range},          {"Trilu", fold_triangle}, {"Where", fold_choice}, {"Expand", fold_expanded}};
   const std::string& operation = now.at.operation;
   if (const auto found = all.find(operation); found != all.end()) return found->second(now);
   if (const auto under = lengths_under(now)) {
@@ -298,7 +294,8 @@ std::optional<constant> folded(const call& now) {
     const constant& from = *now.in(0).data;
     return constant::of(static_cast<int>(now.integer("to", from.element)), from.extents, from.numbers());
   }
-  if (const binary_rule* rule = binary_of(operation); rule != nullptr && now.count() == 2) return fold_binary(now, *rule);
+  if (const binary_rule* rule = binary_of(operation); rule != nullptr && now.count() == 2)
+    return fold_binary(now, *rule);
   if (const unary compute = unary_of(operation)) {
     known_array made = array_of(now, 0);
     std::transform(made.numbers.begin(), made.numbers.end(), made.numbers.begin(), compute);
@@ -314,7 +311,8 @@ bool fold_elements(const call& now) {
   for (std::size_t i = 0; i < now.count(); ++i) {
     if (!now.has(i)) continue;
     value& each = now.in(i);
-    const bool is_fixed = std::all_of(each.extents.begin(), each.extents.end(), [](const extent& e) { return e.known.has_value(); });
+    const bool is_fixed =
+        std::all_of(each.extents.begin(), each.extents.end(), [](const extent& e) { return e.known.has_value(); });
     if (each.fill && is_fixed) static_cast<void>(now.known(i, "operand"));
     if (!each.data) return false;
   }

@@ -51,7 +51,8 @@ void divide(group& all) {
       group some;
       some.name = "group" + std::to_string(made.size());
       const auto end = std::min(begin + most_members, all.parts.size());
-      some.parts.assign(all.parts.begin() + static_cast<std::ptrdiff_t>(begin), all.parts.begin() + static_cast<std::ptrdiff_t>(end));
+      some.parts.assign(all.parts.begin() + static_cast<std::ptrdiff_t>(begin),
+                        all.parts.begin() + static_cast<std::ptrdiff_t>(end));
       made.push_back(std::move(some));
     }
     all.parts = std::move(made);
@@ -119,7 +120,8 @@ std::string description(const network& net) {
   const auto& inputs = net.source().inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string number = inputs.size() == 1 ? "" : std::to_string(i + 1);
-    made += "/// x" + number + ": '" + inputs[i].name + "', " + type_of(inputs[i].element).name + " " + text_of(inputs[i].extents) + "\n";
+    made += "/// x" + number + ": '" + inputs[i].name + "', " + type_of(inputs[i].element).name + " " +
+            text_of(inputs[i].extents) + "\n";
   }
   for (std::size_t i = 0; i < net.output_extents().size(); ++i) {
     std::string all = text_of(net.output_extents()[i]);
@@ -132,13 +134,33 @@ std::string input_types(const graph& from) {
   std::string made;
   for (std::size_t i = 0; i < from.inputs.size(); ++i) {
     const std::string number = from.inputs.size() == 1 ? "" : std::to_string(i + 1);
-    made += "using input" + number + " = tn::tensor<" + type_of(from.inputs[i].element).name + ", " + shape_type_of(from.inputs[i].extents) + ">;\n";
+    made += "using input" + number + " = tn::tensor<" + type_of(from.inputs[i].element).name + ", " +
+            shape_type_of(from.inputs[i].extents) + ">;\n";
   }
   return made;
 }
 
+/// A line of code as lines of at most 120 columns, broken behind commas that lie in few brackets.
+std::string wrapped(const std::string& line, const std::string& indent) {
+  constexpr std::size_t most = 120;
+  if (indent.size() + line.size() <= most) return indent + line + "\n";
+  std::size_t best = 0;
+  int depth = 0, least = 1000;
+  for (std::size_t at = 0; at + 1 < line.size() && indent.size() + at < most; ++at) {
+    depth += line[at] == '(' || line[at] == '<' || line[at] == '{' ? 1 : 0;
+    depth -= line[at] == ')' || line[at] == '>' || line[at] == '}' ? 1 : 0;
+    const bool may_break =
+        line[at + 1] == ' ' && (line[at] == ',' || line[at] == '=' || line[at] == '+' || line[at] == '*');
+    if (may_break && at > 0 && (depth < least || (depth == least && line[at] != '='))) best = at + 1, least = depth;
+  }
+  if (best == 0) return indent + line + "\n";
+  const std::string further = indent.size() > 4 ? indent : indent + "    ";
+  return indent + line.substr(0, best) + "\n" + wrapped(line.substr(best + 1), further);
+}
+
 constexpr const char* epsilon_function =
-    "template <class Layer>\nLayer with_epsilon(float epsilon) {\n  Layer made;\n  made.epsilon = epsilon;\n  return made;\n}\n\n";
+    "template <class Layer>\nLayer with_epsilon(float epsilon) {\n  Layer made;\n  made.epsilon = epsilon;\n  return "
+    "made;\n}\n\n";
 
 }  // namespace
 
@@ -149,15 +171,18 @@ std::string header_text(network& net, const std::string& name, const std::string
   std::map<std::string, std::string> known;
   std::string groups;
   write_groups(tree, "", known, groups);
-  std::string text = "// " + name + ".hpp: the network of " + model + ", written by tenon-onnx; its weights are in " + name +
-                     ".safetensors.\n#pragma once\n\n#include <limits>\n#include <tenon/tenon.hpp>\n"
-                     "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " + name +
-                     " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
+  std::string text =
+      "// " + name + ".hpp: the network of " + model + ", written by tenon-onnx; its weights are in " + name +
+      ".safetensors.\n#pragma once\n\n#include <limits>\n#include <tenon/tenon.hpp>\n"
+      "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " +
+      name + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
   if (net.needs_epsilon()) text += epsilon_function;
-  text += groups + description(net) + "template <tn::memory_space Space = tn::host>\nstruct network : nn::module<network<Space>> {\n" +
+  text += groups + description(net) +
+          "template <tn::memory_space Space = tn::host>\nstruct network : nn::module<network<Space>> {\n" +
           members_text(tree) + (tree.parts.empty() ? "" : "\n") + "  auto forward(" + signature(net.source()) + ") {\n";
-  for (const std::string& line : net.lines()) text += "    " + with_paths(line, all) + "\n";
-  text += "    return " + with_paths(net.result(), all) + ";\n  }\n};\n\n}  // namespace " + name + "\n";
+  for (const std::string& line : net.lines()) text += wrapped(with_paths(line, all), "    ");
+  text +=
+      wrapped("return " + with_paths(net.result(), all) + ";", "    ") + "  }\n};\n\n}  // namespace " + name + "\n";
   return text;
 }
 

@@ -10,7 +10,9 @@ namespace onnx_in {
 
 namespace {
 
-bool is_float_constant(const value& each, int rank) { return each.data && each.element == float32 && each.rank() == rank; }
+bool is_float_constant(const value& each, int rank) {
+  return each.data && each.element == float32 && each.rank() == rank;
+}
 
 /// A matrix with rows and columns exchanged.
 constant transposed(const constant& from) {
@@ -63,7 +65,8 @@ const node* bias_behind(const call& each, std::int64_t features, std::string& bi
 
 void write_matmul(const call& each) {
   value& weight = each.in(1);
-  if (!is_float_constant(weight, 2) || each.in(0).rank() < 1 || each.in(0).is_known() || each.in(0).element != float32) {
+  if (!is_float_constant(weight, 2) || each.in(0).rank() < 1 || each.in(0).is_known() ||
+      each.in(0).element != float32) {
     return write_product(each);
   }
   std::string bias;
@@ -82,7 +85,8 @@ void write_gemm(const call& each) {
   if (each.has(2)) {
     value& row = each.in(2);
     const auto features = static_cast<std::size_t>(weight.extents[0]);
-    if (!row.data || row.element != float32 || row.data->size() != features || row.rank() == 0) return write_general_gemm(each);
+    if (!row.data || row.element != float32 || row.data->size() != features || row.rank() == 0)
+      return write_general_gemm(each);
     if (row.rank() == 2 && !row.extents[0].is(1)) return write_general_gemm(each);
     bias = each.at.inputs[2];
   }
@@ -108,12 +112,13 @@ void write_conv(const call& each) {
   std::string options = moved.options();
   if (groups != 1) options += (options.empty() ? "" : ", ") + (".groups = " + std::to_string(groups));
   if (!each.has(2)) options += std::string(options.empty() ? "" : ", ") + ".bias = false";
-  if (moved.has_output_padding()) options += std::string(options.empty() ? "" : ", ") + ".output_padding = " + braced(moved.output_padding);
+  if (moved.has_output_padding())
+    options += std::string(options.empty() ? "" : ", ") + ".output_padding = " + braced(moved.output_padding);
   const std::string dimension = std::to_string(axes) + "d";
   member made{{},
-              "nn::conv" + std::string(is_transposed ? "_transpose" : "") + dimension + "<" + std::to_string(in) + ", " +
-                  std::to_string(out) + ", " + window_text(moved.kernel) + ", nn::conv" + dimension + "_options{" + options +
-                  "}, Space>",
+              "nn::conv" + std::string(is_transposed ? "_transpose" : "") + dimension + "<" + std::to_string(in) +
+                  ", " + std::to_string(out) + ", " + window_text(moved.kernel) + ", nn::conv" + dimension +
+                  "_options{" + options + "}, Space>",
               "",
               {{".weight", *weight.data}}};
   if (each.has(2)) made.state.emplace_back(".bias", each.known(2, "bias"));
@@ -123,6 +128,26 @@ void write_conv(const call& each) {
   extents result{each.in(0).extents[0], out};
   for (const extent& length : moved.results) result.push_back(length);
   each.result(result, moved.cut(layer + "(" + moved.padded(each.code(0)) + ")"));
+}
+
+/// Slopes of channels are a layer; other ones a function.
+void write_prelu(const call& each) {
+  value& slope = each.in(1);
+  const extents& all = each.in(0).extents;
+  const std::size_t count = slope.data ? slope.data->size() : 0;
+  const bool is_row = slope.rank() == 1 && each.opset < 7;
+  const bool is_column = slope.rank() + 1 == each.in(0).rank() && slope.rank() > 0 &&
+                         slope.extents[0].is(static_cast<std::int64_t>(count));
+  const bool fits = all.size() > 1 && all[1].is(static_cast<std::int64_t>(count));
+  if (count == 0 || slope.element != float32 || !((is_row || is_column) && fits)) {
+    const std::string code = "tn::leaky_relu(" + each.code(0) + ", " + each.code(1) + ")";
+    return each.result(broadcast(each, all, slope.extents), code);
+  }
+  member made{{}, "nn::prelu<" + std::to_string(count) + ", Space>", "", {{".weight", *slope.data}}};
+  made.state[0].second.extents = {static_cast<std::int64_t>(count)};
+  const std::string layer =
+      each.net.layer("prelu " + each.at.inputs[1], each.net.stem_of(each.at, {each.at.inputs[1]}), std::move(made));
+  each.result(all, layer + "(" + each.code(0) + ")");
 }
 
 /// A layer of a weight and, perhaps, a bias, which other options than epsilon do not have.
@@ -144,9 +169,22 @@ void write_affine(const call& each, const std::string& type, const std::string& 
   each.result(each.in(0).extents, layer + "(" + each.code(0) + ")");
 }
 
+/// The mean of each row, and 1 over its deviation, which nodes have beside their result.
+void write_statistics(const call& each, std::int64_t axis) {
+  lengths axes;
+  extents made = each.in(0).extents;
+  for (std::int64_t other = axis; other < each.in(0).rank(); ++other) {
+    axes.push_back(other), made[static_cast<std::size_t>(other)] = 1;
+  }
+  const std::string x = each.net.name_of(each.in(0)), epsilon = literal(float32, each.number("epsilon", 1e-5f));
+  each.result(made, "tn::mean(" + x + ", " + axis_text(axes) + ")", binding::tight, -1, 1);
+  each.result(made, "tn::rsqrt(tn::variance(" + x + ", " + axis_text(axes) + ") + " + epsilon + ")", binding::tight, -1,
+              2);
+}
+
 void write_layer_norm(const call& each) {
-  if (each.wants(1) || each.wants(2)) each.refuse("has its mean or deviation as a result, which is not supported");
   const std::int64_t axis = each.axis_of(each.integer("axis", -1), each.in(0).rank());
+  if (each.wants(1) || each.wants(2)) write_statistics(each, axis);
   const extents shape(each.in(0).extents.begin() + axis, each.in(0).extents.end());
   if (each.known(1, "scale").extents.size() != shape.size()) each.refuse("has a scale of other axes than it norms");
   const bool is_rms = each.at.operation == "RMSNormalization";
@@ -200,23 +238,26 @@ void write_batch_norm(const call& each) {
 void write_gather_or_embedding(const call& each) {
   const value& table = each.in(0);
   if (!is_float_constant(table, 2) || each.integer("axis", 0) != 0) return write_gather(each);
-  member made{{},
-              "nn::embedding<" + listed(table.data->extents) + ", Space>",
-              "",
-              {{".weight", *table.data}}};
-  const std::string layer = each.net.layer("embedding " + each.at.inputs[0],
-                                           each.net.stem_of(each.at, {each.at.inputs[0]}), std::move(made));
+  member made{{}, "nn::embedding<" + listed(table.data->extents) + ", Space>", "", {{".weight", *table.data}}};
+  const std::string layer =
+      each.net.layer("embedding " + each.at.inputs[0], each.net.stem_of(each.at, {each.at.inputs[0]}), std::move(made));
   extents all = each.in(1).extents;
   all.push_back(table.extents[1]);
   each.result(all, layer + "(" + each.code(1) + ")", binding::tight, float32);
 }
 
 void write_dropout(const call& each) {
-  if (each.wants(1)) each.refuse("has its mask as a result, which is not supported");
+  if (each.wants(1)) {
+    value mask;
+    mask.element = boolean, mask.extents = each.in(0).extents, mask.fill = 1;
+    each.net.define(each.at.outputs[1], std::move(mask));
+  }
   const double ratio = each.has(1) ? each.known(1, "ratio").numbers().at(0) : each.number("ratio", 0.5);
-  if (each.has(2) && each.known(2, "training_mode").numbers().at(0) != 0) each.refuse("is in training, which is not supported");
+  if (each.has(2) && each.known(2, "training_mode").numbers().at(0) != 0)
+    each.refuse("is in training, which is not supported");
   member made{{}, "nn::dropout", "{" + literal(11, static_cast<double>(static_cast<float>(ratio))) + "}", {}};
-  const std::string layer = each.net.layer("dropout " + each.at.outputs[0], each.net.stem_of(each.at, {}), std::move(made));
+  const std::string layer =
+      each.net.layer("dropout " + each.at.outputs[0], each.net.stem_of(each.at, {}), std::move(made));
   each.result(each.in(0).extents, layer + "(" + each.code(0) + ")");
 }
 
@@ -231,6 +272,7 @@ constexpr row rows[] = {
     {"InstanceNormalization", write_instance_norm},
     {"LayerNormalization", write_layer_norm},
     {"MatMul", write_matmul},
+    {"PRelu", write_prelu},
     {"RMSNormalization", write_layer_norm},
 };
 

@@ -29,6 +29,7 @@ std::string literal(int element, double number) {
     if (number <= -9.2e18) return "std::numeric_limits<std::int64_t>::min()";
     return std::to_string(static_cast<std::int64_t>(number));
   }
+  if (element == float16) return "tn::half(" + literal(float32, number) + ")";
   const std::string limits = std::string("std::numeric_limits<") + type.name + ">::";
   if (std::isnan(number)) return limits + "quiet_NaN()";
   if (std::isinf(number)) return (number < 0 ? "-" : "") + limits + "infinity()";
@@ -142,7 +143,9 @@ void network::define(const std::string& name, value made) {
   if (name.empty()) return;
   const bool is_unknown = std::any_of(made.extents.begin(), made.extents.end(),
                                       [](const extent& each) { return each == unknown_extent(); });
-  if (!made.is_known() && !made.is_name && (is_unknown || uses(name) > 1 || made.code.size() > 90)) name_of(made);
+  const bool is_result = graph_.outputs.size() == 1 && graph_.outputs[0] == name;
+  const bool is_long = made.code.size() > 90 && !is_result;
+  if (!made.is_known() && !made.is_name && (is_unknown || uses(name) > 1 || is_long)) name_of(made);
   for (std::size_t axis = 0; axis < made.extents.size() && is_unknown; ++axis) {
     if (!(made.extents[axis] == unknown_extent())) continue;
     made.extents[axis] = extent(made.code + ".shape().extent(" + std::to_string(axis) + ")");
@@ -204,14 +207,84 @@ std::string network::constant_code(value& each) {
 namespace {
 
 const std::set<std::string>& taken_words() {
-  static const std::set<std::string> all = {
-      "forward", "initialise", "visit_parameters", "visit_buffers", "visit_random_state", "train", "eval", "to", "nn",
-      "tn", "x", "Space", "network", "module", "with_epsilon", "forward_count", "undo_forward", "auto", "bool", "break",
-      "case", "char", "class", "const", "default", "delete", "do", "double", "else", "enum", "explicit", "export",
-      "extern", "false", "final", "float", "for", "friend", "if", "inline", "int", "long", "mutable", "namespace",
-      "new", "operator", "override", "private", "protected", "public", "register", "requires", "return", "short",
-      "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "union",
-      "unsigned", "using", "virtual", "void", "volatile", "while", "and", "or", "not", "xor", "tenon", "std"};
+  static const std::set<std::string> all = {"forward",
+                                            "initialise",
+                                            "visit_parameters",
+                                            "visit_buffers",
+                                            "visit_random_state",
+                                            "train",
+                                            "eval",
+                                            "to",
+                                            "nn",
+                                            "tn",
+                                            "x",
+                                            "Space",
+                                            "network",
+                                            "module",
+                                            "with_epsilon",
+                                            "forward_count",
+                                            "undo_forward",
+                                            "auto",
+                                            "bool",
+                                            "break",
+                                            "case",
+                                            "char",
+                                            "class",
+                                            "const",
+                                            "default",
+                                            "delete",
+                                            "do",
+                                            "double",
+                                            "else",
+                                            "enum",
+                                            "explicit",
+                                            "export",
+                                            "extern",
+                                            "false",
+                                            "final",
+                                            "float",
+                                            "for",
+                                            "friend",
+                                            "if",
+                                            "inline",
+                                            "int",
+                                            "long",
+                                            "mutable",
+                                            "namespace",
+                                            "new",
+                                            "operator",
+                                            "override",
+                                            "private",
+                                            "protected",
+                                            "public",
+                                            "register",
+                                            "requires",
+                                            "return",
+                                            "short",
+                                            "signed",
+                                            "sizeof",
+                                            "static",
+                                            "struct",
+                                            "switch",
+                                            "template",
+                                            "this",
+                                            "throw",
+                                            "true",
+                                            "try",
+                                            "typedef",
+                                            "union",
+                                            "unsigned",
+                                            "using",
+                                            "virtual",
+                                            "void",
+                                            "volatile",
+                                            "while",
+                                            "and",
+                                            "or",
+                                            "not",
+                                            "xor",
+                                            "tenon",
+                                            "std"};
   return all;
 }
 
@@ -244,7 +317,9 @@ std::vector<std::string> network::free_path(const std::string& stem) const {
     begin = end + 1;
   }
   const std::string last = path.back();
-  const auto is_taken = [&](const member& each) { return begins_with(each.path, path) || begins_with(path, each.path); };
+  const auto is_taken = [&](const member& each) {
+    return begins_with(each.path, path) || begins_with(path, each.path);
+  };
   for (int number = 2; std::any_of(members_.begin(), members_.end(), is_taken); ++number) {
     const bool is_below = std::any_of(members_.begin(), members_.end(), [&](const member& each) {
       return each.path.size() < path.size() && begins_with(path, each.path);

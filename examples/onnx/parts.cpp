@@ -31,14 +31,16 @@ void write_split(const call& each) {
   if (parts.empty()) {
     if (!whole.known) each.refuse("axis " + std::to_string(axis) + ": an extent that is known at run time is split");
     const std::int64_t most = (*whole.known + count - 1) / count;
-    for (std::int64_t i = 0; i < count; ++i) parts.push_back(std::clamp(*whole.known - i * most, std::int64_t{0}, most));
+    for (std::int64_t i = 0; i < count; ++i)
+      parts.push_back(std::clamp(*whole.known - i * most, std::int64_t{0}, most));
   }
   const std::string x = each.net.name_of(each.in(0));
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     extents made = each.in(0).extents;
     made[static_cast<std::size_t>(axis)] = parts[i];
-    each.result(made, "tn::narrow(" + x + ", " + axis_text({axis}) + ", " + listed({begin, parts[i]}) + ")", binding::tight, -1, i);
+    each.result(made, "tn::narrow(" + x + ", " + axis_text({axis}) + ", " + listed({begin, parts[i]}) + ")",
+                binding::tight, -1, i);
     begin += parts[i];
   }
 }
@@ -53,7 +55,8 @@ part part_of(const call& each, const extent& whole, std::int64_t begin, std::int
     const std::string stride = step == 1 ? "" : ", " + std::to_string(step);
     return "tn::range(" + first + ", " + last + stride + ")";
   };
-  if (step < 1 && !(step == -1 && whole.known)) each.refuse("has a step of " + std::to_string(step) + ", which is not supported");
+  if (step < 1 && !(step == -1 && whole.known))
+    each.refuse("has a step of " + std::to_string(step) + ", which is not supported");
   if (whole.known) {
     const std::int64_t least = step > 0 ? 0 : -1, most = step > 0 ? *whole.known : *whole.known - 1;
     const auto clamped = [&](std::int64_t at) { return std::clamp(at < 0 ? at + *whole.known : at, least, most); };
@@ -64,7 +67,8 @@ part part_of(const call& each, const extent& whole, std::int64_t begin, std::int
     return {text(std::to_string(first), last == -1 ? "tn::open_end" : std::to_string(last)), count};
   }
   const bool is_open = end >= INT32_MAX;
-  if (step != 1 || (!is_open && (end >= 0) != (begin >= 0))) return {text(std::to_string(begin), is_open ? "tn::open_end" : std::to_string(end)), unknown_extent()};
+  if (step != 1 || (!is_open && (end >= 0) != (begin >= 0)))
+    return {text(std::to_string(begin), is_open ? "tn::open_end" : std::to_string(end)), unknown_extent()};
   const std::string last = is_open ? "tn::open_end" : std::to_string(end);
   if (is_open) return {text(std::to_string(begin), last), begin < 0 ? extent(-begin) : whole - extent(begin)};
   return {text(std::to_string(begin), last), extent(end - begin)};
@@ -77,17 +81,21 @@ void write_slice(const call& each) {
   const lengths begins = is_old ? each.integers("starts") : each.known_integers(1, "starts");
   const auto axes = each.axes(3);
   const bool has_whole_end = !is_old && each.in(2).whole.has_value();  // ends at an extent: the whole rest
-  const lengths ends = is_old ? each.integers("ends") : has_whole_end ? lengths(begins.size(), INT64_MAX) : each.known_integers(2, "ends");
+  const lengths ends = is_old          ? each.integers("ends")
+                       : has_whole_end ? lengths(begins.size(), INT64_MAX)
+                                       : each.known_integers(2, "ends");
   std::size_t last = 0;
   for (std::size_t i = 0; i < begins.size(); ++i) {
-    const auto axis = static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), each.in(0).rank()));
+    const auto axis =
+        static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), each.in(0).rank()));
     std::int64_t end = ends.at(i);
     if (has_whole_end) {
       const extent& given = each.in(2).whole->at(i);
       if (given.known) end = *given.known;
       else if (!(given == made[axis])) each.refuse("ends at " + given.code + ", which is not supported");
     }
-    const part taken = part_of(each, made[axis], begins[i], end, each.has(4) ? each.known_integers(4, "steps").at(i) : 1);
+    const part taken =
+        part_of(each, made[axis], begins[i], end, each.has(4) ? each.known_integers(4, "steps").at(i) : 1);
     const bool is_all = taken.count == made[axis] && begins[i] == 0;
     if (!is_all) ranges[axis] = taken.code, last = std::max(last, axis + 1);
     made[axis] = taken.count;
@@ -105,9 +113,11 @@ void write_pad(const call& each) {
   for (std::size_t i = 0; i < given.size() / 2; ++i) {
     const auto axis = static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), rank));
     before[axis] = given[i], after[axis] = given[i + given.size() / 2];
-    if (before[axis] < 0 || after[axis] < 0) each.refuse("axis " + std::to_string(axis) + ": padding below 0, which is not supported");
+    if (before[axis] < 0 || after[axis] < 0)
+      each.refuse("axis " + std::to_string(axis) + ": padding below 0, which is not supported");
   }
-  static const std::map<std::string, std::string> modes = {{"reflect", "tn::reflect"}, {"edge", "tn::replicate"}, {"wrap", "tn::circular"}};
+  static const std::map<std::string, std::string> modes = {
+      {"reflect", "tn::reflect"}, {"edge", "tn::replicate"}, {"wrap", "tn::circular"}};
   const std::string mode = each.text("mode", "constant");
   const double number = each.has(2) ? each.known(2, "value").numbers().at(0) : each.number("value", 0);
   if (mode != "constant" && !modes.contains(mode)) each.refuse("has mode " + mode + ", which is not supported");
@@ -124,7 +134,8 @@ void write_pad(const call& each) {
 
 void write_gather_elements(const call& each) {
   const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
-  each.result(each.in(1).extents, "tn::take_along_axis(" + each.code(0) + ", " + each.code(1) + ", " + axis_text({axis}) + ")");
+  each.result(each.in(1).extents,
+              "tn::take_along_axis(" + each.code(0) + ", " + each.code(1) + ", " + axis_text({axis}) + ")");
 }
 
 void write_range(const call& each) {
@@ -132,7 +143,8 @@ void write_range(const call& each) {
     value& number = each.in(i);
     return number.whole ? number.whole->at(0) : extent(each.known_integers(i, "bound").at(0));
   };
-  if (!bound(0).is(0) || !bound(2).is(1)) each.refuse("begins elsewhere than at 0, or has a step, which is not supported");
+  if (!bound(0).is(0) || !bound(2).is(1))
+    each.refuse("begins elsewhere than at 0, or has a step, which is not supported");
   const std::string type = type_of(each.in(1).element).name;
   each.result({bound(1)}, "tn::arange<" + type + ">(" + bound(1).code + ")");
 }
@@ -143,21 +155,9 @@ void write_triangle(const call& each) {
   each.result(each.in(0).extents, name + each.code(0) + ", " + std::to_string(offset) + ")");
 }
 
-void write_one_hot(const call& each) {
-  const std::vector<double> values = each.known(2, "values").numbers();
-  const int rank = each.in(0).rank();
-  const std::int64_t depth = each.known_integers(1, "depth").at(0), axis = each.axis_of(each.integer("axis", -1), rank + 1);
-  if (values.at(0) != 0 || values.at(1) != 1 || axis != rank) each.refuse("has values other than 0 and 1, or an axis that is not the last");
-  extents made = each.in(0).extents;
-  made.push_back(depth);
-  const int element = each.in(2).element;
-  each.result(made, std::string("tn::one_hot<") + type_of(element).name + ">(" + each.code(0) + ", " + std::to_string(depth) + ")", binding::tight, element);
-}
-
 constexpr row rows[] = {
     {"Concat", write_concatenation},
     {"GatherElements", write_gather_elements},
-    {"OneHot", write_one_hot},
     {"Pad", write_pad},
     {"Range", write_range},
     {"Slice", write_slice},
@@ -177,7 +177,8 @@ void write_gather(const call& each) {
   made.insert(made.end(), from.extents.begin() + at + 1, from.extents.end());
   if (indices.data && indices.rank() == 0) {
     const std::int64_t index = each.known_integers(1, "indices")[0];
-    return each.result(made, "tn::select(" + each.code(0) + ", " + axis_text({axis}) + ", " + std::to_string(index) + ")");
+    return each.result(made,
+                       "tn::select(" + each.code(0) + ", " + axis_text({axis}) + ", " + std::to_string(index) + ")");
   }
   const extent& whole = from.extents[static_cast<std::size_t>(axis)];
   bool is_inside = indices.data && whole.known;

@@ -35,8 +35,7 @@ void write_operator(const call& each) {
   const sign& chosen = signs[Sign];
   const int left = each.in(0).rank(), right = each.in(1).rank();
   const binding before = chosen.strength == binding::loose ? chosen.right : chosen.strength;
-  const std::string code =
-      operand(each, 0, before, right) + chosen.text + operand(each, 1, chosen.right, left);
+  const std::string code = operand(each, 0, before, right) + chosen.text + operand(each, 1, chosen.right, left);
   each.result(broadcast(each, each.in(0).extents, each.in(1).extents), code, chosen.strength,
               chosen.is_test ? boolean : each.in(0).element);
 }
@@ -81,6 +80,11 @@ void write_cast(const call& each, int to) {
   each.result(each.in(0).extents, std::string("tn::cast<") + type_of(to).name + ">(" + each.code(0) + ")",
               binding::tight, to);
 }
+void write_bits(const call& each) {
+  const auto to = static_cast<int>(each.integer("to", float32));
+  each.result(each.in(0).extents, std::string("tn::bit_cast<") + type_of(to).name + ">(" + each.code(0) + ")",
+              binding::tight, to);
+}
 void write_where(const call& each) {
   const int rank = each.in(0).rank();
   const extents made = broadcast(each, broadcast(each, each.in(0).extents, each.in(1).extents), each.in(2).extents);
@@ -113,9 +117,9 @@ void write_mean(const call& each) {
   each.result(made, "(" + code + ") / " + literal(each.in(0).element, static_cast<double>(each.count())),
               binding::product);
 }
-void write_prelu(const call& each) { write_pair(each, "leaky_relu"); }
 void write_selu(const call& each) {
-  const double alpha = each.number("alpha", 1.67326319217681884765625), gamma = each.number("gamma", 1.05070102214813232421875);
+  const double alpha = each.number("alpha", 1.67326319217681884765625),
+               gamma = each.number("gamma", 1.05070102214813232421875);
   const std::string code = "tn::elu(" + each.code(0) + ", " + literal(each.in(0).element, alpha) + ")";
   each.result(each.in(0).extents, literal(each.in(0).element, gamma) + " * " + code, binding::product);
 }
@@ -129,7 +133,8 @@ void write_mod(const call& each) { write_pair(each, each.integer("fmod", 0) != 0
 void write_shrink(const call& each) {
   const std::string x = each.net.name_of(each.in(0));
   const int element = each.in(0).element;
-  const std::string bound = literal(element, each.number("lambd", 0.5)), bias = literal(element, each.number("bias", 0));
+  const std::string bound = literal(element, each.number("lambd", 0.5)),
+                    bias = literal(element, each.number("bias", 0));
   each.result(each.in(0).extents, "tn::where(" + x + " < -" + bound + ", " + x + " + " + bias + ", tn::where(" + x +
                                       " > " + bound + ", " + x + " - " + bias + ", " + literal(element, 0) + "))");
 }
@@ -158,6 +163,7 @@ constexpr row rows[] = {
     {"BitwiseOr", [](const call& each) { write_pair(each, "bitwise_or"); }},
     {"BitwiseXor", [](const call& each) { write_pair(each, "bitwise_xor"); }},
     {"BitwiseNot", [](const call& each) { write_function(each, "bitwise_not"); }},
+    {"BitCast", write_bits},
     {"BitShift",
      [](const call& each) { write_pair(each, each.text("direction", "") == "LEFT" ? "left_shift" : "right_shift"); }},
     {"Max", [](const call& each) { write_fold(each, "maximum"); }},
@@ -166,7 +172,6 @@ constexpr row rows[] = {
     {"Mean", write_mean},
     {"Mod", write_mod},
     {"Pow", write_power},
-    {"PRelu", write_prelu},
     {"Clip", write_clip},
     {"Where", write_where},
     {"Cast", [](const call& each) { write_cast(each, static_cast<int>(each.integer("to", float32))); }},
@@ -195,7 +200,8 @@ constexpr row rows[] = {
     {"LeakyRelu", [](const call& each) { write_function(each, "leaky_relu", {each.number("alpha", 0.01f)}); }},
     {"Log", [](const call& each) { write_function(each, "log"); }},
     {"Mish", [](const call& each) { write_function(each, "mish"); }},
-    {"Neg", [](const call& each) { each.result(each.in(0).extents, "-" + each.code(0, binding::tight), binding::product); }},
+    {"Neg",
+     [](const call& each) { each.result(each.in(0).extents, "-" + each.code(0, binding::tight), binding::product); }},
     {"Reciprocal", [](const call& each) { write_function(each, "reciprocal"); }},
     {"Relu", [](const call& each) { write_function(each, "relu"); }},
     {"Round", [](const call& each) { write_function(each, "round"); }},

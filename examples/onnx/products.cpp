@@ -48,7 +48,8 @@ void write_product(const call& each) {
   if (is_column) b.push_back(1);
   const extent &inner = a.back(), &other = b[b.size() - 2];
   if (inner.known && other.known && !(inner == other)) {
-    each.refuse("inner extents " + inner.code + " and " + other.code + " differ (operands " + text_of(a) + " and " + text_of(b) + ")");
+    each.refuse("inner extents " + inner.code + " and " + other.code + " differ (operands " + text_of(a) + " and " +
+                text_of(b) + ")");
   }
   extents made = broadcast(each, extents(a.begin(), a.end() - 2), extents(b.begin(), b.end() - 2));
   if (!is_row) made.push_back(a[a.size() - 2]);

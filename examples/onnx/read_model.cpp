@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <tenon/base/dtype.hpp>
 #include <tenon/io/bytes.hpp>
 
 #include "graph.hpp"
@@ -12,12 +13,13 @@
 namespace onnx_in {
 
 const element_type& type_of(int number) {
-  static constexpr element_type all[] = {{1, "float", "F32", 4, true},         {2, "std::uint8_t", "U8", 1, false},
-                                         {3, "std::int8_t", "I8", 1, false},   {4, "std::uint16_t", "U16", 2, false},
-                                         {5, "std::int16_t", "I16", 2, false}, {6, "std::int32_t", "I32", 4, false},
-                                         {7, "std::int64_t", "I64", 8, false}, {9, "bool", "BOOL", 1, false},
-                                         {11, "double", "F64", 8, true},       {12, "std::uint32_t", "U32", 4, false},
-                                         {13, "std::uint64_t", "U64", 8, false}};
+  static constexpr element_type all[] = {
+      {1, "float", "F32", 4, true},           {2, "std::uint8_t", "U8", 1, false},
+      {3, "std::int8_t", "I8", 1, false},     {4, "std::uint16_t", "U16", 2, false},
+      {5, "std::int16_t", "I16", 2, false},   {6, "std::int32_t", "I32", 4, false},
+      {7, "std::int64_t", "I64", 8, false},   {9, "bool", "BOOL", 1, false},
+      {10, "tn::half", "F16", 2, true},       {11, "double", "F64", 8, true},
+      {12, "std::uint32_t", "U32", 4, false}, {13, "std::uint64_t", "U64", 8, false}};
   for (const element_type& each : all) {
     if (each.number == number) return each;
   }
@@ -30,29 +32,55 @@ namespace {
 template <class Body>
 void with_type(int number, const Body& body) {
   switch (number) {
-    case 1: return body(float{});
-    case 2: return body(std::uint8_t{});
-    case 3: return body(std::int8_t{});
-    case 4: return body(std::uint16_t{});
-    case 5: return body(std::int16_t{});
-    case 6: return body(std::int32_t{});
-    case 7: return body(std::int64_t{});
-    case 9: return body(bool{});
-    case 11: return body(double{});
-    case 12: return body(std::uint32_t{});
-    case 13: return body(std::uint64_t{});
-    default: static_cast<void>(type_of(number));
+    case 1:
+      return body(float{});
+    case 2:
+      return body(std::uint8_t{});
+    case 3:
+      return body(std::int8_t{});
+    case 4:
+      return body(std::uint16_t{});
+    case 5:
+      return body(std::int16_t{});
+    case 6:
+      return body(std::int32_t{});
+    case 7:
+      return body(std::int64_t{});
+    case 9:
+      return body(bool{});
+    case 10:
+      return body(tenon::half(0.0f));
+    case 11:
+      return body(double{});
+    case 12:
+      return body(std::uint32_t{});
+    case 13:
+      return body(std::uint64_t{});
+    default:
+      static_cast<void>(type_of(number));
   }
 }
 
 /// A number as an element; what is beyond integers becomes their nearest.
 template <class T>
 T converted(double number) {
-  if constexpr (std::is_same_v<T, bool>) return number != 0;
-  if constexpr (!std::is_integral_v<T>) return static_cast<T>(number);
-  const auto least = std::numeric_limits<T>::lowest(), most = std::numeric_limits<T>::max();
-  if (!(number > static_cast<double>(least))) return least;
-  return number >= static_cast<double>(most) ? most : static_cast<T>(number);
+  if constexpr (std::is_same_v<T, bool>) {
+    return number != 0;
+  } else if constexpr (std::is_same_v<T, tenon::half>) {
+    return tenon::half(static_cast<float>(number));
+  } else if constexpr (!std::is_integral_v<T>) {
+    return static_cast<T>(number);
+  } else {
+    const auto least = std::numeric_limits<T>::lowest(), most = std::numeric_limits<T>::max();
+    if (!(number > static_cast<double>(least))) return least;
+    return number >= static_cast<double>(most) ? most : static_cast<T>(number);
+  }
+}
+
+template <class T>
+double wide(T element) {
+  if constexpr (std::is_same_v<T, tenon::half>) return static_cast<double>(static_cast<float>(element));
+  else return static_cast<double>(element);
 }
 
 template <class T, class Elements>
@@ -90,12 +118,13 @@ constant constant_of(const onnx::TensorProto& tensor, const std::filesystem::pat
       else if constexpr (std::is_same_v<T, double>) append<T>(made, tensor.double_data());
       else if constexpr (std::is_same_v<T, std::int64_t>) append<T>(made, tensor.int64_data());
       else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= 4) append<T>(made, tensor.uint64_data());
+      else if constexpr (std::is_same_v<T, tenon::half>) append<std::uint16_t>(made, tensor.int32_data());
       else append<T>(made, tensor.int32_data());
     });
   }
   if (made.bytes.size() != count * type_of(made.element).bytes) {
-    throw tenon::error("tensor '" + tensor.name() + "' has " + std::to_string(made.bytes.size()) +
-                       " bytes, expected " + std::to_string(count * type_of(made.element).bytes));
+    throw tenon::error("tensor '" + tensor.name() + "' has " + std::to_string(made.bytes.size()) + " bytes, expected " +
+                       std::to_string(count * type_of(made.element).bytes));
   }
   return made;
 }
@@ -153,7 +182,7 @@ std::vector<double> constant::numbers() const {
     for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
       T each;
       std::memcpy(&each, bytes.data() + at, sizeof(T));
-      made.push_back(static_cast<double>(each));
+      made.push_back(wide(each));
     }
   });
   return made;
@@ -181,7 +210,8 @@ graph read_model(const std::filesystem::path& path) {
   for (const auto& each : model.opset_import()) {
     if (each.domain().empty() || each.domain() == "ai.onnx") made.opset = each.version();
   }
-  if (model.graph().sparse_initializer_size() > 0) throw tenon::error(path.string() + ": sparse tensors are not supported");
+  if (model.graph().sparse_initializer_size() > 0)
+    throw tenon::error(path.string() + ": sparse tensors are not supported");
   for (const auto& each : model.graph().initializer()) made.constants.emplace(each.name(), constant_of(each, folder));
   for (const auto& each : model.graph().node()) made.nodes.push_back(node_of(each, folder));
   for (const auto& each : model.graph().input()) {

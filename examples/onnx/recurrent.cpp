@@ -21,7 +21,8 @@ kind kind_of(const call& each) {
 }
 
 /// Of [directions, gates of hidden rows, ...], one direction with its gates in another order; `first` skips gates.
-constant gates_of(const constant& from, std::size_t direction, const kind& cell, std::int64_t hidden, std::size_t first) {
+constant gates_of(const constant& from, std::size_t direction, const kind& cell, std::int64_t hidden,
+                  std::size_t first) {
   lengths extents(from.extents.begin() + 1, from.extents.end());
   extents[0] = hidden * static_cast<std::int64_t>(cell.gates.size());
   const std::size_t block = from.bytes.size() / static_cast<std::size_t>(from.extents[0] * from.extents[1] / hidden);
@@ -37,7 +38,8 @@ constant gates_of(const constant& from, std::size_t direction, const kind& cell,
 void refuse_what_layers_lack(const call& each) {
   if (each.has(4)) each.refuse("has lengths of sequences, which is not supported");
   if (each.has(7)) each.refuse("has peepholes, which is not supported");
-  if (each.has_attribute("clip") || each.integer("input_forget", 0) != 0) each.refuse("has clip or input_forget, which is not supported");
+  if (each.has_attribute("clip") || each.integer("input_forget", 0) != 0)
+    each.refuse("has clip or input_forget, which is not supported");
   if (each.integer("layout", 0) != 0) each.refuse("has layout 1, which is not supported");
   if (each.has_attribute("activations")) each.refuse("has activations, which is not supported");
   if (each.text("direction", "forward") == "reverse") each.refuse("has direction reverse, which is not supported");
@@ -84,7 +86,8 @@ std::string states_of(const call& each) {
 }
 
 /// Y: [length, directions, batch, hidden] of the layer's [length, batch, directions * hidden].
-void write_sequence(const call& each, const std::string& sequence, const extents& x, std::int64_t directions, std::int64_t hidden) {
+void write_sequence(const call& each, const std::string& sequence, const extents& x, std::int64_t directions,
+                    std::int64_t hidden) {
   const extents inner{x[0], x[1], directions, hidden}, made{x[0], directions, x[1], hidden};
   if (directions == 1) {
     each.result(made, sequence + ".reshape(" + shape_of(made) + ")");
@@ -106,8 +109,9 @@ void write_recurrent(const call& each) {
   if (weight.element != float32) each.refuse("has weights that are not float, which is not supported");
   std::vector<std::string> weights{each.at.inputs[1], each.at.inputs[2]};
   if (each.has(3)) weights.push_back(each.at.inputs[3]);
-  const std::string layer = each.net.layer(std::string(cell.layer) + " " + joined(weights), each.net.stem_of(each.at, weights),
-                                           layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
+  const std::string layer =
+      each.net.layer(std::string(cell.layer) + " " + joined(weights), each.net.stem_of(each.at, weights),
+                     layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
   const std::string all = each.net.named(layer + "(" + each.code(0) + states_of(each) + ")", "const auto");
   const extents x = each.in(0).extents;
   if (each.wants(0)) write_sequence(each, all + ".sequence", x, directions, hidden);

@@ -33,7 +33,8 @@ extents without(const extents& all, const lengths& axes, bool keeps) {
 }
 
 /// `tn::before(tn::name(inside(x), axes))`
-void write_reduction(const call& each, const std::string& name, const std::string& inside = "", const std::string& outside = "") {
+void write_reduction(const call& each, const std::string& name, const std::string& inside = "",
+                     const std::string& outside = "") {
   const lengths axes = folded_axes(each);
   const bool keeps = each.integer("keepdims", 1) != 0;
   const int element = each.in(0).element;
@@ -53,15 +54,6 @@ void write_log_sum_exp(const call& each) {
   if (each.integer("keepdims", 1) != 0) return each.result(without(all, axes, true), kept);
   const extents made = without(all, axes, false);
   each.result(made, "tn::traced(" + kept + ").reshape(" + shape_of(made) + ")");
-}
-
-void write_place(const call& each) {
-  const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
-  if (each.integer("select_last_index", 0) != 0) each.refuse("asks for the last of equal values, which is not supported");
-  const bool keeps = each.integer("keepdims", 1) != 0;
-  const char* name = each.at.operation == "ArgMax" ? "tn::argmax(" : "tn::argmin(";
-  each.result(without(each.in(0).extents, {axis}, keeps),
-              name + each.code(0) + ", " + axis_text({axis}, keeps ? "tn::axis" : "tn::drop") + ")", binding::tight, int64);
 }
 
 void write_softmax(const call& each) {
@@ -96,13 +88,12 @@ void write_scan(const call& each) {
   if (each.integer("reverse", 0) != 0) options += std::string(options.empty() ? "" : ", ") + ".reverse = true";
   const char* name = each.at.operation == "CumSum" ? "tn::cumsum(" : "tn::cumprod(";
   std::string code = name + each.code(0) + ", " + axis_text({axis}) + (options.empty() ? ")" : ", {" + options + "})");
-  if (!type_of(each.in(0).element).is_floating) code = std::string("tn::cast<") + type_of(each.in(0).element).name + ">(" + code + ")";
+  if (!type_of(each.in(0).element).is_floating)
+    code = std::string("tn::cast<") + type_of(each.in(0).element).name + ">(" + code + ")";
   each.result(each.in(0).extents, code);
 }
 
 constexpr row rows[] = {
-    {"ArgMax", write_place},
-    {"ArgMin", write_place},
     {"CumProd", write_scan},
     {"CumSum", write_scan},
     {"LogSoftmax", write_softmax},

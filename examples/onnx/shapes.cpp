@@ -51,7 +51,8 @@ void write_transpose(const call& each) {
   }
   if (static_cast<int>(order.size()) != from.rank()) each.refuse("has an order of other axes than its input");
   extents made;
-  for (const std::int64_t axis : order) made.push_back(from.extents[static_cast<std::size_t>(each.axis_of(axis, from.rank()))]);
+  for (const std::int64_t axis : order)
+    made.push_back(from.extents[static_cast<std::size_t>(each.axis_of(axis, from.rank()))]);
   const bool has_origin = !from.origin.empty() && !from.order.empty();
   lengths whole = order;
   if (has_origin) {
@@ -62,7 +63,8 @@ void write_transpose(const call& each) {
   if (std::is_sorted(whole.begin(), whole.end())) return pass_on(each, origin, made, is_name);
   each.result(made, "tn::permute(" + origin + ", " + axis_text(whole) + ")");
   value& now = each.net.of(each.at.outputs[0]);
-  if (is_name) now.origin = origin, now.order = whole, now.origin_extents = has_origin ? from.origin_extents : from.extents;
+  if (is_name)
+    now.origin = origin, now.order = whole, now.origin_extents = has_origin ? from.origin_extents : from.extents;
 }
 
 void write_squeeze(const call& each) {
@@ -147,8 +149,8 @@ void write_blocks(const call& each) {
   }
   const extent channels = all[1] / area;
   const bool is_column = each.text("mode", "DCR") == "CRD";
-  const extents inner = is_column ? extents{all[0], channels, b, b, all[2], all[3]}
-                                  : extents{all[0], b, b, channels, all[2], all[3]};
+  const extents inner =
+      is_column ? extents{all[0], channels, b, b, all[2], all[3]} : extents{all[0], b, b, channels, all[2], all[3]};
   permuted(inner, is_column ? lengths{0, 1, 4, 2, 5, 3} : lengths{0, 3, 4, 1, 5, 2},
            {all[0], channels, all[2] * b, all[3] * b});
 }

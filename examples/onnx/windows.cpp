@@ -54,12 +54,17 @@ windows windows_of(const call& each, const lengths& kernel, bool is_transposed, 
   const auto given = [&](const char* name, std::int64_t usual) {
     lengths all = each.integers(name);
     if (all.empty()) all.assign(axes, usual);
-    if (all.size() != axes) each.refuse(std::string(name) + " has " + std::to_string(all.size()) + " numbers, expected " + std::to_string(axes));
+    if (all.size() != axes)
+      each.refuse(std::string(name) + " has " + std::to_string(all.size()) + " numbers, expected " +
+                  std::to_string(axes));
     return all;
   };
-  windows moved{kernel, given("strides", 1), given("dilations", 1), lengths(axes), lengths(axes), given("output_padding", 0), {}, is_transposed};
+  windows moved{
+      kernel, given("strides", 1), given("dilations", 1), lengths(axes), lengths(axes), given("output_padding", 0),
+      {},     is_transposed};
   const lengths pads = each.integers("pads"), wanted = each.integers("output_shape");
-  if (!pads.empty() && pads.size() != 2 * axes) each.refuse("pads has " + std::to_string(pads.size()) + " numbers, expected " + std::to_string(2 * axes));
+  if (!pads.empty() && pads.size() != 2 * axes)
+    each.refuse("pads has " + std::to_string(pads.size()) + " numbers, expected " + std::to_string(2 * axes));
   const std::string rule = each.text("auto_pad", "NOTSET");
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const std::int64_t span = moved.dilation[axis] * (kernel[axis] - 1) + 1;
@@ -69,7 +74,8 @@ windows windows_of(const call& each, const lengths& kernel, bool is_transposed, 
     if (is_transposed && wanted.size() >= axes) {
       const extent free = (length - extent(1)) * extent(moved.stride[axis]) + extent(span + moved.output_padding[axis]);
       const std::int64_t total = free.known.value_or(0) - wanted[wanted.size() - axes + axis];
-      if (!free.known || total < 0) each.refuse("has an output_shape that padding does not reach, which is not supported");
+      if (!free.known || total < 0)
+        each.refuse("has an output_shape that padding does not reach, which is not supported");
       moved.before[axis] = rule == "SAME_UPPER" ? total / 2 : total - total / 2;
       moved.after[axis] = total - moved.before[axis];
     }
@@ -92,7 +98,9 @@ std::string windows::options() const {
 }
 
 std::string windows::padded(const std::string& code) const {
-  if (is_even() || is_transposed) return code;
+  return is_even() || is_transposed ? code : with_elements(code);
+}
+std::string windows::with_elements(const std::string& code) const {
   std::string made = "tn::pad(" + code + ", {{0, 0";
   for (std::size_t axis = 0; axis < before.size(); ++axis) made += ", {" + listed({before[axis], after[axis]}) + "}";
   return made + "}}, " + filler + ")";

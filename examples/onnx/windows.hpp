@@ -21,6 +21,7 @@ struct windows {
   std::string options() const;
   /// The input with the elements that padding is, where options cannot say it.
   std::string padded(const std::string& code) const;
+  std::string with_elements(const std::string& code) const;  // however even it is
   /// The part of a transposed convolution's result that uneven padding leaves.
   std::string cut(const std::string& code) const;
 };
