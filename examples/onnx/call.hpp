@@ -55,6 +55,8 @@ std::span<const row> product_rows();
 std::span<const row> choice_rows();
 std::span<const row> quantised_rows();
 std::span<const row> attention_rows();
+std::span<const row> resize_rows();
+std::span<const row> loss_rows();
 
 /// Writes a node by its row.
 /// throws    error that names the node where there is none

@@ -173,7 +173,7 @@ std::string header_text(network& net, const std::string& name, const std::string
   write_groups(tree, "", known, groups);
   std::string text =
       "// " + name + ".hpp: the network of " + model + ", written by tenon-onnx; its weights are in " + name +
-      ".safetensors.\n#pragma once\n\n#include <limits>\n#include <tenon/tenon.hpp>\n"
+      ".safetensors.\n#pragma once\n\n#include <cmath>\n#include <limits>\n#include <tenon/tenon.hpp>\n"
       "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " +
       name + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
   if (net.needs_epsilon()) text += epsilon_function;

@@ -54,6 +54,15 @@ std::string shape_of(const extents& all) {
   return shape_type_of(all) + (dynamic.empty() ? "{}" : "(" + joined(dynamic) + ")");
 }
 
+namespace {
+/// An expression of one number.
+std::string filled_code(int element, const extents& all, double number) {
+  const std::string typed = std::string(type_of(element).name) + "{" + literal(element, number) + "}";
+  return "tn::constants(" + shape_of(all) + ", " + (type_of(element).is_floating ? literal(element, number) : typed) +
+         ")";
+}
+}  // namespace
+
 network::network(const graph& from) : graph_(from) {
   for (const node& each : from.nodes) {
     for (const std::string& name : each.inputs) {
@@ -106,6 +115,7 @@ void network::write_result() {
     if (!values_.contains(name)) throw tenon::error("output '" + name + "' is made by no node");
     value& each = of(name);
     output_extents_.push_back(each.extents);
+    if (each.data && each.rank() == 0) each.fill = each.data->numbers()[0], each.data.reset();  // a tensor, no number
     codes.push_back(graph_.outputs.size() == 1 ? code_of(each) : name_of(each));
   }
   result_ = codes.size() == 1 ? codes[0] : "std::tuple{" + joined(codes) + "}";
@@ -191,7 +201,7 @@ std::string network::code_of(value& each, binding least) {
 /// A number, or a member that holds the elements.
 std::string network::constant_code(value& each) {
   if (each.data && each.data->size() == 1 && each.rank() == 0) return literal(each.element, each.data->numbers()[0]);
-  if (each.fill) return "tn::constants(" + shape_of(each.extents) + ", " + literal(each.element, *each.fill) + ")";
+  if (each.fill) return filled_code(each.element, each.extents, *each.fill);
   if (each.whole) {
     if (each.rank() == 0) return "static_cast<std::int64_t>(" + each.whole->at(0).code + ")";
     throw tenon::error("a tensor of extents that are known at run time is not supported as an operand");

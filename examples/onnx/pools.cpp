@@ -1,7 +1,6 @@
 // examples/onnx/pools.cpp: pools, and images in other extents.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "call.hpp"
 #include "windows.hpp"
@@ -26,6 +25,10 @@ void write_pool(const call& each) {
   windows moved = windows_of(each, kernel, false, is_ceil);
   if (is_max) moved.filler = "-std::numeric_limits<float>::infinity()";
   const bool counts_padding = each.integer("count_include_pad", 0) != 0;
+  for (std::size_t axis = 0; axis < kernel.size(); ++axis) {  // layers have padding of half a window at most
+    const std::int64_t half = (moved.dilation[axis] * (kernel[axis] - 1) + 1) / 2;
+    moved.is_explicit = moved.is_explicit || moved.before[axis] > half;
+  }
   const bool is_padded = std::any_of(moved.before.begin(), moved.before.end(), [](auto pad) { return pad != 0; });
   if (!moved.is_even() && (is_ceil || (!is_max && !counts_padding)))
     each.refuse("has uneven padding, which is not supported here");
@@ -88,52 +91,6 @@ void write_global_pool(const call& each) {
   each.result(made, name + each.code(0) + ", " + axis_text(axes) + ")");
 }
 
-/// How many times longer each axis behind the channels becomes; empty where these are no whole numbers.
-lengths factors_of(const call& each) {
-  const value& image = each.in(0);
-  std::vector<double> factors;
-  if (each.has(3)) {
-    const auto sizes = each.known_integers(3, "sizes");
-    for (std::size_t axis = 0; axis < sizes.size() && axis < image.extents.size(); ++axis) {
-      const extent& length = image.extents[axis];
-      factors.push_back(length.known ? static_cast<double>(sizes[axis]) / static_cast<double>(*length.known) : 1);
-    }
-  } else {
-    factors = each.known(each.at.operation == "Upsample" || !each.has(2) ? 1 : 2, "scales").numbers();
-  }
-  lengths made;
-  for (std::size_t axis = 0; axis < factors.size(); ++axis) {
-    if (factors[axis] != std::floor(factors[axis]) || factors[axis] < 1 || (axis < 2 && factors[axis] != 1)) return {};
-    if (axis >= 2) made.push_back(static_cast<std::int64_t>(factors[axis]));
-  }
-  return factors.size() == image.extents.size() ? made : lengths{};
-}
-
-void write_resize(const call& each) {
-  const lengths factors = factors_of(each);
-  if (factors.empty() || factors.size() > 3)
-    each.refuse("makes images other than by whole factors, which is not supported");
-  const std::string mode = each.text("mode", "nearest");
-  const std::string places =
-      each.text("coordinate_transformation_mode", each.at.operation == "Upsample" ? "asymmetric" : "half_pixel");
-  static const char* const names[][3] = {{"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"},
-                                         {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"}};
-  const bool is_nearest = mode == "nearest";
-  const std::string rounding = each.text("nearest_mode", "round_prefer_floor");
-  const bool is_floor = places == "asymmetric" && (rounding == "floor" || each.at.operation == "Upsample");
-  const bool fits =
-      is_nearest ? is_floor || places == "half_pixel" : mode == "linear" && places.ends_with("half_pixel");
-  if (!fits || each.has_attribute("axes") || each.integer("antialias", 0) != 0) {
-    each.refuse("has mode " + mode + " and places " + places + ", which is not supported");
-  }
-  const std::string type =
-      std::string("nn::") + names[is_nearest ? 0 : 1][factors.size() - 1] + "<" + listed(factors) + ">";
-  const std::string layer = add_layer(each, type, "upsample");
-  extents made = each.in(0).extents;
-  for (std::size_t axis = 0; axis < factors.size(); ++axis) made[axis + 2] = made[axis + 2] * extent(factors[axis]);
-  each.result(made, layer + "(" + each.code(0) + ")");
-}
-
 constexpr row rows[] = {
     {"AveragePool", write_pool},
     {"GlobalAveragePool", write_global_pool},
@@ -141,8 +98,6 @@ constexpr row rows[] = {
     {"LRN", write_local_response},
     {"LpPool", write_lp_pool},
     {"MaxPool", write_pool},
-    {"Resize", write_resize},
-    {"Upsample", write_resize},
 };
 
 }  // namespace

@@ -14,8 +14,9 @@ struct windows {
   extents results;
   bool is_transposed = false;
   std::string filler = "0.0f";
+  bool is_explicit = false;  // padding is more than layers take
 
-  bool is_even() const { return before == after; }
+  bool is_even() const { return before == after && !is_explicit; }
   bool has_output_padding() const;
   /// `.stride = 2, .padding = 1`, without what is usual
   std::string options() const;
