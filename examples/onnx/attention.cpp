@@ -1,6 +1,8 @@
 // examples/onnx/attention.cpp: Attention and RotaryEmbedding of opset 23 and newer.
 // Attention is one call of scaled_dot_product_attention, unless its scores are a result.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "call.hpp"
 #include "windows.hpp"
 
@@ -110,6 +112,19 @@ void write_attention(const call& each) {
               made);
 }
 
+/// An operand without the number that it is multiplied by.
+struct scaled {
+  std::string name;
+  double factor = 1;
+};
+scaled unscaled(const call& each, const std::string& name) {
+  const node* product = each.net.maker(name, "Mul");
+  if (product == nullptr || product->inputs.size() != 2) return {name};
+  const value& number = each.net.of(product->inputs[1]);
+  if (!number.data || number.data->size() != 1 || number.rank() > each.net.of(product->inputs[0]).rank()) return {name};
+  return {product->inputs[0], number.data->numbers()[0]};
+}
+
 /// Cosines or sines of each position, as [batch, 1, position, pair]: from a table by number, or as they stand.
 std::string angles_of(const call& each, std::size_t i) {
   const std::string rows =
@@ -131,6 +146,36 @@ void write_rotary(const call& each) {
   const std::string turned = each.net.named(call_text + part + angles);
   write_heads(each, each.net.named("tn::concatenate(tn::axis<3>, " + turned + ", " + kept + ")"), x.extents);
 }
+
+}  // namespace
+
+bool write_attention_of_products(const call& each, const extents& made) {
+  const node* shares = each.net.maker(each.at.inputs[0], "Softmax");
+  if (shares == nullptr || made.size() < 3 || each.opset < 13 || each.in(0).element != float32) return false;
+  const call softmax{each.net, *shares, each.opset};
+  if (softmax.axis_of(softmax.integer("axis", -1), softmax.in(0).rank()) + 1 != softmax.in(0).rank()) return false;
+  const node* sum = each.net.maker(shares->inputs[0], "Add");
+  const node* product = each.net.maker(sum == nullptr ? shares->inputs[0] : sum->inputs[0], "MatMul");
+  if (product == nullptr) return false;
+  const scaled q = unscaled(each, product->inputs[0]), k = unscaled(each, product->inputs[1]);
+  value &left = each.net.of(q.name), &right = each.net.of(k.name);
+  const bool fits =
+      left.rank() == static_cast<int>(made.size()) && right.rank() == left.rank() && each.in(1).rank() == left.rank();
+  if (!fits || left.is_known() || right.is_known() || each.in(1).is_known()) return false;
+  std::string keys = "tn::transpose(" + each.net.code_of(right) + ")";
+  if (!right.order.empty()) {
+    lengths order = right.order;
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    const bool is_same = std::is_sorted(order.begin(), order.end());
+    keys = is_same ? right.origin : "tn::permute(" + right.origin + ", " + axis_text(order) + ")";
+  }
+  std::string code = "tn::scaled_dot_product_attention(" + joined({each.net.code_of(left), keys, each.code(1)});
+  if (sum != nullptr) code += ", " + each.net.code_of(each.net.of(sum->inputs[1]));
+  each.result(made, code + ", {.scale = " + literal(float32, q.factor * k.factor) + "})");
+  return true;
+}
+
+namespace {
 
 constexpr row rows[] = {{"Attention", write_attention}, {"RotaryEmbedding", write_rotary}};
 

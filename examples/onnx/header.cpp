@@ -145,10 +145,10 @@ std::string wrapped(const std::string& line, const std::string& indent) {
   constexpr std::size_t most = 120;
   if (indent.size() + line.size() <= most) return indent + line + "\n";
   std::size_t best = 0;
-  int depth = 0, least = 1000;
+  int depth = 0, least = 8;
   for (std::size_t at = 0; at + 1 < line.size() && indent.size() + at < most; ++at) {
-    depth += line[at] == '(' || line[at] == '<' || line[at] == '{' ? 1 : 0;
-    depth -= line[at] == ')' || line[at] == '>' || line[at] == '}' ? 1 : 0;
+    depth += line[at] == '<' ? 8 : line[at] == '(' || line[at] == '{' ? 1 : 0;  // arguments of templates stay together
+    depth -= line[at] == '>' ? 8 : line[at] == ')' || line[at] == '}' ? 1 : 0;
     const bool may_break =
         line[at + 1] == ' ' && (line[at] == ',' || line[at] == '=' || line[at] == '+' || line[at] == '*');
     if (may_break && at > 0 && (depth < least || (depth == least && line[at] != '='))) best = at + 1, least = depth;

@@ -171,6 +171,14 @@ const node* network::only_reader(const std::string& name) const {
   return found == readers_.end() || found->second.size() != 1 ? nullptr : found->second[0];
 }
 
+const node* network::maker(const std::string& name, const char* operation) const {
+  for (const node& each : graph_.nodes) {
+    if (each.outputs.empty() || each.outputs[0] != name) continue;
+    return each.operation == operation && only_reader(name) != nullptr ? &each : nullptr;
+  }
+  return nullptr;
+}
+
 std::string network::layer(const std::string& key, const std::string& stem, member made) {
   const auto found = keys_.find(key);
   if (found != keys_.end()) return found->second;

@@ -56,6 +56,8 @@ class network {
   /// How often a value is read, and by which nodes.
   int uses(const std::string& name) const;
   const node* only_reader(const std::string& name) const;
+  /// The node that makes a value, where it is of an operator and only one node reads it; else null.
+  const node* maker(const std::string& name, const char* operation) const;
   void absorb(const node& done) { absorbed_.insert(&done); }
 
   /// A member by its key: made once, however many nodes have it. Returns what stands for it in code.

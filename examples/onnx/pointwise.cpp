@@ -1,6 +1,6 @@
 // examples/onnx/pointwise.cpp: operators of single elements, as operators and functions of expressions.
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
+#include <regex>
 
 #include "call.hpp"
 
@@ -15,6 +15,13 @@ std::string operand(const call& each, std::size_t i, binding least, int other_ra
   if (is_single) return literal(from.element, from.data->numbers()[0]);
   if (from.fill && from.rank() <= other_rank) return literal(from.element, *from.fill);
   return each.net.code_of(from, least);
+}
+
+/// The function that some products spell out: exporters of older sets of operators have no Gelu.
+std::string recognised(const std::string& code) {
+  static const std::regex spelled(R"((h\d+) \* \(tn::erf\(\1 / 1\.4142135f\) \+ 1\.0f\) \* 0\.5f)");
+  std::smatch found;
+  return std::regex_match(code, found, spelled) ? "tn::gelu(" + found[1].str() + ")" : code;
 }
 
 /// `a sign b`
@@ -36,8 +43,9 @@ void write_operator(const call& each) {
   const int left = each.in(0).rank(), right = each.in(1).rank();
   const binding before = chosen.strength == binding::loose ? chosen.right : chosen.strength;
   const std::string code = operand(each, 0, before, right) + chosen.text + operand(each, 1, chosen.right, left);
-  each.result(broadcast(each, each.in(0).extents, each.in(1).extents), code, chosen.strength,
-              chosen.is_test ? boolean : each.in(0).element);
+  const std::string known = recognised(code);
+  each.result(broadcast(each, each.in(0).extents, each.in(1).extents), known,
+              known == code ? chosen.strength : binding::tight, chosen.is_test ? boolean : each.in(0).element);
 }
 
 /// A function of one operand and, perhaps, of numbers.

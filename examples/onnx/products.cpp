@@ -54,6 +54,7 @@ void write_product(const call& each) {
   extents made = broadcast(each, extents(a.begin(), a.end() - 2), extents(b.begin(), b.end() - 2));
   if (!is_row) made.push_back(a[a.size() - 2]);
   if (!is_column) made.push_back(b.back());
+  if (write_attention_of_products(each, made)) return;
   each.result(made, "tn::matmul(" + each.code(0) + ", " + each.code(1) + ")");
 }
 

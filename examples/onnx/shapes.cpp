@@ -59,11 +59,12 @@ void write_transpose(const call& each) {
     for (std::int64_t& axis : whole) axis = from.order[static_cast<std::size_t>(axis)];
   }
   const std::string origin = has_origin ? from.origin : each.code(0);
-  const bool is_name = has_origin ? true : from.is_name;
+  const bool is_name = has_origin || from.is_name;
+  const bool is_cheap = is_name || !from.origin.empty();  // a name, or the same elements under another shape
   if (std::is_sorted(whole.begin(), whole.end())) return pass_on(each, origin, made, is_name);
   each.result(made, "tn::permute(" + origin + ", " + axis_text(whole) + ")");
   value& now = each.net.of(each.at.outputs[0]);
-  if (is_name)
+  if (is_cheap)
     now.origin = origin, now.order = whole, now.origin_extents = has_origin ? from.origin_extents : from.extents;
 }
 
@@ -174,13 +175,11 @@ void write_reshaped(const call& each, extents made) {
   const value from = each.in(0);
   const bool has_origin = !from.origin.empty() && from.order.empty();
   const extents before = has_origin ? from.origin_extents : from.extents;
-  const std::string base = has_origin ? from.origin : each.code(0);
-  const bool is_name = has_origin || from.is_name;
-  if (made == before) return pass_on(each, base, made, is_name);
-  const bool is_traced = is_name && base[0] == 'h';
-  each.result(made, (is_traced ? base : "tn::traced(" + base + ")") + ".reshape(" + shape_of(made) + ")");
+  if (made == before) return pass_on(each, has_origin ? from.origin : each.code(0), made, has_origin || from.is_name);
+  const std::string base = has_origin ? from.origin : each.net.name_of(each.in(0));
+  each.result(made, (base[0] == 'h' ? base : "tn::traced(" + base + ")") + ".reshape(" + shape_of(made) + ")");
   value& now = each.net.of(each.at.outputs[0]);
-  if (is_name) now.origin = base, now.origin_extents = before, now.order.clear();
+  now.origin = base, now.origin_extents = before, now.order.clear();
 }
 
 std::span<const row> shape_rows() { return rows; }

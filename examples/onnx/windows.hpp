@@ -34,6 +34,8 @@ std::string braced(const lengths& all);
 std::string window_text(const lengths& all);
 
 void write_product(const call& each);
+/// A product of a softmax of a product, as one node of attention; false where it is none.
+bool write_attention_of_products(const call& each, const extents& made);
 void write_general_gemm(const call& each);
 void write_gather(const call& each);
 /// The same elements, in order, under other extents.
