@@ -64,7 +64,10 @@ std::string write_open_attention(const call& each, const heads& q, const heads& 
     masked = "tn::where(" + grid + "1>) <= " + grid + "0>)" + past + ", " + masked + ", " + least + ")";
   }
   steps.push_back(masked == steps[1] ? masked : each.net.named(masked));
-  steps.push_back(each.net.named("tn::softmax(" + steps[2] + ", tn::axis<3>)"));
+  std::string shares = "tn::softmax(" + steps[2] + ", tn::axis<3>)";  // a query that sees no key gets zeros
+  if (masked != steps[1])
+    shares = "tn::where(tn::max(" + steps[2] + ", tn::axis<3>) == " + least + ", 0.0f, " + shares + ")";
+  steps.push_back(each.net.named(shares));
   const std::int64_t mode = each.integer("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) each.refuse("has mode " + std::to_string(mode) + " of scores, which is not supported");
   each.result(all, steps[static_cast<std::size_t>(mode)], binding::tight, -1, 3);

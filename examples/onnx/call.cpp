@@ -11,9 +11,9 @@ namespace {
 const std::map<std::string, row>& all_rows() {
   static const std::map<std::string, row> all = [] {
     std::map<std::string, row> made;
-    for (const auto& rows :
-         {pointwise_rows(), layer_rows(), recurrent_rows(), pool_rows(), shape_rows(), part_rows(), reduction_rows(),
-          product_rows(), choice_rows(), quantised_rows(), attention_rows(), resize_rows(), loss_rows()}) {
+    for (const auto& rows : {pointwise_rows(), layer_rows(), recurrent_rows(), pool_rows(), shape_rows(), part_rows(),
+                             reduction_rows(), product_rows(), choice_rows(), quantised_rows(), attention_rows(),
+                             resize_rows(), loss_rows(), scatter_rows()}) {
       for (const row& each : rows) made.emplace(each.operation, each);
     }
     return made;

@@ -57,6 +57,7 @@ std::span<const row> quantised_rows();
 std::span<const row> attention_rows();
 std::span<const row> resize_rows();
 std::span<const row> loss_rows();
+std::span<const row> scatter_rows();
 
 /// Writes a node by its row.
 /// throws    error that names the node where there is none

@@ -158,10 +158,6 @@ std::string wrapped(const std::string& line, const std::string& indent) {
   return indent + line.substr(0, best) + "\n" + wrapped(line.substr(best + 1), further);
 }
 
-constexpr const char* epsilon_function =
-    "template <class Layer>\nLayer with_epsilon(float epsilon) {\n  Layer made;\n  made.epsilon = epsilon;\n  return "
-    "made;\n}\n\n";
-
 }  // namespace
 
 std::string header_text(network& net, const std::string& name, const std::string& model) {
@@ -176,7 +172,7 @@ std::string header_text(network& net, const std::string& name, const std::string
       ".safetensors.\n#pragma once\n\n#include <cmath>\n#include <limits>\n#include <tenon/tenon.hpp>\n"
       "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " +
       name + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
-  if (net.needs_epsilon()) text += epsilon_function;
+  for (const std::string& each : net.helpers()) text += each;
   text += groups + description(net) +
           "template <tn::memory_space Space = tn::host>\nstruct network : nn::module<network<Space>> {\n" +
           members_text(tree) + (tree.parts.empty() ? "" : "\n") + "  auto forward(" + signature(net.source()) + ") {\n";

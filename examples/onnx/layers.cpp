@@ -10,6 +10,10 @@ namespace onnx_in {
 
 namespace {
 
+constexpr const char* epsilon_function =
+    "template <class Layer>\nLayer with_epsilon(float epsilon) {\n"
+    "  Layer made;\n  made.epsilon = epsilon;\n  return made;\n}\n\n";
+
 bool is_float_constant(const value& each, int rank) {
   return each.data && each.element == float32 && each.rank() == rank;
 }
@@ -97,7 +101,7 @@ void write_conv(const call& each) {
   const bool is_transposed = each.at.operation == "ConvTranspose";
   const int axes = each.in(0).rank() - 2;
   const value& weight = each.in(1);
-  if (!weight.data || weight.element != float32) each.refuse("has a weight that is computed, which is not supported");
+  if (!weight.data || weight.element != float32) return write_convolution(each);
   if (axes < 1 || axes > 3 || weight.rank() != axes + 2) {
     each.refuse("has an input " + text_of(each.in(0).extents) + " and a weight " + text_of(weight.extents) +
                 ", expected one to three axes behind the channels");
@@ -154,7 +158,7 @@ void write_prelu(const call& each) {
 std::string epsilon_of(const call& each, const std::string& type) {
   const auto epsilon = static_cast<float>(each.number("epsilon", 1e-5f));
   if (epsilon == 1e-5f) return "";
-  each.net.want_epsilon();
+  each.net.want(epsilon_function);
   return " = with_epsilon<" + type + ">(" + literal(float32, static_cast<double>(epsilon)) + ")";
 }
 void write_affine(const call& each, const std::string& type, const std::string& initial, std::size_t bias) {
@@ -193,7 +197,7 @@ void write_layer_norm(const call& each) {
                            ", nn::affine::" + kind + ", Space>";
   const bool is_default = is_rms && static_cast<float>(each.number("epsilon", 1e-5f)) == 1e-5f;
   std::string initial = epsilon_of(each, type);
-  if (is_default) each.net.want_epsilon(), initial = " = with_epsilon<" + type + ">(1e-05f)";
+  if (is_default) each.net.want(epsilon_function), initial = " = with_epsilon<" + type + ">(1e-05f)";
   write_affine(each, type, initial, is_rms ? 99 : 2);
 }
 

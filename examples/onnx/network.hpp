@@ -48,7 +48,7 @@ class network {
   const std::string& result() const { return result_; }
   const graph& source() const { return graph_; }
   const std::vector<extents>& output_extents() const { return output_extents_; }
-  bool needs_epsilon() const { return needs_epsilon_; }
+  const std::set<std::string>& helpers() const { return helpers_; }
 
   value& of(const std::string& name);
   bool is_defined(const std::string& name) const { return values_.contains(name); }
@@ -70,7 +70,8 @@ class network {
   std::string code_of(value& each, binding least = binding::loose);
   /// A value that lies in memory and has a name.
   std::string name_of(value& each);
-  void want_epsilon() { needs_epsilon_ = true; }
+  /// A function template that the header has before the network.
+  void want(const char* helper) { helpers_.insert(helper); }
 
  private:
   std::string constant_code(value& each);
@@ -91,7 +92,7 @@ class network {
   std::string result_;
   std::vector<extents> output_extents_;
   int names_ = 0;
-  bool needs_epsilon_ = false;
+  std::set<std::string> helpers_;
 };
 
 /// A number as C++ writes it in expressions of an element type.

@@ -146,6 +146,13 @@ void write_shrink(const call& each) {
   each.result(each.in(0).extents, "tn::where(" + x + " < -" + bound + ", " + x + " + " + bias + ", tn::where(" + x +
                                       " > " + bound + ", " + x + " - " + bias + ", " + literal(element, 0) + "))");
 }
+/// x times the sigmoid of alpha x, and times a second operand, if any.
+void write_swish(const call& each) {
+  const std::string x = each.net.name_of(each.in(0));
+  const std::string inner = literal(each.in(0).element, each.number("alpha", 1)) + " * " + x;
+  const std::string gate = each.count() > 1 ? " * " + each.code(1, binding::tight) : "";
+  each.result(each.in(0).extents, x + " * tn::sigmoid(" + inner + ")" + gate, binding::product);
+}
 void write_is_infinite(const call& each) {
   if (each.integer("detect_negative", 1) != 1 || each.integer("detect_positive", 1) != 1) {
     each.refuse("detects infinities of one sign, which is not supported");
@@ -156,6 +163,8 @@ void write_is_infinite(const call& each) {
 constexpr row rows[] = {
     {"Add", write_operator<0>},
     {"Sub", write_operator<1>},
+    {"SwiGLU", write_swish},
+    {"Swish", write_swish},
     {"Mul", write_operator<2>},
     {"Div", write_operator<3>},
     {"Equal", write_operator<4>},

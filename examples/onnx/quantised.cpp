@@ -57,9 +57,45 @@ void write_integer_product(const call& each) {
   each.result(made, "tn::matmul(" + centred(each, 0, 2) + ", " + centred(each, 1, 3) + ")", binding::tight, int32);
 }
 
+void write_integer_convolution(const call& each) {
+  for (const char* name : {"pads", "strides", "dilations", "auto_pad"}) {
+    for (const std::int64_t number : each.integers(name)) {
+      if (number != (name[0] == 'p' ? 0 : 1)) each.refuse(std::string("has ") + name + ", which is not supported");
+    }
+  }
+  const extents &image = each.in(0).extents, &weight = each.in(1).extents;
+  if (each.integer("group", 1) != 1 || each.has_attribute("auto_pad"))
+    each.refuse("has groups or auto_pad, which is not supported");
+  extents made{image[0], weight[0]};
+  for (std::size_t axis = 2; axis < image.size(); ++axis) made.push_back(image[axis] - weight[axis] + extent(1));
+  const std::string geometry = "tn::window_geometry<" + std::to_string(image.size() - 2) + ">{}";
+  each.result(made, "tn::convolve(" + centred(each, 0, 2) + ", " + centred(each, 1, 3) + ", " + geometry + ")",
+              binding::tight, int32);
+}
+
+/// A product of quantised operands, quantised again.
+void write_quantised_product(const call& each) {
+  const auto scale_of = [&](std::size_t i) { return each.known(i, "scale").numbers().at(0); };
+  for (const std::size_t i : {1U, 2U, 4U, 5U, 6U, 7U}) {
+    if (each.known(i, "scale or zero point").size() != 1)
+      each.refuse("has a scale for each row, which is not supported");
+  }
+  const extents &a = each.in(0).extents, &b = each.in(3).extents;
+  if (a.size() < 2 || b.size() < 2) each.refuse("has an operand that is no matrix");
+  extents made = broadcast(each, extents(a.begin(), a.end() - 2), extents(b.begin(), b.end() - 2));
+  made.push_back(a[a.size() - 2]), made.push_back(b.back());
+  const int to = each.in(7).element;
+  const std::string product = "tn::cast<float>(tn::matmul(" + centred(each, 0, 2) + ", " + centred(each, 3, 5) + "))";
+  each.result(made,
+              std::string("tn::quantise<") + type_of(to).name + ">(" + product + ", " +
+                  literal(float32, scale_of(6) / (scale_of(1) * scale_of(4))) + ", " +
+                  literal(int32, each.known(7, "zero point").numbers().at(0)) + ")",
+              binding::tight, to);
+}
+
 constexpr row rows[] = {
-    {"DequantizeLinear", write_dequantised},
-    {"MatMulInteger", write_integer_product},
+    {"ConvInteger", write_integer_convolution}, {"QLinearMatMul", write_quantised_product},
+    {"DequantizeLinear", write_dequantised},    {"MatMulInteger", write_integer_product},
     {"QuantizeLinear", write_quantised},
 };
 

@@ -37,6 +37,8 @@ void write_product(const call& each);
 /// A product of a softmax of a product, as one node of attention; false where it is none.
 bool write_attention_of_products(const call& each, const extents& made);
 void write_general_gemm(const call& each);
+/// A convolution whose weight is computed, or of elements that are not float.
+void write_convolution(const call& each);
 void write_gather(const call& each);
 /// The same elements, in order, under other extents.
 void write_reshaped(const call& each, extents made);
