@@ -106,10 +106,12 @@ void write_groups(group& all, const std::string& front, std::map<std::string, st
   }
 }
 
-std::string signature(const graph& from) {
+/// The parameters of `forward`; one that nothing reads has no name.
+std::string signature(const graph& from, const std::string& body) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < from.inputs.size(); ++i) {
-    texts.push_back("const auto& x" + (from.inputs.size() == 1 ? "" : std::to_string(i + 1)));
+    const std::string name = from.inputs.size() == 1 ? "x" : "x" + std::to_string(i + 1);
+    texts.push_back(holds_word(body, name) ? "const auto& " + name : "const auto&");
   }
   return joined(texts);
 }
@@ -173,12 +175,13 @@ std::string header_text(network& net, const std::string& name, const std::string
       "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " +
       name + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
   for (const std::string& each : net.helpers()) text += each;
-  text += groups + description(net) +
-          "template <tn::memory_space Space = tn::host>\nstruct network : nn::module<network<Space>> {\n" +
-          members_text(tree) + (tree.parts.empty() ? "" : "\n") + "  auto forward(" + signature(net.source()) + ") {\n";
-  for (const std::string& line : net.lines()) text += wrapped(with_paths(line, all), "    ");
-  text +=
-      wrapped("return " + with_paths(net.result(), all) + ";", "    ") + "  }\n};\n\n}  // namespace " + name + "\n";
+  std::string body;
+  for (const std::string& line : net.lines()) body += wrapped(with_paths(line, all), "    ");
+  body += wrapped("return " + with_paths(net.result(), all) + ";", "    ");
+  text += groups + description(net) + "template <tn::memory_space Space = tn::host>\n" +
+          "struct network : nn::module<network<Space>> {\n" + members_text(tree) + (tree.parts.empty() ? "" : "\n") +
+          "  auto forward(" + signature(net.source(), body) + ") {\n" + body + "  }\n};\n\n}  // namespace " + name +
+          "\n";
   return text;
 }
 

@@ -85,7 +85,6 @@ network::network(const graph& from) : graph_(from) {
 }
 
 void network::read_inputs() {
-  std::set<std::string> symbols;
   for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
     const graph_input& each = graph_.inputs[i];
     static_cast<void>(type_of(each.element));
@@ -94,7 +93,7 @@ void network::read_inputs() {
     made.code = graph_.inputs.size() == 1 ? "x" : "x" + std::to_string(i + 1);
     for (std::size_t axis = 0; axis < each.extents.size(); ++axis) {
       const std::string& symbol = each.extents[axis].code;
-      if (each.extents[axis].known || !symbols.insert(symbol).second) continue;
+      if (each.extents[axis].known || !symbols_.insert(symbol).second) continue;
       lines_.push_back("const tn::index " + symbol + " = " + made.code + ".shape().extent(" + std::to_string(axis) +
                        ");");
     }
@@ -121,7 +120,6 @@ void network::write_result() {
   result_ = codes.size() == 1 ? codes[0] : "std::tuple{" + joined(codes) + "}";
 }
 
-namespace {
 bool holds_word(const std::string& text, const std::string& word) {
   const auto is_part = [](char each) { return std::isalnum(static_cast<unsigned char>(each)) || each == '_'; };
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
@@ -130,7 +128,6 @@ bool holds_word(const std::string& text, const std::string& word) {
   }
   return false;
 }
-}  // namespace
 
 /// Lines whose names no later line reads, last lines first.
 void network::drop_unread_lines() {
@@ -334,6 +331,7 @@ std::vector<std::string> network::free_path(const std::string& stem) const {
     path.push_back(identifier(stem.substr(begin, end - begin)));
     begin = end + 1;
   }
+  if (symbols_.contains(path[0])) path[0] += "_layer";
   const std::string last = path.back();
   const auto is_taken = [&](const member& each) {
     return begins_with(each.path, path) || begins_with(path, each.path);

@@ -92,7 +92,7 @@ class network {
   std::string result_;
   std::vector<extents> output_extents_;
   int names_ = 0;
-  std::set<std::string> helpers_;
+  std::set<std::string> helpers_, symbols_;
 };
 
 /// A number as C++ writes it in expressions of an element type.
@@ -103,6 +103,8 @@ std::string shape_of(const extents& all);
 std::string shape_type_of(const extents& all);
 std::string joined(const std::vector<std::string>& all, const char* between = ", ");
 std::string listed(const std::vector<std::int64_t>& all);
+/// Whether a name stands in code.
+bool holds_word(const std::string& text, const std::string& word);
 /// An extent that only the value itself knows.
 extent unknown_extent();
 
