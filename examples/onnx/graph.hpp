@@ -33,7 +33,7 @@ struct constant {
 
   std::size_t size() const { return bytes.size() / type_of(element).bytes; }
   std::vector<double> numbers() const;
-  static constant of(int element, std::vector<std::int64_t> extents, const std::vector<double>& numbers);
+  static constant of(int element, std::vector<std::int64_t> all, const std::vector<double>& numbers);
 };
 
 /// Of an attribute, what its kind says.

@@ -188,8 +188,8 @@ std::vector<double> constant::numbers() const {
   return made;
 }
 
-constant constant::of(int element, std::vector<std::int64_t> extents, const std::vector<double>& numbers) {
-  constant made{element, std::move(extents), {}};
+constant constant::of(int element, std::vector<std::int64_t> all, const std::vector<double>& numbers) {
+  constant made{element, std::move(all), {}};
   with_type(element, [&]<class T>(T) {
     std::vector<T> elements(numbers.size());
     made.bytes.reserve(numbers.size() * sizeof(T));
