@@ -34,13 +34,7 @@ void write_node(const call& each) {
   for (const auto& [name, attribute] : each.at.attributes) {
     if (attribute.is_graph) each.refuse("has a graph as attribute '" + name + "', which is not supported");
   }
-  try {
-    found->second.write(each);
-  } catch (const tenon::error& failure) {
-    const std::string text = failure.what();
-    if (text.starts_with("node '")) throw;
-    each.refuse(text);
-  }
+  found->second.write(each);
 }
 
 value& call::in(std::size_t i) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <stdexcept>
 
 #include "call.hpp"
 
@@ -104,7 +105,16 @@ void network::read_inputs() {
 void network::read_nodes() {
   for (const node& each : graph_.nodes) {
     const call now{*this, each, graph_.opset};
-    if (!absorbed_.contains(&each) && !fold(now)) write_node(now);
+    if (absorbed_.contains(&each)) continue;
+    try {
+      if (!fold(now)) write_node(now);
+    } catch (const tenon::error& failure) {
+      const std::string text = failure.what();
+      if (text.starts_with("node '")) throw;
+      now.refuse(text);
+    } catch (const std::out_of_range&) {
+      now.refuse("has attributes or constants that do not fit its inputs");
+    }
   }
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx.pb.h>
 
+#include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <tenon/base/dtype.hpp>
 #include <tenon/io/bytes.hpp>
@@ -96,7 +96,13 @@ void append(constant& made, const Elements& elements) {
 std::string external_bytes(const onnx::TensorProto& tensor, const std::filesystem::path& folder) {
   std::map<std::string, std::string> facts;
   for (const auto& each : tensor.external_data()) facts[each.key()] = each.value();
-  const auto bytes = tenon::io::read_bytes("tenon-onnx", folder / facts["location"]);
+  const std::filesystem::path beside(facts["location"]);
+  const bool leaves = std::find(beside.begin(), beside.end(), "..") != beside.end();
+  if (beside.empty() || beside.is_absolute() || leaves) {
+    throw tenon::error("tensor '" + tensor.name() + "' lies in '" + beside.string() +
+                       "', expected a file beside the model");
+  }
+  const auto bytes = tenon::io::read_bytes("tenon-onnx", folder / beside);
   const std::size_t begin = facts.contains("offset") ? std::stoull(facts["offset"]) : 0;
   if (begin > bytes.size()) throw tenon::error("tensor '" + tensor.name() + "' begins behind its file");
   const std::size_t count = facts.contains("length") ? std::stoull(facts["length"]) : bytes.size() - begin;
@@ -108,7 +114,15 @@ constant constant_of(const onnx::TensorProto& tensor, const std::filesystem::pat
   constant made;
   made.element = tensor.data_type();
   std::size_t count = 1;
-  for (const auto each : tensor.dims()) made.extents.push_back(each), count *= static_cast<std::size_t>(each);
+  for (const auto each : tensor.dims()) {
+    constexpr std::size_t most = std::size_t{1} << 40;  // elements of a tensor
+    if (each < 0 || static_cast<std::size_t>(each) > most ||
+        (each != 0 && count > most / static_cast<std::size_t>(each))) {
+      throw tenon::error("tensor '" + tensor.name() + "' has an extent of " + std::to_string(each) +
+                         ", which does not fit");
+    }
+    made.extents.push_back(each), count *= static_cast<std::size_t>(each);
+  }
   const bool is_elsewhere = tensor.data_location() == onnx::TensorProto::EXTERNAL;
   const std::string raw = is_elsewhere ? external_bytes(tensor, folder) : tensor.raw_data();
   made.bytes.assign(raw.begin(), raw.end());
@@ -201,6 +215,8 @@ constant constant::of(int element, std::vector<std::int64_t> all, const std::vec
 
 graph read_model(const std::filesystem::path& path) {
   const auto bytes = tenon::io::read_bytes("tenon-onnx", path);
+  if (bytes.size() > INT32_MAX)
+    throw tenon::error(path.string() + ": more than 2 GiB, expected tensors in files beside it");
   onnx::ModelProto model;
   if (!model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model.has_graph()) {
     throw tenon::error(path.string() + ": no ONNX model; is it truncated?");

@@ -206,6 +206,15 @@ void write_all(const std::string& folder) {
   lacking.graph().clear_initializer(), lacking.save(folder + "/bad_initialiser.onnx");
   short_of_bytes.graph().mutable_initializer(0)->mutable_float_data()->RemoveLast();
   short_of_bytes.save(folder + "/bad_bytes.onnx");
+  model turned, elsewhere = linear(), negative = linear();
+  turned.input("x", {2, 3}).output("y").node("Transpose", "turn", {"x"}, {"y"}).with("perm", lengths{0, 5});
+  turned.save(folder + "/bad_order.onnx");
+  onnx::TensorProto& outside = *elsewhere.graph().mutable_initializer(0);
+  outside.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto& location = *outside.add_external_data();
+  location.set_key("location"), location.set_value("../weights");
+  elsewhere.save(folder + "/bad_elsewhere.onnx");
+  negative.graph().mutable_initializer(0)->set_dims(0, -2), negative.save(folder + "/bad_negative.onnx");
 }
 
 }  // namespace
