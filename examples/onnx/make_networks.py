@@ -29,7 +29,8 @@ class BasicBlock(nn.Module):
         self.conv2, self.bn2 = nn.Conv2d(channels, channels, 3, 1, 1, bias=False), nn.BatchNorm2d(channels)
         self.downsample = None
         if stride != 1 or inputs != channels:
-            self.downsample = nn.Sequential(nn.Conv2d(inputs, channels, 1, stride, bias=False), nn.BatchNorm2d(channels))
+            conv = nn.Conv2d(inputs, channels, 1, stride, bias=False)
+            self.downsample = nn.Sequential(conv, nn.BatchNorm2d(channels))
 
     def forward(self, x):
         kept = x if self.downsample is None else self.downsample(x)
@@ -60,7 +61,8 @@ class InvertedResidual(nn.Module):
         layers = []
         if expand != 1:
             layers += [nn.Conv2d(inputs, hidden, 1, bias=False), nn.BatchNorm2d(hidden), nn.ReLU6()]
-        layers += [nn.Conv2d(hidden, hidden, 3, stride, 1, groups=hidden, bias=False), nn.BatchNorm2d(hidden), nn.ReLU6()]
+        layers += [nn.Conv2d(hidden, hidden, 3, stride, 1, groups=hidden, bias=False)]
+        layers += [nn.BatchNorm2d(hidden), nn.ReLU6()]
         layers += [nn.Conv2d(hidden, outputs, 1, bias=False), nn.BatchNorm2d(outputs)]
         self.conv, self.is_same = nn.Sequential(*layers), stride == 1 and inputs == outputs
 
@@ -150,7 +152,8 @@ class GptBlock(nn.Module):
 
     def forward(self, x):
         batch, length, width = x.shape
-        q, k, v = [each.view(batch, length, self.heads, -1).transpose(1, 2) for each in self.qkv(self.ln_1(x)).chunk(3, -1)]
+        parts = self.qkv(self.ln_1(x)).chunk(3, -1)
+        q, k, v = [each.view(batch, length, self.heads, -1).transpose(1, 2) for each in parts]
         attended = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2)
         x = x + self.proj(attended.reshape(batch, length, width))
         return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh"))
@@ -222,7 +225,8 @@ def make(name, folder, legacy):
         torch.onnx.export(net, (x,), path, dynamo=False, dynamic_axes={"x": {0: "batch"}}, opset_version=17, **names)
     else:
         batch = ({0: torch.export.Dim("batch")},)
-        torch.onnx.export(net, (x,), path, dynamo=True, dynamic_shapes=batch, external_data=False, verbose=False, **names)
+        torch.onnx.export(net, (x,), path, dynamo=True, dynamic_shapes=batch, external_data=False, verbose=False,
+                          **names)
     numpy.save(folder / f"{name}_input.npy", x.numpy())
     with torch.no_grad():
         numpy.save(folder / f"{name}_output.npy", net(x).numpy())
