@@ -1,0 +1,201 @@
+// examples/onnx/check/conformance_models.cpp: the cases of a folder of single operators, as models and as headers.
+// Writes programs that include the headers, some cases in each, and lists the cases that the converter refuses.
+// SPDX-License-Identifier: Apache-2.0
+#include <onnx.pb.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <tenon/io/bytes.hpp>
+
+#include "../header.hpp"
+
+namespace {
+
+using nlohmann::json;
+using std::filesystem::path;
+
+int type_number(const std::string& dtype) {
+  static const std::map<std::string, int> all = {{"float32", 1},  {"uint8", 2},    {"int8", 3},    {"uint16", 4},
+                                                 {"int16", 5},    {"int32", 6},    {"int64", 7},   {"bool", 9},
+                                                 {"float16", 10}, {"float64", 11}, {"uint32", 12}, {"uint64", 13}};
+  const auto found = all.find(dtype);
+  return found == all.end() ? 0 : found->second;
+}
+
+json read_json(const path& file) {
+  std::ifstream stream(file);
+  return json::parse(stream);
+}
+
+/// The elements of an NPY file of version 1.
+std::string elements_of(const path& file) {
+  const auto bytes = tenon::io::read_bytes("conformance", file);
+  const std::size_t begin = 10 + bytes.at(8) + 256 * bytes.at(9);
+  return std::string(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.end());
+}
+
+void add_attribute(onnx::NodeProto& node, const std::string& name, const json& given) {
+  onnx::AttributeProto& made = *node.add_attribute();
+  made.set_name(name);
+  if (given.is_object()) {
+    made.set_type(onnx::AttributeProto::TENSOR);
+    onnx::TensorProto& tensor = *made.mutable_t();
+    tensor.set_data_type(type_number(given["dtype"]));
+    for (const json& each : given["shape"]) tensor.add_dims(each);
+    std::vector<double> numbers;
+    for (const json& each : given["data"].flatten())
+      numbers.push_back(each.is_boolean() ? each.get<bool>() : each.get<double>());
+    const auto all = onnx_in::constant::of(tensor.data_type(), {}, numbers);
+    tensor.set_raw_data(std::string(all.bytes.begin(), all.bytes.end()));
+  } else if (given.is_string()) {
+    made.set_type(onnx::AttributeProto::STRING), made.set_s(given.get<std::string>());
+  } else if (given.is_number_float()) {
+    made.set_type(onnx::AttributeProto::FLOAT), made.set_f(given);
+  } else if (given.is_number()) {
+    made.set_type(onnx::AttributeProto::INT), made.set_i(given);
+  } else {
+    const bool is_whole = given.empty() || given[0].is_number_integer();
+    made.set_type(is_whole ? onnx::AttributeProto::INTS : onnx::AttributeProto::FLOATS);
+    for (const json& each : given) {
+      if (each.is_string()) made.set_type(onnx::AttributeProto::STRINGS), made.add_strings(each.get<std::string>());
+      else if (is_whole) made.add_ints(each);
+      else made.add_floats(each);
+    }
+  }
+}
+
+/// The case's node between inputs and outputs; inputs from number `known` on are constants.
+onnx::ModelProto model_of(const json& given, const path& folder, std::size_t known) {
+  onnx::ModelProto made;
+  made.set_ir_version(8);
+  auto& set = *made.add_opset_import();
+  const std::string domain = given.value("domain", "");
+  set.set_version(given["opset"]), set.set_domain(domain == "ai.onnx" ? "" : domain);
+  onnx::NodeProto& node = *made.mutable_graph()->add_node();
+  node.set_op_type(given["op"]), node.set_name(given["name"]), node.set_domain(domain);
+  for (const auto& [name, attribute] : given["attributes"].items()) add_attribute(node, name, attribute);
+  for (std::size_t i = 0; i < given["inputs"].size(); ++i) {
+    const json& input = given["inputs"][i];
+    const std::string name = input.is_null() ? "" : "i" + std::to_string(i);
+    node.add_input(name);
+    if (input.is_null()) continue;
+    if (i >= known) {
+      onnx::TensorProto& tensor = *made.mutable_graph()->add_initializer();
+      tensor.set_name(name), tensor.set_data_type(type_number(input["dtype"]));
+      for (const json& each : input["shape"]) tensor.add_dims(each);
+      tensor.set_raw_data(elements_of(folder / input["file"].get<std::string>()));
+      continue;
+    }
+    auto& type = *made.mutable_graph()->add_input();
+    type.set_name(name);
+    type.mutable_type()->mutable_tensor_type()->set_elem_type(type_number(input["dtype"]));
+    auto& shape = *type.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (const json& each : input["shape"]) shape.add_dim()->set_dim_value(each);
+  }
+  for (std::size_t i = 0; i < given["outputs"].size(); ++i) {
+    const std::string name = given["outputs"][i].is_null() ? "" : "o" + std::to_string(i);
+    node.add_output(name);
+    if (!name.empty()) made.mutable_graph()->add_output()->set_name(name);
+  }
+  return made;
+}
+
+/// Writes header and weights of a case; why it was refused, or "".
+std::string convert(const onnx::ModelProto& model, const std::string& name, const path& out) {
+  const path file = out / (name + ".onnx");
+  std::ofstream(file, std::ios::binary) << model.SerializeAsString();
+  try {
+    const onnx_in::graph graph = onnx_in::read_model(file);
+    if (graph.inputs.empty()) return "has no input";
+    onnx_in::network net(graph);
+    std::ofstream(out / (name + ".hpp")) << onnx_in::header_text(net, name, name + ".onnx");
+    onnx_in::save_weights(net, out / (name + ".safetensors"));
+    return "";
+  } catch (const tenon::error& refusal) {
+    return refusal.what();
+  }
+}
+
+/// The function that runs a case and compares its outputs.
+std::string run_text(const json& given, const json& tolerance, std::size_t known) {
+  const std::string name = given["name"];
+  std::vector<std::string> lines, arguments;
+  for (std::size_t i = 0; i < std::min(known, given["inputs"].size()); ++i) {
+    if (!given["inputs"][i].is_null()) arguments.push_back(given["inputs"][i]["file"]);
+  }
+  std::string text =
+      "void run_" + name + "(const conformance_case& of) {\n  " + name + "::network<> net;\n  of.load(net);\n";
+  std::string names;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string number = arguments.size() == 1 ? "" : std::to_string(i + 1), x = "x" + std::to_string(i);
+    text += "  const auto " + x + " = of.read<" + name + "::input" + number + ">(\"" + arguments[i] + "\");\n";
+    names += (i == 0 ? "" : ", ") + x;
+  }
+  text += "  const tenon::no_grad testing;\n  const auto y = net(" + names + ");\n";
+  std::vector<json> outputs;
+  for (const json& each : given["outputs"]) {
+    if (!each.is_null()) outputs.push_back(each);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string dtype = outputs[i]["dtype"];
+    std::string type = onnx_in::type_of(type_number(dtype)).name;
+    if (type == "tn::half") type = "tenon::half";
+    const json limits = tolerance.value(dtype, json{{"atol", 0}, {"rtol", 0}});
+    const std::string y = outputs.size() == 1 ? "y" : "std::get<" + std::to_string(i) + ">(y)";
+    text += "  of.compare<" + type + ", " + std::to_string(outputs[i]["shape"].size()) + ">(" + y + ", \"" +
+            outputs[i]["file"].get<std::string>() + "\", " + limits["atol"].dump() + ", " + limits["rtol"].dump() +
+            ");\n";
+  }
+  return text + "}\nconst conformance_entry entry_" + name + "(\"" + name + "\", run_" + name + ");\n";
+}
+
+/// A case as a model whose inputs are all given or, where that is refused, whose first one is.
+std::string write_case(const json& given, const json& tolerance, const path& folder, const path& out,
+                       std::string& refusals) {
+  const std::string name = given["name"];
+  bool is_typed = !given.value("random", false);
+  for (const char* side : {"inputs", "outputs"}) {
+    for (const json& each : given[side]) is_typed = is_typed && (each.is_null() || type_number(each["dtype"]) != 0);
+  }
+  std::string reason = is_typed ? "" : "random, or of an element type that there is not";
+  for (const std::size_t known : {given["inputs"].size(), std::size_t{1}}) {
+    if (!is_typed) break;
+    reason = convert(model_of(given, folder / name, known), name, out);
+    if (reason.empty()) return run_text(given, tolerance, known);
+  }
+  refusals += name + ": " + reason + "\n";
+  return "";
+}
+
+void write_all(const path& folder, const path& out, std::size_t count) {
+  const json all = read_json(folder / "cases.json");
+  std::vector<std::string> includes(count), texts(count);
+  std::string refusals;
+  std::size_t number = 0;
+  for (const json& each : all["cases"]) {
+    const std::string name = each["name"];
+    const std::string text =
+        write_case(read_json(folder / name / "case.json"), all["tolerance"], folder, out, refusals);
+    if (text.empty()) continue;
+    const std::size_t part = number++ % count;
+    includes[part] += "#include \"" + name + ".hpp\"\n", texts[part] += text;
+  }
+  for (std::size_t part = 0; part < count; ++part) {
+    std::ofstream(out / ("part" + std::to_string(part) + ".cpp")) << "#include \"conformance_run.hpp\"\n"
+                                                                  << includes[part] << texts[part];
+  }
+  std::ofstream(out / "refused.txt") << refusals;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 4) return 2;
+  try {
+    write_all(arguments[1], arguments[2], std::stoul(arguments[3]));
+    return 0;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,146 @@
+// examples/onnx/check/main.cpp: headers that tenon-onnx wrote, beside plain loops: called, planned, trained, refused.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <small_attention.hpp>
+#include <small_cnn.hpp>
+#include <small_lstm.hpp>
+#include <small_shapes.hpp>
+#include <string>
+#include <tenon/device/emulated.hpp>
+#include <tenon/nn/inference.hpp>
+
+#include "reference.hpp"
+
+namespace tn = tenon;
+namespace nn = tenon::nn;
+
+namespace {
+
+int faults = 0;
+void check(const std::string& what, bool holds) {
+  std::printf("%s: %s\n", what.c_str(), holds ? "right" : "WRONG");
+  faults += holds ? 0 : 1;
+}
+
+/// Compares elements, one after another, with numbers from some place on.
+template <class Found>
+void compare(const std::string& what, const Found& found, const reference::numbers& expected, std::size_t begin = 0) {
+  const auto all = tn::evaluated_tensor<tn::host>(found);
+  double most = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); ++i) {
+    most = std::fmax(most, std::fabs(static_cast<double>(all.data()[i]) - expected.at(begin + i)));
+  }
+  std::printf("%s: differs by %.1e\n", what.c_str(), most);
+  check(what, most < 1e-5);
+}
+
+template <class Input>
+Input input_of(const typename Input::shape_type& extents, const reference::numbers& numbers) {
+  Input made(extents);
+  std::copy(numbers.begin(), numbers.end(), made.data());
+  return made;
+}
+
+template <class Net>
+Net loaded(const std::string& folder, const std::string& name) {
+  Net net;
+  tn::train::load_state(net, folder + "/" + name + ".safetensors");
+  net.eval();
+  return net;
+}
+
+void check_cnn(const std::string& folder) {
+  auto net = loaded<small_cnn::network<>>(folder, "small_cnn");
+  for (const tn::index batch : {3, 1}) {
+    const reference::numbers x = reference::waves_of(41, static_cast<std::size_t>(batch) * 84);
+    const auto input = input_of<small_cnn::input>(small_cnn::input::shape_type(batch), x);
+    const reference::numbers expected = reference::cnn(x, static_cast<std::size_t>(batch));
+    const tn::no_grad testing;
+    compare("cnn, " + std::to_string(batch) + " images", net(input), expected);
+    nn::inference use(net, input);
+    compare("cnn, planned", use.run(input), expected);
+  }
+}
+
+/// The gradient of a weight, beside a difference of losses.
+void check_training(const std::string& folder) {
+  auto net = loaded<small_cnn::network<>>(folder, "small_cnn");
+  const auto input = input_of<small_cnn::input>(small_cnn::input::shape_type(2), reference::waves_of(42, 168));
+  const auto loss = [&] { return tn::mean(tn::square(net(input))); };
+  tn::backward(loss());
+  const float found = net.fc.weight.gradient(1, 2);
+  const auto loss_at = [&](float weight) {
+    net.fc.weight.value(1, 2) = weight;
+    const tn::no_grad testing;
+    return static_cast<double>(float(loss()));
+  };
+  const float weight = net.fc.weight.value(1, 2);
+  const double difference = (loss_at(weight + 0.01f) - loss_at(weight - 0.01f)) / 0.02;
+  check("cnn, gradient", std::fabs(static_cast<double>(found) - difference) < 1e-3 && found != 0);
+}
+
+/// Files that do not fit leave the network as it was.
+void check_refusals(const std::string& folder) {
+  small_cnn::network<> net;
+  std::string text;
+  try {
+    tn::train::load_state(net, folder + "/small_lstm.safetensors");
+  } catch (const tn::file_error& failure) {
+    text = failure.what();
+  }
+  check("weights of another network", text.find("conv1.weight") != std::string::npos);
+}
+
+void check_lstm(const std::string& folder) {
+  auto net = loaded<small_lstm::network<>>(folder, "small_lstm");
+  const std::vector<std::int64_t> words = {0, 4, 2, 3, 3, 1};
+  small_lstm::input input(small_lstm::input::shape_type(2));
+  std::copy(words.begin(), words.end(), input.data());
+  const tn::no_grad testing;
+  compare("lstm", net(input), reference::lstm(words, 2));
+  nn::inference use(net, input);
+  compare("lstm, planned", use.run(input), reference::lstm(words, 2));
+}
+
+void check_attention(const std::string& folder) {
+  auto net = loaded<small_attention::network<>>(folder, "small_attention");
+  const reference::numbers x = reference::waves_of(43, 24);
+  const auto input = input_of<small_attention::input>(small_attention::input::shape_type(2), x);
+  const tn::no_grad testing;
+  compare("attention", net(input), reference::attention(x, 2));
+  nn::inference use(net, input);
+  compare("attention, planned", use.run(input), reference::attention(x, 2));
+}
+
+void check_shapes(const std::string& folder) {
+  auto net = loaded<small_shapes::network<>>(folder, "small_shapes");
+  const reference::numbers x = reference::waves_of(44, 20), z = reference::waves_of(45, 20);
+  const auto first = input_of<small_shapes::input1>(small_shapes::input1::shape_type(5), x);
+  const auto second = input_of<small_shapes::input2>(small_shapes::input2::shape_type(5), z);
+  const reference::numbers expected = reference::shapes(x, z, 5);
+  const tn::no_grad testing;
+  const auto [rows, means] = net(first, second);
+  compare("shapes, rows", rows, expected);
+  compare("shapes, means", means, expected, 35);
+  auto moved = net.to<tn::emulated>();
+  const auto there = moved(first.to<tn::emulated>(), second.to<tn::emulated>());
+  compare("shapes, on an emulated device", std::get<0>(there), expected);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: tenon_onnx_check FOLDER\n");
+    return 2;
+  }
+  try {
+    const std::string folder = arguments[1];
+    check_cnn(folder), check_training(folder), check_refusals(folder);
+    check_lstm(folder), check_attention(folder), check_shapes(folder);
+    return faults == 0 ? 0 : 1;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
+}

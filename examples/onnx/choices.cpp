@@ -1,0 +1,99 @@
+// examples/onnx/choices.cpp: operators that look for elements: places of extremes, one-hot rows, selections.
+// SPDX-License-Identifier: Apache-2.0
+#include "call.hpp"
+#include "windows.hpp"
+
+namespace onnx_in {
+
+namespace {
+
+/// The place of the greatest or least along an axis, which stays with extent 1 or goes.
+std::string place_code(const call& each, const char* name, std::int64_t axis, bool keeps) {
+  const std::string folded = axis_text({axis}, keeps ? "tn::axis" : "tn::drop");
+  if (each.integer("select_last_index", 0) == 0) return name + each.code(0) + ", " + folded + ")";
+  const extent last = each.in(0).extents[static_cast<std::size_t>(axis)] - extent(1);
+  return last.operand() + " - " + name + "tn::flip(" + each.code(0) + ", " + axis_text({axis}) + "), " + folded + ")";
+}
+
+void write_place(const call& each) {
+  const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+  const bool keeps = each.integer("keepdims", 1) != 0;
+  extents made = each.in(0).extents;
+  if (keeps) made[static_cast<std::size_t>(axis)] = 1;
+  else made.erase(made.begin() + axis);
+  const char* name = each.at.operation == "ArgMax" ? "tn::argmax(" : "tn::argmin(";
+  const bool is_last = each.integer("select_last_index", 0) != 0;
+  each.result(made, place_code(each, name, axis, keeps), is_last ? binding::sum : binding::tight, int64);
+}
+
+/// The last axis of an expression moved to another place.
+std::string moved(const std::string& code, std::int64_t axis, std::int64_t last) {
+  return axis == last ? code : "tn::move_axis(" + code + ", tn::axis<-1>, " + axis_text({axis}) + ")";
+}
+
+void write_hardmax(const call& each) {
+  const int rank = each.in(0).rank();
+  const std::int64_t axis = each.axis_of(each.integer("axis", each.opset < 13 ? 1 : -1), rank);
+  if (each.opset < 13 && axis != rank - 1) each.refuse("folds several axes, which is not supported");
+  const extent depth = each.in(0).extents[static_cast<std::size_t>(axis)];
+  const std::string places = place_code(each, "tn::argmax(", axis, false);
+  const std::string hot =
+      std::string("tn::one_hot<") + type_of(each.in(0).element).name + ">(" + places + ", " + depth.code + ")";
+  each.result(each.in(0).extents, moved(hot, axis, rank - 1));
+}
+
+void write_one_hot(const call& each) {
+  const std::vector<double> values = each.known(2, "values").numbers();
+  const int rank = each.in(0).rank(), element = each.in(2).element;
+  const std::int64_t depth = each.known_integers(1, "depth").at(0),
+                     axis = each.axis_of(each.integer("axis", -1), rank + 1);
+  extents made = each.in(0).extents;
+  made.insert(made.begin() + axis, depth);
+  const std::string numbers = "tn::cast<std::int64_t>(" + each.code(0) + ")", count = std::to_string(depth);
+  const std::string places = "tn::where(" + numbers + " < 0, " + numbers + " + " + count + ", " + numbers + ")";
+  const std::string hot = moved("tn::one_hot<bool>(" + places + ", " + count + ")", axis, rank);
+  const std::string code =
+      "tn::where(" + hot + ", " + literal(element, values.at(1)) + ", " + literal(element, values.at(0)) + ")";
+  each.result(made, std::string("tn::cast<") + type_of(element).name + ">(" + code + ")", binding::tight, element);
+}
+
+void write_top(const call& each) {
+  const std::int64_t axis = each.axis_of(each.integer("axis", -1), each.in(0).rank());
+  const std::int64_t count = each.has(1) ? each.known_integers(1, "k").at(0) : each.integer("k", 1);
+  const std::string options = each.integer("largest", 1) != 0 ? "" : ", {.largest = false}";
+  extents made = each.in(0).extents;
+  made[static_cast<std::size_t>(axis)] = count;
+  const std::string found = each.net.named(
+      "tn::topk(" + each.code(0) + ", " + std::to_string(count) + ", " + axis_text({axis}) + options + ")",
+      "const auto");
+  if (each.wants(0)) each.result(made, found + ".values");
+  if (each.wants(1)) each.result(made, found + ".indices", binding::tight, int64, 1);
+}
+
+void write_compressed(const call& each) {
+  const bool has_axis = each.has_attribute("axis");
+  std::string code = "tn::compress(" + each.code(0) + ", " + each.code(1);
+  extents made{unknown_extent()};
+  if (has_axis) {
+    const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+    made = each.in(0).extents, made[static_cast<std::size_t>(axis)] = unknown_extent();
+    code += ", " + axis_text({axis});
+  }
+  each.result(made, code + ")");
+}
+
+void write_nonzero(const call& each) {
+  each.result({each.in(0).rank(), unknown_extent()}, "tn::nonzero(" + each.code(0) + ")", binding::tight, int64);
+}
+
+constexpr row rows[] = {
+    {"ArgMax", write_place},    {"ArgMin", write_place},    {"Compress", write_compressed},
+    {"Hardmax", write_hardmax}, {"NonZero", write_nonzero}, {"OneHot", write_one_hot},
+    {"TopK", write_top},
+};
+
+}  // namespace
+
+std::span<const row> choice_rows() { return rows; }
+
+}  // namespace onnx_in

@@ -1,0 +1,194 @@
+// examples/onnx/parts.cpp: operators that take parts of values, or join them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "call.hpp"
+#include "windows.hpp"
+
+namespace onnx_in {
+
+namespace {
+
+void write_concatenation(const call& each) {
+  const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+  const auto at = static_cast<std::size_t>(axis);
+  extents made = each.in(0).extents;
+  std::vector<std::string> codes{axis_text({axis})};
+  for (std::size_t i = 0; i < each.count(); ++i) {
+    if (each.in(i).rank() != each.in(0).rank()) each.refuse("joins values of other ranks");
+    if (i > 0) made[at] = made[at] + each.in(i).extents[at];
+    codes.push_back(each.code(i));
+  }
+  if (each.count() == 1) return write_reshaped(each, made);
+  each.result(made, "tn::concatenate(" + joined(codes) + ")");
+}
+
+void write_split(const call& each) {
+  const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+  const extent whole = each.in(0).extents[static_cast<std::size_t>(axis)];
+  const auto count = static_cast<std::int64_t>(each.at.outputs.size());
+  lengths parts = each.has(1) ? each.known_integers(1, "split") : each.integers("split");
+  if (parts.empty()) {
+    if (!whole.known) each.refuse("axis " + std::to_string(axis) + ": an extent that is known at run time is split");
+    const std::int64_t most = (*whole.known + count - 1) / count;
+    for (std::int64_t i = 0; i < count; ++i)
+      parts.push_back(std::clamp(*whole.known - i * most, std::int64_t{0}, most));
+  }
+  const std::string x = each.net.name_of(each.in(0));
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    extents made = each.in(0).extents;
+    made[static_cast<std::size_t>(axis)] = parts[i];
+    each.result(made, "tn::narrow(" + x + ", " + axis_text({axis}) + ", " + listed({begin, parts[i]}) + ")",
+                binding::tight, -1, i);
+    begin += parts[i];
+  }
+}
+
+/// The positions that a slice takes of an axis.
+struct part {
+  std::string code;
+  extent count;
+};
+part part_of(const call& each, const extent& whole, std::int64_t begin, std::int64_t end, std::int64_t step) {
+  const auto text = [&](const std::string& first, const std::string& last) {
+    const std::string stride = step == 1 ? "" : ", " + std::to_string(step);
+    return "tn::range(" + first + ", " + last + stride + ")";
+  };
+  if (step < 1 && !(step == -1 && whole.known))
+    each.refuse("has a step of " + std::to_string(step) + ", which is not supported");
+  if (whole.known) {
+    const std::int64_t least = step > 0 ? 0 : -1, most = step > 0 ? *whole.known : *whole.known - 1;
+    const auto clamped = [&](std::int64_t at) { return std::clamp(at < 0 ? at + *whole.known : at, least, most); };
+    const std::int64_t first = clamped(begin), last = end <= INT32_MIN ? least : clamped(end);
+    const std::int64_t span = step > 0 ? last - first : first - last, stride = std::abs(step);
+    const std::int64_t count = span <= 0 ? 0 : (span + stride - 1) / stride;
+    if (count == 0) return {"tn::range(0, 0)", 0};
+    return {text(std::to_string(first), last == -1 ? "tn::open_end" : std::to_string(last)), count};
+  }
+  const bool is_open = end >= INT32_MAX;
+  if (step != 1 || (!is_open && (end >= 0) != (begin >= 0)))
+    return {text(std::to_string(begin), is_open ? "tn::open_end" : std::to_string(end)), unknown_extent()};
+  const std::string last = is_open ? "tn::open_end" : std::to_string(end);
+  if (is_open) return {text(std::to_string(begin), last), begin < 0 ? extent(-begin) : whole - extent(begin)};
+  return {text(std::to_string(begin), last), extent(end - begin)};
+}
+
+void write_slice(const call& each) {
+  const bool is_old = each.has_attribute("starts");
+  extents made = each.in(0).extents;
+  std::vector<std::string> ranges(made.size(), "tn::all_of");
+  const lengths begins = is_old ? each.integers("starts") : each.known_integers(1, "starts");
+  const auto axes = each.axes(3);
+  const bool has_whole_end = !is_old && each.in(2).whole.has_value();  // ends at an extent: the whole rest
+  const lengths ends = is_old          ? each.integers("ends")
+                       : has_whole_end ? lengths(begins.size(), INT64_MAX)
+                                       : each.known_integers(2, "ends");
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const auto axis =
+        static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), each.in(0).rank()));
+    std::int64_t end = ends.at(i);
+    if (has_whole_end) {
+      const extent& given = each.in(2).whole->at(i);
+      if (given.known) end = *given.known;
+      else if (!(given == made[axis])) each.refuse("ends at " + given.code + ", which is not supported");
+    }
+    const part taken =
+        part_of(each, made[axis], begins[i], end, each.has(4) ? each.known_integers(4, "steps").at(i) : 1);
+    const bool is_all = taken.count == made[axis] && begins[i] == 0;
+    if (!is_all) ranges[axis] = taken.code, last = std::max(last, axis + 1);
+    made[axis] = taken.count;
+  }
+  if (last == 0) return write_reshaped(each, made);
+  ranges.resize(last);
+  each.result(made, "tn::slice(" + each.code(0) + ", " + joined(ranges) + ")");
+}
+
+void write_pad(const call& each) {
+  const int rank = each.in(0).rank();
+  const lengths given = each.has(1) ? each.known_integers(1, "pads") : each.integers("pads");
+  lengths before(static_cast<std::size_t>(rank)), after = before;
+  const auto axes = each.has(3) ? std::optional(each.known_integers(3, "axes")) : std::nullopt;
+  for (std::size_t i = 0; i < given.size() / 2; ++i) {
+    const auto axis = static_cast<std::size_t>(each.axis_of(axes ? axes->at(i) : static_cast<std::int64_t>(i), rank));
+    before[axis] = given[i], after[axis] = given[i + given.size() / 2];
+    if (before[axis] < 0 || after[axis] < 0)
+      each.refuse("axis " + std::to_string(axis) + ": padding below 0, which is not supported");
+  }
+  static const std::map<std::string, std::string> modes = {
+      {"reflect", "tn::reflect"}, {"edge", "tn::replicate"}, {"wrap", "tn::circular"}};
+  const std::string mode = each.text("mode", "constant");
+  const double number = each.has(2) ? each.known(2, "value").numbers().at(0) : each.number("value", 0);
+  if (mode != "constant" && !modes.contains(mode)) each.refuse("has mode " + mode + ", which is not supported");
+  std::vector<std::string> widths;
+  extents made = each.in(0).extents;
+  for (std::size_t axis = 0; axis < before.size(); ++axis) {
+    const bool is_even = before[axis] == after[axis];
+    widths.push_back(is_even ? std::to_string(before[axis]) : "{" + listed({before[axis], after[axis]}) + "}");
+    made[axis] = made[axis] + extent(before[axis] + after[axis]);
+  }
+  each.result(made, "tn::pad(" + each.code(0) + ", {{" + joined(widths) + "}}, " +
+                        (mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode)) + ")");
+}
+
+void write_gather_elements(const call& each) {
+  const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+  each.result(each.in(1).extents,
+              "tn::take_along_axis(" + each.code(0) + ", " + each.code(1) + ", " + axis_text({axis}) + ")");
+}
+
+void write_range(const call& each) {
+  const auto bound = [&](std::size_t i) {
+    value& number = each.in(i);
+    return number.whole ? number.whole->at(0) : extent(each.known_integers(i, "bound").at(0));
+  };
+  if (!bound(0).is(0) || !bound(2).is(1))
+    each.refuse("begins elsewhere than at 0, or has a step, which is not supported");
+  const std::string type = type_of(each.in(1).element).name;
+  each.result({bound(1)}, "tn::arange<" + type + ">(" + bound(1).code + ")");
+}
+
+void write_triangle(const call& each) {
+  const std::int64_t offset = each.has(1) ? each.known_integers(1, "k").at(0) : 0;
+  const char* name = each.integer("upper", 1) != 0 ? "tn::triu(" : "tn::tril(";
+  each.result(each.in(0).extents, name + each.code(0) + ", " + std::to_string(offset) + ")");
+}
+
+constexpr row rows[] = {
+    {"Concat", write_concatenation},
+    {"GatherElements", write_gather_elements},
+    {"Pad", write_pad},
+    {"Range", write_range},
+    {"Slice", write_slice},
+    {"Split", write_split},
+    {"Trilu", write_triangle},
+};
+
+}  // namespace
+
+void write_gather(const call& each) {
+  const value& from = each.in(0);
+  const std::int64_t axis = each.axis_of(each.integer("axis", 0), from.rank());
+  const auto at = static_cast<std::ptrdiff_t>(axis);
+  value& indices = each.in(1);
+  extents made(from.extents.begin(), from.extents.begin() + at);
+  made.insert(made.end(), indices.extents.begin(), indices.extents.end());
+  made.insert(made.end(), from.extents.begin() + at + 1, from.extents.end());
+  if (indices.data && indices.rank() == 0) {
+    const std::int64_t index = each.known_integers(1, "indices")[0];
+    return each.result(made,
+                       "tn::select(" + each.code(0) + ", " + axis_text({axis}) + ", " + std::to_string(index) + ")");
+  }
+  const extent& whole = from.extents[static_cast<std::size_t>(axis)];
+  bool is_inside = indices.data && whole.known;
+  for (const std::int64_t index : is_inside ? each.known_integers(1, "indices") : lengths{}) {
+    is_inside = is_inside && index >= 0 && index < *whole.known;
+  }
+  const std::string places = is_inside ? "tn::trusted(" + each.code(1) + ")" : each.code(1);
+  each.result(made, "tn::take(" + each.code(0) + ", " + places + ", " + axis_text({axis}) + ")");
+}
+
+std::span<const row> part_rows() { return rows; }
+
+}  // namespace onnx_in

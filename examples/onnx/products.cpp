@@ -1,0 +1,113 @@
+// examples/onnx/products.cpp: products of values that are both computed.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "call.hpp"
+#include "windows.hpp"
+
+namespace onnx_in {
+
+namespace {
+
+/// The letters of one operand, and the extents that they stand for.
+void learn_letters(const call& each, const std::string& letters, std::size_t input, std::map<char, extent>& known) {
+  const extents& all = each.in(input).extents;
+  if (letters.find('.') != std::string::npos) each.refuse("has '...' in its equation, which is not supported");
+  if (letters.size() != all.size()) each.refuse("has letters " + letters + " for an input " + text_of(all));
+  for (std::size_t axis = 0; axis < all.size(); ++axis) known.emplace(letters[axis], all[axis]);
+}
+
+void write_einsum(const call& each) {
+  std::string equation = each.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  if (arrow == std::string::npos) each.refuse("has an equation without '->', which is not supported");
+  std::map<char, extent> letters;
+  std::vector<std::string> codes;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < each.count(); ++i) {
+    const std::size_t end = std::min(equation.find(',', begin), arrow);
+    learn_letters(each, equation.substr(begin, end - begin), i, letters);
+    codes.push_back(each.code(i));
+    begin = end + 1;
+  }
+  extents made;
+  for (const char letter : equation.substr(arrow + 2)) made.push_back(letters.at(letter));
+  each.result(made, "tn::einsum<\"" + equation + "\">(" + joined(codes) + ")");
+}
+
+/// `{{1, 2}}`
+std::string numbers_of(const lengths& all) { return "{{" + listed(all) + "}}"; }
+
+constexpr row rows[] = {{"Einsum", write_einsum}};
+
+}  // namespace
+
+void write_convolution(const call& each) {
+  const bool is_transposed = each.at.operation == "ConvTranspose";
+  const extents& all = each.in(1).extents;
+  lengths kernel;
+  for (std::size_t axis = 2; axis < all.size(); ++axis) {
+    if (!all[axis].known) each.refuse("has a kernel whose extents are known at run time, which is not supported");
+    kernel.push_back(*all[axis].known);
+  }
+  const windows moved = windows_of(each, kernel, is_transposed);
+  const std::int64_t groups = each.integer("group", 1);
+  std::string geometry =
+      "tn::window_geometry<" + std::to_string(kernel.size()) + ">{.stride = " + numbers_of(moved.stride);
+  if (moved.is_even()) geometry += ", .padding = " + numbers_of(moved.before);
+  geometry += ", .dilation = " + numbers_of(moved.dilation);
+  geometry += groups == 1 ? "}" : ", .groups = " + std::to_string(groups) + "}";
+  std::string code = std::string(is_transposed ? "tn::convolve_transpose(" : "tn::convolve(") +
+                     moved.padded(each.code(0)) + ", " + each.code(1) + ", " + geometry;
+  if (is_transposed && moved.has_output_padding()) code += ", " + numbers_of(moved.output_padding);
+  code = moved.cut(code + ")");
+  extents made{each.in(0).extents[0], is_transposed ? all[1] * extent(groups) : all[0]};
+  made.insert(made.end(), moved.results.begin(), moved.results.end());
+  if (!each.has(2)) return each.result(made, code);
+  extents column(kernel.size() + 1, 1);
+  column[0] = made[1];
+  each.result(made, code + " + tn::traced(" + each.code(2) + ").reshape(" + shape_of(column) + ")", binding::sum);
+}
+
+void write_product(const call& each) {
+  extents a = each.in(0).extents, b = each.in(1).extents;
+  if (a.empty() || b.empty()) each.refuse("has an operand without axes");
+  const bool is_row = a.size() == 1, is_column = b.size() == 1;
+  if (is_row) a.insert(a.begin(), 1);
+  if (is_column) b.push_back(1);
+  const extent &inner = a.back(), &other = b[b.size() - 2];
+  if (inner.known && other.known && !(inner == other)) {
+    each.refuse("inner extents " + inner.code + " and " + other.code + " differ (operands " + text_of(a) + " and " +
+                text_of(b) + ")");
+  }
+  extents made = broadcast(each, extents(a.begin(), a.end() - 2), extents(b.begin(), b.end() - 2));
+  if (!is_row) made.push_back(a[a.size() - 2]);
+  if (!is_column) made.push_back(b.back());
+  if (write_attention_of_products(each, made)) return;
+  each.result(made, "tn::matmul(" + each.code(0) + ", " + each.code(1) + ")");
+}
+
+void write_general_gemm(const call& each) {
+  const bool turns_a = each.integer("transA", 0) != 0, turns_b = each.integer("transB", 0) != 0;
+  const auto side = [&](std::size_t i, bool turns) {
+    return turns ? "tn::transpose(" + each.code(i) + ")" : each.code(i);
+  };
+  if (each.in(0).rank() != 2 || each.in(1).rank() != 2) each.refuse("has operands that are no matrices");
+  const extents &a = each.in(0).extents, &b = each.in(1).extents;
+  const extents made{a[turns_a ? 1 : 0], b[turns_b ? 0 : 1]};
+  const int element = each.in(0).element;
+  std::string code = "tn::matmul(" + side(0, turns_a) + ", " + side(1, turns_b) + ")";
+  const double alpha = each.number("alpha", 1), beta = each.number("beta", 1);
+  if (alpha != 1) code = literal(element, alpha) + " * " + code;
+  const bool adds = each.has(2);
+  if (adds) {
+    code += " + " + each.code(2, binding::product);
+    if (beta != 1) code += " * " + literal(element, beta);
+  }
+  each.result(made, code, adds ? binding::sum : alpha != 1 ? binding::product : binding::tight);
+}
+
+std::span<const row> product_rows() { return rows; }
+
+}  // namespace onnx_in

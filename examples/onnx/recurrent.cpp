@@ -1,0 +1,133 @@
+// examples/onnx/recurrent.cpp: LSTM, GRU and RNN as layers; ONNX's order of gates becomes PyTorch's.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "call.hpp"
+#include "windows.hpp"
+
+namespace onnx_in {
+
+namespace {
+
+/// A kind of recurrence: its layer, and which gate of ONNX each gate of the layer is.
+struct kind {
+  const char* layer;
+  std::vector<std::int64_t> gates;
+};
+kind kind_of(const call& each) {
+  if (each.at.operation == "LSTM") return {"lstm", {0, 2, 3, 1}};  // i o f c, to i f c o
+  if (each.at.operation == "GRU") return {"gru", {1, 0, 2}};       // z r h, to r z n
+  return {"rnn", {0}};
+}
+
+/// Of [directions, gates of hidden rows, ...], one direction with its gates in another order; `first` skips gates.
+constant gates_of(const constant& from, std::size_t direction, const kind& cell, std::int64_t hidden,
+                  std::size_t first) {
+  lengths extents(from.extents.begin() + 1, from.extents.end());
+  extents[0] = hidden * static_cast<std::int64_t>(cell.gates.size());
+  const std::size_t block = from.bytes.size() / static_cast<std::size_t>(from.extents[0] * from.extents[1] / hidden);
+  const std::size_t begin = direction * from.bytes.size() / static_cast<std::size_t>(from.extents[0]) + first * block;
+  constant made{from.element, extents, {}};
+  for (const std::int64_t gate : cell.gates) {
+    const auto at = from.bytes.begin() + static_cast<std::ptrdiff_t>(begin + static_cast<std::size_t>(gate) * block);
+    made.bytes.insert(made.bytes.end(), at, at + static_cast<std::ptrdiff_t>(block));
+  }
+  return made;
+}
+
+void refuse_what_layers_lack(const call& each) {
+  if (each.has(4)) each.refuse("has lengths of sequences, which is not supported");
+  if (each.has(7)) each.refuse("has peepholes, which is not supported");
+  if (each.has_attribute("clip") || each.integer("input_forget", 0) != 0)
+    each.refuse("has clip or input_forget, which is not supported");
+  if (each.integer("layout", 0) != 0) each.refuse("has layout 1, which is not supported");
+  if (each.has_attribute("activations")) each.refuse("has activations, which is not supported");
+  if (each.text("direction", "forward") == "reverse") each.refuse("has direction reverse, which is not supported");
+  if (each.at.operation == "GRU" && each.integer("linear_before_reset", 0) == 0) {
+    each.refuse("has linear_before_reset 0, which is not supported; PyTorch writes 1");
+  }
+}
+
+member layer_of(const call& each, const kind& cell, std::int64_t hidden, std::size_t directions) {
+  const constant &input = each.known(1, "W"), &state = each.known(2, "R");
+  std::string options;
+  if (directions == 2) options += ".bidirectional = true";
+  if (!each.has(3)) options += std::string(options.empty() ? "" : ", ") + ".bias = false";
+  member made{{},
+              std::string("nn::") + cell.layer + "<" + listed({input.extents[2], hidden}) + ", Space>",
+              options.empty() ? "" : "{nn::recurrent_options{" + options + "}}",
+              {}};
+  for (std::size_t direction = 0; direction < directions; ++direction) {
+    const std::string suffix = direction == 0 ? "_l0" : "_l0_reverse";
+    made.state.emplace_back(".weight_ih" + suffix, gates_of(input, direction, cell, hidden, 0));
+    made.state.emplace_back(".weight_hh" + suffix, gates_of(state, direction, cell, hidden, 0));
+    if (!each.has(3)) continue;
+    const constant& bias = each.known(3, "B");
+    made.state.emplace_back(".bias_ih" + suffix, gates_of(bias, direction, cell, hidden, 0));
+    made.state.emplace_back(".bias_hh" + suffix, gates_of(bias, direction, cell, hidden, cell.gates.size()));
+  }
+  return made;
+}
+
+/// States before the first step, as arguments; none where they are zeros.
+std::string states_of(const call& each) {
+  const auto is_zero = [&](std::size_t i) {
+    if (!each.has(i)) return true;
+    const value& state = each.in(i);
+    if (state.fill) return *state.fill == 0;
+    if (!state.data) return false;
+    const auto numbers = state.data->numbers();
+    return std::all_of(numbers.begin(), numbers.end(), [](double number) { return number == 0; });
+  };
+  const bool has_cell = each.at.operation == "LSTM";
+  if (is_zero(5) && (!has_cell || is_zero(6))) return "";
+  if (has_cell && (!each.has(5) || !each.has(6))) each.refuse("has one state of two, which is not supported");
+  return ", " + each.code(5) + (has_cell ? ", " + each.code(6) : "");
+}
+
+/// Y: [length, directions, batch, hidden] of the layer's [length, batch, directions * hidden].
+void write_sequence(const call& each, const std::string& sequence, const extents& x, std::int64_t directions,
+                    std::int64_t hidden) {
+  const extents inner{x[0], x[1], directions, hidden}, made{x[0], directions, x[1], hidden};
+  if (directions == 1) {
+    each.result(made, sequence + ".reshape(" + shape_of(made) + ")");
+    value& now = each.net.of(each.at.outputs[0]);
+    now.origin = sequence, now.origin_extents = {x[0], x[1], hidden}, now.order.clear();
+    return;
+  }
+  const std::string parted = each.net.named(sequence + ".reshape(" + shape_of(inner) + ")");
+  each.result(made, "tn::permute(" + parted + ", tn::axis<0, 2, 1, 3>)");
+  value& now = each.net.of(each.at.outputs[0]);
+  now.origin = parted, now.origin_extents = inner, now.order = {0, 2, 1, 3};
+}
+
+void write_recurrent(const call& each) {
+  refuse_what_layers_lack(each);
+  const kind cell = kind_of(each);
+  const constant& weight = each.known(2, "R");
+  const std::int64_t directions = weight.extents.at(0), hidden = weight.extents.at(2);
+  if (weight.element != float32) each.refuse("has weights that are not float, which is not supported");
+  std::vector<std::string> weights{each.at.inputs[1], each.at.inputs[2]};
+  if (each.has(3)) weights.push_back(each.at.inputs[3]);
+  const std::string layer =
+      each.net.layer(std::string(cell.layer) + " " + joined(weights), each.net.stem_of(each.at, weights),
+                     layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
+  const std::string all = each.net.named(layer + "(" + each.code(0) + states_of(each) + ")", "const auto");
+  const extents x = each.in(0).extents;
+  if (each.wants(0)) write_sequence(each, all + ".sequence", x, directions, hidden);
+  for (const std::size_t output : {std::size_t{1}, std::size_t{2}}) {
+    if (!each.wants(output)) continue;
+    value state;
+    state.extents = {directions, x[1], hidden};
+    state.code = all + (output == 1 ? ".hidden" : ".cell"), state.is_name = true;
+    each.net.define(each.at.outputs[output], std::move(state));
+  }
+}
+
+constexpr row rows[] = {{"GRU", write_recurrent}, {"LSTM", write_recurrent}, {"RNN", write_recurrent}};
+
+}  // namespace
+
+std::span<const row> recurrent_rows() { return rows; }
+
+}  // namespace onnx_in

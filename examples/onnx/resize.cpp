@@ -1,0 +1,219 @@
+// examples/onnx/resize.cpp: images in other extents: by layers where factors are whole, else by tables of each axis.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "call.hpp"
+#include "windows.hpp"
+
+namespace onnx_in {
+
+namespace {
+
+/// An axis that gets another extent, and which part of it is wanted.
+struct resized_axis {
+  std::int64_t number, from, to;
+  double scale, start = 0, end = 1;
+};
+
+/// Where element `i` of the result lies among those of the input.
+double position_of(const call& each, const resized_axis& axis, std::int64_t i) {
+  const std::string mode = each.text("coordinate_transformation_mode", "half_pixel");
+  const double place = static_cast<double>(i), last = static_cast<double>(axis.from - 1), whole = last + 1;
+  const double between_corners = axis.to == 1 ? 0 : last / static_cast<double>(axis.to - 1);
+  const double half_pixel = (place + 0.5) / axis.scale - 0.5;
+  if (mode == "half_pixel") return half_pixel;
+  if (mode == "pytorch_half_pixel") return axis.to == 1 ? 0 : half_pixel;
+  if (mode == "half_pixel_symmetric") {
+    return half_pixel + whole / 2 * (1 - static_cast<double>(axis.to) / (axis.scale * whole));
+  }
+  if (mode == "asymmetric") return place / axis.scale;
+  if (mode == "align_corners") return place * between_corners;
+  if (mode != "tf_crop_and_resize") each.refuse("has places " + mode + ", which is not supported");
+  if (axis.to == 1) return (axis.start + axis.end) / 2 * last;
+  return axis.start * last + place * (axis.end - axis.start) * between_corners;
+}
+
+/// The whole number that the nearest element is.
+double nearest_place(const call& each, double position) {
+  const std::string mode = each.text("nearest_mode", "round_prefer_floor");
+  if (mode == "floor") return std::floor(position);
+  if (mode == "ceil") return std::ceil(position);
+  return mode == "round_prefer_ceil" ? std::floor(position + 0.5) : std::ceil(position - 0.5);
+}
+
+/// What an element at a distance counts.
+/// source    Keys 1981: Cubic convolution interpolation for digital image processing
+double share_of(const call& each, double distance) {
+  const double x = std::abs(distance), a = each.number("cubic_coeff_a", -0.75);
+  if (each.text("mode", "nearest") == "linear") return std::max(0.0, 1 - x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+/// Adds to a row of the matrix [to, from] what each element counts.
+void fill_row(const call& each, const resized_axis& axis, double position, double* row) {
+  const double width = each.integer("antialias", 0) != 0 ? std::max(1 / axis.scale, 1.0) : 1;
+  const double reach = each.text("mode", "nearest") == "linear" ? 1 : 2;
+  const auto half = static_cast<std::int64_t>(std::ceil(reach * width));
+  const auto first = static_cast<std::int64_t>(std::floor(position)) + 1 - half;
+  double sum = 0;
+  for (std::int64_t place = first; place < first + 2 * half; ++place) {
+    const std::int64_t inside = std::clamp<std::int64_t>(place, 0, axis.from - 1);
+    if (place != inside && each.integer("exclude_outside", 0) != 0) continue;
+    const double share = share_of(each, (static_cast<double>(place) - position) / width);
+    row[inside] += share, sum += share;
+  }
+  for (std::int64_t i = 0; i < axis.from; ++i) row[i] /= sum;
+}
+
+/// A buffer of the network.
+std::string buffer_of(const call& each, constant numbers) {
+  value made;
+  made.element = numbers.element;
+  made.extents.assign(numbers.extents.begin(), numbers.extents.end());
+  made.data = std::move(numbers);
+  return each.net.code_of(made);
+}
+
+/// The nearest elements along an axis.
+std::string nearest_along(const call& each, const std::string& code, const resized_axis& axis) {
+  std::vector<double> places;
+  for (std::int64_t i = 0; i < axis.to; ++i) {
+    const double place = nearest_place(each, position_of(each, axis, i));
+    places.push_back(std::clamp(place, 0.0, static_cast<double>(axis.from - 1)));
+  }
+  const std::string all = buffer_of(each, constant::of(int64, {axis.to}, places));
+  return "tn::take(" + code + ", tn::trusted(" + all + "), " + axis_text({axis.number}) + ")";
+}
+
+/// The product of an axis with a matrix, and the number of what lies beside the input.
+std::string filtered_along(const call& each, const std::string& code, const resized_axis& axis) {
+  std::vector<double> matrix(static_cast<std::size_t>(axis.from * axis.to)), beside;
+  const bool is_cropped = each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
+  for (std::int64_t i = 0; i < axis.to; ++i) {
+    const double position = position_of(each, axis, i);
+    const bool is_beside = is_cropped && (position < 0 || position > static_cast<double>(axis.from - 1));
+    beside.push_back(is_beside ? 1 : 0);
+    if (!is_beside) fill_row(each, axis, position, &matrix[static_cast<std::size_t>(i * axis.from)]);
+  }
+  const std::string rows = buffer_of(each, constant::of(float32, {axis.to, axis.from}, matrix));
+  const std::int64_t last = each.in(0).rank() - 1;
+  const bool is_rows = axis.number == last - 1, is_last = axis.number == last;
+  const std::string moved = "tn::move_axis(" + code + ", " + axis_text({axis.number}) + ", tn::axis<-1>)";
+  std::string made = is_rows ? "tn::matmul(" + rows + ", " + code + ")"
+                             : "tn::matmul(" + (is_last ? code : moved) + ", tn::transpose(" + rows + "))";
+  if (!is_rows && !is_last) made = "tn::move_axis(" + made + ", tn::axis<-1>, " + axis_text({axis.number}) + ")";
+  if (std::find(beside.begin(), beside.end(), 1.0) == beside.end()) return made;
+  lengths column(static_cast<std::size_t>(last - axis.number + 1), 1);
+  column[0] = axis.to;
+  const std::string mask = buffer_of(each, constant::of(boolean, column, beside));
+  return "tn::where(" + mask + ", " + literal(float32, each.number("extrapolation_value", 0)) + ", " + made + ")";
+}
+
+/// The axes that a node names, with their extents.
+std::vector<resized_axis> axes_of(const call& each) {
+  const value& image = each.in(0);
+  lengths numbers = each.integers("axes");
+  for (std::int64_t& axis : numbers) axis = each.axis_of(axis, image.rank());
+  for (int axis = 0; axis < image.rank() && !each.has_attribute("axes"); ++axis) numbers.push_back(axis);
+  const bool has_sizes = each.has(3), is_old = each.at.operation == "Upsample" || each.opset < 11;
+  const lengths sizes = has_sizes ? each.known_integers(3, "sizes") : lengths{};
+  const std::vector<double> scales = has_sizes ? std::vector<double>{} : each.known(is_old ? 1 : 2, "scales").numbers();
+  const bool has_region =
+      !is_old && each.has(1) && each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
+  const std::vector<double> region = has_region ? each.known(1, "roi").numbers() : std::vector<double>{};
+  std::vector<resized_axis> made;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const extent& length = image.extents[static_cast<std::size_t>(numbers[i])];
+    const double scale = has_sizes ? 1 : scales.at(i);
+    if (!length.known && scale == 1 && (!has_sizes || i < 2)) continue;
+    if (!length.known)
+      each.refuse("axis " + std::to_string(numbers[i]) + ": an extent that is known at run time is resized");
+    const double old = static_cast<double>(*length.known);
+    resized_axis axis{numbers[i], *length.known, 0, scale};
+    axis.to = has_sizes ? sizes.at(i) : static_cast<std::int64_t>(std::floor(old * scale));
+    if (has_sizes) axis.scale = static_cast<double>(axis.to) / old;
+    if (!region.empty()) axis.start = region.at(i), axis.end = region.at(i + numbers.size());
+    made.push_back(axis);
+  }
+  return made;
+}
+
+/// One scale for all axes that keeps proportions, within the sizes wanted or just not below them.
+void keep_proportions(const call& each, std::vector<resized_axis>& axes) {
+  const std::string policy = each.text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || !each.has(3) || axes.empty()) return;
+  double scale = axes.front().scale;
+  for (const resized_axis& axis : axes)
+    scale = policy == "not_larger" ? std::min(scale, axis.scale) : std::max(scale, axis.scale);
+  for (resized_axis& axis : axes) {
+    axis.scale = scale;
+    axis.to = static_cast<std::int64_t>(std::floor(scale * static_cast<double>(axis.from) + 0.5));
+  }
+}
+
+/// The layer that does it, where each axis behind the channels becomes a whole number of times longer; else "".
+std::string layer_of(const call& each, const std::vector<resized_axis>& axes) {
+  const std::string mode = each.text("mode", "nearest");
+  const bool is_old = each.at.operation == "Upsample", is_nearest = mode == "nearest";
+  const std::string places = each.text("coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel");
+  const std::string rounding = each.text("nearest_mode", is_old ? "floor" : "round_prefer_floor");
+  const bool is_plain = is_nearest ? (places == "asymmetric" && rounding == "floor") ||
+                                         (places == "half_pixel" && rounding == "round_prefer_floor")
+                                   : mode == "linear" && (places == "half_pixel" || places == "pytorch_half_pixel");
+  lengths factors(static_cast<std::size_t>(std::max(0, each.in(0).rank() - 2)), 1);
+  for (const resized_axis& axis : axes) {
+    const bool is_whole = axis.to % axis.from == 0 && axis.scale == static_cast<double>(axis.to / axis.from);
+    if (!is_whole || (axis.number < 2 && axis.to != axis.from)) return "";
+    if (axis.number >= 2) factors[static_cast<std::size_t>(axis.number - 2)] = axis.to / axis.from;
+  }
+  const bool antialiases = each.integer("antialias", 0) != 0;
+  if (!is_plain || antialiases || factors.empty() || factors.size() > 3) return "";
+  static const char* const names[][3] = {{"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"},
+                                         {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"}};
+  const std::string type =
+      std::string("nn::") + names[is_nearest ? 0 : 1][factors.size() - 1] + "<" + listed(factors) + ">";
+  return each.net.layer(type, "upsample", member{{}, type, "", {}});
+}
+
+void write_resize(const call& each) {
+  std::vector<resized_axis> axes;
+  const bool is_scaled = !each.has(3) && each.at.operation == "Resize" && each.opset >= 11;
+  const value& image = each.in(0);
+  const bool is_open = std::any_of(image.extents.begin() + std::min(2, image.rank()), image.extents.end(),
+                                   [](const extent& length) { return !length.known; });
+  if (is_open) {  // scales alone say it
+    const auto scales = each.known(is_scaled ? 2 : 1, "scales").numbers();
+    for (std::size_t i = 2; i < scales.size(); ++i)
+      axes.push_back({static_cast<std::int64_t>(i), 1, static_cast<std::int64_t>(scales[i]), scales[i]});
+  } else {
+    axes = axes_of(each);
+  }
+  keep_proportions(each, axes);
+  extents made = image.extents;
+  for (const resized_axis& axis : axes) {
+    extent& length = made[static_cast<std::size_t>(axis.number)];
+    length = is_open ? length * extent(axis.to) : extent(axis.to);
+  }
+  const std::string layer = layer_of(each, axes);
+  if (!layer.empty()) return each.result(made, layer + "(" + each.code(0) + ")");
+  if (is_open || image.element != float32)
+    each.refuse("resizes extents that are known at run time by other than whole factors, which is not supported");
+  std::string code = each.code(0);
+  const bool is_nearest = each.text("mode", "nearest") == "nearest";
+  for (const resized_axis& axis : axes) {
+    const bool is_cropped = each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
+    if (axis.to == axis.from && axis.scale == 1 && !is_cropped) continue;
+    code = is_nearest ? nearest_along(each, code, axis) : each.net.named(filtered_along(each, code, axis));
+  }
+  each.result(made, code);
+}
+
+constexpr row rows[] = {{"Resize", write_resize}, {"Upsample", write_resize}};
+
+}  // namespace
+
+std::span<const row> resize_rows() { return rows; }
+
+}  // namespace onnx_in
