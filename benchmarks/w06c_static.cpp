@@ -1,5 +1,5 @@
-// benchmarks/w06c_static.cpp: W6c, n x n matrices and vectors of floats of static extents: C = A B, bare and with a fused
-// bias and ReLU, A v, u v, and v / |v|. Tenon and Eigen's fixed-size types on the same data.
+// benchmarks/w06c_static.cpp: W6c, n x n matrices and vectors of floats of static extents: C = A B, bare and with a
+// fused bias and ReLU, A v, u v, and v / |v|. Tenon and Eigen's fixed-size types on the same data.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/expr/random.hpp>

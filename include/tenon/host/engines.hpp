@@ -22,8 +22,8 @@ TENON_ROWS(4)
 #undef TENON_ROWS
 
 #define TENON_ROWS(T, Rank)                                                                             \
-  TENON_ENGINE(void detail::run_listed(detail::any_statement<Rank>&, const strided_target<T, Rank>&,    \
-                                       const array<index, Rank>&, bool))                                \
+  TENON_ENGINE(void detail::run_observed(detail::any_statement<Rank>&, const strided_target<T, Rank>&,  \
+                                         const array<index, Rank>&, bool, const node_words&))           \
   TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \
                                        strided_source<T, Rank>, bool, const node_words&))               \
   TENON_ENGINE(void run_statement_host(array<index, Rank>, strided_target<T, Rank>, array<index, Rank>, \
