@@ -47,6 +47,7 @@ auto kept_within(T& variable, const number_bounds<T>& bounds) {
   return kept_number(variable, bounds, [&variable](T given) { variable = given; });
 }
 
+/// Whether T is a `kept_number`.
 template <class T>
 inline constexpr bool is_kept_number = false;
 template <dtype T, class Set>

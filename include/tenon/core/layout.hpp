@@ -82,6 +82,7 @@ struct address_range {
   std::uintptr_t begin = 0, end = 0;
 };
 
+/// The addresses that a block touches, whatever the signs of its strides.
 TENON_INLINE address_range addresses(const any_block& block) {
   index lowest = 0, highest = 0;
   for (int axis = 0; axis < block.extents.rank; ++axis) {
@@ -93,6 +94,7 @@ TENON_INLINE address_range addresses(const any_block& block) {
           block.start + static_cast<std::uintptr_t>((highest + 1) * block.size)};
 }
 
+/// Whether two ranges have an address in common.
 constexpr bool overlap(const address_range& left, const address_range& right) {
   return left.begin < right.end && right.begin < left.end;
 }

@@ -30,6 +30,7 @@ struct axis_map {
   friend constexpr bool operator==(const axis_map&, const axis_map&) = default;
 };
 
+/// The map of a node that is iterated along its own axes.
 template <int Rank>
 constexpr axis_map<Rank, Rank> identity_map() {
   axis_map<Rank, Rank> map{};

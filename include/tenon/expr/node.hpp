@@ -114,6 +114,8 @@ struct scalar {
   }
 };
 
+/// An operand as a node of an expression: tensors and views by reference, a temporary tensor kept alive, a number as it
+/// is, an expression unchanged.
 template <dtype T, shape_type Shape, memory_space Space>
 TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(const tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};

@@ -329,6 +329,7 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
 /// An operation on the values of other programs, each converted to the type the operation computes in.
 template <class Positions, class Op, class Result, class Computes, class... Programs>
 struct numbered_operation_program;
+/// The same with its operands numbered in order.
 template <class Op, class Result, class Computes, class... Programs>
 using operation_program =
     numbered_operation_program<std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>, Op, Result,

@@ -179,6 +179,7 @@ struct arena_calls {
 
 }  // namespace detail
 
+/// What layers of a module make while a network is planned: their values lie in the arena of `nn::inference`.
 struct arena_keeper {
   /// What a layer makes.
   template <class Layer, class... Operands>

@@ -96,6 +96,7 @@ constexpr moved_axes<I...> list_moved_axes(std::integer_sequence<int, I...>) {
 template <int Rank>
 using same_moved_axes = decltype(list_moved_axes(std::make_integer_sequence<int, Rank>{}));
 
+/// The elements of a view under other extents and axes, without a copy.
 template <class T, class OldShape, class Space, shape_type Shape, int Rank>
 view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, const Shape& shape,
                                     const axis_map<Rank, Shape::rank>& map) {
