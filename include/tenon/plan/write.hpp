@@ -136,10 +136,10 @@ constexpr int lanes_within(index count) {
   return lanes;
 }
 
-/// Whether the type of a cursor lets `count` values be computed in packs of elements of type T.
+/// Whether `Count` values of a cursor are computed in packs of elements of type T. For nvcc packs have one lane.
 template <class T, class Cursor, int Count>
-inline constexpr bool computes_in_lanes =
-    std::is_floating_point_v<T> && Cursor::widest == static_cast<int>(sizeof(T)) && Count * sizeof(T) >= 16;
+inline constexpr bool computes_in_lanes = std::is_floating_point_v<T> && !compiled_by_nvcc &&
+                                          Cursor::widest == static_cast<int>(sizeof(T)) && Count * sizeof(T) >= 16;
 
 }  // namespace detail
 
