@@ -84,6 +84,21 @@ TEST_CASE("a vector may be replaced by its product, and lie apart", "[unrolled_v
   CHECK(points(2, 0) == 3);
 }
 
+TEST_CASE("matrices whose elements lie apart along both axes", "[unrolled_vector]") {
+  tenon::tensor<float, shape<5, 6, 2>> pairs;
+  tenon::tensor<float, shape<6>> v;
+  tenon::tensor<float, shape<5>> w, result;
+  pairs = tenon::uniform<float>(pairs.shape(), 4, -1.0f, 1.0f);
+  v = tenon::uniform<float>(v.shape(), 5, -1.0f, 1.0f), w = tenon::uniform<float>(w.shape(), 6, -1.0f, 1.0f);
+  const auto second = tenon::select(pairs, tenon::axis<2>, 1);
+  CHECK(runs_in_registers<float>(tenon::matmul(second, v)));
+  result = tenon::matmul(second, v);
+  CHECK(difference(numbers_of(result), multiply(numbers_of(second), numbers_of(v)), 1e-5) == "");
+  tenon::tensor<float, shape<6>> across;
+  across = tenon::matmul(w, second);
+  CHECK(difference(numbers_of(across), multiply(numbers_of(tenon::transpose(second)), numbers_of(w)), 1e-5) == "");
+}
+
 TEST_CASE("NaN and infinities come through products with vectors", "[unrolled_vector]") {
   const float infinity = std::numeric_limits<float>::infinity();
   tenon::tensor<float, shape<2, 2>> a = {{1, 0}, {0, 1}};

@@ -46,6 +46,9 @@ TEST_CASE("dynamic shapes broadcast at run time", "[broadcast]") {
   const auto result = tenon::broadcast_extents<join_operation>(rank<2>(3, 1), rank<3>(2, 1, 5));
   CHECK(result == rank<3>(2, 3, 5));
   CHECK(tenon::broadcast_extents<join_operation>(rank<1>(0), rank<1>(1)) == rank<1>(0));
+  CHECK(tenon::broadcast_extents<join_operation>(rank<1>(1), rank<1>(0)) == rank<1>(0));
+  CHECK(tenon::broadcast_extents<join_operation>(rank<1>(1), rank<1>(5)) == rank<1>(5));
+  CHECK(tenon::broadcast_extents<join_operation>(rank<1>(5), shape<1>{}) == rank<1>(5));
   CHECK(tenon::broadcast_all<join_operation>(rank<1>(4), shape<3, 1>{}, rank<3>(2, 1, 1)) == rank<3>(2, 3, 4));
 }
 

@@ -13,7 +13,31 @@ namespace {
 template <int N>
 using extents = tenon::array<tenon::index, N>;
 
+/// Writes `Count` values to memory that ends there; they are read side by side, then two apart.
+template <class T, int Count>
+void check_known() {
+  const tenon_test::guarded<T> to(static_cast<std::size_t>(Count));
+  std::vector<T> numbers(2 * Count);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<T>(i + 1);
+  for (const tenon::index step : {1, 2}) {
+    const tenon::strided_cursor<T> cursor{numbers.data(), step};
+    tenon::write_known<Count>(to.data(), cursor, tenon::no_slots{});
+    CAPTURE(Count, step);
+    for (int i = 0; i < Count; ++i) CHECK(to.data()[i] == static_cast<T>(i * step + 1));
+  }
+}
+template <class T, int... Before>
+void check_counts(std::integer_sequence<int, Before...>) {
+  (check_known<T, Before + 1>(), ...);
+}
+
 }  // namespace
+
+TEST_CASE("values whose number types know are written, nothing past them", "[write]") {
+  check_counts<float>(std::make_integer_sequence<int, 40>{});
+  check_counts<double>(std::make_integer_sequence<int, 20>{});
+  check_counts<int>(std::make_integer_sequence<int, 5>{});
+}
 
 TEST_CASE("runs are written at any step, and nothing beside them", "[write]") {
   const auto x = tenon_test::counting<float>(tenon::rank<1>(100));

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <tenon/contraction/host_small.hpp>
 #include <tenon/contraction/host_unrolled.hpp>
 #include <tenon/device/launch_count.hpp>
