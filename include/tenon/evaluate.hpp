@@ -6,10 +6,9 @@
 
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
-#include <tenon/expr/views/broadcast.hpp>
+#include <tenon/host/in_place.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
-#include <tenon/host/small.hpp>
 #include <tenon/kernels/pointwise.hpp>
 #include <tenon/kernels/reduce.hpp>
 #include <tenon/kernels/rows.hpp>
@@ -127,14 +126,6 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, ali
   }
 }
 
-/// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
-template <class Destination, class Shape>
-void check_repeats(const Destination& destination, const Shape& shape) {
-  const auto given = destination.to_array();
-  const auto own = shape.to_array();
-  check_repeats(extents_view{given.begin(), Destination::rank}, extents_view{own.begin(), Shape::rank});
-}
-
 /// Repeats elements over a destination.
 template <class T, class U, class Shape, class Space>
 [[gnu::noinline]] void copy_repeated(const view<T, Shape, Space>& destination, const view<U, Shape, Space>& elements) {
@@ -152,7 +143,7 @@ template <class T, class Shape, class Space, class E>
 /// An expression as elements of type T take it: floats that become integers are cast within the statement, which knows
 /// what to do with those beyond the range; other conversions are the store's.
 template <class T, class E>
-TENON_INLINE decltype(auto) as_written(const E& node) {
+TENON_INLINE constexpr decltype(auto) as_written(const E& node) {
   if constexpr (is_integer<T> && is_floating<typename E::element> && !is_complex<typename E::element>) {
     return cast<T>(node);
   } else {
@@ -178,10 +169,10 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     evaluate_program(destination, node, Aliasing);
   } else if (destination.shape() == node.shape()) {
     if constexpr (!std::is_same_v<Space, host>) {
-    } else if constexpr (stage_of<E>() == stage::contract) {
-      if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
     } else if constexpr (runs_small<E>) {
       if (run_small_host(destination, node)) return;
+    } else if constexpr (stage_of<E>() == stage::contract) {
+      if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
     } else if constexpr (TENON_CHECKED == 0 && Shape::rank == 0 && stage_of<E>() == stage::reduce) {
       if (current_launch_observer() == nullptr) {  // a number is known before it is written
         return run_any_stage<T, Space, E>(make_target(destination), &node);
@@ -191,6 +182,18 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   } else {
     evaluate_repeated(with_dynamic_extents(destination), node);
   }
+}
+
+/// Evaluates into a tensor in place, in registers where types know that all is small.
+template <aliasing Aliasing, class T, class Shape, class E>
+TENON_INLINE constexpr void evaluate_into(tensor<T, Shape, in_place>& destination, const E& node) {
+  using node_shape = typename E::shape_type;
+  constexpr bool in_registers = is_small_shape<Shape>() && stays_in_registers<E> && ranks_fit<Shape, node_shape>() &&
+                                extents_fit<Shape, node_shape>();
+  if constexpr (in_registers) {
+    if (TENON_CHECKED == 0 || std::is_constant_evaluated()) return evaluate_in_place<Shape>(destination.data(), node);
+  }
+  if constexpr (!in_registers || TENON_CHECKED != 0) evaluate_into<Aliasing>(destination.write_view(), node);
 }
 
 /// A tensor without elements gets those that an expression of `extents` fills.
@@ -239,6 +242,15 @@ struct assigner<tensor<T, Shape, Space>, Expression> {
   }
 };
 
+/// Assigning to a tensor in place.
+template <class T, class Shape, class Expression>
+struct assigner<tensor<T, Shape, in_place>, Expression> {
+  template <detail::aliasing Aliasing = detail::aliasing::handled>
+  TENON_INLINE static constexpr void assign(tensor<T, Shape, in_place>& destination, const Expression& expression) {
+    detail::evaluate_into<Aliasing>(destination, detail::as_written<T>(as_node(expression)));
+  }
+};
+
 /// Assigning without a temporary.
 template <class Destination, class Expression>
 struct assigner<unaliased<Destination>, Expression> {
@@ -251,9 +263,13 @@ struct assigner<unaliased<Destination>, Expression> {
 /// The number that an expression without axes is.
 template <dtype T, class Expression>
 struct assigner<T, Expression> {
-  TENON_INLINE static T value(const Expression& expression) {
+  TENON_INLINE static constexpr T value(const Expression& expression) {
     using space = detail::concrete_space<typename Expression::space>;
-    if constexpr (std::is_same_v<space, host>) {
+    if constexpr (stays_in_registers<Expression> && TENON_CHECKED == 0) {
+      T result;
+      evaluate_in_place<shape<>>(&result, expression);
+      return result;
+    } else if constexpr (std::is_same_v<space, host>) {
       T result;
       detail::evaluate_into(view<T, shape<>, host>(&result, shape<>{}), expression);
       return result;
@@ -271,13 +287,6 @@ auto evaluated_tensor(Operand&& operand) {
   return detail::evaluate_part<std::conditional_t<std::is_same_v<space, any_space>, Space, space>>(
       as_node(std::forward<Operand>(operand)));
 }
-
-/// One output of a statement with several.
-template <class View, class Node>
-struct assignment {
-  View destination;
-  Node node;
-};
 
 /// Pairs a destination with an expression, for `evaluate`. An empty tensor takes the extents of the expression.
 template <class Destination, tensor_operand Operand>
@@ -301,35 +310,6 @@ void evaluate_apart(const Assignments&... all) {
   const auto results = make_tuple_of(as_node(evaluate_part<typename decltype(all.destination)::space>(all.node))...);
   for_each_index<sizeof...(Assignments)>(
       [&](auto i) { evaluate_into(get<i.value>(make_tuple_of(&all...))->destination, get<i.value>(results)); });
-}
-
-/// An assignment whose destination has the axes of its expression, which equals it or repeats over it.
-template <class View, class Node>
-auto with_equal_axes(const assignment<View, Node>& each) {
-  using node_shape = typename Node::shape_type;
-  static_assert(ranks_fit<typename View::shape_type, node_shape>() || must_hold<typename View::shape_type, node_shape>,
-                "tenon: the destination has fewer axes than the expression");
-  if constexpr (node_shape::rank > View::rank) {
-    const auto destination = insert_unit_axes<node_shape>(each.destination);
-    return with_equal_axes(assignment<std::remove_const_t<decltype(destination)>, Node>{destination, each.node});
-  } else if constexpr (node_shape::rank < View::rank) {
-    check_repeats(each.destination.shape(), each.node.shape());
-    const auto node = broadcast_to(each.node, each.destination.shape());
-    return assignment<View, std::remove_const_t<decltype(node)>>{each.destination, node};
-  } else {
-    check_repeats(each.destination.shape(), each.node.shape());
-    return each;
-  }
-}
-
-/// The target of an output of a statement over `extents`.
-template <class T, class Shape, class Space>
-auto make_joint_target(const view<T, Shape, Space>& destination, const array<index, Shape::rank>& extents) {
-  auto target = make_target(destination);
-  for (int axis = 0; axis < Shape::rank; ++axis) {
-    if (destination.extent(axis) != extents[axis]) target.stride[axis] = 0;
-  }
-  return target;
 }
 
 /// Evaluates assignments of equal axes as one statement; false, and nothing is done, where that would not be the same.

@@ -94,7 +94,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
     throw shape_error(compose_text("histogram: from ", low, " to ", high, ", expected finite ends in ascending order"));
   }
   const auto source = as_read("histogram", std::forward<Operand>(operand));
-  return detail::count_bins(source.elements, bins, detail::equal_bins{bins, low, high});
+  return detail::count_bins(source.view(), bins, detail::equal_bins{bins, low, high});
 }
 
 /// How often each of 0, 1, ... occurs, up to the greatest element, and `least_count` numbers at least.
@@ -114,7 +114,7 @@ auto bincount(Operand&& operand, index least_count = 0) {
     }
     if (static_cast<index>(greatest) >= bins) bins = static_cast<index>(greatest) + 1;
   }
-  return detail::count_bins(source.elements, bins, detail::own_bin{});
+  return detail::count_bins(source.view(), bins, detail::own_bin{});
 }
 
 }  // namespace tenon

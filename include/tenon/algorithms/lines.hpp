@@ -64,7 +64,7 @@ auto in_memory(const char* algorithm, Operand&& operand) {
   if constexpr (std::is_same_v<typename node::kind, leaf_kind>) {
     const auto elements = as_node(std::forward<Operand>(operand));
     check_operand(algorithm, elements);
-    check_current_device(algorithm, elements.elements);
+    check_current_device(algorithm, elements.view());
     return elements;
   } else {
     check_operand(algorithm, as_node(operand));

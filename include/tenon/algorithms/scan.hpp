@@ -113,7 +113,7 @@ struct executor_of<scan_algorithm<Monoid, Axis>> {
 
   template <class Target, class Operand>
   static void run(const algorithm& scan, const Target& target, const Operand& operand) {
-    detail::run_scan<Monoid, Axis>(as_read(algorithm::name, operand).elements, target, scan.options);
+    detail::run_scan<Monoid, Axis>(as_read(algorithm::name, operand).view(), target, scan.options);
   }
   /// The result for a user of the function `name`.
   template <class Operand>
@@ -123,7 +123,7 @@ struct executor_of<scan_algorithm<Monoid, Axis>> {
     const auto source = as_read(name, std::forward<Operand>(operand));
     using element = detail::scan_element<Monoid, typename node::element>;
     tensor<element, typename node::shape_type, algorithm_space<Operand>> result(source.shape());
-    detail::run_scan<Monoid, Axis>(source.elements, result.write_view(), scan.options);
+    detail::run_scan<Monoid, Axis>(source.view(), result.write_view(), scan.options);
     return result;
   }
 };

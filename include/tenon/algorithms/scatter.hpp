@@ -36,11 +36,11 @@ namespace detail {
 template <scatter_destination Destination>
 auto target_of(const char* algorithm, Destination&& destination) {
 #if TENON_CHECKED != 0
-  check_alive(algorithm, "destination", block_of(as_node(destination).elements));
+  check_alive(algorithm, "destination", block_of(as_node(destination).view()));
 #endif
   using type = std::remove_cvref_t<Destination>;
   algorithms_must_run<typename type::space>();
-  check_current_device(algorithm, as_node(destination).elements);
+  check_current_device(algorithm, as_node(destination).view());
   if constexpr (is_view<type>) return destination;
   else return destination.write_view();
 }
@@ -54,7 +54,7 @@ consteval void indices_must_be_integers() {
 template <class Target, class T, class Shape, class Space, class Owner>
 view<const T, Shape, Space> elements_apart(const Target& target, const leaf<T, Shape, Space, Owner>& node,
                                            storage<T, Space>& copy) {
-  const auto& elements = node.elements;
+  const auto& elements = node.view();
   if (!overlap(addresses(block_of(target)), addresses(block_of(elements)))) return elements;
   copy = storage<T, Space>(elements.size());
   const view<T, Shape, Space> copied(copy.data(), elements.shape());

@@ -131,7 +131,7 @@ void scatter_nd(Destination&& destination, const Indices& indices, const Source&
   detail::indices_must_be_integers<places_type>();
   storage<typename places_type::element, algorithm_space<Indices>> places_copy;
   storage<typename elements_type::element, algorithm_space<Source>> elements_copy;
-  detail::check_slices<named>(target, places.elements, elements.elements);
+  detail::check_slices<named>(target, places.elements, elements.view());
   detail::scatter_slices<Op, named>(target, detail::elements_apart(target, places, places_copy),
                                     detail::elements_apart(target, elements, elements_copy));
 }

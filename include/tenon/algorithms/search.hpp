@@ -58,8 +58,8 @@ auto searchsorted(Sorted&& sorted, Operand&& operand, search_options options = {
   using space = algorithm_space<Operand>;
   spaces_must_agree<space, algorithm_space<Sorted>>();
   tensor<index, typename source_type::shape_type, space> result(source.shape());
-  const auto places = in_order(line.elements);
-  const auto elements = in_order(source.elements);
+  const auto places = in_order(line.view());
+  const auto elements = in_order(source.view());
   using places_type = std::remove_const_t<decltype(places)>;
   using elements_type = std::remove_const_t<decltype(elements)>;
   for_each_number<space>(result.size(), index{1} << 10,

@@ -182,7 +182,7 @@ auto masked_select(Operand&& operand, Mask&& mask) {
     return detail::expression_at<0>(detail::in_one_line(broadcast_to(as_node(operand), extents)), places);
   } else {
     const auto source = as_read("masked_select", std::forward<Operand>(operand));
-    return detail::elements_at(broadcast_to(source.elements, extents), places.data(), places.count());
+    return detail::elements_at(broadcast_to(source.view(), extents), places.data(), places.count());
   }
 }
 
@@ -254,7 +254,7 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
     return detail::expression_at<along>(as_node(operand), places);
   } else {
     const auto source = as_read("compress", std::forward<Operand>(operand));
-    return detail::slices_at<along>(source.elements, places.data(), places.count());
+    return detail::slices_at<along>(source.view(), places.data(), places.count());
   }
 }
 
@@ -267,7 +267,7 @@ auto compress(Operand&& operand, Condition&& condition) {
     return detail::expression_at<0>(detail::in_one_line(as_node(operand)), places);
   } else {
     const auto source = as_read("compress", std::forward<Operand>(operand));
-    return detail::elements_at(source.elements, places.data(), places.count());
+    return detail::elements_at(source.view(), places.data(), places.count());
   }
 }
 

@@ -182,8 +182,8 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
   using entry = std::conditional_t<is_value, value_type, located<value_type>>;
   tensor<element, typename leaf::shape_type, algorithm_space<Operand>> result(source.shape());
   const auto output = write_part<Part>(result.write_view());
-  if (options.descending) order_lines<entry>(source.elements, along, order_all<true>{}, output);
-  else order_lines<entry>(source.elements, along, order_all<false>{}, output);
+  if (options.descending) order_lines<entry>(source.view(), along, order_all<true>{}, output);
+  else order_lines<entry>(source.view(), along, order_all<false>{}, output);
   return result;
 }
 
@@ -202,8 +202,8 @@ struct order_algorithm {
     const auto source = as_read(name, operand);
     const auto positions = detail::write_part<detail::entry_position>(target);
     const index count = target.extent(Axis);
-    if (is_descending) detail::order_lines<entry>(source.elements, Axis, detail::order_first<true>{count}, positions);
-    else detail::order_lines<entry>(source.elements, Axis, detail::order_first<false>{count}, positions);
+    if (is_descending) detail::order_lines<entry>(source.view(), Axis, detail::order_first<true>{count}, positions);
+    else detail::order_lines<entry>(source.view(), Axis, detail::order_first<false>{count}, positions);
   }
 };
 
@@ -232,8 +232,8 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
   if (count == 0) return result;
   const auto values = write_part<entry_value>(result.values.write_view());
   const auto positions = write_part<entry_position>(result.indices.write_view());
-  if (is_descending) order_lines<entry>(source.elements, Axis, order_first<true>{count}, values, positions);
-  else order_lines<entry>(source.elements, Axis, order_first<false>{count}, values, positions);
+  if (is_descending) order_lines<entry>(source.view(), Axis, order_first<true>{count}, values, positions);
+  else order_lines<entry>(source.view(), Axis, order_first<false>{count}, values, positions);
   return result;
 }
 

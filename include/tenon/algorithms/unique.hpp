@@ -161,7 +161,7 @@ auto unique(Operand&& operand, axis_list<Axis> axes) {
   const auto source = in_memory("unique", std::forward<Operand>(operand));
   using space = algorithm_space<Operand>;
   constexpr int along = only_axis<std::remove_cvref_t<decltype(source)>::shape_type::rank>(axes);
-  const auto& elements = source.elements;
+  const auto& elements = source.view();
   auto slice = elements.shape().to_array();
   slice[along] = 1;
   const auto offsets = table_in<space>(offsets_within(elements, slice));

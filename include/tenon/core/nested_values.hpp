@@ -42,7 +42,7 @@ using nested_values = typename nested_list<T, Rank>::type;
 
 /// Notes how long the lists are along `Axis` and the axes behind it, where `extents` is not `dyn` already.
 template <int Axis, int Rank, class List>
-void measure_lists(const List& list, array<index, Rank>& extents) {
+constexpr void measure_lists(const List& list, array<index, Rank>& extents) {
   const index count = static_cast<index>(list.size());
   if (extents[Axis] == dyn) extents[Axis] = count;
   if (extents[Axis] != count) {
@@ -57,7 +57,7 @@ void measure_lists(const List& list, array<index, Rank>& extents) {
 /// The extents that nested lists have.
 /// throws    shape_error where lists of one axis differ in length
 template <int Rank, class List>
-array<index, Rank> extents_of_lists(const List& list) {
+constexpr array<index, Rank> extents_of_lists(const List& list) {
   array<index, Rank> extents = filled_array<Rank>(dyn);
   measure_lists<0>(list, extents);
   for (index& extent : extents) extent = extent == dyn ? 0 : extent;  // within lists that are empty
@@ -66,12 +66,12 @@ array<index, Rank> extents_of_lists(const List& list) {
 
 /// Writes the values of nested lists one after another; returns where the next would go.
 template <class T>
-T* copy_values(const listed_value<T>& each, T* to) {
+constexpr T* copy_values(const listed_value<T>& each, T* to) {
   *to = each.value;
   return to + 1;
 }
 template <class T, class List>
-T* copy_values(const std::initializer_list<List>& list, T* to) {
+constexpr T* copy_values(const std::initializer_list<List>& list, T* to) {
   for (const List& each : list) to = copy_values(each, to);
   return to;
 }

@@ -13,12 +13,12 @@ template <class Destination>
 struct unaliased {
   Destination destination;
 
-  explicit unaliased(Destination target) : destination(target) {}
+  constexpr explicit unaliased(Destination target) : destination(target) {}
   unaliased(const unaliased&) = default;
   unaliased& operator=(const unaliased&) = delete;  // nothing that has elements
 
   template <class Expression>
-  void operator=(const Expression& expression) const {
+  constexpr void operator=(const Expression& expression) const {
     assigner<unaliased, Expression>::assign(destination, expression);
   }
 };

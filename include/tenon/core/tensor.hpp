@@ -6,8 +6,8 @@
 
 #include <initializer_list>
 #include <tenon/core/assign.hpp>
+#include <tenon/core/elements.hpp>
 #include <tenon/core/nested_values.hpp>
-#include <tenon/core/storage.hpp>
 #include <tenon/core/view.hpp>
 
 namespace tenon {
@@ -18,8 +18,10 @@ namespace tenon {
 /// of other types are written to the elements that are there: their extents are checked, so that no statement
 /// reallocates behind the reader's back; only an empty tensor, one made without extents, takes theirs.
 /// A moved-from tensor is empty, or without elements where its extents are static; it may be assigned to.
+/// Up to 64 elements of static extents lie in the tensor itself, unless it names another space (`in_place`): it is
+/// trivially copyable then, and moving it is copying it.
 /// throws    shape_error, std::bad_alloc
-template <dtype T, shape_type Shape, memory_space Space = host>
+template <dtype T, shape_type Shape, memory_space Space = default_space<Shape>>
 class tensor {
   static_assert(Space::host_accessible || !is_host_only<T> || must_hold<T, Space>,
                 "tenon: no device computes with std::complex; in files that nvcc compiles, elements may be "
@@ -31,13 +33,13 @@ class tensor {
   using space = statement_space<Space>;  ///< that of its views
   static constexpr int rank = Shape::rank;
 
-  tensor() : tensor(Shape{}) {}
-  explicit tensor(const Shape& shape) : shape_(shape), storage_(shape.count()) {}
+  tensor() = default;
+  constexpr explicit tensor(const Shape& shape) : elements_(shape) {}
   /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5, and dynamic
   /// extents alone. Any other number of extents does not compile.
   template <std::convertible_to<index> Extent, int Count>
     requires(rank == 1 || Count != rank)
-  explicit tensor(const Extent (&extents)[Count]) : tensor(shape_from(extents)) {
+  constexpr explicit tensor(const Extent (&extents)[Count]) : tensor(shape_from(extents)) {
     static_assert(Count == rank || Count == Shape::dynamic_rank || must_hold<Shape>,
                   "tenon: a tensor takes one extent for each axis; its values stand in braces alone, x = {{1, 2}}");
   }
@@ -45,19 +47,23 @@ class tensor {
   /// throws    shape_error where there are more or fewer than a static extent
   template <dtype... Numbers>
     requires(rank == 1 && sizeof...(Numbers) > 1 && (std::convertible_to<Numbers, T> && ...))
-  tensor(Numbers... values)
+  constexpr tensor(Numbers... values)
       : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
   /// `tensor<float, rank<2>> w = {{1, 2}, {3, 4}}`: a list for each axis.
   /// throws    shape_error where lists of one axis differ in length, or from a static extent
-  tensor(const detail::nested_values<T, rank>& values)
+  constexpr tensor(const detail::nested_values<T, rank>& values)
     requires(rank > 1)
       : tensor(Shape(detail::extents_of_lists<rank>(values))) {
-    storage<T, host> elements(size());
-    detail::copy_values(values, elements.data());
-    Space::copy_from_host(data(), elements.data(), storage_.bytes());
+    if constexpr (is_in_place) {
+      detail::copy_values(values, data());
+    } else {
+      storage<T, host> elements(size());
+      detail::copy_values(values, elements.data());
+      Space::copy_from_host(data(), elements.data(), bytes());
+    }
   }
   /// throws    shape_error when the number of values is not the number of elements
-  tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
+  constexpr tensor(const Shape& shape, std::initializer_list<T> values) : tensor(shape) {
     take_values(values.begin(), static_cast<index>(values.size()));
   }
   /// Lists of any other depth do not compile.
@@ -76,46 +82,138 @@ class tensor {
   /// A vector's values, or those of a span or an array: `tensor<float, rank<2>> x({2, 3}, values)`, `tensor x(values)`.
   /// Those of other types are converted.
   template <contiguous_values Values>
-  tensor(const Shape& shape, const Values& values) : tensor(shape) {
+  constexpr tensor(const Shape& shape, const Values& values) : tensor(shape) {
     take_values(values.data(), static_cast<index>(values.size()));
   }
   template <contiguous_values Values>
     requires(rank == 1)
-  explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
+  constexpr explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
+    requires(!std::is_same_v<Space, in_place>)
   tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
+    take_new(expression);
+  }
+  template <expression_node Expression>
+    requires(std::is_same_v<Space, in_place>)
+  TENON_INLINE constexpr tensor(const Expression& expression)
+      : tensor(extents_without_units<Shape>(expression.shape())) {
+    take_new(expression);
+  }
+  template <class U, class OtherShape>
+  constexpr tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
+    *this = other;
+  }
+  template <class U, class OtherShape, memory_space Other>
+    requires(!std::is_same_v<tenon::tensor<U, OtherShape, Other>, tensor> &&
+             std::is_same_v<statement_space<Other>, space>)
+  constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
+  tensor(const tensor&) = default;
+  tensor(tensor&&) = default;
+  /// Becomes a copy of `other`, with its extents; of as many elements it keeps its memory, and views of it stay valid.
+  /// When memory lacks, it stays as it was.
+  tensor& operator=(const tensor&) = default;
+  /// Takes the memory of `other`, which is empty then; of itself, nothing happens.
+  tensor& operator=(tensor&&) = default;
+  template <class Expression>
+    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor> && !std::is_same_v<Space, in_place>)
+  tensor& operator=(const Expression& expression) {
+    return assign(expression);
+  }
+  /// In place, a statement is part of what is around it.
+  template <class Expression>
+    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor> && std::is_same_v<Space, in_place>)
+  TENON_INLINE constexpr tensor& operator=(const Expression& expression) {
+    return assign(expression);
+  }
+  /// As of a view.
+  constexpr unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
+
+  constexpr const Shape& shape() const { return elements_.shape(); }
+  constexpr index extent(int axis) const { return shape().extent(axis); }
+  constexpr index size() const { return shape().count(); }
+  /// Row-major: the last one is 1.
+  constexpr array<index, rank> strides() const { return row_major_strides(shape().to_array()); }
+  TENON_INLINE constexpr T* data() TENON_LIFETIMEBOUND { return elements_.data(); }
+  TENON_INLINE constexpr const T* data() const TENON_LIFETIMEBOUND { return elements_.data(); }
+  /// True for a tensor of dynamic extents that takes those of the first expression.
+  constexpr bool is_empty() const { return elements_.is_empty(); }
+
+  TENON_INLINE constexpr tenon::view<const T, Shape, space> view() const TENON_LIFETIMEBOUND {
+    return {data(), shape()};
+  }
+  TENON_INLINE constexpr tenon::view<T, Shape, space> view() TENON_LIFETIMEBOUND { return {data(), shape()}; }
+  TENON_INLINE constexpr tenon::view<T, Shape, space> write_view() TENON_LIFETIMEBOUND { return {data(), shape()}; }
+
+  template <std::convertible_to<index>... Indices>
+  constexpr T& operator()(Indices... indices) TENON_LIFETIMEBOUND {
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
+    return write_view()(indices...);
+  }
+  template <std::convertible_to<index>... Indices>
+  constexpr const T& operator()(Indices... indices) const TENON_LIFETIMEBOUND {
+    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
+    return view()(indices...);
+  }
+  /// As of a view; of a temporary, an expression that keeps it.
+  template <class Position>
+      constexpr decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
+    return write_view()[position];
+  }
+  template <class Position>
+  constexpr decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
+    return view()[position];
+  }
+  template <class Position>
+  auto operator[](const Position& position) && {
+    return detail::subscript(std::move(*this), position);
+  }
+  /// throws    index_error naming axis, index and extent
+  template <std::convertible_to<index>... Indices>
+  constexpr const T& at(Indices... indices) const TENON_LIFETIMEBOUND {
+    return view().at(indices...);
+  }
+
+  /// A copy in another memory space, or on the current device of the same one.
+  template <memory_space Other>
+  tensor<T, Shape, Other> to() const {
+    tensor<T, Shape, Other> result(shape());
+    detail::copy_between_spaces<Other, Space>(result.data(), data(), bytes());
+    return result;
+  }
+  /// Takes the elements of a tensor of equal extents in any space or on any device; an empty one takes its extents too.
+  /// throws    shape_error
+  /// cost      no allocation; between a device and page-locked memory the host does not wait
+  template <class OtherShape, memory_space Other>
+  tensor& copy_from(const tensor<T, OtherShape, Other>& source) {
+    static_assert(OtherShape::rank == rank || must_hold<Shape, OtherShape>,
+                  "tenon: copy_from takes a tensor of the same rank");
+    take_extents(Shape(source.shape()), "copy_from");
+    detail::copy_between_spaces<Space, Other>(data(), source.data(), bytes());
+    return *this;
+  }
+
+  /// Takes `shape` when this tensor is still empty, or has been moved from; otherwise the extents must be equal.
+  constexpr void take_extents(const Shape& shape, const char* operation = "assign") {
+    check_extents(shape, operation);
+    elements_.take_extents(shape);
+  }
+
+  /// Becomes a tensor without elements, as before its first assignment; in place, it keeps them.
+  void reset() {
+    if constexpr (!is_in_place) elements_.reset();
+  }
+
+ private:
+  template <class Expression>
+  TENON_INLINE constexpr void take_new(const Expression& expression) {
     using source = typename Expression::shape_type;
     static_assert(shape_carries_over<Shape, source>() || must_hold<Shape, source>,
                   "tenon: a shape takes no other rank and static extents than its own");
     assigner<tensor, Expression>::assign(*this, expression);
   }
-  template <class U, class OtherShape>
-  tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
-    *this = other;
-  }
-  template <class U, class OtherShape>
-    requires(!std::is_same_v<tenon::tensor<U, OtherShape, Space>, tensor>)
-  tensor(const tenon::tensor<U, OtherShape, Space>& other) : tensor(other.view()) {}
-  tensor(const tensor&) = default;
-  tensor(tensor&& other) noexcept : shape_(std::exchange(other.shape_, Shape{})), storage_(std::move(other.storage_)) {}
-  /// Becomes a copy of `other`, with its extents; of as many elements it keeps its memory, and views of it stay valid.
-  /// When memory lacks, it stays as it was.
-  tensor& operator=(const tensor& other) {
-    storage_ = other.storage_;
-    shape_ = other.shape_;
-    return *this;
-  }
-  /// Takes the memory of `other`, which is empty then; of itself, nothing happens.
-  tensor& operator=(tensor&& other) noexcept {
-    tensor taken(std::move(other));
-    std::swap(shape_, taken.shape_);
-    storage_ = std::move(taken.storage_);
-    return *this;
-  }
   template <class Expression>
-    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor>)
-  tensor& operator=(const Expression& expression) {
+  TENON_INLINE constexpr tensor& assign(const Expression& expression) {
     using source = typename assigned<Expression>::shape_type;
     constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
     constexpr bool has_space = spaces_agree<space, typename assigned<Expression>::space>;
@@ -128,117 +226,41 @@ class tensor {
     if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
-  /// As of a view.
-  unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
 
-  const Shape& shape() const { return shape_; }
-  index extent(int axis) const { return shape_.extent(axis); }
-  index size() const { return shape_.count(); }
-  T* data() TENON_LIFETIMEBOUND { return await_copies(), storage_.data(); }
-  const T* data() const TENON_LIFETIMEBOUND { return await_copies(), storage_.data(); }
-  /// True for a tensor of dynamic extents that takes those of the first expression.
-  bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && size() == 0; }
+  static constexpr bool is_in_place = std::is_same_v<Space, in_place>;
 
-  TENON_INLINE tenon::view<const T, Shape, space> view() const TENON_LIFETIMEBOUND { return {data(), shape_}; }
-  TENON_INLINE tenon::view<T, Shape, space> view() TENON_LIFETIMEBOUND { return {data(), shape_}; }
-  TENON_INLINE tenon::view<T, Shape, space> write_view() TENON_LIFETIMEBOUND { return {data(), shape_}; }
-
-  template <std::convertible_to<index>... Indices>
-  T& operator()(Indices... indices) TENON_LIFETIMEBOUND {
-    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
-    return write_view()(indices...);
-  }
-  template <std::convertible_to<index>... Indices>
-  const T& operator()(Indices... indices) const TENON_LIFETIMEBOUND {
-    static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
-    return view()(indices...);
-  }
-  /// As of a view; of a temporary, an expression that keeps it.
-  template <class Position>
-      decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
-    return write_view()[position];
-  }
-  template <class Position>
-  decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
-    return view()[position];
-  }
-  template <class Position>
-  auto operator[](const Position& position) && {
-    return detail::subscript(std::move(*this), position);
-  }
-  /// throws    index_error naming axis, index and extent
-  template <std::convertible_to<index>... Indices>
-  const T& at(Indices... indices) const TENON_LIFETIMEBOUND {
-    return view().at(indices...);
-  }
-
-  /// A copy in another memory space, or on the current device of the same one.
-  template <memory_space Other>
-  tensor<T, Shape, Other> to() const {
-    tensor<T, Shape, Other> result(shape_);
-    detail::copy_between_spaces<Other, Space>(result.data(), data(), storage_.bytes());
-    return result;
-  }
-  /// Takes the elements of a tensor of equal extents in any space or on any device; an empty one takes its extents too.
-  /// throws    shape_error
-  /// cost      no allocation; between a device and page-locked memory the host does not wait
-  template <class OtherShape, memory_space Other>
-  tensor& copy_from(const tensor<T, OtherShape, Other>& source) {
-    static_assert(OtherShape::rank == rank || must_hold<Shape, OtherShape>,
-                  "tenon: copy_from takes a tensor of the same rank");
-    take_extents(Shape(source.shape()), "copy_from");
-    detail::copy_between_spaces<Space, Other>(data(), source.data(), storage_.bytes());
-    return *this;
-  }
-
-  /// Takes `shape` when this tensor is still empty, or has been moved from; otherwise the extents must be equal.
-  void take_extents(const Shape& shape, const char* operation = "assign") {
-    check_extents(shape, operation);
-    if (storage_.count() != shape.count()) storage_ = storage<T, Space>(shape.count());
-    shape_ = shape;
-  }
-
-  /// Becomes a tensor without elements, as before its first assignment.
-  void reset() {
-    storage_ = storage<T, Space>();
-    shape_ = Shape{};
-  }
-
- private:
   template <class Extent, int Count>
-  static Shape shape_from(const Extent (&extents)[Count]) {
+  static constexpr Shape shape_from(const Extent (&extents)[Count]) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       if constexpr (std::is_constructible_v<Shape, decltype(extents[I])...>) return Shape(extents[I]...);
       else return Shape{};
     }(std::make_integer_sequence<int, Count>{});
   }
   template <class U>
-  void take_values(const U* values, index count) {
+  constexpr void take_values(const U* values, index count) {
     if (count != size()) {
       throw shape_error(
-          compose_text("tensor: values: ", count, " given, expected ", size(), " (extents ", shape_.to_array(), ")"));
+          compose_text("tensor: values: ", count, " given, expected ", size(), " (extents ", shape().to_array(), ")"));
     }
-    if constexpr (std::is_same_v<U, T>) {
-      if (count != 0) Space::copy_from_host(data(), values, storage_.bytes());
+    if constexpr (is_in_place) {
+      for (index i = 0; i < count; ++i) data()[i] = converted_to<T>(values[i]);
+    } else if constexpr (std::is_same_v<U, T>) {
+      if (count != 0) Space::copy_from_host(data(), values, bytes());
     } else {
       storage<T, host> converted(count);
       for (index i = 0; i < count; ++i) converted.data()[i] = converted_to<T>(values[i]);
       take_values(converted.data(), count);
     }
   }
-  void check_extents(const Shape& shape, const char* operation) const {
-    if (!(shape == shape_) && !is_empty()) {
-      throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ", shape_.to_array(),
-                                     " of the destination"));
+  constexpr void check_extents(const Shape& shape, const char* operation) const {
+    if (!(shape == this->shape()) && !is_empty()) {
+      throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ",
+                                     this->shape().to_array(), " of the destination"));
     }
   }
-  /// Elements of page-locked memory are there once the copies under way are done.
-  void await_copies() const {
-    if constexpr (requires { Space::await(storage_.data()); }) Space::await(storage_.data());
-  }
+  constexpr std::size_t bytes() const { return static_cast<std::size_t>(size()) * sizeof(T); }
 
-  Shape shape_{};
-  storage<T, Space> storage_;
+  detail::tensor_elements<T, Shape, Space> elements_;
 };
 
 template <contiguous_values Values>

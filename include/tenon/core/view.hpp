@@ -20,7 +20,7 @@ namespace tenon {
 namespace detail {
 /// What `whole[position]` is, by expr/views/select.hpp and slice.hpp.
 template <class Whole, class Position>
-auto subscript(Whole&& whole, const Position& position) {
+constexpr auto subscript(Whole&& whole, const Position& position) {
   if constexpr (!std::convertible_to<Position, index>) return slice(std::forward<Whole>(whole), position);
   else return select(std::forward<Whole>(whole), axis<0>, static_cast<index>(position));
 }
@@ -30,13 +30,13 @@ auto subscript(Whole&& whole, const Position& position) {
                                  extents[axis], " (operand ", extents, ")"));
 }
 template <int Rank>
-TENON_INLINE index checked_position(int axis, index position, const array<index, Rank>& extents) {
+TENON_INLINE constexpr index checked_position(int axis, index position, const array<index, Rank>& extents) {
   if (position < -extents[axis] || position >= extents[axis]) refuse_position(axis, position, {extents.begin(), Rank});
   return position < 0 ? position + extents[axis] : position;
 }
 
 template <index First, index... Rest>
-TENON_INLINE shape<Rest...> behind_first_axis(const shape<First, Rest...>& extents) {
+TENON_INLINE constexpr shape<Rest...> behind_first_axis(const shape<First, Rest...>& extents) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return shape<Rest...>(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
   }(std::make_integer_sequence<int, shape<Rest...>::rank>{});
@@ -59,9 +59,9 @@ class view {
   using space = Space;
   static constexpr int rank = Shape::rank;
 
-  TENON_INLINE view(T* data, const Shape& shape)
+  TENON_INLINE constexpr view(T* data, const Shape& shape)
       : data_(data), shape_(shape), strides_(row_major_strides(shape.to_array())) {}
-  view(T* data, const Shape& shape, const array<index, rank>& strides)
+  constexpr view(T* data, const Shape& shape, const array<index, rank>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   view(const view&) = default;
   /// Reading through what may be written, and under a shape of the same rank that knows more extents, or fewer.
@@ -69,34 +69,34 @@ class view {
   template <class U, class Other>
     requires(std::is_convertible_v<U (*)[], T (*)[]> && Other::rank == rank &&
              !std::is_same_v<view<U, Other, Space>, view>)
-  view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
+  constexpr view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
   /// Of a tensor.
   template <class Tensor>
     requires requires(Tensor& whole) { requires std::is_convertible_v<decltype(whole.view()), view>; }
-  view(Tensor&& whole TENON_LIFETIMEBOUND) : view(whole.view()) {}
+  constexpr view(Tensor&& whole TENON_LIFETIMEBOUND) : view(whole.view()) {}
   /// Of a vector's values, a span's or an array's: `view<float, rank<1>> x(values)`, `view x(values)`.
   template <contiguous_values Values>
     requires(rank == 1)
-  explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
+  constexpr explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
 
-  const view& operator=(const view& other) const { return assign(other); }
+  constexpr const view& operator=(const view& other) const { return assign(other); }
   template <class Expression>
     requires(!std::is_same_v<std::remove_cvref_t<Expression>, view>)
-  const view& operator=(const Expression& expression) const {
+  constexpr const view& operator=(const Expression& expression) const {
     return assign(expression);
   }
   /// `x.noalias() = e` writes without a temporary: e must read no element of x but the one that is written.
   /// throws    storage_error where TENON_CHECKED is 1 and it does
-  unaliased<view> noalias() const { return unaliased<view>(*this); }
+  constexpr unaliased<view> noalias() const { return unaliased<view>(*this); }
 
-  const Shape& shape() const { return shape_; }
-  index extent(int axis) const { return shape_.extent(axis); }
-  index size() const { return shape_.count(); }
-  const array<index, rank>& strides() const { return strides_; }
-  T* data() const { return data_; }
+  constexpr const Shape& shape() const { return shape_; }
+  constexpr index extent(int axis) const { return shape_.extent(axis); }
+  constexpr index size() const { return shape_.count(); }
+  constexpr const array<index, rank>& strides() const { return strides_; }
+  constexpr T* data() const { return data_; }
 
   template <std::convertible_to<index>... Indices>
-  T& operator()(Indices... indices) const {
+  constexpr T& operator()(Indices... indices) const {
     static_assert(Space::host_accessible, "tenon: elements of this space are read after a copy: x.to<tenon::host>()");
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     const auto position = position_of(indices...);
@@ -110,7 +110,7 @@ class view {
   /// Negative positions count from the back.
   /// throws    index_error where a view begins outside the axis
   template <class Position>
-  TENON_INLINE decltype(auto) operator[](const Position& position) const {
+  TENON_INLINE constexpr decltype(auto) operator[](const Position& position) const {
     static_assert(rank > 0 || must_hold<Shape>, "tenon: what has no axes has no parts, x[i]; its element is x()");
     if constexpr (!std::convertible_to<Position, index>) {
       return detail::subscript(*this, position);
@@ -128,12 +128,12 @@ class view {
   }
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
-  T& at(Indices... indices) const {
+  constexpr T& at(Indices... indices) const {
     check(position_of(indices...));
     return (*this)(indices...);
   }
 
-  index offset(const array<index, rank>& position) const {
+  constexpr index offset(const array<index, rank>& position) const {
     index result = 0;
     for (int axis = 0; axis < rank; ++axis) result += position[axis] * strides_[axis];
     return result;
@@ -141,7 +141,7 @@ class view {
 
  private:
   template <class... Indices>
-  static array<index, rank> position_of(Indices... indices) {
+  static constexpr array<index, rank> position_of(Indices... indices) {
     if constexpr (rank == 0) {
       return {};
     } else {
@@ -149,12 +149,12 @@ class view {
     }
   }
   template <class Expression>
-  const view& assign(const Expression& expression) const {
+  constexpr const view& assign(const Expression& expression) const {
     static_assert(!std::is_const_v<T>, "tenon: a view of const elements cannot be assigned to");
     assigner<view, Expression>::assign(*this, expression);
     return *this;
   }
-  void check(const array<index, rank>& position) const {
+  constexpr void check(const array<index, rank>& position) const {
     for (int axis = 0; axis < rank; ++axis) {
       if (position[axis] < 0 || position[axis] >= extent(axis)) {
         throw index_error(compose_text("view: axis ", axis, ": index ", position[axis],

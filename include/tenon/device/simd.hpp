@@ -74,13 +74,13 @@ inline constexpr int width_of = static_cast<int>(sizeof(V) / sizeof(lane_of<V>))
 
 /// The bits of a pack as lanes of another type of the same size.
 template <class To, class From>
-TENON_HOST_DEVICE TENON_INLINE To as_bits(From value) {
+TENON_HOST_DEVICE TENON_INLINE constexpr To as_bits(From value) {
   return __builtin_bit_cast(To, value);
 }
 
 /// The same number in every lane.
 template <class T, int Width>
-TENON_HOST_DEVICE TENON_INLINE pack<T, Width> broadcast(T number) {
+TENON_HOST_DEVICE TENON_INLINE constexpr pack<T, Width> broadcast(T number) {
   if constexpr (Width == 1) {
     return number;
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -92,7 +92,7 @@ TENON_HOST_DEVICE TENON_INLINE pack<T, Width> broadcast(T number) {
 
 /// The same number in every lane of a pack of type V.
 template <class V, class Number>
-TENON_HOST_DEVICE TENON_INLINE V constant_like(Number number) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V constant_like(Number number) {
   if constexpr (is_number<V>) {
     return converted_to<V>(number);
   } else {
@@ -102,7 +102,7 @@ TENON_HOST_DEVICE TENON_INLINE V constant_like(Number number) {
 
 /// The lanes `generator(0)`, `generator(1)`, ...
 template <class T, int Width, class Generator>
-TENON_INLINE pack<T, Width> generate(Generator&& generator) {
+TENON_INLINE constexpr pack<T, Width> generate(Generator&& generator) {
   if constexpr (Width == 1) {
     return generator(index{0});
   } else {
@@ -121,7 +121,7 @@ TENON_INLINE pack<T, Width> generate(Generator&& generator) {
 
 /// `Width` adjacent elements, converted to T.
 template <class T, int Width, class U>
-TENON_INLINE pack<T, Width> load(const U* from) {
+TENON_INLINE constexpr pack<T, Width> load(const U* from) {
   if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool>) {
     pack<T, Width> result;
     std::memcpy(&result, from, sizeof(result));
@@ -148,7 +148,7 @@ TENON_INLINE V every_other(V first, V second, std::integer_sequence<int, Lane...
 
 /// Writes the lanes to adjacent elements, converted to U.
 template <int Width, class U, class V>
-TENON_INLINE void store(U* to, const V& lanes) {
+TENON_INLINE constexpr void store(U* to, const V& lanes) {
   if constexpr (Width == 1) {
     *to = static_cast<U>(lanes);
   } else if constexpr (std::is_same_v<lane_of<V>, U>) {
@@ -171,7 +171,7 @@ inline constexpr bool can_stream =
 
 /// Writes the lanes past the caches to adjacent elements, aligned to the size of the pack.
 template <class U, class V>
-TENON_INLINE void stream([[maybe_unused]] U* to, [[maybe_unused]] const V& lanes) {
+TENON_INLINE constexpr void stream([[maybe_unused]] U* to, [[maybe_unused]] const V& lanes) {
 #if defined(__AVX__) && !defined(__CUDACC__)
   asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<V*>(to)) : "v"(lanes));
 #endif
@@ -186,7 +186,7 @@ inline void finish_streaming() {
 
 /// `left` where the mask holds, `right` elsewhere.
 template <class Mask, class V>
-TENON_HOST_DEVICE TENON_INLINE V select(Mask mask, V left, V right) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V select(Mask mask, V left, V right) {
   if constexpr (is_number<V>) {
     return mask ? left : right;
   } else {
@@ -198,7 +198,7 @@ TENON_HOST_DEVICE TENON_INLINE V select(Mask mask, V left, V right) {
 /// `value`, but at least `low`, or at most `high`; NaN stays. One instruction each, unlike max and min:
 /// of unordered operands it gives the last.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V at_least(V value, V low) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V at_least(V value, V low) {
 #if defined(__AVX__) && !defined(__CUDACC__)
   if constexpr (std::is_floating_point_v<lane_of<V>> && sizeof(V) >= 16) {
     V result;
@@ -213,7 +213,7 @@ TENON_HOST_DEVICE TENON_INLINE V at_least(V value, V low) {
   return low > value ? low : value;
 }
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V at_most(V value, V high) {
 #if defined(__AVX__) && !defined(__CUDACC__)
   if constexpr (std::is_floating_point_v<lane_of<V>> && sizeof(V) >= 16) {
     V result;
@@ -230,14 +230,14 @@ TENON_HOST_DEVICE TENON_INLINE V at_most(V value, V high) {
 
 /// Whether a value takes the place of the greatest before it: NaN counts as greatest, of equal ones the first stays.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE auto is_greater(V value, V greatest) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto is_greater(V value, V greatest) {
   if constexpr (std::is_same_v<decltype(value <= greatest), bool>) return !(value <= greatest) && greatest == greatest;
   else return (!(value <= greatest)) & (greatest == greatest);
 }
 
 /// The greater and the lesser of two values, lane by lane; NaN when either is NaN.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V max(V left, V right) {
   if constexpr (std::is_integral_v<lane_of<V>>) {
     return left > right ? left : right;
   } else if constexpr (is_number<V>) {
@@ -247,7 +247,7 @@ TENON_HOST_DEVICE TENON_INLINE V max(V left, V right) {
   }
 }
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V min(V left, V right) {
   if constexpr (std::is_integral_v<lane_of<V>>) {
     return left < right ? left : right;
   } else if constexpr (is_number<V>) {
@@ -259,7 +259,7 @@ TENON_HOST_DEVICE TENON_INLINE V min(V left, V right) {
 
 /// Absolute value; of unsigned numbers the number itself, of complex ones a real number.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE auto abs(V value) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto abs(V value) {
   if constexpr (is_complex<V>) {
     return std::hypot(value.real(), value.imag());
   } else if constexpr (std::is_unsigned_v<lane_of<V>>) {
@@ -276,7 +276,7 @@ TENON_HOST_DEVICE TENON_INLINE auto abs(V value) {
 
 /// Square root, rounded to nearest.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V sqrt(V value) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V sqrt(V value) {
   if constexpr (is_number<V>) {
     using std::sqrt;
     return sqrt(value);  // devices have it too; that of complex numbers is found by their namespace
@@ -320,7 +320,7 @@ TENON_INLINE V multiply_add(V x, V y, V z) {
 
 /// Logic of bool and of masks.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V logical_and(V left, V right) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V logical_and(V left, V right) {
   if constexpr (is_number<V>) {
     return left && right;
   } else {
@@ -328,7 +328,7 @@ TENON_HOST_DEVICE TENON_INLINE V logical_and(V left, V right) {
   }
 }
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V logical_or(V left, V right) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V logical_or(V left, V right) {
   if constexpr (is_number<V>) {
     return left || right;
   } else {
@@ -336,7 +336,7 @@ TENON_HOST_DEVICE TENON_INLINE V logical_or(V left, V right) {
   }
 }
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V logical_not(V value) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V logical_not(V value) {
   if constexpr (is_number<V>) {
     return !value;
   } else {
@@ -346,7 +346,7 @@ TENON_HOST_DEVICE TENON_INLINE V logical_not(V value) {
 
 /// Whether a lane of `left`, an unsigned number of 32 or 64 bits, is at least that of `right`.
 template <class V>
-TENON_INLINE bool any_at_least(V left, V right) {
+TENON_INLINE constexpr bool any_at_least(V left, V right) {
   static_assert(std::is_unsigned_v<lane_of<V>>);
   if constexpr (is_number<V>) {
     return left >= right;

@@ -14,7 +14,7 @@ namespace detail {
 /// As `saturated_to` of each lane. What is converted is within the range, so no lane meets an undefined conversion; and
 /// in steps, since compilers are at their best between lanes of one size.
 template <class Whole, class V>
-TENON_INLINE auto saturated(const V& lanes) {
+TENON_INLINE constexpr auto saturated(const V& lanes) {
   using lane = lane_of<V>;
   using same_size = decltype(lanes == lanes);
   using target = pack<Whole, width_of<V>>;
@@ -40,7 +40,7 @@ TENON_INLINE auto saturated(const V& lanes) {
 /// Lanes of `From` as lanes of `To`; numbers become true where they are not 0, true becomes 1; floats beyond the range
 /// of integers become the nearest one, NaN becomes 0.
 template <class From, class To, class V>
-TENON_HOST_DEVICE TENON_INLINE auto convert(const V& lanes) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto convert(const V& lanes) {
   using target = pack<To, width_of<V>>;
   if constexpr (is_number<V>) {
     return converted_to<To>(lanes);
@@ -59,7 +59,7 @@ TENON_HOST_DEVICE TENON_INLINE auto convert(const V& lanes) {
 
 /// The result of an operation on packs as lanes of T: comparisons give masks as wide as their operands.
 template <class T, class V>
-TENON_HOST_DEVICE TENON_INLINE auto as_lanes(const V& lanes) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto as_lanes(const V& lanes) {
   if constexpr (is_number<V>) {
     return static_cast<T>(lanes);
   } else {

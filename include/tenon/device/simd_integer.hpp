@@ -15,7 +15,7 @@ inline constexpr bool has_signed_lanes = has_integer_lanes<V> && std::is_signed_
 
 /// What sums and products of V are formed in: unsigned for integers, so that they wrap around; V itself for the others.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE auto wrapping(V x) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto wrapping(V x) {
   using lane = lane_of<V>;
   if constexpr (!has_integer_lanes<V>) {
     return x;
@@ -30,7 +30,7 @@ TENON_HOST_DEVICE TENON_INLINE auto wrapping(V x) {
 
 /// The way back from `wrapping`.
 template <class V, class Wrapping>
-TENON_HOST_DEVICE TENON_INLINE V unwrapped(Wrapping x) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V unwrapped(Wrapping x) {
   if constexpr (is_number<V>) {
     return static_cast<V>(x);
   } else {
@@ -40,14 +40,14 @@ TENON_HOST_DEVICE TENON_INLINE V unwrapped(Wrapping x) {
 
 /// -x, wrapped around.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V negated(V x) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V negated(V x) {
   return unwrapped<V>(-wrapping(x));
 }
 
 namespace detail {
 /// A divisor that the machine takes: 1 in the place of 0, and of -1, whose quotients may overflow.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V harmless_divisor(V y) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V harmless_divisor(V y) {
   const V one = constant_like<V>(1), nonzero = select(y == V{}, one, y);
   if constexpr (has_signed_lanes<V>) {
     return select(y == constant_like<V>(-1), one, nonzero);
@@ -59,7 +59,7 @@ TENON_HOST_DEVICE TENON_INLINE V harmless_divisor(V y) {
 
 /// x / y, of integers rounded towards zero: 0 where y is 0; the lowest number by -1 is itself.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V quotient(V x, V y) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V quotient(V x, V y) {
   if constexpr (!has_integer_lanes<V>) {
     return x / y;
   } else {
@@ -74,7 +74,7 @@ TENON_HOST_DEVICE TENON_INLINE V quotient(V x, V y) {
 
 /// What `quotient` of integers leaves, with the sign of x; 0 where y is 0.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V rest(V x, V y) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V rest(V x, V y) {
   return static_cast<V>(x % detail::harmless_divisor(y));
 }
 
@@ -84,7 +84,7 @@ inline constexpr int lane_bits = 8 * static_cast<int>(sizeof(lane_of<V>));
 
 /// Where a shift by `count` leaves nothing of the number; negative counts are taken for great ones.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE auto shifts_all(V count) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto shifts_all(V count) {
   const auto beyond = count > constant_like<V>(lane_bits<V> - 1);
   if constexpr (has_signed_lanes<V>) {
     return beyond | (count < V{});
@@ -96,14 +96,14 @@ TENON_HOST_DEVICE TENON_INLINE auto shifts_all(V count) {
 
 /// x * 2^count, wrapped around; 0 where count is negative or the width or more.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V shift_left(V x, V count) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V shift_left(V x, V count) {
   const auto all = detail::shifts_all(count);
   return select(all, V{}, unwrapped<V>(wrapping(x) << wrapping(select(all, V{}, count))));
 }
 
 /// x / 2^count rounded down; 0, or -1 of a negative x, where count is negative or the width or more.
 template <class V>
-TENON_HOST_DEVICE TENON_INLINE V shift_right(V x, V count) {
+TENON_HOST_DEVICE TENON_INLINE constexpr V shift_right(V x, V count) {
   const auto all = detail::shifts_all(count);
   if constexpr (has_signed_lanes<V>) {
     return static_cast<V>(x >> select(all, constant_like<V>(detail::lane_bits<V> - 1), count));

@@ -17,7 +17,7 @@ namespace tenon {
 namespace detail {
 /// The greatest along axes that may have no element; without one, softmax is empty and logsumexp -infinity.
 template <class Node, int... Axes>
-auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
+constexpr auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
   static_assert(axes_exist<Node::shape_type::rank>(axis_list<Axes...>{}) ||
                     must_hold<axis_list<Axes...>, constant<Node::shape_type::rank>>,
                 "tenon: an axis must lie in [-rank, rank)");
@@ -30,7 +30,7 @@ auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
 /// types     floating; half and bfloat16 accumulate in float
 /// cost      one kernel for trailing axes
 template <tensor_operand Operand, int... Axes>
-auto softmax(Operand&& operand, axis_list<Axes...> axes) {
+constexpr auto softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto powers =
       exp(x - stop_gradient(detail::greatest_if_any(x, axes)));  // the maximum cancels out, and so does its gradient
@@ -40,7 +40,7 @@ auto softmax(Operand&& operand, axis_list<Axes...> axes) {
 /// Logarithm of the softmax, without leaving the logarithm: x - max - log(sum(exp(x - max))).
 /// cost      one kernel for trailing axes
 template <tensor_operand Operand, int... Axes>
-auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
+constexpr auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto centred = x - stop_gradient(detail::greatest_if_any(x, axes));
   return centred - log(sum(exp(centred), axes));
@@ -50,7 +50,7 @@ auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
 /// nothing.
 /// extents   the named axes become 1
 template <tensor_operand Operand, int... Axes>
-auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
+constexpr auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto greatest = detail::greatest_if_any(x, axes);
   const auto shift = stop_gradient(where(isfinite(greatest), greatest, 0));
@@ -60,7 +60,7 @@ auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
 /// (x - mean) / sqrt(variance + epsilon) along `axes`, with the biased variance: layer norm without its parameters.
 /// cost      one kernel for trailing axes
 template <tensor_operand Operand, int... Axes>
-auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-5f) {
+constexpr auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-5f) {
   const auto& x = as_node(std::forward<Operand>(operand));
   const auto centred = x - mean(x, axes);  // two sums over a row in cache are faster than one pass of `variance`
   return centred * rsqrt(mean(square(centred), axes) + epsilon);
@@ -71,7 +71,8 @@ auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-
 /// source    Ba, Kiros, Hinton 2016: Layer normalization
 template <tensor_operand Operand, int... Axes, class Weight, class Bias>
   requires operands_of_expression<Operand, Weight, Bias>
-auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, Bias&& bias, float epsilon = 1e-5f) {
+constexpr auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, Bias&& bias,
+                          float epsilon = 1e-5f) {
   return standardise(std::forward<Operand>(operand), axes, epsilon) * std::forward<Weight>(weight) +
          std::forward<Bias>(bias);
 }
@@ -81,7 +82,7 @@ auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, Bia
 /// source    Zhang, Sennrich 2019: Root mean square layer normalization
 template <tensor_operand Operand, int... Axes, class Weight>
   requires operands_of_expression<Operand, Weight>
-auto rms_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, float epsilon = 1e-5f) {
+constexpr auto rms_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, float epsilon = 1e-5f) {
   const auto& x = as_node(std::forward<Operand>(operand));
   return x * rsqrt(mean(square(x), axes) + epsilon) * std::forward<Weight>(weight);
 }
@@ -92,7 +93,7 @@ auto rms_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, float
 /// cost      two kernels; one when written to a view: the example of `unflatten`
 /// source    Wu, He 2018: Group normalization
 template <tensor_operand Operand>
-auto standardise_groups(Operand&& operand, index groups, float epsilon = 1e-5f) {
+constexpr auto standardise_groups(Operand&& operand, index groups, float epsilon = 1e-5f) {
   constexpr int rank = node_of<Operand>::shape_type::rank;
   static_assert(rank >= 2, "tenon: standardise_groups takes [batch, channels, ...]");
   const auto grouped = unflatten(std::forward<Operand>(operand), axis<1>, groups);

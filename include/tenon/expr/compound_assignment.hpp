@@ -18,7 +18,7 @@ concept updated_by = tensor_operand<Destination> && operands_of_expression<Desti
 
 namespace detail {
 template <class Op, class Destination, class Operand>
-TENON_INLINE Destination update(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination update(Destination&& destination, Operand&& operand) {
   destination = apply_op<Op>(destination, std::forward<Operand>(operand));
   return std::forward<Destination>(destination);
 }
@@ -27,43 +27,43 @@ TENON_INLINE Destination update(Destination&& destination, Operand&& operand) {
 /// x = x + y, and so on below. A tensor or view keeps its extents.
 /// throws    shape_error where y does not repeat over them
 template <class Operand, updated_by<add_op, Operand> Destination>
-TENON_INLINE Destination operator+=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator+=(Destination&& destination, Operand&& operand) {
   return detail::update<add_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<subtract_op, Operand> Destination>
-TENON_INLINE Destination operator-=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator-=(Destination&& destination, Operand&& operand) {
   return detail::update<subtract_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<multiply_op, Operand> Destination>
-TENON_INLINE Destination operator*=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator*=(Destination&& destination, Operand&& operand) {
   return detail::update<multiply_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<divide_op, Operand> Destination>
-TENON_INLINE Destination operator/=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator/=(Destination&& destination, Operand&& operand) {
   return detail::update<divide_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<remainder_op, Operand> Destination>
-TENON_INLINE Destination operator%=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator%=(Destination&& destination, Operand&& operand) {
   return detail::update<remainder_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<bitwise_and_op, Operand> Destination>
-TENON_INLINE Destination operator&=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator&=(Destination&& destination, Operand&& operand) {
   return detail::update<bitwise_and_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<bitwise_or_op, Operand> Destination>
-TENON_INLINE Destination operator|=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator|=(Destination&& destination, Operand&& operand) {
   return detail::update<bitwise_or_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<bitwise_xor_op, Operand> Destination>
-TENON_INLINE Destination operator^=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator^=(Destination&& destination, Operand&& operand) {
   return detail::update<bitwise_xor_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<left_shift_op, Operand> Destination>
-TENON_INLINE Destination operator<<=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator<<=(Destination&& destination, Operand&& operand) {
   return detail::update<left_shift_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<right_shift_op, Operand> Destination>
-TENON_INLINE Destination operator>>=(Destination&& destination, Operand&& operand) {
+TENON_INLINE constexpr Destination operator>>=(Destination&& destination, Operand&& operand) {
   return detail::update<right_shift_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 

@@ -175,47 +175,47 @@ struct contraction {
   tuple<Left, Right> operands;
   shape_type extents;
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
   /// How many products each result sums.
-  index depth() const {
+  constexpr index depth() const {
     index product = 1;
     for (int letter = Pattern::rank; letter < Pattern::rank + Pattern::depth_count; ++letter) product *= extent(letter);
     return product;
   }
   /// This node on other operands of the same extents.
   template <class NewLeft, class NewRight>
-  auto with_operands(const tuple<NewLeft, NewRight>& others) const {
+  constexpr auto with_operands(const tuple<NewLeft, NewRight>& others) const {
     using node = contraction<NewLeft, NewRight, Pattern>;
     return node{others, typename node::shape_type(extents)};
   }
 
   template <int FirstSlot, int Outer>
-  auto lower(const axis_map<shape_type::rank, Outer>&) const {
+  constexpr auto lower(const axis_map<shape_type::rank, Outer>&) const {
     return slot_source<FirstSlot + slot_count<Left> + slot_count<Right>, compute_type<element>>{};
   }
   /// The left operand over [batches..., rows..., depth...], and the extents of these axes.
-  TENON_INLINE auto lower_left() const {
+  TENON_INLINE constexpr auto lower_left() const {
     return lower_operand<typename Pattern::left_letters>(get<0>(operands), left_axes::letters);
   }
-  auto left_extents() const { return extents_of_letters(left_axes::letters); }
+  constexpr auto left_extents() const { return extents_of_letters(left_axes::letters); }
   /// The right operand over [batches..., depth..., columns...].
-  TENON_INLINE auto lower_right() const {
+  TENON_INLINE constexpr auto lower_right() const {
     return lower_operand<typename Pattern::right_letters>(get<1>(operands), right_axes::letters);
   }
-  auto right_extents() const { return extents_of_letters(right_axes::letters); }
+  constexpr auto right_extents() const { return extents_of_letters(right_axes::letters); }
 
  private:
-  index extent(int letter) const {
+  constexpr index extent(int letter) const {
     return detail::extent_of_letter<Pattern>(get<0>(operands).shape(), get<1>(operands).shape(), letter);
   }
   template <int Count>
-  array<index, Count> extents_of_letters(const array<int, Count>& letters) const {
+  constexpr array<index, Count> extents_of_letters(const array<int, Count>& letters) const {
     array<index, Count> result{};
     for (int place = 0; place < Count; ++place) result[place] = extent(letters[place]);
     return result;
   }
   template <class Letters, class Operand, int Count>
-  TENON_INLINE static auto lower_operand(const Operand& operand, const array<int, Count>& letters) {
+  TENON_INLINE static constexpr auto lower_operand(const Operand& operand, const array<int, Count>& letters) {
     axis_map<Operand::shape_type::rank, Count> map{};
     for (int place = 0; place < Count; ++place) {
       const int axis = detail::axis_of_letter(Letters{}, letters[place]);
@@ -229,7 +229,7 @@ struct contraction {
 
 /// Composes a contraction of operands whose extents fit.
 template <class Pattern, class Left, class Right>
-TENON_INLINE auto make_contraction(const Left& left, const Right& right) {
+TENON_INLINE constexpr auto make_contraction(const Left& left, const Right& right) {
   using node = contraction<Left, Right, Pattern>;
   array<index, Pattern::rank> extents{};
   for (int letter = 0; letter < Pattern::rank; ++letter) {
@@ -246,7 +246,7 @@ Node with_precision(const Node& node) {
   return node;
 }
 template <class Precision, class Left, class Right, class Pattern>
-auto with_precision(const contraction<Left, Right, Pattern>& node) {
+constexpr auto with_precision(const contraction<Left, Right, Pattern>& node) {
   return contraction<Left, Right, precise_pattern<Pattern, Precision>>{node.operands, node.extents};
 }
 

@@ -43,7 +43,7 @@ inline constexpr bool takes_partial = requires { requires Cursor::takes_partial;
 /// A cursor with the executor's values filled in, where they are the same along a whole row: what depends on them alone
 /// is then computed once a row.
 template <class Cursor, class Slots>
-TENON_HOST_DEVICE TENON_INLINE auto bind_slots(const Cursor& cursor, const Slots& slots) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto bind_slots(const Cursor& cursor, const Slots& slots) {
   if constexpr (requires { cursor.with_slots(slots); }) {
     return cursor.with_slots(slots);
   } else {
@@ -53,7 +53,7 @@ TENON_HOST_DEVICE TENON_INLINE auto bind_slots(const Cursor& cursor, const Slots
 
 /// Asks for the memory that a cursor will read at a position, which may lie past its row.
 template <class Cursor>
-TENON_INLINE void prefetch(const Cursor& cursor, index i) {
+TENON_INLINE constexpr void prefetch(const Cursor& cursor, index i) {
   if constexpr (requires { cursor.prefetch(i); }) cursor.prefetch(i);
 }
 
@@ -63,21 +63,21 @@ inline constexpr index elements_ahead = 4096 / static_cast<index>(sizeof(T));
 
 /// The same for the first `count` positions, of which every second may be skipped in memory.
 template <class Cursor>
-TENON_INLINE void prefetch_row(const Cursor& cursor, index count) {
+TENON_INLINE constexpr void prefetch_row(const Cursor& cursor, index count) {
   constexpr index step = 32 / Cursor::widest == 0 ? 1 : 32 / Cursor::widest;
   for (index i = 0; i < count; i += step) prefetch(cursor, i);
 }
 
 /// Calls `visitor(data, stride)` for the elements in memory that a cursor reads along its row, where it says which.
 template <class Cursor, class Visitor>
-TENON_INLINE void visit_elements(Cursor& cursor, Visitor& visitor) {
+TENON_INLINE constexpr void visit_elements(Cursor& cursor, Visitor& visitor) {
   if constexpr (requires { cursor.visit(visitor); }) cursor.visit(visitor);
 }
 
 /// Whether a cursor reads `count` positions beside the elements at `written`, or those very elements. Cursors that do
 /// not say so may read anywhere.
 template <class Cursor, class U>
-TENON_INLINE bool reads_disjoint_from(const Cursor& cursor, const U* written, index count) {
+TENON_INLINE constexpr bool reads_disjoint_from(const Cursor& cursor, const U* written, index count) {
   if constexpr (requires { cursor.reads_disjoint_from(written, count); }) {
     return cursor.reads_disjoint_from(written, count);
   } else {
@@ -87,7 +87,7 @@ TENON_INLINE bool reads_disjoint_from(const Cursor& cursor, const U* written, in
 
 /// Whether a program's positions in index order are one stride apart. Programs that do not say so are not.
 template <class Program, int Rank>
-TENON_INLINE bool is_flat(const Program& program, const array<index, Rank>& extents) {
+TENON_INLINE constexpr bool is_flat(const Program& program, const array<index, Rank>& extents) {
   if constexpr (requires { program.is_flat(extents); }) {
     return program.is_flat(extents);
   } else {

@@ -262,7 +262,7 @@ constexpr bool static_letters_agree() {
 
 /// Every axis of every operand that bears the same letter has the same extent; along an ellipsis it may be 1.
 template <class... Shapes, class All>
-void check_letters(All, const char* text, const Shapes&... shapes) {
+constexpr void check_letters(All, const char* text, const Shapes&... shapes) {
   constexpr int count = (0 + ... + Shapes::rank);
   array<index, count> extents{};
   int axis = 0;

@@ -25,10 +25,10 @@ struct generated {
   array<index, Shape::rank> stride;
   static constexpr tuple<> operands{};
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
 
   template <int, int Outer>
-  generated_source<Generator, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
+  constexpr generated_source<Generator, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
     return {generator, base + map.offset(stride), map.strides(stride)};
   }
 };
@@ -43,7 +43,7 @@ struct affine_generator {
   static constexpr const char* name = "progression";
   using element = T;
   compute_type<T> first, step;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+  TENON_HOST_DEVICE constexpr compute_type<T> operator()(index offset) const {
     if constexpr (is_floating<T>) return multiply_add(step, static_cast<compute_type<T>>(offset), first);
     else
       return simd::unwrapped<T>(simd::wrapping(first) + simd::wrapping(step) * simd::wrapping(static_cast<T>(offset)));
@@ -54,7 +54,7 @@ struct affine_generator {
 struct linear_scale {
   double first, last, step;
   index steps;
-  TENON_HOST_DEVICE double operator()(index offset) const {
+  TENON_HOST_DEVICE constexpr double operator()(index offset) const {
     return offset == steps ? last : multiply_add(step, static_cast<double>(offset), first);
   }
 };
@@ -65,7 +65,7 @@ struct linspace_generator {
   static constexpr const char* name = "linspace";
   using element = T;
   linear_scale scale;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+  TENON_HOST_DEVICE constexpr compute_type<T> operator()(index offset) const {
     return converted_to<compute_type<T>>(scale(offset));
   }
 };
@@ -77,7 +77,7 @@ struct logspace_generator {
   using element = T;
   linear_scale scale;
   double base;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+  TENON_HOST_DEVICE constexpr compute_type<T> operator()(index offset) const {
     return converted_to<compute_type<T>>(::pow(base, scale(offset)));
   }
 };
@@ -87,7 +87,9 @@ template <dtype T>
 struct origin_generator {
   static constexpr const char* name = "eye";
   using element = T;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const { return compute_type<T>(offset == 0 ? 1 : 0); }
+  TENON_HOST_DEVICE constexpr compute_type<T> operator()(index offset) const {
+    return compute_type<T>(offset == 0 ? 1 : 0);
+  }
 };
 
 /// The same number at every position.
@@ -98,7 +100,7 @@ struct constant_generator {
   compute_type<T> number;
 
   bool operator==(const constant_generator&) const = default;
-  TENON_HOST_DEVICE compute_type<T> operator()(index) const { return number; }
+  TENON_HOST_DEVICE constexpr compute_type<T> operator()(index) const { return number; }
 };
 
 namespace detail {
@@ -112,7 +114,7 @@ template <class T>
 
 /// How many numbers first, first + step, ... lie before `stop`.
 template <class T>
-index count_steps(T first, T stop, T step) {
+constexpr index count_steps(T first, T stop, T step) {
   if (step == T(0)) throw shape_error("arange: step 0, expected any other");
   if constexpr (is_floating<T>) {
     const double count =
@@ -142,28 +144,29 @@ inline linear_scale make_scale(double first, double last, index count, bool incl
 /// first, first + step, ... : `count` numbers.
 /// throws    shape_error when count is negative
 template <dtype T>
-auto progression(index count, T first, T step) {
+constexpr auto progression(index count, T first, T step) {
   return generated<affine_generator<T>, rank<1>>{{first, step}, rank<1>(count), 0, {{1}}};
 }
 
 /// first, first + step, ... before `stop`, as NumPy: ceil((stop - first) / step) numbers.
 /// throws    shape_error when the step is 0, or when an index does not count the numbers
 template <dtype T>
-auto arange(std::type_identity_t<T> first, std::type_identity_t<T> stop, std::type_identity_t<T> step = T(1)) {
+constexpr auto arange(std::type_identity_t<T> first, std::type_identity_t<T> stop,
+                      std::type_identity_t<T> step = T(1)) {
   return progression<T>(detail::count_steps<T>(first, stop, step), first, step);
 }
 
 /// 0, 1, ... : `count` numbers.
 /// throws    shape_error when count is negative
 template <dtype T>
-auto arange(index count) {
+constexpr auto arange(index count) {
   return progression<T>(count, T(0), T(1));
 }
 
 /// `count` numbers at equal distances from `first` to `last`, which is left out on demand; computed in double.
 /// throws    shape_error when count is negative
 template <dtype T>
-auto linspace(double first, double last, index count, bool includes_last = true) {
+constexpr auto linspace(double first, double last, index count, bool includes_last = true) {
   const auto scale = detail::make_scale(first, last, count, includes_last);
   return generated<linspace_generator<T>, rank<1>>{{scale}, rank<1>(count), 0, {{1}}};
 }
@@ -171,24 +174,24 @@ auto linspace(double first, double last, index count, bool includes_last = true)
 /// `base` to the powers linspace(first, last, count); computed in double.
 /// throws    shape_error when count is negative
 template <dtype T>
-auto logspace(double first, double last, index count, double base = 10, bool includes_last = true) {
+constexpr auto logspace(double first, double last, index count, double base = 10, bool includes_last = true) {
   const auto scale = detail::make_scale(first, last, count, includes_last);
   return generated<logspace_generator<T>, rank<1>>{{scale, base}, rank<1>(count), 0, {{1}}};
 }
 
 /// The position of each element in row-major order. Extents of any generator may stand in braces, `iota<int>({3, 4})`.
 template <dtype T, shape_type Shape>
-auto iota(const Shape& extents) {
+constexpr auto iota(const Shape& extents) {
   return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto iota(const listed_extent (&extents)[Rank]) {
+constexpr auto iota(const listed_extent (&extents)[Rank]) {
   return iota<T>(listed_shape(extents));
 }
 
 /// The position of each element along one axis: a coordinate of a grid.
 template <dtype T, shape_type Shape, int Axis>
-auto index_grid(const Shape& extents, axis_list<Axis> axes) {
+constexpr auto index_grid(const Shape& extents, axis_list<Axis> axes) {
   constexpr auto named = axis_set<Shape::rank>(axis_list<Axis>{});
   (void)axes;
   array<index, Shape::rank> stride{};
@@ -196,37 +199,37 @@ auto index_grid(const Shape& extents, axis_list<Axis> axes) {
   return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, stride};
 }
 template <dtype T, int Rank, int Axis>
-auto index_grid(const listed_extent (&extents)[Rank], axis_list<Axis> axes) {
+constexpr auto index_grid(const listed_extent (&extents)[Rank], axis_list<Axis> axes) {
   return index_grid<T>(listed_shape(extents), axes);
 }
 
 /// Ones where the column is the row plus `diagonal`, zeros elsewhere.
 template <dtype T, shape_type Shape>
   requires(Shape::rank == 2)
-auto eye(const Shape& extents, index diagonal = 0) {
+constexpr auto eye(const Shape& extents, index diagonal = 0) {
   const index begin = clamped(diagonal, -extents.extent(0), extents.extent(1));  // beyond them it has no element
   return generated<origin_generator<T>, Shape>{{}, extents, begin, {{1, -1}}};
 }
 template <dtype T>
-auto eye(const listed_extent (&extents)[2], index diagonal = 0) {
+constexpr auto eye(const listed_extent (&extents)[2], index diagonal = 0) {
   return eye<T>(listed_shape(extents), diagonal);
 }
 template <dtype T>
-auto eye(index rows, index columns, index diagonal = 0) {
+constexpr auto eye(index rows, index columns, index diagonal = 0) {
   return eye<T>(rank<2>(rows, columns), diagonal);
 }
 template <dtype T>
-auto eye(index rows) {
+constexpr auto eye(index rows) {
   return eye<T>(rows, rows);
 }
 
 /// One number with extents.
 template <dtype T, shape_type Shape>
-auto constants(const Shape& extents, T number) {
+constexpr auto constants(const Shape& extents, T number) {
   return generated<constant_generator<T>, Shape>{{number}, extents, 0, {}};
 }
 template <dtype T, int Rank>
-auto constants(const listed_extent (&extents)[Rank], T number) {
+constexpr auto constants(const listed_extent (&extents)[Rank], T number) {
   return constants<T>(listed_shape(extents), number);
 }
 
@@ -271,18 +274,18 @@ tensor<T, rank<Rank>, Space> ones(const listed_extent (&extents)[Rank]) {
 
 /// The element type, the extents and the space of `like` (host for generators). cost: one kernel
 template <tensor_operand Operand, dtype Number>
-auto full_like(const Operand& like, Number number) {
+constexpr auto full_like(const Operand& like, Number number) {
   using node = node_of<const Operand&>;
   using space = std::conditional_t<std::is_same_v<typename node::space, any_space>, host, typename node::space>;
   using element = typename node::element;
   return full<element, space>(like.shape(), converted_to<element>(number));
 }
 template <tensor_operand Operand>
-auto zeros_like(const Operand& like) {
+constexpr auto zeros_like(const Operand& like) {
   return full_like(like, 0);
 }
 template <tensor_operand Operand>
-auto ones_like(const Operand& like) {
+constexpr auto ones_like(const Operand& like) {
   return full_like(like, 1);
 }
 

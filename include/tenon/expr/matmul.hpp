@@ -16,7 +16,7 @@ namespace detail {
 
 /// `operand` over the axes 0 to `Count` - 1 of a space of letters; letters that it lacks have extent 1.
 template <class Letters, class Operand, int... I>
-auto spread_letters(const Operand& operand, std::integer_sequence<int, I...>) {
+constexpr auto spread_letters(const Operand& operand, std::integer_sequence<int, I...>) {
   constexpr int count = static_cast<int>(sizeof...(I));
   using old_shape = typename Operand::shape_type;
   using new_shape = shape<static_extent_of_letter<old_shape, Letters>(I)...>;
@@ -32,7 +32,7 @@ auto spread_letters(const Operand& operand, std::integer_sequence<int, I...>) {
 }
 
 template <class Letters, int Count, class Operand>
-auto spread_letters(const Operand& operand) {
+constexpr auto spread_letters(const Operand& operand) {
   return spread_letters<Letters>(operand, std::make_integer_sequence<int, Count>{});
 }
 
@@ -43,14 +43,14 @@ constexpr axis_list<First + I...> axes_from(std::integer_sequence<int, I...>) {
 
 /// The axes before `Rank`; the others have extent 1.
 template <int Rank, class Operand>
-auto leading_axes(const Operand& operand) {
+constexpr auto leading_axes(const Operand& operand) {
   return spread_letters<decltype(axes_from<0>(std::make_integer_sequence<int, Operand::shape_type::rank>{})), Rank>(
       operand);
 }
 
 /// The sum over the axes from `Rank` on, which are gone from the result.
 template <int Rank, class Operand>
-auto sum_trailing(const Operand& operand) {
+constexpr auto sum_trailing(const Operand& operand) {
   using element = typename Operand::element;
   constexpr int summed = Operand::shape_type::rank - Rank;
   if constexpr (summed == 0) {
@@ -65,7 +65,7 @@ auto sum_trailing(const Operand& operand) {
 /// The sum of products over the letters from `Rank` on: a product where there are none, a sum where every result letter
 /// is a batch, a contraction otherwise. Its columns should end with the last axis of the result.
 template <int Rank, class LeftLetters, class RightLetters, class Left, class Right>
-TENON_INLINE auto contract_letters(const Left& left, const Right& right) {
+TENON_INLINE constexpr auto contract_letters(const Left& left, const Right& right) {
   using pattern = contraction_pattern<Rank, LeftLetters, RightLetters>;
   if constexpr (pattern::depth_count == 0 || pattern::row_count + pattern::column_count == 0) {
     constexpr int letters = Rank + pattern::depth_count;
@@ -95,11 +95,11 @@ struct inner_axes {
 
 /// The extents before the last two axes.
 template <class Shape, int... I>
-auto batch_shape(const Shape& extents, std::integer_sequence<int, I...>) {
+constexpr auto batch_shape(const Shape& extents, std::integer_sequence<int, I...>) {
   return shape<Shape::static_extent(I)...>(array<index, static_cast<int>(sizeof...(I))>{{extents.extent(I)...}});
 }
 template <class Shape>
-auto batch_shape(const Shape& extents) {
+constexpr auto batch_shape(const Shape& extents) {
   if constexpr (Shape::rank <= 2) {
     return shape<>{};
   } else {
@@ -108,7 +108,7 @@ auto batch_shape(const Shape& extents) {
 }
 
 template <class Left, class Right>
-void check_inner_extents(const Left& left, const Right& right) {
+constexpr void check_inner_extents(const Left& left, const Right& right) {
   using axes = inner_axes<Left, Right>;
   const index inner = left.extent(axes::left), other = right.extent(axes::right);
   if (inner == other) return;
@@ -143,7 +143,7 @@ struct matmul_letters {
 };
 
 template <class Left, class Right>
-TENON_INLINE auto multiply_matrices(const Left& left, const Right& right) {
+TENON_INLINE constexpr auto multiply_matrices(const Left& left, const Right& right) {
   using axes = inner_axes<typename Left::shape_type, typename Right::shape_type>;
   if constexpr (axes::left_extent == dyn || axes::right_extent == dyn) {
     check_inner_extents(left.shape(), right.shape());
@@ -162,7 +162,7 @@ TENON_INLINE auto multiply_matrices(const Left& left, const Right& right) {
 /// throws    shape_error when the inner extents differ or the batches do not broadcast
 /// cost      one kernel, pointwise operands and a pointwise result included
 template <tensor_operand LeftOperand, tensor_operand RightOperand>
-TENON_INLINE auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
+TENON_INLINE constexpr auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
   using left_shape = typename std::remove_cvref_t<LeftOperand>::shape_type;
   using right_shape = typename std::remove_cvref_t<RightOperand>::shape_type;
   static_assert(left_shape::rank >= 1 && right_shape::rank >= 1, "tenon: matmul takes matrices and vectors");
@@ -179,14 +179,14 @@ TENON_INLINE auto matmul(LeftOperand&& left_operand, RightOperand&& right_operan
 /// accuracy  of floats with precision::tf32, 2^-11 for each operand, on devices with such units; else as without
 template <class Precision, tensor_operand Left, tensor_operand Right>
   requires std::is_same_v<Precision, precision::full> || std::is_same_v<Precision, precision::tf32>
-auto matmul(Left&& left, Right&& right) {
+constexpr auto matmul(Left&& left, Right&& right) {
   return detail::with_precision<Precision>(matmul(std::forward<Left>(left), std::forward<Right>(right)));
 }
 
 /// alpha a b + beta c, in one kernel.
 /// throws    shape_error as matmul, and when c does not broadcast
 template <dtype Alpha, tensor_operand Left, tensor_operand Right, dtype Beta, tensor_operand Addend>
-auto gemm(Alpha alpha, Left&& left, Right&& right, Beta beta, Addend&& addend) {
+constexpr auto gemm(Alpha alpha, Left&& left, Right&& right, Beta beta, Addend&& addend) {
   return alpha * matmul(std::forward<Left>(left), std::forward<Right>(right)) + beta * std::forward<Addend>(addend);
 }
 

@@ -24,7 +24,7 @@ inline constexpr bool is_lanewise = [] {
 template <class Monoid>
 struct combination {
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE V operator()(V left, V right) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr V operator()(V left, V right) const {
     return Monoid::combine(left, right);
   }
 };
@@ -44,15 +44,15 @@ struct sum_monoid {
     return State(0);
   }
   template <class State, class V>
-  TENON_HOST_DEVICE static State lift(V value, index) {
+  TENON_HOST_DEVICE static constexpr State lift(V value, index) {
     return static_cast<State>(value);
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
     return left + right;
   }
   template <class Result, class State>
-  TENON_HOST_DEVICE static Result finish(State state, index) {
+  TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
     return static_cast<Result>(state);
   }
 };
@@ -63,7 +63,7 @@ struct mean_monoid : sum_monoid {
   template <class T>
   using element = std::conditional_t<is_floating<T>, T, float>;
   template <class Result, class State>
-  TENON_HOST_DEVICE static Result finish(State state, index count) {
+  TENON_HOST_DEVICE static constexpr Result finish(State state, index count) {
     return static_cast<Result>(state) / simd::constant_like<Result>(count);
   }
 };
@@ -76,7 +76,7 @@ struct prod_monoid : sum_monoid {
     return State(1);
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
     return left * right;
   }
 };
@@ -96,15 +96,15 @@ struct max_monoid {
     return lowest_value<State>();
   }
   template <class State, class V>
-  TENON_HOST_DEVICE static State lift(V value, index) {
+  TENON_HOST_DEVICE static constexpr State lift(V value, index) {
     return value;
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
     return simd::max(left, right);
   }
   template <class Result, class State>
-  TENON_HOST_DEVICE static Result finish(State state, index) {
+  TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
     return static_cast<Result>(state);
   }
 };
@@ -117,7 +117,7 @@ struct min_monoid : max_monoid {
     return highest_value<State>();
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V combine(V left, V right) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
     return simd::min(left, right);
   }
 };
@@ -144,18 +144,18 @@ struct argmax_monoid {
     return {lowest_value<decltype(State::value)>(), highest_value<index>()};
   }
   template <class State, class V>
-  TENON_HOST_DEVICE static State lift(V value, index position) {
+  TENON_HOST_DEVICE static constexpr State lift(V value, index position) {
     return {value, position};
   }
   template <class State>
-  TENON_HOST_DEVICE static State combine(State left, State right) {
+  TENON_HOST_DEVICE static constexpr State combine(State left, State right) {
     const bool left_is_nan = left.value != left.value, right_is_nan = right.value != right.value;
     const bool tied = left.value == right.value || (left_is_nan && right_is_nan);
     if (tied) return left.position < right.position ? left : right;
     return left_is_nan || (!right_is_nan && left.value > right.value) ? left : right;
   }
   template <class Result, class State>
-  TENON_HOST_DEVICE static Result finish(State state, index) {
+  TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
     return static_cast<Result>(state.position);
   }
 };
@@ -168,7 +168,7 @@ struct argmin_monoid : argmax_monoid {
     return {highest_value<decltype(State::value)>(), highest_value<index>()};
   }
   template <class State>
-  TENON_HOST_DEVICE static State combine(State left, State right) {
+  TENON_HOST_DEVICE static constexpr State combine(State left, State right) {
     const bool left_is_nan = left.value != left.value, right_is_nan = right.value != right.value;
     const bool tied = left.value == right.value || (left_is_nan && right_is_nan);
     if (tied) return left.position < right.position ? left : right;
@@ -190,12 +190,12 @@ struct all_monoid {
     return true;
   }
   template <class State, class V>
-  TENON_HOST_DEVICE static State lift(V value, index) {
+  TENON_HOST_DEVICE static constexpr State lift(V value, index) {
     return value != V(0);
   }
-  TENON_HOST_DEVICE static bool combine(bool left, bool right) { return left && right; }
+  TENON_HOST_DEVICE static constexpr bool combine(bool left, bool right) { return left && right; }
   template <class Result, class State>
-  TENON_HOST_DEVICE static Result finish(State state, index) {
+  TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
     return state;
   }
 };
@@ -207,7 +207,7 @@ struct any_monoid : all_monoid {
   TENON_HOST_DEVICE static constexpr State identity() {
     return false;
   }
-  TENON_HOST_DEVICE static bool combine(bool left, bool right) { return left || right; }
+  TENON_HOST_DEVICE static constexpr bool combine(bool left, bool right) { return left || right; }
 };
 
 /// Count, mean and summed squared distance from the mean.
@@ -231,18 +231,18 @@ struct variance_monoid {
     return {0, 0, 0};
   }
   template <class State, class V>
-  TENON_HOST_DEVICE static State lift(V value, index) {
+  TENON_HOST_DEVICE static constexpr State lift(V value, index) {
     return {1, static_cast<decltype(State::mean)>(value), 0};
   }
   template <class T>
-  TENON_HOST_DEVICE static moments<T> combine(moments<T> left, moments<T> right) {
+  TENON_HOST_DEVICE static constexpr moments<T> combine(moments<T> left, moments<T> right) {
     if (left.count == 0) return right;
     if (right.count == 0) return left;
     const T count = left.count + right.count, step = right.mean - left.mean, share = right.count / count;
     return {count, left.mean + step * share, left.distance + right.distance + step * step * left.count * share};
   }
   template <class Result, class State>
-  TENON_HOST_DEVICE static Result finish(State state, index) {
+  TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
     return static_cast<Result>(state.distance / state.count);
   }
 };

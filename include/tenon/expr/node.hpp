@@ -44,6 +44,41 @@ struct common_space : first_space<Spaces...> {
 /// Nothing to keep alive: the operand is an lvalue.
 struct no_owner {};
 
+/// The elements are those of a tensor in place, or copies of a temporary one's: types know all but where they are.
+struct lie_in_place {};
+struct held_here {};
+
+namespace detail {
+
+/// Elements in index order, whose extents types know.
+template <class T, class Shape>
+struct ordered_elements {
+  using element = T;
+  static constexpr int rank = Shape::rank;
+  const T* first;
+
+  constexpr const T* data() const { return first; }
+  constexpr Shape shape() const { return {}; }
+  constexpr array<index, Shape::rank> strides() const { return row_major_strides(Shape{}.to_array()); }
+  constexpr tenon::view<const T, Shape, host> view() const { return {first, Shape{}}; }
+};
+
+/// How a leaf keeps its elements.
+template <class T, class Shape, class Space, class Owner>
+struct kept_elements {
+  using type = view<const T, Shape, Space>;
+};
+template <class T, class Shape, class Space>
+struct kept_elements<T, Shape, Space, lie_in_place> {
+  using type = ordered_elements<T, Shape>;
+};
+template <class T, class Shape, class Space>
+struct kept_elements<T, Shape, Space, held_here> {
+  using type = tensor<T, Shape, in_place>;
+};
+
+}  // namespace detail
+
 /// An rvalue tensor, shared by the copies of an expression.
 template <class Tensor>
 class shared_tensor {
@@ -68,7 +103,7 @@ class shared_tensor {
   box* box_;
 };
 
-/// Elements in memory.
+/// Elements in memory, or held by the leaf itself.
 template <class T, shape_type Shape, class Space, class Owner = no_owner>
 struct leaf {
   using kind = leaf_kind;
@@ -76,20 +111,25 @@ struct leaf {
   using space = Space;
   using shape_type = Shape;
 
-  view<const T, Shape, Space> elements;
+  typename detail::kept_elements<T, Shape, Space, Owner>::type elements;
   [[no_unique_address]] Owner owner;
   static constexpr tuple<> operands{};
 
-  const Shape& shape() const { return elements.shape(); }
+  constexpr decltype(auto) shape() const { return elements.shape(); }
+  /// The elements, as long as they are there.
+  TENON_INLINE constexpr tenon::view<const T, Shape, Space> view() const {
+    if constexpr (requires { elements.view(); }) return elements.view();
+    else return elements;
+  }
   /// A number, for a leaf without axes. cost: a wait for what writes it
-  operator element() const
+  constexpr operator element() const
     requires(Shape::rank == 0)
   {
     return assigner<element, leaf>::value(*this);
   }
 
   template <int, int Outer>
-  strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
+  constexpr strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {
     const index offset = elements.data() == nullptr ? 0 : map.offset(elements.strides());  // null where empty
     return {elements.data() + offset, map.strides(elements.strides())};
   }
@@ -109,7 +149,7 @@ struct scalar {
   static constexpr shape_type shape() { return {}; }
 
   template <int, int Outer>
-  constant_source<T> lower(const axis_map<0, Outer>&) const {
+  constexpr constant_source<T> lower(const axis_map<0, Outer>&) const {
     return {value};
   }
 };
@@ -117,30 +157,42 @@ struct scalar {
 /// An operand as a node of an expression: tensors and views by reference, a temporary tensor kept alive, a number as it
 /// is, an expression unchanged.
 template <dtype T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(const tensor<T, Shape, Space>& operand) {
+TENON_INLINE constexpr leaf<T, Shape, statement_space<Space>> as_node(const tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<T, Shape, statement_space<Space>> as_node(tensor<T, Shape, Space>& operand) {
+TENON_INLINE constexpr leaf<T, Shape, statement_space<Space>> as_node(tensor<T, Shape, Space>& operand) {
   return {operand.view(), {}};
 }
 template <dtype T, shape_type Shape, memory_space Space>
-auto as_node(tensor<T, Shape, Space>&& operand) {
+constexpr auto as_node(tensor<T, Shape, Space>&& operand) {
   shared_tensor<tensor<T, Shape, Space>> owner(std::move(operand));
   const view<const T, Shape, statement_space<Space>> elements = owner.get().view();
   return leaf<T, Shape, statement_space<Space>, shared_tensor<tensor<T, Shape, Space>>>{elements, owner};
 }
+template <dtype T, shape_type Shape>
+TENON_INLINE constexpr leaf<T, Shape, host, lie_in_place> as_node(const tensor<T, Shape, in_place>& operand) {
+  return {{operand.data()}, {}};
+}
+template <dtype T, shape_type Shape>
+TENON_INLINE constexpr leaf<T, Shape, host, lie_in_place> as_node(tensor<T, Shape, in_place>& operand) {
+  return {{operand.data()}, {}};
+}
+template <dtype T, shape_type Shape>
+TENON_INLINE constexpr leaf<T, Shape, host, held_here> as_node(tensor<T, Shape, in_place>&& operand) {
+  return {operand, {}};
+}
 template <class T, shape_type Shape, memory_space Space>
-TENON_INLINE leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {
+TENON_INLINE constexpr leaf<std::remove_const_t<T>, Shape, Space> as_node(const view<T, Shape, Space>& operand) {
   return {operand, {}};
 }
 template <expression E>
-TENON_INLINE const E& as_node(const E& node) {
+TENON_INLINE constexpr const E& as_node(const E& node) {
   return node;
 }
 template <class T>
   requires dtype<T>
-scalar<T> as_node(T value) {
+constexpr scalar<T> as_node(T value) {
   return {value};
 }
 

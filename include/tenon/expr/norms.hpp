@@ -15,7 +15,7 @@ namespace detail {
 
 /// Integers as float, before a square or the absolute value of the lowest one leaves their range.
 template <class Operand>
-auto as_floating(Operand&& operand) {
+constexpr auto as_floating(Operand&& operand) {
   using element = typename node_of<Operand>::element;
   return cast<std::conditional_t<is_floating<element>, element, float>>(std::forward<Operand>(operand));
 }
@@ -42,7 +42,7 @@ auto norm_l2(Operand&& operand, Axes axes = {}) {
 /// types     floating; of integers float
 /// throws    shape_error when nothing is left to fold
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
-auto norm_inf(Operand&& operand, Axes axes = {}) {
+constexpr auto norm_inf(Operand&& operand, Axes axes = {}) {
   return max(abs(detail::as_floating(std::forward<Operand>(operand))), axes);
 }
 
@@ -51,7 +51,7 @@ auto norm_inf(Operand&& operand, Axes axes = {}) {
 /// throws    index_error unless p is positive and finite; the limit of great p is `norm_inf`
 /// gradient  0 where the norm is 0, and for p < 1 where x is 0, as PyTorch has it
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
-auto norm(Operand&& operand, double p, Axes axes = {}) {
+constexpr auto norm(Operand&& operand, double p, Axes axes = {}) {
   if (!(p > 0 && p < __builtin_huge_val())) {
     throw index_error(compose_text("norm: p: ", p, ", expected a positive finite number; norm_inf for infinity?"));
   }

@@ -33,10 +33,10 @@ struct own_pass {
   tuple<Operands...> operands;
   shape_type extents;
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
   /// This node on other operands of the same extents.
   template <class... Others>
-  auto with_operands(const tuple<Others...>& others) const {
+  constexpr auto with_operands(const tuple<Others...>& others) const {
     return own_pass<Algorithm, T, Shape, Others...>{options, others, extents};
   }
   /// Runs the algorithm into elements of `Space`.

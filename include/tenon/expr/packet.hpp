@@ -23,7 +23,7 @@ struct alignas(sizeof(T) * Size) packet {
 namespace detail {
 /// Ends a program that uses an address askew, as a device does.
 template <class Packet>
-TENON_HOST_DEVICE TENON_INLINE void check_packet_address([[maybe_unused]] const void* address) {
+TENON_HOST_DEVICE TENON_INLINE constexpr void check_packet_address([[maybe_unused]] const void* address) {
 #if !defined(__CUDA_ARCH__)
   if (reinterpret_cast<std::uintptr_t>(address) % sizeof(Packet) != 0) __builtin_trap();
 #endif
@@ -32,7 +32,7 @@ TENON_HOST_DEVICE TENON_INLINE void check_packet_address([[maybe_unused]] const 
 
 /// One access of a device; the address is a multiple of the packet's size.
 template <int Size, class T>
-TENON_HOST_DEVICE TENON_INLINE packet<T, Size> load_packet(const T* from) {
+TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> load_packet(const T* from) {
 #if defined(__CUDA_ARCH__)
   return *reinterpret_cast<const packet<T, Size>*>(from);
 #else
@@ -43,7 +43,7 @@ TENON_HOST_DEVICE TENON_INLINE packet<T, Size> load_packet(const T* from) {
 #endif
 }
 template <int Size, class T>
-TENON_HOST_DEVICE TENON_INLINE void store_packet(T* to, const packet<T, Size>& lanes) {
+TENON_HOST_DEVICE TENON_INLINE constexpr void store_packet(T* to, const packet<T, Size>& lanes) {
 #if defined(__CUDA_ARCH__)
   *reinterpret_cast<packet<T, Size>*>(to) = lanes;
 #else
@@ -58,7 +58,7 @@ struct nothing_fetched {};
 /// Reads elements that lie side by side, or one that is the same for the whole row, where they are.
 struct direct_reader {
   template <int Size, class T>
-  TENON_HOST_DEVICE TENON_INLINE packet<T, Size> read(const T* data, index stride) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> read(const T* data, index stride) const {
     if (stride != 0) return load_packet<Size>(data);
     packet<T, Size> result;
     for (int k = 0; k < Size; ++k) result.elements[k] = *data;
@@ -69,45 +69,46 @@ struct direct_reader {
 /// What a cursor reads of memory for its positions 0 to `Size` - 1, before anything is computed of it. It calls
 /// `reader.read<Size>(data, stride)` for each of its sources in memory, in the order of `visit`.
 template <int Size, class Cursor, class Reader>
-TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor, Reader& reader) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto fetch(const Cursor& cursor, Reader& reader) {
   if constexpr (requires { cursor.template fetch<Size>(reader); }) return cursor.template fetch<Size>(reader);
   else return nothing_fetched{};
 }
 template <int Size, class Cursor>
-TENON_HOST_DEVICE TENON_INLINE auto fetch(const Cursor& cursor) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto fetch(const Cursor& cursor) {
   direct_reader reader;
   return fetch<Size>(cursor, reader);
 }
 
 /// The value at position k of what was fetched.
 template <class Cursor, class Fetched>
-TENON_HOST_DEVICE TENON_INLINE auto value_from(const Cursor& cursor, const Fetched& fetched, index k) {
+TENON_HOST_DEVICE TENON_INLINE constexpr auto value_from(const Cursor& cursor, const Fetched& fetched, index k) {
   if constexpr (std::is_same_v<Fetched, nothing_fetched>) return cursor.value(k, no_slots{});
   else return cursor.value_from(fetched, k);
 }
 
 namespace detail {
 template <class Parts, class Use, int... I>
-TENON_HOST_DEVICE TENON_INLINE void for_each_part(const Parts& parts, Use& use, std::integer_sequence<int, I...>) {
+TENON_HOST_DEVICE TENON_INLINE constexpr void for_each_part(const Parts& parts, Use& use,
+                                                            std::integer_sequence<int, I...>) {
   (for_each_packet(get<I>(parts), use), ...);
 }
 }  // namespace detail
 
 /// Calls `use(packet)` for the packets of what was fetched, in the order in which they were read.
 template <class Use>
-TENON_HOST_DEVICE TENON_INLINE void for_each_packet(nothing_fetched, Use&) {}
+TENON_HOST_DEVICE TENON_INLINE constexpr void for_each_packet(nothing_fetched, Use&) {}
 template <class T, int Size, class Use>
-TENON_HOST_DEVICE TENON_INLINE void for_each_packet(const packet<T, Size>& fetched, Use& use) {
+TENON_HOST_DEVICE TENON_INLINE constexpr void for_each_packet(const packet<T, Size>& fetched, Use& use) {
   use(fetched);
 }
 template <class... Parts, class Use>
-TENON_HOST_DEVICE TENON_INLINE void for_each_packet(const tuple<Parts...>& fetched, Use& use) {
+TENON_HOST_DEVICE TENON_INLINE constexpr void for_each_packet(const tuple<Parts...>& fetched, Use& use) {
   detail::for_each_part(fetched, use, std::make_integer_sequence<int, static_cast<int>(sizeof...(Parts))>{});
 }
 
 /// Writes the values of what was fetched.
 template <int Size, class T, class Cursor, class Fetched>
-TENON_HOST_DEVICE TENON_INLINE void write_packet(T* to, const Cursor& cursor, const Fetched& fetched) {
+TENON_HOST_DEVICE TENON_INLINE constexpr void write_packet(T* to, const Cursor& cursor, const Fetched& fetched) {
   packet<T, Size> result;
   for (int k = 0; k < Size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
   store_packet(to, result);

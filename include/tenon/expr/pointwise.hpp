@@ -32,39 +32,43 @@ struct pointwise {
       : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
   /// Member by member: as one block, what was just written in small pieces is read in large ones, for which processors
   /// wait; members stay in registers.
-  constexpr pointwise(const pointwise& other) : op(other.op), operands(other.operands), extents(other.extents) {}
+  TENON_INLINE constexpr pointwise(const pointwise& other)
+      : pointwise(other, std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{}) {}
   pointwise& operator=(const pointwise&) = delete;
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
   /// A number, for an expression without axes. cost: the statement's kernels, and a wait for them
-  operator element() const
+  constexpr operator element() const
     requires(shape_type::rank == 0)
   {
     return assigner<element, pointwise>::value(*this);
   }
   /// This node on other operands of the same extents.
   template <class... Others>
-  auto with_operands(const tuple<Others...>& others) const {
+  constexpr auto with_operands(const tuple<Others...>& others) const {
     using changed = pointwise<Op, Others...>;
     return apply_tuple(
         [&](const auto&... nodes) { return changed(op, typename changed::shape_type(extents), nodes...); }, others);
   }
 
   template <int FirstSlot, int Outer>
-  auto lower(const axis_map<shape_type::rank, Outer>& map) const {
+  constexpr auto lower(const axis_map<shape_type::rank, Outer>& map) const {
     return lower_operands<FirstSlot>(map, std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
   }
 
  private:
+  template <int... I>
+  TENON_INLINE constexpr pointwise(const pointwise& other, std::integer_sequence<int, I...>)
+      : op(other.op), operands{{{get<I>(other.operands)}...}}, extents(other.extents) {}
   template <int FirstSlot, int Outer, int... I>
-  auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
+  constexpr auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
     using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
     return lowered<computes>(
         lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))...);
   }
   /// A number is converted here, once: its own type, double more often than not, must not narrow the packs.
   template <int FirstSlot, class Computed, int Outer, class Operand>
-  static auto lower_operand(const axis_map<shape_type::rank, Outer>& map, const Operand& operand) {
+  static constexpr auto lower_operand(const axis_map<shape_type::rank, Outer>& map, const Operand& operand) {
     if constexpr (detail::is_scalar_node<Operand>) {
       return constant_source<Computed>{converted_to<Computed>(operand.value)};
     } else {
@@ -72,7 +76,7 @@ struct pointwise {
     }
   }
   template <class Computes, class... Programs>
-  auto lowered(Programs... programs) const {
+  constexpr auto lowered(Programs... programs) const {
     return operation_program<Op, compute_type<element>, Computes, Programs...>{op, make_tuple_of(programs...)};
   }
   template <int I>
@@ -92,7 +96,7 @@ using pointwise_of = pointwise<Op, node_of<Operands>...>;
 /// Composes a pointwise node; extents are checked here.
 /// throws    shape_error when run-time extents do not broadcast
 template <class Op, class... Operands>
-TENON_INLINE pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... operands) {
+TENON_INLINE constexpr pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... operands) {
   return [&]<class... Nodes>(const Nodes&... nodes) __attribute__((always_inline)) {
     return pointwise<Op, Nodes...>(op, broadcast_all<Op>(nodes.shape()...), nodes...);
   }(as_node(std::forward<Operands>(operands))...);
@@ -100,7 +104,7 @@ TENON_INLINE pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... o
 
 /// The node of `Op` by its type, for derivatives: they name operations that stand behind them in a header.
 template <class Op, class... Operands>
-TENON_INLINE pointwise_of<Op, Operands...> apply_op(Operands&&... operands) {
+TENON_INLINE constexpr pointwise_of<Op, Operands...> apply_op(Operands&&... operands) {
   return make_pointwise(Op{}, std::forward<Operands>(operands)...);
 }
 
@@ -109,7 +113,7 @@ template <class Op>
 struct pointwise_function {
   template <class... Operands>
     requires operands_of_expression<Operands...>
-  TENON_INLINE pointwise_of<Op, Operands...> operator()(Operands&&... operands) const {
+  TENON_INLINE constexpr pointwise_of<Op, Operands...> operator()(Operands&&... operands) const {
     return make_pointwise(Op{}, std::forward<Operands>(operands)...);
   }
   /// An operand that takes the operation in by itself, such as a layer's call that has not run yet.
@@ -125,7 +129,7 @@ template <class Op>
 struct pointwise_function_with_defaults {
   template <class... Operands>
     requires(operands_of_expression<Operands...> && sizeof...(Operands) <= 1 + Op::defaults.size())
-  TENON_INLINE auto operator()(Operands&&... operands) const {
+  TENON_INLINE constexpr auto operator()(Operands&&... operands) const {
     constexpr int given = static_cast<int>(sizeof...(Operands)) - 1;
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return make_pointwise(Op{}, std::forward<Operands>(operands)..., Op::defaults[given + I]...);

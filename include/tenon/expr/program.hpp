@@ -17,7 +17,7 @@ namespace tenon {
 
 /// Lanes of elements that lie side by side, as many as the access wants.
 template <class T, int Width, class U, class Access>
-TENON_INLINE auto load_wanted(const U* from, [[maybe_unused]] Access access) {
+TENON_INLINE constexpr auto load_wanted(const U* from, [[maybe_unused]] Access access) {
   if constexpr (Access::whole) {
     return simd::load<T, Width>(from);
   } else {
@@ -34,10 +34,10 @@ struct strided_cursor {
   const T* data;
   index stride;
 
-  bool is_adjacent() const { return stride == 1; }
+  constexpr bool is_adjacent() const { return stride == 1; }
   /// Whether `count` adjacent positions lie apart from as many elements at `written`, or are those very elements.
   template <class U>
-  TENON_INLINE bool reads_disjoint_from(const U* written, index count) const {
+  TENON_INLINE constexpr bool reads_disjoint_from(const U* written, index count) const {
     if constexpr (std::is_same_v<T, U>) {
       return data == written || data + count <= written || written + count <= data;
     } else {
@@ -45,11 +45,11 @@ struct strided_cursor {
     }
   }
   template <class Slots>
-  TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr value_type value(index i, const Slots&) const {
     return static_cast<value_type>(data[i * stride]);
   }
   template <int Width, class Access, class Slots>
-  TENON_INLINE auto pack(index i, Access access, const Slots&) const {
+  TENON_INLINE constexpr auto pack(index i, Access access, const Slots&) const {
     if constexpr (Access::how == reading::adjacent) {
       return load_wanted<value_type, Width>(data + i, access);
     } else if constexpr (Access::how == reading::row) {
@@ -64,13 +64,13 @@ struct strided_cursor {
       }
     }
   }
-  TENON_INLINE void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
+  TENON_INLINE constexpr void prefetch(index i) const { __builtin_prefetch(data + i * stride); }
   template <int Size, class Reader>
-  TENON_HOST_DEVICE TENON_INLINE packet<T, Size> fetch(Reader& reader) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> fetch(Reader& reader) const {
     return reader.template read<Size>(data, stride);
   }
   template <int Size>
-  TENON_HOST_DEVICE TENON_INLINE value_type value_from(const packet<T, Size>& fetched, index k) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr value_type value_from(const packet<T, Size>& fetched, index k) const {
     return static_cast<value_type>(fetched.elements[k]);
   }
   template <class Visitor>
@@ -90,12 +90,12 @@ struct strided_source {
 
   using cursor = strided_cursor<T>;
 
-  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr cursor at(const array<index, Rank>& position) const {
     index offset = 0;
     for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
     return {data + offset, Rank == 0 ? 0 : stride[Rank - 1]};
   }
-  bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
+  constexpr bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     visitor(stride, data);
@@ -117,25 +117,25 @@ struct constant_source {
 
     bool is_adjacent() const { return true; }
     template <class U>
-    TENON_INLINE bool reads_disjoint_from(const U*, index) const {
+    TENON_INLINE constexpr bool reads_disjoint_from(const U*, index) const {
       return true;
     }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE value_type value(index, const Slots&) const {
+    TENON_HOST_DEVICE TENON_INLINE constexpr value_type value(index, const Slots&) const {
       return number;
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index, Access, const Slots&) const {
+    TENON_INLINE constexpr auto pack(index, Access, const Slots&) const {
       return simd::broadcast<value_type, Width>(number);
     }
   };
 
   template <int Rank>
-  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr cursor at(const array<index, Rank>&) const {
     return {static_cast<value_type>(number)};
   }
   template <int Rank>
-  bool is_flat(const array<index, Rank>&) const {
+  constexpr bool is_flat(const array<index, Rank>&) const {
     return true;
   }
   template <class Visitor>
@@ -151,17 +151,17 @@ struct generated_cursor {
   Generator generator;
   index base, stride;
 
-  bool is_adjacent() const { return true; }
+  constexpr bool is_adjacent() const { return true; }
   template <class U>
-  TENON_INLINE bool reads_disjoint_from(const U*, index) const {
+  TENON_INLINE constexpr bool reads_disjoint_from(const U*, index) const {
     return true;
   }
   template <class Slots>
-  TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots&) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr value_type value(index i, const Slots&) const {
     return static_cast<value_type>(generator(base + i * stride));
   }
   template <int Width, class Access, class Slots>
-  TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+  TENON_INLINE constexpr auto pack(index i, Access, const Slots& slots) const {
     return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
   }
   template <class Visitor>
@@ -182,12 +182,12 @@ struct generated_source {
 
   using cursor = generated_cursor<Generator>;
 
-  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr cursor at(const array<index, Rank>& position) const {
     index offset = base;
     for (int axis = 0; axis < Rank; ++axis) offset += position[axis] * stride[axis];
     return {generator, offset, Rank == 0 ? 0 : stride[Rank - 1]};
   }
-  bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
+  constexpr bool is_flat(const array<index, Rank>& extents) const { return strides_are_flat(stride, extents); }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     visitor(stride, base);
@@ -206,22 +206,22 @@ struct slot_source {
 
     bool is_adjacent() const { return true; }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE constexpr T value(index i, const Slots& slots) const {
       return static_cast<T>(slots.template value<Slot>(i));  // integers are accumulated wider
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access access, const Slots& slots) const {
+    TENON_INLINE constexpr auto pack(index i, Access access, const Slots& slots) const {
       return slots.template pack<Slot, Width>(i, access);
     }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE constexpr auto with_slots(const Slots& slots) const {
       if constexpr (requires { slots.template cursor<Slot, T>(); }) return slots.template cursor<Slot, T>();
       else return typename constant_source<T>::cursor{value(0, slots)};
     }
   };
 
   template <int Rank>
-  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Rank>&) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr cursor at(const array<index, Rank>&) const {
     return {};
   }
   template <class Visitor>
@@ -277,28 +277,28 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
   [[no_unique_address]] Op op;
   tuple<Cursors...> cursors;
 
-  TENON_INLINE bool is_adjacent() const {
+  TENON_INLINE constexpr bool is_adjacent() const {
     return (static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.is_adjacent() && ...);
   }
   template <class U>
-  TENON_INLINE bool reads_disjoint_from(const U* written, index count) const {
+  TENON_INLINE constexpr bool reads_disjoint_from(const U* written, index count) const {
     return (tenon::reads_disjoint_from(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, written,
                                        count) &&
             ...);
   }
   template <class Slots>
-  TENON_HOST_DEVICE TENON_INLINE Result value(index i, const Slots& slots) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr Result value(index i, const Slots& slots) const {
     return static_cast<Result>(op.value(converted_to<Computes>(
         static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.value(i, slots))...));
   }
   template <int Width, class Access, class Slots>
-  TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
+  TENON_INLINE constexpr auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
     return simd::as_lanes<Result>(op.value(simd::convert<Values, Computes>(
         static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value.template pack<Width>(i, access,
                                                                                                   slots))...));
   }
   template <class Slots>
-  TENON_HOST_DEVICE TENON_INLINE auto with_slots(const Slots& slots) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr auto with_slots(const Slots& slots) const {
     if constexpr ((is_uniform<decltype(bind_slots(get<I>(cursors), slots))> && ...)) {
       return typename constant_source<Result>::cursor{value(0, slots)};
     } else {
@@ -307,7 +307,7 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
           op, make_tuple_of(bind_slots(get<I>(cursors), slots)...)};
     }
   }
-  TENON_INLINE void prefetch(index i) const {
+  TENON_INLINE constexpr void prefetch(index i) const {
     (tenon::prefetch(static_cast<const detail::tuple_element<I, Cursors>&>(cursors).value, i), ...);
   }
   template <class Visitor>
@@ -315,12 +315,12 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
     (tenon::visit_elements(static_cast<detail::tuple_element<I, Cursors>&>(cursors).value, visitor), ...);
   }
   template <int Size, class Reader>
-  TENON_HOST_DEVICE TENON_INLINE auto fetch([[maybe_unused]] Reader& reader) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr auto fetch([[maybe_unused]] Reader& reader) const {
     return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
         {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
   }
   template <class Fetched>
-  TENON_HOST_DEVICE TENON_INLINE Result value_from(const Fetched& fetched, index k) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr Result value_from(const Fetched& fetched, index k) const {
     return static_cast<Result>(
         op.value(converted_to<Computes>(tenon::value_from(get<I>(cursors), get<I>(fetched), k))...));
   }
@@ -347,12 +347,12 @@ struct numbered_operation_program<std::integer_sequence<int, I...>, Op, Result, 
   tuple<Programs...> programs;
 
   template <int Rank>
-  TENON_HOST_DEVICE TENON_INLINE auto at(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr auto at(const array<index, Rank>& position) const {
     return cursor_of<decltype(static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position))...>{
         op, {{{static_cast<const detail::tuple_element<I, Programs>&>(programs).value.at(position)}...}}};
   }
   template <int Rank>
-  TENON_INLINE bool is_flat(const array<index, Rank>& extents) const {
+  TENON_INLINE constexpr bool is_flat(const array<index, Rank>& extents) const {
     return (tenon::is_flat(static_cast<const detail::tuple_element<I, Programs>&>(programs).value, extents) && ...);
   }
   template <class Visitor>

@@ -120,7 +120,8 @@ template <int Rank>
 }
 /// throws    shape_error where no value is left to fold
 template <int Rank>
-void check_not_empty(const char* operation, const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
+constexpr void check_not_empty(const char* operation, const array<bool, Rank>& reduced,
+                               const array<index, Rank>& extents) {
   for (int axis = 0; axis < Rank; ++axis) {
     if (reduced[axis] && extents[axis] == 0) refuse_empty(operation, axis, extents);
   }
@@ -129,8 +130,8 @@ void check_not_empty(const char* operation, const array<bool, Rank>& reduced, co
 /// Which axes a reduction folds, also where that is known at run time only.
 /// throws    index_error naming an axis that the operand lacks or that is named twice
 template <axes_of_reduction Axes, int Rank>
-array<bool, Rank> folded_axes(const Axes& named, const array<index, Rank>& extents,
-                              [[maybe_unused]] const char* operation) {
+constexpr array<bool, Rank> folded_axes(const Axes& named, const array<index, Rank>& extents,
+                                        [[maybe_unused]] const char* operation) {
   if constexpr (std::is_same_v<Axes, axes>) return named.among(extents, operation);
   else return reduced_axes<Rank>(named);
 }
@@ -139,13 +140,13 @@ array<bool, Rank> folded_axes(const Axes& named, const array<index, Rank>& exten
 
 /// How many values each result of a reduction folds.
 template <int Rank>
-index folded_count(const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
+constexpr index folded_count(const array<bool, Rank>& reduced, const array<index, Rank>& extents) {
   index count = 1;
   for (int axis = 0; axis < Rank; ++axis) count *= reduced[axis] ? extents[axis] : 1;
   return count;
 }
 template <axes_of_reduction Axes, class Shape>
-index folded_count(const Axes& named, const Shape& extents, const char* operation) {
+constexpr index folded_count(const Axes& named, const Shape& extents, const char* operation) {
   return folded_count(detail::folded_axes(named, extents.to_array(), operation), extents.to_array());
 }
 
@@ -165,22 +166,22 @@ struct reduction {
   tuple<Operand> operands;
   shape_type extents;
 
-  const shape_type& shape() const { return extents; }
-  const Operand& operand() const { return get<0>(operands); }
+  constexpr const shape_type& shape() const { return extents; }
+  constexpr const Operand& operand() const { return get<0>(operands); }
   /// A number, for a reduction of everything. cost: the statement's kernels, and a wait for them
-  operator element() const
+  constexpr operator element() const
     requires(shape_type::rank == 0)
   {
     return assigner<element, reduction>::value(*this);
   }
   /// This node on other operands of the same extents.
   template <class Other>
-  auto with_operands(const tuple<Other>& others) const {
+  constexpr auto with_operands(const tuple<Other>& others) const {
     return reduction<Monoid, Axes, Other>{others, extents};
   }
 
   template <int FirstSlot, int Outer>
-  auto lower(const axis_map<shape_type::rank, Outer>&) const {
+  constexpr auto lower(const axis_map<shape_type::rank, Outer>&) const {
     return slot_source<FirstSlot + slot_count<Operand>, compute_type<element>>{};
   }
 };
@@ -188,7 +189,7 @@ struct reduction {
 /// Composes a reduction that may have nothing to fold: its result is what the monoid starts from, as the least number
 /// where it looks for the greatest.
 template <class Monoid, class Axes, class Operand>
-TENON_INLINE auto make_reduction_of_any(Axes, const Operand& operand) {
+TENON_INLINE constexpr auto make_reduction_of_any(Axes, const Operand& operand) {
   using node = reduction<Monoid, Axes, Operand>;
   const auto extents = operand.shape().to_array();
   return node{{{{operand}}}, typename node::shape_type(detail::reduced_extents<Axes>(extents))};
@@ -197,7 +198,7 @@ TENON_INLINE auto make_reduction_of_any(Axes, const Operand& operand) {
 /// Composes a reduction.
 /// throws    shape_error when no value is left to fold and the monoid has no identity
 template <class Monoid, class Axes, class Operand>
-TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
+TENON_INLINE constexpr auto make_reduction(Axes axes, const Operand& operand) {
   if constexpr (!Monoid::has_identity) {
     detail::check_not_empty(Monoid::name, reduced_axes<Operand::shape_type::rank>(Axes{}), operand.shape().to_array());
   }
@@ -210,7 +211,7 @@ TENON_INLINE auto make_reduction(Axes axes, const Operand& operand) {
 /// cost      about that of static axes; a few times that for many short rows on the host. A statement of more than this
 ///           one reduction and numbers is one kernel more, since any of its axes may repeat
 template <class Monoid, class Operand>
-auto make_reduction(const axes& named, const Operand& operand) {
+constexpr auto make_reduction(const axes& named, const Operand& operand) {
   const auto reduced = named.among(operand.shape().to_array(), Monoid::name);
   if constexpr (!Monoid::has_identity) detail::check_not_empty(Monoid::name, reduced, operand.shape().to_array());
   return make_reduction<Monoid>(run_time_axes{}, as_node(axes_apart(operand, reduced)));
@@ -221,7 +222,7 @@ auto make_reduction(const axes& named, const Operand& operand) {
 template <class Monoid>
 struct reduction_function {
   template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
-  TENON_INLINE auto operator()(Operand&& operand, Axes axes = {}) const {
+  TENON_INLINE constexpr auto operator()(Operand&& operand, Axes axes = {}) const {
     constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
     static_assert(reduced_axes_exist<rank, Axes> || must_hold<Axes, constant<rank>>,
                   "tenon: an axis must lie in [-rank, rank)");

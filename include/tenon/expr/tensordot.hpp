@@ -32,7 +32,8 @@ struct tensordot_letters {
                                  right[axes[1]], " differ (operands ", left, " and ", right, ")"));
 }
 template <class Left, class Right>
-void check_paired_extents(const char* operation, const Left& left, int left_axis, const Right& right, int right_axis) {
+constexpr void check_paired_extents(const char* operation, const Left& left, int left_axis, const Right& right,
+                                    int right_axis) {
   if (left.extent(left_axis) == right.extent(right_axis)) return;
   const auto all_left = left.to_array();
   const auto all_right = right.to_array();
@@ -54,8 +55,8 @@ constexpr bool axes_differ() {
 /// throws    shape_error when the extents of a pair differ
 /// cost      one kernel, pointwise operands and a pointwise result included
 template <tensor_operand LeftOperand, tensor_operand RightOperand, int... LeftAxes, int... RightAxes>
-auto tensordot(LeftOperand&& left_operand, RightOperand&& right_operand, axis_list<LeftAxes...>,
-               axis_list<RightAxes...>) {
+constexpr auto tensordot(LeftOperand&& left_operand, RightOperand&& right_operand, axis_list<LeftAxes...>,
+                         axis_list<RightAxes...>) {
   static_assert(sizeof...(LeftAxes) == sizeof...(RightAxes), "tenon: tensordot takes axes in pairs");
   return []<class Left, class Right>(const Left& left, const Right& right) {
     constexpr int paired = static_cast<int>(sizeof...(LeftAxes));
@@ -74,7 +75,7 @@ auto tensordot(LeftOperand&& left_operand, RightOperand&& right_operand, axis_li
 
 /// The sum of products over the last `Count` axes of the left and the first `Count` of the right operand.
 template <int Count, tensor_operand Left, tensor_operand Right>
-auto tensordot(Left&& left, Right&& right) {
+constexpr auto tensordot(Left&& left, Right&& right) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return tensordot(std::forward<Left>(left), std::forward<Right>(right), axis<I - Count...>, axis<I...>);
   }(std::make_integer_sequence<int, Count>{});
@@ -83,7 +84,7 @@ auto tensordot(Left&& left, Right&& right) {
 /// The sum of products of two vectors, without axes.
 /// throws    shape_error when the extents differ
 template <tensor_operand Left, tensor_operand Right>
-auto dot(Left&& left, Right&& right) {
+constexpr auto dot(Left&& left, Right&& right) {
   static_assert(node_of<Left>::shape_type::rank == 1 && node_of<Right>::shape_type::rank == 1,
                 "tenon: dot takes two vectors");
   detail::check_paired_extents("dot", left.shape(), 0, right.shape(), 0);
@@ -93,7 +94,7 @@ auto dot(Left&& left, Right&& right) {
 /// Every product of an element of the left with one of the right operand.
 /// extents   the axes of the left operand, then those of the right
 template <tensor_operand Left, tensor_operand Right>
-auto outer(Left&& left, Right&& right) {
+constexpr auto outer(Left&& left, Right&& right) {
   return tensordot<0>(std::forward<Left>(left), std::forward<Right>(right));
 }
 

@@ -37,7 +37,7 @@ constexpr int first_leaf_of_operand(std::type_identity<tuple<Operands...>>) {
 struct name_every_leaf {
   template <int Name, class T, class Shape, class Space, class Owner>
   static auto named(const leaf<T, Shape, Space, Owner>& node) {
-    return leaf<T, Shape, Space, variable_name<Name>>{node.elements, {}};
+    return leaf<T, Shape, Space, variable_name<Name>>{node.view(), {}};
   }
 };
 

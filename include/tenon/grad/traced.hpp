@@ -98,7 +98,7 @@ struct name_traced_leaves {
   }
   template <int Name, class T, class Shape, class Space>
   static auto named(const traced_leaf<T, Shape, Space>& node) {
-    return leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>{node.elements, {node.owner.step.get()}};
+    return leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>{node.view(), {node.owner.step.get()}};
   }
 };
 
@@ -337,7 +337,7 @@ auto& new_variable(const leaf<T, Shape, Space, Owner>& elements) {
 template <class T, class Shape, class Space, class Owner>
 traced<T, Shape, Space> named_variable(const leaf<T, Shape, Space, Owner>& elements,
                                        variable_step<T, Shape, Space>& step) {
-  return traced_leaf<T, Shape, Space>{elements.elements, {step_link<value_step<T, Shape, Space>>(&step)}};
+  return traced_leaf<T, Shape, Space>{elements.view(), {step_link<value_step<T, Shape, Space>>(&step)}};
 }
 
 }  // namespace detail

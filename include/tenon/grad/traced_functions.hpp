@@ -78,7 +78,7 @@ traced<T, Shape, Space> on_gradient(const traced<T, Shape, Space>& value, const 
   step.add_input(value.owner.step.get());
   step.watched.emplace(value);
   if (step.needs_gradient) step.function.emplace(function);
-  return traced_leaf<T, Shape, Space>{value.elements, {link}};
+  return traced_leaf<T, Shape, Space>{value.view(), {link}};
 }
 
 template <class Input, class Function>
@@ -98,7 +98,7 @@ struct checkpoint_step : Result {
 
   void pull_back() override {
     const auto variables =
-        apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.elements)...); }, *inputs);
+        apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.view())...); }, *inputs);
     const auto again = apply_tuple([&](const auto&... each) { return traced(function.value()(each...)); }, variables);
     must_be_same(again);
     pull_from(again, this->gradient_under(extents), get<0>(variables).owner.step->number());

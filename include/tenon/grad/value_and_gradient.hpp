@@ -25,7 +25,7 @@ auto evaluated_gradient(const Node& node, const Leaf& sought) {
     if constexpr (std::is_same_v<typename named_type::element, element> &&
                   std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type> &&
                   depends_on<Name, Node>) {
-      if (!equal_nodes(sought, Leaf{named.elements, sought.owner})) return;
+      if (!equal_nodes(sought, Leaf{named.view(), sought.owner})) return;
       const auto share = gradient_of_variable(node, named, constants(shape<>{}, typename Node::element(1)));
       if (has_any) result = result + share;
       else result = share;

@@ -17,7 +17,7 @@ auto variable(const Tensor& elements) {
   static_assert(std::is_same_v<typename leaf_type::kind, leaf_kind>, "tenon: a variable is a tensor or a view");
   static_assert(is_floating<typename leaf_type::element>, "tenon: a variable has floating elements");
   return leaf<typename leaf_type::element, typename leaf_type::shape_type, typename leaf_type::space,
-              variable_name<Name>>{node.elements, {}};
+              variable_name<Name>>{node.view(), {}};
 }
 
 }  // namespace tenon

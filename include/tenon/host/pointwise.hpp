@@ -169,19 +169,6 @@ template <class T, int Rank, class Program>
   detail::run_observed(*statement, target, extents, may_alias, words);
 }
 
-namespace detail {
-
-inline constexpr index most_small_elements = 64;
-
-/// Whether types know that a shape has elements, and few of them.
-template <class Shape>
-constexpr bool is_small_shape() {
-  if constexpr (Shape::dynamic_rank != 0) return false;
-  else return Shape{}.count() > 0 && Shape{}.count() <= most_small_elements;
-}
-
-}  // namespace detail
-
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
 /// Returns false, and has done nothing, for any other, and where an observer wants to see it. It is part of every
 /// statement, so it holds one loop alone, in which elements that the statement names twice are read once.

@@ -38,11 +38,12 @@ struct leaf<T, Shape, Space, nn::in_arena> {
   using space = Space;
   using shape_type = Shape;
 
-  view<const T, Shape, Space> elements;
+  tenon::view<const T, Shape, Space> elements;
   nn::in_arena owner;
   static constexpr tuple<> operands{};
 
   const Shape& shape() const { return elements.shape(); }
+  tenon::view<const T, Shape, Space> view() const { return elements; }
 
   template <int, int Outer>
   strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>&) const {
@@ -64,7 +65,7 @@ namespace detail {
 struct without_owner {
   template <int, class T, class Shape, class Space, class Owner>
   static leaf<T, Shape, Space> named(const leaf<T, Shape, Space, Owner>& node) {
-    return {node.elements, {}};
+    return {node.view(), {}};
   }
 };
 template <class Node>
@@ -283,7 +284,7 @@ class traced<T, Shape, Space, nn::arena_keeper> : public nn::arena_leaf<T, Shape
     if constexpr (std::is_same_v<Node, leaf_type>) {
       return node;
     } else if constexpr (nn::detail::is_leaf_node<Node>) {
-      return {{node.elements.data(), Shape(node.shape())}, node.owner};
+      return {{node.view().data(), Shape(node.shape())}, node.owner};
     } else {
       nn::arena_walk* walk = nullptr;
       nn::detail::visit_arena_owners(node, [&](const nn::in_arena& owner) { walk = owner.walk; });

@@ -163,7 +163,7 @@ auto call_layer(Layer& layer, Operand&& operand) {
     const auto input = detail::input_of(std::forward<Operand>(operand));
     if constexpr (detail::only_reshapes<Layer, std::remove_const_t<decltype(input)>>) {
       return traced(input).reshape(layer.output_shape(input.shape()));
-    } else if constexpr (!has_backward<Layer, decltype(input.elements)>) {
+    } else if constexpr (!has_backward<Layer, decltype(input.view())>) {
       return attempt_forward(layer, [&] {
         if constexpr (detail::prepares<Layer>) layer.prepare(input);
         return traced(layer.forward(input));

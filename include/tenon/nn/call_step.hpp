@@ -197,7 +197,7 @@ struct call_step : tenon::detail::value_step<
         [&](const held_layer<First>& first, const auto&... rest) {
           const call_memory_in_use<First> in_use(first.get(), call_memory);
           attempt_forward(first.get(), [&] {
-            pass.forward(first.get(), rest.get()..., elements_for<First>(from.elements), elements_for<First>(output));
+            pass.forward(first.get(), rest.get()..., elements_for<First>(from.view()), elements_for<First>(output));
           });
         },
         called);

@@ -58,14 +58,14 @@ inline constexpr bool lie_on_host<leaf<T, Shape, host, Owner>> = TENON_CHECKED =
 template <class Labels, class Visit>
 void for_each_label(const Labels& labels, const Visit& visit) {
   if constexpr (lie_on_host<Labels>) {
-    const auto extents = labels.shape().to_array(), strides = labels.elements.strides();
+    const auto extents = labels.shape().to_array(), strides = labels.view().strides();
     for (index row = 0; row < labels.shape().count(); ++row) {
       index offset = 0, left = row;
       for (int axis = Labels::shape_type::rank - 1; axis >= 0; --axis) {
         offset += left % extents[axis] * strides[axis];
         left /= extents[axis];
       }
-      visit(row, static_cast<std::int64_t>(labels.elements.data()[offset]));
+      visit(row, static_cast<std::int64_t>(labels.view().data()[offset]));
     }
   } else {
     const auto numbers = evaluated_tensor(cast<std::int64_t>(labels)).template to<host>();
@@ -104,7 +104,7 @@ const Scores& shared_scores(const Scores& scores) {
 }
 template <class T, class Shape, class Space, class Owner>
 leaf<T, rank<Shape::rank>, Space, Owner> shared_scores(const leaf<T, Shape, Space, Owner>& scores) {
-  return {tenon::detail::with_dynamic_extents(scores.elements), scores.owner};
+  return {tenon::detail::with_dynamic_extents(scores.view()), scores.owner};
 }
 
 /// Labels as losses compare them, with a new axis for the classes: -100 is no byte.

@@ -123,7 +123,7 @@ template <class X>
 auto ctc_leaf(const X& x) {
   if constexpr (std::is_same_v<typename node_of<const X&>::kind, leaf_kind>) {
     check_operand("ctc_loss", as_node(x));
-    check_current_device("ctc_loss", as_node(x).elements);
+    check_current_device("ctc_loss", as_node(x).view());
     return as_node(x);
   } else {
     return as_node(evaluated_tensor(x));
@@ -150,7 +150,7 @@ auto ctc_of(const X& x, const Targets& targets, const Times& input_lengths, cons
   tensor<element, rank<3>, space> gradient(HasGradient ? rank<3>(extents) : rank<3>{});
   const ctc_kernel<element, state, HasGradient> kernel{
       .targets = {table.data(), static_cast<index>(batch.labels.size()), options.blank},
-      .log_probs = {log_probs.elements.data(), extents, log_probs.elements.strides()},
+      .log_probs = {log_probs.view().data(), extents, log_probs.view().strides()},
       .most_states = static_cast<int>(states),
       .zero_infinity = options.zero_infinity,
       .averaged = std::is_same_v<Reduction, to_mean> ? extents[1] : 0,

@@ -238,7 +238,7 @@ auto lines_of(const Node& node, Tensor& copy) {
   using T = typename Tensor::element;
   using lines = lines_of_planes<const T, Tensor::shape_type::rank>;
   if constexpr (std::is_same_v<typename Node::kind, leaf_kind> && std::is_same_v<typename Node::element, T>) {
-    if (has_lines(node.elements)) return lines{node.elements.data(), node.elements.strides()};
+    if (has_lines(node.view())) return lines{node.view().data(), node.view().strides()};
   }
   copy = Tensor(cast<T>(node));
   return lines{copy.data(), copy.view().strides()};

@@ -147,7 +147,7 @@ struct arena_calls {
   }
   template <class Layer, class First, class... Rest>
   static auto filled_from(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
-    using made = node_of<decltype(layer.forward(first.elements, rest.elements...))>;
+    using made = node_of<decltype(layer.forward(first.view(), rest.view()...))>;
     const auto extents = [&] {
       if constexpr (requires { layer.output_shape(first.shape(), rest.shape()...); }) {
         return layer.output_shape(first.shape(), rest.shape()...);
@@ -157,12 +157,12 @@ struct arena_calls {
     }();
     const auto leaf = walk.template filled<typename made::element, typename made::space>(
         typename made::shape_type(extents),
-        [&](const auto& target) { target = layer.forward(first.elements, rest.elements...); }, first, rest...);
+        [&](const auto& target) { target = layer.forward(first.view(), rest.view()...); }, first, rest...);
     return value(walk, leaf);
   }
   template <class Layer, class First, class... Rest>
   static auto states_of(arena_walk& walk, Layer& layer, const First& first, const Rest&... rest) {
-    const auto values = walk.runs() ? layer.forward(first.elements, rest.elements...) : layer.values_for(first.shape());
+    const auto values = walk.runs() ? layer.forward(first.view(), rest.view()...) : layer.values_for(first.shape());
     return values.each([&](const auto& each) {
       using view_type = std::remove_cvref_t<decltype(each)>;
       const auto leaf =
@@ -288,7 +288,7 @@ class inference {
     const auto& node = as_node(given);
     static_assert(detail::is_leaf_node<node_of<Given>> || must_hold<Given>,
                   "tenon: the inputs of a network in use are in memory: tensors or views");
-    return View(node.elements.data(), typename View::shape_type(node.shape()), node.elements.strides());
+    return View(node.view().data(), typename View::shape_type(node.shape()), node.view().strides());
   }
   auto run_views(const Inputs&... inputs) {
     check(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{}, inputs.shape()...);
@@ -315,7 +315,7 @@ class inference {
     const auto written = detail::each_value(made, [](const auto& value) { return traced(value); });
     return detail::each_value(written, [&](const auto& value) {
       walk.keep_to_end(value.owner.block);
-      return value.elements;
+      return value.view();
     });
   }
   template <class... Leaves>

@@ -62,7 +62,7 @@ auto cross_entropy(const Logits& logits, const Labels& labels, const Ignored& ig
 template <class T, class Shape, class Space, tensor_operand Labels, class Ignored = std::int64_t>
 auto cross_entropy(const traced<T, Shape, Space>& logits, const Labels& labels,
                    const Ignored& ignored = ignored_label) {
-  const auto scores = detail::shared_scores(as_node(logits.elements));
+  const auto scores = detail::shared_scores(as_node(logits.view()));
   const auto rows = detail::labels_beside<-1>(labels);
   const index classes = scores.shape().extent(1);
   return with_gradient(cross_entropy(scores, labels, ignored), logits, [=](const auto& seed) {

@@ -46,7 +46,7 @@ struct recurrent_call_step : several_values<T, Space, Count> {
   auto run(Layer& called, const Inputs&... from) {
     layer = &called;
     const call_memory_in_use<Layer> in_use(called, call_memory);
-    const auto values = attempt_forward(called, [&] { return called.forward(from.elements...); });
+    const auto values = attempt_forward(called, [&] { return called.forward(from.view()...); });
     if (tenon::detail::is_tracing) this->needs_gradient = are_trained(called);
     const auto add = [&](const auto& input) {
       if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(input)>>) {
@@ -133,7 +133,7 @@ struct layer_caller<Layer, Operands...> {
  private:
   template <class... Inputs>
   static auto run(Layer& layer, const Inputs&... inputs) {
-    using values_type = decltype(layer.forward(inputs.elements...));
+    using values_type = decltype(layer.forward(inputs.view()...));
     using shape_type = typename decltype(values_type::hidden)::shape_type;
     using step_type = detail::recurrent_call_step<Layer, typename Layer::element, shape_type, typename Layer::space,
                                                   values_type::count, Inputs...>;

@@ -13,7 +13,7 @@ namespace detail {
 
 /// What a layer makes of several inputs.
 template <class Layer, class... Inputs>
-using node_of_inputs = node_of<decltype(std::declval<Layer&>().forward(std::declval<const Inputs&>().elements...))>;
+using node_of_inputs = node_of<decltype(std::declval<Layer&>().forward(std::declval<const Inputs&>().view()...))>;
 
 /// A layer called with several leaves.
 template <class Layer, class... Inputs>
@@ -36,7 +36,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
     layer.emplace(called);
     const call_memory_in_use<Layer> in_use(called, call_memory);
     attempt_forward(called, [&] {
-      const auto made = called.forward(from.elements...);
+      const auto made = called.forward(from.view()...);
       extents = made.shape();
       this->value(extents) = made;
     });
@@ -52,7 +52,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
     [&]<int... I>(std::integer_sequence<int, I...>) {
       const auto to = make_tuple_of(destination(get<I>(*inputs), get<I>(gradients))...);
       const auto pull = [&] {
-        layer->get().pull(get<I>(*inputs).elements..., this->value(extents), this->gradient_under(extents),
+        layer->get().pull(get<I>(*inputs).view()..., this->value(extents), this->gradient_under(extents),
                           get<I>(to)...);
       };
       add_gradients(earlier, pull, layer->get());

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/views/broadcast.hpp>
 #include <tenon/plan/alias.hpp>
 #include <tenon/plan/iterate.hpp>
 #include <tenon/plan/write.hpp>
@@ -285,6 +286,53 @@ bool overwrites_operands(const array<joint_output<Rank>, Count>& outputs, const 
     }
   }
   return false;
+}
+
+}  // namespace detail
+/// One output of a statement with several.
+template <class View, class Node>
+struct assignment {
+  View destination;
+  Node node;
+};
+
+namespace detail {
+
+/// An expression of fewer or unit extents repeats over the destination; any other difference is an error.
+template <class Destination, class Shape>
+void check_repeats(const Destination& destination, const Shape& shape) {
+  const auto given = destination.to_array();
+  const auto own = shape.to_array();
+  check_repeats(extents_view{given.begin(), Destination::rank}, extents_view{own.begin(), Shape::rank});
+}
+
+/// An assignment whose destination has the axes of its expression, which equals it or repeats over it.
+template <class View, class Node>
+auto with_equal_axes(const assignment<View, Node>& each) {
+  using node_shape = typename Node::shape_type;
+  static_assert(ranks_fit<typename View::shape_type, node_shape>() || must_hold<typename View::shape_type, node_shape>,
+                "tenon: the destination has fewer axes than the expression");
+  if constexpr (node_shape::rank > View::rank) {
+    const auto destination = insert_unit_axes<node_shape>(each.destination);
+    return with_equal_axes(assignment<std::remove_const_t<decltype(destination)>, Node>{destination, each.node});
+  } else if constexpr (node_shape::rank < View::rank) {
+    check_repeats(each.destination.shape(), each.node.shape());
+    const auto node = broadcast_to(each.node, each.destination.shape());
+    return assignment<View, std::remove_const_t<decltype(node)>>{each.destination, node};
+  } else {
+    check_repeats(each.destination.shape(), each.node.shape());
+    return each;
+  }
+}
+
+/// The target of an output of a statement over `extents`.
+template <class T, class Shape, class Space>
+auto make_joint_target(const view<T, Shape, Space>& destination, const array<index, Shape::rank>& extents) {
+  auto target = make_target(destination);
+  for (int axis = 0; axis < Shape::rank; ++axis) {
+    if (destination.extent(axis) != extents[axis]) target.stride[axis] = 0;
+  }
+  return target;
 }
 
 }  // namespace detail

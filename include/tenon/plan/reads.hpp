@@ -86,7 +86,7 @@ template <class T, class Shape, class Space, class Owner>
 struct reads_within<leaf<T, Shape, Space, Owner>, tuple<>, std::integer_sequence<int>> {
   [[gnu::noinline]] static void visit(const void* address, read_visitor& visitor, const node_place& place) {
     const auto& node = *static_cast<const leaf<T, Shape, Space, Owner>*>(address);
-    visitor.show({block_of(node.elements), place.reader, place.in_step});
+    visitor.show({block_of(node.view()), place.reader, place.in_step});
   }
 };
 

@@ -31,7 +31,7 @@ auto below_zero(const X& x) {
 struct relu_op : promoting {
   static constexpr const char* name = "relu";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::max(x, simd::constant_like<V>(0));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -44,7 +44,7 @@ inline constexpr pointwise_function<relu_op> relu;
 struct relu6_op : promoting {
   static constexpr const char* name = "relu6";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::min(relu_op::value(x), simd::constant_like<V>(6));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -59,7 +59,7 @@ struct leaky_relu_op : floating_result {
   static constexpr const char* name = "leaky_relu";
   static constexpr array<double, 1> defaults{0.01};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V slope) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V slope) {
     return simd::select(x > V{}, x, slope * x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -75,7 +75,7 @@ inline constexpr pointwise_function_with_defaults<leaky_relu_op> leaky_relu;
 struct threshold_op : promoting {
   static constexpr const char* name = "threshold";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V limit, V otherwise) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V limit, V otherwise) {
     return simd::select(x <= limit, otherwise, x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z, const auto&) {
@@ -95,7 +95,7 @@ inline constexpr pointwise_function<threshold_op> threshold;
 struct soft_cap_op : floating_result {
   static constexpr const char* name = "soft_cap";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V cap) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V cap) {
     return simd::select(cap == V{}, x, V(simd::tanh(V(x / cap)) * cap));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&, const auto& cap) {
@@ -110,7 +110,7 @@ struct elu_op : floating_result {
   static constexpr const char* name = "elu";
   static constexpr array<double, 1> defaults{1};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V alpha) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V alpha) {
     return simd::select(x > V{}, x, alpha * simd::expm1(x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -127,7 +127,7 @@ struct celu_op : floating_result {
   static constexpr const char* name = "celu";
   static constexpr array<double, 1> defaults{1};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V alpha) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V alpha) {
     return simd::select(x > V{}, x, alpha * simd::expm1(x / alpha));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -146,7 +146,7 @@ struct selu_op : floating_result {
   static constexpr const char* name = "selu";
   static constexpr double scale = 1.0507009873554804934193, alpha = 1.6732632423543772848170;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::constant_like<V>(scale) * elu_op::value(x, simd::constant_like<V>(alpha));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -159,11 +159,11 @@ inline constexpr pointwise_function<selu_op> selu;
 struct sigmoid_op : floating_result {
   static constexpr const char* name = "sigmoid";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::constant_like<V>(1) / (simd::constant_like<V>(1) + simd::exp(-x));
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
     const V y = value(x);
     return y * (simd::constant_like<V>(1) - y);
   }
@@ -178,7 +178,7 @@ inline constexpr pointwise_function<sigmoid_op> sigmoid;
 struct log_sigmoid_op : floating_result {
   static constexpr const char* name = "log_sigmoid";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::min(x, simd::constant_like<V>(0)) - simd::log1p(simd::exp(-simd::abs(x)));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -193,7 +193,7 @@ struct softplus_op : floating_result {
   static constexpr const char* name = "softplus";
   static constexpr array<double, 2> defaults{1, 20};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V beta, V linear_from) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V beta, V linear_from) {
     const V y = beta * x;
     const V curved = simd::max(y, simd::constant_like<V>(0)) + simd::log1p(simd::exp(-simd::abs(y)));
     return simd::select(y > linear_from, x, curved / beta);
@@ -208,7 +208,7 @@ inline constexpr pointwise_function_with_defaults<softplus_op> softplus;
 struct softsign_op : floating_result {
   static constexpr const char* name = "softsign";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return x / (simd::constant_like<V>(1) + simd::abs(x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -221,7 +221,7 @@ inline constexpr pointwise_function<softsign_op> softsign;
 struct hard_sigmoid_op : floating_result {
   static constexpr const char* name = "hard_sigmoid";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return relu6_op::value(x + simd::constant_like<V>(3)) / simd::constant_like<V>(6);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -234,7 +234,7 @@ inline constexpr pointwise_function<hard_sigmoid_op> hard_sigmoid;
 struct hard_swish_op : floating_result {
   static constexpr const char* name = "hard_swish";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return x * hard_sigmoid_op::value(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -248,7 +248,7 @@ struct hard_tanh_op : floating_result {
   static constexpr const char* name = "hard_tanh";
   static constexpr array<double, 2> defaults{-1, 1};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V low, V high) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V low, V high) {
     return simd::min(simd::max(x, low), high);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z, const auto& w) {
@@ -268,7 +268,7 @@ struct hard_shrink_op : floating_result {
   static constexpr const char* name = "hard_shrink";
   static constexpr array<double, 1> defaults{0.5};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V limit) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V limit) {
     return simd::select(simd::abs(x) <= limit, V{}, x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -282,7 +282,7 @@ struct soft_shrink_op : floating_result {
   static constexpr const char* name = "soft_shrink";
   static constexpr array<double, 1> defaults{0.5};
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V distance) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V distance) {
     return simd::select(simd::abs(x) <= distance, V{}, x - simd::select(x > V{}, distance, -distance));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -298,7 +298,7 @@ inline constexpr pointwise_function_with_defaults<soft_shrink_op> soft_shrink;
 struct tanh_shrink_op : floating_result {
   static constexpr const char* name = "tanh_shrink";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return x - simd::tanh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {

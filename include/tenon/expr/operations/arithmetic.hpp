@@ -17,7 +17,7 @@ struct where_op;
 namespace detail {
 /// The gradient of one of two operands of which the result is the chosen one; where both are, half of it.
 template <class Gradient, class Tie, class Choice>
-auto half_of_ties(const Gradient& g, const Tie& tie, const Choice& chosen) {
+constexpr auto half_of_ties(const Gradient& g, const Tie& tie, const Choice& chosen) {
   return apply_op<where_op>(tie, g * 0.5, apply_op<where_op>(chosen, g, 0));
 }
 }  // namespace detail
@@ -26,7 +26,7 @@ auto half_of_ties(const Gradient& g, const Tie& tie, const Choice& chosen) {
 struct add_op : promoting {
   static constexpr const char* name = "add";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::unwrapped<V>(simd::wrapping(x) + simd::wrapping(y));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
@@ -38,7 +38,7 @@ inline constexpr pointwise_function<add_op> add;
 struct subtract_op : promoting {
   static constexpr const char* name = "subtract";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::unwrapped<V>(simd::wrapping(x) - simd::wrapping(y));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
@@ -50,7 +50,7 @@ inline constexpr pointwise_function<subtract_op> subtract;
 struct multiply_op : promoting {
   static constexpr const char* name = "multiply";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::unwrapped<V>(simd::wrapping(x) * simd::wrapping(y));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z) { return g * z; }
@@ -62,7 +62,7 @@ inline constexpr pointwise_function<multiply_op> multiply;
 struct divide_op : promoting {
   static constexpr const char* name = "divide";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::quotient(x, y);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z) { return g / z; }
@@ -74,7 +74,7 @@ inline constexpr pointwise_function<divide_op> divide;
 struct negate_op : promoting {
   static constexpr const char* name = "negate";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::negated(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return -g; }
@@ -87,7 +87,7 @@ struct abs_op : promoting {
   template <class... Operands>
   using element = real_type<promoted_element<Operands...>>;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
     if constexpr (simd::has_signed_lanes<V>) {
       return simd::select(x < V{}, simd::negated(x), x);
     } else {
@@ -102,7 +102,7 @@ inline constexpr pointwise_function<abs_op> abs;
 struct square_op : promoting {
   static constexpr const char* name = "square";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::unwrapped<V>(simd::wrapping(x) * simd::wrapping(x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * (2 * x); }
@@ -113,7 +113,7 @@ inline constexpr pointwise_function<square_op> square;
 struct minimum_op : promoting {
   static constexpr const char* name = "minimum";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::min(x, y);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -129,7 +129,7 @@ inline constexpr pointwise_function<minimum_op> minimum;
 struct maximum_op : promoting {
   static constexpr const char* name = "maximum";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::max(x, y);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
@@ -145,7 +145,7 @@ inline constexpr pointwise_function<maximum_op> maximum;
 struct fmin_op : promoting {
   static constexpr const char* name = "fmin";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::select(x != x, y, simd::select(y < x, y, x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto& z) {
@@ -159,7 +159,7 @@ inline constexpr pointwise_function<fmin_op> fmin;
 struct fmax_op : promoting {
   static constexpr const char* name = "fmax";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::select(x != x, y, simd::select(y > x, y, x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto& z) {
@@ -175,7 +175,7 @@ inline constexpr pointwise_function<fmax_op> fmax;
 struct clamp_op : promoting {
   static constexpr const char* name = "clamp";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V low, V high) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V low, V high) {
     return simd::min(simd::max(x, low), high);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&, const auto&) {
@@ -194,7 +194,7 @@ inline constexpr pointwise_function<clamp_op> clamp;
 struct fma_op : promoting, lanewise<fma_op> {
   static constexpr const char* name = "fma";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y, T z) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x, T y, T z) {
     if constexpr (std::is_floating_point_v<T>) {
       return std::fma(x, y, z);
     } else {
@@ -215,7 +215,7 @@ inline constexpr pointwise_function<fma_op> fma;
 struct lerp_op : floating_result {
   static constexpr const char* name = "lerp";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y, V weight) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y, V weight) {
     const V one = simd::constant_like<V>(1), difference = y - x;
     return simd::select(weight < simd::constant_like<V>(0.5), x + weight * difference, y - difference * (one - weight));
   }
@@ -236,7 +236,7 @@ struct sign_op : promoting {
   static constexpr const char* name = "sign";
   using flat = void;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     const V one = simd::constant_like<V>(1);
     const V positive = simd::select(x > V{}, one, simd::select(x == V{}, V{}, x));
     if constexpr (std::is_unsigned_v<simd::lane_of<V>>) {
@@ -252,7 +252,7 @@ inline constexpr pointwise_function<sign_op> sign;
 struct copysign_op : floating_result, lanewise<copysign_op> {
   static constexpr const char* name = "copysign";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x, T y) {
     return std::copysign(x, y);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) {
@@ -264,30 +264,30 @@ inline constexpr pointwise_function<copysign_op> copysign;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE pointwise_of<add_op, Left, Right> operator+(Left&& left, Right&& right) {
+TENON_INLINE constexpr pointwise_of<add_op, Left, Right> operator+(Left&& left, Right&& right) {
   return add(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE pointwise_of<subtract_op, Left, Right> operator-(Left&& left, Right&& right) {
+TENON_INLINE constexpr pointwise_of<subtract_op, Left, Right> operator-(Left&& left, Right&& right) {
   return subtract(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE pointwise_of<multiply_op, Left, Right> operator*(Left&& left, Right&& right) {
+TENON_INLINE constexpr pointwise_of<multiply_op, Left, Right> operator*(Left&& left, Right&& right) {
   return multiply(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-TENON_INLINE pointwise_of<divide_op, Left, Right> operator/(Left&& left, Right&& right) {
+TENON_INLINE constexpr pointwise_of<divide_op, Left, Right> operator/(Left&& left, Right&& right) {
   return divide(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-TENON_INLINE pointwise_of<negate_op, Operand> operator-(Operand&& operand) {
+TENON_INLINE constexpr pointwise_of<negate_op, Operand> operator-(Operand&& operand) {
   return negate(std::forward<Operand>(operand));
 }
 

@@ -23,7 +23,7 @@ struct bit_cast_op {
   template <int, class Operand>
   using operand = typename Operand::element;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
     return simd::as_bits<simd::pack<T, simd::width_of<V>>>(x);
   }
 };

@@ -29,7 +29,7 @@ struct bits_of_operands {
 struct bitwise_and_op : bits_of_operands<true> {
   static constexpr const char* name = "bitwise_and";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return static_cast<V>(x & y);
   }
 };
@@ -39,7 +39,7 @@ inline constexpr pointwise_function<bitwise_and_op> bitwise_and;
 struct bitwise_or_op : bits_of_operands<true> {
   static constexpr const char* name = "bitwise_or";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return static_cast<V>(x | y);
   }
 };
@@ -49,7 +49,7 @@ inline constexpr pointwise_function<bitwise_or_op> bitwise_or;
 struct bitwise_xor_op : bits_of_operands<true> {
   static constexpr const char* name = "bitwise_xor";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return static_cast<V>(x ^ y);
   }
 };
@@ -59,7 +59,7 @@ inline constexpr pointwise_function<bitwise_xor_op> bitwise_xor;
 struct bitwise_not_op : bits_of_operands<true> {
   static constexpr const char* name = "bitwise_not";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     if constexpr (std::is_same_v<V, bool>) {
       return !x;
     } else {
@@ -73,7 +73,7 @@ inline constexpr pointwise_function<bitwise_not_op> bitwise_not;
 struct left_shift_op : bits_of_operands<false> {
   static constexpr const char* name = "left_shift";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V count) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V count) {
     return simd::shift_left(x, count);
   }
 };
@@ -83,7 +83,7 @@ inline constexpr pointwise_function<left_shift_op> left_shift;
 struct right_shift_op : bits_of_operands<false> {
   static constexpr const char* name = "right_shift";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V count) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V count) {
     return simd::shift_right(x, count);
   }
 };
@@ -91,36 +91,36 @@ inline constexpr pointwise_function<right_shift_op> right_shift;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<bitwise_and_op, Left, Right> operator&(Left&& left, Right&& right) {
+constexpr pointwise_of<bitwise_and_op, Left, Right> operator&(Left&& left, Right&& right) {
   return bitwise_and(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<bitwise_or_op, Left, Right> operator|(Left&& left, Right&& right) {
+constexpr pointwise_of<bitwise_or_op, Left, Right> operator|(Left&& left, Right&& right) {
   return bitwise_or(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<bitwise_xor_op, Left, Right> operator^(Left&& left, Right&& right) {
+constexpr pointwise_of<bitwise_xor_op, Left, Right> operator^(Left&& left, Right&& right) {
   return bitwise_xor(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<left_shift_op, Left, Right> operator<<(Left&& left, Right&& right) {
+constexpr pointwise_of<left_shift_op, Left, Right> operator<<(Left&& left, Right&& right) {
   return left_shift(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<right_shift_op, Left, Right> operator>>(Left&& left, Right&& right) {
+constexpr pointwise_of<right_shift_op, Left, Right> operator>>(Left&& left, Right&& right) {
   return right_shift(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-pointwise_of<bitwise_not_op, Operand> operator~(Operand&& operand) {
+constexpr pointwise_of<bitwise_not_op, Operand> operator~(Operand&& operand) {
   return bitwise_not(std::forward<Operand>(operand));
 }
 

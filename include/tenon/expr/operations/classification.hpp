@@ -13,7 +13,7 @@ namespace tenon {
 struct isnan_op : predicate {
   static constexpr const char* name = "isnan";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
     return x != x;
   }
 };
@@ -23,7 +23,7 @@ inline constexpr pointwise_function<isnan_op> isnan;
 struct isinf_op : predicate {
   static constexpr const char* name = "isinf";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
     if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
       return simd::abs(x) == simd::constant_like<V>(__builtin_huge_val());
     } else {
@@ -37,7 +37,7 @@ inline constexpr pointwise_function<isinf_op> isinf;
 struct isfinite_op : predicate {
   static constexpr const char* name = "isfinite";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x) {
     if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
       return simd::abs(x) < simd::constant_like<V>(__builtin_huge_val());
     } else {
@@ -64,7 +64,7 @@ struct isclose_op {
   tolerance within;
 
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE auto value(V x, V y) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr auto value(V x, V y) const {
     const V difference = simd::abs(x - y);
     const V allowed = simd::constant_like<V>(within.absolute) + simd::constant_like<V>(within.relative) * simd::abs(y);
     const auto is_near = (difference <= allowed) & (difference < simd::constant_like<V>(__builtin_huge_val()));

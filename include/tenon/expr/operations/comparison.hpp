@@ -13,7 +13,7 @@ namespace tenon {
 struct equal_op : predicate {
   static constexpr const char* name = "equal";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x == y;
   }
 };
@@ -23,7 +23,7 @@ inline constexpr pointwise_function<equal_op> equal;
 struct not_equal_op : predicate {
   static constexpr const char* name = "not_equal";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x != y;
   }
 };
@@ -33,7 +33,7 @@ inline constexpr pointwise_function<not_equal_op> not_equal;
 struct less_op : predicate {
   static constexpr const char* name = "less";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x < y;
   }
 };
@@ -43,7 +43,7 @@ inline constexpr pointwise_function<less_op> less;
 struct less_equal_op : predicate {
   static constexpr const char* name = "less_equal";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x <= y;
   }
 };
@@ -53,7 +53,7 @@ inline constexpr pointwise_function<less_equal_op> less_equal;
 struct greater_op : predicate {
   static constexpr const char* name = "greater";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x > y;
   }
 };
@@ -63,7 +63,7 @@ inline constexpr pointwise_function<greater_op> greater;
 struct greater_equal_op : predicate {
   static constexpr const char* name = "greater_equal";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static auto value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x >= y;
   }
 };
@@ -71,37 +71,37 @@ inline constexpr pointwise_function<greater_equal_op> greater_equal;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<equal_op, Left, Right> operator==(Left&& left, Right&& right) {
+constexpr pointwise_of<equal_op, Left, Right> operator==(Left&& left, Right&& right) {
   return equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<not_equal_op, Left, Right> operator!=(Left&& left, Right&& right) {
+constexpr pointwise_of<not_equal_op, Left, Right> operator!=(Left&& left, Right&& right) {
   return not_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<less_op, Left, Right> operator<(Left&& left, Right&& right) {
+constexpr pointwise_of<less_op, Left, Right> operator<(Left&& left, Right&& right) {
   return less(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<less_equal_op, Left, Right> operator<=(Left&& left, Right&& right) {
+constexpr pointwise_of<less_equal_op, Left, Right> operator<=(Left&& left, Right&& right) {
   return less_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<greater_op, Left, Right> operator>(Left&& left, Right&& right) {
+constexpr pointwise_of<greater_op, Left, Right> operator>(Left&& left, Right&& right) {
   return greater(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<greater_equal_op, Left, Right> operator>=(Left&& left, Right&& right) {
+constexpr pointwise_of<greater_equal_op, Left, Right> operator>=(Left&& left, Right&& right) {
   return greater_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 

@@ -42,7 +42,7 @@ struct real_result : promoting {
 struct conj_op : promoting {
   static constexpr const char* name = "conj";
   template <class V>
-  TENON_HOST_DEVICE static V value(V x) {
+  TENON_HOST_DEVICE static constexpr V value(V x) {
     if constexpr (is_complex<V>) {
       return V(x.real(), -x.imag());
     } else {
@@ -56,7 +56,7 @@ inline constexpr pointwise_function<conj_op> conj;
 struct real_op : real_result {
   static constexpr const char* name = "real";
   template <class V>
-  TENON_HOST_DEVICE static real_type<V> value(V x) {
+  TENON_HOST_DEVICE static constexpr real_type<V> value(V x) {
     return x.real();
   }
 };
@@ -66,7 +66,7 @@ inline constexpr pointwise_function<real_op> real;
 struct imag_op : real_result {
   static constexpr const char* name = "imag";
   template <class V>
-  TENON_HOST_DEVICE static real_type<V> value(V x) {
+  TENON_HOST_DEVICE static constexpr real_type<V> value(V x) {
     return x.imag();
   }
 };
@@ -76,7 +76,7 @@ inline constexpr pointwise_function<imag_op> imag;
 struct arg_op : real_result {
   static constexpr const char* name = "arg";
   template <class V>
-  TENON_HOST_DEVICE static real_type<V> value(V x) {
+  TENON_HOST_DEVICE static constexpr real_type<V> value(V x) {
     return std::atan2(x.imag(), x.real());
   }
 };

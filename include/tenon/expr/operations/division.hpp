@@ -17,7 +17,7 @@ struct trunc_op;
 struct fmod_op : promoting, lanewise<fmod_op> {
   static constexpr const char* name = "fmod";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x, T y) {
     if constexpr (std::is_floating_point_v<T>) {
       return std::fmod(x, y);
     } else {
@@ -34,7 +34,7 @@ inline constexpr pointwise_function<fmod_op> fmod;
 namespace detail {
 /// Whether a quotient rounded towards zero, which left `left`, lies above the one rounded down.
 template <class T>
-TENON_HOST_DEVICE TENON_INLINE bool rounds_up(T left, T divisor) {
+TENON_HOST_DEVICE TENON_INLINE constexpr bool rounds_up(T left, T divisor) {
   if constexpr (std::is_unsigned_v<T>) {
     return false;
   } else {
@@ -47,7 +47,7 @@ TENON_HOST_DEVICE TENON_INLINE bool rounds_up(T left, T divisor) {
 struct remainder_op : promoting, lanewise<remainder_op> {
   static constexpr const char* name = "remainder";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x, T y) {
     const T left = fmod_op::number(x, y);
     if constexpr (std::is_floating_point_v<T>) {
       if (left == 0) return std::copysign(left, y);
@@ -66,7 +66,7 @@ struct floor_divide_op : promoting, lanewise<floor_divide_op> {
   static constexpr const char* name = "floor_divide";
   using flat = void;
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x, T y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x, T y) {
     const T left = fmod_op::number(x, y);
     const T below = detail::rounds_up(left, y) ? 1 : 0;
     if constexpr (std::is_floating_point_v<T>) {
@@ -81,7 +81,7 @@ inline constexpr pointwise_function<floor_divide_op> floor_divide;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<remainder_op, Left, Right> operator%(Left&& left, Right&& right) {
+constexpr pointwise_of<remainder_op, Left, Right> operator%(Left&& left, Right&& right) {
   return remainder(std::forward<Left>(left), std::forward<Right>(right));
 }
 

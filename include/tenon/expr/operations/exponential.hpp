@@ -20,7 +20,7 @@ struct where_op;
 struct exp_op : floating_result {
   static constexpr const char* name = "exp";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::exp(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g * y; }
@@ -31,7 +31,7 @@ inline constexpr pointwise_function<exp_op> exp;
 struct exp2_op : floating_result {
   static constexpr const char* name = "exp2";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::exp2(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
@@ -44,7 +44,7 @@ inline constexpr pointwise_function<exp2_op> exp2;
 struct expm1_op : floating_result {
   static constexpr const char* name = "expm1";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::expm1(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g * (y + 1); }
@@ -55,7 +55,7 @@ inline constexpr pointwise_function<expm1_op> expm1;
 struct log_op : floating_result {
   static constexpr const char* name = "log";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::log(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g / x; }
@@ -66,7 +66,7 @@ inline constexpr pointwise_function<log_op> log;
 struct log2_op : floating_result {
   static constexpr const char* name = "log2";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::log2(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -79,7 +79,7 @@ inline constexpr pointwise_function<log2_op> log2;
 struct log10_op : floating_result {
   static constexpr const char* name = "log10";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::log10(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -92,7 +92,7 @@ inline constexpr pointwise_function<log10_op> log10;
 struct log1p_op : floating_result {
   static constexpr const char* name = "log1p";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::log1p(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g / (x + 1); }
@@ -103,7 +103,7 @@ inline constexpr pointwise_function<log1p_op> log1p;
 struct sqrt_op : floating_result {
   static constexpr const char* name = "sqrt";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::sqrt(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g / (2 * y); }
@@ -126,7 +126,7 @@ inline constexpr pointwise_function<level_sqrt_op> level_sqrt;
 struct rsqrt_op : floating_result {
   static constexpr const char* name = "rsqrt";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::constant_like<V>(1) / simd::sqrt(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x) { return g * (-0.5 * (y / x)); }
@@ -137,7 +137,7 @@ inline constexpr pointwise_function<rsqrt_op> rsqrt;
 struct cbrt_op : floating_result {
   static constexpr const char* name = "cbrt";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::cbrt(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
@@ -150,7 +150,7 @@ inline constexpr pointwise_function<cbrt_op> cbrt;
 struct reciprocal_op : floating_result {
   static constexpr const char* name = "reciprocal";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::constant_like<V>(1) / x;
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
@@ -163,7 +163,7 @@ inline constexpr pointwise_function<reciprocal_op> reciprocal;
 struct hypot_op : floating_result {
   static constexpr const char* name = "hypot";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::hypot(x, y);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) { return g * (x / y); }
@@ -175,7 +175,7 @@ inline constexpr pointwise_function<hypot_op> hypot;
 struct pow_op : promoting, lanewise<pow_op> {
   static constexpr const char* name = "pow";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     if constexpr (std::is_floating_point_v<simd::lane_of<V>>) {
       return simd::pow(x, y);
     } else {
@@ -183,7 +183,7 @@ struct pow_op : promoting, lanewise<pow_op> {
     }
   }
   template <class T>
-  TENON_HOST_DEVICE static T number(T x, T y) {
+  TENON_HOST_DEVICE static constexpr T number(T x, T y) {
     auto left = simd::wrapping(y);
     if constexpr (std::is_signed_v<T>) {
       if (y < 0 && x != 1 && x != -1) return 0;

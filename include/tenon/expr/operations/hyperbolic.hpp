@@ -18,7 +18,7 @@ struct square_op;
 struct sinh_op : floating_result {
   static constexpr const char* name = "sinh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::sinh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<cosh_op>(x); }
@@ -29,7 +29,7 @@ inline constexpr pointwise_function<sinh_op> sinh;
 struct cosh_op : floating_result {
   static constexpr const char* name = "cosh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::cosh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<sinh_op>(x); }
@@ -40,7 +40,7 @@ inline constexpr pointwise_function<cosh_op> cosh;
 struct tanh_op : floating_result {
   static constexpr const char* name = "tanh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::tanh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
@@ -53,7 +53,7 @@ inline constexpr pointwise_function<tanh_op> tanh;
 struct asinh_op : floating_result {
   static constexpr const char* name = "asinh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::asinh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -66,7 +66,7 @@ inline constexpr pointwise_function<asinh_op> asinh;
 struct acosh_op : floating_result {
   static constexpr const char* name = "acosh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::acosh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
@@ -79,7 +79,7 @@ inline constexpr pointwise_function<acosh_op> acosh;
 struct atanh_op : floating_result {
   static constexpr const char* name = "atanh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::atanh(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {

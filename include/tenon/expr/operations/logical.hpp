@@ -13,7 +13,7 @@ namespace tenon {
 struct logical_and_op : boolean {
   static constexpr const char* name = "logical_and";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::logical_and(x, y);
   }
 };
@@ -23,7 +23,7 @@ inline constexpr pointwise_function<logical_and_op> logical_and;
 struct logical_or_op : boolean {
   static constexpr const char* name = "logical_or";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return simd::logical_or(x, y);
   }
 };
@@ -33,7 +33,7 @@ inline constexpr pointwise_function<logical_or_op> logical_or;
 struct logical_xor_op : boolean {
   static constexpr const char* name = "logical_xor";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V y) {
     return static_cast<V>(x ^ y);
   }
 };
@@ -43,7 +43,7 @@ inline constexpr pointwise_function<logical_xor_op> logical_xor;
 struct logical_not_op : boolean {
   static constexpr const char* name = "logical_not";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::logical_not(x);
   }
 };
@@ -51,18 +51,18 @@ inline constexpr pointwise_function<logical_not_op> logical_not;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<logical_and_op, Left, Right> operator&&(Left&& left, Right&& right) {
+constexpr pointwise_of<logical_and_op, Left, Right> operator&&(Left&& left, Right&& right) {
   return logical_and(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>
-pointwise_of<logical_or_op, Left, Right> operator||(Left&& left, Right&& right) {
+constexpr pointwise_of<logical_or_op, Left, Right> operator||(Left&& left, Right&& right) {
   return logical_or(std::forward<Left>(left), std::forward<Right>(right));
 }
 
 template <tensor_operand Operand>
-pointwise_of<logical_not_op, Operand> operator!(Operand&& operand) {
+constexpr pointwise_of<logical_not_op, Operand> operator!(Operand&& operand) {
   return logical_not(std::forward<Operand>(operand));
 }
 

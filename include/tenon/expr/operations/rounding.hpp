@@ -15,7 +15,7 @@ struct floor_op : promoting {
   static constexpr const char* name = "floor";
   using flat = void;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::rounded<simd::rounding::down>(x);
   }
 };
@@ -26,7 +26,7 @@ struct ceil_op : promoting {
   static constexpr const char* name = "ceil";
   using flat = void;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::rounded<simd::rounding::up>(x);
   }
 };
@@ -37,7 +37,7 @@ struct trunc_op : promoting {
   static constexpr const char* name = "trunc";
   using flat = void;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::rounded<simd::rounding::towards_zero>(x);
   }
 };
@@ -48,7 +48,7 @@ struct round_op : promoting {
   static constexpr const char* name = "round";
   using flat = void;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::rounded<simd::rounding::nearest_even>(x);
   }
 };
@@ -59,7 +59,7 @@ inline constexpr pointwise_function<round_op> rint;  ///< NumPy's name of it
 struct frac_op : promoting {
   static constexpr const char* name = "frac";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return static_cast<V>(x - trunc_op::value(x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return g; }

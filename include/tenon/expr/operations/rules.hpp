@@ -101,7 +101,7 @@ template <class Op>
 struct slope_op : floating_result {
   static constexpr const char* name = "slope";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return Op::slope(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x)
@@ -115,7 +115,7 @@ struct slope_op : floating_result {
 template <class Op>
 struct lanewise {
   template <class V, class... Same>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x, Same... more) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, Same... more) {
     if constexpr (simd::is_number<V>) {
       return static_cast<V>(Op::number(x, more...));
     } else {
@@ -130,7 +130,7 @@ struct lanewise {
 template <class Op>
 struct batchwise {
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::in_batches<Op>(x);
   }
 };

@@ -14,11 +14,11 @@ struct maximum_op;
 struct silu_op : floating_result {
   static constexpr const char* name = "silu";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return x / (simd::constant_like<V>(1) + simd::exp(-x));
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
     const V one = simd::constant_like<V>(1), share = sigmoid_op::value(x);
     return share * (one + x * (one - share));
   }
@@ -35,12 +35,12 @@ inline constexpr pointwise_function<silu_op> silu;
 struct gelu_op : floating_result {
   static constexpr const char* name = "gelu";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     const V doubled_share = simd::constant_like<V>(1) + simd::erf(x * simd::constant_like<V>(0.70710678118654752440));
     return simd::constant_like<V>(0.5) * x * doubled_share;
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
     const V half = simd::constant_like<V>(0.5), density = simd::constant_like<V>(0.39894228040143267794);
     const V share = half + half * simd::erf(x * simd::constant_like<V>(0.70710678118654752440));
     return share + x * (density * simd::exp(-half * x * x));
@@ -59,13 +59,13 @@ inline constexpr pointwise_function<gelu_op> gelu;
 struct gelu_tanh_op : floating_result {
   static constexpr const char* name = "gelu_tanh";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     const V u = simd::constant_like<V>(0.79788456080286535588) * (x + simd::constant_like<V>(0.044715) * (x * x * x));
     return x * sigmoid_op::value(u + u);
   }
   /// Beyond 30, where it is 0 or 1, powers of x would be infinite.
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V given) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V given) {
     const V x = simd::at_least(simd::at_most(given, simd::constant_like<V>(30)), simd::constant_like<V>(-30));
     const V one = simd::constant_like<V>(1), factor = simd::constant_like<V>(0.79788456080286535588),
             cubic = simd::constant_like<V>(0.044715), squared = x * x;
@@ -92,13 +92,13 @@ inline constexpr pointwise_function<gelu_tanh_op> gelu_tanh;
 struct mish_op : floating_result {
   static constexpr const char* name = "mish";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
     const V n = power * (power + simd::constant_like<V>(2));
     return x * (n / (n + simd::constant_like<V>(2)));
   }
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V slope(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
     const V one = simd::constant_like<V>(1), two = simd::constant_like<V>(2);
     const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
     const V n = power * (power + two), tangent = n / (n + two);

@@ -14,7 +14,7 @@ struct stop_gradient_op : promoting {
   static constexpr const char* name = "stop_gradient";
   using flat = void;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return x;
   }
 };

@@ -18,7 +18,7 @@ struct square_op;
 struct sin_op : floating_result {
   static constexpr const char* name = "sin";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::sin(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<cos_op>(x); }
@@ -29,7 +29,7 @@ inline constexpr pointwise_function<sin_op> sin;
 struct cos_op : floating_result {
   static constexpr const char* name = "cos";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::cos(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return -(g * apply_op<sin_op>(x)); }
@@ -40,7 +40,7 @@ inline constexpr pointwise_function<cos_op> cos;
 struct tan_op : floating_result {
   static constexpr const char* name = "tan";
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     return simd::tan(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
@@ -53,7 +53,7 @@ inline constexpr pointwise_function<tan_op> tan;
 struct asin_op : floating_result, batchwise<asin_op> {
   static constexpr const char* name = "asin";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x) {
     using std::asin;
     return asin(x);
   }
@@ -67,7 +67,7 @@ inline constexpr pointwise_function<asin_op> asin;
 struct acos_op : floating_result, batchwise<acos_op> {
   static constexpr const char* name = "acos";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x) {
     using std::acos;
     return acos(x);
   }
@@ -81,7 +81,7 @@ inline constexpr pointwise_function<acos_op> acos;
 struct atan_op : floating_result, batchwise<atan_op> {
   static constexpr const char* name = "atan";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T x) {
     using std::atan;
     return atan(x);
   }
@@ -95,7 +95,7 @@ inline constexpr pointwise_function<atan_op> atan;
 struct atan2_op : floating_result, lanewise<atan2_op> {
   static constexpr const char* name = "atan2";
   template <class T>
-  TENON_HOST_DEVICE TENON_INLINE static T number(T y, T x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr T number(T y, T x) {
     return std::atan2(y, x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {

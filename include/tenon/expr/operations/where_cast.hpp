@@ -18,7 +18,7 @@ struct where_op {
   template <int I, class Condition, class... Values>
   using operand = std::conditional_t<I == 0, bool, promoted_element<Values...>>;
   template <class Mask, class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(Mask condition, V x, V y) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(Mask condition, V x, V y) {
     return simd::select(condition, x, y);
   }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&, const auto&) {
@@ -33,7 +33,7 @@ inline constexpr pointwise_function<where_op> where;
 /// A number of float as half or bfloat16 holds it.
 template <class T>
 struct rounded_to {
-  TENON_HOST_DEVICE float operator()(float x) const { return static_cast<float>(T(x)); }
+  TENON_HOST_DEVICE constexpr float operator()(float x) const { return static_cast<float>(T(x)); }
 };
 
 /// Elements converted to `T`: floats lose their fraction, become the nearest number where they are beyond the range of
@@ -47,7 +47,7 @@ struct cast_op {
   template <int, class>
   using operand = T;
   template <class V>
-  TENON_HOST_DEVICE TENON_INLINE static V value(V x) {
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
     if constexpr (!is_short_float<T>) {
       return x;
     } else if constexpr (simd::is_number<V>) {
@@ -60,7 +60,7 @@ struct cast_op {
 };
 /// What is of type T already stays as it is.
 template <dtype T, tensor_operand Operand>
-auto cast(Operand&& operand) {
+constexpr auto cast(Operand&& operand) {
   constexpr bool is_there = std::is_same_v<typename node_of<Operand>::element, T> && !is_short_float<T>;
   if constexpr (is_there) return as_node(std::forward<Operand>(operand));
   else return make_pointwise(cast_op<T>{}, std::forward<Operand>(operand));

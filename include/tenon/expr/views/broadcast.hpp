@@ -16,7 +16,7 @@ struct broadcast_to_operation {
 /// `operand` with the extents of `target`: axes are aligned at the back, extents of 1 are repeated.
 /// throws    shape_error when an extent is neither 1 nor the target's
 template <tensor_operand Operand, shape_type Shape>
-auto broadcast_to(Operand&& operand, const Shape& target) {
+constexpr auto broadcast_to(Operand&& operand, const Shape& target) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   static_assert(rank <= Shape::rank, "tenon: broadcast_to cannot remove axes");
   const auto extents = broadcast_extents<broadcast_to_operation>(operand.shape(), target);
@@ -28,7 +28,7 @@ auto broadcast_to(Operand&& operand, const Shape& target) {
   return make_index_map<repeated_axes>(std::forward<Operand>(operand), target, map);
 }
 template <tensor_operand Operand, int Rank>
-auto broadcast_to(Operand&& operand, const listed_extent (&target)[Rank]) {
+constexpr auto broadcast_to(Operand&& operand, const listed_extent (&target)[Rank]) {
   return broadcast_to(std::forward<Operand>(operand), listed_shape(target));
 }
 
@@ -61,7 +61,7 @@ rank<Rank> expanded_extents(const index (&extents)[Rank], const Shape& operand) 
 /// throws    shape_error naming an axis that does not repeat so
 /// cost      none of its own: repeated elements are not stored
 template <tensor_operand Operand, int Rank>
-auto expand(Operand&& operand, const index (&extents)[Rank]) {
+constexpr auto expand(Operand&& operand, const index (&extents)[Rank]) {
   static_assert(std::remove_cvref_t<Operand>::shape_type::rank <= Rank, "tenon: expand cannot remove axes");
   const auto target = detail::expanded_extents(extents, operand.shape());
   return broadcast_to(std::forward<Operand>(operand), target);

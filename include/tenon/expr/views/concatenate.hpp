@@ -29,11 +29,11 @@ struct concatenated_source {
 
     bool is_adjacent() const { return true; }
     template <class Slots>
-    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE constexpr T value(index i, const Slots& slots) const {
       return value_from<0>(run.at(i), index{0}, slots);
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
+    TENON_INLINE constexpr auto pack(index i, Access, const Slots& slots) const {
       return simd::generate<T, Width>([&](index lane) { return value(i + lane, slots); });
     }
     template <class Visitor>
@@ -43,7 +43,8 @@ struct concatenated_source {
 
    private:
     template <int I, class Slots>
-    TENON_HOST_DEVICE TENON_INLINE T value_from(array<index, Rank> position, index begin, const Slots& slots) const {
+    TENON_HOST_DEVICE TENON_INLINE constexpr T value_from(array<index, Rank> position, index begin,
+                                                          const Slots& slots) const {
       if constexpr (I + 1 < count) {
         if (position[Axis] >= ends[I]) return value_from<I + 1>(position, ends[I], slots);
       }
@@ -52,7 +53,7 @@ struct concatenated_source {
     }
   };
 
-  TENON_HOST_DEVICE TENON_INLINE cursor at(const array<index, Outer>& position) const {
+  TENON_HOST_DEVICE TENON_INLINE constexpr cursor at(const array<index, Outer>& position) const {
     return {{positions.at(position), positions.last_step()}, ends, programs};
   }
   template <class Visitor>
@@ -72,15 +73,15 @@ struct concatenation {
   tuple<Operands...> operands;
   shape_type extents;
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
   /// This node on other operands of the same extents.
   template <class... Others>
-  auto with_operands(const tuple<Others...>& others) const {
+  constexpr auto with_operands(const tuple<Others...>& others) const {
     return concatenation<Axis, Shape, Others...>{others, extents};
   }
 
   template <int, int Outer>
-  auto lower(const axis_map<Shape::rank, Outer>& outer) const {
+  constexpr auto lower(const axis_map<Shape::rank, Outer>& outer) const {
     return apply_tuple(
         [&](const Operands&... operand) {
           return lowered(outer, operand.template lower<0>(identity_map<Shape::rank>())...);
@@ -90,7 +91,7 @@ struct concatenation {
 
  private:
   template <int Outer, class... Programs>
-  auto lowered(const axis_map<Shape::rank, Outer>& outer, const Programs&... programs) const {
+  constexpr auto lowered(const axis_map<Shape::rank, Outer>& outer, const Programs&... programs) const {
     return concatenated_source<compute_type<element>, Axis, Shape::rank, Outer, Programs...>{
         affine_positions<Shape::rank, Outer>(outer), ends(), make_tuple_of(programs...)};
   }
@@ -118,7 +119,7 @@ constexpr index joined_static_extent(index left, index right) { return left == d
 
 /// The shape of two operands behind each other; all extents but those of `Axis` must be equal.
 template <class Operation, int Axis, class Left, class Right>
-auto joined_shape(const Left& left, const Right& right) {
+constexpr auto joined_shape(const Left& left, const Right& right) {
   static_assert(Left::rank == Right::rank, "tenon: operands behind each other must have equal ranks");
   constexpr int rank = Left::rank;
   for_each_index<rank>([&](auto each) {
@@ -146,16 +147,16 @@ auto joined_shape(const Left& left, const Right& right) {
   }(std::make_integer_sequence<int, rank>{});
 }
 template <class Operation, int Axis, class Shape>
-auto join_shapes(const Shape& extents) {
+constexpr auto join_shapes(const Shape& extents) {
   return extents;
 }
 template <class Operation, int Axis, class First, class Second, class... Rest>
-auto join_shapes(const First& first, const Second& second, const Rest&... rest) {
+constexpr auto join_shapes(const First& first, const Second& second, const Rest&... rest) {
   return join_shapes<Operation, Axis>(joined_shape<Operation, Axis>(first, second), rest...);
 }
 
 template <class Operation, int Axis, class... Nodes>
-auto make_concatenation(const Nodes&... nodes) {
+constexpr auto make_concatenation(const Nodes&... nodes) {
   const auto extents = join_shapes<Operation, Axis>(nodes.shape()...);
   return concatenation<Axis, std::remove_const_t<decltype(extents)>, Nodes...>{{{{nodes}...}}, extents};
 }
@@ -168,7 +169,7 @@ auto make_concatenation(const Nodes&... nodes) {
 /// throws    shape_error naming the axis and both extents, where others differ or these add up to more than 64 bits
 /// example   concatenate(axis<0>, weights, biases)
 template <int Axis, tensor_operand First, tensor_operand... Rest>
-auto concatenate(axis_list<Axis>, First&& first, Rest&&... rest) {
+constexpr auto concatenate(axis_list<Axis>, First&& first, Rest&&... rest) {
   constexpr int position = only_axis<std::remove_cvref_t<First>::shape_type::rank>(axis_list<Axis>{});
   return detail::make_concatenation<concatenate_operation, position>(as_node(std::forward<First>(first)),
                                                                      as_node(std::forward<Rest>(rest))...);
@@ -179,7 +180,7 @@ auto concatenate(axis_list<Axis>, First&& first, Rest&&... rest) {
 /// types     promoted
 /// throws    shape_error naming the axis (of the result) and both extents
 template <int Axis, tensor_operand First, tensor_operand... Rest>
-auto stack(axis_list<Axis>, First&& first, Rest&&... rest) {
+constexpr auto stack(axis_list<Axis>, First&& first, Rest&&... rest) {
   constexpr int position = only_axis<std::remove_cvref_t<First>::shape_type::rank + 1>(axis_list<Axis>{});
   return detail::make_concatenation<stack_operation, position>(
       new_axis<position>(as_node(std::forward<First>(first))),

@@ -15,7 +15,7 @@ struct diagonal_map {
   index row, column;  // where the diagonal begins
 
   template <int Rank>
-  TENON_HOST_DEVICE array<index, Rank + 1> operator()(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE constexpr array<index, Rank + 1> operator()(const array<index, Rank>& position) const {
     array<index, Rank + 1> result{};
     int next = 0;
     for (int axis = 0; axis <= Rank; ++axis) {
@@ -35,7 +35,7 @@ namespace detail {
 
 /// The extents of the diagonals: the other axes, then the diagonal's length.
 template <int Row, int Column, class Shape>
-auto diagonal_shape(const Shape& extents, index length) {
+constexpr auto diagonal_shape(const Shape& extents, index length) {
   constexpr int first = Row < Column ? Row : Column, second = Row < Column ? Column : Row;
   constexpr auto source = [](int axis) { return axis + (axis >= first ? 1 : 0) + (axis + 1 >= second ? 1 : 0); };
   return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -52,7 +52,7 @@ auto diagonal_shape(const Shape& extents, index length) {
 /// cost      none of its own for a tensor or view, and the result can be assigned to
 /// example   sum(diagonal(x)) is the trace
 template <tensor_operand Operand, int Row = -2, int Column = -1>
-auto diagonal(Operand&& operand, index offset = 0, axis_list<Row, Column> = {}) {
+constexpr auto diagonal(Operand&& operand, index offset = 0, axis_list<Row, Column> = {}) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int row = only_axis<rank>(axis_list<Row>{}), column = only_axis<rank>(axis_list<Column>{});
   static_assert(row != column, "tenon: diagonal takes two different axes");

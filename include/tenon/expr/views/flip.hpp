@@ -12,7 +12,7 @@ namespace tenon {
 /// extents   the operand's
 /// cost      none of its own: strides change
 template <tensor_operand Operand, int... Axes>
-auto flip(Operand&& operand, axis_list<Axes...> axes) {
+constexpr auto flip(Operand&& operand, axis_list<Axes...> axes) {
   using shape_type = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = shape_type::rank;
   const auto flipped = axis_set<rank>(axes);

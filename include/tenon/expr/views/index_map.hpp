@@ -36,31 +36,31 @@ struct index_map {
   shape_type extents;
   map_type map;
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
   /// A number, where no axes are left. cost: a kernel, and a wait for it
-  operator element() const
+  constexpr operator element() const
     requires(Shape::rank == 0)
   {
     return assigner<element, index_map>::value(*this);
   }
   template <class Position>
-  auto operator[](const Position& position) const {
+  constexpr auto operator[](const Position& position) const {
     return detail::subscript(*this, position);
   }
   /// This node on other operands of the same extents.
   template <class Other>
-  auto with_operands(const tuple<Other>& others) const {
+  constexpr auto with_operands(const tuple<Other>& others) const {
     return index_map<Other, Shape, Axes>{others, extents, map};
   }
 
   template <int FirstSlot, int Outer>
-  auto lower(const axis_map<Shape::rank, Outer>& outer) const {
+  constexpr auto lower(const axis_map<Shape::rank, Outer>& outer) const {
     return get<0>(operands).template lower<FirstSlot>(compose(outer));
   }
 
  private:
   template <int Outer>
-  axis_map<Operand::shape_type::rank, Outer> compose(const axis_map<Shape::rank, Outer>& outer) const {
+  constexpr axis_map<Operand::shape_type::rank, Outer> compose(const axis_map<Shape::rank, Outer>& outer) const {
     axis_map<Operand::shape_type::rank, Outer> result{map.start, {}, {}};
     for (int axis = 0; axis < Shape::rank; ++axis) {
       if (map.target[axis] >= 0) result.start[map.target[axis]] += map.step[axis] * outer.start[axis];
@@ -76,7 +76,7 @@ struct index_map {
 
 /// A tensor or view stays a view, so that it can be assigned to; any other operand becomes a node.
 template <class Axes, class Operand, shape_type Shape, int Rank>
-auto make_index_map(Operand&& operand, const Shape& shape, const axis_map<Rank, Shape::rank>& map) {
+constexpr auto make_index_map(Operand&& operand, const Shape& shape, const axis_map<Rank, Shape::rank>& map) {
   using operand_type = std::remove_cvref_t<Operand>;
   if constexpr (detail::is_view<operand_type>) {
     return remapped_view(operand, shape, map);
@@ -98,8 +98,8 @@ using same_moved_axes = decltype(list_moved_axes(std::make_integer_sequence<int,
 
 /// The elements of a view under other extents and axes, without a copy.
 template <class T, class OldShape, class Space, shape_type Shape, int Rank>
-view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, const Shape& shape,
-                                    const axis_map<Rank, Shape::rank>& map) {
+constexpr view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, const Shape& shape,
+                                              const axis_map<Rank, Shape::rank>& map) {
   T* data = operand.data();
   if (data != nullptr) data += map.offset(operand.strides());  // where there are no elements, there may be no memory
   return {data, shape, map.strides(operand.strides())};
@@ -107,7 +107,7 @@ view<T, Shape, Space> remapped_view(const view<T, OldShape, Space>& operand, con
 
 /// The shape with another extent at `Axis`, which the type knows when `Static` is given.
 template <int Axis, index Static = dyn, shape_type Shape>
-auto with_extent(const Shape& extents, index extent = Static) {
+constexpr auto with_extent(const Shape& extents, index extent = Static) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return shape<(I == Axis ? Static : Shape::static_extent(I))...>(
         array<index, Shape::rank>{{(I == Axis ? extent : extents.extent(I))...}});

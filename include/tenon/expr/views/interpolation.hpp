@@ -181,8 +181,7 @@ struct tap_shape<Taps, std::integer_sequence<int, Axes...>> {
 template <class Places, int... Axes>
 auto window_weights(const Places& places, std::integer_sequence<int, Axes...>) {
   constexpr int rank = Places::rank;
-  const tenon::rank<2 * rank> extents(
-      array<index, 2 * rank>{{places.output[Axes]..., places.taps(Axes)...}});
+  const tenon::rank<2 * rank> extents(array<index, 2 * rank>{{places.output[Axes]..., places.taps(Axes)...}});
   return (map(weight_of_tap<Places>{places, Axes}, index_grid<index>(extents, axis<Axes>),
               index_grid<index>(extents, axis<rank + Axes>)) *
           ...);

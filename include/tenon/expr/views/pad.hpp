@@ -22,7 +22,7 @@ struct padding {
 struct reflect_padding {
   static constexpr const char* name = "reflect";
   static constexpr index most(index extent) { return extent == 0 ? 0 : extent - 1; }
-  TENON_HOST_DEVICE static index inside(index position, index extent) {
+  TENON_HOST_DEVICE static constexpr index inside(index position, index extent) {
     const index in_front = position < 0 ? -position : position;
     return in_front < extent ? in_front : 2 * (extent - 1) - in_front;
   }
@@ -31,7 +31,7 @@ struct reflect_padding {
 struct symmetric_padding {
   static constexpr const char* name = "symmetric";
   static constexpr index most(index extent) { return extent; }
-  TENON_HOST_DEVICE static index inside(index position, index extent) {
+  TENON_HOST_DEVICE static constexpr index inside(index position, index extent) {
     const index in_front = position < 0 ? -1 - position : position;
     return in_front < extent ? in_front : 2 * extent - 1 - in_front;
   }
@@ -40,7 +40,7 @@ struct symmetric_padding {
 struct replicate_padding {
   static constexpr const char* name = "replicate";
   static constexpr index most(index extent) { return extent == 0 ? 0 : INT64_MAX; }
-  TENON_HOST_DEVICE static index inside(index position, index extent) {
+  TENON_HOST_DEVICE static constexpr index inside(index position, index extent) {
     return position < 0 ? 0 : position < extent ? position : extent - 1;
   }
 };
@@ -48,7 +48,7 @@ struct replicate_padding {
 struct circular_padding {
   static constexpr const char* name = "circular";
   static constexpr index most(index extent) { return extent; }
-  TENON_HOST_DEVICE static index inside(index position, index extent) {
+  TENON_HOST_DEVICE static constexpr index inside(index position, index extent) {
     return position < 0 ? position + extent : position < extent ? position : position - extent;
   }
 };
@@ -69,7 +69,7 @@ template <class Mode, int Rank>
 struct pad_map {
   array<index, Rank> before, extents;
 
-  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+  TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) {
       position[axis] = Mode::inside(position[axis] - before[axis], extents[axis]);
     }
@@ -83,14 +83,14 @@ struct pad_constant_map {
   array<index, Rank> before, extents;
   T outside;
 
-  TENON_HOST_DEVICE bool contains(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE constexpr bool contains(const array<index, Rank>& position) const {
     bool inside = true;
     for (int axis = 0; axis < Rank; ++axis) {
       inside = inside && position[axis] >= before[axis] && position[axis] - before[axis] < extents[axis];
     }
     return inside;
   }
-  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+  TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) position[axis] -= before[axis];
     return position;
   }
@@ -136,8 +136,8 @@ constexpr index without_limit(index) { return INT64_MAX; }
 /// throws    shape_error for negative widths, or a length beyond 64 bits
 /// example   pad(image, {{0, 0, 1, {0, 1}}}) adds a row above and below and a column to the right, of zeros
 template <tensor_operand Operand>
-auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
-         typename std::remove_cvref_t<Operand>::element value = {}) {
+constexpr auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
+                   typename std::remove_cvref_t<Operand>::element value = {}) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   const auto axes = detail::pad_axes<rank>(operand.shape().to_array(), widths, "constant", detail::without_limit);
   return make_remap(pad_constant_map<decltype(value), rank>{axes.before, axes.operand, value},
@@ -147,7 +147,8 @@ auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::s
 /// The same with elements of the operand, as the mode says: `reflect`, `symmetric`, `replicate` or `circular`.
 /// throws    shape_error for negative widths, or such that the mode has no element for
 template <tensor_operand Operand, padding_mode Mode>
-auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths, Mode) {
+constexpr auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
+                   Mode) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   const auto axes = detail::pad_axes<rank>(operand.shape().to_array(), widths, Mode::name, Mode::most);
   return make_remap(pad_map<Mode, rank>{axes.before, axes.operand}, tenon::rank<rank>(axes.result),

@@ -24,7 +24,7 @@ constexpr bool is_permutation_of_axes() {
 /// Axis i of the result is axis `Axes[i]` of the operand.
 /// cost      none of its own: strides change
 template <tensor_operand Operand, int... Axes>
-auto permute(Operand&& operand, axis_list<Axes...>) {
+constexpr auto permute(Operand&& operand, axis_list<Axes...>) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank;
   static_assert(sizeof...(Axes) == rank, "tenon: permute names every axis once");
@@ -39,7 +39,7 @@ auto permute(Operand&& operand, axis_list<Axes...>) {
 /// Two axes exchanged.
 /// cost      none of its own: strides change
 template <tensor_operand Operand, int First, int Second>
-auto swap_axes(Operand&& operand, axis_list<First, Second>) {
+constexpr auto swap_axes(Operand&& operand, axis_list<First, Second>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int first = only_axis<rank>(axis_list<First>{}), second = only_axis<rank>(axis_list<Second>{});
   return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -49,7 +49,7 @@ auto swap_axes(Operand&& operand, axis_list<First, Second>) {
 
 /// The last two axes exchanged.
 template <tensor_operand Operand>
-auto transpose(Operand&& operand) {
+constexpr auto transpose(Operand&& operand) {
   static_assert(std::remove_cvref_t<Operand>::shape_type::rank >= 2, "tenon: transpose takes at least two axes");
   return swap_axes(std::forward<Operand>(operand), axis<-2, -1>);
 }
@@ -58,7 +58,7 @@ auto transpose(Operand&& operand) {
 /// cost      none of its own: strides change
 /// example   move_axis(images, axis<-1>, axis<1>) takes [batch, height, width, channels] to channels second
 template <tensor_operand Operand, int From, int To>
-auto move_axis(Operand&& operand, axis_list<From>, axis_list<To>) {
+constexpr auto move_axis(Operand&& operand, axis_list<From>, axis_list<To>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int from = only_axis<rank>(axis_list<From>{}), to = only_axis<rank>(axis_list<To>{});
   return [&]<int... I>(std::integer_sequence<int, I...>) {

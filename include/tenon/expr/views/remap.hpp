@@ -154,16 +154,16 @@ struct remap {
   tuple<Operand, Parameters...> operands;
   shape_type extents;
 
-  const shape_type& shape() const { return extents; }
+  constexpr const shape_type& shape() const { return extents; }
   /// This node on other operands of the same extents.
   template <class... Others>
-  auto with_operands(const tuple<Others...>& others) const {
+  constexpr auto with_operands(const tuple<Others...>& others) const {
     return remap<Map, Shape, Others...>{map, others, extents};
   }
 
   /// What the operands take from the executor was evaluated before: a map between them and it has no rows in common.
   template <int, int Outer>
-  auto lower(const axis_map<Shape::rank, Outer>& outer) const {
+  constexpr auto lower(const axis_map<Shape::rank, Outer>& outer) const {
     return apply_tuple(
         [&](const Operand& operand, const Parameters&... parameters) {
           return lowered(outer, operand.template lower<0>(identity_map<Operand::shape_type::rank>()),
@@ -174,7 +174,8 @@ struct remap {
 
  private:
   template <int Outer, class Program, class... Programs>
-  auto lowered(const axis_map<Shape::rank, Outer>& outer, const Program& program, const Programs&... programs) const {
+  constexpr auto lowered(const axis_map<Shape::rank, Outer>& outer, const Program& program,
+                         const Programs&... programs) const {
     return remapped_source<Map, Shape::rank, Outer, Program, Programs...>{
         map, affine_positions<Shape::rank, Outer>(outer), program, make_tuple_of(programs...)};
   }
@@ -182,7 +183,7 @@ struct remap {
 
 /// Composes the node from an operand and parameters that are nodes already.
 template <class Map, shape_type Shape, class Operand, class... Parameters>
-auto make_remap(const Map& map, const Shape& shape, const Operand& operand, const Parameters&... parameters) {
+constexpr auto make_remap(const Map& map, const Shape& shape, const Operand& operand, const Parameters&... parameters) {
   return remap<Map, Shape, Operand, Parameters...>{map, {{{operand}, {parameters}...}}, shape};
 }
 

@@ -16,7 +16,7 @@ struct repeat_map {
   index count;
 
   template <int Rank>
-  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+  TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     position[Axis] /= count;
     return position;
   }
@@ -27,7 +27,7 @@ template <int Rank>
 struct tile_map {
   array<index, Rank> extents;
 
-  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+  TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) position[axis] %= extents[axis];
     return position;
   }
@@ -48,7 +48,7 @@ inline index repeated_length(const char* name, int axis, index extent, index cou
 /// throws    shape_error for a negative count, or a length beyond 64 bits
 /// example   repeat(x, 2, axis<0>) of 1 2 is 1 1 2 2
 template <tensor_operand Operand, int Axis>
-auto repeat(Operand&& operand, index count, axis_list<Axis>) {
+constexpr auto repeat(Operand&& operand, index count, axis_list<Axis>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int position = only_axis<rank>(axis_list<Axis>{});
   const index length = detail::repeated_length("repeat", position, operand.shape().extent(position), count);
@@ -61,7 +61,7 @@ auto repeat(Operand&& operand, index count, axis_list<Axis>) {
 /// throws    shape_error for a negative count, or a length beyond 64 bits
 /// example   tile(x, {{2}}) of 1 2 is 1 2 1 2
 template <tensor_operand Operand>
-auto tile(Operand&& operand, const array<index, std::remove_cvref_t<Operand>::shape_type::rank>& counts) {
+constexpr auto tile(Operand&& operand, const array<index, std::remove_cvref_t<Operand>::shape_type::rank>& counts) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   const array<index, rank> single = operand.shape().to_array();
   auto extents = single;

@@ -17,7 +17,7 @@ namespace detail {
                                  " (operand ", operand, ")"));
 }
 template <shape_type Shape, int Rank>
-void check_reshape(const Shape& extents, index elements, const array<index, Rank>& operand) {
+constexpr void check_reshape(const Shape& extents, index elements, const array<index, Rank>& operand) {
   const index count = extents.count();
   if (count == elements) return;
   const auto all = extents.to_array();
@@ -54,7 +54,7 @@ rank<Rank> inferred_shape(const listed_extent (&extents)[Rank], index elements) 
 /// A contiguous view under other extents.
 /// throws    shape_error when the number of elements differs or the elements are not contiguous
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& extents) {
+constexpr view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& extents) {
   detail::check_reshape(extents, operand.size(), operand.shape().to_array());
   if (!is_contiguous(operand.shape().to_array(), operand.strides())) {
     throw shape_error(compose_text("reshape: operand: strides ", operand.strides(), " of extents ",
@@ -64,12 +64,13 @@ view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& exten
 }
 
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<T, New, statement_space<Space>> reshape(tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND, const New& extents) {
+constexpr view<T, New, statement_space<Space>> reshape(tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND,
+                                                       const New& extents) {
   return reshape(operand.view(), extents);
 }
 template <class T, shape_type Old, memory_space Space, shape_type New>
-view<const T, New, statement_space<Space>> reshape(const tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND,
-                                                   const New& extents) {
+constexpr view<const T, New, statement_space<Space>> reshape(const tensor<T, Old, Space>& operand TENON_LIFETIMEBOUND,
+                                                             const New& extents) {
   return reshape(operand.view(), extents);
 }
 
@@ -79,7 +80,7 @@ struct renumber_map {
   array<index, Rank> strides;
   array<index, OperandRank> extents;
 
-  TENON_HOST_DEVICE array<index, OperandRank> operator()(const array<index, Rank>& position) const {
+  TENON_HOST_DEVICE constexpr array<index, OperandRank> operator()(const array<index, Rank>& position) const {
     index number = 0;
     for (int axis = 0; axis < Rank; ++axis) number += position[axis] * strides[axis];
     array<index, OperandRank> result{};
@@ -98,7 +99,7 @@ struct renumber_map {
 template <class Operand, shape_type New>
   requires(expression<std::remove_cvref_t<Operand>> ||
            (detail::is_tensor<std::remove_cvref_t<Operand>> && !std::is_lvalue_reference_v<Operand>))
-auto reshape(Operand&& operand, const New& extents) {
+constexpr auto reshape(Operand&& operand, const New& extents) {
   const auto old = operand.shape().to_array();
   detail::check_reshape(extents, operand.shape().count(), old);
   return make_remap(renumber_map<New::rank, old.size()>{row_major_strides(extents.to_array()), old}, extents,
@@ -108,7 +109,7 @@ auto reshape(Operand&& operand, const New& extents) {
 /// The same with extents in braces, `reshape(x, {3, -1})`: a -1 stands for what the others leave.
 /// throws    shape_error where that is no whole number
 template <tensor_operand Operand, int Rank>
-auto reshape(Operand&& operand, const listed_extent (&extents)[Rank]) {
+constexpr auto reshape(Operand&& operand, const listed_extent (&extents)[Rank]) {
   return reshape(std::forward<Operand>(operand), detail::inferred_shape(extents, operand.shape().count()));
 }
 
@@ -116,7 +117,7 @@ namespace detail {
 
 /// The shape whose axes `First` to `Last` are one.
 template <int First, int Last, class Shape>
-auto flattened_shape(const Shape& extents) {
+constexpr auto flattened_shape(const Shape& extents) {
   static_assert(First <= Last, "tenon: flatten joins axes from a first to a last one");
   constexpr auto known = [](int axis) {
     if (axis != First) return Shape::static_extent(axis < First ? axis : axis + Last - First);
@@ -142,7 +143,7 @@ auto flattened_shape(const Shape& extents) {
 /// throws    shape_error for a view whose elements are not contiguous
 /// cost      as of `reshape`
 template <tensor_operand Operand, int First, int Last>
-auto flatten(Operand&& operand, axis_list<First, Last>) {
+constexpr auto flatten(Operand&& operand, axis_list<First, Last>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int first = only_axis<rank>(axis_list<First>{}), last = only_axis<rank>(axis_list<Last>{});
   const auto extents = detail::flattened_shape<first, last>(operand.shape());
@@ -154,7 +155,7 @@ auto flatten(Operand&& operand, axis_list<First, Last>) {
 /// cost      none of its own: strides change, of any view and expression
 /// example   unflatten(y, axis<1>, groups) = standardise(unflatten(x, axis<1>, groups), axis<2, 3>);
 template <tensor_operand Operand, int Axis>
-auto unflatten(Operand&& operand, axis_list<Axis> axes, index outer) {
+constexpr auto unflatten(Operand&& operand, axis_list<Axis> axes, index outer) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank + 1, split = only_axis<rank - 1>(axis_list<Axis>{});
   (void)axes;
@@ -175,7 +176,7 @@ auto unflatten(Operand&& operand, axis_list<Axis> axes, index outer) {
 
 /// All axes as one.
 template <tensor_operand Operand>
-auto flatten(Operand&& operand) {
+constexpr auto flatten(Operand&& operand) {
   return flatten(std::forward<Operand>(operand), axis<0, -1>);
 }
 
@@ -198,7 +199,7 @@ struct inserted_shape<Shape, Position, std::integer_sequence<int, I...>> {
 /// An axis of extent 1 at position `Axis` of the result.
 /// cost      none of its own: strides change
 template <int Axis, tensor_operand Operand>
-auto new_axis(Operand&& operand) {
+constexpr auto new_axis(Operand&& operand) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank + 1, position = normalise_axis(Axis, rank);
   static_assert(position >= 0 && position < rank, "tenon: an axis must lie in [-rank, rank)");
@@ -217,7 +218,7 @@ auto new_axis(Operand&& operand) {
 
 /// `node` with `Count` more axes of extent 1 at the back.
 template <int Count, class Node>
-auto with_unit_axes(const Node& node) {
+constexpr auto with_unit_axes(const Node& node) {
   if constexpr (Count == 0) return node;
   else return with_unit_axes<Count - 1>(new_axis<-1>(node));
 }
@@ -236,7 +237,7 @@ constexpr array<int, Kept> kept_axes(const array<bool, Rank>& removed) {
 }
 
 template <class Shape, int... Axes>
-void check_squeeze(const Shape& extents, axis_list<Axes...>) {
+constexpr void check_squeeze(const Shape& extents, axis_list<Axes...>) {
   static_assert(((Shape::static_extent(Axes) == 1 || Shape::static_extent(Axes) == dyn) && ...),
                 "tenon: squeeze removes axes of extent 1");
   for (const int axis : array<int, sizeof...(Axes)>{{Axes...}}) {
@@ -253,7 +254,7 @@ void check_squeeze(const Shape& extents, axis_list<Axes...>) {
 /// throws    shape_error naming an axis of another extent
 /// cost      none of its own
 template <tensor_operand Operand, int... Axes>
-auto squeeze(Operand&& operand, axis_list<Axes...> axes) {
+constexpr auto squeeze(Operand&& operand, axis_list<Axes...> axes) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank;
   constexpr auto removed = axis_set<rank>(axis_list<Axes...>{});

@@ -14,7 +14,7 @@ struct roll_map {
   index advance, extent;
 
   template <int Rank>
-  TENON_HOST_DEVICE array<index, Rank> operator()(array<index, Rank> position) const {
+  TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     const index ahead = position[Axis] + advance;
     position[Axis] = ahead < extent ? ahead : ahead - extent;
     return position;
@@ -25,7 +25,7 @@ struct roll_map {
 /// extents   the operand's
 /// example   roll(x, 1, axis<-1>) of 1 2 3 is 3 1 2
 template <tensor_operand Operand, int Axis>
-auto roll(Operand&& operand, index shift, axis_list<Axis>) {
+constexpr auto roll(Operand&& operand, index shift, axis_list<Axis>) {
   using shape_type = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int position = only_axis<shape_type::rank>(axis_list<Axis>{});
   const index extent = operand.shape().extent(position);
@@ -37,7 +37,8 @@ auto roll(Operand&& operand, index shift, axis_list<Axis>) {
 
 /// The same along several axes, one shift for each.
 template <tensor_operand Operand, int First, int Second, int... Rest>
-auto roll(Operand&& operand, const array<index, 2 + sizeof...(Rest)>& shifts, axis_list<First, Second, Rest...>) {
+constexpr auto roll(Operand&& operand, const array<index, 2 + sizeof...(Rest)>& shifts,
+                    axis_list<First, Second, Rest...>) {
   array<index, 1 + sizeof...(Rest)> others{};
   for (int i = 0; i < others.size(); ++i) others[i] = shifts[i + 1];
   auto rolled = roll(std::forward<Operand>(operand), shifts[0], axis<First>);

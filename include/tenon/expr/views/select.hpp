@@ -15,7 +15,7 @@ namespace tenon {
 /// cost      none of its own: strides change
 /// example   head(select(lstm(x).sequence, axis<0>, -1));  // of the last time step
 template <tensor_operand Operand, int Axis>
-auto select(Operand&& operand, axis_list<Axis>, index position) {
+constexpr auto select(Operand&& operand, axis_list<Axis>, index position) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int chosen = normalise_axis(Axis, rank);
   const auto extents = operand.shape();

@@ -66,7 +66,7 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
 /// throws    index_error for a step of 0 or a begin outside the axis
 /// cost      none of its own: strides change
 template <tensor_operand Operand, std::same_as<range>... Ranges>
-auto slice(Operand&& operand, Ranges... ranges) {
+constexpr auto slice(Operand&& operand, Ranges... ranges) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   static_assert(sizeof...(Ranges) <= rank, "tenon: slice takes at most one range for each axis");
   const range parts[rank + 1] = {ranges...};

@@ -14,7 +14,7 @@ namespace detail {
 
 /// What the parts of an operand are made of: a view of a tensor that lives on, else a node.
 template <class Operand>
-auto divisible(Operand&& operand) {
+constexpr auto divisible(Operand&& operand) {
   if constexpr (is_tensor<std::remove_cvref_t<Operand>> && std::is_lvalue_reference_v<Operand>) {
     return operand.view();
   } else if constexpr (is_view<std::remove_cvref_t<Operand>>) {
@@ -25,7 +25,7 @@ auto divisible(Operand&& operand) {
 }
 
 template <int Axis, index Static, class Operand>
-auto part_of_axis(Operand&& operand, index begin, index count) {
+constexpr auto part_of_axis(Operand&& operand, index begin, index count) {
   const auto extents = with_extent<Axis, Static>(operand.shape(), count);
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   auto map = identity_map<rank>();
@@ -40,7 +40,7 @@ constexpr index part_extent(index whole, index parts) { return whole == dyn ? dy
 /// `count` positions along one axis, from `begin` on; the other static extents stay.
 /// throws    index_error when the axis has no such positions
 template <tensor_operand Operand, int Axis>
-auto narrow(Operand&& operand, axis_list<Axis>, index begin, index count) {
+constexpr auto narrow(Operand&& operand, axis_list<Axis>, index begin, index count) {
   constexpr int position = only_axis<std::remove_cvref_t<Operand>::shape_type::rank>(axis_list<Axis>{});
   const index extent = operand.shape().extent(position);
   if (begin < 0 || count < 0 || begin > extent || count > extent - begin) {
@@ -54,7 +54,7 @@ auto narrow(Operand&& operand, axis_list<Axis>, index begin, index count) {
 /// throws    shape_error when the extent is no multiple of `Parts`
 /// example   const auto [query, key, value] = split<3>(projected, axis<-1>);
 template <int Parts, tensor_operand Operand, int Axis>
-auto split(Operand&& operand, axis_list<Axis>) {
+constexpr auto split(Operand&& operand, axis_list<Axis>) {
   static_assert(Parts >= 1, "tenon: split makes at least one part");
   using shape_type = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int position = only_axis<shape_type::rank>(axis_list<Axis>{});
@@ -75,7 +75,7 @@ auto split(Operand&& operand, axis_list<Axis>) {
 /// throws    shape_error when the lengths do not add up to the extent
 /// example   const auto [image, label] = split(rows, axis<1>, {784, 10});
 template <tensor_operand Operand, int Axis, std::size_t Parts>
-auto split(Operand&& operand, axis_list<Axis>, const index (&lengths)[Parts]) {
+constexpr auto split(Operand&& operand, axis_list<Axis>, const index (&lengths)[Parts]) {
   constexpr int position = only_axis<std::remove_cvref_t<Operand>::shape_type::rank>(axis_list<Axis>{});
   const index extent = operand.shape().extent(position);
   array<index, Parts> begins{};

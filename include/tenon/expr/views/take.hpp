@@ -18,7 +18,7 @@ struct take_map {
   index extent;
 
   template <int Rank>
-  TENON_HOST_DEVICE auto operator()(const array<index, Rank>& position, index chosen) const {
+  TENON_HOST_DEVICE constexpr auto operator()(const array<index, Rank>& position, index chosen) const {
     array<index, Rank - IndexRank + 1> result{};
     for (int axis = 0; axis < result.size(); ++axis) {
       if (axis != Axis) result[axis] = position[axis < Axis ? axis : axis + IndexRank - 1];
@@ -53,7 +53,7 @@ struct trusted_indices {
 /// wait. An index outside [-extent, extent) then reads memory that is not the operand's; where TENON_CHECKED is 1 they
 /// are looked at.
 template <tensor_operand Operand>
-auto trusted(Operand&& indices) {
+constexpr auto trusted(Operand&& indices) {
   return trusted_indices<node_of<Operand>>{as_node(std::forward<Operand>(indices))};
 }
 
@@ -68,7 +68,7 @@ struct take_along_axis_operation {
 namespace detail {
 
 template <class Operation, class Node>
-void check_indices(int axis, index extent, const Node& indices) {
+constexpr void check_indices(int axis, index extent, const Node& indices) {
   using element = typename Node::element;
   static_assert(is_integer<element>, "tenon: indices are integers");
   if (indices.shape().count() == 0) return;
@@ -81,7 +81,7 @@ void check_indices(int axis, index extent, const Node& indices) {
 
 /// The node of some indices, looked at unless they are trusted.
 template <class Operation, tensor_operand Indices>
-auto checked_indices(int axis, index extent, Indices&& indices) {
+constexpr auto checked_indices(int axis, index extent, Indices&& indices) {
   auto node = as_node(std::forward<Indices>(indices));
   check_indices<Operation>(axis, extent, node);
   return node;
@@ -95,7 +95,7 @@ Node checked_indices([[maybe_unused]] int axis, [[maybe_unused]] index extent, c
 
 /// The operand's shape, axis `Axis` replaced by the axes of the indices.
 template <int Axis, class Shape, class IndexShape>
-auto taken_shape(const Shape& operand, const IndexShape& indices) {
+constexpr auto taken_shape(const Shape& operand, const IndexShape& indices) {
   constexpr int count = IndexShape::rank, rank = Shape::rank - 1 + count;
   constexpr auto of_indices = [](int axis) { return axis >= Axis && axis < Axis + count; };
   constexpr auto source = [](int axis) { return axis < Axis ? axis : axis - count + 1; };
@@ -114,7 +114,7 @@ auto taken_shape(const Shape& operand, const IndexShape& indices) {
 ///           and the statement are not looked at again
 /// cost      two reductions of the indices and a wait, unless they are `trusted`
 template <tensor_operand Operand, class Indices, int Axis>
-auto take(Operand&& operand, Indices&& indices, axis_list<Axis>) {
+constexpr auto take(Operand&& operand, Indices&& indices, axis_list<Axis>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int position = only_axis<rank>(axis_list<Axis>{});
   const index extent = operand.shape().extent(position);
@@ -129,7 +129,7 @@ auto take(Operand&& operand, Indices&& indices, axis_list<Axis>) {
 /// extents   the indices' along that axis; along the others both broadcast (numpy.take_along_axis)
 /// throws    shape_error where extents do not broadcast; index_error as `take` does
 template <tensor_operand Operand, class Indices, int Axis>
-auto take_along_axis(Operand&& operand, Indices&& indices, axis_list<Axis>) {
+constexpr auto take_along_axis(Operand&& operand, Indices&& indices, axis_list<Axis>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
   constexpr int position = only_axis<rank>(axis_list<Axis>{});
   const auto source = as_node(std::forward<Operand>(operand));

@@ -14,14 +14,14 @@ struct at_most_generator {
   static constexpr const char* name = "triangle";
   using element = bool;
   index limit;
-  TENON_HOST_DEVICE bool operator()(index offset) const { return offset <= limit; }
+  TENON_HOST_DEVICE constexpr bool operator()(index offset) const { return offset <= limit; }
 };
 
 namespace detail {
 
 /// The operand where row * `row` + column * `column` <= limit, zeros elsewhere.
 template <class Operand>
-auto half_plane(Operand&& operand, index row, index column, index limit) {
+constexpr auto half_plane(Operand&& operand, index row, index column, index limit) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int rank = old_shape::rank;
   static_assert(rank >= 2, "tenon: a triangle has rows and columns: at least two axes");
@@ -37,14 +37,14 @@ auto half_plane(Operand&& operand, index row, index column, index limit) {
 /// extents   the operand's
 /// example   tril(ones) is the mask of causal attention
 template <tensor_operand Operand>
-auto tril(Operand&& operand, index offset = 0) {
+constexpr auto tril(Operand&& operand, index offset = 0) {
   return detail::half_plane(std::forward<Operand>(operand), -1, 1, offset);
 }
 
 /// The matrices of the last two axes on and above the diagonal that starts `offset` columns to the right.
 /// extents   the operand's
 template <tensor_operand Operand>
-auto triu(Operand&& operand, index offset = 0) {
+constexpr auto triu(Operand&& operand, index offset = 0) {
   const index limit = offset < -INT64_MAX ? INT64_MAX : -offset;
   return detail::half_plane(std::forward<Operand>(operand), 1, -1, limit);
 }

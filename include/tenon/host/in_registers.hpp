@@ -1,0 +1,285 @@
+// tenon/host/in_registers.hpp: rows, folds and products of few values whose number types know.
+// Loops are unrolled, and all values are known before one is written. Constant expressions take numbers for packs.
+// Floor 4: may include base, core, device, expr, plan, host.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <tenon/device/simd_reduce.hpp>
+#include <tenon/plan/stages.hpp>
+#include <tenon/plan/write.hpp>
+
+namespace tenon::detail {
+
+/// Rows of a shape along its last axis, and the position of each.
+template <class Shape>
+struct known_rows {
+  static constexpr int length = Shape::rank == 0 ? 1 : static_cast<int>(Shape::static_extent(Shape::rank - 1));
+  static constexpr int count = static_cast<int>(Shape{}.count()) / length;
+
+  TENON_INLINE static constexpr array<index, Shape::rank> position(index row) {
+    array<index, Shape::rank> result{};
+    set_position(result, Shape{}.to_array(), 0, Shape::rank - 1, row);
+    return result;
+  }
+};
+
+/// `Count` values of type T side by side: as many packs as they fill, and single ones.
+template <class T, int Count, bool InPacks>
+struct values_in_registers {
+  static constexpr int lanes = InPacks && Count * sizeof(T) >= 16 ? lanes_within<T>(Count) : Count + 1;
+  static constexpr int pack_count = Count / lanes, rest = Count - pack_count * (pack_count == 0 ? 0 : lanes);
+  simd::pack<T, pack_count == 0 ? 1 : lanes> packs[pack_count + 1];
+  T numbers[rest + 1];
+
+  /// Those of a cursor.
+  template <class Cursor>
+  TENON_INLINE void read(const Cursor& cursor) {
+    if constexpr (pack_count != 0) {
+      TENON_UNROLL(8)
+      for (int j = 0; j < pack_count; ++j) {
+        if (cursor.is_adjacent()) {
+          packs[j] = cursor.template pack<lanes>(j * lanes, whole_access<reading::adjacent>{}, no_slots{});
+        } else {
+          TENON_UNROLL(16)
+          for (int lane = 0; lane < lanes; ++lane) packs[j][lane] = cursor.value(j * lanes + lane, no_slots{});
+        }
+      }
+    }
+    TENON_UNROLL(8)
+    for (int i = 0; i < rest; ++i) numbers[i] = static_cast<T>(cursor.value(Count - rest + i, no_slots{}));
+  }
+  TENON_INLINE void write(T* to) const {
+    if constexpr (pack_count != 0) {
+      TENON_UNROLL(8)
+      for (int j = 0; j < pack_count; ++j) simd::store<lanes>(to + j * lanes, packs[j]);
+    }
+    TENON_UNROLL(8)
+    for (int i = 0; i < rest; ++i) to[Count - rest + i] = numbers[i];
+  }
+  /// Adds those of another row, multiplied by a number; the first product is not added to anything.
+  TENON_INLINE void add_product(bool is_first, T factor, const values_in_registers& row) {
+    TENON_UNROLL(8)
+    for (int j = 0; j < pack_count; ++j) {
+      packs[j] = is_first ? factor * row.packs[j] : packs[j] + factor * row.packs[j];
+    }
+    TENON_UNROLL(8)
+    for (int i = 0; i < rest; ++i) {
+      numbers[i] = is_first ? factor * row.numbers[i] : numbers[i] + factor * row.numbers[i];
+    }
+  }
+};
+
+/// Whether `Count` values of type T are computed in packs: floats of one type. For nvcc packs have one lane.
+template <class T, class Cursor>
+inline constexpr bool fills_packs =
+    std::is_floating_point_v<T> && !compiled_by_nvcc && Cursor::widest == static_cast<int>(sizeof(T));
+
+/// The first `Count` values of a cursor.
+template <class T, int Count, class Cursor>
+TENON_INLINE auto values_of(const Cursor& cursor) {
+  values_in_registers<T, Count, fills_packs<T, Cursor>> values;
+  values.read(cursor);
+  return values;
+}
+
+/// Writes the values of a node without reductions and products to adjacent elements, which it may read: all values are
+/// known before one is written. `in_rows`: along the last axis, as a product has written what the node reads.
+template <bool InRows, class T, class E>
+TENON_INLINE constexpr void write_in_place(T* to, const E& node) {
+  using shape = typename E::shape_type;
+  using rows = known_rows<shape>;
+  constexpr int count = rows::count * rows::length;
+  const auto program = node.template lower<0>(identity_map<shape::rank>());
+  if (std::is_constant_evaluated()) {
+    T values[count];
+    for (int i = 0; i < count; ++i) {
+      values[i] = static_cast<T>(program.at(rows::position(i / rows::length)).value(i % rows::length, no_slots{}));
+    }
+    for (int i = 0; i < count; ++i) to[i] = values[i];
+  } else if (!InRows && is_flat(program, shape{}.to_array())) {
+    const auto values = values_of<T, count>(program.at(rows::position(0)));
+    values.write(to);
+  } else {
+    std::remove_cvref_t<decltype(values_of<T, rows::length>(program.at(rows::position(0))))> values[rows::count];
+    TENON_UNROLL(8)
+    for (int row = 0; row < rows::count; ++row) values[row].read(program.at(rows::position(row)));
+    TENON_UNROLL(8)
+    for (int row = 0; row < rows::count; ++row) values[row].write(to + row * rows::length);
+  }
+}
+
+/// Where the results of a reduction of `Shape` go: positions of the operand along the axes that stay, and along those
+/// that are folded, as numbers in index order.
+template <class Reduction, class Shape>
+struct known_folds {
+  static constexpr int rank = Shape::rank;
+  static constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+  static constexpr bool folds_rows = rank == 0 || reduced[rank == 0 ? 0 : rank - 1];
+
+  static constexpr int number(const array<index, rank>& position, bool folded) {
+    index result = 0;
+    for (int axis = 0; axis < rank; ++axis) {
+      if (reduced[axis] == folded) result = result * Shape::static_extent(axis) + position[axis];
+    }
+    return static_cast<int>(result);
+  }
+};
+
+/// The first `Length` values of a cursor as one state; `first` is the position of the first among those that are folded.
+template <class Monoid, class State, int Length, class Cursor>
+TENON_INLINE constexpr State fold_row_in_place(const Cursor& cursor, int first) {
+  using row = values_in_registers<State, Length, fills_packs<State, Cursor>>;
+  if constexpr (is_lanewise<Monoid> && row::pack_count != 0) {
+    if (!std::is_constant_evaluated()) {
+      row values;
+      values.read(cursor);
+      auto packs = values.packs[0];
+      TENON_UNROLL(8)
+      for (int j = 1; j < row::pack_count; ++j) packs = Monoid::combine(packs, values.packs[j]);
+      State result = simd::reduce(packs, combination<Monoid>{});
+      TENON_UNROLL(8)
+      for (int i = 0; i < row::rest; ++i) result = Monoid::combine(result, values.numbers[i]);
+      return result;
+    }
+  }
+  State result = Monoid::template lift<State>(cursor.value(0, no_slots{}), first);
+  TENON_UNROLL(8)
+  for (int i = 1; i < Length; ++i) {
+    result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, no_slots{}), first + i));
+  }
+  return result;
+}
+
+/// The results of a reduction of a node without reductions and products.
+template <class Reduction, class Operand>
+TENON_INLINE constexpr auto fold_in_place(const Operand& operand) {
+  using monoid = typename Reduction::monoid;
+  using state = typename Reduction::state;
+  using element = typename Reduction::element;
+  using result_shape = typename Reduction::shape_type;
+  using shape = typename Operand::shape_type;
+  using rows = known_rows<shape>;
+  using folds = known_folds<Reduction, shape>;
+  constexpr int results = static_cast<int>(result_shape{}.count());
+  constexpr int row_results = folds::folds_rows ? 1 : rows::length, row_values = rows::length / row_results;
+  const auto program = operand.template lower<0>(identity_map<shape::rank>());
+  state states[results]{};
+  TENON_UNROLL(8)
+  for (int row = 0; row < rows::count; ++row) {
+    const auto cursor = program.at(rows::position(row));
+    const int first = folds::number(rows::position(row), false), place = folds::number(rows::position(row), true);
+    TENON_UNROLL(8)
+    for (int i = 0; i < row_results; ++i) {
+      state& to = states[first + i];
+      const state value = [&]() __attribute__((always_inline)) {
+        if constexpr (row_results == 1) return fold_row_in_place<monoid, state, row_values>(cursor, place);
+        else return monoid::template lift<state>(cursor.value(i, no_slots{}), place);
+      }();
+      to = place == 0 ? value : monoid::combine(to, value);
+    }
+  }
+  tensor<element, result_shape, in_place> values;
+  TENON_UNROLL(8)
+  for (int i = 0; i < results; ++i) {
+    values.data()[i] = monoid::template finish<element>(states[i], shape{}.count() / results);
+  }
+  return values;
+}
+
+/// The extents of a plain product. Where there is one matrix alone, it has one row, or its columns are the results.
+template <class Product>
+struct known_product;
+template <class Left, class Right, class Pattern>
+struct known_product<contraction<Left, Right, Pattern>> {
+  using shape = typename contraction<Left, Right, Pattern>::shape_type;
+  static constexpr int columns = static_cast<int>(shape::static_extent(shape::rank - 1));
+  static constexpr int rows = static_cast<int>(shape{}.count()) / columns;
+  static constexpr int depth = static_cast<int>(broadcast_static_extent(
+      static_extent_of_letter<typename Left::shape_type, typename Pattern::left_letters>(Pattern::rank),
+      static_extent_of_letter<typename Right::shape_type, typename Pattern::right_letters>(Pattern::rank)));
+
+  /// The position of an element of the left matrix.
+  static constexpr auto left_position(int row) {
+    if constexpr (Pattern::row_count == 0) return array<index, 1>{};
+    else return array<index, 2>{{row, 0}};
+  }
+};
+
+/// The sum of products of two rows.
+template <class T, int Count>
+TENON_INLINE T dot_in_registers(const values_in_registers<T, Count, true>& left,
+                                const values_in_registers<T, Count, true>& right) {
+  auto packs = left.packs[0] * right.packs[0];
+  TENON_UNROLL(8)
+  for (int j = 1; j < left.pack_count; ++j) packs += left.packs[j] * right.packs[j];
+  T result = simd::reduce(packs, std::plus<>{});
+  TENON_UNROLL(8)
+  for (int i = 0; i < left.rest; ++i) result += left.numbers[i] * right.numbers[i];
+  return result;
+}
+
+/// Writes the products of a vector with the columns of a matrix, each of which lies side by side.
+template <class Known, class T, class Vector, class Columns>
+TENON_INLINE void multiply_columns(T* to, const Vector& vector, const Columns& matrix) {
+  const auto left = values_of<T, Known::depth>(vector);
+  T results[Known::columns];
+  for (int j = 0; j < Known::columns; ++j) {
+    const strided_cursor<T> column{matrix.data + j * matrix.stride[1], 1};
+    results[j] = dot_in_registers<T, Known::depth>(left, values_of<T, Known::depth>(column));
+  }
+  for (int j = 0; j < Known::columns; ++j) to[j] = results[j];
+}
+
+/// Writes the results of a plain product of floats, whose rows are computed in packs.
+template <class Known, class T, class Left, class Right>
+TENON_INLINE void multiply_in_packs(T* to, const Left& left, const Right& right) {
+  if constexpr (Known::rows == 1 && Known::depth >= 8 && std::is_same_v<Right, strided_source<T, 2>>) {
+    if (right.stride[0] == 1 && right.stride[1] != 1) {
+      return multiply_columns<Known>(to, left.at(Known::left_position(0)), right);
+    }
+  }
+  values_in_registers<T, Known::columns, true> sums[Known::rows];
+  TENON_UNROLL(8)
+  for (int k = 0; k < Known::depth; ++k) {
+    values_in_registers<T, Known::columns, true> right_row;
+    right_row.read(right.at(array<index, 2>{{k, 0}}));
+    TENON_UNROLL(8)
+    for (int i = 0; i < Known::rows; ++i) {
+      const auto factor = static_cast<T>(left.at(Known::left_position(i)).value(k, no_slots{}));
+      sums[i].add_product(k == 0, factor, right_row);
+    }
+  }
+  TENON_UNROLL(8)
+  for (int i = 0; i < Known::rows; ++i) sums[i].write(to + i * Known::columns);
+}
+
+/// Writes the results of a plain product of nodes without reductions and products to adjacent elements, which it may
+/// read.
+template <class T, class Product>
+TENON_INLINE constexpr void multiply_in_place(T* to, const Product& product) {
+  using known = known_product<Product>;
+  using sum = typename Product::accumulator;
+  const auto left = product.lower_left();
+  const auto right = product.lower_right();
+  using row_cursor = std::remove_const_t<decltype(right.at(array<index, 2>{}))>;
+  constexpr bool in_packs = fills_packs<T, row_cursor> && std::is_same_v<T, sum>;
+  if constexpr (in_packs) {
+    if (!std::is_constant_evaluated()) return multiply_in_packs<known>(to, left, right);
+  }
+  sum sums[known::rows][known::columns]{};
+  for (int k = 0; k < known::depth; ++k) {
+    const auto right_row = right.at(array<index, 2>{{k, 0}});
+    for (int i = 0; i < known::rows; ++i) {
+      const auto factor = static_cast<sum>(left.at(known::left_position(i)).value(k, no_slots{}));
+      for (int j = 0; j < known::columns; ++j) {
+        sums[i][j] += factor * static_cast<sum>(right_row.value(j, no_slots{}));
+      }
+    }
+  }
+  for (int i = 0; i < known::rows; ++i) {
+    for (int j = 0; j < known::columns; ++j) to[i * known::columns + j] = static_cast<T>(sums[i][j]);
+  }
+}
+
+}  // namespace tenon::detail

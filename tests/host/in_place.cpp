@@ -1,0 +1,320 @@
+// tests/host/in_place.cpp: statements of few elements whose extents types know, by the machine and by the compiler.
+// Each against its definition in double, or the same statement of run-time extents; destinations may be read or strided.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/host/in_place.hpp>
+#include <tenon/algorithms.hpp>
+#include <tenon/expr/operations/complex.hpp>
+#include <tenon/products.hpp>
+#include <tenon/tenon.hpp>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include "support/catch.hpp"
+#include "support/elements.hpp"
+
+using tenon::axis;
+using tenon::rank;
+using tenon::shape;
+using tenon_test::difference;
+using tenon_test::numbers_of;
+
+namespace {
+
+template <class E>
+constexpr bool runs_small(const E&) {
+  return tenon::runs_small<E>;
+}
+
+template <class E>
+constexpr bool stays_in_registers(const E&) {
+  return tenon::stays_in_registers<E>;
+}
+
+/// Numbers in memory, or in place.
+template <class Space, class T, tenon::index... Extents>
+tenon::tensor<T, shape<Extents...>, Space> random_in(unsigned seed) {
+  tenon::tensor<T, shape<Extents...>, Space> result;
+  result = tenon::uniform<T>(result.shape(), seed, -2.0f, 2.0f);
+  return result;
+}
+template <class T, tenon::index... Extents>
+tenon::tensor<T, shape<Extents...>> random_numbers(unsigned seed) {
+  tenon::tensor<T, shape<Extents...>> result;
+  result = tenon::uniform<T>(result.shape(), seed, -2.0f, 2.0f);
+  return result;
+}
+
+template <class Space, class T, tenon::index N>
+void check_vector_in() {
+  const auto x = random_in<Space, T, N>(1), y = random_in<Space, T, N>(2);
+  constexpr int launches = std::is_same_v<Space, tenon::host> ? 1 : 0;
+  const auto a = numbers_of(x), b = numbers_of(y);
+  double product = 0, squares = 0, greatest = a[0], total = 0, powers = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    product += a[i] * b[i], squares += a[i] * a[i], total += a[i];
+    greatest = std::fmax(greatest, a[i]);
+  }
+  std::vector<double> unit, soft;
+  for (const double each : a) powers += std::exp(each - greatest);
+  for (const double each : a)
+    unit.push_back(each / std::sqrt(squares)), soft.push_back(std::exp(each - greatest) / powers);
+  CAPTURE(N);
+  CHECK(runs_small(tenon::sum(x * y)));
+  CHECK(runs_small(tenon::softmax(x, axis<0>)));
+  const tenon::launch_counter counter;
+  const T dot = tenon::sum(x * y), norm = tenon::sqrt(tenon::sum(x * x)), most = tenon::max(x), mean = tenon::mean(x);
+  CHECK(counter.count() == 0);  // numbers are arithmetic
+  CHECK(std::fabs(dot - product) < 1e-5 * static_cast<double>(N));
+  CHECK(std::fabs(norm - std::sqrt(squares)) < 1e-5 * static_cast<double>(N));
+  CHECK(static_cast<double>(most) == greatest);
+  CHECK(std::fabs(mean - total / static_cast<double>(N)) < 1e-5);
+  tenon::tensor<T, shape<N>, Space> result;
+  result = tenon::softmax(x, axis<0>);
+  CHECK(counter.count() == launches);
+  if (launches == 1) CHECK(std::string(counter.last_kind()) == "rows");
+  CHECK(difference(numbers_of(result), soft, 1e-6) == "");
+  result = x / tenon::sqrt(tenon::sum(x * x, axis<0>));
+  CHECK(difference(numbers_of(result), unit, 1e-6) == "");
+  const T variance = tenon::variance(x);
+  double spread = 0;
+  for (const double each : a) spread += (each - total / N) * (each - total / N) / N;
+  CHECK(std::fabs(variance - spread) < 1e-5);
+  const auto place = static_cast<tenon::index>(tenon::argmax(x));
+  CHECK(a[static_cast<std::size_t>(place)] == greatest);
+}
+template <class T, tenon::index N>
+void check_vector() {
+  check_vector_in<tenon::in_place, T, N>();
+  check_vector_in<tenon::host, T, N>();
+}
+
+/// Elements whose extents only the run knows, for the same statement by way of memory.
+template <class Tensor>
+auto dynamic(const Tensor& x) {
+  return tenon::tensor<typename Tensor::element, rank<Tensor::rank>>(x);
+}
+
+template <class T, int Rows, int Depth, int Columns>
+void check_products() {
+  const auto a = random_numbers<T, Rows, Depth>(1);
+  const auto b = random_numbers<T, Depth, Columns>(2);
+  const auto v = random_numbers<T, Depth>(3);
+  const auto u = random_numbers<T, Rows>(4);
+  const auto w = random_numbers<T, Columns>(5);
+  const auto da = dynamic(a), db = dynamic(b);
+  const auto dv = dynamic(v), du = dynamic(u), dw = dynamic(w);
+  const double tolerance = 1e-5 * Depth;
+  CAPTURE(Rows, Depth, Columns);
+  const auto agree = [&](const auto& found, const auto& expected) {
+    static_assert(tenon::stays_in_registers<std::remove_cvref_t<decltype(found)>>);
+    using element = typename std::remove_cvref_t<decltype(found)>::element;
+    using known = typename std::remove_cvref_t<decltype(found)>::shape_type;
+    const tenon::launch_counter counter;
+    const tenon::tensor<element, known> result = found;
+    CHECK(counter.count() == 0);
+    CHECK(difference(numbers_of(result), numbers_of(expected), tolerance) == "");
+    tenon::tensor<element, known, tenon::host> in_memory;
+    in_memory = found;
+    CHECK(difference(numbers_of(in_memory), numbers_of(expected), tolerance) == "");
+  };
+  agree(tenon::matmul(a, b), tenon::matmul(da, db));
+  agree(tenon::relu(tenon::matmul(a, b) + w), tenon::relu(tenon::matmul(da, db) + dw));
+  agree(tenon::matmul(a, v), tenon::matmul(da, dv));
+  agree(tenon::matmul(a, v) * 2 - u, tenon::matmul(da, dv) * 2 - du);
+  agree(tenon::matmul(u, a), tenon::matmul(du, da));
+  agree(tenon::matmul(tenon::transpose(b), tenon::transpose(a)),
+        tenon::matmul(tenon::transpose(db), tenon::transpose(da)));
+  agree(tenon::matmul(tenon::transpose(b), v), tenon::matmul(tenon::transpose(db), dv));
+  agree(tenon::matmul(a * 2 + 1, tenon::exp(b)), tenon::matmul(da * 2 + 1, tenon::exp(db)));
+  agree(tenon::matmul(tenon::matmul(a, b), w), tenon::matmul(da, tenon::matmul(db, dw)));
+  agree(tenon::matmul(a, v) / tenon::sum(tenon::abs(tenon::matmul(a, v)) + 1, axis<0>),
+        tenon::matmul(da, dv) / tenon::sum(tenon::abs(tenon::matmul(da, dv)) + 1, axis<0>));
+  agree(tenon::sum(a, axis<1>) * tenon::max(a, axis<0>), tenon::sum(da, axis<1>) * tenon::max(da, axis<0>));
+  agree(tenon::softmax(a, axis<1>), tenon::softmax(da, axis<1>));
+  agree(tenon::softmax(a, axis<0>), tenon::softmax(da, axis<0>));
+  agree(tenon::argmin(a, axis<0>), tenon::argmin(da, axis<0>));
+  agree(tenon::argmax(a, tenon::drop<1>), tenon::argmax(da, tenon::drop<1>));
+  agree(tenon::variance(a, axis<0, 1>), tenon::variance(da, axis<0, 1>));
+}
+
+}  // namespace
+
+namespace constants {
+
+using tenon::matmul, tenon::sum, tenon::transpose;
+constexpr tenon::tensor<float, shape<4, 4>> m = {{1, 2, 3, 4}, {0, 1, 0, 0}, {2, 0, 1, 0}, {0, 0, 0, 5}};
+constexpr tenon::tensor<float, shape<4>> v = {1, -2, 3, 4};
+constexpr tenon::tensor<float, shape<4, 4>> square = matmul(m, m);
+static_assert(square(0, 0) == 7 && square(0, 3) == 24 && square(3, 3) == 25);
+constexpr tenon::tensor<float, shape<4, 4>> epilogue = tenon::relu(matmul(m, m) - v);
+static_assert(epilogue(0, 0) == 6 && epilogue(1, 0) == 0 && epilogue(0, 3) == 20);
+constexpr tenon::tensor<float, shape<4>> applied = matmul(m, v), rows = sum(m, axis<1>), columns = sum(m, axis<0>);
+static_assert(applied(0) == 22 && applied(3) == 20 && rows(0) == 10 && columns(0) == 3);
+constexpr float dot = tenon::dot(v, v), greatest = tenon::max(v), mean = tenon::mean(v);
+static_assert(dot == 30 && greatest == 4 && mean == 1.5f && tenon::index(tenon::argmin(v)) == 1);
+constexpr tenon::tensor<int, shape<2, 3>> whole = {{1, 2, 3}, {4, 5, 6}};
+constexpr tenon::tensor<int, shape<3, 2>> turned = transpose(whole);
+static_assert(turned(2, 0) == 3 && turned(0, 1) == 4);
+constexpr tenon::tensor<std::int64_t, shape<2, 2>> gram = matmul(whole, transpose(whole));
+static_assert(gram(0, 1) == 32 && gram(1, 1) == 77);
+constexpr tenon::tensor<bool, shape<4>> mask = v > 0.0f && v < 4.0f;
+static_assert(mask(0) && !mask(1) && mask(2) && !mask(3) && bool(tenon::any(v < 0.0f)) && !bool(tenon::all(v < 0.0f)));
+constexpr auto chosen = [] {
+  tenon::tensor<float, shape<4>> x = tenon::where(v < 0.0f, 0.0f, v);
+  x = x * 2.0f + tenon::flip(x, axis<0>);
+  x += 1.0f;
+  return x;
+}();
+static_assert(chosen(0) == 7 && chosen(1) == 4 && chosen(3) == 10);
+
+}  // namespace constants
+
+TEST_CASE("products and reductions of matrices agree with those of run-time extents", "[in_place]") {
+  check_products<float, 1, 1, 1>(), check_products<float, 2, 3, 4>(), check_products<float, 3, 3, 3>();
+  check_products<float, 4, 4, 4>(), check_products<float, 5, 7, 6>(), check_products<float, 8, 8, 8>();
+  check_products<double, 3, 2, 5>(), check_products<double, 6, 6, 6>(), check_products<float, 1, 16, 3>();
+}
+
+TEST_CASE("a tensor in place may be read where it is written", "[in_place]") {
+  auto a = random_numbers<float, 4, 4>(8);
+  const auto b = random_numbers<float, 4, 4>(9);
+  const auto da = dynamic(a), db = dynamic(b);
+  const auto check = [&](const auto& expected) {
+    CHECK(difference(numbers_of(a), numbers_of(expected), 1e-5) == "");
+    a = da;
+  };
+  a = tenon::matmul(a, b), check(tenon::matmul(da, db));
+  a = tenon::matmul(b, a), check(tenon::matmul(db, da));
+  a = tenon::matmul(a, a) + tenon::transpose(a), check(tenon::matmul(da, da) + tenon::transpose(da));
+  a = tenon::transpose(a), check(tenon::transpose(da));
+  a = a - tenon::sum(a, axis<0>), check(da - tenon::sum(da, axis<0>));
+  a += tenon::flip(a, axis<0, 1>), check(da + tenon::flip(da, axis<0, 1>));
+  a = a[1], check(tenon::broadcast_to(da[1], rank<2>(4, 4)));
+  a = 3, check(tenon::full<float>({4, 4}, 3));
+  a = tenon::sum(a, axis<1>) * 2, check(tenon::broadcast_to(tenon::sum(da, axis<1>) * 2, rank<2>(4, 4)));
+  a.noalias() = a * 2, check(da * 2);
+}
+
+TEST_CASE("expressions keep temporaries in place", "[in_place]") {
+  const auto made = [](float first) { return tenon::tensor<float, shape<3>>{first, first + 1, first + 2}; };
+  const auto kept = made(1) * 2 + made(10);
+  const auto copied = kept;
+  CHECK(numbers_of(copied) == std::vector<double>{12, 15, 18});
+  const tenon::tensor<float, rank<1>> in_memory = tenon::sqrt(made(4) * made(4));
+  CHECK(numbers_of(in_memory) == std::vector<double>{4, 5, 6});
+  CHECK(numbers_of(tenon::matmul(tenon::tensor<float, shape<2, 3>>{{1, 2, 3}, {4, 5, 6}}, made(0))) ==
+        std::vector<double>{8, 17});
+}
+
+TEST_CASE("types are converted as in other statements", "[in_place]") {
+  const tenon::tensor<float, shape<4>> x{1.9f, -2.9f, 3e10f, std::numeric_limits<float>::quiet_NaN()};
+  const tenon::tensor<int, shape<4>> whole = x;
+  CHECK(numbers_of(whole) == std::vector<double>{1, -2, 2147483647, 0});
+  const tenon::tensor<tenon::half, shape<4>> half = {1.0f, 2.0f, 3.0f, 0.5f};
+  const tenon::tensor<tenon::half, shape<4>> sums = half * half + tenon::sum(half, axis<0>);
+  CHECK(numbers_of(sums) == std::vector<double>{7.5, 10.5, 15.5, 6.75});
+  const tenon::tensor<std::uint8_t, shape<2, 2>> bytes = {{255, 1}, {2, 3}};
+  const tenon::tensor<std::uint8_t, shape<2, 2>> wrapped = bytes + bytes;
+  CHECK(numbers_of(wrapped) == std::vector<double>{254, 2, 4, 6});
+  tenon::tensor<std::complex<double>, shape<2, 2>> turns;
+  turns = 0.0, turns(0, 0) = {0, 1}, turns(1, 1) = {0, -1};
+  const tenon::tensor<std::complex<double>, shape<2, 2>> halves = tenon::matmul(turns, turns);
+  CHECK(halves(0, 0) == std::complex<double>(-1, 0));
+  CHECK(halves(0, 1) == std::complex<double>(0, 0));
+}
+
+TEST_CASE("numbers and rows of short vectors", "[in_place]") {
+  check_vector<float, 1>(), check_vector<float, 2>(), check_vector<float, 3>(), check_vector<float, 4>();
+  check_vector<float, 5>(), check_vector<float, 7>(), check_vector<float, 16>(), check_vector<float, 19>();
+  check_vector<float, 64>(), check_vector<double, 2>(), check_vector<double, 3>(), check_vector<double, 9>();
+}
+
+TEST_CASE("matrices, columns and elements apart are folded whole", "[in_place]") {
+  const auto m = random_numbers<float, 3, 5>(3);
+  const auto a = numbers_of(m);
+  double total = 0, mixed = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) total += a[i], mixed += a[i] * a[i / 5 + i % 5 * 3];
+  CHECK(runs_small(tenon::sum(m)));
+  CHECK(std::fabs(static_cast<float>(tenon::sum(m)) - total) < 1e-5);
+  const auto other = tenon::transpose(tenon::reshape(m, shape<5, 3>{}));
+  CHECK(runs_small(tenon::sum(m * other)));
+  CHECK(std::fabs(static_cast<float>(tenon::sum(m * other)) - mixed) < 1e-5);
+  float column = 0;
+  for (tenon::index i = 0; i < 3; ++i) column += m(i, 2);
+  const auto of_column = tenon::select(m, tenon::axis<1>, 2);
+  CHECK(std::fabs(static_cast<float>(tenon::sum(of_column)) - column) < 1e-5f);
+}
+
+TEST_CASE("a statement may read what it writes, and write elements apart", "[in_place]") {
+  auto x = random_numbers<float, 6>(4);
+  const auto before = numbers_of(x);
+  double total = 0;
+  for (const double each : before) total += each;
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < before.size(); ++i) expected.push_back(before[before.size() - 1 - i] - total);
+  x = tenon::flip(x, axis<0>) - tenon::sum(x, axis<0>);
+  CHECK(difference(numbers_of(x), expected, 1e-5) == "");
+  tenon::tensor<float, shape<4, 4>> square;
+  square = 7;
+  const auto v = random_numbers<float, 4>(5);
+  tenon::select(square, tenon::axis<1>, 1) = tenon::softmax(v, axis<0>);
+  const auto soft = numbers_of(tenon::softmax(v, axis<0>));
+  for (tenon::index i = 0; i < 4; ++i) {
+    CHECK(std::fabs(square(i, 1) - soft[static_cast<std::size_t>(i)]) < 1e-6);
+    CHECK(square(i, 0) == 7);
+    CHECK(square(i, 2) == 7);
+  }
+}
+
+TEST_CASE("NaN and infinities come through, integers stay whole", "[in_place]") {
+  tenon::tensor<float, shape<4>> x{1.0f, 2.0f, std::numeric_limits<float>::infinity(), 3.0f};
+  CHECK(std::isinf(static_cast<float>(tenon::sum(x))));
+  x(1) = std::numeric_limits<float>::quiet_NaN();
+  CHECK(std::isnan(static_cast<float>(tenon::sum(x))));
+  CHECK(std::isnan(static_cast<float>(tenon::max(x))));
+  const tenon::tensor<int, shape<3>> whole{2147483647, 1, 2};
+  CHECK(static_cast<tenon::index>(tenon::sum(whole)) == 2147483650);
+  const tenon::tensor<bool, shape<3>> flags{true, false, true};
+  CHECK(static_cast<tenon::index>(tenon::sum(flags)) == 2);
+  CHECK(static_cast<bool>(tenon::any(flags)));
+  CHECK(!static_cast<bool>(tenon::all(flags)));
+}
+
+TEST_CASE("an observed statement is told as any other", "[in_place]") {
+  struct : tenon::launch_observer {
+    int statements = 0;
+    bool begin(const tenon::launch_facts&) override { return true; }
+    void end() noexcept override {}
+    void statement(const tenon::statement_facts&) override { ++statements; }
+  } observer;
+  const auto x = random_in<tenon::host, float, 4>(6);
+  tenon::tensor<float, shape<>, tenon::host> seen;
+  tenon::tensor<float, shape<>> unseen;
+  {
+    const tenon::observer_scope scope(&observer);
+    seen = tenon::sum(x * x);
+    unseen = tenon::sum(x * x);
+  }
+  CHECK(observer.statements == 1);
+  CHECK(std::fabs(seen() - unseen()) < 1e-6f);
+}
+
+TEST_CASE("which statements are small", "[in_place]") {
+  const tenon::tensor<float, rank<1>> unknown({4});
+  const tenon::tensor<float, shape<65>> long_row;
+  const tenon::tensor<float, shape<0>> empty;
+  const tenon::tensor<float, shape<4, 80>> wide;
+  const auto m = random_numbers<float, 4, 4>(7);
+  CHECK(!stays_in_registers(tenon::sum(unknown)));
+  CHECK(!stays_in_registers(tenon::sum(long_row)));
+  CHECK(!stays_in_registers(tenon::sum(empty)));
+  CHECK(!stays_in_registers(tenon::matmul(wide, tenon::transpose(wide))));
+  CHECK(stays_in_registers(tenon::sum(m, axis<1>)));
+  CHECK(stays_in_registers(tenon::softmax(m, axis<1>)));
+  CHECK(stays_in_registers(m + m));
+  CHECK(runs_small(tenon::softmax(m, axis<1>)));
+  CHECK(!runs_small(m + m));
+  CHECK(static_cast<float>(tenon::sum(empty)) == 0);
+}
