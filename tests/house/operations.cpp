@@ -13,7 +13,7 @@ using house::names_on;
 /// The functions that a header declares for users, outside of `detail`: constants that are called, and templates that
 /// take tensors or make them.
 names functions_of(const std::string& text) {
-  static const std::regex constant("inline constexpr \\w*_function\\w*(?:<.*>)? (\\w+);.*");
+  static const std::regex constant("(?:inline constexpr|TENON_FUNCTION_OBJECT) \\w*_function\\w*(?:<.*>)? (\\w+);.*");
   static const std::regex parameters(
       ".*(?:tensor_operand|operands_of_expression|scatter_destination|<dtype |printable).*");
   static const std::regex function("(?:TENON_INLINE )?(?:auto|void|std::string|tensor<.*>) (\\w+)\\(.*");
@@ -56,7 +56,7 @@ const names made_inside = {"as_node", "as_read", "axes_apart", "in_memory"};
 }  // namespace
 
 TEST_CASE("functions are found where they are declared", "[operations]") {
-  CHECK(functions_of("inline constexpr pointwise_function<exp_op> exp;  ///< e") == names{"exp"});
+  CHECK(functions_of("TENON_FUNCTION_OBJECT pointwise_function<exp_op> exp;  ///< e") == names{"exp"});
   CHECK(functions_of("inline constexpr pointwise_function_with_defaults<elu_op> elu;") == names{"elu"});
   CHECK(functions_of("inline constexpr variance_function variance;") == names{"variance"});
   CHECK(functions_of("inline constexpr index limit = 3;").empty());

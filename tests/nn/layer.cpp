@@ -75,7 +75,7 @@ TEST_CASE("statements that layers share know no extents", "[layer]") {
 }
 
 TEST_CASE("tensors of a layer stand beside what a statement has", "[layer]") {
-  tenon::tensor<float, shape<2, 3>> weight;
+  tenon::tensor<float, shape<2, 3>, tenon::host> weight;
   weight.reset();
   REQUIRE(weight.data() == nullptr);
   const auto beside = nn::detail::beside<sharing_layer, rank<2>>(weight);

@@ -23,7 +23,7 @@ struct overwrite_op : promoting {
     return fresh;
   }
 };
-inline constexpr pointwise_function<overwrite_op> overwrite;
+TENON_FUNCTION_OBJECT pointwise_function<overwrite_op> overwrite;
 
 /// What elements are written to: a tensor that lives on, or a view.
 template <class T>

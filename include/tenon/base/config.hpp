@@ -13,6 +13,13 @@
 #define TENON_HOST_DEVICE
 #endif
 
+/// Declares a function object that kernels may call, as `sum` and `exp` are.
+#if defined(__CUDA_ARCH__)
+#define TENON_FUNCTION_OBJECT __device__ constexpr
+#else
+#define TENON_FUNCTION_OBJECT inline constexpr
+#endif
+
 /// Forces a function of a hot loop into its caller. Unoptimised code has no copies: they would only cost compile time.
 #if defined(__GNUC__) && (defined(__OPTIMIZE__) || defined(__CUDA_ARCH__))
 #define TENON_INLINE inline __attribute__((always_inline))

@@ -163,9 +163,17 @@ struct shape {
       fits = fits && extents[axis] >= 0 && (static_extent(axis) == dyn || static_extent(axis) == extents[axis]);
     }
     take(extents);
-    if (!fits || !is_countable(extents)) {
+    if (!fits || !has_countable(extents)) {
       constexpr index expected[] = {Extents..., dyn};
       detail::refuse_extents({extents.begin(), rank}, expected);
+    }
+  }
+  TENON_INLINE static constexpr bool has_countable([[maybe_unused]] const array<index, rank>& extents) {
+    if constexpr (dynamic_rank != 0) {
+      return is_countable(extents);
+    } else {
+      constexpr bool fits = is_countable(shape{}.to_array());
+      return fits;
     }
   }
   TENON_INLINE constexpr void take(const array<index, rank>& extents) {

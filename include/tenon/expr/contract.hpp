@@ -195,12 +195,12 @@ struct contraction {
   }
   /// The left operand over [batches..., rows..., depth...], and the extents of these axes.
   TENON_INLINE constexpr auto lower_left() const {
-    return lower_operand<typename Pattern::left_letters>(get<0>(operands), left_axes::letters);
+    return lower_operand<typename Pattern::left_letters, left_axes>(get<0>(operands));
   }
   constexpr auto left_extents() const { return extents_of_letters(left_axes::letters); }
   /// The right operand over [batches..., depth..., columns...].
   TENON_INLINE constexpr auto lower_right() const {
-    return lower_operand<typename Pattern::right_letters>(get<1>(operands), right_axes::letters);
+    return lower_operand<typename Pattern::right_letters, right_axes>(get<1>(operands));
   }
   constexpr auto right_extents() const { return extents_of_letters(right_axes::letters); }
 
@@ -214,10 +214,12 @@ struct contraction {
     for (int place = 0; place < Count; ++place) result[place] = extent(letters[place]);
     return result;
   }
-  template <class Letters, class Operand, int Count>
-  TENON_INLINE static constexpr auto lower_operand(const Operand& operand, const array<int, Count>& letters) {
-    axis_map<Operand::shape_type::rank, Count> map{};
-    for (int place = 0; place < Count; ++place) {
+  template <class Letters, class Axes, class Operand>
+  TENON_INLINE static constexpr auto lower_operand(const Operand& operand) {
+    constexpr auto letters = Axes::letters;
+    constexpr int count = letters.size();
+    axis_map<Operand::shape_type::rank, count> map{};
+    for (int place = 0; place < count; ++place) {
       const int axis = detail::axis_of_letter(Letters{}, letters[place]);
       const bool moves = axis >= 0 && operand.shape().extent(axis) != 1;
       map.target[place] = moves ? axis : -1;

@@ -180,11 +180,11 @@ auto merge_letters(const leaf<T, Shape, Space, Owner>& node, axis_list<Letters..
     for (int place = 0; place < extents.size(); ++place) {
       if (kept[place] != letters[axis]) continue;
       extents[place] = node.shape().extent(axis);
-      strides[place] += node.elements.strides()[axis];
+      strides[place] += node.view().strides()[axis];
     }
   }
   using new_shape = shape<Shape::static_extent(axis_of_letter(axis_list<Letters...>{}, Kept))...>;
-  return leaf<T, new_shape, Space, Owner>{{node.elements.data(), new_shape(extents), strides}, node.owner};
+  return leaf_under(node, view<const T, new_shape, Space>(node.view().data(), new_shape(extents), strides));
 }
 
 /// The diagonal of axes that bear the same letter; an expression is evaluated first.

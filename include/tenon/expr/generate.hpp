@@ -235,11 +235,11 @@ constexpr auto constants(const listed_extent (&extents)[Rank], T number) {
 
 /// The elements of a tensor one after another, for statements that are the same for all shapes.
 template <dtype T, shape_type Shape, memory_space Space>
-view<T, rank<1>, Space> in_order(tensor<T, Shape, Space>& whole) {
+view<T, rank<1>, statement_space<Space>> in_order(tensor<T, Shape, Space>& whole) {
   return {whole.data(), rank<1>(whole.size())};
 }
 template <dtype T, shape_type Shape, memory_space Space>
-view<const T, rank<1>, Space> in_order(const tensor<T, Shape, Space>& whole) {
+view<const T, rank<1>, statement_space<Space>> in_order(const tensor<T, Shape, Space>& whole) {
   return {whole.data(), rank<1>(whole.size())};
 }
 

@@ -196,6 +196,20 @@ constexpr scalar<T> as_node(T value) {
   return {value};
 }
 
+/// Elements of a leaf under other extents and strides, as a leaf that keeps them as long as that one does.
+template <class T, shape_type Shape, class Space, class Owner, shape_type New>
+constexpr auto leaf_under(const leaf<T, Shape, Space, Owner>& node, const view<const T, New, Space>& elements) {
+  if constexpr (std::is_same_v<Owner, lie_in_place>) {
+    return leaf<T, New, Space>{elements, {}};
+  } else if constexpr (std::is_same_v<Owner, held_here>) {
+    const auto owned = as_node(tensor<T, Shape, host>(node.elements));
+    const T* const first = owned.view().data() + (elements.data() - node.view().data());
+    return leaf_under(owned, view<const T, New, Space>{first, elements.shape(), elements.strides()});
+  } else {
+    return leaf<T, New, Space, Owner>{elements, node.owner};
+  }
+}
+
 template <class E>
 constexpr int count_slots();
 

@@ -239,14 +239,14 @@ struct reduction_function {
   }
 };
 
-inline constexpr reduction_function<sum_monoid> sum;
-inline constexpr reduction_function<mean_monoid> mean;
-inline constexpr reduction_function<prod_monoid> prod;
-inline constexpr reduction_function<max_monoid> max;
-inline constexpr reduction_function<min_monoid> min;
-inline constexpr reduction_function<argmax_monoid> argmax;
-inline constexpr reduction_function<argmin_monoid> argmin;
-inline constexpr reduction_function<all_monoid> all;
-inline constexpr reduction_function<any_monoid> any;
+TENON_FUNCTION_OBJECT reduction_function<sum_monoid> sum;
+TENON_FUNCTION_OBJECT reduction_function<mean_monoid> mean;
+TENON_FUNCTION_OBJECT reduction_function<prod_monoid> prod;
+TENON_FUNCTION_OBJECT reduction_function<max_monoid> max;
+TENON_FUNCTION_OBJECT reduction_function<min_monoid> min;
+TENON_FUNCTION_OBJECT reduction_function<argmax_monoid> argmax;
+TENON_FUNCTION_OBJECT reduction_function<argmin_monoid> argmin;
+TENON_FUNCTION_OBJECT reduction_function<all_monoid> all;
+TENON_FUNCTION_OBJECT reduction_function<any_monoid> any;
 
 }  // namespace tenon

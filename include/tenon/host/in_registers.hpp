@@ -83,21 +83,13 @@ TENON_INLINE auto values_of(const Cursor& cursor) {
   return values;
 }
 
-/// Writes the values of a node without reductions and products to adjacent elements, which it may read: all values are
-/// known before one is written. `in_rows`: along the last axis, as a product has written what the node reads.
-template <bool InRows, class T, class E>
-TENON_INLINE constexpr void write_in_place(T* to, const E& node) {
-  using shape = typename E::shape_type;
-  using rows = known_rows<shape>;
+/// Writes the values of a program over `Shape` to adjacent elements, which it may read. `InRows`: along the last axis, as
+/// a product has written what the program reads; else as one row where that is possible.
+template <bool InRows, class Shape, class T, class Program>
+TENON_INLINE void write_from_registers(T* to, const Program& program) {
+  using rows = known_rows<Shape>;
   constexpr int count = rows::count * rows::length;
-  const auto program = node.template lower<0>(identity_map<shape::rank>());
-  if (std::is_constant_evaluated()) {
-    T values[count];
-    for (int i = 0; i < count; ++i) {
-      values[i] = static_cast<T>(program.at(rows::position(i / rows::length)).value(i % rows::length, no_slots{}));
-    }
-    for (int i = 0; i < count; ++i) to[i] = values[i];
-  } else if (!InRows && is_flat(program, shape{}.to_array())) {
+  if (!InRows && is_flat(program, Shape{}.to_array())) {
     const auto values = values_of<T, count>(program.at(rows::position(0)));
     values.write(to);
   } else {
@@ -109,15 +101,39 @@ TENON_INLINE constexpr void write_in_place(T* to, const E& node) {
   }
 }
 
+/// Writes the values of a node without reductions and products to adjacent elements, which it may read: all values are
+/// known before one is written.
+template <bool InRows, class T, class E>
+TENON_INLINE constexpr void write_in_place(T* to, const E& node) {
+  using shape = typename E::shape_type;
+  using rows = known_rows<shape>;
+  constexpr int count = rows::count * rows::length;
+  const auto program = node.template lower<0>(identity_map<shape::rank>());
+  if constexpr (!compiled_by_nvcc) {
+    if (!std::is_constant_evaluated()) return write_from_registers<InRows, shape>(to, program);
+  }
+  T values[count];
+  TENON_UNROLLED
+  for (int i = 0; i < count; ++i) {
+    values[i] = static_cast<T>(program.at(rows::position(i / rows::length)).value(i % rows::length, no_slots{}));
+  }
+  TENON_UNROLLED
+  for (int i = 0; i < count; ++i) to[i] = values[i];
+}
+
 /// Where the results of a reduction of `Shape` go: positions of the operand along the axes that stay, and along those
 /// that are folded, as numbers in index order.
 template <class Reduction, class Shape>
 struct known_folds {
   static constexpr int rank = Shape::rank;
-  static constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
-  static constexpr bool folds_rows = rank == 0 || reduced[rank == 0 ? 0 : rank - 1];
+  static constexpr bool folds_rows = [] {
+    constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
+    if constexpr (rank == 0) return true;
+    else return reduced[rank - 1];
+  }();
 
   static constexpr int number(const array<index, rank>& position, bool folded) {
+    constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
     index result = 0;
     for (int axis = 0; axis < rank; ++axis) {
       if (reduced[axis] == folded) result = result * Shape::static_extent(axis) + position[axis];
@@ -268,16 +284,21 @@ TENON_INLINE constexpr void multiply_in_place(T* to, const Product& product) {
     if (!std::is_constant_evaluated()) return multiply_in_packs<known>(to, left, right);
   }
   sum sums[known::rows][known::columns]{};
+  TENON_UNROLLED
   for (int k = 0; k < known::depth; ++k) {
     const auto right_row = right.at(array<index, 2>{{k, 0}});
+    TENON_UNROLLED
     for (int i = 0; i < known::rows; ++i) {
       const auto factor = static_cast<sum>(left.at(known::left_position(i)).value(k, no_slots{}));
+      TENON_UNROLLED
       for (int j = 0; j < known::columns; ++j) {
         sums[i][j] += factor * static_cast<sum>(right_row.value(j, no_slots{}));
       }
     }
   }
+  TENON_UNROLLED
   for (int i = 0; i < known::rows; ++i) {
+    TENON_UNROLLED
     for (int j = 0; j < known::columns; ++j) to[i * known::columns + j] = static_cast<T>(sums[i][j]);
   }
 }

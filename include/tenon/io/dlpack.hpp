@@ -99,7 +99,7 @@ dlpack::handle<Managed> exported(const view<T, Shape, Space>& elements, dlpack::
 }
 
 template <class T, class Shape, class Space>
-Space space_of(const tensor<T, Shape, Space>&);
+statement_space<Space> space_of(const tensor<T, Shape, Space>&);
 
 /// Where exported elements lie: on the device that the space knows, or on number `given`.
 template <class Space, class View>

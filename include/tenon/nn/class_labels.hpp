@@ -103,8 +103,8 @@ const Scores& shared_scores(const Scores& scores) {
   return scores;
 }
 template <class T, class Shape, class Space, class Owner>
-leaf<T, rank<Shape::rank>, Space, Owner> shared_scores(const leaf<T, Shape, Space, Owner>& scores) {
-  return {tenon::detail::with_dynamic_extents(scores.view()), scores.owner};
+auto shared_scores(const leaf<T, Shape, Space, Owner>& scores) {
+  return leaf_under(scores, tenon::detail::with_dynamic_extents(scores.view()));
 }
 
 /// Labels as losses compare them, with a new axis for the classes: -100 is no byte.

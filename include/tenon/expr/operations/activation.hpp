@@ -38,7 +38,7 @@ struct relu_op : promoting {
     return apply_op<where_op>(x > 0, g, 0);
   }
 };
-inline constexpr pointwise_function<relu_op> relu;
+TENON_FUNCTION_OBJECT pointwise_function<relu_op> relu;
 
 /// min(max(x, 0), 6)
 struct relu6_op : promoting {
@@ -51,7 +51,7 @@ struct relu6_op : promoting {
     return apply_op<where_op>(x > 0 && x < 6, g, 0);
   }
 };
-inline constexpr pointwise_function<relu6_op> relu6;
+TENON_FUNCTION_OBJECT pointwise_function<relu6_op> relu6;
 
 /// x above 0, slope * x below; a tensor of slopes makes it PReLU.
 /// example   leaky_relu(x), leaky_relu(x, 0.2), leaky_relu(x, slopes)
@@ -88,7 +88,7 @@ struct threshold_op : promoting {
     return apply_op<where_op>(x > z, 0, g);
   }
 };
-inline constexpr pointwise_function<threshold_op> threshold;
+TENON_FUNCTION_OBJECT pointwise_function<threshold_op> threshold;
 
 /// cap * tanh(x / cap), which stays below cap; x where cap is 0.
 /// source    Gemma Team 2024 (Gemma 2), section 2
@@ -103,7 +103,7 @@ struct soft_cap_op : floating_result {
     return g * apply_op<where_op>(cap == 0, 1, 1 - share * share);
   }
 };
-inline constexpr pointwise_function<soft_cap_op> soft_cap;
+TENON_FUNCTION_OBJECT pointwise_function<soft_cap_op> soft_cap;
 
 /// x above 0, alpha * (exp(x) - 1) below.
 struct elu_op : floating_result {
@@ -153,7 +153,7 @@ struct selu_op : floating_result {
     return g * apply_op<where_op>(x > 0, scale, scale * alpha * apply_op<exp_op>(detail::below_zero(x)));
   }
 };
-inline constexpr pointwise_function<selu_op> selu;
+TENON_FUNCTION_OBJECT pointwise_function<selu_op> selu;
 
 /// 1 / (1 + exp(-x)).
 struct sigmoid_op : floating_result {
@@ -172,7 +172,7 @@ struct sigmoid_op : floating_result {
     return g * apply_op<slope_op<sigmoid_op>>(x);
   }
 };
-inline constexpr pointwise_function<sigmoid_op> sigmoid;
+TENON_FUNCTION_OBJECT pointwise_function<sigmoid_op> sigmoid;
 
 /// log(sigmoid(x)), without underflow on the way.
 struct log_sigmoid_op : floating_result {
@@ -185,7 +185,7 @@ struct log_sigmoid_op : floating_result {
     return g * apply_op<sigmoid_op>(-x);
   }
 };
-inline constexpr pointwise_function<log_sigmoid_op> log_sigmoid;
+TENON_FUNCTION_OBJECT pointwise_function<log_sigmoid_op> log_sigmoid;
 
 /// log(1 + exp(beta * x)) / beta without overflow on the way; x itself where beta * x is above `linear_from`.
 /// example   softplus(x), softplus(x, beta), softplus(x, beta, 50)
@@ -215,7 +215,7 @@ struct softsign_op : floating_result {
     return g / apply_op<square_op>(1 + apply_op<abs_op>(x));
   }
 };
-inline constexpr pointwise_function<softsign_op> softsign;
+TENON_FUNCTION_OBJECT pointwise_function<softsign_op> softsign;
 
 /// min(max(x + 3, 0), 6) / 6
 struct hard_sigmoid_op : floating_result {
@@ -228,7 +228,7 @@ struct hard_sigmoid_op : floating_result {
     return apply_op<where_op>(apply_op<abs_op>(x) < 3, g / 6, 0);
   }
 };
-inline constexpr pointwise_function<hard_sigmoid_op> hard_sigmoid;
+TENON_FUNCTION_OBJECT pointwise_function<hard_sigmoid_op> hard_sigmoid;
 
 /// x * hard_sigmoid(x)
 struct hard_swish_op : floating_result {
@@ -241,7 +241,7 @@ struct hard_swish_op : floating_result {
     return apply_op<where_op>(x < -3, 0, apply_op<where_op>(x <= 3, g * (x / 3 + 0.5), g));
   }
 };
-inline constexpr pointwise_function<hard_swish_op> hard_swish;
+TENON_FUNCTION_OBJECT pointwise_function<hard_swish_op> hard_swish;
 
 /// x, but at least `low` and at most `high`.
 struct hard_tanh_op : floating_result {
@@ -305,6 +305,6 @@ struct tanh_shrink_op : floating_result {
     return g * apply_op<square_op>(apply_op<tanh_op>(x));
   }
 };
-inline constexpr pointwise_function<tanh_shrink_op> tanh_shrink;
+TENON_FUNCTION_OBJECT pointwise_function<tanh_shrink_op> tanh_shrink;
 
 }  // namespace tenon

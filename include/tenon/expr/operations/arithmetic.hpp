@@ -32,7 +32,7 @@ struct add_op : promoting {
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return g; }
 };
-inline constexpr pointwise_function<add_op> add;
+TENON_FUNCTION_OBJECT pointwise_function<add_op> add;
 
 /// x - y
 struct subtract_op : promoting {
@@ -44,7 +44,7 @@ struct subtract_op : promoting {
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto&) { return g; }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return -g; }
 };
-inline constexpr pointwise_function<subtract_op> subtract;
+TENON_FUNCTION_OBJECT pointwise_function<subtract_op> subtract;
 
 /// x * y
 struct multiply_op : promoting {
@@ -56,7 +56,7 @@ struct multiply_op : promoting {
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z) { return g * z; }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) { return g * x; }
 };
-inline constexpr pointwise_function<multiply_op> multiply;
+TENON_FUNCTION_OBJECT pointwise_function<multiply_op> multiply;
 
 /// x / y; of integers rounded towards zero.
 struct divide_op : promoting {
@@ -68,7 +68,7 @@ struct divide_op : promoting {
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&, const auto& z) { return g / z; }
   static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& z) { return -(g * y / z); }
 };
-inline constexpr pointwise_function<divide_op> divide;
+TENON_FUNCTION_OBJECT pointwise_function<divide_op> divide;
 
 /// -x
 struct negate_op : promoting {
@@ -79,7 +79,7 @@ struct negate_op : promoting {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return -g; }
 };
-inline constexpr pointwise_function<negate_op> negate;
+TENON_FUNCTION_OBJECT pointwise_function<negate_op> negate;
 
 /// Absolute value; of the lowest integer itself, of complex numbers a real one.
 struct abs_op : promoting {
@@ -96,7 +96,7 @@ struct abs_op : promoting {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<sign_op>(x); }
 };
-inline constexpr pointwise_function<abs_op> abs;
+TENON_FUNCTION_OBJECT pointwise_function<abs_op> abs;
 
 /// x * x
 struct square_op : promoting {
@@ -107,7 +107,7 @@ struct square_op : promoting {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * (2 * x); }
 };
-inline constexpr pointwise_function<square_op> square;
+TENON_FUNCTION_OBJECT pointwise_function<square_op> square;
 
 /// The lesser of two values; NaN when either is NaN.
 struct minimum_op : promoting {
@@ -123,7 +123,7 @@ struct minimum_op : promoting {
     return detail::half_of_ties(g, x == z, z < x);
   }
 };
-inline constexpr pointwise_function<minimum_op> minimum;
+TENON_FUNCTION_OBJECT pointwise_function<minimum_op> minimum;
 
 /// The greater of two values; NaN when either is NaN.
 struct maximum_op : promoting {
@@ -139,7 +139,7 @@ struct maximum_op : promoting {
     return detail::half_of_ties(g, x == z, z > x);
   }
 };
-inline constexpr pointwise_function<maximum_op> maximum;
+TENON_FUNCTION_OBJECT pointwise_function<maximum_op> maximum;
 
 /// As minimum and maximum, but where one of two values is NaN they give the other.
 struct fmin_op : promoting {
@@ -155,7 +155,7 @@ struct fmin_op : promoting {
     return detail::half_of_ties(g, x == z, y == z);
   }
 };
-inline constexpr pointwise_function<fmin_op> fmin;
+TENON_FUNCTION_OBJECT pointwise_function<fmin_op> fmin;
 struct fmax_op : promoting {
   static constexpr const char* name = "fmax";
   template <class V>
@@ -169,7 +169,7 @@ struct fmax_op : promoting {
     return detail::half_of_ties(g, x == z, y == z);
   }
 };
-inline constexpr pointwise_function<fmax_op> fmax;
+TENON_FUNCTION_OBJECT pointwise_function<fmax_op> fmax;
 
 /// x, but at least `low` and at most `high`.
 struct clamp_op : promoting {
@@ -188,7 +188,7 @@ struct clamp_op : promoting {
     return apply_op<where_op>(x > w, g, 0);
   }
 };
-inline constexpr pointwise_function<clamp_op> clamp;
+TENON_FUNCTION_OBJECT pointwise_function<clamp_op> clamp;
 
 /// x * y + z; of floats rounded once.
 struct fma_op : promoting, lanewise<fma_op> {
@@ -209,7 +209,7 @@ struct fma_op : promoting, lanewise<fma_op> {
   }
   static auto gradient(of_operand<2>, const auto& g, const auto&, const auto&, const auto&, const auto&) { return g; }
 };
-inline constexpr pointwise_function<fma_op> fma;
+TENON_FUNCTION_OBJECT pointwise_function<fma_op> fma;
 
 /// x + weight * (y - x), exact at both ends.
 struct lerp_op : floating_result {
@@ -229,7 +229,7 @@ struct lerp_op : floating_result {
     return g * (z - x);
   }
 };
-inline constexpr pointwise_function<lerp_op> lerp;
+TENON_FUNCTION_OBJECT pointwise_function<lerp_op> lerp;
 
 /// -1, 0 or 1; NaN stays NaN.
 struct sign_op : promoting {
@@ -246,7 +246,7 @@ struct sign_op : promoting {
     }
   }
 };
-inline constexpr pointwise_function<sign_op> sign;
+TENON_FUNCTION_OBJECT pointwise_function<sign_op> sign;
 
 /// The magnitude of x with the sign of y, which zeros and NaN have too.
 struct copysign_op : floating_result, lanewise<copysign_op> {
@@ -260,7 +260,7 @@ struct copysign_op : floating_result, lanewise<copysign_op> {
   }
   static auto gradient(of_operand<1>, const auto& g, const auto&, const auto&, const auto&) { return g * 0; }
 };
-inline constexpr pointwise_function<copysign_op> copysign;
+TENON_FUNCTION_OBJECT pointwise_function<copysign_op> copysign;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>

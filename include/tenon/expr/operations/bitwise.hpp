@@ -33,7 +33,7 @@ struct bitwise_and_op : bits_of_operands<true> {
     return static_cast<V>(x & y);
   }
 };
-inline constexpr pointwise_function<bitwise_and_op> bitwise_and;
+TENON_FUNCTION_OBJECT pointwise_function<bitwise_and_op> bitwise_and;
 
 /// x | y
 struct bitwise_or_op : bits_of_operands<true> {
@@ -43,7 +43,7 @@ struct bitwise_or_op : bits_of_operands<true> {
     return static_cast<V>(x | y);
   }
 };
-inline constexpr pointwise_function<bitwise_or_op> bitwise_or;
+TENON_FUNCTION_OBJECT pointwise_function<bitwise_or_op> bitwise_or;
 
 /// x ^ y
 struct bitwise_xor_op : bits_of_operands<true> {
@@ -53,7 +53,7 @@ struct bitwise_xor_op : bits_of_operands<true> {
     return static_cast<V>(x ^ y);
   }
 };
-inline constexpr pointwise_function<bitwise_xor_op> bitwise_xor;
+TENON_FUNCTION_OBJECT pointwise_function<bitwise_xor_op> bitwise_xor;
 
 /// ~x; of bool the opposite.
 struct bitwise_not_op : bits_of_operands<true> {
@@ -67,7 +67,7 @@ struct bitwise_not_op : bits_of_operands<true> {
     }
   }
 };
-inline constexpr pointwise_function<bitwise_not_op> bitwise_not;
+TENON_FUNCTION_OBJECT pointwise_function<bitwise_not_op> bitwise_not;
 
 /// x << count, wrapped around; 0 where count is negative or the width or more. Integers only.
 struct left_shift_op : bits_of_operands<false> {
@@ -77,7 +77,7 @@ struct left_shift_op : bits_of_operands<false> {
     return simd::shift_left(x, count);
   }
 };
-inline constexpr pointwise_function<left_shift_op> left_shift;
+TENON_FUNCTION_OBJECT pointwise_function<left_shift_op> left_shift;
 
 /// x >> count, rounded down; 0, or -1 of a negative x, where count is negative or the width or more. Integers only.
 struct right_shift_op : bits_of_operands<false> {
@@ -87,7 +87,7 @@ struct right_shift_op : bits_of_operands<false> {
     return simd::shift_right(x, count);
   }
 };
-inline constexpr pointwise_function<right_shift_op> right_shift;
+TENON_FUNCTION_OBJECT pointwise_function<right_shift_op> right_shift;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>

@@ -17,7 +17,7 @@ struct isnan_op : predicate {
     return x != x;
   }
 };
-inline constexpr pointwise_function<isnan_op> isnan;
+TENON_FUNCTION_OBJECT pointwise_function<isnan_op> isnan;
 
 /// Whether x is infinite, of either sign.
 struct isinf_op : predicate {
@@ -31,7 +31,7 @@ struct isinf_op : predicate {
     }
   }
 };
-inline constexpr pointwise_function<isinf_op> isinf;
+TENON_FUNCTION_OBJECT pointwise_function<isinf_op> isinf;
 
 /// Whether x is neither infinite nor NaN.
 struct isfinite_op : predicate {
@@ -45,7 +45,7 @@ struct isfinite_op : predicate {
     }
   }
 };
-inline constexpr pointwise_function<isfinite_op> isfinite;
+TENON_FUNCTION_OBJECT pointwise_function<isfinite_op> isfinite;
 
 /// How far apart numbers may lie, and whether two NaN are close.
 struct tolerance {

@@ -17,7 +17,7 @@ struct equal_op : predicate {
     return x == y;
   }
 };
-inline constexpr pointwise_function<equal_op> equal;
+TENON_FUNCTION_OBJECT pointwise_function<equal_op> equal;
 
 /// x != y
 struct not_equal_op : predicate {
@@ -27,7 +27,7 @@ struct not_equal_op : predicate {
     return x != y;
   }
 };
-inline constexpr pointwise_function<not_equal_op> not_equal;
+TENON_FUNCTION_OBJECT pointwise_function<not_equal_op> not_equal;
 
 /// x < y
 struct less_op : predicate {
@@ -37,7 +37,7 @@ struct less_op : predicate {
     return x < y;
   }
 };
-inline constexpr pointwise_function<less_op> less;
+TENON_FUNCTION_OBJECT pointwise_function<less_op> less;
 
 /// x <= y
 struct less_equal_op : predicate {
@@ -47,7 +47,7 @@ struct less_equal_op : predicate {
     return x <= y;
   }
 };
-inline constexpr pointwise_function<less_equal_op> less_equal;
+TENON_FUNCTION_OBJECT pointwise_function<less_equal_op> less_equal;
 
 /// x > y
 struct greater_op : predicate {
@@ -57,7 +57,7 @@ struct greater_op : predicate {
     return x > y;
   }
 };
-inline constexpr pointwise_function<greater_op> greater;
+TENON_FUNCTION_OBJECT pointwise_function<greater_op> greater;
 
 /// x >= y
 struct greater_equal_op : predicate {
@@ -67,7 +67,7 @@ struct greater_equal_op : predicate {
     return x >= y;
   }
 };
-inline constexpr pointwise_function<greater_equal_op> greater_equal;
+TENON_FUNCTION_OBJECT pointwise_function<greater_equal_op> greater_equal;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>

@@ -50,7 +50,7 @@ struct conj_op : promoting {
     }
   }
 };
-inline constexpr pointwise_function<conj_op> conj;
+TENON_FUNCTION_OBJECT pointwise_function<conj_op> conj;
 
 /// Real part of complex numbers.
 struct real_op : real_result {
@@ -60,7 +60,7 @@ struct real_op : real_result {
     return x.real();
   }
 };
-inline constexpr pointwise_function<real_op> real;
+TENON_FUNCTION_OBJECT pointwise_function<real_op> real;
 
 /// Imaginary part of complex numbers.
 struct imag_op : real_result {
@@ -70,7 +70,7 @@ struct imag_op : real_result {
     return x.imag();
   }
 };
-inline constexpr pointwise_function<imag_op> imag;
+TENON_FUNCTION_OBJECT pointwise_function<imag_op> imag;
 
 /// The angle of complex numbers, in [-pi, pi].
 struct arg_op : real_result {
@@ -80,6 +80,6 @@ struct arg_op : real_result {
     return std::atan2(x.imag(), x.real());
   }
 };
-inline constexpr pointwise_function<arg_op> arg;
+TENON_FUNCTION_OBJECT pointwise_function<arg_op> arg;
 
 }  // namespace tenon

@@ -29,7 +29,7 @@ struct fmod_op : promoting, lanewise<fmod_op> {
     return -(g * apply_op<trunc_op>(x / z));
   }
 };
-inline constexpr pointwise_function<fmod_op> fmod;
+TENON_FUNCTION_OBJECT pointwise_function<fmod_op> fmod;
 
 namespace detail {
 /// Whether a quotient rounded towards zero, which left `left`, lies above the one rounded down.
@@ -59,7 +59,7 @@ struct remainder_op : promoting, lanewise<remainder_op> {
     return -(g * apply_op<floor_op>(x / z));
   }
 };
-inline constexpr pointwise_function<remainder_op> remainder;
+TENON_FUNCTION_OBJECT pointwise_function<remainder_op> remainder;
 
 /// x / y rounded down; of floats divided by 0 what `divide` gives.
 struct floor_divide_op : promoting, lanewise<floor_divide_op> {
@@ -77,7 +77,7 @@ struct floor_divide_op : promoting, lanewise<floor_divide_op> {
     }
   }
 };
-inline constexpr pointwise_function<floor_divide_op> floor_divide;
+TENON_FUNCTION_OBJECT pointwise_function<floor_divide_op> floor_divide;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>

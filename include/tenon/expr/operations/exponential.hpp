@@ -25,7 +25,7 @@ struct exp_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g * y; }
 };
-inline constexpr pointwise_function<exp_op> exp;
+TENON_FUNCTION_OBJECT pointwise_function<exp_op> exp;
 
 /// 2 to the power x.
 struct exp2_op : floating_result {
@@ -38,7 +38,7 @@ struct exp2_op : floating_result {
     return g * (y * 0.69314718055994530942);
   }
 };
-inline constexpr pointwise_function<exp2_op> exp2;
+TENON_FUNCTION_OBJECT pointwise_function<exp2_op> exp2;
 
 /// exp(x) - 1, exact near 0 too.
 struct expm1_op : floating_result {
@@ -49,7 +49,7 @@ struct expm1_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g * (y + 1); }
 };
-inline constexpr pointwise_function<expm1_op> expm1;
+TENON_FUNCTION_OBJECT pointwise_function<expm1_op> expm1;
 
 /// Natural logarithm.
 struct log_op : floating_result {
@@ -60,7 +60,7 @@ struct log_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g / x; }
 };
-inline constexpr pointwise_function<log_op> log;
+TENON_FUNCTION_OBJECT pointwise_function<log_op> log;
 
 /// Logarithm to base 2.
 struct log2_op : floating_result {
@@ -73,7 +73,7 @@ struct log2_op : floating_result {
     return g / (x * 0.69314718055994530942);
   }
 };
-inline constexpr pointwise_function<log2_op> log2;
+TENON_FUNCTION_OBJECT pointwise_function<log2_op> log2;
 
 /// Logarithm to base 10.
 struct log10_op : floating_result {
@@ -86,7 +86,7 @@ struct log10_op : floating_result {
     return g / (x * 2.30258509299404568402);
   }
 };
-inline constexpr pointwise_function<log10_op> log10;
+TENON_FUNCTION_OBJECT pointwise_function<log10_op> log10;
 
 /// log(1 + x), exact near 0 too.
 struct log1p_op : floating_result {
@@ -97,7 +97,7 @@ struct log1p_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g / (x + 1); }
 };
-inline constexpr pointwise_function<log1p_op> log1p;
+TENON_FUNCTION_OBJECT pointwise_function<log1p_op> log1p;
 
 /// Square root.
 struct sqrt_op : floating_result {
@@ -108,7 +108,7 @@ struct sqrt_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) { return g / (2 * y); }
 };
-inline constexpr pointwise_function<sqrt_op> sqrt;
+TENON_FUNCTION_OBJECT pointwise_function<sqrt_op> sqrt;
 
 namespace detail {
 
@@ -118,7 +118,7 @@ struct level_sqrt_op : sqrt_op {
     return g / (2 * apply_op<where_op>(y == 0, __builtin_huge_val(), y));
   }
 };
-inline constexpr pointwise_function<level_sqrt_op> level_sqrt;
+TENON_FUNCTION_OBJECT pointwise_function<level_sqrt_op> level_sqrt;
 
 }  // namespace detail
 
@@ -131,7 +131,7 @@ struct rsqrt_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x) { return g * (-0.5 * (y / x)); }
 };
-inline constexpr pointwise_function<rsqrt_op> rsqrt;
+TENON_FUNCTION_OBJECT pointwise_function<rsqrt_op> rsqrt;
 
 /// Cube root.
 struct cbrt_op : floating_result {
@@ -144,7 +144,7 @@ struct cbrt_op : floating_result {
     return g / (3 * apply_op<square_op>(y));
   }
 };
-inline constexpr pointwise_function<cbrt_op> cbrt;
+TENON_FUNCTION_OBJECT pointwise_function<cbrt_op> cbrt;
 
 /// 1 / x
 struct reciprocal_op : floating_result {
@@ -157,7 +157,7 @@ struct reciprocal_op : floating_result {
     return -(g * apply_op<square_op>(y));
   }
 };
-inline constexpr pointwise_function<reciprocal_op> reciprocal;
+TENON_FUNCTION_OBJECT pointwise_function<reciprocal_op> reciprocal;
 
 /// sqrt(x * x + y * y), without overflow on the way.
 struct hypot_op : floating_result {
@@ -169,7 +169,7 @@ struct hypot_op : floating_result {
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x, const auto&) { return g * (x / y); }
   static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto&, const auto& z) { return g * (z / y); }
 };
-inline constexpr pointwise_function<hypot_op> hypot;
+TENON_FUNCTION_OBJECT pointwise_function<hypot_op> hypot;
 
 /// x to the power y. Powers of integers wrap around; with a negative y they are 0, but 1 or -1 of 1 and -1.
 struct pow_op : promoting, lanewise<pow_op> {
@@ -203,7 +203,7 @@ struct pow_op : promoting, lanewise<pow_op> {
     return g * apply_op<where_op>(x == 0 && z >= 0, 0, y * apply_op<log_op>(x));
   }
 };
-inline constexpr pointwise_function<pow_op> pow;
+TENON_FUNCTION_OBJECT pointwise_function<pow_op> pow;
 
 namespace detail {
 
@@ -214,7 +214,7 @@ struct level_pow_op : pow_op {
     return g * (z * apply_op<pow_op>(base, z - 1));
   }
 };
-inline constexpr pointwise_function<level_pow_op> level_pow;
+TENON_FUNCTION_OBJECT pointwise_function<level_pow_op> level_pow;
 
 }  // namespace detail
 

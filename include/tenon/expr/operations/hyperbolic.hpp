@@ -23,7 +23,7 @@ struct sinh_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<cosh_op>(x); }
 };
-inline constexpr pointwise_function<sinh_op> sinh;
+TENON_FUNCTION_OBJECT pointwise_function<sinh_op> sinh;
 
 /// Hyperbolic cosine.
 struct cosh_op : floating_result {
@@ -34,7 +34,7 @@ struct cosh_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<sinh_op>(x); }
 };
-inline constexpr pointwise_function<cosh_op> cosh;
+TENON_FUNCTION_OBJECT pointwise_function<cosh_op> cosh;
 
 /// Hyperbolic tangent.
 struct tanh_op : floating_result {
@@ -47,7 +47,7 @@ struct tanh_op : floating_result {
     return g * (1 - apply_op<square_op>(y));
   }
 };
-inline constexpr pointwise_function<tanh_op> tanh;
+TENON_FUNCTION_OBJECT pointwise_function<tanh_op> tanh;
 
 /// Inverse of sinh.
 struct asinh_op : floating_result {
@@ -60,7 +60,7 @@ struct asinh_op : floating_result {
     return g * apply_op<rsqrt_op>(apply_op<square_op>(x) + 1);
   }
 };
-inline constexpr pointwise_function<asinh_op> asinh;
+TENON_FUNCTION_OBJECT pointwise_function<asinh_op> asinh;
 
 /// The inverse of cosh that is not negative; NaN where x < 1.
 struct acosh_op : floating_result {
@@ -73,7 +73,7 @@ struct acosh_op : floating_result {
     return g * apply_op<rsqrt_op>(apply_op<square_op>(x) - 1);
   }
 };
-inline constexpr pointwise_function<acosh_op> acosh;
+TENON_FUNCTION_OBJECT pointwise_function<acosh_op> acosh;
 
 /// Inverse of tanh; NaN where |x| > 1.
 struct atanh_op : floating_result {
@@ -86,6 +86,6 @@ struct atanh_op : floating_result {
     return g / (1 - apply_op<square_op>(x));
   }
 };
-inline constexpr pointwise_function<atanh_op> atanh;
+TENON_FUNCTION_OBJECT pointwise_function<atanh_op> atanh;
 
 }  // namespace tenon

@@ -17,7 +17,7 @@ struct logical_and_op : boolean {
     return simd::logical_and(x, y);
   }
 };
-inline constexpr pointwise_function<logical_and_op> logical_and;
+TENON_FUNCTION_OBJECT pointwise_function<logical_and_op> logical_and;
 
 /// Either.
 struct logical_or_op : boolean {
@@ -27,7 +27,7 @@ struct logical_or_op : boolean {
     return simd::logical_or(x, y);
   }
 };
-inline constexpr pointwise_function<logical_or_op> logical_or;
+TENON_FUNCTION_OBJECT pointwise_function<logical_or_op> logical_or;
 
 /// One of both, not the other.
 struct logical_xor_op : boolean {
@@ -37,7 +37,7 @@ struct logical_xor_op : boolean {
     return static_cast<V>(x ^ y);
   }
 };
-inline constexpr pointwise_function<logical_xor_op> logical_xor;
+TENON_FUNCTION_OBJECT pointwise_function<logical_xor_op> logical_xor;
 
 /// Not.
 struct logical_not_op : boolean {
@@ -47,7 +47,7 @@ struct logical_not_op : boolean {
     return simd::logical_not(x);
   }
 };
-inline constexpr pointwise_function<logical_not_op> logical_not;
+TENON_FUNCTION_OBJECT pointwise_function<logical_not_op> logical_not;
 
 template <class Left, class Right>
   requires operands_of_expression<Left, Right>

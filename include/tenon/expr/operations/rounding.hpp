@@ -19,7 +19,7 @@ struct floor_op : promoting {
     return simd::rounded<simd::rounding::down>(x);
   }
 };
-inline constexpr pointwise_function<floor_op> floor;
+TENON_FUNCTION_OBJECT pointwise_function<floor_op> floor;
 
 /// The least whole number that is not below x.
 struct ceil_op : promoting {
@@ -30,7 +30,7 @@ struct ceil_op : promoting {
     return simd::rounded<simd::rounding::up>(x);
   }
 };
-inline constexpr pointwise_function<ceil_op> ceil;
+TENON_FUNCTION_OBJECT pointwise_function<ceil_op> ceil;
 
 /// x without its fraction.
 struct trunc_op : promoting {
@@ -41,7 +41,7 @@ struct trunc_op : promoting {
     return simd::rounded<simd::rounding::towards_zero>(x);
   }
 };
-inline constexpr pointwise_function<trunc_op> trunc;
+TENON_FUNCTION_OBJECT pointwise_function<trunc_op> trunc;
 
 /// The nearest whole number, the even one of two as near, as in NumPy and PyTorch: 0.5 gives 0, 1.5 and 2.5 give 2.
 struct round_op : promoting {
@@ -52,8 +52,8 @@ struct round_op : promoting {
     return simd::rounded<simd::rounding::nearest_even>(x);
   }
 };
-inline constexpr pointwise_function<round_op> round;
-inline constexpr pointwise_function<round_op> rint;  ///< NumPy's name of it
+TENON_FUNCTION_OBJECT pointwise_function<round_op> round;
+TENON_FUNCTION_OBJECT pointwise_function<round_op> rint;  ///< NumPy's name of it
 
 /// What trunc leaves of x, with the sign of x; of integers 0, of infinities NaN.
 struct frac_op : promoting {
@@ -64,6 +64,6 @@ struct frac_op : promoting {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return g; }
 };
-inline constexpr pointwise_function<frac_op> frac;
+TENON_FUNCTION_OBJECT pointwise_function<frac_op> frac;
 
 }  // namespace tenon

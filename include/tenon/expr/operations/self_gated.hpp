@@ -29,7 +29,7 @@ struct silu_op : floating_result {
     return g * apply_op<slope_op<silu_op>>(x);
   }
 };
-inline constexpr pointwise_function<silu_op> silu;
+TENON_FUNCTION_OBJECT pointwise_function<silu_op> silu;
 
 /// x * (1 + erf(x / sqrt(2))) / 2
 struct gelu_op : floating_result {
@@ -53,7 +53,7 @@ struct gelu_op : floating_result {
     return g * apply_op<slope_op<gelu_op>>(x);
   }
 };
-inline constexpr pointwise_function<gelu_op> gelu;
+TENON_FUNCTION_OBJECT pointwise_function<gelu_op> gelu;
 
 /// gelu with its approximation x * (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715 x^3): here x * sigmoid(2 u).
 struct gelu_tanh_op : floating_result {
@@ -86,7 +86,7 @@ struct gelu_tanh_op : floating_result {
     return g * apply_op<slope_op<gelu_tanh_op>>(x);
   }
 };
-inline constexpr pointwise_function<gelu_tanh_op> gelu_tanh;
+TENON_FUNCTION_OBJECT pointwise_function<gelu_tanh_op> gelu_tanh;
 
 /// x * tanh(softplus(x)); the tangent is n / (n + 2) of n = exp(x) * (exp(x) + 2), and 1 from 20 on.
 struct mish_op : floating_result {
@@ -116,6 +116,6 @@ struct mish_op : floating_result {
     return g * apply_op<slope_op<mish_op>>(x);
   }
 };
-inline constexpr pointwise_function<mish_op> mish;
+TENON_FUNCTION_OBJECT pointwise_function<mish_op> mish;
 
 }  // namespace tenon

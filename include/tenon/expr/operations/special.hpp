@@ -27,7 +27,7 @@ struct erf_op : floating_result {
     return g * (1.12837916709551257390 * apply_op<exp_op>(-apply_op<square_op>(x)));
   }
 };
-inline constexpr pointwise_function<erf_op> erf;
+TENON_FUNCTION_OBJECT pointwise_function<erf_op> erf;
 
 /// 1 - erf(x), exact where erf is near 1.
 struct erfc_op : floating_result {
@@ -40,7 +40,7 @@ struct erfc_op : floating_result {
     return -(g * (1.12837916709551257390 * apply_op<exp_op>(-apply_op<square_op>(x))));
   }
 };
-inline constexpr pointwise_function<erfc_op> erfc;
+TENON_FUNCTION_OBJECT pointwise_function<erfc_op> erfc;
 
 /// Gamma function: (x - 1)! of whole numbers; NaN at negative ones.
 struct gamma_op : floating_result {
@@ -53,7 +53,7 @@ struct gamma_op : floating_result {
     return g * (y * apply_op<digamma_op>(x));
   }
 };
-inline constexpr pointwise_function<gamma_op> gamma;
+TENON_FUNCTION_OBJECT pointwise_function<gamma_op> gamma;
 
 /// log(|gamma(x)|); infinite at 0 and negative whole numbers.
 struct lgamma_op : floating_result {
@@ -64,7 +64,7 @@ struct lgamma_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<digamma_op>(x); }
 };
-inline constexpr pointwise_function<lgamma_op> lgamma;
+TENON_FUNCTION_OBJECT pointwise_function<lgamma_op> lgamma;
 
 namespace detail {
 
@@ -106,7 +106,7 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
     return moved + std::log(x) - 0.5 / x - series;
   }
 };
-inline constexpr pointwise_function<digamma_op> digamma;
+TENON_FUNCTION_OBJECT pointwise_function<digamma_op> digamma;
 
 /// Derivative of digamma, `Order` times; at 0 and negative whole numbers infinite, below 0 where the order is even.
 /// It is +-Order! times Hurwitz's zeta function of Order + 1 and x: its first terms one by one until x is large, the
@@ -170,10 +170,10 @@ struct polygamma_op : floating_result, lanewise<polygamma_op<Order>> {
 };
 /// example   polygamma<2>(x)
 template <int Order>
-inline constexpr pointwise_function<std::conditional_t<Order == 0, digamma_op, polygamma_op<Order>>> polygamma;
+TENON_FUNCTION_OBJECT pointwise_function<std::conditional_t<Order == 0, digamma_op, polygamma_op<Order>>> polygamma;
 
 /// Derivative of digamma: polygamma<1>.
 using trigamma_op = polygamma_op<1>;
-inline constexpr pointwise_function<trigamma_op> trigamma;
+TENON_FUNCTION_OBJECT pointwise_function<trigamma_op> trigamma;
 
 }  // namespace tenon

@@ -18,6 +18,6 @@ struct stop_gradient_op : promoting {
     return x;
   }
 };
-inline constexpr pointwise_function<stop_gradient_op> stop_gradient;
+TENON_FUNCTION_OBJECT pointwise_function<stop_gradient_op> stop_gradient;
 
 }  // namespace tenon

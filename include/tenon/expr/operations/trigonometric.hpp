@@ -23,7 +23,7 @@ struct sin_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return g * apply_op<cos_op>(x); }
 };
-inline constexpr pointwise_function<sin_op> sin;
+TENON_FUNCTION_OBJECT pointwise_function<sin_op> sin;
 
 /// Cosine.
 struct cos_op : floating_result {
@@ -34,7 +34,7 @@ struct cos_op : floating_result {
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) { return -(g * apply_op<sin_op>(x)); }
 };
-inline constexpr pointwise_function<cos_op> cos;
+TENON_FUNCTION_OBJECT pointwise_function<cos_op> cos;
 
 /// Tangent.
 struct tan_op : floating_result {
@@ -47,7 +47,7 @@ struct tan_op : floating_result {
     return g * (1 + apply_op<square_op>(y));
   }
 };
-inline constexpr pointwise_function<tan_op> tan;
+TENON_FUNCTION_OBJECT pointwise_function<tan_op> tan;
 
 /// The angle in [-pi/2, pi/2] whose sine is x; NaN where |x| > 1.
 struct asin_op : floating_result, batchwise<asin_op> {
@@ -61,7 +61,7 @@ struct asin_op : floating_result, batchwise<asin_op> {
     return g * apply_op<rsqrt_op>(1 - apply_op<square_op>(x));
   }
 };
-inline constexpr pointwise_function<asin_op> asin;
+TENON_FUNCTION_OBJECT pointwise_function<asin_op> asin;
 
 /// The angle in [0, pi] whose cosine is x; NaN where |x| > 1.
 struct acos_op : floating_result, batchwise<acos_op> {
@@ -75,7 +75,7 @@ struct acos_op : floating_result, batchwise<acos_op> {
     return -(g * apply_op<rsqrt_op>(1 - apply_op<square_op>(x)));
   }
 };
-inline constexpr pointwise_function<acos_op> acos;
+TENON_FUNCTION_OBJECT pointwise_function<acos_op> acos;
 
 /// The angle in [-pi/2, pi/2] whose tangent is x.
 struct atan_op : floating_result, batchwise<atan_op> {
@@ -89,7 +89,7 @@ struct atan_op : floating_result, batchwise<atan_op> {
     return g / (1 + apply_op<square_op>(x));
   }
 };
-inline constexpr pointwise_function<atan_op> atan;
+TENON_FUNCTION_OBJECT pointwise_function<atan_op> atan;
 
 /// The angle in [-pi, pi] of the point (x, y), y first.
 struct atan2_op : floating_result, lanewise<atan2_op> {
@@ -105,6 +105,6 @@ struct atan2_op : floating_result, lanewise<atan2_op> {
     return -(g * (x / (apply_op<square_op>(x) + apply_op<square_op>(z))));
   }
 };
-inline constexpr pointwise_function<atan2_op> atan2;
+TENON_FUNCTION_OBJECT pointwise_function<atan2_op> atan2;
 
 }  // namespace tenon

@@ -28,7 +28,7 @@ struct where_op {
     return apply_op<where_op>(x, 0, g);
   }
 };
-inline constexpr pointwise_function<where_op> where;
+TENON_FUNCTION_OBJECT pointwise_function<where_op> where;
 
 /// A number of float as half or bfloat16 holds it.
 template <class T>
