@@ -153,8 +153,10 @@ void add_all_vector_cases() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  add_cases<3, false>(), add_cases<4, false>(), add_cases<6, false>(), add_cases<8, false>(), add_cases<16, false>(), add_cases<32, false>();
-  add_cases<3, true>(), add_cases<4, true>(), add_cases<6, true>(), add_cases<8, true>(), add_cases<16, true>(), add_cases<32, true>();
+  add_cases<3, false>(), add_cases<4, false>(), add_cases<6, false>(), add_cases<8, false>(), add_cases<16, false>(),
+      add_cases<32, false>();
+  add_cases<3, true>(), add_cases<4, true>(), add_cases<6, true>(), add_cases<8, true>(), add_cases<16, true>(),
+      add_cases<32, true>();
   add_all_vector_cases<vector_case::product>(), add_all_vector_cases<vector_case::dot>();
   add_all_vector_cases<vector_case::unit>(), add_all_vector_cases<vector_case::sum>();
   add_matrix_cases<3, matrix_case::chain>(), add_matrix_cases<4, matrix_case::chain>();

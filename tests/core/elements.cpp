@@ -28,7 +28,8 @@ inline constexpr bool is_in_place = std::is_same_v<Tensor, tensor<float, typenam
 
 static_assert(std::is_trivially_copyable_v<matrix4> && sizeof(matrix4) == 64);
 static_assert(std::is_trivially_copyable_v<vector3> && sizeof(vector3) == 12 && alignof(vector3) == 4);
-static_assert(alignof(matrix4) == 64 && alignof(tensor<float, shape<4>>) == 16 && alignof(tensor<double, shape<>>) == 8);
+static_assert(alignof(matrix4) == 64 && alignof(tensor<float, shape<4>>) == 16 &&
+              alignof(tensor<double, shape<>>) == 8);
 static_assert(sizeof(tensor<bool, shape<5>>) == 5 && sizeof(tensor<float, shape<6>>) == 24);
 static_assert(is_in_place<matrix4> && is_in_place<tensor<float, shape<8, 8>>> && is_in_place<tensor<float, shape<>>>);
 static_assert(!is_in_place<tensor<float, shape<65>>> && !is_in_place<tensor<float, shape<0>>>);
@@ -136,6 +137,7 @@ TEST_CASE("what does not fit in place is refused, and nothing is written", "[ele
   CHECK(tenon_test::has(tenon_test::text_of<tenon::shape_error>([&] { v.copy_from(four); }), "[4]"));
   CHECK(tenon_test::text_of<tenon::shape_error>([] { const vector3 few(std::vector<float>{1, 2}); }) ==
         "shape: axis 0: extent 2, expected 3 (extents [2])");
-  CHECK(tenon_test::has(tenon_test::text_of<tenon::shape_error>([] { const matrix4 few = {{1, 2}, {3, 4}}; }), "[2, 2]"));
+  CHECK(
+      tenon_test::has(tenon_test::text_of<tenon::shape_error>([] { const matrix4 few = {{1, 2}, {3, 4}}; }), "[2, 2]"));
   CHECK_THROWS_AS(v.at(3), tenon::index_error);
 }

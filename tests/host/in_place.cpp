@@ -1,9 +1,9 @@
 // tests/host/in_place.cpp: statements of few elements whose extents types know, by the machine and by the compiler.
 // Each against its definition in double, or the same statement of run-time extents; destinations may be read or strided.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/host/in_place.hpp>
 #include <tenon/algorithms.hpp>
 #include <tenon/expr/operations/complex.hpp>
+#include <tenon/host/in_place.hpp>
 #include <tenon/products.hpp>
 #include <tenon/tenon.hpp>
 

@@ -1,6 +1,5 @@
 // tenon/host/in_place.hpp: statements of few elements whose extents types know.
-// Every value is known before one is written, so nothing is checked, counted or asked when it runs: what is left is
-// arithmetic in registers, or in a constant expression the result itself.
+// All values are known before one is written. What is left is arithmetic in registers, or done by the compiler.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
