@@ -180,6 +180,8 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     if constexpr (!std::is_same_v<Space, host>) {
     } else if constexpr (stage_of<E>() == stage::contract) {
       if (stage_executor<stage::contract, Space>::run_small(destination, node)) return;
+    } else if constexpr (requires { node.write_small(destination); }) {
+      if (node.write_small(destination)) return;
     } else if constexpr (runs_small<E>) {
       if (run_small_host(destination, node)) return;
     } else if constexpr (TENON_CHECKED == 0 && Shape::rank == 0 && stage_of<E>() == stage::reduce) {

@@ -39,6 +39,19 @@ struct own_pass {
   auto with_operands(const tuple<Others...>& others) const {
     return own_pass<Algorithm, T, Shape, Others...>{options, others, extents};
   }
+  /// Runs an algorithm that has a short way for such a destination, before anything else is known of the statement.
+  /// Returns false, and has done nothing, where it has none.
+  template <class Destination>
+  TENON_INLINE bool write_small(const Destination& destination) const
+    requires requires { Algorithm::template runs_small<Destination, Operands...>; }
+  {
+    if constexpr (!Algorithm::template runs_small<Destination, Operands...>) {
+      return false;
+    } else {
+      return apply_tuple(
+          [&](const Operands&... operand) { return options.run_small(destination, operand...); }, operands);
+    }
+  }
   /// Runs the algorithm into elements of `Space`.
   template <class Space, class Element>
   void write(Element* elements, const array<index, Shape::rank>& strides) const {

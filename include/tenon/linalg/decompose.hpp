@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/lines.hpp>
 #include <tenon/core/tensor.hpp>
 #include <tenon/expr/own_pass.hpp>
 #include <tenon/linalg/orthogonal.hpp>
@@ -221,7 +220,7 @@ struct decomposition_algorithm {
   bool operator==(const decomposition_algorithm&) const = default;
   template <class Target, class Operand>
   void operator()(const Target& target, const Operand& operand) const {
-    const auto source = in_memory(name, operand);
+    const auto source = detail::operand_in<typename Target::space>(name, operand);
     using matrices = decltype(detail::result_matrices(target, detail::batch_of<2>(source.shape())));
     constexpr int results = Pass<typename Operand::element, matrices, matrices>::results;
     array<matrices, results> to{};

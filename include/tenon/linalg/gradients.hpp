@@ -97,8 +97,8 @@ auto operand_gradient(const own_pass<triangular_algorithm, T, Shape, Left, Right
   } else {
     const auto whole = detail::negative_outer<own>(where(options.transposed, node, of_right),
                                                    where(options.transposed, of_right, node));
-    const index sign = options.upper ? -1 : 1, limit = options.unit_diagonal ? -1 : 0;
-    return fit_gradient(left, whole.shape(), detail::half_plane(whole, -sign, sign, limit));
+    const index step = options.upper ? -1 : 1, limit = options.unit_diagonal ? -1 : 0;
+    return fit_gradient(left, whole.shape(), detail::half_plane(whole, -step, step, limit));
   }
 }
 
@@ -146,9 +146,9 @@ namespace detail {
 template <int, int Part, class T, class Shape, class Operand, class Gradient>
 auto operand_gradient(const own_pass<qr_algorithm<Part>, T, Shape, Operand>& node, const Gradient& gradient) {
   const auto& operand = get<0>(node.operands);
-  const auto all = operand.shape().to_array();
+  const auto found = operand.shape().to_array();
   constexpr int rank = Operand::shape_type::rank;
-  if (all[rank - 2] < all[rank - 1]) detail::refuse_wide_gradient({all.begin(), rank});
+  if (found[rank - 2] < found[rank - 1]) detail::refuse_wide_gradient({found.begin(), rank});
   const auto given = detail::gradient_as<T>(gradient);
   const auto extents = detail::qr_extents::of(operand.shape());
   const auto q = make_own_pass<T>(qr_algorithm<0>{}, get<0>(extents), operand);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <limits>
+#include <tenon/algorithms/lines.hpp>
 #include <tenon/algorithms/numbered.hpp>
 #include <tenon/core/storage.hpp>
 
@@ -70,6 +71,17 @@ matrix_batch<T, Batch> matrices_of(const view<T, Shape, Space>& elements, const 
     result.columns = elements.extent(rank - 1), result.column_stride = elements.strides()[rank - 1];
   }
   return result;
+}
+
+/// An operand in memory of the space of the result: generators are in none.
+template <class Space, class Node>
+auto operand_in(const char* name, const Node& node) {
+  if constexpr (std::is_same_v<typename Node::space, any_space>) {
+    algorithms_must_run<Space>();
+    return as_node(tensor<typename Node::element, typename Node::shape_type, Space>(node));
+  } else {
+    return in_memory(name, node);
+  }
 }
 
 /// The extents before the last `Own` axes.
@@ -207,9 +219,26 @@ void run_pass(const matrix_operation& what, const array<index, Batch>& batch, in
   }
 }
 
-/// The type of an extent in loops.
-template <bool IsKnown, index Extent>
-using extent_in_loops = std::conditional_t<IsKnown, known_extent<Extent>, index>;
+/// Whether a statement of the host is one matrix of extents that types know, of operands that lie in memory: all are
+/// read before anything is written.
+template <class Target, class... Operands>
+inline constexpr bool is_one_small_matrix =
+    TENON_CHECKED == 0 && std::is_same_v<typename Target::space, host> && Target::shape_type::dynamic_rank == 0 &&
+    ((std::is_same_v<typename Operands::kind, leaf_kind> && std::is_same_v<typename Operands::space, host> &&
+      Operands::shape_type::dynamic_rank == 0) &&
+     ...);
+
+/// Runs a pass on its only matrix. Returns false, and has done nothing, where the thread observes what runs.
+template <class T, class Pass>
+TENON_INLINE bool run_small_pass(const matrix_operation& what, const Pass& pass) {
+  if (current_launch_observer() != nullptr) return false;
+  T work[Pass::known_work];
+  const index failed = pass(0, work);
+  if (failed >= 0) refuse_matrix(what, array<index, 0>{}, 0, failed);
+  return true;
+}
+
+/// Whether types know extents whose loops the compiler unrolls.
 template <index... Extents>
 inline constexpr bool are_unrolled = ((Extents > 0 && Extents <= max_unrolled_extent) && ...);
 

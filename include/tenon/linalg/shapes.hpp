@@ -11,12 +11,13 @@ namespace tenon {
 
 namespace detail {
 
-/// The last `Kept` axes of a shape, and those before its last `Dropped` axes.
+/// `Count` axes of a shape from `First` on, and all but its last `Own` axes.
 template <int First, int Count, class Shape>
 constexpr auto axes_of_shape(const Shape& extents) {
+  array<index, Count> found{};
+  for (int axis = 0; axis < Count; ++axis) found[axis] = extents.extent(First + axis);
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    using part = shape<Shape::static_extent(First + I)...>;
-    return part::of_known(array<index, Count>{{extents.extent(First + I)...}});
+    return shape<Shape::static_extent(First + I)...>::of_known(found);
   }(std::make_integer_sequence<int, Count>{});
 }
 template <int Own, class Shape>
@@ -73,9 +74,9 @@ void check_square(const char* name, const Node& node) {
     constexpr index rows = extents::static_extent(extents::rank - 2), columns = extents::static_extent(extents::rank - 1);
     static_assert(rows == dyn || columns == dyn || rows == columns || must_hold<left_extent<rows>, right_extent<columns>>,
                   "tenon: this takes square matrices: the last two extents are equal");
-    const auto all = node.shape().to_array();
-    const index m = all[extents::rank - 2], n = all[extents::rank - 1];
-    if (m != n) refuse_matrix_extents(name, m, n, {all.begin(), extents::rank});
+    const auto found = node.shape().to_array();
+    const index m = found[extents::rank - 2], n = found[extents::rank - 1];
+    if (m != n) refuse_matrix_extents(name, m, n, {found.begin(), extents::rank});
   }
 }
 

@@ -1,14 +1,11 @@
 // tenon/linalg/solve.hpp: Cholesky factors, solutions of systems, inverses, determinants, for users and within expressions.
 // Each is an algorithm of expr/own_pass.hpp: the statement that holds it runs it, into its destination where it can.
-// Floor 7: may include base, expr, algorithms, linalg.
+// Floor 7: may include base, expr, linalg.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/algorithms/lines.hpp>
 #include <tenon/expr/own_pass.hpp>
-#include <tenon/linalg/elimination.hpp>
-#include <tenon/linalg/shapes.hpp>
-#include <tenon/linalg/small_inverse.hpp>
+#include <tenon/linalg/solve_passes.hpp>
 
 namespace tenon {
 
@@ -28,235 +25,37 @@ struct triangular_options {
   bool operator==(const triangular_options&) const = default;
 };
 
-namespace detail {
-
-/// Work memory that a type knows, or 0.
-template <class... Extents>
-inline constexpr index known_elements = 0;
-template <index... N>
-inline constexpr index known_elements<known_extent<N>...> = (N * ...);
-
-template <class T, class Extent, class Source, class Target>
-struct cholesky_pass {
-  static constexpr index known_work = known_elements<Extent, Extent>;
-  Source a;
-  Target l;
-  Extent n;
-
-  TENON_HOST_DEVICE index work_size() const { return n * n; }
-  TENON_HOST_DEVICE TENON_INLINE index operator()(index number, T* work) const {
-    load_matrix(a[number], work, n, n);
-    const index failed = factor_cholesky(work, n);
-    if (failed >= 0) return failed;
-    for (index i = 0; i < n; ++i) {
-      for (index j = i + 1; j < n; ++j) work[i * n + j] = 0;
-    }
-    store_matrix(work, l[number], n, n);
-    return -1;
-  }
-  TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(l[number]); }
-};
-
-/// How a system is solved.
-enum class system_kind { general, positive_definite, triangular };
-
-template <class T, class Extent, class Columns, class Left, class Right, class Target>
-struct solve_pass {
-  static constexpr index known_work = known_elements<Extent, Extent> + known_elements<Extent, Columns>;
-  Left a;
-  Right b;
-  Target x;
-  Extent n;
-  Columns columns;
-  system_kind kind;
-  substitution how;
-
-  TENON_HOST_DEVICE index work_size() const { return n * n + n * columns; }
-  TENON_HOST_DEVICE TENON_INLINE index operator()(index number, T* work) const {
-    T* const side = work + n * n;
-    load_matrix(a[number], work, n, n);
-    load_matrix(b[number], side, n, columns);
-    const index failed = solve_in(work, side);
-    if (failed < 0) store_matrix(side, x[number], n, columns);
-    return failed;
-  }
-  TENON_HOST_DEVICE TENON_INLINE index solve_in(T* work, T* side) const {
-    if (kind == system_kind::triangular) return substitute(work, side, n, columns, how);
-    if (kind == system_kind::positive_definite) {
-      const index failed = factor_cholesky(work, n);
-      if (failed >= 0) return failed;
-      substitute(work, side, n, columns, {false, false, false});
-      return substitute(work, side, n, columns, {false, true, false});
-    }
-    index swaps = 0;
-    const index failed = eliminate(work, side, n, columns, swaps);
-    return failed >= 0 ? failed : substitute(work, side, n, columns, {true, false, false});
-  }
-  TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(x[number]); }
-};
-
-template <class T, class Extent, class Source, class Target>
-struct inverse_pass {
-  static constexpr bool has_cofactors = requires(T* a, Extent n) { invert_by_cofactors(a, a, n); };
-  static constexpr index known_work = (has_cofactors ? 2 : 1) * known_elements<Extent, Extent> + known_elements<Extent>;
-  Source a;
-  Target inverse;
-  Extent n;
-
-  TENON_HOST_DEVICE index work_size() const { return n * n + n; }
-  TENON_HOST_DEVICE TENON_INLINE index operator()(index number, T* work) const {
-    load_matrix(a[number], work, n, n);
-    if constexpr (has_cofactors) {
-      T* const made = work + n * n + n;
-      if (invert_by_cofactors(work, made, n)) {
-        store_matrix(made, inverse[number], n, n);
-        return -1;
-      }
-    }
-    const index failed = invert(work, work + n * n, n);
-    if (failed < 0) store_matrix(work, inverse[number], n, n);
-    return failed;
-  }
-  TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(inverse[number]); }
-};
-
-/// A determinant, or its sign, or the logarithm of its magnitude.
-enum class determinant_part { value, sign, logarithm };
-
-template <class T, class Extent, class Source, class Target>
-struct determinant_pass {
-  static constexpr index known_work = known_elements<Extent, Extent>;
-  Source a;
-  Target result;
-  Extent n;
-  determinant_part part;
-
-  TENON_HOST_DEVICE index work_size() const { return n * n; }
-  TENON_HOST_DEVICE TENON_INLINE index operator()(index number, T* work) const {
-    load_matrix(a[number], work, n, n);
-    index swaps = 0;
-    const index failed = eliminate(work, work, n, known_extent<0>{}, swaps);
-    using element = std::remove_reference_t<decltype(result[number](0, 0))>;
-    result[number](0, 0) = static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
-    return -1;
-  }
-  TENON_HOST_DEVICE T of_singular(T pivot) const {
-    if (pivot != 0) return pivot;  // NaN
-    return part == determinant_part::logarithm ? -std::numeric_limits<T>::infinity() : T(0);
-  }
-  TENON_HOST_DEVICE TENON_INLINE T product(const T* work, index swaps) const {
-    const T sign = swaps % 2 == 0 ? T(1) : T(-1);
-    T result_value = part == determinant_part::logarithm ? T(0) : sign;
-    for (index i = 0; i < n; ++i) {
-      const T pivot = work[i * n + i];
-      if (part == determinant_part::value) result_value *= pivot;
-      else if (part == determinant_part::sign) result_value = pivot < 0 ? -result_value : result_value;
-      else result_value += std::log(std::fabs(pivot));
-    }
-    return result_value;
-  }
-  TENON_HOST_DEVICE void refuse(index) const {}
-};
-
-/// Calls `body(n)` with the extent of square matrices, as a type where loops over it unroll.
-template <class Shape, class Body>
-void with_square_extent(const Shape& extents, const Body& body) {
-  constexpr index known = Shape::static_extent(Shape::rank - 1);
-  if constexpr (are_unrolled<known>) body(known_extent<known>{});
-  else body(extents.extent(Shape::rank - 1));
-}
-
-/// Runs the pass `Pass<T, Extent, Source, Target>` on square matrices.
-template <template <class, class, class, class> class Pass, int OwnOfTarget, class Target, class Operand, class... More>
-void run_square(const matrix_operation& what, const Target& target, const Operand& operand, More... more) {
-  using element = typename Operand::element;
-  const auto source = in_memory(what.name, operand);
-  const auto batch = batch_of<2>(source.shape());
-  with_square_extent(source.shape(), [&](auto n) {
-    const auto from = matrices_of<2>(source.elements, batch);
-    const auto to = matrices_of<OwnOfTarget>(target, batch);
-    using pass = Pass<element, decltype(n), std::remove_const_t<decltype(from)>, std::remove_const_t<decltype(to)>>;
-    run_pass<element, typename Target::space>(what, batch, n * n * n, pass{from, to, n, more...});
-  });
-}
-
-/// Runs a system of any kind.
-template <class Target, class Left, class Right>
-void run_solve(const matrix_operation& what, const Target& target, const Left& left, const Right& right,
-               system_kind kind, substitution how) {
-  using element = typename Left::element;
-  using left_shape = typename Left::shape_type;
-  using right_shape = typename Right::shape_type;
-  constexpr int own = right_axes<left_shape, right_shape>;
-  spaces_must_agree<typename Left::space, typename Right::space>();
-  const auto a = in_memory(what.name, left);
-  const auto b = in_memory(what.name, right);
-  const auto batch = batch_of<own>(target.shape());
-  const auto run = [&](auto n, auto columns) {
-    auto matrices = matrices_of<2>(a.elements, batch);
-    if (kind == system_kind::general && how.is_transposed) std::swap(matrices.row_stride, matrices.column_stride);
-    const auto sides = matrices_of<own>(b.elements, batch);
-    const auto to = matrices_of<own>(target, batch);
-    using pass = solve_pass<element, decltype(n), decltype(columns), decltype(matrices),
-                            std::remove_const_t<decltype(sides)>, std::remove_const_t<decltype(to)>>;
-    run_pass<element, typename Target::space>(what, batch, n * n * (n + columns),
-                                              pass{matrices, sides, to, n, columns, kind, how});
-  };
-  constexpr index known = left_shape::static_extent(left_shape::rank - 1);
-  constexpr index known_columns = own == 1 ? 1 : right_shape::static_extent(right_shape::rank - 1);
-  if constexpr (are_unrolled<known, known_columns>) run(known_extent<known>{}, known_extent<known_columns>{});
-  else run(a.shape().extent(left_shape::rank - 1), own == 1 ? index{1} : b.shape().extent(right_shape::rank - 1));
-}
-
-inline constexpr const char* is_singular = "is singular";
-inline constexpr const char* is_not_positive_definite = "is not positive definite";
-
-}  // namespace detail
-
 /// Cholesky's factor within an expression.
 struct cholesky_algorithm {
   static constexpr const char* name = "cholesky";
+  static constexpr detail::matrix_operation what{name, detail::is_not_positive_definite};
   bool operator==(const cholesky_algorithm&) const = default;
   template <class Target, class Operand>
   void operator()(const Target& target, const Operand& operand) const {
-    detail::run_square<detail::cholesky_pass, 2>({name, detail::is_not_positive_definite}, target, operand);
+    detail::run_square<detail::cholesky_pass, 2>(what, target, operand);
   }
-};
-
-/// The solution of systems within an expression; with the transposed matrices, as gradients do, where `Transposed`.
-template <bool Transposed = false>
-struct solve_algorithm {
-  static constexpr const char* name = "solve";
-  solve_options options;
-  bool operator==(const solve_algorithm&) const = default;
-  template <class Target, class Left, class Right>
-  void operator()(const Target& target, const Left& left, const Right& right) const {
-    using detail::system_kind;
-    const bool is_positive = options.positive_definite;
-    detail::run_solve({name, is_positive ? detail::is_not_positive_definite : detail::is_singular}, target, left, right,
-                      is_positive ? system_kind::positive_definite : system_kind::general, {false, Transposed, false});
-  }
-};
-
-/// The solution of triangular systems within an expression.
-struct triangular_algorithm {
-  static constexpr const char* name = "solve_triangular";
-  triangular_options options;
-  bool operator==(const triangular_algorithm&) const = default;
-  template <class Target, class Left, class Right>
-  void operator()(const Target& target, const Left& left, const Right& right) const {
-    detail::run_solve({name, detail::is_singular}, target, left, right, detail::system_kind::triangular,
-                      {options.upper, options.transposed, options.unit_diagonal});
+  template <class Target, class Operand>
+  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
+  template <class Target, class Operand>
+  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
+    return detail::run_small_square<detail::cholesky_pass, 2>(what, target, operand);
   }
 };
 
 /// Inverses within an expression.
 struct inverse_algorithm {
   static constexpr const char* name = "inverse";
+  static constexpr detail::matrix_operation what{name, detail::is_singular};
   bool operator==(const inverse_algorithm&) const = default;
   template <class Target, class Operand>
   void operator()(const Target& target, const Operand& operand) const {
-    detail::run_square<detail::inverse_pass, 2>({name, detail::is_singular}, target, operand);
+    detail::run_square<detail::inverse_pass, 2>(what, target, operand);
+  }
+  template <class Target, class Operand>
+  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
+  template <class Target, class Operand>
+  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
+    return detail::run_small_square<detail::inverse_pass, 2>(what, target, operand);
   }
 };
 
@@ -268,6 +67,59 @@ struct determinant_algorithm {
   template <class Target, class Operand>
   void operator()(const Target& target, const Operand& operand) const {
     detail::run_square<detail::determinant_pass, 0>({name, ""}, target, operand, Part);
+  }
+  template <class Target, class Operand>
+  static constexpr bool runs_small = detail::is_small_square<Target, Operand>;
+  template <class Target, class Operand>
+  TENON_INLINE bool run_small(const Target& target, const Operand& operand) const {
+    return detail::run_small_square<detail::determinant_pass, 0>({name, ""}, target, operand, Part);
+  }
+};
+
+/// The solution of systems within an expression; with the transposed matrices, as gradients do, where `Transposed`.
+template <bool Transposed = false>
+struct solve_algorithm {
+  static constexpr const char* name = "solve";
+  solve_options options;
+  bool operator==(const solve_algorithm&) const = default;
+  TENON_INLINE detail::system_options system() const {
+    if (options.positive_definite) {
+      return {{name, detail::is_not_positive_definite}, detail::system_kind::positive_definite, {}};
+    }
+    return {{name, detail::is_singular}, detail::system_kind::general, {.is_transposed = Transposed}};
+  }
+  template <class Target, class Left, class Right>
+  void operator()(const Target& target, const Left& left, const Right& right) const {
+    detail::run_solve(system(), target, left, right);
+  }
+  template <class Target, class Left, class Right>
+  static constexpr bool runs_small = detail::is_small_system<Target, Left, Right>;
+  template <class Target, class Left, class Right>
+  TENON_INLINE bool run_small(const Target& target, const Left& left, const Right& right) const {
+    return detail::run_small_system(system(), target, left, right);
+  }
+};
+
+/// The solution of triangular systems within an expression.
+struct triangular_algorithm {
+  static constexpr const char* name = "solve_triangular";
+  triangular_options options;
+  bool operator==(const triangular_algorithm&) const = default;
+  TENON_INLINE detail::system_options system() const {
+    return {{name, detail::is_singular},
+            detail::system_kind::triangular,
+            {options.upper, options.transposed,
+             options.unit_diagonal ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots}};
+  }
+  template <class Target, class Left, class Right>
+  void operator()(const Target& target, const Left& left, const Right& right) const {
+    detail::run_solve(system(), target, left, right);
+  }
+  template <class Target, class Left, class Right>
+  static constexpr bool runs_small = detail::is_small_system<Target, Left, Right>;
+  template <class Target, class Left, class Right>
+  TENON_INLINE bool run_small(const Target& target, const Left& left, const Right& right) const {
+    return detail::run_small_system(system(), target, left, right);
   }
 };
 
