@@ -34,6 +34,12 @@ struct own_pass {
   shape_type extents;
 
   const shape_type& shape() const { return extents; }
+  /// A number, for a result without axes.
+  operator element() const
+    requires(Shape::rank == 0)
+  {
+    return assigner<element, own_pass>::value(*this);
+  }
   /// This node on other operands of the same extents.
   template <class... Others>
   auto with_operands(const tuple<Others...>& others) const {
@@ -48,8 +54,9 @@ struct own_pass {
     if constexpr (!Algorithm::template runs_small<Destination, Operands...>) {
       return false;
     } else {
-      return apply_tuple(
-          [&](const Operands&... operand) { return options.run_small(destination, operand...); }, operands);
+      return apply_tuple([&](const Operands&... operand)
+                             __attribute__((always_inline)) { return options.run_small(destination, operand...); },
+                         operands);
     }
   }
   /// Runs the algorithm into elements of `Space`.

@@ -70,7 +70,8 @@ struct qr_pass {
       const auto triangle = to[1][number];
       using element = std::remove_reference_t<decltype(triangle(0, 0))>;
       for (index i = 0; i < k; ++i) {
-        for (index j = 0; j < n; ++j) triangle(i, j) = i > j ? element(0) : static_cast<element>(work[j * m + i] * scale);
+        for (index j = 0; j < n; ++j)
+          triangle(i, j) = i > j ? element(0) : static_cast<element>(work[j * m + i] * scale);
       }
     }
     return -1;
@@ -248,12 +249,12 @@ auto decompose(Operand&& operand, const Finish& finish) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     if constexpr (depends_on<any_variable, node>) {
       const auto source = as_node(std::forward<Operand>(operand));
-      return finish(
-          make_own_pass<element>(decomposition_algorithm<Pass, Extents, I>{}, get<I>(extents), source)...);
+      return finish(make_own_pass<element>(decomposition_algorithm<Pass, Extents, I>{}, get<I>(extents), source)...);
     } else {
       const auto source = in_memory(Extents::name, std::forward<Operand>(operand));
-      auto results = make_tuple_of(
-          tensor<element, std::remove_cvref_t<decltype(get<I>(extents))>, algorithm_space<Operand>>(get<I>(extents))...);
+      auto results =
+          make_tuple_of(tensor<element, std::remove_cvref_t<decltype(get<I>(extents))>, algorithm_space<Operand>>(
+              get<I>(extents))...);
       const auto batch = batch_of<2>(source.shape());
       const auto to = array<matrix_batch<element, node::shape_type::rank - 2>, sizeof...(I)>{
           {result_matrices(get<I>(results).write_view(), batch)...}};

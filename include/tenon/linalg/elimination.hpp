@@ -62,12 +62,12 @@ TENON_HOST_DEVICE TENON_INLINE index substitute(const T* a, T* b, Extent n, Colu
 }
 
 /// The row, from `k` on, whose element of column `k` is greatest.
-template <class T, class Extent, class Pitch>
-TENON_HOST_DEVICE TENON_INLINE index greatest_below(const T* a, Extent n, Pitch pitch, index k) {
+template <class T, class Extent>
+TENON_HOST_DEVICE TENON_INLINE index greatest_below(const T* a, Extent n, index k) {
   index chosen = k;
-  T greatest = std::fabs(a[k * pitch + k]);
+  T greatest = std::fabs(a[k * n + k]);
   for (index i = k + 1; i < n; ++i) {
-    const T value = std::fabs(a[i * pitch + k]);
+    const T value = std::fabs(a[i * n + k]);
     if (value > greatest) greatest = value, chosen = i;
   }
   return chosen;
@@ -87,7 +87,7 @@ TENON_HOST_DEVICE TENON_INLINE void swap_rows(T* a, Extent columns, index one, i
 template <class T, class Extent, class Columns>
 TENON_HOST_DEVICE TENON_INLINE index eliminate(T* a, T* b, Extent n, Columns columns, index& swaps) {
   for (index k = 0; k < n; ++k) {
-    const index chosen = greatest_below(a, n, n, k);
+    const index chosen = greatest_below(a, n, k);
     if (chosen != k) swap_rows(a, n, k, chosen), swap_rows(b, columns, k, chosen), ++swaps;
     const T pivot = a[k * n + k];
     if (!(std::fabs(pivot) > 0)) return k;
@@ -101,34 +101,33 @@ TENON_HOST_DEVICE TENON_INLINE index eliminate(T* a, T* b, Extent n, Columns col
   return -1;
 }
 
-/// The inverse in place, by Gauss and Jordan, of rows `pitch` apart; what lies between them is changed, too. `places`
-/// get the rows that changed places: a number of a row is exact in T below 2^24. The number of the first pivot that is
-/// 0 or NaN, or -1.
-template <class T, class Extent, class Pitch>
-TENON_HOST_DEVICE TENON_INLINE index invert(T* a, T* places, Extent n, Pitch pitch) {
+/// The inverse in place, by Gauss and Jordan. `places` get the rows that changed places: a number of a row is exact in T
+/// below 2^24. The number of the first pivot that is 0 or NaN, or -1.
+template <class T, class Extent>
+TENON_HOST_DEVICE TENON_INLINE index invert(T* a, T* places, Extent n) {
   for (index k = 0; k < n; ++k) {
-    const index chosen = greatest_below(a, n, pitch, k);
+    const index chosen = greatest_below(a, n, k);
     places[k] = static_cast<T>(chosen);
-    if (chosen != k) swap_rows(a, pitch, k, chosen);
-    const T pivot = a[k * pitch + k];
+    if (chosen != k) swap_rows(a, n, k, chosen);
+    const T pivot = a[k * n + k];
     if (!(std::fabs(pivot) > 0)) return k;
     const T scale = 1 / pivot;
-    a[k * pitch + k] = 1;
-    for (index j = 0; j < pitch; ++j) a[k * pitch + j] *= scale;
+    a[k * n + k] = 1;
+    for (index j = 0; j < n; ++j) a[k * n + j] *= scale;
     for (index i = 0; i < n; ++i) {
       if (i == k) continue;
-      const T factor = a[i * pitch + k];
-      a[i * pitch + k] = 0;
-      for (index j = 0; j < pitch; ++j) a[i * pitch + j] -= factor * a[k * pitch + j];
+      const T factor = a[i * n + k];
+      a[i * n + k] = 0;
+      for (index j = 0; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
     }
   }
   for (index k = n - 1; k >= 0; --k) {
     const index chosen = static_cast<index>(places[k]);
     if (chosen == k) continue;
     for (index i = 0; i < n; ++i) {
-      const T kept = a[i * pitch + k];
-      a[i * pitch + k] = a[i * pitch + chosen];
-      a[i * pitch + chosen] = kept;
+      const T kept = a[i * n + k];
+      a[i * n + k] = a[i * n + chosen];
+      a[i * n + chosen] = kept;
     }
   }
   return -1;

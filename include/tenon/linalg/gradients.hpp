@@ -65,7 +65,8 @@ auto mirrored(const Matrix& matrix) {
 
 /// The gradient of the operands of a system, from the solution's.
 template <int I, bool Transposed, class T, class Shape, class Left, class Right, class Gradient>
-auto operand_gradient(const own_pass<solve_algorithm<Transposed>, T, Shape, Left, Right>& node, const Gradient& gradient) {
+auto operand_gradient(const own_pass<solve_algorithm<Transposed>, T, Shape, Left, Right>& node,
+                      const Gradient& gradient) {
   constexpr int own = detail::right_axes<typename Left::shape_type, typename Right::shape_type>;
   const auto& left = get<0>(node.operands);
   const auto& right = get<1>(node.operands);

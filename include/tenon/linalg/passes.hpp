@@ -175,10 +175,9 @@ struct matrix_operation {
 
 template <int Batch>
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_matrix(const matrix_operation& what,
-                                                          const array<index, Batch>& batch, index number,
-                                                          index pivot) {
+                                                          const array<index, Batch>& batch, index number, index pivot) {
   if constexpr (Batch == 0) {
-    throw linear_algebra_error(compose_text(what.name, ": ", what.reason, " (pivot ", pivot, ")"));
+    throw linear_algebra_error(compose_text(what.name, ": the matrix ", what.reason, " (pivot ", pivot, ")"));
   } else {
     array<index, Batch> position{};
     set_position(position, batch, 0, Batch, number);
@@ -199,8 +198,8 @@ void run_pass(const matrix_operation& what, const array<index, Batch>& batch, in
       const index found = run_pass_on_host<T>(first, last, pass);
       if (found == last) return;
       index before = __atomic_load_n(&failed, __ATOMIC_RELAXED);
-      while (found < before && !__atomic_compare_exchange_n(&failed, &before, found, false, __ATOMIC_RELAXED,
-                                                            __ATOMIC_RELAXED)) {
+      while (found < before &&
+             !__atomic_compare_exchange_n(&failed, &before, found, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
       }
     });
     if (failed == count) return;

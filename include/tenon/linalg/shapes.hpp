@@ -71,9 +71,11 @@ void check_square(const char* name, const Node& node) {
   must_be_matrices<Node>();
   using extents = typename Node::shape_type;
   if constexpr (extents::rank >= 2) {
-    constexpr index rows = extents::static_extent(extents::rank - 2), columns = extents::static_extent(extents::rank - 1);
-    static_assert(rows == dyn || columns == dyn || rows == columns || must_hold<left_extent<rows>, right_extent<columns>>,
-                  "tenon: this takes square matrices: the last two extents are equal");
+    constexpr index rows = extents::static_extent(extents::rank - 2),
+                    columns = extents::static_extent(extents::rank - 1);
+    static_assert(
+        rows == dyn || columns == dyn || rows == columns || must_hold<left_extent<rows>, right_extent<columns>>,
+        "tenon: this takes square matrices: the last two extents are equal");
     const auto found = node.shape().to_array();
     const index m = found[extents::rank - 2], n = found[extents::rank - 1];
     if (m != n) refuse_matrix_extents(name, m, n, {found.begin(), extents::rank});
@@ -85,8 +87,7 @@ template <class Left, class Right>
 inline constexpr int right_axes = Right::rank + 1 == Left::rank ? 1 : 2;
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_right_side(const char* name, index expected, index found,
-                                                                     int axis, extents_view left,
-                                                                     extents_view right) {
+                                                                     int axis, extents_view left, extents_view right) {
   throw shape_error(compose_text(name, ": right side: axis ", axis, ": extent ", found, ", expected ", expected,
                                  " (operands ", left, " and ", right, ")"));
 }
@@ -103,8 +104,9 @@ auto solution_extents(const Left& left, const Right& right) {
                 "tenon: both sides of a system are float, or both double; cast<double>(x) converts");
   static_assert(right_shape::rank >= 1 || must_hold<right_shape>, "tenon: a right side has at least one axis");
   constexpr int own = right_axes<left_shape, right_shape>, rows_axis = right_shape::rank - own;
-  static_assert(rows_axis >= 0 || must_hold<right_shape>,
-                "tenon: the right side of one matrix has one axis or two, vectors of a batch one fewer than the matrices");
+  static_assert(
+      rows_axis >= 0 || must_hold<right_shape>,
+      "tenon: the right side of one matrix has one axis or two, vectors of a batch one fewer than the matrices");
   constexpr index n = left_shape::static_extent(left_shape::rank - 1), rows = right_shape::static_extent(rows_axis);
   static_assert(n == dyn || rows == dyn || n == rows || must_hold<left_extent<n>, right_extent<rows>>,
                 "tenon: the right side has as many rows as the matrix");

@@ -77,7 +77,8 @@ template <class T>
 TENON_INLINE bool invert_by_cofactors(const T* a, T* to, known_extent<4>) {
   using row = simd::pack<T, 4>;
   const row top = simd::load<T, 4>(a);
-  const other_columns<row> zero(top), one(simd::load<T, 4>(a + 4)), two(simd::load<T, 4>(a + 8)), three(simd::load<T, 4>(a + 12));
+  const other_columns<row> zero(top), one(simd::load<T, 4>(a + 4)), two(simd::load<T, 4>(a + 8)),
+      three(simd::load<T, 4>(a + 12));
   const auto upper = zero.minors(one), lower = two.minors(three);
   const row even{1, -1, 1, -1}, first = one.expand(lower) * even;
   const row terms = top * first;
@@ -88,6 +89,63 @@ TENON_INLINE bool invert_by_cofactors(const T* a, T* to, known_extent<4>) {
                     -two.expand(upper) * scale};
   simd::detail::transpose_blocks<2>(columns);
   for (int place = 0; place < 4; ++place) simd::store<4>(to + 4 * place, columns[place]);
+  return true;
+}
+
+/// Rows as vectors of the host, and the rows of the matrix from which they came.
+template <class T, int N>
+struct packed_rows {
+  static constexpr int width = N > 4 ? 8 : 4;
+  using row = simd::pack<T, width>;
+  row rows[N];
+  int origins[N];
+
+  /// One step of Gauss and Jordan with the greatest pivot. Whether there is one that is not 0 or NaN.
+  template <int K>
+  TENON_INLINE bool eliminate(constant<K>) {
+    int chosen = K;
+    T greatest = std::fabs(rows[K][K]);
+    for (int i = K + 1; i < N; ++i) {
+      const T magnitude = std::fabs(rows[i][K]);
+      chosen = magnitude > greatest ? i : chosen;
+      greatest = magnitude > greatest ? magnitude : greatest;
+    }
+    row pivot = rows[chosen];  // changes places with itself, too: a branch would often be guessed wrong
+    const int origin = origins[chosen];
+    rows[chosen] = rows[K], origins[chosen] = origins[K];
+    const T scale = 1 / pivot[K];
+    pivot[K] = 1;
+    pivot *= scale;
+    for (int i = 0; i < N; ++i) {
+      const T factor = rows[i][K];
+      row rest = rows[i];
+      rest[K] = 0;
+      rows[i] = rest - factor * pivot;
+    }
+    rows[K] = pivot, origins[K] = origin;
+    return greatest > 0;
+  }
+};
+
+/// The host's inverse of 5 to 8 rows: unrolled, and without branches but where a pivot is missing.
+template <class T, index N>
+  requires(N > 4)
+TENON_INLINE bool invert_by_packs(const matrix_elements<const T>& from, const auto& to, known_extent<N>) {
+  packed_rows<T, static_cast<int>(N)> all;
+  for (int i = 0; i < N; ++i) {
+    all.rows[i] = {};
+    for (int j = 0; j < N; ++j) all.rows[i][j] = from(i, j);
+    all.origins[i] = i;
+  }
+  bool is_regular = true;
+  for_each_index<static_cast<int>(N)>([&](auto k) { is_regular = is_regular && all.eliminate(k); });
+  if (!is_regular) return false;
+  using element = std::remove_reference_t<decltype(to(0, 0))>;
+  for (int i = 0; i < N; ++i) {
+    T row[packed_rows<T, static_cast<int>(N)>::width];
+    simd::store<packed_rows<T, static_cast<int>(N)>::width>(row, all.rows[i]);
+    for (int j = 0; j < N; ++j) to(i, all.origins[j]) = static_cast<element>(row[j]);
+  }
   return true;
 }
 #endif

@@ -86,22 +86,11 @@ struct solve_pass {
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(x[number]); }
 };
 
-/// How far rows of an inverse lie apart in work memory: as far as vectors of the host's processor reach.
-template <class Extent>
-struct pitch_of {
-  using type = Extent;
-};
-template <index N>
-  requires(N > 4)
-struct pitch_of<known_extent<N>> {
-  using type = known_extent<max_unrolled_extent>;
-};
-
 template <class T, class Extent, class Source, class Target>
 struct inverse_pass {
-  using pitch_type = typename pitch_of<Extent>::type;
   static constexpr bool has_cofactors = requires(T* a, Extent n) { invert_by_cofactors(a, a, n); };
-  static constexpr index known_work = known_elements<Extent, pitch_type> + known_elements<Extent>;
+  static constexpr bool has_packs = requires(Source a, Target to, Extent n) { invert_by_packs<T>(a[0], to[0], n); };
+  static constexpr index known_work = known_elements<Extent, Extent> + known_elements<Extent>;
   Source a;
   Target inverse;
   Extent n;
@@ -115,25 +104,13 @@ struct inverse_pass {
         store_matrix(made, inverse[number], n, n);
         return -1;
       }
+    } else if constexpr (has_packs) {
+      if (invert_by_packs<T>(a[number], inverse[number], n)) return -1;
     }
-    if constexpr (std::is_same_v<pitch_type, Extent>) return invert_in(number, work, n);
-    else return invert_in(number, work, pitch_type{});
-  }
-  template <class Pitch>
-  TENON_HOST_DEVICE TENON_INLINE index invert_in(index number, T* work, Pitch pitch) const {
-    const auto from = a[number];
-    for (index i = 0; i < n; ++i) {
-      for (index j = 0; j < n; ++j) work[i * pitch + j] = from(i, j);
-      for (index j = n; j < pitch; ++j) work[i * pitch + j] = 0;
-    }
-    const index failed = invert(work, work + n * pitch, n, pitch);
-    if (failed >= 0) return failed;
-    const auto to = inverse[number];
-    using element = std::remove_reference_t<decltype(to(0, 0))>;
-    for (index i = 0; i < n; ++i) {
-      for (index j = 0; j < n; ++j) to(i, j) = static_cast<element>(work[i * pitch + j]);
-    }
-    return -1;
+    load_matrix(a[number], work, n, n);
+    const index failed = invert(work, work + n * n, n);
+    if (failed < 0) store_matrix(work, inverse[number], n, n);
+    return failed;
   }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(inverse[number]); }
 };
@@ -155,7 +132,8 @@ struct determinant_pass {
     index swaps = 0;
     const index failed = eliminate(work, work, n, known_extent<0>{}, swaps);
     using element = std::remove_reference_t<decltype(result[number](0, 0))>;
-    result[number](0, 0) = static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
+    result[number](0, 0) =
+        static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
     return -1;
   }
   TENON_HOST_DEVICE T of_singular(T pivot) const {
@@ -240,13 +218,8 @@ auto system_pass(const Target& target, const Left& left, const Right& right, Ext
   if (options.kind == system_kind::general && options.how.is_transposed) {
     matrices = {matrices.data, batch, matrices.strides, n, n, matrices.column_stride, matrices.row_stride};
   }
-  return solve_pass<element, Extent, Columns, from, from, to>{matrices,
-                                                              matrices_of<Own>(right, batch),
-                                                              matrices_of<Own>(target, batch),
-                                                              n,
-                                                              columns,
-                                                              options.kind,
-                                                              options.how};
+  return solve_pass<element, Extent, Columns, from, from, to>{
+      matrices, matrices_of<Own>(right, batch), matrices_of<Own>(target, batch), n, columns, options.kind, options.how};
 }
 
 /// The columns of right sides as types know them.
@@ -281,7 +254,8 @@ template <class Target, class Left, class Right>
 inline constexpr bool is_small_system = [] {
   using left_shape = typename Left::shape_type;
   using right_shape = typename Right::shape_type;
-  if constexpr (!is_one_small_matrix<Target, Left, Right> || left_shape::rank != 2 || right_shape::rank > 2) return false;
+  if constexpr (!is_one_small_matrix<Target, Left, Right> || left_shape::rank != 2 || right_shape::rank > 2)
+    return false;
   else return are_unrolled<left_shape::static_extent(1), known_columns<left_shape, right_shape>>;
 }();
 
