@@ -64,8 +64,8 @@ TEST_CASE("triangles are solved from either end, transposed or not", "[eliminati
         }
       }
       const auto diagonal = has_ones ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots;
-      CHECK(detail::substitute(read.values.data(), b.values.data(), n, tenon::index{3}, {is_upper, is_transposed, diagonal}) ==
-            -1);
+      CHECK(detail::substitute(read.values.data(), b.values.data(), n, tenon::index{3},
+                               {is_upper, is_transposed, diagonal}) == -1);
       CHECK(farthest(b, x) < 1e-13);
     }
   });

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <tenon/linalg.hpp>
@@ -20,8 +21,7 @@ struct plain_matrix {
   tenon::index rows, columns;
   std::vector<double> values;
 
-  plain_matrix(tenon::index m, tenon::index n)
-      : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
+  plain_matrix(tenon::index m, tenon::index n) : rows(m), columns(n), values(static_cast<std::size_t>(m * n)) {}
   template <class Make>
   plain_matrix(tenon::index m, tenon::index n, const Make& make) : plain_matrix(m, n) {
     for (tenon::index i = 0; i < m; ++i) {
@@ -72,9 +72,8 @@ inline double laplace_determinant(const plain_matrix& a) {
   if (a.rows == 0) return 1;
   double total = 0;
   for (tenon::index column = 0; column < a.rows; ++column) {
-    const plain_matrix rest(a.rows - 1, a.rows - 1, [&](tenon::index i, tenon::index j) {
-      return a(i + 1, j < column ? j : j + 1);
-    });
+    const plain_matrix rest(a.rows - 1, a.rows - 1,
+                            [&](tenon::index i, tenon::index j) { return a(i + 1, j < column ? j : j + 1); });
     total += (column % 2 == 0 ? 1 : -1) * a(0, column) * laplace_determinant(rest);
   }
   return total;
@@ -98,8 +97,8 @@ auto batch_of_matrices(const std::vector<plain_matrix>& all) {
   for (const plain_matrix& each : all) {
     for (const double value : each.values) values.push_back(static_cast<T>(value));
   }
-  return tensor_of<Space, T>(
-      tenon::rank<3>(static_cast<tenon::index>(all.size()), all.at(0).rows, all.at(0).columns), values);
+  return tensor_of<Space, T>(tenon::rank<3>(static_cast<tenon::index>(all.size()), all.at(0).rows, all.at(0).columns),
+                             values);
 }
 template <class Operand>
 std::vector<plain_matrix> matrices_from(const Operand& operand) {

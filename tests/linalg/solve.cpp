@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/linalg/solve.hpp>
 
+#include "algorithms/distant.hpp"
 #include "linalg/matrices.hpp"
 #include "support/threads.hpp"
 
@@ -86,7 +87,8 @@ void check_static() {
     x = tenon::solve(matrix, side, {.positive_definite = is_positive});
     CHECK(farthest(times(a, matrices_from(tenon::new_axis<1>(x))[0]), b) < bound);
   }
-  CHECK(tenon_test::is_close(static_cast<double>(tenon::determinant(matrix)), tenon_test::laplace_determinant(a), bound));
+  CHECK(
+      tenon_test::is_close(static_cast<double>(tenon::determinant(matrix)), tenon_test::laplace_determinant(a), bound));
   tenon::tensor<T, tenon::shape<3, N, N>> batch, inverses;
   batch = batch_of_matrices<T>(positive_batch(N));
   inverses = tenon::inverse(batch);
@@ -156,7 +158,8 @@ TEST_CASE("matrices without rows, and batches without matrices", "[solve]") {
   CHECK(numbers_of(tenon::cholesky(none)).empty());
   CHECK(numbers_of(tenon::determinant(none)).empty());
   CHECK(numbers_of(tenon::solve(none, none)).empty());
-  const tenon::tensor<double, rank<3>> columns({2, 3, 0}), eyes = tenon::eye<double>(3) + tenon::zeros<double>({2, 3, 3});
+  const tenon::tensor<double, rank<3>> columns({2, 3, 0}),
+      eyes = tenon::eye<double>(3) + tenon::zeros<double>({2, 3, 3});
   CHECK(numbers_of(tenon::solve(eyes, columns)).empty());
 }
 
@@ -190,7 +193,8 @@ TEST_CASE("matrices without a result are named, and what was there stays", "[sol
 TEST_CASE("of many matrices the first that fails is named, on any number of threads", "[solve]") {
   tenon::tensor<double, rank<3>> many = tenon::eye<double>(20) + tenon::zeros<double>({500, 20, 20});
   many(123, 5, 5) = 0, many(400, 1, 1) = 0;
-  CHECK(text_of<failure>([&] { many = tenon::inverse(many); }) == "inverse: matrix [123] of [500]: is singular (pivot 5)");
+  CHECK(text_of<failure>([&] { many = tenon::inverse(many); }) ==
+        "inverse: matrix [123] of [500]: is singular (pivot 5)");
   const tenon::tensor<double, rank<3>> x = tenon::normal<double>(rank<3>(300, 9, 9), 3);
   CHECK(tenon_test::is_same_on_any_threads([&] { return tenon_test::elements_of(tenon::inverse(x)); }));
 }
@@ -216,9 +220,9 @@ TEMPLATE_LIST_TEST_CASE("a device writes NaN where a matrix has no result", "[so
     auto batch = positive_batch(3);
     batch[1] = plain_matrix(3, 3);
     const auto s = batch_of_matrices<double, TestType>(batch);
-    for (const auto& found : {matrices_from(stored<TestType>(tenon::cholesky(s))),
-                              matrices_from(stored<TestType>(tenon::inverse(s))),
-                              matrices_from(stored<TestType>(tenon::solve(s, s)))}) {
+    for (const auto& found :
+         {matrices_from(stored<TestType>(tenon::cholesky(s))), matrices_from(stored<TestType>(tenon::inverse(s))),
+          matrices_from(stored<TestType>(tenon::solve(s, s)))}) {
       for (const double value : found[1].values) CHECK(std::isnan(value));
       for (const double value : found[2].values) CHECK(!std::isnan(value));
     }

@@ -266,8 +266,8 @@ auto decompose(Operand&& operand, const Finish& finish) {
 
 }  // namespace detail
 
-/// Matrices as products of q, whose columns are orthonormal, and r, an upper triangle; both have as many columns or rows
-/// as the smaller extent of a matrix. Elements of r's diagonal may be negative.
+/// Matrices as products of q, whose columns are orthonormal, and r, an upper triangle; both have as many columns or
+/// rows as the smaller extent of a matrix. Elements of r's diagonal may be negative.
 /// extents   q [..., m, min(m, n)], r [..., min(m, n), n]
 /// throws    linear_algebra_error where elements are infinite or NaN; a device writes NaN there
 /// cost      Householder's reflections, 4 m n min(m, n) operations a matrix; runs at once, on the host's threads or one

@@ -11,8 +11,8 @@ namespace tenon {
 
 namespace detail {
 
-/// The Cholesky factor on and below the diagonal, in place; what is above it stays. The diagonal holds reciprocals where
-/// `Reciprocal`. The number of the first pivot that is not positive, or -1.
+/// The Cholesky factor on and below the diagonal, in place; what is above it stays. The diagonal holds reciprocals
+/// where `Reciprocal`. The number of the first pivot that is not positive, or -1.
 template <bool Reciprocal, class T, class Extent>
 TENON_HOST_DEVICE TENON_INLINE index factor_cholesky(T* a, Extent n) {
   for (index j = 0; j < n; ++j) {
@@ -101,8 +101,8 @@ TENON_HOST_DEVICE TENON_INLINE index eliminate(T* a, T* b, Extent n, Columns col
   return -1;
 }
 
-/// The inverse in place, by Gauss and Jordan. `places` get the rows that changed places: a number of a row is exact in T
-/// below 2^24. The number of the first pivot that is 0 or NaN, or -1.
+/// The inverse in place, by Gauss and Jordan. `places` get the rows that changed places: a number of a row is exact in
+/// T below 2^24. The number of the first pivot that is 0 or NaN, or -1.
 template <class T, class Extent>
 TENON_HOST_DEVICE TENON_INLINE index invert(T* a, T* places, Extent n) {
   for (index k = 0; k < n; ++k) {

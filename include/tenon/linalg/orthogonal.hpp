@@ -109,7 +109,7 @@ TENON_HOST_DEVICE void identity_rows(T* rows, Extent n) {
   for (index i = 0; i < n * n; ++i) rows[i] = i / n == i % n ? T(1) : T(0);
 }
 
-/// Makes a symmetric matrix of magnitudes near 1 diagonal by rotations, row after row; `vectors` become its eigenvectors.
+/// Makes a symmetric matrix of magnitudes near 1 diagonal by rotations, row after row; `vectors` get its eigenvectors.
 /// source    Golub and Van Loan, Matrix Computations, algorithm 8.5.3
 template <class T, class Extent>
 TENON_HOST_DEVICE void rotate_symmetric(T* a, T* vectors, Extent n) {

@@ -1,4 +1,4 @@
-// tenon/linalg/solve.hpp: Cholesky factors, solutions of systems, inverses, determinants, for users and within expressions.
+// tenon/linalg/solve.hpp: Cholesky factors, solutions of systems, inverses and determinants, for users.
 // Each is an algorithm of expr/own_pass.hpp: the statement that holds it runs it, into its destination where it can.
 // Floor 7: may include base, expr, linalg.
 // SPDX-License-Identifier: Apache-2.0
