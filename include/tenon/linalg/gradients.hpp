@@ -8,7 +8,7 @@
 #include <tenon/expr/matmul.hpp>
 #include <tenon/expr/views/permute.hpp>
 #include <tenon/expr/views/triangle.hpp>
-#include <tenon/grad/pull_back.hpp>
+#include <tenon/grad/fit.hpp>
 #include <tenon/linalg/decompose.hpp>
 #include <tenon/linalg/solve.hpp>
 
