@@ -139,7 +139,7 @@ struct svd_pass {
   }
   /// Vectors of length 1 in the order of their singular values.
   TENON_HOST_DEVICE void order_vectors(T* work, T* partners, T* values, index length) const {
-    constexpr T tiny = std::numeric_limits<T>::epsilon() * std::numeric_limits<T>::epsilon();
+    constexpr T tiny = float_limits<T>::epsilon * float_limits<T>::epsilon;
     const index count = smaller();
     const rotated_vectors<T> all{work, partners, length, count, tiny * tiny};
     all.rotate();
@@ -157,6 +157,16 @@ struct svd_pass {
   }
 };
 
+/// A pass whose results are NaN where a matrix has none.
+template <class Pass>
+struct refusing_pass : Pass {
+  TENON_HOST_DEVICE void refuse(index number) const {
+    for (int i = 0; i < Pass::results; ++i) {
+      if (this->to[i].data != nullptr) fill_with_nan(this->to[i][number]);
+    }
+  }
+};
+
 /// Runs a pass into those of its results that are wanted, batches of matrices with memory.
 template <template <class, class, class> class Pass, class Space, class Source, class Target, int Results>
 void run_decomposition(const char* name, const Source& source, const array<Target, Results>& to) {
@@ -164,13 +174,7 @@ void run_decomposition(const char* name, const Source& source, const array<Targe
   const auto batch = batch_of<2>(source.shape());
   const auto from = matrices_of<2>(source.elements, batch);
   using from_type = std::remove_const_t<decltype(from)>;
-  struct pass : Pass<element, from_type, Target> {
-    TENON_HOST_DEVICE void refuse(index number) const {
-      for (int i = 0; i < Results; ++i) {
-        if (this->to[i].data != nullptr) fill_with_nan(this->to[i][number]);
-      }
-    }
-  };
+  using pass = refusing_pass<Pass<element, from_type, Target>>;
   run_pass<element, Space>({name, "has elements that are infinite or NaN"}, batch,
                            from.rows * from.columns * (from.rows + from.columns), pass{{from, to}});
 }

@@ -1,12 +1,11 @@
 // tenon/linalg/orthogonal.hpp: reflections and rotations of one matrix where it lies in work memory.
 // Householder's factors, and Jacobi's rotations for eigenvalues and singular values; vectors lie one after another.
-// Floor 7: may include base.
+// Floor 7: may include linalg.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cmath>
-#include <limits>
-#include <tenon/base/array.hpp>
+#include <tenon/linalg/passes.hpp>
 
 namespace tenon {
 
@@ -26,7 +25,7 @@ TENON_HOST_DEVICE T scale_to_unit(T* elements, index count) {
   T greatest = 0;
   for (index i = 0; i < count; ++i) {
     const T magnitude = std::fabs(elements[i]);
-    if (!(magnitude <= std::numeric_limits<T>::max())) return std::numeric_limits<T>::quiet_NaN();
+    if (!(magnitude <= float_limits<T>::greatest)) return float_limits<T>::nan;
     greatest = magnitude > greatest ? magnitude : greatest;
   }
   if (greatest == 0) return 1;
@@ -113,7 +112,7 @@ TENON_HOST_DEVICE void identity_rows(T* rows, Extent n) {
 /// source    Golub and Van Loan, Matrix Computations, algorithm 8.5.3
 template <class T, class Extent>
 TENON_HOST_DEVICE void rotate_symmetric(T* a, T* vectors, Extent n) {
-  constexpr T negligible = std::numeric_limits<T>::epsilon() / 8;
+  constexpr T negligible = float_limits<T>::epsilon / 8;
   identity_rows(vectors, n);
   bool is_done = false;
   for (int sweep = 0; sweep < most_sweeps && !is_done; ++sweep) {
@@ -154,7 +153,7 @@ struct rotated_vectors {
     }
   }
   TENON_HOST_DEVICE bool turn(index p, index q) const {
-    constexpr T small = 4 * std::numeric_limits<T>::epsilon();
+    constexpr T small = 4 * float_limits<T>::epsilon;
     T *const left = vectors + p * length, *const right = vectors + q * length;
     const T first = inner_product(left, left, length), second = inner_product(right, right, length);
     const T mixed = inner_product(left, right, length);

@@ -57,6 +57,14 @@ struct matrix_batch {
 
 namespace detail {
 
+/// Limits of a floating type, where devices read them: they do not call functions of the standard library.
+template <class T>
+struct float_limits {
+  using standard = std::numeric_limits<T>;
+  static constexpr T nan = standard::quiet_NaN(), infinity = standard::infinity(), greatest = standard::max(),
+                     least = standard::min(), epsilon = standard::epsilon();
+};
+
 /// The matrices of a view whose last `Own` axes are theirs, repeated over `batch`. Of one own axis, they have one
 /// column; of none, one element.
 template <int Own, class T, class Shape, class Space, int Batch>
@@ -122,7 +130,7 @@ TENON_HOST_DEVICE TENON_INLINE void store_matrix(const T* from, const matrix_ele
 /// What a device writes in place of a result that is not there.
 template <class To>
 TENON_HOST_DEVICE void fill_with_nan(const matrix_elements<To>& to) {
-  constexpr To nan = std::numeric_limits<To>::quiet_NaN();
+  constexpr To nan = float_limits<To>::nan;
   for (index i = 0; i < to.rows; ++i) {
     for (index j = 0; j < to.columns; ++j) to(i, j) = nan;
   }

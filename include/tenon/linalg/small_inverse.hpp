@@ -19,9 +19,7 @@ struct sum_of_terms {
   template <class... Terms>
   TENON_HOST_DEVICE explicit sum_of_terms(T first, Terms... rest)
       : sum((first + ... + rest)), magnitudes((std::fabs(first) + ... + std::fabs(rest))) {}
-  TENON_HOST_DEVICE bool is_accurate() const {
-    return std::fabs(sum) * 64 > magnitudes + 64 * std::numeric_limits<T>::min();
-  }
+  TENON_HOST_DEVICE bool is_accurate() const { return std::fabs(sum) * 64 > magnitudes + 64 * float_limits<T>::least; }
 };
 
 /// The inverse of `a` at `to`, another place. Whether it was made.
@@ -133,7 +131,7 @@ template <class T, index N>
 TENON_INLINE bool invert_by_packs(const matrix_elements<const T>& from, const auto& to, known_extent<N>) {
   packed_rows<T, static_cast<int>(N)> all;
   for (int i = 0; i < N; ++i) {
-    all.rows[i] = {};
+    all.rows[i] = typename packed_rows<T, static_cast<int>(N)>::row{};
     for (int j = 0; j < N; ++j) all.rows[i][j] = from(i, j);
     all.origins[i] = i;
   }

@@ -138,7 +138,7 @@ struct determinant_pass {
   }
   TENON_HOST_DEVICE T of_singular(T pivot) const {
     if (pivot != 0) return pivot;  // NaN
-    return part == determinant_part::logarithm ? -std::numeric_limits<T>::infinity() : T(0);
+    return part == determinant_part::logarithm ? -float_limits<T>::infinity : T(0);
   }
   TENON_HOST_DEVICE TENON_INLINE T product(const T* work, index swaps) const {
     const T sign = swaps % 2 == 0 ? T(1) : T(-1);
