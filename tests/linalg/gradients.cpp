@@ -67,8 +67,10 @@ TEST_CASE("gradients of QR factors, eigenvalues and singular values", "[gradient
 }
 
 TEST_CASE("gradients of gradients", "[gradients]") {
-  tenon::tensor<double, rank<2>> a = matrices_for_gradients(3, 3)[0];
+  tenon::tensor<double, rank<2>> a = matrices_for_gradients(3, 3)[0], b = a;
   CHECK(tenon_test::second_difference([](const auto& x) { return tenon::inverse(x); }, a, 1e-5) == "");
+  CHECK(tenon_test::second_difference([](const auto& x) { return tenon::determinant(x); }, a, 1e-5) == "");
+  CHECK(tenon_test::second_difference([&](const auto& x) { return tenon::solve(x, b); }, a, 1e-5) == "");
 }
 
 TEST_CASE("a matrix of static extents, and a loss of several parts", "[gradients]") {

@@ -1,5 +1,5 @@
 // tenon/linalg/gradients.hpp: gradients of factors, systems, inverses, determinants, eigenvalues and singular values.
-// Each is written with the same operations and with products, so it has a gradient itself.
+// Each is written with the same operations and with products, so it has a gradient itself, if a long one.
 // Floor 7: may include base, core, expr, grad, linalg.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -108,7 +108,7 @@ auto operand_gradient(const own_pass<triangular_algorithm, T, Shape, Left, Right
 template <int, class T, class Shape, class Operand, class Gradient>
 auto operand_gradient(const own_pass<cholesky_algorithm, T, Shape, Operand>& node, const Gradient& gradient) {
   const auto product = matmul(transpose(node), detail::gradient_as<T>(gradient));
-  const auto halved = (tril(product) + tril(product, -1)) * T(0.5);
+  const auto halved = tril(product) * (T(1) - detail::diagonal_of_ones<T>(node.shape()) * T(0.5));
   const auto half = solve_triangular(node, halved, {.transposed = true});
   return detail::symmetric_part(solve_triangular(node, transpose(half), {.transposed = true}));
 }
