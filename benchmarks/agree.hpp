@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 /// Ends the program when `count` values differ by more than `bound` times the magnitude of the expected ones.
-template <typename Expected>
-void must_agree(const char* what, const float* actual, const Expected* expected, long count, double bound) {
+template <typename Actual, typename Expected>
+void must_agree(const char* what, const Actual* actual, const Expected* expected, long count, double bound) {
   for (long i = 0; i < count; ++i) {
     const double found = actual[i], wanted = expected[i];
     if (!(std::fabs(found - wanted) <= bound * (1.0 + std::fabs(wanted)))) {

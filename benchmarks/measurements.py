@@ -26,6 +26,7 @@ titles = {
     "w10_compile_time_clang": "W10: clang++ for small programs, beside those of peers",
     "w10_compile_time_nvcc": "W10: nvcc for small programs",
     "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
+    "w14_linalg": "W14: n x n matrices of static extents, one and 1,000 of them: systems by Cholesky's factors, inverses",
     "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
 }
 

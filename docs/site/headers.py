@@ -6,7 +6,7 @@ import pathlib
 import re
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
-doors = ["expressions.hpp", "products.hpp", "algorithms.hpp", "tenon.hpp", "train.hpp"]
+doors = ["expressions.hpp", "products.hpp", "algorithms.hpp", "linalg.hpp", "tenon.hpp", "train.hpp"]
 hidden_namespaces = {"detail", "engine", "simd"}
 internal_rooms = {"plan", "host", "kernels", "contraction", "device"}  # docs/stability.md says so, too
 words = r"(?:TENON_\w+|inline|static|constexpr|explicit|friend|extern|\[\[[^\]]*\]\])\s+"

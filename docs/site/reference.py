@@ -10,7 +10,7 @@ import headers
 root = headers.root
 rooms = {
     "base": "what everything may use", "core": "tensors, extents, views, spaces", "expr": "what a statement may say",
-    "algorithms": "sorting, scans, selection, scattering", "grad": "gradients", "nn": "layers, losses, networks",
+    "algorithms": "sorting, scans, selection, scattering", "grad": "gradients", "linalg": "linear algebra", "nn": "layers, losses, networks",
     "train": "optimizers, schedules, checkpoints, logs", "data": "data sets and loaders", "io": "files",
     "distributed": "several processes",
 }  # fmt: skip

@@ -169,6 +169,8 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
     evaluate_program(destination, node, Aliasing);
   } else if (destination.shape() == node.shape()) {
     if constexpr (!std::is_same_v<Space, host>) {
+    } else if constexpr (requires { node.write_small(destination); }) {
+      if (node.write_small(destination)) return;
     } else if constexpr (runs_small<E>) {
       if (run_small_host(destination, node)) return;
     } else if constexpr (stage_of<E>() == stage::contract) {

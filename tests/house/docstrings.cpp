@@ -117,7 +117,7 @@ std::vector<public_name> names_in(const std::string& text) {
 /// Headers that the doors bring, of rooms that programs name.
 house::names headers_of_doors(const house::texts& tree) {
   static const std::regex include("#include <tenon/([^>]+)>");
-  house::words waiting{"expressions.hpp", "products.hpp", "algorithms.hpp", "tenon.hpp", "train.hpp"};
+  house::words waiting{"expressions.hpp", "products.hpp", "algorithms.hpp", "linalg.hpp", "tenon.hpp", "train.hpp"};
   house::names seen, found;
   while (!waiting.empty()) {
     const std::string header = waiting.back();

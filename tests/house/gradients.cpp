@@ -89,6 +89,7 @@ const reasons sections_without_gradients = {
     {"Complex", "complex numbers have no derivative"},
     {"Generators", "no operands"},
     {"Random", "no operands"},
+    {"Linear", "tests/linalg/gradients.cpp checks them"},
     {"Statements", "no functions of elements"},
     {"Gradients", "they are the gradients"},
     {"Printing", "no functions of elements"},

@@ -44,7 +44,8 @@ names words_of(const std::string& text) {
 }
 
 bool is_for_statements(const std::string& path) {
-  for (const char* start : {"expr/", "algorithms/", "evaluate.hpp", "plan/explain.hpp", "io/print.hpp", "io/npy.hpp"}) {
+  for (const char* start :
+       {"expr/", "algorithms/", "linalg/", "evaluate.hpp", "plan/explain.hpp", "io/print.hpp", "io/npy.hpp"}) {
     if (house::starts_with(path, std::string("include/tenon/") + start)) return true;
   }
   return false;

@@ -34,10 +34,30 @@ struct own_pass {
   shape_type extents;
 
   constexpr const shape_type& shape() const { return extents; }
+  /// A number, for a result without axes.
+  operator element() const
+    requires(Shape::rank == 0)
+  {
+    return assigner<element, own_pass>::value(*this);
+  }
   /// This node on other operands of the same extents.
   template <class... Others>
   constexpr auto with_operands(const tuple<Others...>& others) const {
     return own_pass<Algorithm, T, Shape, Others...>{options, others, extents};
+  }
+  /// Runs an algorithm that has a short way for such a destination, before anything else is known of the statement.
+  /// Returns false, and has done nothing, where it has none.
+  template <class Destination>
+  TENON_INLINE bool write_small(const Destination& destination) const
+    requires requires { Algorithm::template runs_small<Destination, Operands...>; }
+  {
+    if constexpr (!Algorithm::template runs_small<Destination, Operands...>) {
+      return false;
+    } else {
+      return apply_tuple([&](const Operands&... operand)
+                             __attribute__((always_inline)) { return options.run_small(destination, operand...); },
+                         operands);
+    }
   }
   /// Runs the algorithm into elements of `Space`.
   template <class Space, class Element>
