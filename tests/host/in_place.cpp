@@ -1,5 +1,5 @@
 // tests/host/in_place.cpp: statements of few elements whose extents types know, by the machine and by the compiler.
-// Each against its definition in double, or the same statement of run-time extents; destinations may be read or strided.
+// Each against its definition in double, or the same statement of run-time extents; destinations may be read.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms.hpp>
 #include <tenon/expr/operations/complex.hpp>

@@ -147,8 +147,8 @@ TENON_INLINE constexpr void evaluate_in_place(T* to, const E& node) {
   }
 }
 
-/// The same into elements of a tensor that may lie apart. Returns false, and has done nothing, where an observer wants to
-/// see the launch.
+/// The same into elements of a tensor that may lie apart. Returns false, and has done nothing, where an observer wants
+/// to see the launch.
 template <class T, class Shape, class E>
 TENON_INLINE bool run_small_host(const view<T, Shape, host>& destination, const E& node) {
   if (current_launch_observer() != nullptr) return false;

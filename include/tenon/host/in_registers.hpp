@@ -83,8 +83,8 @@ TENON_INLINE auto values_of(const Cursor& cursor) {
   return values;
 }
 
-/// Writes the values of a program over `Shape` to adjacent elements, which it may read. `InRows`: along the last axis, as
-/// a product has written what the program reads; else as one row where that is possible.
+/// Writes the values of a program over `Shape` to adjacent elements, which it may read. `InRows`: along the last axis,
+/// as a product has written what the program reads; else as one row where that is possible.
 template <bool InRows, class Shape, class T, class Program>
 TENON_INLINE void write_from_registers(T* to, const Program& program) {
   using rows = known_rows<Shape>;
@@ -142,7 +142,7 @@ struct known_folds {
   }
 };
 
-/// The first `Length` values of a cursor as one state; `first` is the position of the first among those that are folded.
+/// The first `Length` values of a cursor as one state; `first` is the position of the first among the folded ones.
 template <class Monoid, class State, int Length, class Cursor>
 TENON_INLINE constexpr State fold_row_in_place(const Cursor& cursor, int first) {
   using row = values_in_registers<State, Length, fills_packs<State, Cursor>>;
