@@ -1,0 +1,85 @@
+// examples/gpt/text.hpp: how large the GPT is, what the command line says, the text it learns, and what it reports.
+// Windows of a text overlap in training; the last tenth of the text is for tests.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/train.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "../char_lstm/sonnets.hpp"
+
+namespace gpt {
+
+namespace tn = tenon;
+namespace nn = tenon::nn;
+
+inline constexpr tn::index width = 128, heads = 4, layers = 4, context = 128;
+
+using tokens = tn::tensor<std::int64_t, tn::rank<2>>;
+using labels = tn::tensor<std::int64_t, tn::rank<1>>;
+
+/// What the command line says.
+struct options {
+  std::string text, load, save, prompt = "\n";
+  tn::index steps = -1, batch = 16, sample = 400;
+  double rate = 2e-3;
+  float temperature = 0.8f;
+  std::uint64_t seed = 1;
+  bool in_order = false, check = false;
+};
+
+/// The windows that the network learns from, and those that it is tested with.
+struct corpus {
+  tn::data::vocabulary characters;
+  tn::data::token_windows training, validation;
+
+  /// throws    shape_error for a text that is too short
+  explicit corpus(const std::string& text, tn::index batch)
+      : characters(text, tn::data::token::byte),
+        training(characters.encode(text.substr(0, text.size() / 10 * 9)), {.length = context, .stride = context / 8}),
+        validation(characters.encode(text.substr(text.size() / 10 * 9)), {.length = context}) {
+    if (training.size() >= batch && validation.size() != 0) return;
+    throw tn::shape_error(tn::compose_text("text: ", text.size(), " bytes give ", training.size(), " and ",
+                                           validation.size(), " windows, expected at least ", batch, " and 1"));
+  }
+  /// A text as one row.
+  tokens row(const std::string& text) const {
+    const auto numbers = characters.encode(text);
+    return tokens(tn::reshape(numbers, tn::rank<2>(1, numbers.size())));
+  }
+};
+
+/// Prints ten times how a training goes.
+class report {
+ public:
+  explicit report(const options& options) : steps_(options.steps), characters_(options.batch * context) {}
+
+  /// Another step is done; whether it is time to print.
+  bool advance(float loss) {
+    loss_ += static_cast<double>(loss), ++averaged_, ++step_;
+    last_ = clock::now();
+    return step_ * 10 / steps_ != (step_ - 1) * 10 / steps_;
+  }
+  void print(double validation) {
+    const double seconds = std::chrono::duration<double>(last_ - start_).count();
+    std::printf("step %ld/%ld  loss %.4f  validation %.4f  %.0f characters/s  %.0f s\n", static_cast<long>(step_),
+                static_cast<long>(steps_), loss_ / static_cast<double>(averaged_), validation,
+                static_cast<double>(step_ * characters_) / seconds, seconds);
+    std::fflush(stdout);
+    loss_ = 0, averaged_ = 0;
+    start_ += clock::now() - last_;  // tests do not count
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  tn::index steps_, characters_, step_ = 0, averaged_ = 0;
+  double loss_ = 0;
+  clock::time_point start_ = clock::now(), last_ = start_;
+};
+
+}  // namespace gpt
