@@ -27,6 +27,7 @@ titles = {
     "w10_compile_time_nvcc": "W10: nvcc for small programs",
     "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
     "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
+    "w14_gpt": "W14: a small GPT on characters (examples/gpt): training, writing one character a step, and what programs of it need",
 }
 
 
@@ -120,6 +121,8 @@ def quantity(result):
         return result["functions"], "functions", False
     if "sentences" in result:
         return result["sentences"], "sentences/s", True
+    if "characters" in result:
+        return result["characters"], "characters/s", True
     if "nats" in result:
         return result["nats"], f"nats after {result['steps']:.0f} steps", False
     if "seconds" in result:

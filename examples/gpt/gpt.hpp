@@ -7,8 +7,6 @@
 
 namespace gpt {
 
-inline constexpr nn::multihead_attention_options looking_back{.batch_first = true, .is_causal = true};
-
 struct block : nn::module<block> {
   nn::layer_norm<tn::shape<width>> norm1, norm2;
   nn::multihead_attention<width, heads, looking_back> attention;
@@ -48,7 +46,7 @@ inline void train(network& net, const corpus& all, const options& options) {
   tn::train::adamw<> optimizer(net, {.lr = options.rate, .betas = {0.9, 0.99}, .weight_decay = 0.1});
   optimizer.clipping().max_norm = 1;
   const tn::train::cosine_annealing_lr falling{.t_max = options.steps};
-  tn::data::loader batches(all.training, {.batch = options.batch, .shuffle = !options.in_order, .drop_last = true});
+  tn::data::loader batches(all.training, loading(options));
   report progress(options);
   for (tn::index step = 0, epoch = 0; step < options.steps; ++epoch) {
     for (const auto& [text, follows] : batches.epoch(epoch)) {
@@ -59,6 +57,15 @@ inline void train(network& net, const corpus& all, const options& options) {
       if (++step == options.steps) break;
     }
   }
+}
+
+/// A network as GPT-2 begins: with narrow embeddings, as scores are products with them.
+inline network make_network(tn::index characters, std::uint64_t seed) {
+  network net{{}, {characters, width}, {}, {}, {}};
+  net.initialise(seed);
+  nn::initial::normal(net.characters.weight, seed, 0, 0.02f);
+  nn::initial::normal(net.places.weight, seed + 1, 0, 0.02f);
+  return net;
 }
 
 /// The mean loss of a character of the first `most` batches that are for tests, in nats.
@@ -79,15 +86,17 @@ inline double validation_loss(network& net, const corpus& all, tn::index most) {
 /// Text that goes on from a prompt. Each step reads the one character that was written last; where no place is left for
 /// it, the later half of the text is read again.
 inline std::string write(network& net, const corpus& all, const options& options) {
+  if (options.prompt.empty() || options.prompt.size() > std::size_t{context}) {
+    throw tn::shape_error(tn::compose_text("--prompt: ", options.prompt.size(), " bytes, expected 1 to ", context));
+  }
   const tn::no_grad writing;
-  net.eval();
-  std::vector<nn::key_value_cache<>> seen(layers, nn::key_value_cache<>(context));
+  caches seen(layers, nn::key_value_cache<>(context));
   std::string written = options.prompt;
   tn::traced scores = net(all.row(written), seen);
   tokens next({1, 1});
-  for (tn::index i = 0; i < options.sample; ++i) {
+  for (std::uint64_t number = 0; number < options.sample; ++number) {
     const auto last = tn::select(scores, tn::axis<1>, scores.extent(1) - 1) / options.temperature;
-    const auto noise = -tn::log(-tn::log(tn::uniform<float>({1, scores.extent(2)}, options.seed + i)));
+    const auto noise = -tn::log(-tn::log(tn::uniform<float>({1, scores.extent(2)}, options.seed + number)));
     next = tn::argmax(last + noise, tn::axis<1>);  // drawn from the softmax of the scores
     written += all.characters.decode(next(0, 0));
     if (seen[0].places() < context) {
@@ -102,10 +111,10 @@ inline std::string write(network& net, const corpus& all, const options& options
 
 /// How far the scores of a text read piece by piece, beside keys and values that are kept, are from those of the whole
 /// text: the pieces have `first` characters, then 1 each.
-inline float cache_difference(network& net, const tokens& text, tn::index first) {
+inline float cache_difference(network& net, const tokens& text, tn::index first, caches& seen) {
   const tn::no_grad testing;
+  for (auto& each : seen) each.clear();
   const tn::tensor<float, tn::rank<3>> whole = net(text);
-  std::vector<nn::key_value_cache<>> seen(layers, nn::key_value_cache<>(context));
   float greatest = 0;
   for (tn::index begin = 0, end = first; begin < text.extent(1); begin = end++) {
     const tokens piece = tn::slice(text, tn::all_of, tn::range(begin, end));

@@ -17,10 +17,12 @@ void write_text(gpt::network& net, const gpt::corpus& all, const gpt::options& o
 
 /// Compares scores with and without kept keys and values, of texts of several lengths.
 int check(gpt::network& net, const gpt::corpus& all, const std::string& text) {
+  gpt::caches seen(gpt::layers, tenon::nn::key_value_cache<>(gpt::context));
   float greatest = 0;
-  for (const auto [length, first] : {std::pair{1, 1}, {7, 3}, {33, 1}, {61, 60}, {int{gpt::context}, 17}}) {
+  constexpr std::pair<tenon::index, tenon::index> lengths[] = {{1, 1}, {7, 3}, {33, 1}, {61, 60}, {gpt::context, 17}};
+  for (const auto& [length, first] : lengths) {
     const auto row = all.row(text.substr(0, static_cast<std::size_t>(length)));
-    greatest = std::max(greatest, gpt::cache_difference(net, row, first));
+    greatest = std::max(greatest, gpt::cache_difference(net, row, first, seen));
   }
   std::printf("scores with and without kept keys and values are at most %.1e apart\n", static_cast<double>(greatest));
   return greatest <= 1e-5f ? 0 : 1;
@@ -30,10 +32,7 @@ int run(gpt::options options) {
   const std::string text = options.text.empty() ? char_lstm::sonnets : tenon::io::read_text(options.text);
   if (options.steps < 0) options.steps = options.text.empty() ? 200 : 2000;
   const gpt::corpus all(text, options.batch);
-  gpt::network net{{}, {all.characters.size(), gpt::width}};
-  net.initialise(options.seed);
-  tenon::nn::initial::normal(net.characters.weight, options.seed, 0, 0.02f);
-  tenon::nn::initial::normal(net.places.weight, options.seed + 1, 0, 0.02f);
+  gpt::network net = gpt::make_network(all.characters.size(), options.seed);
   if (!options.load.empty()) tenon::train::load_state(net, options.load);
   std::printf("%ld distinct characters, %ld parameters\n", static_cast<long>(all.characters.size()),
               static_cast<long>(tenon::nn::parameter_count(net)));
@@ -59,7 +58,7 @@ int main(int count, char** arguments) {
     line.add("--in-order", options.in_order, "windows as they stand in the text, not shuffled");
     line.add("--load FILE", options.load, "begin with the weights of a safetensors file");
     line.add("--save FILE", options.save, "save the weights as safetensors");
-    line.add("--sample N", options.sample, tenon::index{0}, "characters to write (default 400)");
+    line.add("--sample N", options.sample, std::uint64_t{0}, "characters to write (default 400)");
     line.add("--prompt TEXT", options.prompt, "what the network goes on from, up to 128 bytes (default: a new line)");
     line.add("--temperature X", options.temperature, 1e-3f, "how boldly it writes (default 0.8)");
     line.add("--check", options.check, "compare scores with and without kept keys and values");

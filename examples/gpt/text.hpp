@@ -19,19 +19,25 @@ namespace tn = tenon;
 namespace nn = tenon::nn;
 
 inline constexpr tn::index width = 128, heads = 4, layers = 4, context = 128;
+inline constexpr nn::multihead_attention_options looking_back{.batch_first = true, .is_causal = true};
 
 using tokens = tn::tensor<std::int64_t, tn::rank<2>>;
 using labels = tn::tensor<std::int64_t, tn::rank<1>>;
+using caches = std::vector<nn::key_value_cache<>>;  // one for each layer
 
 /// What the command line says.
 struct options {
   std::string text, load, save, prompt = "\n";
-  tn::index steps = -1, batch = 16, sample = 400;
+  tn::index steps = -1, batch = 16;
   double rate = 2e-3;
   float temperature = 0.8f;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1, sample = 400;
   bool in_order = false, check = false;
 };
+
+inline tn::data::loader_options loading(const options& given) {
+  return {.batch = given.batch, .shuffle = !given.in_order, .seed = given.seed, .drop_last = true};
+}
 
 /// The windows that the network learns from, and those that it is tested with.
 struct corpus {

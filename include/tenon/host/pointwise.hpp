@@ -180,6 +180,13 @@ constexpr bool is_small_shape() {
   else return Shape{}.count() > 0 && Shape{}.count() <= most_small_elements;
 }
 
+/// Whether types know that a shape has too many elements for a short statement.
+template <class Shape>
+constexpr bool is_long_shape() {
+  if constexpr (Shape::dynamic_rank != 0) return false;
+  else return Shape{}.count() > pointwise_grain;
+}
+
 }  // namespace detail
 
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
@@ -228,8 +235,10 @@ template <class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node, aliasing alias) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if (extents == own && is_contiguous(extents, destination.strides())) {
-    if (run_short_host<Shape>(destination.data(), extents, program)) return;
+  if constexpr (!is_long_shape<Shape>()) {
+    if (extents == own && is_contiguous(extents, destination.strides())) {
+      if (run_short_host<Shape>(destination.data(), extents, program)) return;
+    }
   }
   run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
 }

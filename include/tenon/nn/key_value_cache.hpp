@@ -73,8 +73,8 @@ class key_value_cache {
   void check(const char* operand, const rank<4>& given, const memory_type& memory) const {
     if (places_ + given.extent(2) > capacity_) {
       throw shape_error(compose_text("key_value_cache: ", operand, ", axis 2: extent ", given.extent(2), " behind ",
-                                     places_, " places, expected at most ", capacity_ - places_, " (",
-                                     operand, " ", given.to_array(), ", capacity ", capacity_, ")"));
+                                     places_, " places, expected at most ", capacity_ - places_, " (", operand, " ",
+                                     given.to_array(), ", capacity ", capacity_, ")"));
     }
     const rank<4> kept = memory.shape();
     for (const int axis : {0, 1, 3}) {
@@ -106,28 +106,32 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
     static_assert(!Settings::value.kdim_vdim || must_hold<layer_type>,
                   "tenon: attention with a key_value_cache has one input, so keys have no features of their own");
     if (tenon::detail::is_tracing || !layer.is_causal) {
-      throw error(compose_text(layer_type::name, tenon::detail::is_tracing
+      throw error(compose_text(layer_type::name,
+                               tenon::detail::is_tracing
                                    ? ": a key_value_cache keeps nothing for gradients; call under tenon::no_grad"
                                    : ": a key_value_cache knows the places before alone; set is_causal"));
     }
     const auto input = detail::input_of(std::forward<Input>(given));
     (void)layer.output_shape(input.shape());
-    const index first = input.shape().extent(0), second = input.shape().extent(1);
     const traced rows = projected(layer, input);
-    const auto part = [&](int number) {
-      const T* const data = rows.data() + number * layer.embed_dim;
-      const index step = rows.extent(2);
-      const auto own = Settings::value.batch_first
-                           ? detail::head_rows<const T>{data, first, second, second * step, step}
-                           : detail::head_rows<const T>{data, second, first, step, second * step};
-      return own.template heads<Space>(layer.num_heads, layer.embed_dim / layer.num_heads);
+    const index first = rows.extent(0), second = rows.extent(1), features = layer.embed_dim;
+    const auto heads = [&](auto* data, index step) {
+      using rows_type = detail::head_rows<std::remove_pointer_t<decltype(data)>>;
+      const rows_type own = Settings::value.batch_first ? rows_type{data, first, second, second * step, step}
+                                                        : rows_type{data, second, first, step, second * step};
+      return own.template heads<Space>(layer.num_heads, features / layer.num_heads);
     };
-    const traced seen = permute(cache.attend(part(0), part(1), part(2)), in_rows{});
-    return layer.out_proj(seen.reshape(shape<dyn, dyn, Embed>(first, second, layer.embed_dim)));
+    const auto part = [&](int number) { return heads(rows.data() + number * features, 3 * features); };
+    auto& step = tenon::detail::taken_step<value_step>(first * second * features);
+    const tenon::detail::step_link<value_step> link(&step);
+    const auto seen = step.value({first, second, features});
+    heads(seen.data(), features) = cache.attend(part(0), part(1), part(2));
+    return layer.out_proj(traced(traced_leaf<T, rows_shape, Space>{seen, {link}}));
   }
 
  private:
-  using in_rows = std::conditional_t<Settings::value.batch_first, axis_list<0, 2, 1, 3>, axis_list<2, 0, 1, 3>>;
+  using rows_shape = shape<dyn, dyn, Embed>;
+  using value_step = tenon::detail::value_step<T, rows_shape, Space>;
 
   template <class Node>
   static auto projected(layer_type& layer, const Node& input) {
