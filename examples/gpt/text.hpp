@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/nn/key_value_cache.hpp>
 #include <tenon/train.hpp>
 
 #include <array>

@@ -29,7 +29,6 @@
 #include <tenon/nn/gru.hpp>
 #include <tenon/nn/inference.hpp>
 #include <tenon/nn/initial.hpp>
-#include <tenon/nn/key_value_cache.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/loss.hpp>
 #include <tenon/nn/lstm.hpp>

@@ -19,7 +19,7 @@ namespace {
 constexpr nn::multihead_attention_options backward_looking{.batch_first = true, .is_causal = true};
 constexpr nn::multihead_attention_options length_first_unbiased{.bias = false, .is_causal = true};
 
-/// A causal layer's results for pieces that end at `ends`, side by side along axis `Length`, beside those for the whole.
+/// How far a causal layer's results for pieces that end at `ends`, along axis `Length`, are from those for the whole.
 template <int Length, class Layer, class Input>
 std::string difference_of_pieces(Layer& layer, const Input& x, const std::vector<tenon::index>& ends) {
   using space = typename Layer::space;

@@ -176,15 +176,7 @@ inline constexpr index most_small_elements = 64;
 /// Whether types know that a shape has elements, and few of them.
 template <class Shape>
 constexpr bool is_small_shape() {
-  if constexpr (Shape::dynamic_rank != 0) return false;
-  else return Shape{}.count() > 0 && Shape{}.count() <= most_small_elements;
-}
-
-/// Whether types know that a shape has too many elements for a short statement.
-template <class Shape>
-constexpr bool is_long_shape() {
-  if constexpr (Shape::dynamic_rank != 0) return false;
-  else return Shape{}.count() > pointwise_grain;
+  return Shape::dynamic_rank == 0 && Shape{}.count() > 0 && Shape{}.count() <= most_small_elements;
 }
 
 }  // namespace detail
@@ -235,10 +227,9 @@ template <class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node, aliasing alias) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if constexpr (!is_long_shape<Shape>()) {
-    if (extents == own && is_contiguous(extents, destination.strides())) {
-      if (run_short_host<Shape>(destination.data(), extents, program)) return;
-    }
+  if constexpr (Shape::dynamic_rank != 0 || Shape{}.count() <= pointwise_grain) {  // types may know that it is longer
+    const bool is_plain = extents == own && is_contiguous(extents, destination.strides());
+    if (is_plain && run_short_host<Shape>(destination.data(), extents, program)) return;
   }
   run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
 }
