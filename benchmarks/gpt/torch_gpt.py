@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 width, heads, layers, context = 128, 4, 4, 128
+now = time.perf_counter
 
 
 class Attention(nn.Module):
@@ -76,7 +77,7 @@ def train(net, tokens, steps, batch, rate):
     """The losses of some steps on windows in the order of the text, and characters per second."""
     stride = context // 8
     optimizer = torch.optim.AdamW(net.parameters(), lr=rate, betas=(0.9, 0.99), weight_decay=0.1)
-    losses, start = [], time.perf_counter()
+    losses, start = [], now()
     for step in range(steps):
         begins = [(step * batch + i) * stride for i in range(batch)]
         text = torch.stack([tokens[begin:begin + context] for begin in begins])
@@ -88,13 +89,13 @@ def train(net, tokens, steps, batch, rate):
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1)
         optimizer.step()
         losses.append(loss.item())
-    return losses, steps * batch * context / (time.perf_counter() - start)
+    return losses, steps * batch * context / (now() - start)
 
 
 @torch.inference_mode()
 def write(net, first, count, temperature):
     """Characters per second of writing; where no place is left, the later half of the text is read again."""
-    written, start = [first], time.perf_counter()
+    written, start = [first], now()
     caches = [Cache() for _ in range(layers)]
     scores = net(torch.tensor([written]), caches)
     for _ in range(count):
@@ -106,4 +107,4 @@ def write(net, first, count, temperature):
             for cache in caches:
                 cache.places = 0
             scores = net(torch.tensor([written[-(context // 2):]]), caches)
-    return count / (time.perf_counter() - start)
+    return count / (now() - start)

@@ -9,9 +9,9 @@ namespace {
 
 /// Writes, and prints how fast that was.
 void write_text(gpt::network& net, const gpt::corpus& all, const gpt::options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = gpt::seconds_now(options);
   const std::string written = gpt::write(net, all, options);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = gpt::seconds_now(options) - start;
   std::printf("%s\n\nwritten: %.0f characters/s\n", written.c_str(), static_cast<double>(options.sample) / seconds);
 }
 
@@ -61,6 +61,7 @@ int main(int count, char** arguments) {
     line.add("--sample N", options.sample, std::uint64_t{0}, "characters to write (default 400)");
     line.add("--prompt TEXT", options.prompt, "what the network goes on from, up to 128 bytes (default: a new line)");
     line.add("--temperature X", options.temperature, 1e-3f, "how boldly it writes (default 0.8)");
+    line.add("--processor-time", options.processor_time, "rates are those of seconds that processors worked");
     line.add("--check", options.check, "compare scores with and without kept keys and values");
     line.add("--seed N", options.seed, std::uint64_t{0}, "of weights, order and writing (default 1)");
     return line.parse(given) ? run(options) : 0;

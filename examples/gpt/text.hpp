@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,14 @@ struct options {
   double rate = 2e-3;
   float temperature = 0.8f;
   std::uint64_t seed = 1, sample = 400;
-  bool in_order = false, check = false;
+  bool in_order = false, check = false, processor_time = false;
 };
+
+/// Seconds of a clock, or those that processors have worked for this program.
+inline double seconds_now(const options& given) {
+  if (given.processor_time) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 inline tn::data::loader_options loading(const options& given) {
   return {.batch = given.batch, .shuffle = !given.in_order, .seed = given.seed, .drop_last = true};
@@ -64,29 +71,28 @@ struct corpus {
 /// Prints ten times how a training goes.
 class report {
  public:
-  explicit report(const options& options) : steps_(options.steps), characters_(options.batch * context) {}
+  explicit report(const options& options) : options_(options) {}
 
   /// Another step is done; whether it is time to print.
   bool advance(float loss) {
     loss_ += static_cast<double>(loss), ++averaged_, ++step_;
-    last_ = clock::now();
-    return step_ * 10 / steps_ != (step_ - 1) * 10 / steps_;
+    last_ = seconds_now(options_);
+    return step_ * 10 / options_.steps != (step_ - 1) * 10 / options_.steps;
   }
   void print(double validation) {
-    const double seconds = std::chrono::duration<double>(last_ - start_).count();
+    const double seconds = last_ - start_;
     std::printf("step %ld/%ld  loss %.4f  validation %.4f  %.0f characters/s  %.0f s\n", static_cast<long>(step_),
-                static_cast<long>(steps_), loss_ / static_cast<double>(averaged_), validation,
-                static_cast<double>(step_ * characters_) / seconds, seconds);
+                static_cast<long>(options_.steps), loss_ / static_cast<double>(averaged_), validation,
+                static_cast<double>(step_ * options_.batch * context) / seconds, seconds);
     std::fflush(stdout);
     loss_ = 0, averaged_ = 0;
-    start_ += clock::now() - last_;  // tests do not count
+    start_ += seconds_now(options_) - last_;  // tests do not count
   }
 
  private:
-  using clock = std::chrono::steady_clock;
-  tn::index steps_, characters_, step_ = 0, averaged_ = 0;
-  double loss_ = 0;
-  clock::time_point start_ = clock::now(), last_ = start_;
+  const options options_;
+  tn::index step_ = 0, averaged_ = 0;
+  double loss_ = 0, start_ = seconds_now(options_), last_ = start_;
 };
 
 }  // namespace gpt
