@@ -28,6 +28,7 @@ titles = {
     "w12_characters": "W12: a language model of characters, its validation loss after the seconds given",
     "w14_linalg": "W14: n x n matrices of static extents, one and 1,000 of them: systems by Cholesky's factors, inverses",
     "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
+    "w15_gpt": "W15: a small GPT on characters (examples/gpt): training, writing one character a step, and what programs of it need",
 }
 
 
@@ -121,6 +122,8 @@ def quantity(result):
         return result["functions"], "functions", False
     if "sentences" in result:
         return result["sentences"], "sentences/s", True
+    if "characters" in result:
+        return result["characters"], "characters/s", True
     if "nats" in result:
         return result["nats"], f"nats after {result['steps']:.0f} steps", False
     if "seconds" in result:

@@ -70,3 +70,15 @@ TEST_CASE("the page of PyTorch's and Tenon's programs shows their files", "[hous
     CHECK(line_count(block) <= line_count(shown.at(other)));
   }
 }
+
+TEST_CASE("the page of the small GPT shows its file, in which network and training come first", "[house]") {
+  const auto shown = shown_files(read_text("docs/gpt.md"));
+  REQUIRE(shown.count("examples/gpt/gpt.hpp") == 1);
+  const std::string file = read_text("examples/gpt/gpt.hpp");
+  CHECK(shown.at("examples/gpt/gpt.hpp") == declarations_of(file));
+  const house::words lines = house::split_lines(file);
+  const auto training = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return begins_with_one_of(line, {"inline void train"});
+  });
+  CHECK(std::find(training, lines.end(), "}") - lines.begin() < 60);
+}

@@ -6,6 +6,7 @@
 #include <tenon/nn/adaptive_pool.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/inference.hpp>
+#include <tenon/nn/key_value_cache.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/nn/norm.hpp>
@@ -263,6 +264,32 @@ TEST_CASE("nor does one of a module, whatever the batch", "[inference]") {
   use.run(x);
   use.run(fewer);
   use.run(x);
+  CHECK(tenon_test::blocks_allocated == allocated);
+}
+
+namespace {
+
+struct module_that_writes : nn::module<module_that_writes> {
+  nn::layer_norm<shape<8>> norm;
+  nn::multihead_attention<8, 2, nn::multihead_attention_options{.batch_first = true, .is_causal = true}> attention;
+  nn::linear<8, 8> last;
+
+  auto forward(const auto& x, auto&... seen) { return x + last(tenon::gelu(attention(norm(x), seen...))); }
+};
+
+}  // namespace
+
+TEST_CASE("nor does a module that writes, from its second token on", "[inference]") {
+  const tenon::no_grad writing;
+  module_that_writes net;
+  net.initialise(1);
+  nn::key_value_cache<> seen(9);
+  const tenon::tensor<float, rank<3>> x = tenon::uniform<float>({2, 1, 8}, 1);
+  net(x, seen);
+  const std::size_t allocated = tenon_test::blocks_allocated;
+  while (seen.places() < 9) net(x, seen);
+  seen.clear();
+  net(x, seen);
   CHECK(tenon_test::blocks_allocated == allocated);
 }
 #endif

@@ -215,8 +215,9 @@ template <class T, class Shape, class E>
 TENON_INLINE void evaluate_program(const view<T, Shape, host>& destination, const E& node, aliasing alias) {
   const auto extents = destination.shape().to_array(), own = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<Shape::rank>());
-  if (extents == own && is_contiguous(extents, destination.strides())) {
-    if (run_short_host<Shape>(destination.data(), extents, program)) return;
+  if constexpr (Shape::dynamic_rank != 0 || Shape{}.count() <= pointwise_grain) {  // types may know that it is longer
+    const bool is_plain = extents == own && is_contiguous(extents, destination.strides());
+    if (is_plain && run_short_host<Shape>(destination.data(), extents, program)) return;
   }
   run_statement_host(extents, make_target(destination), own, program, alias == aliasing::handled, words_of<E>::value);
 }

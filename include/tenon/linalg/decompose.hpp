@@ -172,7 +172,7 @@ template <template <class, class, class> class Pass, class Space, class Source, 
 void run_decomposition(const char* name, const Source& source, const array<Target, Results>& to) {
   using element = typename Source::element;
   const auto batch = batch_of<2>(source.shape());
-  const auto from = matrices_of<2>(source.elements, batch);
+  const auto from = matrices_of<2>(source.view(), batch);
   using from_type = std::remove_const_t<decltype(from)>;
   using pass = refusing_pass<Pass<element, from_type, Target>>;
   run_pass<element, Space>({name, "has elements that are infinite or NaN"}, batch,

@@ -180,7 +180,7 @@ void run_square(const matrix_operation& what, const Target& target, const Operan
   const auto batch = batch_of<2>(source.shape());
   with_square_extent(source.shape(), [&](auto n) {
     run_pass<typename Operand::element, typename Target::space>(
-        what, batch, n * n * n, square_pass<Pass, Own>(target, source.elements, n, batch, more...));
+        what, batch, n * n * n, square_pass<Pass, Own>(target, source.view(), n, batch, more...));
   });
 }
 
@@ -197,7 +197,7 @@ TENON_INLINE bool run_small_square(const matrix_operation& what, const Target& t
                                    const More&... more) {
   constexpr known_extent<Operand::shape_type::static_extent(1)> n;
   return run_small_pass<typename Operand::element>(
-      what, square_pass<Pass, Own>(target, operand.elements, n, array<index, 0>{}, more...));
+      what, square_pass<Pass, Own>(target, operand.view(), n, array<index, 0>{}, more...));
 }
 
 /// How a system is solved, and what is said where it cannot be.
@@ -242,7 +242,7 @@ void run_solve(const system_options& options, const Target& target, const Left& 
   const auto run = [&](auto n, auto columns) {
     run_pass<typename Left::element, space>(
         options.what, batch, n * n * (n + columns),
-        system_pass<own>(target, a.elements, b.elements, n, columns, batch, options));
+        system_pass<own>(target, a.view(), b.view(), n, columns, batch, options));
   };
   constexpr index known = left_shape::static_extent(left_shape::rank - 1);
   constexpr index columns = known_columns<left_shape, right_shape>;
@@ -267,7 +267,7 @@ TENON_INLINE bool run_small_system(const system_options& options, const Target& 
   constexpr known_extent<left_shape::static_extent(1)> n;
   constexpr known_extent<known_columns<left_shape, right_shape>> columns;
   return run_small_pass<typename Left::element>(
-      options.what, system_pass<right_axes<left_shape, right_shape>>(target, left.elements, right.elements, n, columns,
+      options.what, system_pass<right_axes<left_shape, right_shape>>(target, left.view(), right.view(), n, columns,
                                                                      array<index, 0>{}, options));
 }
 
