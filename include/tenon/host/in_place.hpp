@@ -123,8 +123,10 @@ TENON_INLINE constexpr auto with_values(const E& node, const Use& use) {
 /// Whether types know the extents of a statement, few everywhere: of all that it names on the host, and of the results
 /// of its operations.
 template <class E>
-inline constexpr bool stays_in_registers =
-    detail::is_small_shape<typename E::shape_type>() && detail::has_few_results<E>::value;
+inline constexpr bool stays_in_registers = [] {
+  if constexpr (detail::is_small_shape<typename E::shape_type>()) return detail::has_few_results<E>::value;
+  else return false;
+}();
 
 /// Evaluates such a statement into `Shape` elements side by side, which it may read; it repeats over them where it has
 /// fewer.
