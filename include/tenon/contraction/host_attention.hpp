@@ -112,10 +112,10 @@ struct host_attention {
   void run(const Epilogue& epilogue) const {
     if constexpr (std::is_same_v<memory_element_of<Key>, T> && std::is_same_v<memory_element_of<Value>, T>) {
       const auto key_lines = memory_of(key), value_lines = memory_of(value);
-      if (queries <= detail::few_vectors && key_lines.data != nullptr && key_lines.row_step == 1 &&
+      if (queries <= detail::most_few && key_lines.data != nullptr && key_lines.row_step == 1 &&
           value_lines.data != nullptr && value_lines.column_step == 1) {
         return queries == 1 ? run_few_queries<1>(key_lines, value_lines, epilogue)
-                            : run_few_queries<detail::few_vectors>(key_lines, value_lines, epilogue);
+                            : run_few_queries<detail::most_few>(key_lines, value_lines, epilogue);
       }
     }
     run_blocks(epilogue);

@@ -60,12 +60,7 @@ struct byte_window_product {
   Patches patches;
   Epilogue epilogue;
 
-  /// Returns false, and does nothing, where images are spread or nothing is summed.
-  bool run(index rows, index columns, index depth) const {
-    if (rows == 0 || columns == 0 || depth == 0) return false;
-    for (const index step : patches.geometry.image_step) {
-      if (step != 1) return false;
-    }
+  void run(index rows, index columns, index depth) const {
     auto seen = patches.geometry;  // of images that end where windows do
     index pixels = 1;
     for (int axis = 0; axis < rank; ++axis) {
@@ -96,7 +91,6 @@ struct byte_window_product {
         matrix{{weight, {{quads * taps, 1}}}, {{rows, quads * taps}}, {}}, image_matrix{{image, strides}, seen},
         results{epilogue, beginnings}};
     product.run(rows, columns, quads * taps);
-    return true;
   }
 
  private:
@@ -180,5 +174,30 @@ struct byte_window_product {
     }
   }
 };
+
+namespace on_host {
+
+/// Convolutions of bytes whose images are not spread, where something is summed.
+struct byte_windows {
+  static constexpr const char* name = "byte windows";
+  template <class Problem>
+  static constexpr bool can_take =
+      Problem::takes_any_tile && detail::is_byte_convolution<typename Problem::product_type::element,
+                                                             typename Problem::left_type, typename Problem::right_type>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    const auto& [rows, columns, depth] = problem.extents;
+    return rows != 0 && columns != 0 && depth != 0 && !detail::are_spread(problem.right.geometry);
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const auto& [rows, columns, depth] = problem.extents;
+    using product =
+        byte_window_product<typename Problem::left_type, typename Problem::right_type, typename Problem::epilogue_type>;
+    product{problem.left, problem.right, problem.epilogue}.run(rows, columns, depth);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
 
@@ -18,6 +18,10 @@ template <class T, class Matrix>
 inline constexpr bool sees_memory = false;
 template <class T, int GroupAxis>
 inline constexpr bool sees_memory<T, patch_matrix<strided_source<T, 5>, 2, GroupAxis>> = true;
+template <class T, class Matrix>
+inline constexpr bool sees_memory_of_patches = false;
+template <class T, class Matrix>
+inline constexpr bool sees_memory_of_patches<T, transposed_matrix<Matrix>> = sees_memory<T, Matrix>;
 
 /// An image of one channel, and the zeros before its rows and columns.
 template <class T>
@@ -158,25 +162,19 @@ struct depthwise_product {
   Patches patches;
   Epilogue epilogue;
 
-  /// False where there are several channels, or windows of another kind than 3 x 3 side by side.
-  bool run(index rows, index columns, index depth) const {
-    if constexpr (detail::sees_memory<T, Patches>) {
-      const auto& geometry = patches.geometry;
-      if (depth != 9 || !detail::are_neighbours(geometry) || patches.program.stride[4] != 1) return false;
-      T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
-      for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
-      const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
-      const index parts = part_count(items, grain), width = geometry.output[1];
-      const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
-      T* const results = detail::product_workspace<T, 8>(parts * size);
-      parallel_parts(items, grain, parts, [&](index first, index last, index part) {
-        for (index item = first; item < last; ++item) {
-          run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);
-        }
-      });
-      return true;
-    }
-    return false;
+  void run(index rows, index columns) const {
+    const auto& geometry = patches.geometry;
+    T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
+    for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
+    const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
+    const index parts = part_count(items, grain), width = geometry.output[1];
+    const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
+    T* const results = detail::product_workspace<T, 8>(parts * size);
+    parallel_parts(items, grain, parts, [&](index first, index last, index part) {
+      for (index item = first; item < last; ++item) {
+        run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);
+      }
+    });
   }
 
  private:
@@ -204,27 +202,14 @@ struct depthwise_weight_gradient {
   Patches patches;
   Epilogue epilogue;
 
-  /// False where there are more results, whose gradients make vectors, windows of another kind than 3 x 3 side by side,
-  /// or gradients of an image that do not lie side by side.
-  bool run(index rows, index columns, index depth) const {
-    if constexpr (detail::sees_memory<T, Patches> && std::is_same_v<memory_element_of<Left>, T>) {
-      const auto& geometry = patches.geometry;
-      const index windows = geometry.windows();
-      if (rows > most_rows || !detail::are_neighbours(geometry) || patches.program.stride[4] != 1) return false;
-      constexpr auto axes = Left::axes_type::columns;
-      if (depth == 0 || left.program.stride[axes[axes.size() - 1]] != 1 || left.run_from(0) < windows) return false;
-      const index channels = columns / 9, images = depth / windows;
-      parallel_for(rows * channels, 1 + (index{1} << 16) / depth, [&](index first, index last) {
-        for (index item = first; item < last; ++item) run_channel(item / channels, item % channels, images);
-      });
-      return true;
-    }
-    return false;
+  void run(index rows, index columns, index depth) const {
+    const index channels = columns / 9, images = depth / patches.geometry.windows();
+    parallel_for(rows * channels, 1 + (index{1} << 16) / depth, [&](index first, index last) {
+      for (index item = first; item < last; ++item) run_channel(item / channels, item % channels, images);
+    });
   }
 
  private:
-  static constexpr index most_rows = 4;
-
   void run_channel(index row, index channel, index images) const {
     const auto& geometry = patches.geometry;
     typename detail::tap_columns<T>::pack sums[9] = {};
@@ -240,5 +225,51 @@ struct depthwise_weight_gradient {
     epilogue.store_tile(row, channel * 9, {{1, 9}}, results, 9);
   }
 };
+
+namespace on_host {
+
+/// Convolutions of one channel in windows of 3 x 3 side by side.
+struct depthwise_windows {
+  static constexpr const char* name = "depthwise windows";
+  template <class Problem>
+  static constexpr bool can_take = detail::sees_memory<typename Problem::unit, typename Problem::right_type>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    const auto& patches = problem.right;
+    return problem.extents.depth == 9 && detail::are_neighbours(patches.geometry) && patches.program.stride[4] == 1;
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const auto product = problem.template engine<depthwise_product, typename Problem::unit>();
+    product.run(problem.extents.rows, problem.extents.columns);
+  }
+};
+
+/// Gradients of weights in windows of 3 x 3 side by side: of few results, as those of more make vectors, and where an
+/// image's gradients lie side by side.
+struct depthwise_weight_gradients {
+  static constexpr const char* name = "depthwise weight gradients";
+  template <class Problem>
+  static constexpr bool can_take =
+      detail::sees_memory_of_patches<typename Problem::unit, typename Problem::right_type> &&
+      std::is_same_v<memory_element_of<typename Problem::left_type>, typename Problem::unit>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    constexpr auto axes = Problem::left_type::axes_type::columns;
+    constexpr index most_rows = 4;
+    const auto& gradients = problem.left;
+    const auto& patches = problem.right.matrix;
+    return problem.extents.rows <= most_rows && detail::are_neighbours(patches.geometry) &&
+           patches.program.stride[4] == 1 && problem.extents.depth != 0 &&
+           gradients.program.stride[axes[axes.size() - 1]] == 1 && gradients.run_from(0) >= patches.geometry.windows();
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const auto& [rows, columns, depth] = problem.extents;
+    problem.template weight_engine<depthwise_weight_gradient, typename Problem::unit>().run(rows, columns, depth);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

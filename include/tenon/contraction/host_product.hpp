@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/host_blocks.hpp>
-#include <tenon/contraction/host_results.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/threads.hpp>
 
 namespace tenon {
@@ -198,5 +198,38 @@ struct host_product {
 
   static constexpr index packing_grain = 32768, multiplying_grain = index{1} << 20;
 };
+
+namespace detail {
+
+/// Compiled once for all statements with such operands.
+template <class Products, class Left, class Right>
+[[gnu::noinline]] void multiply_in_tiles(const matrix_extents& extents, const Left& left, const Right& right,
+                                         const host_results<typename Products::sum>& results) {
+  const host_product<Products, Left, Right, host_results<typename Products::sum>> product{left, right, results};
+  product.run(extents.rows, extents.columns, extents.depth);
+}
+
+}  // namespace detail
+
+namespace on_host {
+
+/// The blocked product: takes all that no algorithm before it does.
+struct packed_tiles {
+  static constexpr const char* name = "packed tiles";
+  template <class Problem>
+  static constexpr bool can_take = true;
+  template <class Problem>
+  static std::true_type takes(const Problem&) {
+    return {};
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const host_results<typename Problem::sum> results(problem.epilogue);
+    detail::multiply_in_tiles<typename Problem::products>(problem.extents, problem.plain_left, problem.plain_right,
+                                                          results);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
 
@@ -14,7 +14,7 @@ namespace tenon {
 namespace detail {
 
 /// Vectors that are multiplied at once with what is read of a matrix; fewer are padded with 0, but for a single one.
-inline constexpr int few_vectors = 4;
+inline constexpr int most_few = 4;
 /// How far ahead memory is asked for along a line.
 inline constexpr index prefetched_bytes = 1536;
 
@@ -104,25 +104,19 @@ struct vector_product {
   Right right;
   Epilogue epilogue;
 
-  /// False where there are too many rows and columns, or the matrix does not lie in a way that can be read in order.
-  bool run(index rows, index columns, index depth) const {
-    if constexpr (std::is_same_v<memory_element_of<Right>, T>) {
-      const auto matrix = memory_of(right);
-      if (rows <= detail::few_vectors && matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1)) {
-        rows == 1 ? multiply_rows<1>(matrix, rows, columns, depth)
-                  : multiply_rows<detail::few_vectors>(matrix, rows, columns, depth);
-        return true;
-      }
-    }
-    if constexpr (std::is_same_v<memory_element_of<Left>, T>) {
-      const auto matrix = memory_of(left);
-      if (columns <= detail::few_vectors && matrix.data != nullptr && matrix.column_step == 1) {
-        columns == 1 ? multiply_columns<1>(matrix, rows, columns, depth)
-                     : multiply_columns<detail::few_vectors>(matrix, rows, columns, depth);
-        return true;
-      }
-    }
-    return false;
+  /// At most `most_few` rows, of a right matrix in memory.
+  void run_rows(const matrix_extents& extents) const {
+    const auto matrix = memory_of(right);
+    const auto& [rows, columns, depth] = extents;
+    rows == 1 ? multiply_rows<1>(matrix, rows, columns, depth)
+              : multiply_rows<detail::most_few>(matrix, rows, columns, depth);
+  }
+  /// At most `most_few` columns, of a left matrix in memory.
+  void run_columns(const matrix_extents& extents) const {
+    const auto matrix = memory_of(left);
+    const auto& [rows, columns, depth] = extents;
+    columns == 1 ? multiply_columns<1>(matrix, rows, columns, depth)
+                 : multiply_columns<detail::most_few>(matrix, rows, columns, depth);
   }
 
  private:
@@ -196,5 +190,67 @@ struct vector_product {
     });
   }
 };
+
+namespace detail {
+
+/// Compiled once for all statements with such operands.
+template <class Unit, class Left, class Right>
+[[gnu::noinline]] void multiply_few_rows(const matrix_extents& extents, const Left& left, const Right& right,
+                                         const host_results<Unit>& results) {
+  vector_product<Unit, Left, Right, host_results<Unit>>{left, right, results}.run_rows(extents);
+}
+template <class Unit, class Left, class Right>
+[[gnu::noinline]] void multiply_few_columns(const matrix_extents& extents, const Left& left, const Right& right,
+                                            const host_results<Unit>& results) {
+  vector_product<Unit, Left, Right, host_results<Unit>>{left, right, results}.run_columns(extents);
+}
+
+/// Whether few vectors of a problem may be multiplied with `Matrix`, as far as types know.
+template <class Problem, class Matrix>
+inline constexpr bool takes_vectors_with =
+    Problem::takes_any_tile && std::is_floating_point_v<typename Problem::unit> &&
+    std::is_same_v<memory_element_of<Matrix>, typename Problem::unit>;
+
+}  // namespace detail
+
+namespace on_host {
+
+/// Few rows, and a right matrix in memory that can be read in order.
+struct few_rows {
+  static constexpr const char* name = "few rows";
+  template <class Problem>
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_right_type>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    if (problem.extents.rows > detail::most_few) return false;
+    const auto matrix = memory_of(problem.plain_right);
+    return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const host_results<typename Problem::unit> results(problem.epilogue);
+    detail::multiply_few_rows(problem.extents, problem.plain_left, problem.plain_right, results);
+  }
+};
+
+/// Few columns, and a left matrix in memory whose rows can be read in order.
+struct few_columns {
+  static constexpr const char* name = "few columns";
+  template <class Problem>
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_left_type>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    if (problem.extents.columns > detail::most_few) return false;
+    const auto matrix = memory_of(problem.plain_left);
+    return matrix.data != nullptr && matrix.column_step == 1;
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const host_results<typename Problem::unit> results(problem.epilogue);
+    detail::multiply_few_columns(problem.extents, problem.plain_left, problem.plain_right, results);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -103,6 +103,15 @@ inline constexpr bool is_patch_matrix = false;
 template <class Program, int Rank, int GroupAxis>
 inline constexpr bool is_patch_matrix<patch_matrix<Program, Rank, GroupAxis>> = true;
 
+/// Whether zeros lie between the elements of images.
+template <int Rank>
+bool are_spread(const patch_geometry<Rank>& geometry) {
+  for (const index step : geometry.image_step) {
+    if (step != 1) return true;
+  }
+  return false;
+}
+
 }  // namespace detail
 
 /// The product of a weight and the patches of images: row (o), columns (n, p, q).
@@ -184,5 +193,25 @@ struct window_product {
 
   static constexpr index rows_together = detail::rows_together<Epilogue>;  // strips hold a multiple of them
 };
+
+namespace on_host {
+
+/// All convolutions that no algorithm before it takes.
+struct windows {
+  static constexpr const char* name = "windows";
+  template <class Problem>
+  static constexpr bool can_take = detail::is_patch_matrix<typename Problem::right_type>;
+  template <class Problem>
+  static std::true_type takes(const Problem&) {
+    return {};
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    const auto& [rows, columns, depth] = problem.extents;
+    problem.template engine<window_product, typename Problem::products>().run(rows, columns, depth);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

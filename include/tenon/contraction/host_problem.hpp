@@ -1,11 +1,11 @@
-// tenon/contraction/host_results.hpp: what a product of the host needs of a statement, as values.
+// tenon/contraction/host_problem.hpp: a product of the host as its algorithms see it.
 // Engines are compiled once for each element type: matrices are pointers and steps, an epilogue is a call per tile.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
-#include <tenon/contraction/matrix_memory.hpp>
+#include <tenon/contraction/host_arithmetic.hpp>
 
 namespace tenon {
 
@@ -80,5 +80,46 @@ plain_matrix<T> as_plain_matrix(const folded_matrix<strided_source<T, Rank>, Ran
           {{has_rows ? matrix.extents[row] : 1, matrix.extents[column]}},
           {}};
 }
+
+/// Rows, columns and depth of a product.
+struct matrix_extents {
+  index rows, columns, depth;
+};
+
+/// A batch of `Product`: its operands, also as engines take them, and what is done with its results.
+template <class Product, class Left, class Right, class Epilogue>
+struct host_problem {
+  using product_type = Product;
+  using left_type = Left;
+  using right_type = Right;
+  using epilogue_type = Epilogue;
+  using products = host_products<typename Product::element, Left, Right>;
+  using unit = typename products::unit;
+  using sum = typename products::sum;
+  /// Whether results may come in tiles of any extents, not only in whole rows of windows.
+  static constexpr bool takes_any_tile = detail::rows_together<Epilogue> == 1;
+
+  using plain_left_type = decltype(as_plain_matrix(std::declval<const Left&>()));  // a value, or a reference
+  using plain_right_type = decltype(as_plain_matrix(std::declval<const Right&>()));
+
+  const matrix_extents& extents;
+  const Left& left;
+  const Right& right;
+  const Epilogue& epilogue;
+  plain_left_type plain_left = as_plain_matrix(left);
+  plain_right_type plain_right = as_plain_matrix(right);
+
+  /// An engine of this problem's types that sees all of the statement.
+  template <template <class, class, class, class> class Engine, class Arithmetic>
+  auto engine() const {
+    return Engine<Arithmetic, Left, Right, Epilogue>{left, right, epilogue};
+  }
+  /// The same of one that takes patches as they are before they are transposed.
+  template <template <class, class, class, class> class Engine, class Arithmetic>
+  auto weight_engine() const {
+    return Engine<Arithmetic, Left, std::remove_cvref_t<decltype(right.matrix)>, Epilogue>{left, right.matrix,
+                                                                                           epilogue};
+  }
+};
 
 }  // namespace tenon
