@@ -54,6 +54,10 @@ struct two_axes {
 /// A matrix in memory, wherever the axes of its tensor are.
 template <class T>
 using plain_matrix = folded_matrix<strided_source<T, 2>, 2, two_axes>;
+template <class T>
+TENON_INLINE matrix_memory<T> memory_of(const plain_matrix<T>& matrix) {
+  return {matrix.program.data, matrix.program.stride[0], matrix.program.stride[1]};
+}
 
 namespace detail {
 

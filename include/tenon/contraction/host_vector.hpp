@@ -97,41 +97,32 @@ void multiply_all_lines(const T* few, index few_pitch, const T* lines, index lin
 
 }  // namespace detail
 
-/// A product of which one operand has a few vectors and the other lies in memory.
-template <class T, class Left, class Right, class Epilogue>
+/// A product of a few vectors, rows on the left or columns on the right, with a matrix in memory.
+template <class T, class Vectors>
 struct vector_product {
-  Left left;
-  Right right;
-  Epilogue epilogue;
+  const matrix_extents& extents;
+  const Vectors& vectors;
+  const matrix_memory<T>& matrix;
+  const host_results<T>& epilogue;
 
-  /// At most `most_few` rows, of a right matrix in memory.
-  void run_rows(const matrix_extents& extents) const {
-    const auto matrix = memory_of(right);
-    const auto& [rows, columns, depth] = extents;
-    rows == 1 ? multiply_rows<1>(matrix, rows, columns, depth)
-              : multiply_rows<detail::most_few>(matrix, rows, columns, depth);
-  }
-  /// At most `most_few` columns, of a left matrix in memory.
-  void run_columns(const matrix_extents& extents) const {
-    const auto matrix = memory_of(left);
-    const auto& [rows, columns, depth] = extents;
-    columns == 1 ? multiply_columns<1>(matrix, rows, columns, depth)
-                 : multiply_columns<detail::most_few>(matrix, rows, columns, depth);
-  }
+  /// At most `most_few` rows; rows or columns of the matrix lie side by side.
+  void run_rows() const { extents.rows == 1 ? multiply_rows<1>() : multiply_rows<detail::most_few>(); }
+  /// At most `most_few` columns; rows of the matrix lie side by side.
+  void run_columns() const { extents.columns == 1 ? multiply_columns<1>() : multiply_columns<detail::most_few>(); }
 
  private:
   static constexpr index lines_together = 64;
   static index pitch_of(index depth) { return detail::round_up(depth, 16); }
 
-  /// Few rows on the left.
   template <int Few>
-  void multiply_rows(const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+  void multiply_rows() const {
+    const auto& [rows, columns, depth] = extents;
     T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
-    pack_left<number_products<T>>(left, {0, rows, 0, depth}, Few, few, pitch_of(depth));
-    if (matrix.column_step == 1) return add_rows<Few>(few, matrix, rows, columns, depth);
-    const auto store = [&](index column, index count, const T* results) {
+    pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, few, pitch_of(depth));
+    if (matrix.column_step == 1) return add_rows<Few>(few);
+    const auto store = [this](index column, index count, const T* results) {
       T row[lines_together];
-      for (index i = 0; i < rows; ++i) {
+      for (index i = 0; i < extents.rows; ++i) {
         for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
         epilogue.store_tile(i, column, {{1, count}}, row, count);
       }
@@ -139,17 +130,17 @@ struct vector_product {
     multiply_lines<Few>(few, matrix.data, matrix.column_step, columns, depth, store);
   }
 
-  /// Few columns on the right.
   template <int Few>
-  void multiply_columns(const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+  void multiply_columns() const {
+    const auto& [rows, columns, depth] = extents;
     T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
     for (index j = 0; j < Few; ++j) {
       for (index k = 0; k < depth; ++k) {
-        few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(right.value(k, j)) : T(0);
+        few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(vectors.value(k, j)) : T(0);
       }
     }
-    const auto store = [&](index row, index count, const T* results) {
-      epilogue.store_tile(row, 0, {{count, columns}}, results, Few);
+    const auto store = [this](index row, index count, const T* results) {
+      epilogue.store_tile(row, 0, {{count, extents.columns}}, results, Few);
     };
     multiply_lines<Few>(few, matrix.data, matrix.row_step, rows, depth, store);
   }
@@ -171,7 +162,8 @@ struct vector_product {
 
   /// Rows of the matrix are added up: each thread takes columns, in blocks whose results stay in the first cache.
   template <int Few>
-  void add_rows(const T* few, const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+  void add_rows(const T* few) const {
+    const index rows = extents.rows, columns = extents.columns, depth = extents.depth;
     constexpr index block = 4096 / Few, unit = 64;
     const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
     const index parts = part_count(units, grain), size = detail::conflict_free_pitch<T>(Few * block);
@@ -193,16 +185,16 @@ struct vector_product {
 
 namespace detail {
 
-/// Compiled once for all statements with such operands.
-template <class Unit, class Left, class Right>
-[[gnu::noinline]] void multiply_few_rows(const matrix_extents& extents, const Left& left, const Right& right,
-                                         const host_results<Unit>& results) {
-  vector_product<Unit, Left, Right, host_results<Unit>>{left, right, results}.run_rows(extents);
+/// Compiled once for all statements with such vectors.
+template <class T, class Vectors>
+[[gnu::noinline]] void multiply_few_rows(const matrix_extents& extents, const Vectors& rows,
+                                         const matrix_memory<T>& matrix, const host_results<T>& results) {
+  vector_product<T, Vectors>{extents, rows, matrix, results}.run_rows();
 }
-template <class Unit, class Left, class Right>
-[[gnu::noinline]] void multiply_few_columns(const matrix_extents& extents, const Left& left, const Right& right,
-                                            const host_results<Unit>& results) {
-  vector_product<Unit, Left, Right, host_results<Unit>>{left, right, results}.run_columns(extents);
+template <class T, class Vectors>
+[[gnu::noinline]] void multiply_few_columns(const matrix_extents& extents, const matrix_memory<T>& matrix,
+                                            const Vectors& columns, const host_results<T>& results) {
+  vector_product<T, Vectors>{extents, columns, matrix, results}.run_columns();
 }
 
 /// Whether few vectors of a problem may be multiplied with `Matrix`, as far as types know.
@@ -229,7 +221,7 @@ struct few_rows {
   template <class Problem>
   static void run(const Problem& problem) {
     const host_results<typename Problem::unit> results(problem.epilogue);
-    detail::multiply_few_rows(problem.extents, problem.plain_left, problem.plain_right, results);
+    detail::multiply_few_rows(problem.extents, problem.plain_left, memory_of(problem.plain_right), results);
   }
 };
 
@@ -247,7 +239,7 @@ struct few_columns {
   template <class Problem>
   static void run(const Problem& problem) {
     const host_results<typename Problem::unit> results(problem.epilogue);
-    detail::multiply_few_columns(problem.extents, problem.plain_left, problem.plain_right, results);
+    detail::multiply_few_columns(problem.extents, memory_of(problem.plain_left), problem.plain_right, results);
   }
 };
 
