@@ -54,10 +54,13 @@ constexpr const char* name_of_first(const Problem&, algorithm_list<>) {
 }
 template <class Problem, class First, class... Rest>
 const char* name_of_first(const Problem& problem, algorithm_list<First, Rest...>) {
-  if constexpr (First::template can_take<Problem>) {
-    if (First::takes(problem)) return First::name;
+  if constexpr (!First::template can_take<Problem>) {
+    return name_of_first(problem, algorithm_list<Rest...>{});
+  } else if constexpr (detail::takes_all<First, Problem>) {
+    return First::name;
+  } else {
+    return First::takes(problem) ? First::name : name_of_first(problem, algorithm_list<Rest...>{});
   }
-  return name_of_first(problem, algorithm_list<Rest...>{});
 }
 
 }  // namespace tenon

@@ -19,6 +19,12 @@ struct stage_executor<stage::contract, Space> {
     if constexpr (std::is_same_v<Space, host>) run_contraction_host(target, node);
     else run_contraction_kernel<Space>(target, node);
   }
+  /// The name of the algorithm that runs it on the host; null on devices, whose launches have names.
+  template <class Target, class E>
+  static const char* algorithm([[maybe_unused]] const Target& target, [[maybe_unused]] const E& node) {
+    if constexpr (std::is_same_v<Space, host>) return host_algorithm_name(target, node);
+    else return nullptr;
+  }
   /// The statement by one of the algorithms that need nothing around them. Returns false, and has done nothing, where
   /// none takes it.
   template <class Destination, class E>

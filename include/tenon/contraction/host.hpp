@@ -112,13 +112,6 @@ void run_batches(const product_extents<Rank>& extents, const Run& run) {
                                   }});
 }
 
-/// One batch of `Product`, by the first algorithm that takes it.
-template <class Product, int Rank, class Left, class Right, class Epilogue>
-void run_batch(const product_extents<Rank>& extents, const Left& left, const Right& right, const Epilogue& epilogue) {
-  const matrix_extents counts{extents.rows, extents.columns, extents.depth};
-  run_first(host_problem<Product, Left, Right, Epilogue>{counts, left, right, epilogue}, on_host::algorithms{});
-}
-
 }  // namespace detail
 
 /// Evaluates a statement of the form `contract` into `target`. The order of additions depends on extents and strides
@@ -137,10 +130,32 @@ void run_contraction_host(const Target& target, const E& node) {
   } else {
     const auto left = detail::without_casts(left_matrix(product));
     const auto right = detail::without_casts(right_matrix(product));
+    const matrix_extents counts{extents.rows, extents.columns, extents.depth};
     detail::run_batches(extents, [&](const auto& position) {
-      detail::run_batch<product_type>(extents, left.at_batch(position), right.at_batch(position),
-                                      epilogue.at_batch(position));
+      run_first(host_problem_of<product_type>(counts, left.at_batch(position), right.at_batch(position),
+                                              epilogue.at_batch(position)),
+                on_host::algorithms{});
     });
+  }
+}
+
+/// The name of the algorithm that runs such a statement, or of the one that runs its first batch; null for attention,
+/// which has one alone.
+template <class T, int Rank, class E>
+const char* host_algorithm_name(const strided_target<T, Rank>& target, const E& node) {
+  using statement = host_statement<T, E>;
+  using product_type = typename statement::product_type;
+  if (const char* const name = name_of_first(statement{target, node}, on_host::statements{})) return name;
+  if constexpr (is_attention<product_type>) {
+    return nullptr;
+  } else {
+    const auto& product = contraction_of(node);
+    const auto extents = extents_of_product(product);
+    const matrix_extents counts{extents.rows, extents.columns, extents.depth};
+    return name_of_first(host_problem_of<product_type>(counts, detail::without_casts(left_matrix(product)),
+                                                       detail::without_casts(right_matrix(product)),
+                                                       make_epilogue<product_type>(target, node)),
+                         on_host::algorithms{});
   }
 }
 

@@ -126,4 +126,11 @@ struct host_problem {
   }
 };
 
+/// It lives as long as what it is made of.
+template <class Product, class Left, class Right, class Epilogue>
+host_problem<Product, Left, Right, Epilogue> host_problem_of(const matrix_extents& extents, const Left& left,
+                                                             const Right& right, const Epilogue& epilogue) {
+  return {extents, left, right, epilogue};
+}
+
 }  // namespace tenon

@@ -285,10 +285,12 @@ void pool_on_host(const Target& target, const Places& places, const E& node, con
       square_lines<element, pooled_type, std::remove_const_t<decltype(lines)>, std::remove_const_t<decltype(kept)>>;
   const auto left = without_casts(left_matrix(product));
   const auto extents = extents_of_product(product);
+  const matrix_extents counts{extents.rows, extents.columns, extents.depth};
   const counted_launch counted(operation_name<Product>);
   run_batches(extents, [&](const auto& position) {
-    run_batch<Product>(extents, left.at_batch(position), patches.at_batch(position),
-                       epilogue_type{pooled, lines, squares, kept}.at_batch(position));
+    run_first(host_problem_of<Product>(counts, left.at_batch(position), patches.at_batch(position),
+                                       epilogue_type{pooled, lines, squares, kept}.at_batch(position)),
+              on_host::algorithms{});
   });
 }
 
