@@ -47,10 +47,6 @@ struct one_by_one {
   template <class Problem>
   static constexpr bool can_take = Problem::products::group == 0;
   template <class Problem>
-  static std::true_type takes(const Problem&) {
-    return {};
-  }
-  template <class Problem>
   static void run(const Problem& problem) {
     detail::multiply_plainly<typename Problem::product_type::accumulator>(problem.extents, problem.left, problem.right,
                                                                           problem.epilogue);

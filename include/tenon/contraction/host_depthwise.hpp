@@ -14,14 +14,12 @@ namespace tenon {
 namespace detail {
 
 /// Whether patches are those of images of T in memory.
-template <class T, class Matrix>
+template <class T, class Matrix, bool Transposed = false>
 inline constexpr bool sees_memory = false;
 template <class T, int GroupAxis>
 inline constexpr bool sees_memory<T, patch_matrix<strided_source<T, 5>, 2, GroupAxis>> = true;
 template <class T, class Matrix>
-inline constexpr bool sees_memory_of_patches = false;
-template <class T, class Matrix>
-inline constexpr bool sees_memory_of_patches<T, transposed_matrix<Matrix>> = sees_memory<T, Matrix>;
+inline constexpr bool sees_memory<T, transposed_matrix<Matrix>, true> = sees_memory<T, Matrix>;
 
 /// An image of one channel, and the zeros before its rows and columns.
 template <class T>
@@ -130,15 +128,13 @@ void add_window_gradients(const image_plane<T>& image, const T* gradients, index
   }
 }
 
-/// Whether windows are 3 x 3 neighbours, side by side.
-template <int Rank>
-bool are_neighbours(const patch_geometry<Rank>& geometry) {
-  if constexpr (Rank == 2) {
-    constexpr array<index, 2> ones{{1, 1}}, threes{{3, 3}};
-    return geometry.kernel == threes && geometry.stride == ones && geometry.dilation == ones &&
-           geometry.image_step == ones;
-  }
-  return false;
+/// Whether windows are 3 x 3 neighbours, side by side, of images whose columns are.
+template <class Patches>
+bool are_neighbours(const Patches& patches) {
+  constexpr array<index, 2> ones{{1, 1}}, threes{{3, 3}};
+  const auto& geometry = patches.geometry;
+  return geometry.kernel == threes && geometry.stride == ones && geometry.dilation == ones &&
+         geometry.image_step == ones && patches.program.stride[4] == 1;
 }
 
 /// A channel of an image in memory.
@@ -156,13 +152,14 @@ image_plane<T> plane_of(const Patches& patches, index number, index channel) {
 }  // namespace detail
 
 /// A product with the patches of single channels in memory.
-template <class T, class Left, class Patches, class Epilogue>
+template <class Products, class Left, class Patches, class Epilogue>
 struct depthwise_product {
+  using T = typename Products::unit;
   Left left;
   Patches patches;
   Epilogue epilogue;
 
-  void run(index rows, index columns) const {
+  void run(index rows, index columns, index) const {
     const auto& geometry = patches.geometry;
     T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
     for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
@@ -196,8 +193,9 @@ struct depthwise_product {
 };
 
 /// The product of the gradients of a few results and the transposed patches of images in memory.
-template <class T, class Left, class Patches, class Epilogue>
+template <class Products, class Left, class Patches, class Epilogue>
 struct depthwise_weight_gradient {
+  using T = typename Products::unit;
   Left left;
   Patches patches;
   Epilogue epilogue;
@@ -233,41 +231,26 @@ struct depthwise_windows {
   static constexpr const char* name = "depthwise windows";
   template <class Problem>
   static constexpr bool can_take = detail::sees_memory<typename Problem::unit, typename Problem::right_type>;
-  template <class Problem>
-  static bool takes(const Problem& problem) {
-    const auto& patches = problem.right;
-    return problem.extents.depth == 9 && detail::are_neighbours(patches.geometry) && patches.program.stride[4] == 1;
-  }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const auto product = problem.template engine<depthwise_product, typename Problem::unit>();
-    product.run(problem.extents.rows, problem.extents.columns);
-  }
+  static bool takes(const auto& problem) { return problem.extents.depth == 9 && detail::are_neighbours(problem.right); }
+  static void run(const auto& problem) { problem.template run_engine<depthwise_product>(problem.right); }
 };
 
-/// Gradients of weights in windows of 3 x 3 side by side: of few results, as those of more make vectors, and where an
-/// image's gradients lie side by side.
+/// Gradients of weights in such windows: of few results, as those of more make vectors, and where an image's gradients
+/// lie side by side.
 struct depthwise_weight_gradients {
   static constexpr const char* name = "depthwise weight gradients";
   template <class Problem>
   static constexpr bool can_take =
-      detail::sees_memory_of_patches<typename Problem::unit, typename Problem::right_type> &&
+      detail::sees_memory<typename Problem::unit, typename Problem::right_type, true> &&
       std::is_same_v<memory_element_of<typename Problem::left_type>, typename Problem::unit>;
-  template <class Problem>
-  static bool takes(const Problem& problem) {
-    constexpr auto axes = Problem::left_type::axes_type::columns;
-    constexpr index most_rows = 4;
+  static bool takes(const auto& problem) {
     const auto& gradients = problem.left;
     const auto& patches = problem.right.matrix;
-    return problem.extents.rows <= most_rows && detail::are_neighbours(patches.geometry) &&
-           patches.program.stride[4] == 1 && problem.extents.depth != 0 &&
+    constexpr auto axes = std::remove_cvref_t<decltype(gradients)>::axes_type::columns;
+    return problem.extents.rows <= 4 && problem.extents.depth != 0 && detail::are_neighbours(patches) &&
            gradients.program.stride[axes[axes.size() - 1]] == 1 && gradients.run_from(0) >= patches.geometry.windows();
   }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const auto& [rows, columns, depth] = problem.extents;
-    problem.template weight_engine<depthwise_weight_gradient, typename Problem::unit>().run(rows, columns, depth);
-  }
+  static void run(const auto& problem) { problem.template run_engine<depthwise_weight_gradient>(problem.right.matrix); }
 };
 
 }  // namespace on_host

@@ -291,21 +291,10 @@ namespace on_host {
 struct phases {
   static constexpr const char* name = "phases";
   template <class Problem>
-  static constexpr bool can_take = [] {
-    if constexpr (requires { requires Problem::product_type::spreads_image; }) {
-      return Problem::takes_any_tile && detail::is_patch_matrix<typename Problem::right_type>;
-    }
-    return false;
-  }();
-  template <class Problem>
-  static bool takes(const Problem& problem) {
-    return detail::are_spread(problem.right.geometry);
-  }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const auto& [rows, columns, depth] = problem.extents;
-    problem.template engine<phase_product, typename Problem::products>().run(rows, columns, depth);
-  }
+  static constexpr bool can_take = Problem::takes_any_tile && detail::is_patch_matrix<typename Problem::right_type> &&
+                                   requires { requires Problem::product_type::spreads_image; };
+  static bool takes(const auto& problem) { return detail::are_spread(problem.right.geometry); }
+  static void run(const auto& problem) { problem.template run_engine<phase_product>(problem.right); }
 };
 
 }  // namespace on_host

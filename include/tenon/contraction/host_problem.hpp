@@ -96,15 +96,12 @@ struct host_problem {
   using product_type = Product;
   using left_type = Left;
   using right_type = Right;
-  using epilogue_type = Epilogue;
   using products = host_products<typename Product::element, Left, Right>;
   using unit = typename products::unit;
-  using sum = typename products::sum;
-  /// Whether results may come in tiles of any extents, not only in whole rows of windows.
-  static constexpr bool takes_any_tile = detail::rows_together<Epilogue> == 1;
-
   using plain_left_type = decltype(as_plain_matrix(std::declval<const Left&>()));  // a value, or a reference
   using plain_right_type = decltype(as_plain_matrix(std::declval<const Right&>()));
+  /// Whether results may come in tiles of any extents, not only in whole rows of windows.
+  static constexpr bool takes_any_tile = detail::rows_together<Epilogue> == 1;
 
   const matrix_extents& extents;
   const Left& left;
@@ -113,16 +110,12 @@ struct host_problem {
   plain_left_type plain_left = as_plain_matrix(left);
   plain_right_type plain_right = as_plain_matrix(right);
 
-  /// An engine of this problem's types that sees all of the statement.
-  template <template <class, class, class, class> class Engine, class Arithmetic>
-  auto engine() const {
-    return Engine<Arithmetic, Left, Right, Epilogue>{left, right, epilogue};
-  }
-  /// The same of one that takes patches as they are before they are transposed.
-  template <template <class, class, class, class> class Engine, class Arithmetic>
-  auto weight_engine() const {
-    return Engine<Arithmetic, Left, std::remove_cvref_t<decltype(right.matrix)>, Epilogue>{left, right.matrix,
-                                                                                           epilogue};
+  auto results() const { return host_results<typename products::sum>(epilogue); }
+  /// Runs an engine that sees all of the statement; `matrix` is the right operand, or what it is the transpose of.
+  template <template <class, class, class, class> class Engine, class Arithmetic = products, class Matrix = Right>
+  TENON_INLINE void run_engine(const Matrix& matrix) const {
+    const Engine<Arithmetic, Left, Matrix, Epilogue> engine{left, matrix, epilogue};
+    engine.run(extents.rows, extents.columns, extents.depth);
   }
 };
 

@@ -213,20 +213,15 @@ template <class Products, class Left, class Right>
 
 namespace on_host {
 
-/// The blocked product: takes all that no algorithm before it does.
+/// Packed tiles: for all that no algorithm before them takes.
 struct packed_tiles {
   static constexpr const char* name = "packed tiles";
   template <class Problem>
   static constexpr bool can_take = true;
   template <class Problem>
-  static std::true_type takes(const Problem&) {
-    return {};
-  }
-  template <class Problem>
   static void run(const Problem& problem) {
-    const host_results<typename Problem::sum> results(problem.epilogue);
     detail::multiply_in_tiles<typename Problem::products>(problem.extents, problem.plain_left, problem.plain_right,
-                                                          results);
+                                                          problem.results());
   }
 };
 

@@ -115,13 +115,9 @@ struct small_product {
   static constexpr bool can_take =
       Problem::products::group == 1 && static_extents_of<typename Problem::product_type>.are_small();
   template <class Problem>
-  static std::true_type takes(const Problem&) {
-    return {};
-  }
-  template <class Problem>
   static void run(const Problem& problem) {
-    constexpr static_extents extents = static_extents_of<typename Problem::product_type>;
-    multiply_small<typename Problem::unit, extents>(problem.left, problem.right, problem.epilogue);
+    multiply_small<typename Problem::unit, static_extents_of<typename Problem::product_type>>(
+        problem.left, problem.right, problem.epilogue);
   }
 };
 

@@ -115,7 +115,7 @@ struct vector_product {
   static index pitch_of(index depth) { return detail::round_up(depth, 16); }
 
   template <int Few>
-  void multiply_rows() const {
+  TENON_INLINE void multiply_rows() const {
     const auto& [rows, columns, depth] = extents;
     T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
     pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, few, pitch_of(depth));
@@ -131,7 +131,7 @@ struct vector_product {
   }
 
   template <int Few>
-  void multiply_columns() const {
+  TENON_INLINE void multiply_columns() const {
     const auto& [rows, columns, depth] = extents;
     T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
     for (index j = 0; j < Few; ++j) {
@@ -212,16 +212,13 @@ struct few_rows {
   static constexpr const char* name = "few rows";
   template <class Problem>
   static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_right_type>;
-  template <class Problem>
-  static bool takes(const Problem& problem) {
+  static bool takes(const auto& problem) {
     if (problem.extents.rows > detail::most_few) return false;
     const auto matrix = memory_of(problem.plain_right);
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const host_results<typename Problem::unit> results(problem.epilogue);
-    detail::multiply_few_rows(problem.extents, problem.plain_left, memory_of(problem.plain_right), results);
+  static void run(const auto& problem) {
+    detail::multiply_few_rows(problem.extents, problem.plain_left, memory_of(problem.plain_right), problem.results());
   }
 };
 
@@ -230,16 +227,14 @@ struct few_columns {
   static constexpr const char* name = "few columns";
   template <class Problem>
   static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_left_type>;
-  template <class Problem>
-  static bool takes(const Problem& problem) {
+  static bool takes(const auto& problem) {
     if (problem.extents.columns > detail::most_few) return false;
     const auto matrix = memory_of(problem.plain_left);
     return matrix.data != nullptr && matrix.column_step == 1;
   }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const host_results<typename Problem::unit> results(problem.epilogue);
-    detail::multiply_few_columns(problem.extents, memory_of(problem.plain_left), problem.plain_right, results);
+  static void run(const auto& problem) {
+    detail::multiply_few_columns(problem.extents, memory_of(problem.plain_left), problem.plain_right,
+                                 problem.results());
   }
 };
 

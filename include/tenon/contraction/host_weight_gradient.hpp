@@ -279,15 +279,8 @@ struct weight_gradients {
   static constexpr const char* name = "weight gradients";
   template <class Problem>
   static constexpr bool can_take = detail::is_transposed_patch_matrix<typename Problem::right_type>;
-  template <class Problem>
-  static bool takes(const Problem& problem) {
-    return problem.right.matrix.geometry.taps() != 1;
-  }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const auto& [rows, columns, depth] = problem.extents;
-    problem.template weight_engine<host_weight_gradient, typename Problem::products>().run(rows, columns, depth);
-  }
+  static bool takes(const auto& problem) { return problem.right.matrix.geometry.taps() != 1; }
+  static void run(const auto& problem) { problem.template run_engine<host_weight_gradient>(problem.right.matrix); }
 };
 
 }  // namespace on_host

@@ -201,15 +201,7 @@ struct windows {
   static constexpr const char* name = "windows";
   template <class Problem>
   static constexpr bool can_take = detail::is_patch_matrix<typename Problem::right_type>;
-  template <class Problem>
-  static std::true_type takes(const Problem&) {
-    return {};
-  }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    const auto& [rows, columns, depth] = problem.extents;
-    problem.template engine<window_product, typename Problem::products>().run(rows, columns, depth);
-  }
+  static void run(const auto& problem) { problem.template run_engine<window_product>(problem.right); }
 };
 
 }  // namespace on_host

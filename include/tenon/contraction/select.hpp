@@ -170,10 +170,6 @@ struct tiles {
   template <class Problem>
   static constexpr bool can_take = true;
   template <class Problem>
-  static std::true_type takes(const Problem&) {
-    return {};
-  }
-  template <class Problem>
   static void run(const Problem& problem) {
     using space = typename Problem::space;
     using units = typename Problem::units;
@@ -190,10 +186,7 @@ struct plain_convolutions {
   static constexpr const char* name = "plain convolutions";
   template <class Problem>
   static constexpr bool can_take = detail::lies_in_memory<typename Problem::product_type>;
-  template <class Problem>
-  static bool takes(const Problem& problem) {
-    return is_plain_product(problem.product);
-  }
+  static bool takes(const auto& problem) { return is_plain_product(problem.product); }
   template <class Space, class Target, class E, class Product>
   static void run(const device_problem<Space, Target, E, Product>& problem) {
     with_plain_convolution(problem.product, [&](const auto& plain) {
