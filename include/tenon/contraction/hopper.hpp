@@ -6,7 +6,6 @@
 
 #include <tenon/contraction/hopper_tiles.hpp>
 #include <tenon/contraction/matrix_memory.hpp>
-#include <tenon/contraction/result_strip.hpp>
 #include <tenon/device/cuda_hopper.hpp>
 #include <tenon/device/launch.hpp>
 
