@@ -111,11 +111,14 @@ struct host_problem {
   plain_right_type plain_right = as_plain_matrix(right);
 
   auto results() const { return host_results<typename products::sum>(epilogue); }
-  /// Runs an engine that sees all of the statement; `matrix` is the right operand, or what it is the transpose of.
-  template <template <class, class, class, class> class Engine, class Arithmetic = products, class Matrix = Right>
-  TENON_INLINE void run_engine(const Matrix& matrix) const {
-    const Engine<Arithmetic, Left, Matrix, Epilogue> engine{left, matrix, epilogue};
-    engine.run(extents.rows, extents.columns, extents.depth);
+  /// Runs an engine of the operands and results that it takes.
+  template <template <class, class, class, class> class Engine, class Arithmetic = products, class L, class R, class To>
+  TENON_INLINE void run_engine(const L& left_matrix, const R& right_matrix, const To& to) const {
+    Engine<Arithmetic, L, R, To>{left_matrix, right_matrix, to}.run(extents.rows, extents.columns, extents.depth);
+  }
+  template <template <class, class, class, class> class Engine, class Arithmetic = products, class R>
+  TENON_INLINE void run_engine(const R& right_matrix) const {
+    run_engine<Engine, Arithmetic>(left, right_matrix, epilogue);
   }
 };
 

@@ -26,7 +26,7 @@ struct host_product {
   Epilogue epilogue;
 
   /// All results, part by part.
-  void run(index rows, index columns, index depth) const {
+  [[gnu::noinline]] void run(index rows, index columns, index depth) const {
     if (rows > blocks::most_rows || columns > blocks::most_columns) reserve(depth);
     for (index row = 0; row < rows; row += blocks::most_rows) {
       for (index column = 0; column < columns; column += blocks::most_columns) {
@@ -199,18 +199,6 @@ struct host_product {
   static constexpr index packing_grain = 32768, multiplying_grain = index{1} << 20;
 };
 
-namespace detail {
-
-/// Compiled once for all statements with such operands.
-template <class Products, class Left, class Right>
-[[gnu::noinline]] void multiply_in_tiles(const matrix_extents& extents, const Left& left, const Right& right,
-                                         const host_results<typename Products::sum>& results) {
-  const host_product<Products, Left, Right, host_results<typename Products::sum>> product{left, right, results};
-  product.run(extents.rows, extents.columns, extents.depth);
-}
-
-}  // namespace detail
-
 namespace on_host {
 
 /// Packed tiles: for all that no algorithm before them takes.
@@ -218,10 +206,8 @@ struct packed_tiles {
   static constexpr const char* name = "packed tiles";
   template <class Problem>
   static constexpr bool can_take = true;
-  template <class Problem>
-  static void run(const Problem& problem) {
-    detail::multiply_in_tiles<typename Problem::products>(problem.extents, problem.plain_left, problem.plain_right,
-                                                          problem.results());
+  static void run(const auto& problem) {
+    problem.template run_engine<host_product>(problem.plain_left, problem.plain_right, problem.results());
   }
 };
 

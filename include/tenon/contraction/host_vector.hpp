@@ -97,7 +97,8 @@ void multiply_all_lines(const T* few, index few_pitch, const T* lines, index lin
 
 }  // namespace detail
 
-/// A product of a few vectors, rows on the left or columns on the right, with a matrix in memory.
+/// A product of a few vectors, rows on the left or columns on the right, with a matrix in memory. Compiled once for all
+/// statements with such vectors.
 template <class T, class Vectors>
 struct vector_product {
   const matrix_extents& extents;
@@ -106,9 +107,13 @@ struct vector_product {
   const host_results<T>& epilogue;
 
   /// At most `most_few` rows; rows or columns of the matrix lie side by side.
-  void run_rows() const { extents.rows == 1 ? multiply_rows<1>() : multiply_rows<detail::most_few>(); }
+  [[gnu::noinline]] void run_rows() const {
+    extents.rows == 1 ? multiply_rows<1>() : multiply_rows<detail::most_few>();
+  }
   /// At most `most_few` columns; rows of the matrix lie side by side.
-  void run_columns() const { extents.columns == 1 ? multiply_columns<1>() : multiply_columns<detail::most_few>(); }
+  [[gnu::noinline]] void run_columns() const {
+    extents.columns == 1 ? multiply_columns<1>() : multiply_columns<detail::most_few>();
+  }
 
  private:
   static constexpr index lines_together = 64;
@@ -185,18 +190,6 @@ struct vector_product {
 
 namespace detail {
 
-/// Compiled once for all statements with such vectors.
-template <class T, class Vectors>
-[[gnu::noinline]] void multiply_few_rows(const matrix_extents& extents, const Vectors& rows,
-                                         const matrix_memory<T>& matrix, const host_results<T>& results) {
-  vector_product<T, Vectors>{extents, rows, matrix, results}.run_rows();
-}
-template <class T, class Vectors>
-[[gnu::noinline]] void multiply_few_columns(const matrix_extents& extents, const matrix_memory<T>& matrix,
-                                            const Vectors& columns, const host_results<T>& results) {
-  vector_product<T, Vectors>{extents, columns, matrix, results}.run_columns();
-}
-
 /// Whether few vectors of a problem may be multiplied with `Matrix`, as far as types know.
 template <class Problem, class Matrix>
 inline constexpr bool takes_vectors_with =
@@ -218,7 +211,7 @@ struct few_rows {
     return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
   }
   static void run(const auto& problem) {
-    detail::multiply_few_rows(problem.extents, problem.plain_left, memory_of(problem.plain_right), problem.results());
+    vector_product(problem.extents, problem.plain_left, memory_of(problem.plain_right), problem.results()).run_rows();
   }
 };
 
@@ -233,8 +226,8 @@ struct few_columns {
     return matrix.data != nullptr && matrix.column_step == 1;
   }
   static void run(const auto& problem) {
-    detail::multiply_few_columns(problem.extents, memory_of(problem.plain_left), problem.plain_right,
-                                 problem.results());
+    vector_product(problem.extents, problem.plain_right, memory_of(problem.plain_left), problem.results())
+        .run_columns();
   }
 };
 
