@@ -2,7 +2,9 @@
 // Partial tiles of queries, keys and values, for each unit, against the definition.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/attention.hpp>
+#include <tenon/expressions.hpp>
 #include <tenon/tenon.hpp>
+#include <vector>
 
 #include "contraction/attentions.hpp"
 #include "support/catch.hpp"
@@ -51,4 +53,22 @@ TEMPLATE_LIST_TEST_CASE("attention of kernels with masks, caps and earlier keys"
   CHECK(kernel_attention_difference<TestType, float>({1, 70, 150, 8, 8}, {.is_causal = true, .first_query = 80}) == "");
   CHECK(kernel_attention_difference<TestType, float>({1, 30, 30, 8, 8}, {.is_causal = true, .first_query = -2}) == "");
   CHECK(kernel_attention_difference<TestType, float>({2, 10, 30, 8, 8}, {.scale = 3, .softcap = 1.5f}) == "");
+}
+
+TEMPLATE_TEST_CASE("every weight of a tile has a place of its own", "[attention]", float, double, tenon::half) {
+  using tiles = tenon::weight_tiles<typename tenon::attention_units<TestType>::unit>;
+  std::vector<bool> taken(static_cast<std::size_t>(tiles::weight_elements));
+  for (int row = 0; row < tiles::rows; ++row) {
+    for (int column = 0; column < tiles::columns; ++column) {
+      const int place = tiles::place_of(row, column);
+      REQUIRE((place >= 0 && place < tiles::weight_elements));
+      REQUIRE(!taken[static_cast<std::size_t>(place)]);
+      taken[static_cast<std::size_t>(place)] = true;
+    }
+  }
+  STATIC_REQUIRE(tiles::columns % tenon::warp_size == 0);
+  constexpr int pitch = tiles::columns + tenon::chunk_size<typename tiles::number>;  // of sums and gradients
+  STATIC_REQUIRE(tiles::ring_bytes + 2 * tenon::shared_bytes_of<typename tiles::number>(tiles::rows * pitch) +
+                     tenon::shared_bytes_of<typename tiles::element>(tiles::weight_elements) <=
+                 64 * 1024);  // what a block has at least, on any device
 }

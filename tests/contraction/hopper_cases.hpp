@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cmath>
-#include <tenon/contraction/hopper_select.hpp>
+#include <tenon/contraction/hopper.hpp>
 #include <tenon/device/emulated_hopper.hpp>
 #include <tenon/expressions.hpp>
 

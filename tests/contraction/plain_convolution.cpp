@@ -16,10 +16,13 @@ using problem = tenon_test::convolution_problem<2>;
 template <class Node>
 std::vector<tenon::index> product_of(const Node& node) {
   std::vector<tenon::index> found;
-  tenon::with_plain_convolution(node, [&](const auto& product) {
-    const auto extents = tenon::extents_of_product(product);
-    found = {extents.rows, extents.columns, extents.depth, extents.batch_count()};
-  });
+  if constexpr (tenon::detail::lies_in_memory<Node>) {
+    if (!tenon::is_plain_product(node)) return {};
+    tenon::with_plain_convolution(node, [&](const auto& product) {
+      const auto extents = tenon::extents_of_product(product);
+      found = {extents.rows, extents.columns, extents.depth, extents.batch_count()};
+    });
+  }
   return found;
 }
 

@@ -4,7 +4,7 @@
 // lacks: \.f64
 // registers: 128
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/depthwise_select.hpp>
+#include <tenon/contraction/depthwise.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
@@ -13,5 +13,5 @@ using images = tenon::tensor<tenon::bfloat16, tenon::rank<4>, tenon::cuda>;
 void convolution(images& y, const images& x, const images& w, const images& b) {
   const auto node = tenon::relu(tenon::convolve(x, w, {.padding = {{1, 1}}, .groups = x.extent(1)}) + b);
   const tenon::strided_target<tenon::bfloat16, 4> target{y.data(), y.view().strides()};
-  tenon::try_depthwise<tenon::cuda, float>(target, node);
+  tenon::on_device::depthwise_windows::run(tenon::device_problem_of<tenon::cuda>(target, node));
 }

@@ -6,7 +6,7 @@
 // lacks: \.f64
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/hopper_select.hpp>
+#include <tenon/contraction/hopper.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
@@ -18,7 +18,7 @@ template <class T>
 void multiply(result& y, const matrix<T>& x, const matrix<T>& w, const result& b) {
   const auto node = tenon::relu(tenon::matmul(x, tenon::transpose(w)) + b);
   const tenon::strided_target<tenon::bfloat16, 2> target{y.data(), y.view().strides()};
-  tenon::try_hopper_product<tenon::cuda>(target, node, tenon::contraction_of(node));
+  tenon::on_device::warpgroup_tiles::run(tenon::device_problem_of<tenon::cuda>(target, node));
 }
 template void multiply(result&, const matrix<tenon::float8_e4m3>&, const matrix<tenon::float8_e4m3>&, const result&);
 template void multiply(result&, const matrix<tenon::float8_e5m2>&, const matrix<tenon::float8_e5m2>&, const result&);

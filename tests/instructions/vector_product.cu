@@ -4,7 +4,7 @@
 // lacks: \.f64
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/vector_select.hpp>
+#include <tenon/contraction/vector_product.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 
@@ -13,5 +13,5 @@ using matrix = tenon::tensor<tenon::bfloat16, tenon::rank<2>, tenon::cuda>;
 void product(matrix& y, const matrix& x, const matrix& w, const matrix& b) {
   const auto node = tenon::relu(tenon::matmul(x, w) + b);
   const tenon::strided_target<tenon::bfloat16, 2> target{y.data(), y.view().strides()};
-  tenon::try_vector_product<tenon::cuda, float>(target, node, tenon::contraction_of(node));
+  tenon::on_device::few_vectors::run(tenon::device_problem_of<tenon::cuda>(target, node));
 }

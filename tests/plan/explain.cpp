@@ -72,7 +72,39 @@ TEST_CASE("a contraction's surroundings are fused into it, equal tensors read on
   CHECK(tenon::explain(tenon::relu(tenon::matmul(x, w) + bias) + bias) ==
         "1 kernel\n"
         "1. contraction: float32 [20, 10] = add(relu(add(contract(x0, x1), x2)), x2)\n"
-        "   reads 3640 bytes of 3 tensors, writes 800 bytes\n");
+        "   reads 3640 bytes of 3 tensors, writes 800 bytes\n"
+        "   runs as packed tiles\n");
+}
+
+TEST_CASE("products of the host say which algorithm multiplies", "[explain]") {
+  const auto algorithm_of = [](const auto& expression) {
+    const auto text = tenon::explain(expression);
+    const auto start = text.find("runs as ");
+    return start == std::string::npos ? text : text.substr(start + 8, text.find('\n', start) - start - 8);
+  };
+  const auto x = counting<float>(rank<2>(20, 30)), w = counting<float>(rank<2>(30, 10));
+  const auto line = counting<float>(rank<2>(1, 30)), column = counting<float>(rank<2>(30, 2));
+  CHECK(algorithm_of(tenon::matmul(line, w)) == "few rows");
+  CHECK(algorithm_of(tenon::relu(tenon::matmul(x, column))) == "few columns");
+  CHECK(algorithm_of(tenon::matmul(x > 0, w > 0)) == "one by one");
+  const auto batches = counting<float>(tenon::shape<3, 4, 4>{});
+  CHECK(algorithm_of(tenon::matmul(batches, batches)) == "small product");
+  const auto square = counting<float>(tenon::shape<4, 4>{});
+  using node_type = decltype(tenon::matmul(square, square));
+  const bool is_unrolled = tenon::runs_unrolled_product<float, node_type>;
+  CHECK(algorithm_of(tenon::matmul(square, square)) == (is_unrolled ? "unrolled product" : "small product"));
+
+  const auto image = counting<float>(rank<4>(2, 3, 8, 8)), weight = counting<float>(rank<4>(5, 3, 3, 3)),
+             flat = counting<float>(rank<4>(3, 1, 3, 3));
+  CHECK(algorithm_of(tenon::convolve(image, weight)) == "windows");
+  CHECK(algorithm_of(tenon::convolve(image, flat, {.groups = 3})) == "depthwise windows");
+  const auto gradient = counting<float>(rank<4>(2, 5, 4, 4));
+  const tenon::window_geometry<2> apart{.stride = {{2, 2}}, .padding = {{1, 1}}};
+  CHECK(algorithm_of(tenon::convolve_image_gradient(gradient, weight, {{8, 8}}, apart)) == "phases");
+  CHECK(algorithm_of(tenon::convolve_weight_gradient(gradient, image, {{3, 3}}, apart)) == "weight gradients");
+  const auto flat_gradient = counting<float>(rank<4>(2, 3, 6, 6));
+  CHECK(algorithm_of(tenon::convolve_weight_gradient(flat_gradient, image, {{3, 3}}, {.groups = 3})) ==
+        "depthwise weight gradients");
 }
 
 TEST_CASE("a boundary says why it is there", "[explain]") {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/matrix_lines.hpp>
+#include <tenon/contraction/plain_convolution.hpp>
 #include <tenon/contraction/tile.hpp>
 #include <tenon/device/divisor.hpp>
 #include <tenon/device/launch.hpp>
@@ -210,5 +212,145 @@ struct depthwise_kernel {
     }
   }
 };
+
+inline constexpr int most_depthwise_channels = 8;         // of a group, in images and in results
+inline constexpr int most_depthwise_weights = 64 * 1024;  // bytes in shared memory
+
+namespace detail {
+
+/// Groups of a packet: as many as are read and written in one access.
+template <class Programs>
+inline constexpr int depthwise_packet = 1;
+template <class Image, class Weight, class Target, class Result>
+inline constexpr int depthwise_packet<depthwise_programs<Image, Weight, Target, Result>> =
+    !visits_all_reads<Image>                             ? 1
+    : line_packet<Image> < result_packet<Target, Result> ? line_packet<Image>
+                                                         : result_packet<Target, Result>;
+
+/// The extents of a convolution of images [groups, n, c, ...] with results [n, groups, o, ...].
+template <int Rank>
+struct depthwise_extents {
+  patch_geometry<Rank> geometry;
+  array<index, Rank + 3> image_extents, result_extents;
+
+  index groups() const { return result_extents[1]; }
+  index channels() const { return image_extents[2]; }
+  index results() const { return result_extents[2]; }
+  /// Whether all of it can be counted in 31 bits, and there is an image to read.
+  bool is_narrow() const {
+    constexpr index limit = dividend_limit / 2;
+    const index seen = count_between(image_extents, 0, Rank + 3);
+    return seen > 0 && seen < limit && count_between(result_extents, 0, Rank + 3) < limit;
+  }
+};
+template <class Product>
+auto depthwise_extents_of(const Product& product) {
+  constexpr int rank = Product::spatial_axes;
+  const auto weights = product.left_extents();
+  depthwise_extents<rank> result{product.patches(), {}, result_extents(product)};
+  result.image_extents = {{weights[0], result.result_extents[0], weights[2]}};
+  for (int i = 0; i < rank; ++i) result.image_extents[3 + i] = result.geometry.image[i];
+  return result;
+}
+
+template <int Rank, class Programs>
+struct depthwise_problem : depthwise_extents<Rank> {
+  Programs programs;
+};
+
+template <class Image, class Weight, class Target, class Result>
+depthwise_programs<Image, Weight, Target, Result> make_depthwise_programs(const Image& image, const Weight& weight,
+                                                                          const Target& target, const Result& result) {
+  return {image, weight, target, result};
+}
+
+/// Exchanges the axis of groups with the last one where packets of `Size` groups can then be read and written.
+template <int Size, int Rank, class Programs>
+bool pack_groups(depthwise_problem<Rank, Programs>& problem) {
+  constexpr int last = Rank + 2;
+  auto turned = problem;
+  auto& [image, weight, target, result] = turned.programs;
+  stride_list<Rank + 3> of_image, of_result;
+  image.visit(of_image), target.visit(of_result), result.visit(of_result);
+  constexpr int capacity = stride_list<Rank + 3>::capacity;
+  if (of_image.count > capacity || of_result.count > capacity || problem.groups() % Size != 0) return false;
+  of_image.exchange(0, last), of_result.exchange(1, last);
+  std::swap(turned.image_extents[0], turned.image_extents[last]);
+  std::swap(turned.result_extents[1], turned.result_extents[last]);
+  packet_check<Rank + 3, Size> image_check{turned.image_extents}, result_check{turned.result_extents};
+  image.visit(image_check), target.visit(result_check), result.visit(result_check);
+  if (!image_check.fits || !result_check.fits || target.step() != 1) return false;
+  problem.programs = turned.programs;
+  return true;
+}
+
+template <class Space, class Number, int Size, int Rank, class Programs>
+void launch_depthwise(const depthwise_problem<Rank, Programs>& problem) {
+  using kernel_type = depthwise_kernel<Number, Size, Rank, Programs>;
+  auto counts = problem.result_extents;
+  if constexpr (Rank > 1) {
+    auto& windows = counts[3 + kernel_type::run_axis];
+    windows = (windows + kernel_type::run - 1) / kernel_type::run;
+  }
+  if constexpr (Size > 1) counts[1] = 1;
+  array<divisor, Rank + 3> divisors{};
+  for (int axis = 0; axis < Rank + 3; ++axis) divisors[axis] = divisor(counts[axis]);
+  const index count = count_between(counts, 0, Rank + 3), packets = problem.groups() / Size;
+  int lanes = 1;
+  while (Size > 1 && lanes < warp_size && lanes < packets) lanes *= 2;
+  const index each = depthwise_block / lanes, across = Size == 1 ? 1 : (packets + lanes - 1) / lanes;
+  const kernel_type kernel{problem.programs,
+                           narrow_windows<Rank>(problem.geometry),
+                           static_cast<int>(problem.image_extents[2]),
+                           static_cast<int>(problem.groups()),
+                           divisors,
+                           static_cast<int>(count),
+                           lanes};
+  const auto weights = Size == 1 ? 0 : static_cast<int>(problem.geometry.taps()) * lanes * Size;
+  launch<Space>(launch_shape{.grid = {static_cast<int>((count + each - 1) / each), static_cast<int>(across)},
+                             .block = depthwise_block,
+                             .shared_bytes = shared_bytes_of<Number>(weights)},
+                kernel);
+}
+
+}  // namespace detail
+
+namespace on_device {
+
+/// Convolutions of several groups with few channels and results each; one launch.
+struct depthwise_windows {
+  static constexpr const char* name = "depthwise windows";
+  template <class Problem>
+  static constexpr bool can_take = detail::is_convolution<typename Problem::product_type>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    const auto extents = detail::depthwise_extents_of(problem.product);
+    return extents.groups() >= 2 && extents.channels() <= most_depthwise_channels &&
+           extents.results() <= most_depthwise_channels && extents.is_narrow();
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    using space = typename Problem::space;
+    using number = typename Problem::number;
+    const auto& product = problem.product;
+    const auto map = result_map(product);
+    const auto programs = detail::make_depthwise_programs(product.lower_image(), product.lower_left(),
+                                                          detail::mapped_target(problem.target, map),
+                                                          problem.node.template lower<0>(map));
+    using programs_type = std::remove_const_t<decltype(programs)>;
+    constexpr int rank = Problem::product_type::spatial_axes, size = detail::depthwise_packet<programs_type>;
+    detail::depthwise_problem<rank, programs_type> windows{detail::depthwise_extents_of(product), programs};
+    if constexpr (size > 1) {
+      const index weight_bytes = windows.geometry.taps() * warp_size * size * static_cast<index>(sizeof(number));
+      if (windows.channels() == 1 && windows.results() == 1 && weight_bytes <= most_depthwise_weights &&
+          detail::pack_groups<size>(windows)) {
+        return detail::launch_depthwise<space, number, size>(windows);
+      }
+    }
+    detail::launch_depthwise<space, number, 1>(windows);
+  }
+};
+
+}  // namespace on_device
 
 }  // namespace tenon

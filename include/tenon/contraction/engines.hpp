@@ -17,11 +17,11 @@ TENON_ROWS(3)
 TENON_ROWS(4)
 #undef TENON_ROWS
 
-#define TENON_ROWS(T)                                                                                               \
-  TENON_ENGINE(bool detail::multiply_few<number_products<T>>(const detail::matrix_extents&, const plain_matrix<T>&, \
-                                                             const plain_matrix<T>&, const host_results<T>&))       \
-  TENON_ENGINE(void detail::multiply_in_tiles<number_products<T>>(                                                  \
-      const detail::matrix_extents&, const plain_matrix<T>&, const plain_matrix<T>&, const host_results<T>&))       \
+#define TENON_ROWS(T)                                                                                         \
+  TENON_ENGINE(void vector_product<T, plain_matrix<T>>::run_rows() const)                                     \
+  TENON_ENGINE(void vector_product<T, plain_matrix<T>>::run_columns() const)                                  \
+  TENON_ENGINE(void host_product<number_products<T>, plain_matrix<T>, plain_matrix<T>, host_results<T>>::run( \
+      index, index, index) const)                                                                             \
   TENON_ENGINE(void multiply_tile(const tile_operands<number_products<T>>&, index, index, T*, index))
 TENON_ROWS(float)
 TENON_ROWS(double)

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <tenon/contraction/host.hpp>
-#include <tenon/contraction/host_unrolled_vector.hpp>
 #include <tenon/contraction/select.hpp>
 #include <tenon/plan/access.hpp>
 #include <tenon/plan/stages.hpp>
@@ -20,18 +19,21 @@ struct stage_executor<stage::contract, Space> {
     if constexpr (std::is_same_v<Space, host>) run_contraction_host(target, node);
     else run_contraction_kernel<Space>(target, node);
   }
-  /// The statement as one small product, without anything around the arithmetic. Returns false, and has done nothing,
-  /// where it is none.
+  /// The name of the algorithm that runs it on the host; null on devices, whose launches have names.
+  template <class Target, class E>
+  static const char* algorithm([[maybe_unused]] const Target& target, [[maybe_unused]] const E& node) {
+    if constexpr (std::is_same_v<Space, host>) return host_algorithm_name(target, node);
+    else return nullptr;
+  }
+  /// The statement by one of the algorithms that need nothing around them. Returns false, and has done nothing, where
+  /// none takes it.
   template <class Destination, class E>
   TENON_INLINE static bool run_small([[maybe_unused]] const Destination& destination, [[maybe_unused]] const E& node) {
     if constexpr (!std::is_same_v<Space, host>) {
       return false;
-    } else if constexpr (runs_unrolled_product<typename Destination::element, E>) {
-      return run_unrolled_product(detail::make_target(destination), node);
-    } else if constexpr (runs_unrolled_vector_product<typename Destination::element, E>) {
-      return run_unrolled_vector_product(detail::make_target(destination), node);
     } else {
-      return false;
+      using statement = host_statement<typename Destination::element, E>;
+      return run_first(statement{detail::make_target(destination), node}, on_host::statements{}) != nullptr;
     }
   }
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <tenon/contraction/algorithm.hpp>
 #include <tenon/contraction/host_attention.hpp>
 #include <tenon/contraction/host_byte_windows.hpp>
 #include <tenon/contraction/host_depthwise.hpp>
@@ -19,10 +20,9 @@ namespace tenon {
 
 namespace detail {
 
-/// Truth values and complex numbers: one result at a time.
-template <class T, int Rank, class Left, class Right, class Epilogue>
-void multiply_plainly(const product_extents<Rank>& extents, const Left& left, const Right& right,
-                      const Epilogue& epilogue) {
+/// One result at a time.
+template <class T, class Left, class Right, class Epilogue>
+void multiply_plainly(const matrix_extents& extents, const Left& left, const Right& right, const Epilogue& epilogue) {
   const index work = extents.depth * extents.columns;
   parallel_for(extents.rows, 1 + 16384 / (work + 1), [&](index first, index last) {
     for (index row = first; row < last; ++row) {
@@ -37,69 +37,32 @@ void multiply_plainly(const product_extents<Rank>& extents, const Left& left, co
   });
 }
 
-/// Rows, columns and depth of a product.
-struct matrix_extents {
-  index rows, columns, depth;
+}  // namespace detail
+
+namespace on_host {
+
+/// Complex numbers and truth values.
+struct one_by_one {
+  static constexpr const char* name = "one by one";
+  template <class Problem>
+  static constexpr bool can_take = Problem::products::group == 0;
+  template <class Problem>
+  static void run(const Problem& problem) {
+    detail::multiply_plainly<typename Problem::product_type::accumulator>(problem.extents, problem.left, problem.right,
+                                                                          problem.epilogue);
+  }
 };
 
-/// Products with a few vectors; false, and nothing is done, where there are more. As `multiply_in_tiles`, compiled once
-/// for all statements with such operands.
-template <class Products, class Left, class Right>
-[[gnu::noinline]] bool multiply_few(const matrix_extents& extents, const Left& left, const Right& right,
-                                    const host_results<typename Products::sum>& results) {
-  using unit = typename Products::unit;
-  if constexpr (std::is_floating_point_v<unit>) {
-    const vector_product<unit, Left, Right, host_results<unit>> product{left, right, results};
-    return product.run(extents.rows, extents.columns, extents.depth);
-  } else {
-    return false;
-  }
-}
-template <class Products, class Left, class Right>
-[[gnu::noinline]] void multiply_in_tiles(const matrix_extents& extents, const Left& left, const Right& right,
-                                         const host_results<typename Products::sum>& results) {
-  const host_product<Products, Left, Right, host_results<typename Products::sum>> product{left, right, results};
-  product.run(extents.rows, extents.columns, extents.depth);
-}
+/// The algorithms of the host that take whole statements, before anything else is done for them.
+using statements = algorithm_list<unrolled_product, unrolled_vector_product>;
 
-/// Numbers: at once where types know that there are few, by vectors where few are, along the windows of images, else in
-/// tiles.
-template <class Product, int Rank, class Left, class Right, class Epilogue>
-void multiply_numbers(const product_extents<Rank>& extents, const Left& left, const Right& right,
-                      const Epilogue& epilogue) {
-  using products = host_products<typename Product::element, Left, Right>;
-  using unit = typename products::unit;
-  if constexpr (products::group == 1 && static_extents_of<Product>.are_small()) {
-    return multiply_small<unit, static_extents_of<Product>>(left, right, epilogue);
-  }
-  const matrix_extents counts{extents.rows, extents.columns, extents.depth};
-  const auto& rows = as_plain_matrix(left);
-  const auto& columns = as_plain_matrix(right);
-  const host_results<typename products::sum> results(epilogue);
-  if (multiply_few<products>(counts, rows, columns, results)) return;
-  if constexpr (products::group == 1 && is_patch_matrix<Right>) {
-    const depthwise_product<unit, Left, Right, Epilogue> planes{left, right, epilogue};
-    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
-    if constexpr (is_byte_convolution<typename Product::element, Left, Right>) {
-      const byte_window_product<Left, Right, Epilogue> bytes{left, right, epilogue};
-      if (bytes.run(extents.rows, extents.columns, extents.depth)) return;
-    }
-    if constexpr (requires { requires Product::spreads_image; }) {
-      const phase_product<products, Left, Right, Epilogue> phases{left, right, epilogue};
-      if (phases.run(extents.rows, extents.columns, extents.depth)) return;
-    }
-    const window_product<products, Left, Right, Epilogue> product{left, right, epilogue};
-    return product.run(extents.rows, extents.columns, extents.depth);
-  } else if constexpr (products::group == 1 && is_transposed_patch_matrix<Right>) {
-    const depthwise_weight_gradient<unit, Left, decltype(right.matrix), Epilogue> planes{left, right.matrix, epilogue};
-    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
-    const host_weight_gradient<products, Left, decltype(right.matrix), Epilogue> product{left, right.matrix, epilogue};
-    if (product.run(extents.rows, extents.columns, extents.depth)) return;
-  }
-  if constexpr (products::group != 1 || !is_patch_matrix<Right>) {
-    multiply_in_tiles<products>(counts, rows, columns, results);
-  }
-}
+/// The algorithms of the host, in the order in which they are asked for each batch of a product.
+using algorithms = algorithm_list<one_by_one, small_product, few_rows, few_columns, depthwise_windows, byte_windows,
+                                  phases, windows, depthwise_weight_gradients, weight_gradients, packed_tiles>;
+
+}  // namespace on_host
+
+namespace detail {
 
 /// The product of the batch at `position`, whatever its types: `run(product, position)`.
 template <int Rank>
@@ -163,17 +126,32 @@ void run_contraction_host(const Target& target, const E& node) {
   } else {
     const auto left = detail::without_casts(left_matrix(product));
     const auto right = detail::without_casts(right_matrix(product));
+    const matrix_extents counts{extents.rows, extents.columns, extents.depth};
     detail::run_batches(extents, [&](const auto& position) {
-      const auto run_one = [&](const auto& rows, const auto& columns, const auto& results) {
-        using element = typename product_type::element;
-        if constexpr (is_complex<element> || std::is_same_v<element, bool>) {
-          detail::multiply_plainly<typename product_type::accumulator>(extents, rows, columns, results);
-        } else {
-          detail::multiply_numbers<product_type>(extents, rows, columns, results);
-        }
-      };
-      run_one(left.at_batch(position), right.at_batch(position), epilogue.at_batch(position));
+      run_first(host_problem_of<product_type>(counts, left.at_batch(position), right.at_batch(position),
+                                              epilogue.at_batch(position)),
+                on_host::algorithms{});
     });
+  }
+}
+
+/// The name of the algorithm that runs such a statement, or of the one that runs its first batch; null for attention,
+/// which has one alone.
+template <class T, int Rank, class E>
+const char* host_algorithm_name(const strided_target<T, Rank>& target, const E& node) {
+  using statement = host_statement<T, E>;
+  using product_type = typename statement::product_type;
+  if (const char* const name = name_of_first(statement{target, node}, on_host::statements{})) return name;
+  if constexpr (is_attention<product_type>) {
+    return nullptr;
+  } else {
+    const auto& product = contraction_of(node);
+    const auto extents = extents_of_product(product);
+    const matrix_extents counts{extents.rows, extents.columns, extents.depth};
+    return name_of_first(host_problem_of<product_type>(counts, detail::without_casts(left_matrix(product)),
+                                                       detail::without_casts(right_matrix(product)),
+                                                       make_epilogue<product_type>(target, node)),
+                         on_host::algorithms{});
   }
 }
 

@@ -53,6 +53,14 @@ struct byte_products {
   static TENON_INLINE pack add(pack sums, unit left, pack right) { return simd::add_byte_dot(sums, left, right); }
 };
 
+/// Products of complex numbers and truth values: one at a time, in no lanes.
+template <class T>
+struct single_products {
+  using unit = T;
+  using sum = T;
+  static constexpr int group = 0;
+};
+
 namespace detail {
 
 template <class T>
@@ -63,7 +71,9 @@ template <class T, class Left, class Right>
 constexpr auto choose_products() {
   using left = memory_element_of<decltype(without_casts(std::declval<const Left&>()))>;
   using right = memory_element_of<decltype(without_casts(std::declval<const Right&>()))>;
-  if constexpr (std::is_same_v<left, bfloat16> && std::is_same_v<right, bfloat16> && simd::has_bfloat16_dot) {
+  if constexpr (is_complex<T> || std::is_same_v<T, bool>) {
+    return single_products<T>{};
+  } else if constexpr (std::is_same_v<left, bfloat16> && std::is_same_v<right, bfloat16> && simd::has_bfloat16_dot) {
     return bfloat16_products{};
   } else if constexpr (is_integer<T> && sizeof(T) <= 4) {
     if constexpr (is_byte<left> && std::is_same_v<right, std::int8_t> && simd::has_byte_dot) {

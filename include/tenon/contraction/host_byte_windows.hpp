@@ -51,21 +51,15 @@ struct shifted_results {
 /// The product of a weight of signed bytes and the patches of images of bytes. The instruction wants unsigned bytes of
 /// images: 128 is added to signed ones, the zeros around them included, and taken from the sums again.
 /// cost      one pass over the image, which keeps its size; then as window_product with a quarter of the channels
-template <class Left, class Patches, class Epilogue>
+template <class Products, class Left, class Patches, class Epilogue>
 struct byte_window_product {
-  using products = byte_window_products;
-  using unit = products::unit;
+  using unit = typename Products::unit;
   static constexpr int rank = decltype(Patches::geometry)::rank;
   Left left;
   Patches patches;
   Epilogue epilogue;
 
-  /// Returns false, and does nothing, where images are spread or nothing is summed.
-  bool run(index rows, index columns, index depth) const {
-    if (rows == 0 || columns == 0 || depth == 0) return false;
-    for (const index step : patches.geometry.image_step) {
-      if (step != 1) return false;
-    }
+  void run(index rows, index columns, index depth) const {
     auto seen = patches.geometry;  // of images that end where windows do
     index pixels = 1;
     for (int axis = 0; axis < rank; ++axis) {
@@ -92,11 +86,10 @@ struct byte_window_product {
     using matrix = folded_matrix<strided_source<unit, 2>, 2, matrix_axes<0, 1>>;
     using image_matrix = patch_matrix<strided_source<unit, rank + 3>, rank, 0>;
     using results = detail::shifted_results<Epilogue>;
-    const window_product<products, matrix, image_matrix, results> product{
+    const window_product<Products, matrix, image_matrix, results> product{
         matrix{{weight, {{quads * taps, 1}}}, {{rows, quads * taps}}, {}}, image_matrix{{image, strides}, seen},
         results{epilogue, beginnings}};
     product.run(rows, columns, quads * taps);
-    return true;
   }
 
  private:
@@ -168,7 +161,7 @@ struct byte_window_product {
       }
       detail::copy_run(cursor, 0, count, copy);
     }
-    constexpr int lanes = products::lanes;
+    constexpr int lanes = Products::lanes;
     for (index j = 0; j < count; j += lanes) {
       const index part = detail::least(lanes, count - j);
       const auto numbers = [&](index c) {
@@ -180,5 +173,25 @@ struct byte_window_product {
     }
   }
 };
+
+namespace on_host {
+
+/// Convolutions of bytes whose images are not spread, where something is summed.
+struct byte_windows {
+  static constexpr const char* name = "byte windows";
+  template <class Problem>
+  static constexpr bool can_take =
+      Problem::takes_any_tile && detail::is_byte_convolution<typename Problem::product_type::element,
+                                                             typename Problem::left_type, typename Problem::right_type>;
+  static bool takes(const auto& problem) {
+    const auto& [rows, columns, depth] = problem.extents;
+    return rows != 0 && columns != 0 && depth != 0 && !detail::are_spread(problem.right.geometry);
+  }
+  static void run(const auto& problem) {
+    problem.template run_engine<byte_window_product, byte_window_products>(problem.right);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
 
@@ -14,10 +14,12 @@ namespace tenon {
 namespace detail {
 
 /// Whether patches are those of images of T in memory.
-template <class T, class Matrix>
+template <class T, class Matrix, bool Transposed = false>
 inline constexpr bool sees_memory = false;
 template <class T, int GroupAxis>
 inline constexpr bool sees_memory<T, patch_matrix<strided_source<T, 5>, 2, GroupAxis>> = true;
+template <class T, class Matrix>
+inline constexpr bool sees_memory<T, transposed_matrix<Matrix>, true> = sees_memory<T, Matrix>;
 
 /// An image of one channel, and the zeros before its rows and columns.
 template <class T>
@@ -126,15 +128,13 @@ void add_window_gradients(const image_plane<T>& image, const T* gradients, index
   }
 }
 
-/// Whether windows are 3 x 3 neighbours, side by side.
-template <int Rank>
-bool are_neighbours(const patch_geometry<Rank>& geometry) {
-  if constexpr (Rank == 2) {
-    constexpr array<index, 2> ones{{1, 1}}, threes{{3, 3}};
-    return geometry.kernel == threes && geometry.stride == ones && geometry.dilation == ones &&
-           geometry.image_step == ones;
-  }
-  return false;
+/// Whether windows are 3 x 3 neighbours, side by side, of images whose columns are.
+template <class Patches>
+bool are_neighbours(const Patches& patches) {
+  constexpr array<index, 2> ones{{1, 1}}, threes{{3, 3}};
+  const auto& geometry = patches.geometry;
+  return geometry.kernel == threes && geometry.stride == ones && geometry.dilation == ones &&
+         geometry.image_step == ones && patches.program.stride[4] == 1;
 }
 
 /// A channel of an image in memory.
@@ -152,31 +152,26 @@ image_plane<T> plane_of(const Patches& patches, index number, index channel) {
 }  // namespace detail
 
 /// A product with the patches of single channels in memory.
-template <class T, class Left, class Patches, class Epilogue>
+template <class Products, class Left, class Patches, class Epilogue>
 struct depthwise_product {
+  using T = typename Products::unit;
   Left left;
   Patches patches;
   Epilogue epilogue;
 
-  /// False where there are several channels, or windows of another kind than 3 x 3 side by side.
-  bool run(index rows, index columns, index depth) const {
-    if constexpr (detail::sees_memory<T, Patches>) {
-      const auto& geometry = patches.geometry;
-      if (depth != 9 || !detail::are_neighbours(geometry) || patches.program.stride[4] != 1) return false;
-      T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
-      for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
-      const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
-      const index parts = part_count(items, grain), width = geometry.output[1];
-      const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
-      T* const results = detail::product_workspace<T, 8>(parts * size);
-      parallel_parts(items, grain, parts, [&](index first, index last, index part) {
-        for (index item = first; item < last; ++item) {
-          run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);
-        }
-      });
-      return true;
-    }
-    return false;
+  void run(index rows, index columns, index) const {
+    const auto& geometry = patches.geometry;
+    T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
+    for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
+    const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
+    const index parts = part_count(items, grain), width = geometry.output[1];
+    const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
+    T* const results = detail::product_workspace<T, 8>(parts * size);
+    parallel_parts(items, grain, parts, [&](index first, index last, index part) {
+      for (index item = first; item < last; ++item) {
+        run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);
+      }
+    });
   }
 
  private:
@@ -198,33 +193,21 @@ struct depthwise_product {
 };
 
 /// The product of the gradients of a few results and the transposed patches of images in memory.
-template <class T, class Left, class Patches, class Epilogue>
+template <class Products, class Left, class Patches, class Epilogue>
 struct depthwise_weight_gradient {
+  using T = typename Products::unit;
   Left left;
   Patches patches;
   Epilogue epilogue;
 
-  /// False where there are more results, whose gradients make vectors, windows of another kind than 3 x 3 side by side,
-  /// or gradients of an image that do not lie side by side.
-  bool run(index rows, index columns, index depth) const {
-    if constexpr (detail::sees_memory<T, Patches> && std::is_same_v<memory_element_of<Left>, T>) {
-      const auto& geometry = patches.geometry;
-      const index windows = geometry.windows();
-      if (rows > most_rows || !detail::are_neighbours(geometry) || patches.program.stride[4] != 1) return false;
-      constexpr auto axes = Left::axes_type::columns;
-      if (depth == 0 || left.program.stride[axes[axes.size() - 1]] != 1 || left.run_from(0) < windows) return false;
-      const index channels = columns / 9, images = depth / windows;
-      parallel_for(rows * channels, 1 + (index{1} << 16) / depth, [&](index first, index last) {
-        for (index item = first; item < last; ++item) run_channel(item / channels, item % channels, images);
-      });
-      return true;
-    }
-    return false;
+  void run(index rows, index columns, index depth) const {
+    const index channels = columns / 9, images = depth / patches.geometry.windows();
+    parallel_for(rows * channels, 1 + (index{1} << 16) / depth, [&](index first, index last) {
+      for (index item = first; item < last; ++item) run_channel(item / channels, item % channels, images);
+    });
   }
 
  private:
-  static constexpr index most_rows = 4;
-
   void run_channel(index row, index channel, index images) const {
     const auto& geometry = patches.geometry;
     typename detail::tap_columns<T>::pack sums[9] = {};
@@ -240,5 +223,36 @@ struct depthwise_weight_gradient {
     epilogue.store_tile(row, channel * 9, {{1, 9}}, results, 9);
   }
 };
+
+namespace on_host {
+
+/// Convolutions of one channel in windows of 3 x 3 side by side.
+struct depthwise_windows {
+  static constexpr const char* name = "depthwise windows";
+  template <class Problem>
+  static constexpr bool can_take = detail::sees_memory<typename Problem::unit, typename Problem::right_type>;
+  static bool takes(const auto& problem) { return problem.extents.depth == 9 && detail::are_neighbours(problem.right); }
+  static void run(const auto& problem) { problem.template run_engine<depthwise_product>(problem.right); }
+};
+
+/// Gradients of weights in such windows: of few results, as those of more make vectors, and where an image's gradients
+/// lie side by side.
+struct depthwise_weight_gradients {
+  static constexpr const char* name = "depthwise weight gradients";
+  template <class Problem>
+  static constexpr bool can_take =
+      detail::sees_memory<typename Problem::unit, typename Problem::right_type, true> &&
+      std::is_same_v<memory_element_of<typename Problem::left_type>, typename Problem::unit>;
+  static bool takes(const auto& problem) {
+    const auto& gradients = problem.left;
+    const auto& patches = problem.right.matrix;
+    constexpr auto axes = std::remove_cvref_t<decltype(gradients)>::axes_type::columns;
+    return problem.extents.rows <= 4 && problem.extents.depth != 0 && detail::are_neighbours(patches) &&
+           gradients.program.stride[axes[axes.size() - 1]] == 1 && gradients.run_from(0) >= patches.geometry.windows();
+  }
+  static void run(const auto& problem) { problem.template run_engine<depthwise_weight_gradient>(problem.right.matrix); }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -126,12 +126,8 @@ struct phase_product {
   Patches patches;
   Epilogue epilogue;
 
-  /// False, and nothing done, where images are not spread.
-  bool run(index rows, index columns, index depth) const {
-    bool is_spread = false;
-    for (const index step : patches.geometry.image_step) is_spread = is_spread || step != 1;
-    if (!is_spread) return false;
-    if (rows == 0 || columns == 0) return true;
+  void run(index rows, index columns, index depth) const {
+    if (rows == 0 || columns == 0) return;
     const phases_type phases(patches.geometry);
     const lines_type lines(phases.dense);
     const index windows = phases.spread.windows(), channels = depth / phases.spread.taps();
@@ -154,7 +150,6 @@ struct phase_product {
         run_strip(shared, {item / strips, item % strips * strip_rows}, own);
       }
     });
-    return true;
   }
 
  private:
@@ -289,5 +284,19 @@ struct phase_product {
     }
   }
 };
+
+namespace on_host {
+
+/// Convolutions of images that are spread by zeros.
+struct phases {
+  static constexpr const char* name = "phases";
+  template <class Problem>
+  static constexpr bool can_take = Problem::takes_any_tile && detail::is_patch_matrix<typename Problem::right_type> &&
+                                   requires { requires Problem::product_type::spreads_image; };
+  static bool takes(const auto& problem) { return detail::are_spread(problem.right.geometry); }
+  static void run(const auto& problem) { problem.template run_engine<phase_product>(problem.right); }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/host_blocks.hpp>
-#include <tenon/contraction/host_results.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/threads.hpp>
 
 namespace tenon {
@@ -26,7 +26,7 @@ struct host_product {
   Epilogue epilogue;
 
   /// All results, part by part.
-  void run(index rows, index columns, index depth) const {
+  [[gnu::noinline]] void run(index rows, index columns, index depth) const {
     if (rows > blocks::most_rows || columns > blocks::most_columns) reserve(depth);
     for (index row = 0; row < rows; row += blocks::most_rows) {
       for (index column = 0; column < columns; column += blocks::most_columns) {
@@ -198,5 +198,19 @@ struct host_product {
 
   static constexpr index packing_grain = 32768, multiplying_grain = index{1} << 20;
 };
+
+namespace on_host {
+
+/// Packed tiles: for all that no algorithm before them takes.
+struct packed_tiles {
+  static constexpr const char* name = "packed tiles";
+  template <class Problem>
+  static constexpr bool can_take = true;
+  static void run(const auto& problem) {
+    problem.template run_engine<host_product>(problem.plain_left, problem.plain_right, problem.results());
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

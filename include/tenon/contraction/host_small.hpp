@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/contraction/pack.hpp>
 
 namespace tenon {
@@ -105,5 +105,22 @@ template <class T, static_extents Extents, class Left, class Right, class Epilog
   if constexpr (rows % together != 0) run_rows(row, std::integral_constant<int, rows % together>{});
   epilogue.store_tile(0, 0, {{rows, columns}}, results, pitch);
 }
+
+namespace on_host {
+
+/// Products of which types know that they are small.
+struct small_product {
+  static constexpr const char* name = "small product";
+  template <class Problem>
+  static constexpr bool can_take =
+      Problem::products::group == 1 && static_extents_of<typename Problem::product_type>.are_small();
+  template <class Problem>
+  static void run(const Problem& problem) {
+    multiply_small<typename Problem::unit, static_extents_of<typename Problem::product_type>>(
+        problem.left, problem.right, problem.epilogue);
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_blocks.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/device/simd_reduce.hpp>
 #include <tenon/device/threads.hpp>
 
@@ -14,7 +14,7 @@ namespace tenon {
 namespace detail {
 
 /// Vectors that are multiplied at once with what is read of a matrix; fewer are padded with 0, but for a single one.
-inline constexpr int few_vectors = 4;
+inline constexpr int most_few = 4;
 /// How far ahead memory is asked for along a line.
 inline constexpr index prefetched_bytes = 1536;
 
@@ -97,47 +97,37 @@ void multiply_all_lines(const T* few, index few_pitch, const T* lines, index lin
 
 }  // namespace detail
 
-/// A product of which one operand has a few vectors and the other lies in memory.
-template <class T, class Left, class Right, class Epilogue>
+/// A product of a few vectors, rows on the left or columns on the right, with a matrix in memory. Compiled once for all
+/// statements with such vectors.
+template <class T, class Vectors>
 struct vector_product {
-  Left left;
-  Right right;
-  Epilogue epilogue;
+  const matrix_extents& extents;
+  const Vectors& vectors;
+  const matrix_memory<T>& matrix;
+  const host_results<T>& epilogue;
 
-  /// False where there are too many rows and columns, or the matrix does not lie in a way that can be read in order.
-  bool run(index rows, index columns, index depth) const {
-    if constexpr (std::is_same_v<memory_element_of<Right>, T>) {
-      const auto matrix = memory_of(right);
-      if (rows <= detail::few_vectors && matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1)) {
-        rows == 1 ? multiply_rows<1>(matrix, rows, columns, depth)
-                  : multiply_rows<detail::few_vectors>(matrix, rows, columns, depth);
-        return true;
-      }
-    }
-    if constexpr (std::is_same_v<memory_element_of<Left>, T>) {
-      const auto matrix = memory_of(left);
-      if (columns <= detail::few_vectors && matrix.data != nullptr && matrix.column_step == 1) {
-        columns == 1 ? multiply_columns<1>(matrix, rows, columns, depth)
-                     : multiply_columns<detail::few_vectors>(matrix, rows, columns, depth);
-        return true;
-      }
-    }
-    return false;
+  /// At most `most_few` rows; rows or columns of the matrix lie side by side.
+  [[gnu::noinline]] void run_rows() const {
+    extents.rows == 1 ? multiply_rows<1>() : multiply_rows<detail::most_few>();
+  }
+  /// At most `most_few` columns; rows of the matrix lie side by side.
+  [[gnu::noinline]] void run_columns() const {
+    extents.columns == 1 ? multiply_columns<1>() : multiply_columns<detail::most_few>();
   }
 
  private:
   static constexpr index lines_together = 64;
   static index pitch_of(index depth) { return detail::round_up(depth, 16); }
 
-  /// Few rows on the left.
   template <int Few>
-  void multiply_rows(const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+  TENON_INLINE void multiply_rows() const {
+    const auto& [rows, columns, depth] = extents;
     T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
-    pack_left<number_products<T>>(left, {0, rows, 0, depth}, Few, few, pitch_of(depth));
-    if (matrix.column_step == 1) return add_rows<Few>(few, matrix, rows, columns, depth);
-    const auto store = [&](index column, index count, const T* results) {
+    pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, few, pitch_of(depth));
+    if (matrix.column_step == 1) return add_rows<Few>(few);
+    const auto store = [this](index column, index count, const T* results) {
       T row[lines_together];
-      for (index i = 0; i < rows; ++i) {
+      for (index i = 0; i < extents.rows; ++i) {
         for (index j = 0; j < count; ++j) row[j] = results[j * Few + i];
         epilogue.store_tile(i, column, {{1, count}}, row, count);
       }
@@ -145,17 +135,17 @@ struct vector_product {
     multiply_lines<Few>(few, matrix.data, matrix.column_step, columns, depth, store);
   }
 
-  /// Few columns on the right.
   template <int Few>
-  void multiply_columns(const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+  TENON_INLINE void multiply_columns() const {
+    const auto& [rows, columns, depth] = extents;
     T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
     for (index j = 0; j < Few; ++j) {
       for (index k = 0; k < depth; ++k) {
-        few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(right.value(k, j)) : T(0);
+        few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(vectors.value(k, j)) : T(0);
       }
     }
-    const auto store = [&](index row, index count, const T* results) {
-      epilogue.store_tile(row, 0, {{count, columns}}, results, Few);
+    const auto store = [this](index row, index count, const T* results) {
+      epilogue.store_tile(row, 0, {{count, extents.columns}}, results, Few);
     };
     multiply_lines<Few>(few, matrix.data, matrix.row_step, rows, depth, store);
   }
@@ -177,7 +167,8 @@ struct vector_product {
 
   /// Rows of the matrix are added up: each thread takes columns, in blocks whose results stay in the first cache.
   template <int Few>
-  void add_rows(const T* few, const matrix_memory<T>& matrix, index rows, index columns, index depth) const {
+  void add_rows(const T* few) const {
+    const index rows = extents.rows, columns = extents.columns, depth = extents.depth;
     constexpr index block = 4096 / Few, unit = 64;
     const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
     const index parts = part_count(units, grain), size = detail::conflict_free_pitch<T>(Few * block);
@@ -196,5 +187,50 @@ struct vector_product {
     });
   }
 };
+
+namespace detail {
+
+/// Whether few vectors of a problem may be multiplied with `Matrix`, as far as types know.
+template <class Problem, class Matrix>
+inline constexpr bool takes_vectors_with =
+    Problem::takes_any_tile && std::is_floating_point_v<typename Problem::unit> &&
+    std::is_same_v<memory_element_of<Matrix>, typename Problem::unit>;
+
+}  // namespace detail
+
+namespace on_host {
+
+/// Few rows, and a right matrix in memory that can be read in order.
+struct few_rows {
+  static constexpr const char* name = "few rows";
+  template <class Problem>
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_right_type>;
+  static bool takes(const auto& problem) {
+    if (problem.extents.rows > detail::most_few) return false;
+    const auto matrix = memory_of(problem.plain_right);
+    return matrix.data != nullptr && (matrix.row_step == 1 || matrix.column_step == 1);
+  }
+  static void run(const auto& problem) {
+    vector_product(problem.extents, problem.plain_left, memory_of(problem.plain_right), problem.results()).run_rows();
+  }
+};
+
+/// Few columns, and a left matrix in memory whose rows can be read in order.
+struct few_columns {
+  static constexpr const char* name = "few columns";
+  template <class Problem>
+  static constexpr bool can_take = detail::takes_vectors_with<Problem, typename Problem::plain_left_type>;
+  static bool takes(const auto& problem) {
+    if (problem.extents.columns > detail::most_few) return false;
+    const auto matrix = memory_of(problem.plain_left);
+    return matrix.data != nullptr && matrix.column_step == 1;
+  }
+  static void run(const auto& problem) {
+    vector_product(problem.extents, problem.plain_right, memory_of(problem.plain_left), problem.results())
+        .run_columns();
+  }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

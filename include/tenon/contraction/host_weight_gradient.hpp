@@ -92,10 +92,8 @@ struct host_weight_gradient {
   Patches patches;
   Epilogue epilogue;
 
-  /// False, and nothing done, where windows have one tap: patches are images then, and best packed as they are.
-  bool run(index rows, index columns, index depth) const {
-    if (patches.geometry.taps() == 1) return false;
-    if (rows == 0 || columns == 0) return true;
+  void run(index rows, index columns, index depth) const {
+    if (rows == 0 || columns == 0) return;
     const lines_type lines(patches.geometry);
     const index taps = patches.geometry.taps(), channels = columns / taps;
     const tap_blocks blocks{taps, channels, detail::least(channels, most_channels)};
@@ -116,7 +114,6 @@ struct host_weight_gradient {
       for (index i = 0; i < sums_count; ++i) sums[i] += sums[slice * sums_count + i];
     }
     store(blocks, outputs, rows, sums);
-    return true;
   }
 
  private:
@@ -274,5 +271,18 @@ struct host_weight_gradient {
     });
   }
 };
+
+namespace on_host {
+
+/// Gradients of weights, but for windows of one tap: patches are images then, and best packed as they are.
+struct weight_gradients {
+  static constexpr const char* name = "weight gradients";
+  template <class Problem>
+  static constexpr bool can_take = detail::is_transposed_patch_matrix<typename Problem::right_type>;
+  static bool takes(const auto& problem) { return problem.right.matrix.geometry.taps() != 1; }
+  static void run(const auto& problem) { problem.template run_engine<host_weight_gradient>(problem.right.matrix); }
+};
+
+}  // namespace on_host
 
 }  // namespace tenon

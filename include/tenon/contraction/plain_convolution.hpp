@@ -80,26 +80,38 @@ bool is_plain(const Node& node) {
   return true;
 }
 
-}  // namespace detail
-
-/// Calls `run(product)` with a plain convolution whose operands lie in memory as a product of matrices; returns false,
-/// and has called nothing, for all others.
-template <class Node, class Run>
-bool with_plain_convolution(const Node& node, Run&& run) {
-  if constexpr (detail::is_convolution<Node>) {
-    using together = plain_convolution<Node, plain_images::together>;
-    using apart = plain_convolution<Node, plain_images::apart>;
+/// Whether the operands of a convolution lie in memory, as far as types know.
+template <class Node>
+inline constexpr bool lies_in_memory = [] {
+  if constexpr (is_convolution<Node>) {
+    using plain = plain_convolution<Node, plain_images::together>;
     using element = typename Node::element;
-    constexpr bool lies_in_memory =
-        std::is_same_v<memory_element_of<decltype(left_matrix(std::declval<const together&>()))>, element> &&
-        std::is_same_v<memory_element_of<decltype(right_matrix(std::declval<const together&>()))>, element>;
-    if constexpr (lies_in_memory) {
-      if (!detail::is_plain(node)) return false;
-      if (memory_of(right_matrix(together{node})).data != nullptr) return run(together{node}), true;
-      if (memory_of(right_matrix(apart{node})).data != nullptr) return run(apart{node}), true;
-    }
+    return std::is_same_v<memory_element_of<decltype(left_matrix(std::declval<const plain&>()))>, element> &&
+           std::is_same_v<memory_element_of<decltype(right_matrix(std::declval<const plain&>()))>, element>;
   }
   return false;
+}();
+
+/// Whether all images of a group, or each of them, lie as one matrix.
+template <plain_images Images, class Node>
+bool lies_as_matrix(const Node& node) {
+  return memory_of(right_matrix(plain_convolution<Node, Images>{node})).data != nullptr;
+}
+
+}  // namespace detail
+
+/// Whether a convolution whose operands lie in memory is a product of matrices.
+template <class Node>
+bool is_plain_product(const Node& node) {
+  return detail::is_plain(node) &&
+         (detail::lies_as_matrix<plain_images::together>(node) || detail::lies_as_matrix<plain_images::apart>(node));
+}
+
+/// Calls `run(product)` with the product of matrices that such a convolution is.
+template <class Node, class Run>
+void with_plain_convolution(const Node& node, Run&& run) {
+  if (detail::lies_as_matrix<plain_images::together>(node)) run(plain_convolution<Node, plain_images::together>{node});
+  else run(plain_convolution<Node, plain_images::apart>{node});
 }
 
 }  // namespace tenon

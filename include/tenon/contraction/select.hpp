@@ -1,17 +1,17 @@
 // tenon/contraction/select.hpp: which kernel a contraction runs on, in which tiles, by how many blocks a tile.
-// The type of the operands decides about the unit; how much there is to do, about tiles and blocks.
+// The first algorithm of a list that takes a product runs it; among tiles, types decide about the unit that multiplies.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/algorithm.hpp>
 #include <tenon/contraction/attention.hpp>
 #include <tenon/contraction/choice.hpp>
-#include <tenon/contraction/depthwise_select.hpp>
-#include <tenon/contraction/hopper_select.hpp>
+#include <tenon/contraction/depthwise.hpp>
+#include <tenon/contraction/hopper.hpp>
 #include <tenon/contraction/mma.hpp>
-#include <tenon/contraction/simt.hpp>
 #include <tenon/contraction/tiled_product.hpp>
-#include <tenon/contraction/vector_select.hpp>
+#include <tenon/contraction/vector_product.hpp>
 
 namespace tenon {
 
@@ -135,13 +135,71 @@ void run_product_by(const Target& target, const E& node, const Product& product,
   detail::launch_chosen<Space, Units>(product, make_kernel_epilogue<Product>(target, node), choice);
 }
 
-/// The same as extents and the device suggest.
+/// A product of a device as its algorithms see it: that of the statement `node`, whose results go to `target`.
 template <class Space, class Target, class E, class Product>
-void run_in_tiles(const Target& target, const E& node, const Product& product) {
-  if (try_hopper_product<Space>(target, node, product)) return;
+struct device_problem {
+  using space = Space;
+  using product_type = Product;
+  using left_type = detail::left_matrix_of<Product>;
+  using right_type = detail::right_matrix_of<Product>;
   using units = product_units<Product>;
-  run_product_by<Space, units>(target, node, product, detail::suggested_choice<Space, units>(product));
+  using number = typename units::template unit<typename units::tiles::small>::accumulator;
+
+  const Target& target;
+  const E& node;
+  const Product& product;
+  product_extents<Product::shape_type::rank> extents = extents_of_product(product);
+
+  auto left() const { return detail::without_casts(left_matrix(product)); }
+  auto right() const { return detail::without_casts(right_matrix(product)); }
+  auto epilogue() const { return make_kernel_epilogue<Product>(target, node); }
+};
+
+/// That of the statement `node`.
+template <class Space, class Target, class E>
+auto device_problem_of(const Target& target, const E& node) {
+  const auto& product = contraction_of(node);
+  return device_problem<Space, Target, E, std::remove_cvref_t<decltype(product)>>{target, node, product};
 }
+
+namespace on_device {
+
+/// Tiles of the usual units: take all that no algorithm before them does.
+struct tiles {
+  static constexpr const char* name = "tiles";
+  template <class Problem>
+  static constexpr bool can_take = true;
+  template <class Problem>
+  static void run(const Problem& problem) {
+    using space = typename Problem::space;
+    using units = typename Problem::units;
+    run_product_by<space, units>(problem.target, problem.node, problem.product,
+                                 detail::suggested_choice<space, units>(problem.product));
+  }
+};
+
+/// The algorithms that multiply matrices in tiles.
+using tiled_algorithms = algorithm_list<warpgroup_tiles, tiles>;
+
+/// Convolutions whose windows are single elements, as products of matrices in memory.
+struct plain_convolutions {
+  static constexpr const char* name = "plain convolutions";
+  template <class Problem>
+  static constexpr bool can_take = detail::lies_in_memory<typename Problem::product_type>;
+  static bool takes(const auto& problem) { return is_plain_product(problem.product); }
+  template <class Space, class Target, class E, class Product>
+  static void run(const device_problem<Space, Target, E, Product>& problem) {
+    with_plain_convolution(problem.product, [&](const auto& plain) {
+      using plain_type = std::remove_cvref_t<decltype(plain)>;
+      run_first(device_problem<Space, Target, E, plain_type>{problem.target, problem.node, plain}, tiled_algorithms{});
+    });
+  }
+};
+
+/// The algorithms of a device, in the order in which they are asked.
+using algorithms = algorithm_list<depthwise_windows, few_vectors, plain_convolutions, warpgroup_tiles, tiles>;
+
+}  // namespace on_device
 
 /// Evaluates a statement of the form `contract` into `target`, in one launch on a device.
 template <class Space, class Target, class E>
@@ -151,12 +209,7 @@ void run_contraction_kernel(const Target& target, const E& node) {
   if constexpr (is_attention<product_type>) {
     run_attention_kernel<Space>(target, node, product);
   } else {
-    using units = product_units<product_type>;
-    using number = typename units::template unit<typename units::tiles::small>::accumulator;
-    if (try_depthwise<Space, number>(target, node)) return;
-    if (try_vector_product<Space, number>(target, node, product)) return;
-    const auto run = [&](const auto& plain) { run_in_tiles<Space>(target, node, plain); };
-    if (!with_plain_convolution(product, run)) run(product);
+    run_first(device_problem_of<Space>(target, node), on_device::algorithms{});
   }
 }
 /// The same in tiles, shared among blocks as chosen.

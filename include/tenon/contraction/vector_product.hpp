@@ -234,4 +234,103 @@ struct vector_product_kernel : vector_sharing {
   TENON_HOST_DEVICE static constexpr index least(index left, index right) { return left < right ? left : right; }
 };
 
+inline constexpr int most_vectors = 8;           // that one reading of a matrix serves
+inline constexpr index least_vector_depth = 32;  // where there is less, tiles are as good
+
+namespace detail {
+
+template <class Matrix>
+inline constexpr bool is_folded_matrix = false;
+template <class Program, int Rank, class Axes>
+inline constexpr bool is_folded_matrix<folded_matrix<Program, Rank, Axes>> = true;
+
+/// Launches the kernel of at most `Vectors` vectors; `along_depth` says of the matrix how its lines run.
+template <class Space, class Number, int Vectors, bool AreRows, bool InPackets, int Rank, class Matrix, class Few,
+          class Epilogue>
+void launch_vector_product(const product_extents<Rank>& extents, const Matrix& matrix, bool along_depth, const Few& few,
+                           const Epilogue& epilogue) {
+  using kernel_type = vector_product_kernel<Number, Vectors, AreRows, InPackets, Rank, Matrix, Few, Epilogue>;
+  const index results = AreRows ? extents.columns : extents.rows, batches = extents.batch_count();
+  const auto sharing = vector_sharing::of(along_depth, results, extents.depth, batches, Matrix::packet);
+  const index blocks = sharing.groups * batches;
+  const index vectors = AreRows ? extents.rows : extents.columns;
+  const auto places =
+      workspace_places<Space, Number>::take(sharing.parts == 1 ? 0 : blocks * sharing.parts * sharing.tile * vectors);
+  const kernel_type kernel{sharing, extents, matrix, few, epilogue, get<0>(places.values), places.counters};
+  launch<Space>(launch_shape{.grid = {static_cast<int>(blocks), sharing.parts},
+                             .block = vector_block,
+                             .shared_bytes = kernel_type::shared_bytes},
+                kernel);
+  places.launched();
+}
+
+/// The same for operands that allow it. One vector and several, and packets and single elements, have kernels of their
+/// own: none holds registers for what the others do. `IsOne` says that types know of a single vector.
+template <class Space, class Number, bool AreRows, bool IsOne, int Rank, class Matrix, class Few, class Epilogue>
+void launch_vectors(const product_extents<Rank>& extents, const Matrix& matrix, const Few& few,
+                    const Epilogue& epilogue) {
+  const auto lines = lines_of(matrix, line_direction::adjacent);
+  const auto vectors = lines_of(few, AreRows ? line_direction::rows : line_direction::columns);
+  const auto launch_for = [&]<int Vectors, bool InPackets>(std::integral_constant<int, Vectors>,
+                                                           std::bool_constant<InPackets>) {
+    launch_vector_product<Space, Number, Vectors, AreRows, InPackets>(
+        extents, lines.matrix, lines.are_columns == AreRows, vectors.matrix, epilogue);
+  };
+  const auto launch_with = [&](auto in_packets) {
+    if constexpr (!IsOne) {
+      const index count = AreRows ? extents.rows : extents.columns;
+      if (count > 1) return launch_for(std::integral_constant<int, most_vectors>{}, in_packets);
+    }
+    launch_for(std::integral_constant<int, 1>{}, in_packets);
+  };
+  if (lines.matrix.in_packets) launch_with(std::true_type{});
+  else launch_with(std::false_type{});
+}
+
+}  // namespace detail
+
+namespace on_device {
+
+/// Products with few rows or columns, where both operands have lines in memory for them; one launch.
+struct few_vectors {
+  static constexpr const char* name = "few vectors";
+  template <class Problem>
+  static constexpr bool can_take =
+      detail::is_folded_matrix<typename Problem::left_type> && detail::is_folded_matrix<typename Problem::right_type>;
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    const auto& extents = problem.extents;
+    const bool rows = are_rows(problem);
+    if (extents.depth < least_vector_depth || (rows ? extents.rows : extents.columns) > most_vectors) return false;
+    const auto left = lines_of(problem.left(), rows ? line_direction::rows : line_direction::adjacent);
+    const auto right = lines_of(problem.right(), rows ? line_direction::adjacent : line_direction::columns);
+    return left.exist && right.exist;
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    using space = typename Problem::space;
+    using number = typename Problem::number;
+    constexpr bool is_one_row = has_one_row<Problem>;
+    if constexpr (!is_one_row) {
+      if (!are_rows(problem)) {
+        return detail::launch_vectors<space, number, false, false>(problem.extents, problem.left(), problem.right(),
+                                                                   problem.epilogue());
+      }
+    }
+    detail::launch_vectors<space, number, true, is_one_row>(problem.extents, problem.right(), problem.left(),
+                                                            problem.epilogue());
+  }
+
+ private:
+  template <class Problem>
+  static constexpr bool has_one_row = Problem::product_type::left_axes::rows.size() == 0;
+  /// Whether the vectors are rows of the left operand, else columns of the right one.
+  template <class Problem>
+  static bool are_rows(const Problem& problem) {
+    return has_one_row<Problem> || problem.extents.rows <= problem.extents.columns;
+  }
+};
+
+}  // namespace on_device
+
 }  // namespace tenon

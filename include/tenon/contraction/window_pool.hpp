@@ -281,23 +281,16 @@ void pool_on_host(const Target& target, const Places& places, const E& node, con
   const auto pooled = mapped_target(target, product.result_map());
   const auto kept = mapped_places(places, product.result_map());
   using pooled_type = std::remove_const_t<decltype(pooled)>;
-  using epilogue_type = square_lines<element, pooled_type, std::remove_const_t<decltype(lines)>,
-                                     std::remove_const_t<decltype(kept)>>;
+  using epilogue_type =
+      square_lines<element, pooled_type, std::remove_const_t<decltype(lines)>, std::remove_const_t<decltype(kept)>>;
   const auto left = without_casts(left_matrix(product));
   const auto extents = extents_of_product(product);
+  const matrix_extents counts{extents.rows, extents.columns, extents.depth};
   const counted_launch counted(operation_name<Product>);
   run_batches(extents, [&](const auto& position) {
-    const auto rows = left.at_batch(position);
-    const auto columns = patches.at_batch(position);
-    const auto results = epilogue_type{pooled, lines, squares, kept}.at_batch(position);
-    using products = host_products<typename Product::element, decltype(rows), decltype(columns)>;
-    using left_type = std::remove_const_t<decltype(rows)>;
-    using right_type = std::remove_const_t<decltype(columns)>;
-    using result_type = std::remove_const_t<decltype(results)>;
-    const depthwise_product<typename products::unit, left_type, right_type, result_type> planes{rows, columns, results};
-    if (planes.run(extents.rows, extents.columns, extents.depth)) return;
-    const window_product<products, left_type, right_type, result_type> convolution{rows, columns, results};
-    convolution.run(extents.rows, extents.columns, extents.depth);
+    run_first(host_problem_of<Product>(counts, left.at_batch(position), patches.at_batch(position),
+                                       epilogue_type{pooled, lines, squares, kept}.at_batch(position)),
+              on_host::algorithms{});
   });
 }
 

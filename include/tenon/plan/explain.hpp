@@ -113,6 +113,7 @@ class explanation {
                            describe_bytes(statement.bytes_written()), "\n");
     constexpr bool is_kernel = !std::is_same_v<concrete_space<typename E::space>, host> && !is_own_pass<E>;
     if constexpr (is_kernel) add_launches(node);
+    else if constexpr (stage_of<E>() == stage::contract) add_algorithm(node);
     if (boundary != nullptr) lines_ += compose_text("   ends here: ", boundary, "\n");
   }
   /// What assigning `node` to a new tensor launches.
@@ -123,6 +124,14 @@ class explanation {
     const observer_scope noting(&notes);
     assigner<destination, E>::assign(destination(address_of_result<typename E::element>(), node.shape()), node);
     lines_ += notes.lines();
+  }
+  /// Which of several algorithms of the host runs `node` into a new tensor.
+  template <class E>
+  void add_algorithm(const E& node) {
+    using element = typename E::element;
+    const view<element, typename E::shape_type, host> destination(address_of_result<element>(), node.shape());
+    const char* const name = stage_executor<stage_of<E>(), host>::algorithm(make_target(destination), node);
+    if (name != nullptr) lines_ += compose_text("   runs as ", name, "\n");
   }
   /// An address for what kernel number `kernels_` writes: aligned as a new tensor's, and where no tensor lies.
   template <class T>
@@ -139,8 +148,8 @@ class explanation {
 /// What a statement of this expression will run: its kernels in order, what is fused into each, the bytes of distinct
 /// tensors that it reads and writes, and why a kernel ends before the statement does. For tensors of a device, also
 /// what is launched when the result is a new tensor: grid, threads, shared memory, and what the kernel chose (tiles,
-/// elements of a packet, blocks that share a result); not of algorithms. Evaluates nothing; temporary memory of kernels
-/// may be allocated.
+/// elements of a packet, blocks that share a result); not of algorithms. For products of the host, the algorithm that
+/// multiplies. Evaluates nothing; temporary memory of kernels may be allocated.
 /// example   tests/plan/explain.cpp "softmax is one row-resident kernel"
 template <tensor_operand Operand>
 std::string explain(Operand&& operand) {

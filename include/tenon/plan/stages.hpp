@@ -27,6 +27,10 @@ struct stage_executor {
   static bool run_small(const Destination&, const E&) {
     return false;
   }
+  template <class Target, class E>
+  static const char* algorithm(const Target&, const E&) {
+    return nullptr;
+  }
 };
 
 template <class E>

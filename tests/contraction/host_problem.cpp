@@ -1,6 +1,6 @@
-// tests/contraction/host_results.cpp: what products of the host know of statements: values, and a call per tile.
+// tests/contraction/host_problem.cpp: what products of the host know of statements: values, and a call per tile.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/host_results.hpp>
+#include <tenon/contraction/host_problem.hpp>
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"

@@ -1,11 +1,11 @@
-// tenon/contraction/host_results.hpp: what a product of the host needs of a statement, as values.
+// tenon/contraction/host_problem.hpp: a product of the host as its algorithms see it.
 // Engines are compiled once for each element type: matrices are pointers and steps, an epilogue is a call per tile.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/contraction/epilogue.hpp>
-#include <tenon/contraction/matrix_memory.hpp>
+#include <tenon/contraction/host_arithmetic.hpp>
 
 namespace tenon {
 
@@ -54,6 +54,10 @@ struct two_axes {
 /// A matrix in memory, wherever the axes of its tensor are.
 template <class T>
 using plain_matrix = folded_matrix<strided_source<T, 2>, 2, two_axes>;
+template <class T>
+TENON_INLINE matrix_memory<T> memory_of(const plain_matrix<T>& matrix) {
+  return {matrix.program.data, matrix.program.stride[0], matrix.program.stride[1]};
+}
 
 namespace detail {
 
@@ -79,6 +83,50 @@ plain_matrix<T> as_plain_matrix(const folded_matrix<strided_source<T, Rank>, Ran
   return {{matrix.program.at(matrix.batch).data, {{has_rows ? stride[row] : 0, stride[column]}}},
           {{has_rows ? matrix.extents[row] : 1, matrix.extents[column]}},
           {}};
+}
+
+/// Rows, columns and depth of a product.
+struct matrix_extents {
+  index rows, columns, depth;
+};
+
+/// A batch of `Product`: its operands, also as engines take them, and what is done with its results.
+template <class Product, class Left, class Right, class Epilogue>
+struct host_problem {
+  using product_type = Product;
+  using left_type = Left;
+  using right_type = Right;
+  using products = host_products<typename Product::element, Left, Right>;
+  using unit = typename products::unit;
+  using plain_left_type = decltype(as_plain_matrix(std::declval<const Left&>()));  // a value, or a reference
+  using plain_right_type = decltype(as_plain_matrix(std::declval<const Right&>()));
+  /// Whether results may come in tiles of any extents, not only in whole rows of windows.
+  static constexpr bool takes_any_tile = detail::rows_together<Epilogue> == 1;
+
+  const matrix_extents& extents;
+  const Left& left;
+  const Right& right;
+  const Epilogue& epilogue;
+  plain_left_type plain_left = as_plain_matrix(left);
+  plain_right_type plain_right = as_plain_matrix(right);
+
+  auto results() const { return host_results<typename products::sum>(epilogue); }
+  /// Runs an engine of the operands and results that it takes.
+  template <template <class, class, class, class> class Engine, class Arithmetic = products, class L, class R, class To>
+  TENON_INLINE void run_engine(const L& left_matrix, const R& right_matrix, const To& to) const {
+    Engine<Arithmetic, L, R, To>{left_matrix, right_matrix, to}.run(extents.rows, extents.columns, extents.depth);
+  }
+  template <template <class, class, class, class> class Engine, class Arithmetic = products, class R>
+  TENON_INLINE void run_engine(const R& right_matrix) const {
+    run_engine<Engine, Arithmetic>(left, right_matrix, epilogue);
+  }
+};
+
+/// It lives as long as what it is made of.
+template <class Product, class Left, class Right, class Epilogue>
+host_problem<Product, Left, Right, Epilogue> host_problem_of(const matrix_extents& extents, const Left& left,
+                                                             const Right& right, const Epilogue& epilogue) {
+  return {extents, left, right, epilogue};
 }
 
 }  // namespace tenon
