@@ -54,7 +54,7 @@ struct one_by_one {
 };
 
 /// The algorithms of the host that take whole statements, before anything else is done for them.
-using statements = algorithm_list<unrolled_product, unrolled_vector_product>;
+using statements = algorithm_list<unrolled_product>;
 
 /// The algorithms of the host, in the order in which they are asked for each batch of a product.
 using algorithms = algorithm_list<one_by_one, small_product, few_rows, few_columns, depthwise_windows, byte_windows,
