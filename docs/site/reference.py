@@ -127,7 +127,7 @@ def cut(text):
 
 
 def tidy(text):
-    text = re.sub(r"\b(TENON_HOST_DEVICE|TENON_INLINE|TENON_LIFETIMEBOUND) ?", "", text)
+    text = re.sub(r"\b(TENON_HOST_DEVICE|TENON_INLINE|TENON_LIFETIMEBOUND|TENON_FUNCTION_OBJECT) ?", "", text)
     return re.sub(r" +;$", ";", text, flags=re.M)
 
 

@@ -16,7 +16,7 @@ names functions_of(const std::string& text) {
   static const std::regex constant("(?:inline constexpr|TENON_FUNCTION_OBJECT) \\w*_function\\w*(?:<.*>)? (\\w+);.*");
   static const std::regex parameters(
       ".*(?:tensor_operand|operands_of_expression|scatter_destination|<dtype |printable).*");
-  static const std::regex function("(?:TENON_INLINE )?(?:auto|void|std::string|tensor<.*>) (\\w+)\\(.*");
+  static const std::regex function("(?:TENON_INLINE )?(?:constexpr )?(?:auto|void|std::string|tensor<.*>) (\\w+)\\(.*");
   names found;
   bool is_detail = false, takes_tensors = false;
   std::smatch match;
