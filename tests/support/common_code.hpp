@@ -1,4 +1,4 @@
-// tests/support/common_code.hpp: what test files of most rooms instantiate, so that it is compiled once for all of them.
+// tests/support/common_code.hpp: what test files of most rooms instantiate, compiled once for all of them.
 // The precompiled header of clang++ holds it, and its code lies in one object that programs link. Nothing calls it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
