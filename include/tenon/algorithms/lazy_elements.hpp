@@ -66,6 +66,7 @@ struct lazy_operand {
   lazy_elements<Node> elements;
 
   decltype(auto) shape() const { return elements.shape(); }
+  const lazy_elements<Node>& view() const { return elements; }
 };
 
 }  // namespace detail

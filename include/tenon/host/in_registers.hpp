@@ -41,8 +41,10 @@ struct values_in_registers {
         if (cursor.is_adjacent()) {
           packs[j] = cursor.template pack<lanes>(j * lanes, whole_access<reading::adjacent>{}, no_slots{});
         } else {
+          simd::pack<T, pack_count == 0 ? 1 : lanes> gathered{};
           TENON_UNROLL(16)
-          for (int lane = 0; lane < lanes; ++lane) packs[j][lane] = cursor.value(j * lanes + lane, no_slots{});
+          for (int lane = 0; lane < lanes; ++lane) gathered[lane] = cursor.value(j * lanes + lane, no_slots{});
+          packs[j] = gathered;
         }
       }
     }
@@ -178,7 +180,7 @@ TENON_INLINE constexpr auto fold_in_place(const Operand& operand) {
   using rows = known_rows<shape>;
   using folds = known_folds<Reduction, shape>;
   constexpr int results = static_cast<int>(result_shape{}.count());
-  constexpr int row_results = folds::folds_rows ? 1 : rows::length, row_values = rows::length / row_results;
+  constexpr int row_results = folds::folds_rows ? 1 : rows::length;
   const auto program = operand.template lower<0>(identity_map<shape::rank>());
   state states[results]{};
   TENON_UNROLL(8)
@@ -189,7 +191,8 @@ TENON_INLINE constexpr auto fold_in_place(const Operand& operand) {
     for (int i = 0; i < row_results; ++i) {
       state& to = states[first + i];
       const state value = [&]() __attribute__((always_inline)) {
-        if constexpr (row_results == 1) return fold_row_in_place<monoid, state, row_values>(cursor, place);
+        if constexpr (row_results == 1)
+          return fold_row_in_place<monoid, state, rows::length / row_results>(cursor, place);
         else return monoid::template lift<state>(cursor.value(i, no_slots{}), place);
       }();
       to = place == 0 ? value : monoid::combine(to, value);
