@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <new>
-#include <tenon/contraction/algorithm.hpp>
 #include <tenon/contraction/host_attention.hpp>
 #include <tenon/contraction/host_byte_windows.hpp>
 #include <tenon/contraction/host_depthwise.hpp>

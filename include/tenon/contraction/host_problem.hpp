@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/algorithm.hpp>
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/host_arithmetic.hpp>
 
