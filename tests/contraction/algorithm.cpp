@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <tenon/contraction/algorithm.hpp>
+#include <type_traits>
 
 #include "support/catch.hpp"
 
@@ -36,12 +37,8 @@ struct floats {
   template <class Problem>
   static constexpr bool can_take = std::is_same_v<typename Problem::element, float>;
   template <class Problem>
-  static std::true_type takes(const Problem&) {
-    static_assert(std::is_same_v<typename Problem::element, float>);
-    return {};
-  }
-  template <class Problem>
   static void run(const Problem& problem) {
+    static_assert(std::is_same_v<typename Problem::element, float>);
     *problem.ran += name;
   }
 };
