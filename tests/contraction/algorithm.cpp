@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 #include <tenon/contraction/algorithm.hpp>
+#include <type_traits>
 
 #include "support/catch.hpp"
 
