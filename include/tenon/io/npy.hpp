@@ -153,8 +153,9 @@ tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
 
 /// Writes a tensor as an NPY file, version 1.0.
 /// throws    file_error
-template <class T, shape_type Shape>
-void write_npy(const std::filesystem::path& path, const tensor<T, Shape>& elements) {
+template <class T, shape_type Shape, memory_space Space>
+  requires std::is_same_v<statement_space<Space>, host>
+void write_npy(const std::filesystem::path& path, const tensor<T, Shape, Space>& elements) {
   std::string shape;
   for (int axis = 0; axis < Shape::rank; ++axis) shape += compose_text(elements.extent(axis), ", ");
   std::string header =

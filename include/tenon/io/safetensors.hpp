@@ -89,8 +89,9 @@ class safetensors_file {
   /// Reads a tensor into elements of the same extents, converting its element type; the same type keeps every bit. The
   /// bytes of a bool are true where they are not 0, as for NumPy and PyTorch.
   /// throws    file_error when there is no such tensor or it has other extents
-  template <class T, shape_type Shape>
-  void read(const std::string& name, tensor<T, Shape>& into) const {
+  template <class T, shape_type Shape, memory_space Space>
+    requires std::is_same_v<statement_space<Space>, host>
+  void read(const std::string& name, tensor<T, Shape, Space>& into) const {
     if (!fits(name, into.shape())) {
       refuse_file(compose_text(name, ": extents ", extents(name), ", expected ", into.shape().to_array()));
     }
@@ -153,8 +154,9 @@ class safetensors_file {
 class safetensors_writer {
  public:
   /// throws    file_error when the name was added before, is that of the metadata, or is no UTF-8
-  template <class T, shape_type Shape>
-  void add(const std::string& name, const tensor<T, Shape>& elements) {
+  template <class T, shape_type Shape, memory_space Space>
+    requires std::is_same_v<statement_space<Space>, host>
+  void add(const std::string& name, const tensor<T, Shape, Space>& elements) {
     check_name(name);
     const std::size_t begin = data_.size(), bytes = static_cast<std::size_t>(elements.size()) * sizeof(T);
     data_.resize(begin + bytes);

@@ -24,10 +24,10 @@ bytes random_bytes(std::size_t size, random_source& random) {
   return result;
 }
 
-template <class T, class Shape>
-void must_equal(const tenon::tensor<T, Shape>& found, const tenon::tensor<T, Shape>& expected) {
+template <class Tensor>
+void must_equal(const Tensor& found, const Tensor& expected) {
   must_hold(found.shape() == expected.shape(), "other extents come back");
-  const auto size = static_cast<std::size_t>(found.size()) * sizeof(T);
+  const auto size = static_cast<std::size_t>(found.size()) * sizeof(typename Tensor::element);
   must_hold(size == 0 || std::memcmp(found.data(), expected.data(), size) == 0, "other elements come back");
 }
 

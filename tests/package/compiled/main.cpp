@@ -10,8 +10,8 @@ namespace tn = tenon;
 namespace nn = tenon::nn;
 
 /// Prints a sum over the bits of all elements, each weighed by its place.
-template <class T, class Shape>
-void print_bits(const char* name, const tn::tensor<T, Shape>& values) {
+template <class T, class Shape, class Space>
+void print_bits(const char* name, const tn::tensor<T, Shape, Space>& values) {
   std::uint64_t sum = 0;
   for (tn::index i = 0; i < values.size(); ++i) {
     std::uint64_t bits = 0;
