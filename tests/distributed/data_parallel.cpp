@@ -56,7 +56,7 @@ distributed::batch_part one_step(Network& net, distributed::data_parallel<Networ
 
 /// Two ranks, of which this one notes when its sums begin: how many gradients of the first layer were there already.
 struct noting_ranks : distributed::alone {
-  const tenon::tensor<float, shape<5, 3>>* first_layer = nullptr;
+  const tenon::tensor<float, shape<5, 3>, tenon::host>* first_layer = nullptr;
   std::vector<std::size_t> counts;
   std::vector<bool> was_first_layer_done;
 
