@@ -43,6 +43,13 @@ TEST_CASE("tensors are made from extents", "[tensor]") {
   CHECK(tensor<float, rank<3>>({2, 0, 3}).size() == 0);
 }
 
+TEST_CASE("a tensor without memory is copied to another space as what it is", "[tensor]") {
+  tensor<float, shape<2, 3>, tenon::host> x;
+  x.reset();
+  CHECK(x.data() == nullptr);
+  CHECK(x.to<tenon::host>().size() == 6);
+}
+
 TEST_CASE("values are given in row-major order", "[tensor]") {
   const matrix a({2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(a(0, 2) == 3.0f);

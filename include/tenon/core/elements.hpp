@@ -64,6 +64,8 @@ class tensor_elements {
   const Shape& shape() const { return shape_; }
   T* data() { return await_copies(), storage_.data(); }
   const T* data() const { return await_copies(), storage_.data(); }
+  /// Of the memory: none where it has been moved from or reset, whatever the extents.
+  std::size_t bytes() const { return storage_.bytes(); }
   /// Whether there is no memory yet, and extents may be taken.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && shape_.count() == 0; }
   void take_extents(const Shape& shape) {
@@ -109,6 +111,7 @@ class tensor_elements<T, Shape, in_place> {
   constexpr const Shape& shape() const { return extents; }
   TENON_INLINE constexpr T* data() { return count == 0 ? nullptr : values_; }
   TENON_INLINE constexpr const T* data() const { return count == 0 ? nullptr : values_; }
+  static constexpr std::size_t bytes() { return static_cast<std::size_t>(count) * sizeof(T); }
   static constexpr bool is_empty() { return false; }
   constexpr void take_extents(const Shape&) {}
 

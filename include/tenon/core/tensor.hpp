@@ -258,7 +258,7 @@ class tensor {
                                      this->shape().to_array(), " of the destination"));
     }
   }
-  constexpr std::size_t bytes() const { return static_cast<std::size_t>(size()) * sizeof(T); }
+  constexpr std::size_t bytes() const { return elements_.bytes(); }
 
   detail::tensor_elements<T, Shape, Space> elements_;
 };
