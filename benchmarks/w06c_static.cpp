@@ -35,12 +35,12 @@ struct operands {
 };
 
 template <bool Fused, int N>
-void with_tenon(operands<N>& x) {
+[[gnu::always_inline]] inline void with_tenon(operands<N>& x) {
   if constexpr (Fused) x.c = tn::relu(tn::matmul(x.a, x.b) + x.bias);
   else x.c = tn::matmul(x.a, x.b);
 }
 template <bool Fused, int N>
-void with_eigen(operands<N>& x) {
+[[gnu::always_inline]] inline void with_eigen(operands<N>& x) {
   x.eigen_c.noalias() = x.eigen_a * x.eigen_b;
   if constexpr (Fused) x.eigen_c = (x.eigen_c.rowwise() + x.eigen_bias).cwiseMax(0.0f);
 }
@@ -48,14 +48,14 @@ void with_eigen(operands<N>& x) {
 enum class vector_case { product, dot, unit, sum };
 
 template <vector_case Case, int N>
-void with_tenon(operands<N>& x) {
+[[gnu::always_inline]] inline void with_tenon(operands<N>& x) {
   if constexpr (Case == vector_case::product) x.w = tn::matmul(x.a, x.v);
   else if constexpr (Case == vector_case::dot) x.w(0) = tn::sum(x.v * x.bias);
   else if constexpr (Case == vector_case::unit) x.w = x.v / tn::sqrt(tn::sum(x.v * x.v, tn::axis<0>));
   else x.w = 2.0f * x.v + x.bias;
 }
 template <vector_case Case, int N>
-void with_eigen(operands<N>& x) {
+[[gnu::always_inline]] inline void with_eigen(operands<N>& x) {
   if constexpr (Case == vector_case::product) x.eigen_w.noalias() = x.eigen_a * x.eigen_v;
   else if constexpr (Case == vector_case::dot) x.eigen_w(0) = x.eigen_v.dot(x.eigen_bias.transpose());
   else if constexpr (Case == vector_case::unit) x.eigen_w = x.eigen_v / x.eigen_v.norm();
@@ -66,7 +66,7 @@ void with_eigen(operands<N>& x) {
 enum class matrix_case { chain, filter };
 
 template <matrix_case Case, int N>
-void with_tenon(operands<N>& x) {
+[[gnu::always_inline]] inline void with_tenon(operands<N>& x) {
   if constexpr (Case == matrix_case::chain) {
     x.c = tn::matmul(x.a, x.b);
     x.c = tn::matmul(x.c, x.a);
@@ -76,7 +76,7 @@ void with_tenon(operands<N>& x) {
   }
 }
 template <matrix_case Case, int N>
-void with_eigen(operands<N>& x) {
+[[gnu::always_inline]] inline void with_eigen(operands<N>& x) {
   if constexpr (Case == matrix_case::chain) {
     x.eigen_c.noalias() = x.eigen_a * x.eigen_b;
     x.eigen_c = x.eigen_c * x.eigen_a;

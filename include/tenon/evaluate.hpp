@@ -190,8 +190,9 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
 template <aliasing Aliasing, class T, class Shape, class E>
 TENON_INLINE constexpr void evaluate_into(tensor<T, Shape, in_place>& destination, const E& node) {
   using node_shape = typename E::shape_type;
-  constexpr bool in_registers = is_small_shape<Shape>() && stays_in_registers<E> && ranks_fit<Shape, node_shape>() &&
-                                extents_fit<Shape, node_shape>();
+  constexpr bool fits =
+      elements_agree<Shape, node_shape>() || (node_shape::rank <= Shape::rank && extents_fit<Shape, node_shape>());
+  constexpr bool in_registers = is_small_shape<Shape>() && stays_in_registers<E> && fits;
   if constexpr (in_registers) {
     if (TENON_CHECKED == 0 || std::is_constant_evaluated()) return evaluate_in_place<Shape>(destination.data(), node);
   }

@@ -22,8 +22,8 @@ void check_row() {
   for (const index stride : {index{1}, index{2}}) {
     tenon::detail::values_in_registers<T, Count, InPacks> row, sums;
     row.read(tenon::strided_cursor<T>{from.data(), stride});
-    sums.add_product(true, T(3), row);
-    sums.add_product(false, T(2), row);
+    sums.set_product(T(3), row);
+    sums.add_product(T(2), row);
     to.back() = T(-1);
     row.write(to.data());
     for (int i = 0; i < Count; ++i) CHECK(to[static_cast<std::size_t>(i)] == static_cast<T>(i * stride + 1));

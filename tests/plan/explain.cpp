@@ -89,7 +89,10 @@ TEST_CASE("products of the host say which algorithm multiplies", "[explain]") {
   CHECK(algorithm_of(tenon::matmul(x > 0, w > 0)) == "one by one");
   const auto batches = counting<float>(tenon::shape<3, 4, 4>{});
   CHECK(algorithm_of(tenon::matmul(batches, batches)) == "small product");
-  const auto square = counting<float>(tenon::shape<4, 4>{});
+  const auto small = counting<float>(tenon::shape<4, 4>{});
+  const bool is_small = tenon::runs_small<decltype(tenon::matmul(small, small))>;
+  CHECK(algorithm_of(tenon::matmul(small, small)) == (is_small ? "arithmetic in registers" : "small product"));
+  const auto square = counting<float>(tenon::shape<16, 16>{});
   using node_type = decltype(tenon::matmul(square, square));
   const bool is_unrolled = tenon::runs_unrolled_product<float, node_type>;
   CHECK(algorithm_of(tenon::matmul(square, square)) == (is_unrolled ? "unrolled product" : "small product"));

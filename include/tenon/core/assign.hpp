@@ -52,6 +52,18 @@ constexpr bool extents_fit() {
   return true;
 }
 
+/// Whether types know that a destination has the elements of an expression, save axes of extent 1 that are left out.
+template <class Destination, class Shape>
+constexpr bool elements_agree() {
+  int surplus = Shape::rank - Destination::rank, place = 0;
+  for (int axis = 0; axis < Shape::rank; ++axis) {
+    const index extent = Shape::static_extent(axis);
+    if (surplus > 0 && extent == 1) --surplus;
+    else if (extent == dyn || place == Destination::rank || Destination::static_extent(place++) != extent) return false;
+  }
+  return place == Destination::rank;
+}
+
 /// Whether a new tensor takes the extents of an expression: as when assigned, but nothing repeats.
 template <class Destination, class Shape>
 constexpr bool shape_carries_over() {

@@ -12,48 +12,6 @@ namespace tenon {
 
 namespace detail {
 
-/// Whether a contraction is a product of two matrices, or of a matrix and a vector.
-template <class Pattern>
-inline constexpr bool is_plain_product =
-    Pattern::batch_count == 0 && Pattern::row_count <= 1 && Pattern::column_count == 1 && Pattern::depth_count == 1;
-template <class Node>
-inline constexpr bool multiplies_plainly = false;
-template <class Left, class Right, class Pattern>
-inline constexpr bool multiplies_plainly<contraction<Left, Right, Pattern>> = is_plain_product<Pattern>;
-
-/// How many products a sum adds at most.
-inline constexpr int most_in_depth = 32;
-
-/// Whether a value of type T is an element and a number of a statement alike; short floats are computed as float.
-template <class T>
-inline constexpr bool is_own_compute_type = std::is_same_v<compute_type<T>, T>;
-
-/// Whether types know the extents of all that a statement names, and that each of its operations has few results.
-template <class E>
-struct has_few_results {
-  static constexpr bool test() {
-    using kind = typename E::kind;
-    if constexpr (std::is_same_v<kind, leaf_kind> || std::is_same_v<kind, generator_kind>) {
-      return E::shape_type::dynamic_rank == 0 &&
-             (std::is_same_v<typename E::space, host> || std::is_same_v<typename E::space, any_space>);
-    } else if constexpr (!is_small_shape<typename E::shape_type>()) {
-      return false;
-    } else if constexpr (std::is_same_v<kind, pointwise_kind> || std::is_same_v<kind, index_map_kind>) {
-      return all_operands<detail::has_few_results, E>;
-    } else if constexpr (is_reduction<E>) {
-      using operand = std::remove_cvref_t<decltype(std::declval<const E&>().operand())>;
-      return is_own_compute_type<typename E::element> && is_small_shape<typename operand::shape_type>() &&
-             all_operands<detail::has_few_results, E>;
-    } else if constexpr (is_contraction<E> && multiplies_plainly<E>) {
-      return is_own_compute_type<typename E::element> && known_product<E>::depth <= most_in_depth &&
-             known_product<E>::depth > 0 && all_operands<detail::has_few_results, E>;
-    } else {
-      return false;
-    }
-  }
-  static constexpr bool value = test();
-};
-
 /// One number with extents, which repeats for nothing.
 template <class T, class Shape>
 struct known_number {
@@ -73,10 +31,10 @@ struct known_number {
 };
 
 /// Values as a node, which does not copy them unless there is one.
-template <class T, class Shape>
-TENON_INLINE constexpr auto node_of_values(const tensor<T, Shape, in_place>& values) {
-  if constexpr (Shape{}.count() == 1) return known_number<T, Shape>{*values.data()};
-  else return as_node(values);
+template <class Shape, class T>
+TENON_INLINE constexpr auto node_of_values(const T* values) {
+  if constexpr (Shape{}.count() == 1) return known_number<T, Shape>{*values};
+  else return leaf<T, Shape, host, lie_in_place>{{values}, {}};
 }
 
 /// Calls `use` with a node whose reductions and products are replaced by their values. It is called in the depth of
@@ -101,15 +59,17 @@ TENON_INLINE constexpr auto with_values(const E& node, const Use& use) {
     return use(node);
   } else {
     return with_operand_values<0>(node.operands, [&](const auto&... operands) __attribute__((always_inline)) {
+      using shape = typename E::shape_type;
       if constexpr (is_reduction<E>) {
-        const auto values = fold_in_place<E>(operands...);
-        return use(node_of_values(values));
+        typename E::element values[shape{}.count()]{};
+        fold_in_place<E>(values, operands...);
+        return use(node_of_values<shape>(values));
       } else {
         const auto changed = node.with_operands(tuple<std::remove_cvref_t<decltype(operands)>...>{{{operands}...}});
         if constexpr (is_contraction<E>) {
-          tensor<typename E::element, typename E::shape_type, in_place> values;
-          multiply_in_place(values.data(), changed);
-          return use(node_of_values(values));
+          typename E::element values[shape{}.count()]{};
+          multiply_in_place(values, changed);
+          return use(node_of_values<shape>(values));
         } else {
           return use(changed);
         }
@@ -120,21 +80,13 @@ TENON_INLINE constexpr auto with_values(const E& node, const Use& use) {
 
 }  // namespace detail
 
-/// Whether types know the extents of a statement, few everywhere: of all that it names on the host, and of the results
-/// of its operations.
-template <class E>
-inline constexpr bool stays_in_registers = [] {
-  if constexpr (detail::is_small_shape<typename E::shape_type>()) return detail::has_few_results<E>::value;
-  else return false;
-}();
-
-/// Evaluates such a statement into `Shape` elements side by side, which it may read; it repeats over them where it has
-/// fewer.
+/// Evaluates a statement that stays in registers into `Shape` elements side by side, which it may read. It repeats over
+/// them where it has fewer.
 template <class Shape, class T, class E>
 TENON_INLINE constexpr void evaluate_in_place(T* to, const E& node) {
   using shape = typename E::shape_type;
   [[maybe_unused]] constexpr bool in_rows = detail::count_contractions<E>() != 0;
-  if constexpr (shape{}.count() != Shape{}.count()) {
+  if constexpr (!elements_agree<Shape, shape>()) {
     tensor<T, shape, in_place> values;
     evaluate_in_place<shape>(values.data(), node);
     detail::write_in_place<false>(to, broadcast_to(as_node(values), Shape{}));
@@ -168,16 +120,5 @@ TENON_INLINE bool run_small_host(const view<T, Shape, host>& destination, const 
   }
   return true;
 }
-
-/// Whether the host may run a statement so: one launch that reduces or multiplies.
-template <class E>
-inline constexpr bool runs_small = [] {
-  if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || !stays_in_registers<E>) {
-    return false;
-  } else {
-    constexpr stage form = stage_of<E>();
-    return form == stage::reduce || form == stage::rows || form == stage::contract;
-  }
-}();
 
 }  // namespace tenon

@@ -6,7 +6,7 @@
 
 #include <functional>
 #include <tenon/device/simd_reduce.hpp>
-#include <tenon/plan/stages.hpp>
+#include <tenon/plan/few_elements.hpp>
 #include <tenon/plan/write.hpp>
 
 namespace tenon::detail {
@@ -59,23 +59,30 @@ struct values_in_registers {
     TENON_UNROLL(8)
     for (int i = 0; i < rest; ++i) to[Count - rest + i] = numbers[i];
   }
-  /// Adds those of another row, multiplied by a number; the first product is not added to anything.
-  TENON_INLINE void add_product(bool is_first, T factor, const values_in_registers& row) {
+  /// Those of another row, multiplied by a number.
+  TENON_INLINE void set_product(T factor, const values_in_registers& row) {
     TENON_UNROLL(8)
-    for (int j = 0; j < pack_count; ++j) {
-      packs[j] = is_first ? factor * row.packs[j] : packs[j] + factor * row.packs[j];
-    }
+    for (int j = 0; j < pack_count; ++j) packs[j] = factor * row.packs[j];
     TENON_UNROLL(8)
-    for (int i = 0; i < rest; ++i) {
-      numbers[i] = is_first ? factor * row.numbers[i] : numbers[i] + factor * row.numbers[i];
-    }
+    for (int i = 0; i < rest; ++i) numbers[i] = factor * row.numbers[i];
+  }
+  /// Adds them.
+  TENON_INLINE void add_product(T factor, const values_in_registers& row) {
+    TENON_UNROLL(8)
+    for (int j = 0; j < pack_count; ++j) packs[j] += factor * row.packs[j];
+    TENON_UNROLL(8)
+    for (int i = 0; i < rest; ++i) numbers[i] += factor * row.numbers[i];
   }
 };
 
-/// Whether `Count` values of type T are computed in packs: floats of one type. For nvcc packs have one lane.
+/// Whether values of type T are computed in packs: floats that a cursor gives, and computes in no wider type. For nvcc
+/// packs have one lane.
 template <class T, class Cursor>
-inline constexpr bool fills_packs =
-    std::is_floating_point_v<T> && !compiled_by_nvcc && Cursor::widest == static_cast<int>(sizeof(T));
+inline constexpr bool fills_packs = [] {
+  using value_type = decltype(std::declval<const Cursor&>().value(index{}, no_slots{}));
+  return std::is_floating_point_v<T> && std::is_same_v<value_type, T> && !compiled_by_nvcc &&
+         Cursor::widest == static_cast<int>(sizeof(T));
+}();
 
 /// The first `Count` values of a cursor.
 template <class T, int Count, class Cursor>
@@ -85,22 +92,35 @@ TENON_INLINE auto values_of(const Cursor& cursor) {
   return values;
 }
 
+/// Whether all elements of a node are one row, as far as types know: it joins as many values with single ones.
+template <class E>
+constexpr bool is_one_row() {
+  if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      constexpr index count = typename E::shape_type{}.count();
+      return ((typename Operands::shape_type{}.count() == 1 ||
+               (typename Operands::shape_type{}.count() == count && is_one_row<Operands>())) &&
+              ...);
+    }(std::type_identity<operands_of<E>>{});
+  } else {
+    return !std::is_same_v<typename E::kind, index_map_kind>;
+  }
+}
+
 /// Writes the values of a program over `Shape` to adjacent elements, which it may read. `InRows`: along the last axis,
-/// as a product has written what the program reads; else as one row where that is possible.
+/// as a product has written what the program reads; else as one row where strides allow it.
 template <bool InRows, class Shape, class T, class Program>
 TENON_INLINE void write_from_registers(T* to, const Program& program) {
   using rows = known_rows<Shape>;
-  constexpr int count = rows::count * rows::length;
-  if (!InRows && is_flat(program, Shape{}.to_array())) {
-    const auto values = values_of<T, count>(program.at(rows::position(0)));
-    values.write(to);
-  } else {
-    std::remove_cvref_t<decltype(values_of<T, rows::length>(program.at(rows::position(0))))> values[rows::count];
-    TENON_UNROLL(8)
-    for (int row = 0; row < rows::count; ++row) values[row].read(program.at(rows::position(row)));
-    TENON_UNROLL(8)
-    for (int row = 0; row < rows::count; ++row) values[row].write(to + row * rows::length);
+  [[maybe_unused]] constexpr int count = rows::count * rows::length;
+  if constexpr (!InRows) {
+    if (is_flat(program, Shape{}.to_array())) return values_of<T, count>(program.at(rows::position(0))).write(to);
   }
+  std::remove_cvref_t<decltype(values_of<T, rows::length>(program.at(rows::position(0))))> values[rows::count];
+  TENON_UNROLL(8)
+  for (int row = 0; row < rows::count; ++row) values[row].read(program.at(rows::position(row)));
+  TENON_UNROLL(8)
+  for (int row = 0; row < rows::count; ++row) values[row].write(to + row * rows::length);
 }
 
 /// Writes the values of a node without reductions and products to adjacent elements, which it may read: all values are
@@ -112,7 +132,7 @@ TENON_INLINE constexpr void write_in_place(T* to, const E& node) {
   constexpr int count = rows::count * rows::length;
   const auto program = node.template lower<0>(identity_map<shape::rank>());
   if constexpr (!compiled_by_nvcc) {
-    if (!std::is_constant_evaluated()) return write_from_registers<InRows, shape>(to, program);
+    if (!std::is_constant_evaluated()) return write_from_registers < InRows || !is_one_row<E>(), shape > (to, program);
   }
   T values[count];
   TENON_UNROLLED
@@ -169,9 +189,9 @@ TENON_INLINE constexpr State fold_row_in_place(const Cursor& cursor, int first) 
   return result;
 }
 
-/// The results of a reduction of a node without reductions and products.
+/// Writes the results of a reduction of a node without reductions and products to adjacent elements.
 template <class Reduction, class Operand>
-TENON_INLINE constexpr auto fold_in_place(const Operand& operand) {
+TENON_INLINE constexpr void fold_in_place(typename Reduction::element* to, const Operand& operand) {
   using monoid = typename Reduction::monoid;
   using state = typename Reduction::state;
   using element = typename Reduction::element;
@@ -189,41 +209,18 @@ TENON_INLINE constexpr auto fold_in_place(const Operand& operand) {
     const int first = folds::number(rows::position(row), false), place = folds::number(rows::position(row), true);
     TENON_UNROLL(8)
     for (int i = 0; i < row_results; ++i) {
-      state& to = states[first + i];
+      state& found = states[first + i];
       const state value = [&]() __attribute__((always_inline)) {
         if constexpr (row_results == 1)
           return fold_row_in_place<monoid, state, rows::length / row_results>(cursor, place);
         else return monoid::template lift<state>(cursor.value(i, no_slots{}), place);
       }();
-      to = place == 0 ? value : monoid::combine(to, value);
+      found = place == 0 ? value : monoid::combine(found, value);
     }
   }
-  tensor<element, result_shape, in_place> values;
   TENON_UNROLL(8)
-  for (int i = 0; i < results; ++i) {
-    values.data()[i] = monoid::template finish<element>(states[i], shape{}.count() / results);
-  }
-  return values;
+  for (int i = 0; i < results; ++i) to[i] = monoid::template finish<element>(states[i], shape{}.count() / results);
 }
-
-/// The extents of a plain product. Where there is one matrix alone, it has one row, or its columns are the results.
-template <class Product>
-struct known_product;
-template <class Left, class Right, class Pattern>
-struct known_product<contraction<Left, Right, Pattern>> {
-  using shape = typename contraction<Left, Right, Pattern>::shape_type;
-  static constexpr int columns = static_cast<int>(shape::static_extent(shape::rank - 1));
-  static constexpr int rows = static_cast<int>(shape{}.count()) / columns;
-  static constexpr int depth = static_cast<int>(broadcast_static_extent(
-      static_extent_of_letter<typename Left::shape_type, typename Pattern::left_letters>(Pattern::rank),
-      static_extent_of_letter<typename Right::shape_type, typename Pattern::right_letters>(Pattern::rank)));
-
-  /// The position of an element of the left matrix.
-  static constexpr auto left_position(int row) {
-    if constexpr (Pattern::row_count == 0) return array<index, 1>{};
-    else return array<index, 2>{{row, 0}};
-  }
-};
 
 /// The sum of products of two rows.
 template <class T, int Count>
@@ -258,16 +255,18 @@ TENON_INLINE void multiply_in_packs(T* to, const Left& left, const Right& right)
       return multiply_columns<Known>(to, left.at(Known::left_position(0)), right);
     }
   }
-  values_in_registers<T, Known::columns, true> sums[Known::rows];
+  const auto left_value = [&](int i, int k) __attribute__((always_inline)) {
+    return static_cast<T>(left.at(Known::left_position(i)).value(k, no_slots{}));
+  };
+  values_in_registers<T, Known::columns, true> sums[Known::rows], right_row;
+  right_row.read(right.at(array<index, 2>{}));
   TENON_UNROLL(8)
-  for (int k = 0; k < Known::depth; ++k) {
-    values_in_registers<T, Known::columns, true> right_row;
+  for (int i = 0; i < Known::rows; ++i) sums[i].set_product(left_value(i, 0), right_row);
+  TENON_UNROLL(8)
+  for (int k = 1; k < Known::depth; ++k) {
     right_row.read(right.at(array<index, 2>{{k, 0}}));
     TENON_UNROLL(8)
-    for (int i = 0; i < Known::rows; ++i) {
-      const auto factor = static_cast<T>(left.at(Known::left_position(i)).value(k, no_slots{}));
-      sums[i].add_product(k == 0, factor, right_row);
-    }
+    for (int i = 0; i < Known::rows; ++i) sums[i].add_product(left_value(i, k), right_row);
   }
   TENON_UNROLL(8)
   for (int i = 0; i < Known::rows; ++i) sums[i].write(to + i * Known::columns);

@@ -70,7 +70,7 @@ auto operand_gradient(const own_pass<solve_algorithm<Transposed>, T, Shape, Left
   constexpr int own = detail::right_axes<typename Left::shape_type, typename Right::shape_type>;
   const auto& left = get<0>(node.operands);
   const auto& right = get<1>(node.operands);
-  const solve_algorithm<!Transposed> transposed{node.options.options};
+  const solve_algorithm<!Transposed> transposed{{}, node.options.options};
   const auto of_right = detail::make_solve(transposed, left, detail::gradient_as<T>(gradient));
   if constexpr (I == 1) {
     return fit_gradient(right, of_right.shape(), of_right);
@@ -90,7 +90,7 @@ auto operand_gradient(const own_pass<triangular_algorithm, T, Shape, Left, Right
   const auto& left = get<0>(node.operands);
   const auto& right = get<1>(node.operands);
   const triangular_options options = node.options.options;
-  triangular_algorithm other{options};
+  triangular_algorithm other{{}, options};
   other.options.transposed = !options.transposed;
   const auto of_right = detail::make_solve(other, left, detail::gradient_as<T>(gradient));
   if constexpr (I == 1) {

@@ -76,9 +76,25 @@ struct determinant_algorithm {
   }
 };
 
+/// How an algorithm of systems runs; `Own::system()` says which systems they are.
+template <class Own>
+struct system_algorithm {
+  bool operator==(const system_algorithm&) const = default;
+  template <class Target, class Left, class Right>
+  void operator()(const Target& target, const Left& left, const Right& right) const {
+    detail::run_solve(static_cast<const Own&>(*this).system(), target, left, right);
+  }
+  template <class Target, class Left, class Right>
+  static constexpr bool runs_small = detail::is_small_system<Target, Left, Right>;
+  template <class Target, class Left, class Right>
+  TENON_INLINE bool run_small(const Target& target, const Left& left, const Right& right) const {
+    return detail::run_small_system(static_cast<const Own&>(*this).system(), target, left, right);
+  }
+};
+
 /// The solution of systems within an expression; with the transposed matrices, as gradients do, where `Transposed`.
 template <bool Transposed = false>
-struct solve_algorithm {
+struct solve_algorithm : system_algorithm<solve_algorithm<Transposed>> {
   static constexpr const char* name = "solve";
   solve_options options;
   bool operator==(const solve_algorithm&) const = default;
@@ -88,20 +104,10 @@ struct solve_algorithm {
     }
     return {{name, detail::is_singular}, detail::system_kind::general, {.is_transposed = Transposed}};
   }
-  template <class Target, class Left, class Right>
-  void operator()(const Target& target, const Left& left, const Right& right) const {
-    detail::run_solve(system(), target, left, right);
-  }
-  template <class Target, class Left, class Right>
-  static constexpr bool runs_small = detail::is_small_system<Target, Left, Right>;
-  template <class Target, class Left, class Right>
-  TENON_INLINE bool run_small(const Target& target, const Left& left, const Right& right) const {
-    return detail::run_small_system(system(), target, left, right);
-  }
 };
 
 /// The solution of triangular systems within an expression.
-struct triangular_algorithm {
+struct triangular_algorithm : system_algorithm<triangular_algorithm> {
   static constexpr const char* name = "solve_triangular";
   triangular_options options;
   bool operator==(const triangular_algorithm&) const = default;
@@ -110,16 +116,6 @@ struct triangular_algorithm {
             detail::system_kind::triangular,
             {options.upper, options.transposed,
              options.unit_diagonal ? detail::diagonal_kind::ones : detail::diagonal_kind::pivots}};
-  }
-  template <class Target, class Left, class Right>
-  void operator()(const Target& target, const Left& left, const Right& right) const {
-    detail::run_solve(system(), target, left, right);
-  }
-  template <class Target, class Left, class Right>
-  static constexpr bool runs_small = detail::is_small_system<Target, Left, Right>;
-  template <class Target, class Left, class Right>
-  TENON_INLINE bool run_small(const Target& target, const Left& left, const Right& right) const {
-    return detail::run_small_system(system(), target, left, right);
   }
 };
 
@@ -163,7 +159,7 @@ template <tensor_operand Matrix, tensor_operand Right>
 auto solve(Matrix&& a, Right&& b, solve_options options = {}) {
   const auto left = as_node(std::forward<Matrix>(a));
   const auto right = as_node(std::forward<Right>(b));
-  return detail::make_solve(solve_algorithm<>{options}, left, right);
+  return detail::make_solve(solve_algorithm<>{{}, options}, left, right);
 }
 
 /// The solutions x of a x = b, of which only one triangle of `a` is read, the lower one where the options say no other.
@@ -176,7 +172,7 @@ template <tensor_operand Matrix, tensor_operand Right>
 auto solve_triangular(Matrix&& a, Right&& b, triangular_options options = {}) {
   const auto left = as_node(std::forward<Matrix>(a));
   const auto right = as_node(std::forward<Right>(b));
-  return detail::make_solve(triangular_algorithm{options}, left, right);
+  return detail::make_solve(triangular_algorithm{{}, options}, left, right);
 }
 
 /// The inverses of matrices. `solve` is faster and more accurate where they are multiplied with something.

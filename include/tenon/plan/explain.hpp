@@ -7,6 +7,7 @@
 #include <tenon/core/assign.hpp>
 #include <tenon/device/primitives.hpp>
 #include <tenon/plan/describe.hpp>
+#include <tenon/plan/few_elements.hpp>
 #include <tenon/plan/split.hpp>
 
 namespace tenon {
@@ -128,10 +129,14 @@ class explanation {
   /// Which of several algorithms of the host runs `node` into a new tensor.
   template <class E>
   void add_algorithm(const E& node) {
-    using element = typename E::element;
-    const view<element, typename E::shape_type, host> destination(address_of_result<element>(), node.shape());
-    const char* const name = stage_executor<stage_of<E>(), host>::algorithm(make_target(destination), node);
-    if (name != nullptr) lines_ += compose_text("   runs as ", name, "\n");
+    if constexpr (runs_small<E>) {
+      lines_ += "   runs as arithmetic in registers\n";
+    } else {
+      using element = typename E::element;
+      const view<element, typename E::shape_type, host> destination(address_of_result<element>(), node.shape());
+      const char* const name = stage_executor<stage_of<E>(), host>::algorithm(make_target(destination), node);
+      if (name != nullptr) lines_ += compose_text("   runs as ", name, "\n");
+    }
   }
   /// An address for what kernel number `kernels_` writes: aligned as a new tensor's, and where no tensor lies.
   template <class T>
