@@ -171,3 +171,19 @@ TEST_CASE("a misfit of run-time extents names layer and axis", "[call]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { traced(layer(x)); }) ==
         "linear: axis 1: extent 2, expected 3 (input [5, 2])");
 }
+
+TEST_CASE("layers take tensors whose elements lie in place", "[call]") {
+  nn::linear<4, 3> layer;
+  layer.initialise(1);
+  const tenon::tensor<float, shape<1, 4>> x = {{1, -2, 3, 4}};
+  const tenon::tensor<float, shape<3>> offset = {1, 2, 3};
+  const tenon::tensor<float, rank<2>> beside = x;
+  const traced found = tenon::relu(layer(x)) + offset;
+  CHECK(numbers_of(found) == numbers_of(traced(tenon::relu(layer(beside)) + offset)));
+  found.backward(found);
+  const auto gradient = numbers_of(layer.weight.gradient);
+  nn::clear_gradients(layer);
+  const traced expected = tenon::relu(layer(beside)) + offset;
+  expected.backward(expected);
+  CHECK(gradient == numbers_of(layer.weight.gradient));
+}

@@ -90,15 +90,12 @@ class tensor {
   constexpr explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
-    requires(!std::is_same_v<Space, in_place>)
-  tensor(const Expression& expression) : tensor(extents_without_units<Shape>(expression.shape())) {
-    take_new(expression);
-  }
-  template <expression_node Expression>
-    requires(std::is_same_v<Space, in_place>)
   TENON_INLINE constexpr tensor(const Expression& expression)
       : tensor(extents_without_units<Shape>(expression.shape())) {
-    take_new(expression);
+    using source = typename Expression::shape_type;
+    static_assert(shape_carries_over<Shape, source>() || must_hold<Shape, source>,
+                  "tenon: a shape takes no other rank and static extents than its own");
+    assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
   constexpr tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
@@ -116,15 +113,19 @@ class tensor {
   /// Takes the memory of `other`, which is empty then; of itself, nothing happens.
   tensor& operator=(tensor&&) = default;
   template <class Expression>
-    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor> && !std::is_same_v<Space, in_place>)
-  tensor& operator=(const Expression& expression) {
-    return assign(expression);
-  }
-  /// In place, a statement is part of what is around it.
-  template <class Expression>
-    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor> && std::is_same_v<Space, in_place>)
+    requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor>)
   TENON_INLINE constexpr tensor& operator=(const Expression& expression) {
-    return assign(expression);
+    using source = typename assigned<Expression>::shape_type;
+    constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
+    constexpr bool has_space = spaces_agree<space, typename assigned<Expression>::space>;
+    static_assert(has_rank || must_hold<Shape, source>, "tenon: the destination has fewer axes than the expression");
+    static_assert(has_extents || must_hold<Shape, source>,
+                  "tenon: the extents of destination and expression must be equal");
+    static_assert(has_space || must_hold<space, typename assigned<Expression>::space>,
+                  "tenon: the operands of one statement must lie in one memory space; copy one of them first, "
+                  "x.to<Space>()");
+    if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
+    return *this;
   }
   /// As of a view.
   constexpr unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
@@ -205,28 +206,6 @@ class tensor {
   }
 
  private:
-  template <class Expression>
-  TENON_INLINE constexpr void take_new(const Expression& expression) {
-    using source = typename Expression::shape_type;
-    static_assert(shape_carries_over<Shape, source>() || must_hold<Shape, source>,
-                  "tenon: a shape takes no other rank and static extents than its own");
-    assigner<tensor, Expression>::assign(*this, expression);
-  }
-  template <class Expression>
-  TENON_INLINE constexpr tensor& assign(const Expression& expression) {
-    using source = typename assigned<Expression>::shape_type;
-    constexpr bool has_rank = ranks_fit<Shape, source>(), has_extents = extents_fit<Shape, source>();
-    constexpr bool has_space = spaces_agree<space, typename assigned<Expression>::space>;
-    static_assert(has_rank || must_hold<Shape, source>, "tenon: the destination has fewer axes than the expression");
-    static_assert(has_extents || must_hold<Shape, source>,
-                  "tenon: the extents of destination and expression must be equal");
-    static_assert(has_space || must_hold<space, typename assigned<Expression>::space>,
-                  "tenon: the operands of one statement must lie in one memory space; copy one of them first, "
-                  "x.to<Space>()");
-    if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
-    return *this;
-  }
-
   static constexpr bool is_in_place = std::is_same_v<Space, in_place>;
 
   template <class Extent, int Count>

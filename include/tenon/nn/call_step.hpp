@@ -144,14 +144,18 @@ template <class Layer, class Input>
 using element_behind =
     typename node_of<decltype(std::declval<Layer&>().forward(std::declval<const Input&>()))>::element;
 
+/// The view of a leaf's elements.
+template <class Leaf>
+using viewed = std::remove_cvref_t<decltype(std::declval<const Leaf&>().view())>;
+
 /// One layer, or several that are one statement, called with a leaf.
 template <class Input, class First, class... Rest>
-struct call_step : tenon::detail::value_step<
-                       element_behind<First, decltype(Input::elements)>,
-                       typename joined_layers<element_behind<First, decltype(Input::elements)>, typename Input::space,
-                                              typename Input::shape_type, First, Rest...>::output_shape,
-                       typename Input::space> {
-  using element = element_behind<First, decltype(Input::elements)>;
+struct call_step
+    : tenon::detail::value_step<element_behind<First, viewed<Input>>,
+                                typename joined_layers<element_behind<First, viewed<Input>>, typename Input::space,
+                                                       typename Input::shape_type, First, Rest...>::output_shape,
+                                typename Input::space> {
+  using element = element_behind<First, viewed<Input>>;
   using space = typename Input::space;
   using pass_type = joined_layers<element, space, typename Input::shape_type, First, Rest...>;
   using shape_type = typename pass_type::output_shape;
@@ -218,7 +222,7 @@ struct call_step : tenon::detail::value_step<
         [&](const held_layer<First>& first, const auto&... rest) {
           const call_memory_in_use<First> in_use(first.get(), call_memory);
           const auto pull = [&] {
-            pass.backward(first.get(), rest.get()..., elements_for<First>(input->elements),
+            pass.backward(first.get(), rest.get()..., elements_for<First>(input->view()),
                           elements_for<First>(this->value(extents)), elements_for<First>(this->gradient_under(extents)),
                           elements_for<First>(destination));
           };
