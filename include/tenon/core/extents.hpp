@@ -88,12 +88,20 @@ namespace detail {
   }
 }
 
+/// The extents that types do not know. A base, as nvcc cannot return a class whose only member is empty.
+template <int Count>
+struct dynamic_extents {
+  array<index, Count> dynamic_{};
+};
+template <>
+struct dynamic_extents<0> {};
+
 }  // namespace detail
 
 /// The extents of a tensor, each static or `dyn`; only the dynamic ones are stored.
 /// throws    shape_error when constructed from extents that contradict the static ones, are negative or not countable
 template <index... Extents>
-struct shape {
+struct shape : private detail::dynamic_extents<(0 + ... + (Extents == dyn ? 1 : 0))> {
   static constexpr int rank = static_cast<int>(sizeof...(Extents));
   static constexpr int dynamic_rank = (0 + ... + (Extents == dyn ? 1 : 0));
   static_assert(((Extents >= dyn) && ...), "tenon: an extent is at least 0, or tenon::dyn");
@@ -128,7 +136,10 @@ struct shape {
     return extents[axis];
   }
   TENON_INLINE constexpr index extent(int axis) const {
-    return static_extent(axis) == dyn ? dynamic_[dynamic_position(axis)] : static_extent(axis);
+    if constexpr (dynamic_rank != 0) {
+      if (static_extent(axis) == dyn) return this->dynamic_[dynamic_position(axis)];
+    }
+    return static_extent(axis);
   }
   constexpr index operator[](index axis) const { return extent(static_cast<int>(axis)); }
   TENON_INLINE constexpr array<index, rank> to_array() const {
@@ -176,12 +187,13 @@ struct shape {
       return fits;
     }
   }
-  TENON_INLINE constexpr void take(const array<index, rank>& extents) {
-    for (int axis = 0; axis < rank; ++axis) {
-      if (static_extent(axis) == dyn) dynamic_[dynamic_position(axis)] = extents[axis];
+  TENON_INLINE constexpr void take([[maybe_unused]] const array<index, rank>& extents) {
+    if constexpr (dynamic_rank != 0) {
+      for (int axis = 0; axis < rank; ++axis) {
+        if (static_extent(axis) == dyn) this->dynamic_[dynamic_position(axis)] = extents[axis];
+      }
     }
   }
-  [[no_unique_address]] array<index, dynamic_rank> dynamic_{};
 };
 
 namespace detail {
