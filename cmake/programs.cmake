@@ -22,6 +22,7 @@ if(TENON_FILL)
 endif()
 if(TENON_SANITIZE)
   set(flags -fsanitize=${TENON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  list(APPEND flags -w)  # the preset test has the same compiler and the same files
   if(TENON_SANITIZE MATCHES "address")
     # Null is found by a fault; the others say nothing of unoptimised code and of classes without virtual functions.
     list(APPEND flags -fno-sanitize=null,object-size,vptr)
