@@ -1,5 +1,5 @@
 // tests/host/in_place.cpp: statements of few elements whose extents types know, by the machine and by the compiler.
-// Each against its definition in double, or the same statement of run-time extents; destinations may be read.
+// Each against its definition in double; destinations may be read.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms.hpp>
 #include <tenon/expr/operations/complex.hpp>
@@ -7,8 +7,10 @@
 #include <tenon/products.hpp>
 #include <tenon/tenon.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
 
 #include "support/catch.hpp"
@@ -41,10 +43,8 @@ tenon::tensor<T, shape<Extents...>, Space> random_in(unsigned seed) {
   return result;
 }
 template <class T, tenon::index... Extents>
-tenon::tensor<T, shape<Extents...>> random_numbers(unsigned seed) {
-  tenon::tensor<T, shape<Extents...>> result;
-  result = tenon::uniform<T>(result.shape(), seed, -2.0f, 2.0f);
-  return result;
+auto random_numbers(unsigned seed) {
+  return random_in<tenon::in_place, T, Extents...>(seed);
 }
 
 template <class Space, class T, tenon::index N>
@@ -92,6 +92,71 @@ auto dynamic(const Tensor& x) {
   return tenon::tensor<typename Tensor::element, rank<Tensor::rank>>(x);
 }
 
+/// A matrix of doubles and what tests ask of it, element by element.
+struct table {
+  int rows, columns;
+  std::vector<double> values;
+
+  double operator()(int i, int j) const { return values[static_cast<std::size_t>(i * columns + j)]; }
+};
+
+template <class Make>
+table make_table(int rows, int columns, const Make& make) {
+  table made{rows, columns, {}};
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) made.values.push_back(static_cast<double>(make(i, j)));
+  }
+  return made;
+}
+table turned(const table& x) {
+  return make_table(x.columns, x.rows, [&](int i, int j) { return x(j, i); });
+}
+template <class Function>
+table mapped(const table& x, const Function& function) {
+  return make_table(x.rows, x.columns, [&](int i, int j) { return function(x(i, j)); });
+}
+/// Rows and columns of extent 1 repeat.
+template <class Function>
+table paired(const table& x, const table& y, const Function& function) {
+  return make_table(std::max(x.rows, y.rows), std::max(x.columns, y.columns), [&](int i, int j) {
+    return function(x(x.rows == 1 ? 0 : i, x.columns == 1 ? 0 : j), y(y.rows == 1 ? 0 : i, y.columns == 1 ? 0 : j));
+  });
+}
+/// Each column folded, from its first element on.
+template <class Function>
+table folded(const table& x, const Function& function) {
+  return make_table(1, x.columns, [&](int, int j) {
+    double result = x(0, j);
+    for (int i = 1; i < x.rows; ++i) result = function(result, x(i, j));
+    return result;
+  });
+}
+/// Where the first of the least elements of each column is.
+table least_place(const table& x) {
+  return make_table(1, x.columns, [&](int, int j) {
+    int place = 0;
+    for (int i = 1; i < x.rows; ++i) place = x(i, j) < x(place, j) ? i : place;
+    return place;
+  });
+}
+table product(const table& x, const table& y) {
+  return make_table(x.rows, y.columns, [&](int i, int j) {
+    double sum = 0;
+    for (int k = 0; k < x.columns; ++k) sum += x(i, k) * y(k, j);
+    return sum;
+  });
+}
+
+template <class T, int Rows, int Depth, int Columns>
+void check_one_product() {
+  const auto a = random_numbers<T, Rows, Depth>(1);
+  const auto b = random_numbers<T, Depth, Columns>(2);
+  const tenon::tensor<T, shape<Rows, Columns>> found = tenon::matmul(a, b);
+  const auto expected = product({Rows, Depth, numbers_of(a)}, {Depth, Columns, numbers_of(b)});
+  CAPTURE(Rows, Depth, Columns);
+  CHECK(difference(numbers_of(found), expected.values, 1e-5 * Depth) == "");
+}
+
 template <class T, int Rows, int Depth, int Columns>
 void check_products() {
   const auto a = random_numbers<T, Rows, Depth>(1);
@@ -99,55 +164,52 @@ void check_products() {
   const auto v = random_numbers<T, Depth>(3);
   const auto u = random_numbers<T, Rows>(4);
   const auto w = random_numbers<T, Columns>(5);
-  const auto da = dynamic(a), db = dynamic(b);
-  const auto dv = dynamic(v), du = dynamic(u), dw = dynamic(w);
+  const table ta{Rows, Depth, numbers_of(a)}, tb{Depth, Columns, numbers_of(b)};
+  const table tv{Depth, 1, numbers_of(v)}, tu{Rows, 1, numbers_of(u)}, tw{1, Columns, numbers_of(w)};
+  constexpr std::plus<> add;
+  constexpr std::divides<> divide;
+  const auto greater = [](double x, double y) { return std::fmax(x, y); };
+  const auto exp = [](double x) { return std::exp(x); };
   const double tolerance = 1e-5 * Depth;
   CAPTURE(Rows, Depth, Columns);
-  const auto agree = [&](const auto& found, const auto& expected) {
+  const auto agree = [&](const auto& found, const table& expected) {
     static_assert(tenon::stays_in_registers<std::remove_cvref_t<decltype(found)>>);
     using element = typename std::remove_cvref_t<decltype(found)>::element;
     using known = typename std::remove_cvref_t<decltype(found)>::shape_type;
     const tenon::launch_counter counter;
     const tenon::tensor<element, known> result = found;
     CHECK(counter.count() == 0);
-    CHECK(difference(numbers_of(result), numbers_of(expected), tolerance) == "");
-    tenon::tensor<element, known, tenon::host> in_memory;
-    in_memory = found;
-    CHECK(difference(numbers_of(in_memory), numbers_of(expected), tolerance) == "");
+    CHECK(difference(numbers_of(result), expected.values, tolerance) == "");
+    if constexpr (Rows == 2) {  // the same in memory; more of them would only take compilers longer
+      tenon::tensor<element, known, tenon::host> in_memory;
+      in_memory = found;
+      CHECK(difference(numbers_of(in_memory), expected.values, tolerance) == "");
+    }
   };
-  agree(tenon::matmul(a, b), tenon::matmul(da, db));
-  agree(tenon::relu(tenon::matmul(a, b) + w), tenon::relu(tenon::matmul(da, db) + dw));
-  agree(tenon::matmul(a, v), tenon::matmul(da, dv));
-  agree(tenon::matmul(a, v) * 2 - u, tenon::matmul(da, dv) * 2 - du);
-  agree(tenon::matmul(u, a), tenon::matmul(du, da));
-  agree(tenon::matmul(tenon::transpose(b), tenon::transpose(a)),
-        tenon::matmul(tenon::transpose(db), tenon::transpose(da)));
-  agree(tenon::matmul(tenon::transpose(b), v), tenon::matmul(tenon::transpose(db), dv));
-  agree(tenon::matmul(a * 2 + 1, tenon::exp(b)), tenon::matmul(da * 2 + 1, tenon::exp(db)));
-  agree(tenon::matmul(tenon::matmul(a, b), w), tenon::matmul(da, tenon::matmul(db, dw)));
+  const table tab = product(ta, tb), tav = product(ta, tv);
+  agree(tenon::matmul(a, b), tab);
+  agree(tenon::relu(tenon::matmul(a, b) + w), mapped(paired(tab, tw, add), [](double x) { return std::fmax(x, 0.0); }));
+  agree(tenon::matmul(a, v), tav);
+  agree(tenon::matmul(a, v) * 2 - u, paired(tav, tu, [](double x, double y) { return x * 2 - y; }));
+  agree(tenon::matmul(u, a), product(turned(tu), ta));
+  agree(tenon::matmul(tenon::transpose(b), tenon::transpose(a)), turned(tab));
+  agree(tenon::matmul(tenon::transpose(b), v), product(turned(tb), tv));
+  agree(tenon::matmul(a * 2 + 1, tenon::exp(b)),
+        product(mapped(ta, [](double x) { return x * 2 + 1; }), mapped(tb, exp)));
+  agree(tenon::matmul(tenon::matmul(a, b), w), product(tab, turned(tw)));
   agree(tenon::matmul(a, v) / tenon::sum(tenon::abs(tenon::matmul(a, v)) + 1, axis<0>),
-        tenon::matmul(da, dv) / tenon::sum(tenon::abs(tenon::matmul(da, dv)) + 1, axis<0>));
-  agree(tenon::sum(a, axis<1>) * tenon::max(a, axis<0>), tenon::sum(da, axis<1>) * tenon::max(da, axis<0>));
-  agree(tenon::softmax(a, axis<1>), tenon::softmax(da, axis<1>));
-  agree(tenon::softmax(a, axis<0>), tenon::softmax(da, axis<0>));
-  agree(tenon::argmin(a, axis<0>), tenon::argmin(da, axis<0>));
-  agree(tenon::argmax(a, tenon::drop<1>), tenon::argmax(da, tenon::drop<1>));
-  agree(tenon::variance(a, axis<0, 1>), tenon::variance(da, axis<0, 1>));
-}
-
-/// A product of matrices against three loops.
-template <class T, int Rows, int Depth, int Columns>
-void check_one_product() {
-  const auto a = random_numbers<T, Rows, Depth>(1);
-  const auto b = random_numbers<T, Depth, Columns>(2);
-  const tenon::tensor<T, shape<Rows, Columns>> found = tenon::matmul(a, b);
-  const auto left = numbers_of(a), right = numbers_of(b);
-  std::vector<double> expected(Rows * Columns);
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    for (std::size_t k = 0; k < Depth; ++k)
-      expected[i] += left[i / Columns * Depth + k] * right[k * Columns + i % Columns];
-  CAPTURE(Rows, Depth, Columns);
-  CHECK(difference(numbers_of(found), expected, 1e-5 * Depth) == "");
+        paired(tav, folded(mapped(tav, [](double x) { return std::fabs(x) + 1; }), add), divide));
+  agree(tenon::sum(a, axis<1>) * tenon::max(a, axis<0>),
+        paired(turned(folded(turned(ta), add)), folded(ta, greater), std::multiplies<>()));
+  const table powers = mapped(ta, exp);
+  agree(tenon::softmax(a, axis<1>), paired(powers, turned(folded(turned(powers), add)), divide));
+  agree(tenon::softmax(a, axis<0>), paired(powers, folded(powers, add), divide));
+  agree(tenon::argmin(a, axis<0>), least_place(ta));
+  agree(tenon::argmax(a, tenon::drop<1>), least_place(turned(mapped(ta, std::negate<>()))));
+  const auto total = [&](const table& x) { return folded(turned(folded(x, add)), add); };
+  const table mean = mapped(total(ta), [](double x) { return x / (Rows * Depth); });
+  agree(tenon::variance(a, axis<0, 1>),
+        total(paired(ta, mean, [](double x, double y) { return (x - y) * (x - y) / (Rows * Depth); })));
 }
 
 }  // namespace
@@ -182,13 +244,13 @@ static_assert(chosen(0) == 7 && chosen(1) == 4 && chosen(3) == 10);
 
 }  // namespace constants
 
-TEST_CASE("products and reductions of matrices agree with those of run-time extents", "[in_place]") {
-  check_products<float, 1, 1, 1>(), check_products<float, 2, 3, 4>();
+TEST_CASE("products and reductions of matrices agree with their definitions", "[in_place]") {
+  check_products<float, 1, 1, 1>(), check_products<float, 2, 3, 4>(), check_products<double, 3, 2, 5>();
 }
 
 TEST_CASE("products of other extents agree with their definition", "[in_place]") {
   check_one_product<float, 3, 3, 3>(), check_one_product<float, 4, 4, 4>(), check_one_product<float, 5, 7, 6>();
-  check_one_product<float, 8, 8, 8>(), check_one_product<double, 3, 2, 5>(), check_one_product<float, 1, 16, 3>();
+  check_one_product<float, 8, 8, 8>(), check_one_product<double, 6, 6, 6>(), check_one_product<float, 1, 16, 3>();
 }
 
 TEST_CASE("a tensor in place may be read where it is written", "[in_place]") {
