@@ -30,11 +30,6 @@ constexpr bool runs_small(const E&) {
   return tenon::runs_small<E>;
 }
 
-template <class E>
-constexpr bool stays_in_registers(const E&) {
-  return tenon::stays_in_registers<E>;
-}
-
 /// Numbers in memory, or in place.
 template <class Space, class T, tenon::index... Extents>
 tenon::tensor<T, shape<Extents...>, Space> random_in(unsigned seed) {
