@@ -7,7 +7,7 @@
 #include <tenon/io/text.hpp>
 
 #include "../command_line.hpp"
-#include "network.hpp"
+#include "words.hpp"
 
 namespace {
 
