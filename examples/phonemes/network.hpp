@@ -1,4 +1,4 @@
-// examples/phonemes/network.hpp: words to phonemes: a GRU reads the letters of a word, a cell says what they sound like.
+// examples/phonemes/network.hpp: words to phonemes: a GRU reads the letters, a cell says what they sound like.
 // The network of the package g2p_en. The words of a call have the same length; lengths of sounds may differ.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
