@@ -6,7 +6,7 @@ import re
 
 root = pathlib.Path(__file__).resolve().parent.parent
 file_name = re.compile(r"(w\d+[a-z]?_[a-z_]+)-(.*)-(\d{4}-\d\d-\d\d)-threads-(\d+)\.json")
-library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|torch|onnxruntime|openblas|blis|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
+library_name = re.compile(r"(?<![a-z])(tenon|eigen_tensor|eigen|xtensor|numpy|torch|onnxruntime|openblas|blis|onednn_plain|onednn|three_statements|loop_in_double|loop|limit)(?![a-z])")
 titles = {
     "w01_pointwise": "W1: `out = (a*b + c)*0.5 - a/(1 + b*b)`, n floats",
     "w02_functions": "W2: `out = tanh(a)*exp(-b*b) + log1p(abs(c))`, n floats",
@@ -29,13 +29,14 @@ titles = {
     "w14_linalg": "W14: n x n matrices of static extents, one and 1,000 of them: systems by Cholesky's factors, inverses",
     "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
     "w15_gpt": "W15: a small GPT on characters (examples/gpt): training, writing one character a step, and what programs of it need",
+    "w18_phonemes": "W18: words to phonemes by two GRUs (examples/phonemes), and what programs of it need",
 }
 
 
 names = {
     "tenon": "Tenon", "compiled": "Tenon, tenon::compiled", "onednn": "oneDNN", "onednn_plain": "oneDNN, plain layout",
     "torch": "PyTorch", "onnxruntime": "onnxruntime", "openblas": "OpenBLAS", "blis": "BLIS", "eigen": "Eigen",
-    "eigen_tensor": "Eigen Tensor", "xtensor": "xtensor", "loop": "plain loop", "loop_in_double": "loop in double",
+    "eigen_tensor": "Eigen Tensor", "xtensor": "xtensor", "numpy": "NumPy", "loop": "plain loop", "loop_in_double": "loop in double",
     "three_statements": "Tenon, three statements", "limit": "limit",
 }  # fmt: skip
 
@@ -122,6 +123,8 @@ def quantity(result):
         return result["functions"], "functions", False
     if "sentences" in result:
         return result["sentences"], "sentences/s", True
+    if "words" in result:
+        return result["words"], "words/s", True
     if "characters" in result:
         return result["characters"], "characters/s", True
     if "nats" in result:

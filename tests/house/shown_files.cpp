@@ -82,3 +82,9 @@ TEST_CASE("the page of the small GPT shows its file, in which network and traini
   });
   CHECK(std::find(training, lines.end(), "}") - lines.begin() < 60);
 }
+
+TEST_CASE("the page of phonemes shows its network", "[house]") {
+  const auto shown = shown_files(read_text("docs/phonemes.md"));
+  REQUIRE(shown.count("examples/phonemes/network.hpp") == 1);
+  CHECK(shown.at("examples/phonemes/network.hpp") == declarations_of(read_text("examples/phonemes/network.hpp")));
+}

@@ -6,6 +6,7 @@
 #include <tenon/nn/host_recurrence.hpp>
 #include <tenon/nn/lstm.hpp>
 #include <tenon/nn/rnn.hpp>
+#include <tenon/run_log.hpp>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -57,6 +58,29 @@ TEMPLATE_TEST_CASE("host and statements give the same gradients", "[host_recurre
     CAPTURE(batch);
     CHECK(tenon_test::difference(gradients_of(layer, 4, batch), gradients_of(emulated, 4, batch), 4e-6) == "");
   }
+}
+
+TEMPLATE_TEST_CASE("one step of the host gives what kernels give, with and without packed weights", "[host_recurrence]",
+                   nn::lstm<>, nn::gru<>, nn::rnn<>) {
+  TestType layer(20, 37);
+  auto emulated = layer.template to<tenon::emulated>();
+  for (const tenon::index batch : {1, 3, 4, 5}) {
+    CAPTURE(batch);
+    CHECK(tenon_test::difference(gradients_of(layer, 1, batch), gradients_of(emulated, 1, batch), 4e-6) == "");
+  }
+}
+
+TEST_CASE("one step of few rows packs no weights", "[host_recurrence]") {
+  const auto runs_steps = [](tenon::index time, tenon::index batch) {
+    nn::gru<> layer(20, 37);
+    const tenon::tensor<float, rank<3>> x = tenon::zeros<float>({time, batch, 20});
+    const tenon::run_log log;
+    (void)layer.forward(x);
+    return log.text().find("recurrent_steps") != std::string::npos;
+  };
+  CHECK(!runs_steps(1, nn::rows_without_packing));
+  CHECK(runs_steps(1, nn::rows_without_packing + 1));
+  CHECK(runs_steps(2, 1));
 }
 
 TEST_CASE("all steps of the host are one loop, forward and back", "[host_recurrence]") {

@@ -149,6 +149,10 @@ struct input_sums {
 /// registers, and the weights of both are read once for many rows.
 inline constexpr index rows_with_inputs = 8;
 
+/// Up to how many rows a step that is the only one runs as two products and a loop: such products read the weights
+/// where they lie, in less time than it takes to pack them.
+inline constexpr index rows_without_packing = 4;
+
 /// Runs `steps`, of which `rows_of_step(step)` tells the rows: writes pre-activations, which are kept, and states.
 /// Packs the weights first. The results do not depend on the number of threads. Counts as one loop.
 template <class Gates, dtype T, class RowsOfStep>

@@ -74,10 +74,15 @@ class recurrence {
     return previous_rows(values.output, values.hidden_before, step);
   }
 
+  /// Whether the host runs the steps beside packed weights; a step alone reads these once.
+  static bool packs_weights(const parameters& weights, const recurrent_steps& steps) {
+    const auto& all = steps.steps();
+    return !weights.is_projected() && (all.size() != 1 || all[0].count > rows_without_packing);
+  }
   void run_steps(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
                  const rows& all) {
     if constexpr (has_host_steps<T, Space>) {
-      if (!weights.is_projected()) return run_steps_of_host(gates, weights, steps, values, all);
+      if (packs_weights(weights, steps)) return run_steps_of_host(gates, weights, steps, values, all);
     }
     multiply_inputs(weights, values);
     if (run_in_one_kernel(gates, weights, steps, values, all)) return;
