@@ -123,6 +123,11 @@ struct host_problem {
   }
 };
 
+/// The algorithm that a right matrix of type `Matrix` brings, with the members of an algorithm; there is one where the
+/// header of such matrices specialises this.
+template <class Matrix>
+struct product_of_right;
+
 /// It lives as long as what it is made of.
 template <class Product, class Left, class Right, class Epilogue>
 host_problem<Product, Left, Right, Epilogue> host_problem_of(const matrix_extents& extents, const Left& left,
