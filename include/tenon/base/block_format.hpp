@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <tenon/base/array.hpp>
 #include <tenon/base/dtype.hpp>
 
 namespace tenon {

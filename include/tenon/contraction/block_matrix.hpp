@@ -93,9 +93,9 @@ namespace detail {
 /// A number that no block takes: one that is not finite, or one of which a step is beyond 16 bits.
 template <block_format Format>
 void check_block_numbers(const float* row, index columns, index number) {
-  constexpr float most = 65504.0f * Format::steps;
+  constexpr int most = 65504 * Format::steps;
   for (index i = 0; i < columns; ++i) {
-    if (std::fabs(row[i]) <= most) continue;
+    if (std::fabs(row[i]) <= static_cast<float>(most)) continue;
     throw error(compose_text("block_quantise: ", Format::name, ": row ", number, ", column ", i, ": ", row[i],
                              ", expected finite numbers of at most ", most));
   }

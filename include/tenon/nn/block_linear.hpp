@@ -83,6 +83,7 @@ struct block_linear_layer : callable<block_linear_layer<In, Out, Format, Bias, S
   }
   template <class Input>
   auto forward(const Input& input) const {
+    (void)output_shape(input.shape());  // names this layer where extents differ
     const auto product = matmul(input, transpose(weight));
     if constexpr (Bias) return product + bias;
     else return product;
