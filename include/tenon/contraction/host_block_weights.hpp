@@ -219,8 +219,8 @@ struct product_of_right<folded_matrix<block_source<Format, Rank, strided_source<
     const auto& program = problem.right.program;
     const auto& start = program.positions.start;
     const auto& bytes = program.bytes;
-    const weight_lines<Format> lines{bytes.data + start[0] * bytes.stride[0] + start[1] / Format::values * Format::bytes,
-                                    bytes.stride[0]};
+    const index first_byte = start[0] * bytes.stride[0] + start[1] / Format::values * Format::bytes;
+    const weight_lines<Format> lines{bytes.data + first_byte, bytes.stride[0]};
     using product = block_product<Format, std::remove_cvref_t<decltype(problem.plain_left)>>;
     if (problem.extents.rows > product::most_rows) return detail::multiply_strips(problem, lines);
     product{problem.extents, problem.plain_left, lines, problem.results()}.run();

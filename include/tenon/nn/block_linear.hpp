@@ -9,8 +9,8 @@
 
 namespace tenon::nn {
 
-/// y = x weight^T + bias for inputs [..., In], with a weight in blocks of `Format`, `q8_0` or `q4_0`. `In` and `Out` are
-/// template arguments, or `dyn` and given to the constructor. Gradients reach its input; its weight has none.
+/// y = x weight^T + bias for inputs [..., In], with a weight in blocks of `Format`, `q8_0` or `q4_0`. `In` and `Out`
+/// are template arguments, or `dyn` and given to the constructor. Gradients reach its input; its weight has none.
 /// buffers   weight, the bytes of a block_matrix [Out, In], and bias [Out] if any
 /// extents   [..., Out]
 /// throws    shape_error when the input has another last extent than In (at compile time where it is static)
