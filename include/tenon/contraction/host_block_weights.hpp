@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/host_product.hpp>
 #include <tenon/contraction/host_vector.hpp>
+#include <tenon/device/simd_lookup.hpp>
 #include <tenon/expr/block_values.hpp>
 
 namespace tenon {
@@ -25,13 +26,12 @@ namespace detail {
 template <int Lanes>
 using block_packs = simd::pack<float, Lanes>[32 / Lanes];
 
-/// The scale of a block in all lanes.
-template <int Lanes>
-TENON_INLINE simd::pack<float, Lanes> scale_of_block(const std::uint8_t* block) {
+/// The scale of a block.
+TENON_INLINE float scale_of_block(const std::uint8_t* block) {
   if constexpr (simd::converts_short_floats<half, 8>) {  // eight elements are within any block
-    return simd::broadcast<float, Lanes>(simd::load_short_floats<8>(reinterpret_cast<const half*>(block))[0]);
+    return simd::load_short_floats<8>(reinterpret_cast<const half*>(block))[0];
   } else {
-    return simd::broadcast<float, Lanes>(half::from_bits(static_cast<std::uint16_t>(block[0] | block[1] << 8)));
+    return half::from_bits(static_cast<std::uint16_t>(block[0] | block[1] << 8));
   }
 }
 
@@ -47,14 +47,18 @@ TENON_INLINE simd::pack<std::int32_t, Lanes> load_bytes(const std::uint8_t* from
 template <class Format, int Lanes>
 TENON_INLINE void decode_block(const std::uint8_t* block, block_packs<Lanes>& to) {
   using floats = simd::pack<float, Lanes>;
-  const floats scale = scale_of_block<Lanes>(block);
+  const floats scale = scale_of_block(block) - floats{};
   if constexpr (std::is_same_v<Format, q8_0>) {
     TENON_UNROLL(8)
     for (int part = 0; part < 32 / Lanes; ++part) {
       to[part] = scale * __builtin_convertvector((load_bytes<std::int8_t, Lanes>(block + 2 + part * Lanes)), floats);
     }
-  } else {
+  } else if constexpr (simd::has_lookup) {
     static_assert(std::is_same_v<Format, q4_0>);
+    const floats numbers = scale * floats{-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+    const auto both = load_bytes<std::uint8_t, Lanes>(block + 2);
+    to[0] = simd::look_up(numbers, both), to[1] = simd::look_up(numbers, both >> 4);
+  } else {
     const floats shift = scale * -8.0f;
     TENON_UNROLL(4)
     for (int part = 0; part < 16 / Lanes; ++part) {
@@ -83,7 +87,7 @@ void multiply_blocks(const float* few, index few_pitch, const weight_lines<Forma
       decode_block<Format, lanes>(from, weights);
       TENON_UNROLL(8)
       for (int part = 0; part < parts; ++part) {
-        TENON_UNROLL(4)
+        TENON_UNROLL(8)
         for (int i = 0; i < Few; ++i) {
           sums[line][i] += weights[part] * simd::load<float, lanes>(row + i * few_pitch + part * lanes);
         }
@@ -128,14 +132,18 @@ struct block_product {
 
  private:
   template <int Few>
+  static constexpr index padded_to = Few == 1 ? 1 : 2 * Few;
+
+  template <int Few>
   TENON_INLINE void multiply() const {
-    const index pitch = detail::round_up(extents.depth, 16), groups = (extents.rows + Few - 1) / Few;
-    float* const few = detail::product_workspace<float, 4>(groups * Few * pitch);
-    for (index first = 0; first < extents.rows; first += Few) {
-      const index count = detail::least(Few, extents.rows - first);
+    const index pitch = detail::conflict_free_pitch<float>(extents.depth),
+                padded = detail::round_up(extents.rows, padded_to<Few>);
+    float* const few = detail::product_workspace<float, 4>(padded * pitch);
+    for (index first = 0; first < padded; first += Few) {
+      const index count = detail::least(Few, std::max(index{0}, extents.rows - first));
       pack_left<number_products<float>>(rows, {first, count, 0, extents.depth}, Few, few + first * pitch, pitch);
     }
-    parallel_for(extents.columns, 1 + 65536 / (extents.depth * groups + 1), [&](index first, index last) {
+    parallel_for(extents.columns, 1 + 65536 / (extents.depth * padded + 1), [&](index first, index last) {
       float sums[(Few == 1 ? 1 : most_rows) * columns_together];
       for (index column = first; column < last; column += columns_together) {
         const index count = detail::least(columns_together, last - column);
@@ -144,18 +152,26 @@ struct block_product {
       }
     });
   }
+  /// Sums of `count` columns. More than four rows meet two lines at a time: each block is decoded for eight of them.
   template <int Few>
   void multiply_columns(const float* few, index pitch, index column, index count, float* sums) const {
     const index blocks = extents.depth / Format::values;
-    const auto multiply_lines = [&]<int Lines>(std::integral_constant<int, Lines>, index line) {
-      for (index row = 0; row < extents.rows; row += Few) {
-        detail::multiply_blocks<Format, Few, Lines>(few + row * pitch, pitch, lines.from(column + line), blocks,
-                                                    sums + row * columns_together + line, columns_together);
-      }
+    const auto multiply = [&]<int Some, int Lines>(std::integer_sequence<int, Some, Lines>, index row, index line) {
+      detail::multiply_blocks<Format, Some, Lines>(few + row * pitch, pitch, lines.from(column + line), blocks,
+                                                   sums + row * columns_together + line, columns_together);
     };
     index line = 0;
-    for (; line + 4 <= count; line += 4) multiply_lines(std::integral_constant<int, 4>{}, line);
-    for (; line < count; ++line) multiply_lines(std::integral_constant<int, 1>{}, line);
+    for (; line + 4 <= count; line += 4) {
+      index row = 0;
+      for (; Few > 1 && extents.rows - row > Few; row += 2 * Few) {
+        multiply(std::integer_sequence<int, 2 * Few, 2>{}, row, line);
+        multiply(std::integer_sequence<int, 2 * Few, 2>{}, row, line + 2);
+      }
+      if (row < extents.rows) multiply(std::integer_sequence<int, Few, 4>{}, row, line);
+    }
+    for (; line < count; ++line) {
+      for (index row = 0; row < extents.rows; row += Few) multiply(std::integer_sequence<int, Few, 1>{}, row, line);
+    }
   }
 };
 

@@ -1,0 +1,32 @@
+// tenon/device/simd_lookup.hpp: tables of numbers in registers, which lanes choose from.
+// One instruction, where as many lanes fit a register as there are numbers.
+// Floor 1: may include base, device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd.hpp>
+
+namespace tenon::simd {
+
+/// Whether a table of 16 floats is looked up in one instruction.
+inline constexpr bool has_lookup =
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+    true;
+#else
+    false;
+#endif
+
+/// table[place % 16] for the place in each lane.
+template <class Table, class Places>
+TENON_INLINE Table look_up(const Table& table, const Places& places) {
+  static_assert(width_of<Table> == 16 && width_of<Places> == 16);
+  Table result{};
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+  asm("vpermps %2, %1, %0" : "=v"(result) : "v"(places), "v"(table));
+#else
+  for (int lane = 0; lane < 16; ++lane) result[lane] = table[places[lane] & 15];
+#endif
+  return result;
+}
+
+}  // namespace tenon::simd
