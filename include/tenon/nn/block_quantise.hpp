@@ -63,7 +63,8 @@ void take_part(const From& from, Into& into) {
 }  // namespace detail
 
 /// A copy of a network of layers, with `block_linear` in place of its linear layers. What else it has stays as it is,
-/// and so do linear layers of which the type knows inputs that are no multiple of 32. Layers of layers are gone through.
+/// and so do linear layers of which the type knows inputs that are no multiple of 32. Layers of layers are gone
+/// through.
 /// throws    shape_error for inputs of a layer, known at run time, that are no multiple of 32; as block_quantise
 /// accuracy  that of the format, `q8_0` or `q4_0`
 /// example   auto small = nn::block_quantised<tn::q4_0>(net);
