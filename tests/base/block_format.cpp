@@ -28,14 +28,18 @@ block_bytes encoded(const float* from, std::size_t count) {
   }
   return all;
 }
+/// The bytes of a block.
+struct bytes_from {
+  const int* first;
+  TENON_HOST_DEVICE int operator()(tenon::index i) const { return first[i]; }
+};
 template <class Format>
 std::vector<float> decoded(const block_bytes& bytes) {
   std::vector<float> numbers;
   for (std::size_t first = 0; first < bytes.size(); first += Format::bytes) {
-    const auto byte = [&](tenon::index i) {
-      return static_cast<std::uint8_t>(bytes[first + static_cast<std::size_t>(i)]);
-    };
-    for (int i = 0; i < 32; ++i) numbers.push_back(tenon::block_value<Format>(i, byte));
+    for (int i = 0; i < 32; ++i) {
+      numbers.push_back(tenon::block_value<Format>(i, bytes_from{bytes.data() + first}));
+    }
   }
   return numbers;
 }
