@@ -82,6 +82,8 @@ TEST_CASE("leading axes, vectors and short floats meet weights in blocks", "[hos
   const auto expected = numbers_of(drawn.product());
   const auto turned = tenon::transpose(drawn.small);
   CHECK(numbers_of(tenon::matmul(tenon::reshape(drawn.x, rank<3>(2, 3, 64)), turned)) == expected);
+  const auto repeated = tenon::broadcast_to(turned, rank<3>(2, 64, 21));
+  CHECK(numbers_of(tenon::matmul(tenon::reshape(drawn.x, rank<3>(2, 3, 64)), repeated)) == expected);
   const auto first = numbers_of(tenon::matmul(tenon::select(drawn.x, tenon::axis<0>, 0), turned));
   CHECK(tenon_test::difference(first, {expected.begin(), expected.begin() + 21}, 1e-5) == "");
   const auto halves = tenon::evaluated_tensor(tenon::cast<tenon::half>(drawn.x));
@@ -107,6 +109,15 @@ TEST_CASE("parts of weights in blocks, and products from the other side", "[host
   const auto columns = tenon::evaluated_tensor(tenon::transpose(drawn.x));
   CHECK(product_difference<float>(numbers_of(tenon::matmul(drawn.small, columns)), tenon::evaluated_tensor(whole),
                                   columns) == "");
+}
+
+TEST_CASE("batches that begin at other weights in blocks", "[host_block_weights]") {
+  const drawn_product<tenon::q4_0> drawn(3, 8, 96);
+  const auto parts = tenon::windows(tenon::dequantise(drawn.small), tenon::axis<1>, {64}, {32});  // [8, 2, 64]
+  const auto weights = tenon::permute(parts, tenon::axis<1, 2, 0>);                               // [2, 64, 8]
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<3>(2, 3, 64), 4, -1.0f, 1.0f));
+  const auto plain = tenon::evaluated_tensor(weights);
+  CHECK(tenon_test::difference(numbers_of(tenon::matmul(x, weights)), numbers_of(tenon::matmul(x, plain)), 1e-5) == "");
 }
 
 TEST_CASE("NaN stays in its row beside weights in blocks", "[host_block_weights]") {

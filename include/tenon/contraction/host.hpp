@@ -52,7 +52,7 @@ struct one_by_one {
   }
 };
 
-/// What a right matrix brings.
+/// What a right matrix brings: weights in blocks, by contraction/host_block_weights.hpp.
 struct brought_product {
   static constexpr const char* name = "weights in blocks";
   template <class Problem>

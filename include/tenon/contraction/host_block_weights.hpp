@@ -199,7 +199,7 @@ void multiply_strips(const Problem& problem, const weight_lines<Format>& lines) 
   constexpr index strip = 256;
   const auto& [rows, columns, depth] = problem.extents;
   const index blocks = depth / Format::values;
-  float* const numbers = product_workspace<float, 16>(least(strip, columns) * depth);
+  float* const numbers = product_workspace<float, 26>(least(strip, columns) * depth);
   const auto results = problem.results();
   for (index column = 0; column < columns; column += strip) {
     const index count = least(strip, columns - column);
@@ -218,23 +218,21 @@ void multiply_strips(const Problem& problem, const weight_lines<Format>& lines) 
 /// Rows of numbers times weights in blocks along the depth.
 template <class Format, int Rank, class Axes>
 struct product_of_right<folded_matrix<block_source<Format, Rank, strided_source<std::uint8_t, 2>>, Rank, Axes>> {
-  static constexpr const char* name = "weights in blocks";
   template <class Problem>
   static constexpr bool can_take = Problem::takes_any_tile && Axes::rows.size() == 1 && Axes::columns.size() == 1 &&
                                    std::is_same_v<typename Problem::products, number_products<float>>;
   /// Whether lines of blocks run along the depth, in order from a whole block on.
   static bool takes(const auto& problem) {
-    const auto& [start, step] = problem.right.program.positions;
+    const auto& step = problem.right.program.positions.step;
     const auto& extents = problem.extents;
     const bool in_order = (step[0][column] == 1 || extents.columns == 1) && step[0][depth] == 0 &&
                           step[1][column] == 0 && step[1][depth] == 1;
-    return in_order && start[1] % Format::values == 0 && extents.depth % Format::values == 0 &&
+    return in_order && first_weight(problem)[1] % Format::values == 0 && extents.depth % Format::values == 0 &&
            problem.right.program.bytes.stride[1] == 1;
   }
   static void run(const auto& problem) {
-    const auto& program = problem.right.program;
-    const auto& start = program.positions.start;
-    const auto& bytes = program.bytes;
+    const auto& bytes = problem.right.program.bytes;
+    const auto start = first_weight(problem);
     const index first_byte = start[0] * bytes.stride[0] + start[1] / Format::values * Format::bytes;
     const weight_lines<Format> lines{bytes.data + first_byte, bytes.stride[0]};
     using product = block_product<Format, std::remove_cvref_t<decltype(problem.plain_left)>>;
@@ -244,6 +242,11 @@ struct product_of_right<folded_matrix<block_source<Format, Rank, strided_source<
 
  private:
   static constexpr int depth = Axes::rows[0], column = Axes::columns[0];
+
+  /// Row and column of the weight that a batch begins with.
+  static array<index, 2> first_weight(const auto& problem) {
+    return problem.right.program.positions.at(problem.right.batch);
+  }
 };
 
 }  // namespace tenon

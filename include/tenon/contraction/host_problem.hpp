@@ -123,8 +123,8 @@ struct host_problem {
   }
 };
 
-/// The algorithm that a right matrix of type `Matrix` brings, with the members of an algorithm; there is one where the
-/// header of such matrices specialises this.
+/// What multiplies with a right matrix of type `Matrix`, with `can_take`, `takes` and `run` of an algorithm; the header
+/// of such matrices specialises it.
 template <class Matrix>
 struct product_of_right;
 
