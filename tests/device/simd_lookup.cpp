@@ -27,6 +27,26 @@ int wrong_lookups([[maybe_unused]] std::uint64_t seed) {
   return wrong;
 }
 
+/// How many of all bytes of a type become another number.
+template <bool Exists, class Byte>
+int wrong_numbers() {
+  int wrong = 0;
+  if constexpr (Exists) {
+    for (int first = 0; first < 256; first += 16) {
+      tenon::simd::pack<Byte, 16> bytes{};
+      for (int lane = 0; lane < 16; ++lane) bytes[lane] = static_cast<Byte>(first + lane);
+      const auto numbers = tenon::simd::widened(bytes);
+      for (int lane = 0; lane < 16; ++lane) wrong += numbers[lane] == static_cast<int>(bytes[lane]) ? 0 : 1;
+    }
+  }
+  return wrong;
+}
+
 }  // namespace
+
+TEST_CASE("bytes become whole numbers", "[simd]") {
+  CHECK(wrong_numbers<tenon::simd::has_lookup, std::int8_t>() == 0);
+  CHECK(wrong_numbers<tenon::simd::has_lookup, std::uint8_t>() == 0);
+}
 
 TEST_CASE("lanes choose from a table of sixteen", "[simd]") { CHECK(wrong_lookups<tenon::simd::has_lookup>(3) == 0); }

@@ -40,7 +40,8 @@ template <class Byte, int Lanes>
 TENON_INLINE simd::pack<std::int32_t, Lanes> load_bytes(const std::uint8_t* from) {
   simd::pack<Byte, Lanes> bytes;
   std::memcpy(&bytes, from, sizeof(bytes));
-  return __builtin_convertvector(bytes, simd::pack<std::int32_t, Lanes>);
+  if constexpr (simd::has_lookup && Lanes == 16) return simd::widened(bytes);
+  else return __builtin_convertvector(bytes, simd::pack<std::int32_t, Lanes>);
 }
 
 /// The weights of a block, which lanes of float hold exactly.
