@@ -30,6 +30,7 @@ titles = {
     "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
     "w15_gpt": "W15: a small GPT on characters (examples/gpt): training, writing one character a step, and what programs of it need",
     "w18_phonemes": "W18: words to phonemes by two GRUs (examples/phonemes), and what programs of it need",
+    "w17_small_weights": "W17: y = x w^T of the rows given with 4096 x 4096 weights of floats, and in blocks of 8 and of 4 bits",
 }
 
 

@@ -52,12 +52,29 @@ struct one_by_one {
   }
 };
 
+/// What a right matrix brings: weights in blocks, by contraction/host_block_weights.hpp.
+struct brought_product {
+  static constexpr const char* name = "weights in blocks";
+  template <class Problem>
+  static constexpr bool can_take =
+      requires { requires product_of_right<typename Problem::right_type>::template can_take<Problem>; };
+  template <class Problem>
+  static bool takes(const Problem& problem) {
+    return product_of_right<typename Problem::right_type>::takes(problem);
+  }
+  template <class Problem>
+  static void run(const Problem& problem) {
+    product_of_right<typename Problem::right_type>::run(problem);
+  }
+};
+
 /// The algorithms of the host that take whole statements, before anything else is done for them.
 using statements = algorithm_list<unrolled_product>;
 
 /// The algorithms of the host, in the order in which they are asked for each batch of a product.
-using algorithms = algorithm_list<one_by_one, small_product, few_rows, few_columns, depthwise_windows, byte_windows,
-                                  phases, windows, depthwise_weight_gradients, weight_gradients, packed_tiles>;
+using algorithms =
+    algorithm_list<one_by_one, brought_product, small_product, few_rows, few_columns, depthwise_windows, byte_windows,
+                   phases, windows, depthwise_weight_gradients, weight_gradients, packed_tiles>;
 
 }  // namespace on_host
 

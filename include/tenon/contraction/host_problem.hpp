@@ -123,6 +123,11 @@ struct host_problem {
   }
 };
 
+/// What multiplies with a right matrix of type `Matrix`, with `can_take`, `takes` and `run` of an algorithm; the header
+/// of such matrices specialises it.
+template <class Matrix>
+struct product_of_right;
+
 /// It lives as long as what it is made of.
 template <class Product, class Left, class Right, class Epilogue>
 host_problem<Product, Left, Right, Epilogue> host_problem_of(const matrix_extents& extents, const Left& left,
