@@ -319,10 +319,10 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   template <class Mask, class Use>
   void with_node(const Mask& mask, const Use& use) const {
     const attention_options options{.is_causal = is_causal};
-    const auto make = [&](const auto&... dropout) {
+    const auto make = [&](const auto&... drop) {
       return tenon::detail::make_attention(as_node(heads(memory_.parts[0])), as_node(heads(memory_.parts[1])),
                                            as_node(heads(memory_.parts[2])), detail::bias_of_blocks(as_node(mask)),
-                                           options, dropout...);
+                                           options, drop...);
     };
     if constexpr (known_options.dropout > 0) {
       if (is_training)
