@@ -29,7 +29,7 @@ struct effect : nn::module<effect> {
 };
 
 /// Convolutions that see no step to come: zeros stand before the first one.
-struct filters : nn::module<filters> {
+struct causal_filters : nn::module<causal_filters> {
   nn::conv1d<2, 8, 3> first;
   nn::conv1d<8, 6, 2, {.dilation = 3, .groups = 2, .bias = false}> second;
   nn::batch_norm<6> norm;
@@ -37,7 +37,7 @@ struct filters : nn::module<filters> {
   auto forward(const auto& x) { return last(norm(tenon::relu(second(tenon::tanh(first(x)))))); }
 };
 
-struct dense : nn::module<dense> {
+struct dense_policy : nn::module<dense_policy> {
   nn::linear<7, 33> hidden;
   nn::linear<33, 4> head;
   auto forward(const auto& x) { return head(tenon::elu(hidden(x))); }
@@ -66,18 +66,18 @@ struct both_ways : nn::module<both_ways> {
 };
 
 template <class Network>
-Network made(std::uint64_t seed) {
+Network initialised(std::uint64_t seed) {
   Network net;
   net.initialise(seed);
   return net;
 }
-tenon::tensor<float, rank<3>> drawn(tenon::index first, tenon::index second, tenon::index third) {
+tenon::tensor<float, rank<3>> drawn_steps(tenon::index first, tenon::index second, tenon::index third) {
   return tenon::uniform<float>(rank<3>(first, second, third), 7, -1.5f, 1.5f);
 }
 
 /// The outputs of a stream for sequences [time, 1, features], one after another.
 template <class Stream>
-std::vector<double> outputs(Stream& use, const tenon::tensor<float, rank<3>>& x) {
+std::vector<double> outputs_of(Stream& use, const tenon::tensor<float, rank<3>>& x) {
   std::vector<double> result;
   for (tenon::index time = 0; time < x.extent(0); ++time) {
     const auto step = tenon::slice(x, tenon::range(time, time + 1));
@@ -89,28 +89,28 @@ std::vector<double> outputs(Stream& use, const tenon::tensor<float, rank<3>>& x)
 }  // namespace
 
 TEST_CASE("recurrent layers step by step make what they make of the sequence", "[stream]") {
-  auto net = made<effect>(1);
-  const auto x = drawn(13, 1, 3);
+  auto net = initialised<effect>(1);
+  const auto x = drawn_steps(13, 1, 3);
   const tenon::no_grad in_use;
   net.eval();
   const auto expected = numbers_of(net(x));
   nn::stream use(net, shape<1, 1, 3>{});
-  CHECK(difference(outputs(use, x), expected, 1e-6) == "");
+  CHECK(difference(outputs_of(use, x), expected, 1e-6) == "");
   use.reset();
-  CHECK(difference(outputs(use, x), expected, 1e-6) == "");
-  CHECK(difference(outputs(use, x), expected, 1e-6) != "");  // it remembers
+  CHECK(difference(outputs_of(use, x), expected, 1e-6) == "");
+  CHECK(difference(outputs_of(use, x), expected, 1e-6) != "");  // it remembers
 
-  auto of_run = made<dynamic_effect>(2);
+  auto of_run = initialised<dynamic_effect>(2);
   nn::stream use_of_run(of_run, rank<3>(1, 1, 3));
-  CHECK(difference(outputs(use_of_run, x), numbers_of(of_run(x)), 1e-6) == "");
+  CHECK(difference(outputs_of(use_of_run, x), numbers_of(of_run(x)), 1e-6) == "");
   nn::stream moved = std::move(use_of_run);
   moved.reset();
-  CHECK(difference(outputs(moved, x), numbers_of(of_run(x)), 1e-6) == "");
+  CHECK(difference(outputs_of(moved, x), numbers_of(of_run(x)), 1e-6) == "");
 }
 
 TEST_CASE("a stream of sequences without a batch, and of elements apart", "[stream]") {
-  auto net = made<effect>(3);
-  const auto x = drawn(6, 1, 3);
+  auto net = initialised<effect>(3);
+  const auto x = drawn_steps(6, 1, 3);
   const tenon::no_grad in_use;
   net.eval();
   const auto expected = numbers_of(net(x));
@@ -125,13 +125,13 @@ TEST_CASE("a stream of sequences without a batch, and of elements apart", "[stre
 }
 
 TEST_CASE("convolutions keep the steps that they reach back to", "[stream]") {
-  auto net = made<filters>(4);
+  auto net = initialised<causal_filters>(4);
   net.norm.running_mean = tenon::uniform<float>({6}, 1);
   net.norm.running_var = tenon::uniform<float>({6}, 2) + 0.5f;
   net.eval();
   const tenon::no_grad in_use;
   constexpr tenon::index time = 17, before = 2 + 3;
-  const auto x = drawn(1, 2, time);
+  const auto x = drawn_steps(1, 2, time);
   // What convolutions without padding make of a sequence that begins with zeros; the stream's own are those of each
   // layer, so the first ones differ until nothing reaches back to them.
   const tenon::tensor<float, rank<3>> with_zeros = tenon::pad(x, {{0, 0, {before, 0}}}, 0);
@@ -159,7 +159,7 @@ TEST_CASE("convolutions keep the steps that they reach back to", "[stream]") {
 }
 
 TEST_CASE("layers that remember nothing, one row or several", "[stream]") {
-  auto net = made<dense>(6);
+  auto net = initialised<dense_policy>(6);
   const tenon::no_grad in_use;
   for (const tenon::index rows : {1, 5}) {
     const tenon::tensor<float, rank<2>> x = tenon::uniform<float>({rows, 7}, 3, -1.0f, 1.0f);
@@ -169,8 +169,8 @@ TEST_CASE("layers that remember nothing, one row or several", "[stream]") {
 }
 
 TEST_CASE("states can be read, and each call of a layer has its own", "[stream]") {
-  auto net = made<states>(8);
-  const auto x = drawn(4, 1, 3);
+  auto net = initialised<states>(8);
+  const auto x = drawn_steps(4, 1, 3);
   const tenon::no_grad in_use;
   const auto [hidden, cell, sequence] = net(x);
   nn::stream use(net, shape<1, 1, 3>{});
@@ -196,7 +196,7 @@ TEST_CASE("what does not run step by step is refused", "[stream]") {
         "stream: lstm: 2 steps in a call, expected 1, of one sequence");
 
   nn::stream use(effect{}, rank<3>(1, 1, 3));
-  CHECK(text_of<tenon::shape_error>([&] { (void)use.next(drawn(1, 1, 4)); }) ==
+  CHECK(text_of<tenon::shape_error>([&] { (void)use.next(drawn_steps(1, 1, 4)); }) ==
         "stream: axis 2: extent 4, expected 3 (step [1, 1, 4], of the stream [1, 1, 3])");
   nn::stream known(effect{}, shape<1, 1, 3>{});
   static_assert(noexcept(known.next(std::declval<const tenon::tensor<float, shape<1, 1, 3>>&>())));

@@ -9,7 +9,7 @@
 namespace {
 
 template <class T, int Lanes>
-void check_rows() {
+void check_row_products() {
   for (const tenon::index inputs : {0, 1, 7, 8, 9, 30}) {
     for (const tenon::index packs : {1, 2, 3, 5, 8, 15, 17}) {
       const tenon::index columns = packs * Lanes;
@@ -38,9 +38,9 @@ void check_rows() {
 }  // namespace
 
 TEST_CASE("a row times weights is the sums of products", "[stream_parts]") {
-  check_rows<float, 4>();
-  check_rows<float, tenon::simd::native_width<float>>();
-  check_rows<double, tenon::simd::native_width<double>>();
+  check_row_products<float, 4>();
+  check_row_products<float, tenon::simd::native_width<float>>();
+  check_row_products<double, tenon::simd::native_width<double>>();
 }
 
 TEST_CASE("lanes are few where results are", "[stream_parts]") {
