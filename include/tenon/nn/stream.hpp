@@ -108,7 +108,7 @@ struct streamed<conv_layer<false, In, Out, axis_numbers<Kernel>, Settings, Space
                     must_hold<layer_type>,
                 "tenon: a conv1d of a stream has no padding, stride 1 and one group; its missing inputs are zeros");
   static constexpr bool exists = true;
-  using type = conv_stream<T, In, Out>;
+  using type = conv_stream<T, In, Out, Kernel>;
   using output = shape<Out>;
   static index features(const layer_type& layer) { return layer.out_channels; }
   static index taken(const layer_type& layer) { return layer.in_channels; }

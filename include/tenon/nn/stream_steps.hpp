@@ -29,24 +29,28 @@ constexpr index extent_or(index given) {
   return Known == dyn ? given : Known;
 }
 
-/// Results of `Blocks * Units` rows of weights, such as the gates of `Units` hidden units, in tiles of a few packs.
-template <dtype T, int Blocks, index Units>
+/// Results of `Blocks * Units` rows of weights, such as the gates of `Units` hidden units, in tiles of a few packs. Each
+/// row has `Depth` weights.
+template <dtype T, int Blocks, index Units, index Depth>
 struct stream_tiles {
-  static constexpr int registers = panel_layout<T, 1>::registers;
   static constexpr int lanes = [] {
     if (compiled_by_nvcc) return 1;  // which has no vectors
     int found = Units == dyn ? simd::native_width<T> : static_cast<int>(16 / sizeof(T));
     while (found < Units && found < simd::native_width<T>) found *= 2;
     return found;
   }();
-  /// Packs of units in a tile, so that tiles are as full as can be.
+  /// Packs of units in a tile: its sums stay in registers, its weights in the first cache, and all tiles are alike.
   static constexpr int packs = [] {
-    constexpr index most = Blocks == 1 ? 8 : registers / 16;
-    constexpr index all = Units == dyn ? (most + 1) / 2 : (Units + lanes - 1) / lanes, tiles = (all + most - 1) / most;
+    constexpr index registers = panel_layout<T, 1>::registers / 4, cache = 32768;
+    constexpr index bytes = Blocks * lanes * (Depth == dyn ? 1 : Depth) * static_cast<index>(sizeof(T));
+    constexpr index most = std::max<index>(1, std::min(registers / Blocks, cache / bytes));
+    constexpr index all = Units == dyn ? most : (Units + lanes - 1) / lanes, tiles = (all + most - 1) / most;
     return static_cast<int>((all + tiles - 1) / tiles);
   }();
   static constexpr int vectors = Blocks * packs, width = vectors * lanes, tile_units = packs * lanes;
+  static constexpr int chains = std::clamp(8 / vectors, 1, 4);  ///< of each sum, so that none waits for another
   using pack = simd::pack<T, lanes>;
+  using sums = pack[chains][vectors];
 
   static constexpr index tiles(index units) { return (units + tile_units - 1) / tile_units; }
   static constexpr index padded(index units) { return tiles(units) * tile_units; }
@@ -73,11 +77,10 @@ struct stream_tiles {
   }
 };
 
-/// Adds the products of factors with packed weights. Factor k belongs to chain `k % Chains`, so that sums do not wait
-/// for each other; those that are left over belong to the first.
-template <class Tiles, int Chains, class T>
-TENON_INLINE void add_products(typename Tiles::pack (&sums)[Chains][Tiles::vectors], const T* packed, const T* factors,
-                               index depth) {
+/// Adds the products of factors with packed weights. Factor k belongs to chain `k % chains`; those that are left over
+/// belong to the first.
+template <class Tiles, class T>
+TENON_INLINE void add_products(typename Tiles::sums& sums, const T* packed, const T* factors, index depth) {
   const auto add = [&](int chain, index k) __attribute__((always_inline)) {
     TENON_UNROLL(8)
     for (int vector = 0; vector < Tiles::vectors; ++vector) {
@@ -86,11 +89,26 @@ TENON_INLINE void add_products(typename Tiles::pack (&sums)[Chains][Tiles::vecto
     }
   };
   index k = 0;
-  for (; k + Chains <= depth; k += Chains) {
+  for (; k + Tiles::chains <= depth; k += Tiles::chains) {
     TENON_UNROLL(8)
-    for (int chain = 0; chain < Chains; ++chain) add(chain, k + chain);
+    for (int chain = 0; chain < Tiles::chains; ++chain) add(chain, k + chain);
   }
   for (; k < depth; ++k) add(0, k);
+}
+/// The first chains become the sums of all.
+template <class Tiles>
+TENON_INLINE void join_chains(typename Tiles::sums& sums) {
+  TENON_UNROLL(4)
+  for (int chain = 1; chain < Tiles::chains; ++chain) {
+    TENON_UNROLL(8)
+    for (int vector = 0; vector < Tiles::vectors; ++vector) sums[0][vector] += sums[chain][vector];
+  }
+}
+/// Calls `body(tile)` for all tiles, in turns from the first and from the last: what a sample read last is what the
+/// next one finds in the first cache.
+template <class Body>
+TENON_INLINE void visit_tiles(index tiles, bool is_reversed, const Body& body) {
+  for (index i = 0; i < tiles; ++i) body(is_reversed ? tiles - 1 - i : i);
 }
 
 /// Zeros that are kept.
@@ -111,10 +129,10 @@ void check_weights(const Layer& layer, index expected) {
 }
 
 /// Sums of packed products, the bias added: what linear layers and convolutions have in common.
-template <dtype T, index Out>
+template <dtype T, index Out, index Each, index Taps>
 class stream_product {
  public:
-  using tiles = stream_tiles<T, 1, Out>;
+  using tiles = stream_tiles<T, 1, Out, Each == dyn || Taps == dyn ? dyn : Each * Taps>;
 
   /// `weight(row, k)` are the weights of all `depth` factors.
   template <class Weight>
@@ -125,32 +143,34 @@ class stream_product {
         bias_(tiles::packed_vector(units, bias)),
         output_(tiles::padded(units)) {}
 
-  /// The results for `taps` groups of factors, `Each` in a group, which lie `step` apart.
-  template <index Each>
+  /// The results for `taps` groups of factors, `each` in a group, which lie `step` apart.
   const T* next(const T* factors, index each, index taps, index step) {
-    constexpr int chains = std::clamp(8 / tiles::vectors, 1, 4);
-    const index count = extent_or<Each>(each);
-    for (index tile = 0; tile < tiles::tiles(extent_or<Out>(units_)); ++tile) {
-      typename tiles::pack sums[chains][tiles::vectors] = {};
-      const T* packed = packed_.data() + tile * depth_ * tiles::width;
-      for (index tap = 0; tap < taps; ++tap) {
-        add_products<tiles, chains>(sums, packed + tap * count * tiles::width, factors + tap * step, count);
-      }
-      TENON_UNROLL(8)
-      for (int vector = 0; vector < tiles::vectors; ++vector) {
-        const index place = tile * tiles::tile_units + vector * tiles::lanes;
-        auto total = sums[0][vector];
-        TENON_UNROLL(4)
-        for (int chain = 1; chain < chains; ++chain) total += sums[chain][vector];
-        simd::store<tiles::lanes>(output_.data() + place, total + simd::load<T, tiles::lanes>(bias_.data() + place));
-      }
-    }
+    is_reversed_ = !is_reversed_;
+    visit_tiles(tiles::tiles(extent_or<Out>(units_)), is_reversed_, [&](index tile) __attribute__((always_inline)) {
+      run_tile(tile, factors, extent_or<Each>(each), extent_or<Taps>(taps), step);
+    });
     return output_.data();
   }
 
  private:
+  TENON_INLINE void run_tile(index tile, const T* factors, index each, index taps, index step) {
+    constexpr int lanes = tiles::lanes;
+    typename tiles::sums sums = {};
+    const T* const packed = packed_.data() + tile * depth_ * tiles::width;
+    for (index tap = 0; tap < taps; ++tap) {
+      add_products<tiles>(sums, packed + tap * each * tiles::width, factors + tap * step, each);
+    }
+    join_chains<tiles>(sums);
+    TENON_UNROLL(8)
+    for (int vector = 0; vector < tiles::vectors; ++vector) {
+      const index place = tile * tiles::tile_units + vector * lanes;
+      simd::store<lanes>(output_.data() + place, sums[0][vector] + simd::load<T, lanes>(bias_.data() + place));
+    }
+  }
+
   index units_, depth_;
   storage<T, host> packed_, bias_, output_;
+  bool is_reversed_ = false;
 };
 
 }  // namespace detail
@@ -165,7 +185,7 @@ class linear_stream : public stream_part {
         product_(
             layer.extents.extent(0), in_, [&](index row, index k) { return layer.weight.value.data()[row * in_ + k]; },
             Bias ? layer.bias.value.data() : nullptr) {}
-  const T* next(const T* x) { return product_.template next<In>(x, in_, 1, 0); }
+  const T* next(const T* x) { return product_.next(x, in_, 1, 0); }
 
  private:
   template <class Layer>
@@ -175,12 +195,12 @@ class linear_stream : public stream_part {
   }
 
   index in_;
-  detail::stream_product<T, Out> product_;
+  detail::stream_product<T, Out, In, 1> product_;
 };
 
 /// A convolution along time. It keeps the samples that its kernel spans, each twice: so those of any place lie one
 /// behind another.
-template <dtype T, index In, index Out>
+template <dtype T, index In, index Out, index Taps>
 class conv_stream : public stream_part {
  public:
   /// throws    error for what does not stream: padding, a stride, groups; without weights
@@ -201,7 +221,7 @@ class conv_stream : public stream_part {
     for (index i = 0; i < channels; ++i) place[i] = place[span_ * channels + i] = x[i];
     const T* const oldest = place + channels;
     newest_ = newest_ + 1 == span_ ? 0 : newest_ + 1;
-    return product_.template next<In>(oldest, in_, taps_, dilation_ * channels);
+    return product_.next(oldest, in_, taps_, dilation_ * channels);
   }
   void reset() override { std::fill_n(samples_.data(), samples_.count(), T(0)); }
 
@@ -218,13 +238,39 @@ class conv_stream : public stream_part {
   }
 
   index in_, taps_, dilation_, span_, newest_ = 0;
-  detail::stream_product<T, Out> product_;
+  detail::stream_product<T, Out, In, Taps> product_;
   storage<T, host> samples_;
 };
 
 namespace detail {
 
-/// One recurrent layer. Its sums are added in the order of a whole sequence, so results are the same to the bit.
+/// Functions of gates for packs of floats: quotients of polynomials, of which few steps wait for another. A sample
+/// after the other leaves nothing else to do meanwhile.
+/// accuracy  tanh within 6 units in the last place, sigmoid within 2^-22
+struct functions_of_streams : functions_of_packs {
+  template <class Pack>
+  TENON_INLINE static Pack tanh(const Pack& x) {
+    if constexpr (!std::is_same_v<simd::lane_of<Pack>, float>) {
+      return functions_of_packs::tanh(x);
+    } else {
+      const Pack within = simd::at_most(simd::at_least(x, simd::constant_like<Pack>(-9.01f)),
+                                        simd::constant_like<Pack>(9.01f));  // where tanh is 1 but for rounding
+      const Pack square = within * within, fourth = square * square;
+      const auto sum = [&](float a, float b, float c, float d, float e) __attribute__((always_inline)) {
+        return (square * b + a) + fourth * (fourth * e + (square * d + c));
+      };
+      return within * sum(0.999999979f, 0.133803708f, 0.00349481015f, 2.05962592e-5f, 1.33368281e-8f) /
+             sum(1.0f, 0.467136863f, 0.0258740233f, 0.000328436176f, 7.76927471e-7f);
+    }
+  }
+  template <class Pack>
+  TENON_INLINE static Pack sigmoid(const Pack& x) {
+    if constexpr (!std::is_same_v<simd::lane_of<Pack>, float>) return functions_of_packs::sigmoid(x);
+    else return tanh(Pack(x * 0.5f)) * 0.5f + 0.5f;
+  }
+};
+
+/// One recurrent layer.
 template <class Gates, dtype T, index Input, index Hidden>
 class recurrent_stream_layer {
  public:
@@ -245,7 +291,8 @@ class recurrent_stream_layer {
   const T* next(const T* x) {
     const T* const before = state_of(is_odd_);
     is_odd_ = !is_odd_;
-    for (index tile = 0; tile < tiles::tiles(extent_or<Hidden>(hidden_)); ++tile) run_tile(tile, x, before);
+    visit_tiles(tiles::tiles(extent_or<Hidden>(hidden_)), is_odd_,
+                [&](index tile) __attribute__((always_inline)) { run_tile(tile, x, before); });
     return state_of(is_odd_);
   }
   void reset() {
@@ -256,7 +303,7 @@ class recurrent_stream_layer {
  private:
   static constexpr int count = static_cast<int>(Gates::count);
   static constexpr bool has_cell = Gates::states == 2;
-  using tiles = stream_tiles<T, count, Hidden>;
+  using tiles = stream_tiles<T, count, Hidden, Input == dyn || Hidden == dyn ? dyn : Input + Hidden>;
   using pack = typename tiles::pack;
 
   template <class Parameter>
@@ -267,17 +314,12 @@ class recurrent_stream_layer {
   }
   T* state_of(bool is_odd) { return state_.data() + (is_odd ? tiles::padded(extent_or<Hidden>(hidden_)) : 0); }
 
-  void run_tile(index tile, const T* x, const T* before) {
-    const index inputs = extent_or<Input>(input_), states = extent_or<Hidden>(hidden_), both = std::min(inputs, states);
-    const T* const of_input = of_input_.data() + tile * inputs * tiles::width;
-    const T* const of_state = of_state_.data() + tile * states * tiles::width;
-    pack from_input[1][tiles::vectors] = {}, from_state[1][tiles::vectors] = {};
-    for (index k = 0; k < both; ++k) {  // side by side, as neither waits for the other
-      add_products<tiles, 1>(from_input, of_input + k * tiles::width, x + k, 1);
-      add_products<tiles, 1>(from_state, of_state + k * tiles::width, before + k, 1);
-    }
-    add_products<tiles, 1>(from_input, of_input + both * tiles::width, x + both, inputs - both);
-    add_products<tiles, 1>(from_state, of_state + both * tiles::width, before + both, states - both);
+  TENON_INLINE void run_tile(index tile, const T* x, const T* before) {
+    const index inputs = extent_or<Input>(input_), states = extent_or<Hidden>(hidden_);
+    typename tiles::sums from_input = {}, from_state = {};  // the input's first, as it waits for no state
+    add_products<tiles>(from_input, of_input_.data() + tile * inputs * tiles::width, x, inputs);
+    add_products<tiles>(from_state, of_state_.data() + tile * states * tiles::width, before, states);
+    join_chains<tiles>(from_input), join_chains<tiles>(from_state);
     TENON_UNROLL(8)
     for (int place = 0; place < tiles::packs; ++place) finish(tile, place, from_input[0], from_state[0], before);
   }
@@ -301,7 +343,8 @@ class recurrent_stream_layer {
     pack cell{};
     if constexpr (has_cell) cell = simd::load<T, lanes>(cell_.data() + unit);
     const pack previous = simd::load<T, lanes>(before + unit);
-    simd::store<lanes>(state_of(is_odd_) + unit, gates_.forward(gates, products, previous, cell));
+    simd::store<lanes>(state_of(is_odd_) + unit,
+                       gates_.forward(gates, products, previous, cell, functions_of_streams()));
     if constexpr (has_cell) simd::store<lanes>(cell_.data() + unit, cell);
   }
 
