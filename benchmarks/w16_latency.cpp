@@ -1,5 +1,5 @@
-// benchmarks/w16_latency.cpp: W16, one sample a call: dense, LSTM, GRU and causal convolution (kernel 3) of n inputs and
-// n units, floats. Tenon's nn::stream and Eigen by hand: matrices of static sizes, gates of a step in one product, as
+// benchmarks/w16_latency.cpp: W16, one sample a call: dense, LSTM, GRU and convolution (kernel 3) of n inputs and units,
+// floats. Tenon's nn::stream and Eigen by hand: matrices of static sizes, gates of a step in one product, as
 // RTNeural has them. `p50` to `worst` are quantiles of a million calls, each timed by itself.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
@@ -59,8 +59,7 @@ struct lstm : nn::module<lstm<N>> {
       auto& from = net.layer.network().weights(0);
       weight.template leftCols<N>() = in_rows<4 * N, N>(from.weight_ih.value.data());
       weight.template middleCols<N>(N) = in_rows<4 * N, N>(from.weight_hh.value.data());
-      weight.col(2 * N) =
-          vector_map<4 * N>(from.bias_ih.value.data()) + vector_map<4 * N>(from.bias_hh.value.data());
+      weight.col(2 * N) = vector_map<4 * N>(from.bias_ih.value.data()) + vector_map<4 * N>(from.bias_hh.value.data());
       const matrix<N, 2 * N + 1> g = weight.template middleRows<N>(2 * N), o = weight.template bottomRows<N>();
       weight.template middleRows<N>(2 * N) = o, weight.template bottomRows<N>() = g;  // sigmoids side by side
       extended(2 * N) = 1;
@@ -174,8 +173,7 @@ void time_calls(benchmark::State& state, const Run& run) {
     benchmark::ClobberMemory();
   }
   using rate = benchmark::Counter;
-  state.counters["nanoseconds"] =
-      rate(1e-9 * static_cast<double>(state.iterations()), rate::kIsRate | rate::kInvert);
+  state.counters["nanoseconds"] = rate(1e-9 * static_cast<double>(state.iterations()), rate::kIsRate | rate::kInvert);
 }
 
 /// Times each of a million calls by itself.

@@ -44,23 +44,6 @@ struct recurrent_head : nn::module<recurrent_head<Layer>> {
   auto forward(const auto& x) { return layer(x).sequence; }
 };
 
-/// Empty where a stream of a recurrent layer says what the layer says of the whole sequence.
-template <tenon::index Features, class Layer>
-std::string recurrent_difference(const Layer& drawn, tenon::index length) {
-  recurrent_head<Layer> net{{}, drawn};
-  net.initialise(3);
-  const auto x = random_sequence<Features>(length, 5);
-  const tenon::no_grad apart;
-  Layer whole = net.layer;
-  const auto expected = tenon_test::numbers_of(whole.forward(x).sequence);
-  nn::stream use(net, shape<Features>{});
-  const auto first = streamed<Features>(use, x);
-  use.reset();
-  const auto again = streamed<Features>(use, x);
-  if (again != first) return "a reset stream says something else";
-  return tenon_test::difference(first, expected, 2e-6);
-}
-
 /// The sequence as [batch, channels, time] behind `zeros` samples of zeros, and results back as [time, channels].
 tenon::tensor<float, rank<3>> behind_zeros(const sequence& x, tenon::index zeros) {
   tenon::tensor<float, rank<3>> result({1, x.extent(1), zeros + x.extent(0)});
@@ -72,19 +55,6 @@ tenon::tensor<float, rank<3>> behind_zeros(const sequence& x, tenon::index zeros
 }
 std::vector<double> by_time(const tenon::tensor<float, rank<3>>& y) {
   return tenon_test::numbers_of(tenon::tensor<float, rank<2>>(tenon::transpose(y[0])));
-}
-
-/// The same of a convolution.
-template <tenon::index In, class Layer>
-std::string conv_difference(const Layer& drawn, tenon::index length) {
-  auto net = nn::sequential(drawn);
-  net.initialise(7);
-  const Layer& layer = get<0>(net.layers);
-  const auto x = random_sequence<In>(length, 8);
-  const tenon::index zeros = (layer.kernel[0] - 1) * layer.options.dilation[0];
-  const auto expected = by_time(layer.forward(behind_zeros(x, zeros)));
-  nn::stream use(net, shape<In>{});
-  return tenon_test::difference(streamed<In>(use, x), expected, 2e-6);
 }
 
 /// Without weights until they are loaded.
@@ -117,26 +87,6 @@ struct policy : nn::module<policy> {
 };
 
 }  // namespace
-
-TEST_CASE("recurrent layers stream as they run over sequences", "[stream]") {
-  CHECK(recurrent_difference<1>(nn::lstm<1, 16>{}, 20) == "");
-  CHECK(recurrent_difference<24>(nn::lstm<24, 40>{}, 9) == "");
-  CHECK(recurrent_difference<5>(nn::lstm<>(5, 19, {.layers = 3}), 11) == "");
-  CHECK(recurrent_difference<3>(nn::gru<3, 8>({.bias = false}), 17) == "");
-  CHECK(recurrent_difference<33>(nn::gru<33, 65>{}, 5) == "");
-  CHECK(recurrent_difference<4>(nn::gru<dyn, 7>(4, 7, {.layers = 2}), 13) == "");
-  CHECK(recurrent_difference<6>(nn::rnn<6, 150>{}, 6) == "");
-  CHECK(recurrent_difference<6>(nn::rnn<6, 3>({.function = nn::nonlinearity::with_relu}), 6) == "");
-}
-
-TEST_CASE("convolutions keep what their kernel spans", "[stream]") {
-  constexpr nn::conv1d_options spread{.dilation = 3}, bare{.dilation = 2, .bias = false};
-  CHECK(conv_difference<1>(nn::conv1d<1, 8, 3>{}, 9) == "");
-  CHECK(conv_difference<7>(nn::conv1d<7, 20, 1>{}, 4) == "");
-  CHECK(conv_difference<16>(nn::conv1d<16, 16, 4, spread>{}, 25) == "");
-  CHECK(conv_difference<9>(nn::conv1d<9, 150, 2, bare>{}, 7) == "");
-  CHECK(conv_difference<3>(nn::conv1d<dyn, dyn, dyn, nn::conv1d_at_run_time>(3, 11, 3, {.dilation = 2}), 12) == "");
-}
 
 TEST_CASE("a network of convolutions and batch norms streams behind its first samples as the whole", "[stream]") {
   auto net =

@@ -29,8 +29,8 @@ constexpr index extent_or(index given) {
   return Known == dyn ? given : Known;
 }
 
-/// Results of `Blocks * Units` rows of weights, such as the gates of `Units` hidden units, in tiles of a few packs. Each
-/// row has `Depth` weights.
+/// Results of `Blocks * Units` rows of `Depth` weights, such as the gates of `Units` hidden units, in tiles of some
+/// packs.
 template <dtype T, int Blocks, index Units, index Depth>
 struct stream_tiles {
   static constexpr int lanes = [] {
@@ -242,8 +242,6 @@ class conv_stream : public stream_part {
   storage<T, host> samples_;
 };
 
-namespace detail {
-
 /// Functions of gates for packs of floats: quotients of polynomials, of which few steps wait for another. A sample
 /// after the other leaves nothing else to do meanwhile.
 /// accuracy  tanh within 6 units in the last place, sigmoid within 2^-22
@@ -269,6 +267,8 @@ struct functions_of_streams : functions_of_packs {
     else return tanh(Pack(x * 0.5f)) * 0.5f + 0.5f;
   }
 };
+
+namespace detail {
 
 /// One recurrent layer.
 template <class Gates, dtype T, index Input, index Hidden>
