@@ -8,6 +8,7 @@
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/recurrent.hpp>
+#include <tenon/nn/stream_tiles.hpp>
 #include <vector>
 
 namespace tenon::nn {
@@ -22,94 +23,6 @@ struct stream_part {
 };
 
 namespace detail {
-
-/// An extent that its type knows, else the one given.
-template <index Known>
-constexpr index extent_or(index given) {
-  return Known == dyn ? given : Known;
-}
-
-/// Results of `Blocks * Units` rows of `Depth` weights, such as the gates of `Units` hidden units, in tiles of some
-/// packs.
-template <dtype T, int Blocks, index Units, index Depth>
-struct stream_tiles {
-  static constexpr int lanes = [] {
-    if (compiled_by_nvcc) return 1;  // which has no vectors
-    int found = Units == dyn ? simd::native_width<T> : static_cast<int>(16 / sizeof(T));
-    while (found < Units && found < simd::native_width<T>) found *= 2;
-    return found;
-  }();
-  /// Packs of units in a tile: its sums stay in registers, its weights in the first cache, and all tiles are alike.
-  static constexpr int packs = [] {
-    constexpr index registers = panel_layout<T, 1>::registers / 4, cache = 32768;
-    constexpr index bytes = Blocks * lanes * (Depth == dyn ? 1 : Depth) * static_cast<index>(sizeof(T));
-    constexpr index most = std::max<index>(1, std::min(registers / Blocks, cache / bytes));
-    constexpr index all = Units == dyn ? most : (Units + lanes - 1) / lanes, tiles = (all + most - 1) / most;
-    return static_cast<int>((all + tiles - 1) / tiles);
-  }();
-  static constexpr int vectors = Blocks * packs, width = vectors * lanes, tile_units = packs * lanes;
-  static constexpr int chains = std::clamp(8 / vectors, 1, 4);  ///< of each sum, so that none waits for another
-  using pack = simd::pack<T, lanes>;
-  using sums = pack[chains][vectors];
-
-  static constexpr index tiles(index units) { return (units + tile_units - 1) / tile_units; }
-  static constexpr index padded(index units) { return tiles(units) * tile_units; }
-
-  /// Packs `weight(row, k)` in the order of use; units that do not exist get zeros.
-  template <class Weight>
-  static storage<T, host> packed(index units, index depth, const Weight& weight) {
-    storage<T, host> result(tiles(units) * depth * width);
-    T* to = result.data();
-    for (index tile = 0; tile < tiles(units); ++tile) {
-      for (index k = 0; k < depth; ++k) {
-        for (index block = 0; block < Blocks; ++block) {
-          for (index unit = tile * tile_units; unit < (tile + 1) * tile_units; ++unit) {
-            *to++ = unit < units ? weight(block * units + unit, k) : T(0);
-          }
-        }
-      }
-    }
-    return result;
-  }
-  /// The same of one number for each row: a bias, zeros where there is none.
-  static storage<T, host> packed_vector(index units, const T* values) {
-    return packed(units, 1, [&](index row, index) { return values == nullptr ? T(0) : values[row]; });
-  }
-};
-
-/// Adds the products of factors with packed weights. Factor k belongs to chain `k % chains`; those that are left over
-/// belong to the first.
-template <class Tiles, class T>
-TENON_INLINE void add_products(typename Tiles::sums& sums, const T* packed, const T* factors, index depth) {
-  const auto add = [&](int chain, index k) __attribute__((always_inline)) {
-    TENON_UNROLL(8)
-    for (int vector = 0; vector < Tiles::vectors; ++vector) {
-      sums[chain][vector] +=
-          factors[k] * simd::load<T, Tiles::lanes>(packed + k * Tiles::width + vector * Tiles::lanes);
-    }
-  };
-  index k = 0;
-  for (; k + Tiles::chains <= depth; k += Tiles::chains) {
-    TENON_UNROLL(8)
-    for (int chain = 0; chain < Tiles::chains; ++chain) add(chain, k + chain);
-  }
-  for (; k < depth; ++k) add(0, k);
-}
-/// The first chains become the sums of all.
-template <class Tiles>
-TENON_INLINE void join_chains(typename Tiles::sums& sums) {
-  TENON_UNROLL(4)
-  for (int chain = 1; chain < Tiles::chains; ++chain) {
-    TENON_UNROLL(8)
-    for (int vector = 0; vector < Tiles::vectors; ++vector) sums[0][vector] += sums[chain][vector];
-  }
-}
-/// Calls `body(tile)` for all tiles, in turns from the first and from the last: what a sample read last is what the
-/// next one finds in the first cache.
-template <class Body>
-TENON_INLINE void visit_tiles(index tiles, bool is_reversed, const Body& body) {
-  for (index i = 0; i < tiles; ++i) body(is_reversed ? tiles - 1 - i : i);
-}
 
 /// Zeros that are kept.
 template <class T>
@@ -132,18 +45,17 @@ void check_weights(const Layer& layer, index expected) {
 template <dtype T, index Out, index Each, index Taps>
 class stream_product {
  public:
-  using tiles = stream_tiles<T, 1, Out, Each == dyn || Taps == dyn ? dyn : Each * Taps>;
+  using tiles = stream_tiles<T, 1, Out, Each == dyn || Taps == dyn ? dyn : Each * Taps, Each>;
 
-  /// `weight(row, k)` are the weights of all `depth` factors.
+  /// `weight(row, k)` are the weights of `taps` runs of `each` factors.
   template <class Weight>
-  stream_product(index units, index depth, const Weight& weight, const T* bias)
+  stream_product(index units, index taps, index each, const Weight& weight, const T* bias)
       : units_(units),
-        depth_(depth),
-        packed_(tiles::packed(units, depth, weight)),
+        packed_(tiles::packed(units, taps, each, weight)),
         bias_(tiles::packed_vector(units, bias)),
         output_(tiles::padded(units)) {}
 
-  /// The results for `taps` groups of factors, `each` in a group, which lie `step` apart.
+  /// The results for `taps` runs of `each` factors, which lie `step` apart.
   const T* next(const T* factors, index each, index taps, index step) {
     is_reversed_ = !is_reversed_;
     visit_tiles(tiles::tiles(extent_or<Out>(units_)), is_reversed_, [&](index tile) __attribute__((always_inline)) {
@@ -156,19 +68,18 @@ class stream_product {
   TENON_INLINE void run_tile(index tile, const T* factors, index each, index taps, index step) {
     constexpr int lanes = tiles::lanes;
     typename tiles::sums sums = {};
-    const T* const packed = packed_.data() + tile * depth_ * tiles::width;
-    for (index tap = 0; tap < taps; ++tap) {
-      add_products<tiles>(sums, packed + tap * each * tiles::width, factors + tap * step, each);
-    }
-    join_chains<tiles>(sums);
+    const index of_run = tiles::groups(each) * tiles::width;
+    const T* const packed = packed_.data() + tile * taps * of_run;
+    for (index tap = 0; tap < taps; ++tap) add_products<tiles>(sums, packed + tap * of_run, factors + tap * step, each);
     TENON_UNROLL(8)
     for (int vector = 0; vector < tiles::vectors; ++vector) {
       const index place = tile * tiles::tile_units + vector * lanes;
-      simd::store<lanes>(output_.data() + place, sums[0][vector] + simd::load<T, lanes>(bias_.data() + place));
+      const auto sum = joined_sum<tiles>(sums, vector) + simd::load<T, lanes>(bias_.data() + place);
+      simd::store<lanes>(output_.data() + place, sum);
     }
   }
 
-  index units_, depth_;
+  index units_;
   storage<T, host> packed_, bias_, output_;
   bool is_reversed_ = false;
 };
@@ -183,7 +94,8 @@ class linear_stream : public stream_part {
   explicit linear_stream(const linear_layer<In, Out, Bias, Space, T>& layer)
       : in_(checked(layer).extents.extent(1)),
         product_(
-            layer.extents.extent(0), in_, [&](index row, index k) { return layer.weight.value.data()[row * in_ + k]; },
+            layer.extents.extent(0), 1, in_,
+            [&](index row, index k) { return layer.weight.value.data()[row * in_ + k]; },
             Bias ? layer.bias.value.data() : nullptr) {}
   const T* next(const T* x) { return product_.next(x, in_, 1, 0); }
 
@@ -211,7 +123,7 @@ class conv_stream : public stream_part {
         dilation_(layer.options.dilation[0]),
         span_((taps_ - 1) * dilation_ + 1),
         product_(
-            layer.out_channels, in_ * taps_,
+            layer.out_channels, taps_, in_,
             [&](index row, index k) { return layer.weight.value.data()[(row * in_ + k % in_) * taps_ + k / in_]; },
             Layer::known_options.bias ? layer.bias.value.data() : nullptr),
         samples_(detail::zeros_of<T>(2 * span_ * in_)) {}
@@ -303,25 +215,31 @@ class recurrent_stream_layer {
  private:
   static constexpr int count = static_cast<int>(Gates::count);
   static constexpr bool has_cell = Gates::states == 2;
-  using tiles = stream_tiles<T, count, Hidden, Input == dyn || Hidden == dyn ? dyn : Input + Hidden>;
+  using tiles =
+      stream_tiles<T, count, Hidden, Input == dyn || Hidden == dyn ? dyn : Input + Hidden, 1>;
   using pack = typename tiles::pack;
 
   template <class Parameter>
   storage<T, host> packed(const Parameter& weight) const {
     const auto& values = weight.value;
-    return tiles::packed(hidden_, values.extent(1),
+    return tiles::packed(hidden_, 1, values.extent(1),
                          [&](index row, index k) { return values.data()[row * values.extent(1) + k]; });
   }
   T* state_of(bool is_odd) { return state_.data() + (is_odd ? tiles::padded(extent_or<Hidden>(hidden_)) : 0); }
 
   TENON_INLINE void run_tile(index tile, const T* x, const T* before) {
     const index inputs = extent_or<Input>(input_), states = extent_or<Hidden>(hidden_);
-    typename tiles::sums from_input = {}, from_state = {};  // the input's first, as it waits for no state
-    add_products<tiles>(from_input, of_input_.data() + tile * inputs * tiles::width, x, inputs);
-    add_products<tiles>(from_state, of_state_.data() + tile * states * tiles::width, before, states);
-    join_chains<tiles>(from_input), join_chains<tiles>(from_state);
+    pack from_input[tiles::vectors], from_state[tiles::vectors];  // the input's first, as it waits for no state
+    multiply(from_input, of_input_.data() + tile * tiles::groups(inputs) * tiles::width, x, inputs);
+    multiply(from_state, of_state_.data() + tile * tiles::groups(states) * tiles::width, before, states);
     TENON_UNROLL(8)
-    for (int place = 0; place < tiles::packs; ++place) finish(tile, place, from_input[0], from_state[0], before);
+    for (int place = 0; place < tiles::packs; ++place) finish(tile, place, from_input, from_state, before);
+  }
+  TENON_INLINE static void multiply(pack (&results)[tiles::vectors], const T* packed, const T* factors, index run) {
+    typename tiles::sums sums = {};
+    add_products<tiles>(sums, packed, factors, run);
+    TENON_UNROLL(8)
+    for (int vector = 0; vector < tiles::vectors; ++vector) results[vector] = joined_sum<tiles>(sums, vector);
   }
   /// What the gates make of a pack of units.
   TENON_INLINE void finish(index tile, int place, const pack (&from_input)[tiles::vectors],
