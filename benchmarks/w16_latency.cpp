@@ -1,6 +1,7 @@
-// benchmarks/w16_latency.cpp: W16, one sample a call: dense, LSTM, GRU and convolution (kernel 3) of n inputs and units,
-// floats. Tenon's nn::stream and Eigen by hand: matrices of static sizes, gates of a step in one product, as
-// RTNeural has them. `p50` to `worst` are quantiles of a million calls, each timed by itself.
+// benchmarks/w16_latency.cpp: W16, one sample a call: dense, LSTM, GRU and convolution (kernel 3) of n units.
+// Floats, as many inputs as units, by Tenon's nn::stream and by Eigen by hand: matrices of static sizes, and the gates of a step in one product,
+// as RTNeural has them. The limit reads all weights once. `p50` to `worst` are quantiles of a million calls, each timed
+// by itself. benchmarks/latency/add_peers adds others.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/nn/gru.hpp>

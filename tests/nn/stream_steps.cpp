@@ -111,16 +111,3 @@ TEST_CASE("gates have functions of few steps, within the bounds that they state"
   CHECK(std::isnan(functions::sigmoid(none)));
   CHECK(functions::tanh(1e-30f) == Approx(1e-30f));
 }
-
-TEST_CASE("weights in tiles: every one once, in the order of use, and zeros beside them", "[stream_steps]") {
-  using tiles = nn::detail::stream_tiles<float, 3, 21, 2>;
-  const auto packed =
-      tiles::packed(21, 2, [](tenon::index row, tenon::index k) { return static_cast<float>(row * 2 + k + 1); });
-  REQUIRE(packed.count() == tiles::padded(21) * 3 * 2);
-  double sum = 0;
-  for (tenon::index i = 0; i < packed.count(); ++i) sum += static_cast<double>(packed.data()[i]);
-  CHECK(sum == 63 * 2 * (63 * 2 + 1) / 2);
-  CHECK(packed.data()[0] == 1);
-  CHECK(packed.data()[tiles::width] == 2);                // the next factor
-  CHECK(packed.data()[tiles::tile_units] == 21 * 2 + 1);  // the next block
-}

@@ -215,8 +215,7 @@ class recurrent_stream_layer {
  private:
   static constexpr int count = static_cast<int>(Gates::count);
   static constexpr bool has_cell = Gates::states == 2;
-  using tiles =
-      stream_tiles<T, count, Hidden, Input == dyn || Hidden == dyn ? dyn : Input + Hidden, 1>;
+  using tiles = stream_tiles<T, count, Hidden, Input == dyn || Hidden == dyn ? dyn : Input + Hidden, 1>;
   using pack = typename tiles::pack;
 
   template <class Parameter>

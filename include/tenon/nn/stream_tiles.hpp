@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <tenon/contraction/host_panels.hpp>
 #include <tenon/core/storage.hpp>
+#include <tenon/device/simd_partial.hpp>
 #include <tenon/device/simd_transpose.hpp>
 
 namespace tenon::nn::detail {
@@ -17,8 +18,8 @@ constexpr index extent_or(index given) {
   return Known == dyn ? given : Known;
 }
 
-/// Results of `Blocks * Units` rows of weights, such as the gates of `Units` hidden units, in tiles of some packs. A row
-/// has `Depth` weights, in runs of `Run` factors that lie side by side.
+/// Results of `Blocks * Units` rows of weights, such as the gates of `Units` hidden units, in tiles of some packs. A
+/// row has `Depth` weights, in runs of `Run` factors that lie side by side.
 template <dtype T, int Blocks, index Units, index Depth, index Run>
 struct stream_tiles {
   static constexpr int lanes = [] {
@@ -107,6 +108,7 @@ TENON_INLINE void add_products(typename Tiles::sums& sums, const T* packed, cons
   const index whole = run / Tiles::group;
   index number = 0;
   for (; number + Tiles::chains <= whole; number += Tiles::chains) {
+    simd::keep_loop_short();  // unrolled, compilers mix up its sums with those of other products
     TENON_UNROLL(8)
     for (int chain = 0; chain < Tiles::chains; ++chain) {
       add(chain, packed + (number + chain) * Tiles::width, factors + (number + chain) * Tiles::group);
@@ -137,8 +139,8 @@ TENON_INLINE typename Tiles::pack joined_sum(typename Tiles::sums& sums, int vec
   return own[0];
 }
 
-/// Calls `body(tile)` for all tiles, in turns from the first and from the last: what a sample read last is what the next
-/// one finds in the first cache.
+/// Calls `body(tile)` for all tiles, in turns from the first and from the last: what a sample read last is what the
+/// next one finds in the first cache.
 template <class Body>
 TENON_INLINE void visit_tiles(index tiles, bool is_reversed, const Body& body) {
   for (index i = 0; i < tiles; ++i) body(is_reversed ? tiles - 1 - i : i);
