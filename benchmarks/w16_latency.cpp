@@ -1,7 +1,6 @@
-// benchmarks/w16_latency.cpp: W16, one sample a call: dense, LSTM, GRU and convolution (kernel 3) of n units.
-// Floats, as many inputs as units, by Tenon's nn::stream and by Eigen by hand: matrices of static sizes, and the gates of a step in one product,
-// as RTNeural has them. The limit reads all weights once. `p50` to `worst` are quantiles of a million calls, each timed
-// by itself. benchmarks/latency/add_peers adds others.
+// benchmarks/w16_latency.cpp: W16, one sample a call: layers of n inputs and n units by nn::stream and by Eigen.
+// The limit reads all weights once. `p50` to `worst` are quantiles of a million calls, each timed by itself.
+// benchmarks/latency/add_peers adds onnxruntime and PyTorch to a result.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 #include <tenon/nn/gru.hpp>
@@ -28,7 +27,8 @@ using in_rows = Eigen::Map<const Eigen::Matrix<float, Rows, Columns, Eigen::RowM
 template <int Rows>
 using vector_map = Eigen::Map<const matrix<Rows>>;
 
-/// A layer of N inputs and units, and Eigen's step of it, made of the same weights.
+/// A layer of N inputs and units, and Eigen's step of it by hand, made of the same weights: matrices of static sizes,
+/// the gates of a step in one product, as RTNeural has them.
 template <int N>
 struct dense : nn::module<dense<N>> {
   nn::linear<N, N> layer;
@@ -166,6 +166,19 @@ struct both {
   }
 };
 
+/// Reads numbers as fast as can be.
+[[gnu::noinline]] float sum_of(const float* numbers, tn::index count) {
+  constexpr int lanes = tn::simd::native_width<float>;
+  tn::simd::pack<float, lanes> sums[8] = {};
+  for (tn::index i = 0; i + 8 * lanes <= count; i += 8 * lanes) {
+    TENON_UNROLL(8)
+    for (int k = 0; k < 8; ++k) sums[k] += tn::simd::load<float, lanes>(numbers + i + k * lanes);
+  }
+  TENON_UNROLL(8)
+  for (int k = 1; k < 8; ++k) sums[0] += sums[k];
+  return sums[0][0];
+}
+
 template <class Run>
 void time_calls(benchmark::State& state, const Run& run) {
   int number = 0;
@@ -206,6 +219,12 @@ void add_cases(const std::string& name) {
   benchmark::RegisterBenchmark((sized + "/eigen").c_str(), [](benchmark::State& state) {
     both<Layer, N> x;
     time_calls(state, [&](int number) __attribute__((always_inline)) { return x.with_eigen(number); });
+  });
+  benchmark::RegisterBenchmark((sized + "/limit").c_str(), [](benchmark::State& state) {
+    tn::index count = 0;
+    both<Layer, N>().net.visit_parameters([&](const auto&, auto& parameter) { count += parameter.value.size(); });
+    const tn::tensor<float, tn::rank<1>> weights = tn::uniform<float>(tn::rank<1>(count), 1);
+    time_calls(state, [&](int) { return sum_of(weights.data(), count); });
   });
 }
 template <template <int> class Layer>
