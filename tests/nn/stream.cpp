@@ -107,8 +107,8 @@ TEST_CASE("modules of one number take and give numbers", "[stream]") {
   effect net;
   net.initialise(2);
   const auto x = random_sequence<1>(50, 6);
-  const tenon::no_grad apart;
-  const auto expected = tenon_test::numbers_of(tenon::tensor<float, rank<2>>(net(x)));
+  nn::inference whole(net, x.shape());
+  const auto expected = tenon_test::numbers_of(whole.run(x));
   nn::stream use(net, shape<1>{});
   static_assert(noexcept(use.next(0.5f)) && noexcept(use.reset()));
   std::vector<double> found;
@@ -122,12 +122,10 @@ TEST_CASE("modules of one number take and give numbers", "[stream]") {
 TEST_CASE("several outputs, norms and layers that are called twice", "[stream]") {
   policy net;
   net.initialise(9);
-  net.eval();
   const auto x = random_sequence<5>(15, 1);
-  const tenon::no_grad apart;
-  const auto [actions, values] = net(x);
-  const auto expected = tenon_test::numbers_of(tenon::tensor<float, rank<2>>(actions));
-  const auto expected_values = tenon_test::numbers_of(tenon::tensor<float, rank<2>>(values));
+  nn::inference whole(net, x.shape());
+  const auto [actions, values] = whole.run(x);
+  const auto expected = tenon_test::numbers_of(actions), expected_values = tenon_test::numbers_of(values);
   nn::stream use(net, shape<5>{});
   std::vector<double> found, found_values;
   for (tenon::index time = 0; time < 15; ++time) {
