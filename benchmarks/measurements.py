@@ -29,6 +29,7 @@ titles = {
     "w14_linalg": "W14: n x n matrices of static extents, one and 1,000 of them: systems by Cholesky's factors, inverses",
     "w13_sentences": "W13: embeddings of sentences by all-MiniLM-L6-v2 from text to numbers, and what programs of it need",
     "w15_gpt": "W15: a small GPT on characters (examples/gpt): training, writing one character a step, and what programs of it need",
+    "w16_latency": "W16: layers of n inputs and n units, one sample a call",
     "w18_phonemes": "W18: words to phonemes by two GRUs (examples/phonemes), and what programs of it need",
     "w17_small_weights": "W17: y = x w^T of the rows given with 4096 x 4096 weights of floats, and in blocks of 8 and of 4 bits",
 }
@@ -114,6 +115,8 @@ def quantity(result):
     """Value, unit, and whether more of it is better."""
     if "bytes_per_second" in result:
         return result["bytes_per_second"] / 1e9, "GB/s", True
+    if "nanoseconds" in result:
+        return result["nanoseconds"], "ns", False
     if "FLOP/s" in result:
         return result["FLOP/s"] / 1e9, "GFLOP/s", True
     if "megabytes" in result:
@@ -142,7 +145,7 @@ def cases(path):
     for result in json.loads(path.read_text())["benchmarks"]:
         if result.get("aggregate_name", "median") != "median":  # a single run is its own median
             continue
-        name = re.sub("(_median|/iterations:1/repeats:1|/real_time)+$", "", result["name"])
+        name = re.sub("(_median|/iterations:1|/repeats:1|/real_time)+$", "", result["name"])
         library = library_name.search(name).group()
         case = re.sub("[/_]{2,}", "/", name.replace(library, "", 1)).strip("/_")
         found.setdefault(case, {})[library] = quantity(result)

@@ -179,10 +179,12 @@ auto call_layer(Layer& layer, Operand&& operand) {
 /// Whether a layer makes several values: a sequence and states.
 template <class Layer>
 concept keeps_states = requires { Layer::state_count; };
+template <class Layer>
+concept makes_one_value = !keeps_states<Layer>;
 
 /// Layers of one operand.
 template <class Layer, tensor_operand Operand>
-  requires(!keeps_states<Layer>)
+  requires makes_one_value<Layer>
 struct layer_caller<Layer, Operand> {
   /// Named first, so that compilers say within few lines that a layer does not fit.
   using output_shape = detail::shape_behind<Layer, typename std::remove_cvref_t<Operand>::shape_type>;

@@ -38,10 +38,9 @@ struct gru_gates {
     at.hidden = hidden_after(functions, at.gate(1) + at.product(1), n, at.previous);
   }
   /// The same of packs.
-  template <class Pack>
+  template <class Pack, class Functions = functions_of_packs>
   TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[3], const Pack (&products)[3], const Pack& previous,
-                                              Pack&) const {
-    constexpr functions_of_packs functions;
+                                              Pack&, Functions functions = {}) const {
     const Pack n = candidate(functions, Pack(gates[0] + products[0]), gates[2], products[2]);
     return hidden_after(functions, Pack(gates[1] + products[1]), n, previous);
   }

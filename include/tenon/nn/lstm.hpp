@@ -36,10 +36,9 @@ struct lstm_gates {
     evaluate(assign(at.cell, cell), assign(at.hidden, hidden_after(functions, at.gate(3), cell)));
   }
   /// The same of packs: `cell` becomes the one after the step.
-  template <class Pack>
-  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[4], const Pack (&)[4], const Pack&,
-                                              Pack& cell) const {
-    constexpr functions_of_packs functions;
+  template <class Pack, class Functions = functions_of_packs>
+  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[4], const Pack (&)[4], const Pack&, Pack& cell,
+                                              Functions functions = {}) const {
     cell = cell_after(functions, gates[0], gates[1], gates[2], cell);
     return hidden_after(functions, gates[3], cell);
   }

@@ -77,6 +77,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   }
 
   const recurrent_options& options() const { return network_.options(); }
+  /// The layers, with their weights.
+  network_type& network() { return network_; }
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) { network_.initialise(seed); }
   /// Calls `visitor(name, parameter)` for every parameter.

@@ -50,6 +50,10 @@ class recurrent_network {
 
   const recurrent_options& options() const { return options_; }
   const recurrent_extents& extents() const { return extents_; }
+  Gates make_gates() const {
+    if constexpr (requires { Gates{options_.function}; }) return Gates{options_.function};
+    else return {};
+  }
   parameters& weights(std::size_t number) { return weights_[number]; }
   index output_features() const { return options_.directions() * extents_.state(); }
   /// How many states a sequence has: one for each layer and direction.
@@ -174,10 +178,6 @@ class recurrent_network {
     if (options_.projection < 0 || options_.projection >= extents_.hidden) {
       refuse("projection", options_.projection, "at least 0 and below the hidden features");
     }
-  }
-  Gates make_gates() const {
-    if constexpr (requires { Gates{options_.function}; }) return Gates{options_.function};
-    else return {};
   }
 
   std::size_t number_of(index layer, index direction) const {

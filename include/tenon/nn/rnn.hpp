@@ -27,10 +27,10 @@ struct rnn_gates {
   }
 
   /// The same of packs.
-  template <class Pack>
-  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&) const {
-    return function == nonlinearity::with_relu ? functions_of_packs::relu(gates[0])
-                                               : functions_of_packs::tanh(gates[0]);
+  template <class Pack, class Functions = functions_of_packs>
+  TENON_HOST_DEVICE TENON_INLINE Pack forward(const Pack (&gates)[1], const Pack (&)[1], const Pack&, Pack&,
+                                              Functions = {}) const {
+    return function == nonlinearity::with_relu ? Functions::relu(gates[0]) : Functions::tanh(gates[0]);
   }
 
   /// The state itself says what its gradient is.
