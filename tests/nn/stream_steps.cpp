@@ -80,6 +80,20 @@ TEST_CASE("steps of recurrent layers are those of whole sequences", "[stream_ste
   CHECK(recurrent_steps_difference(nn::rnn<6, 3>({.function = nn::nonlinearity::with_relu}), 6) == "");
 }
 
+TEST_CASE("steps of doubles are as exact as those of whole sequences", "[stream_steps]") {
+  nn::lstm<3, 10, tenon::host, double> layer;
+  layer.initialise(2);
+  const tenon::tensor<double, rank<2>, tenon::host> x = tenon::uniform<double>(rank<2>(12, 3), 4, -2.0, 2.0);
+  const auto expected = tenon_test::numbers_of(layer.forward(x).sequence);
+  nn::recurrent_stream<nn::lstm_gates, double, 3, 10> step(layer);
+  std::vector<double> found;
+  for (tenon::index time = 0; time < 12; ++time) {
+    const double* const y = step.next(x.data() + time * 3);
+    found.insert(found.end(), y, y + 10);
+  }
+  CHECK(tenon_test::difference(found, expected, 1e-14) == "");
+}
+
 TEST_CASE("convolutions keep what their kernel spans", "[stream_steps]") {
   constexpr nn::conv1d_options spread{.dilation = 3}, bare{.dilation = 2, .bias = false};
   CHECK(conv_steps_difference<1, 8, 3>(nn::conv1d<1, 8, 3>{}, 9) == "");
@@ -89,6 +103,21 @@ TEST_CASE("convolutions keep what their kernel spans", "[stream_steps]") {
   CHECK(conv_steps_difference<64, 64, 3>(nn::conv1d<64, 64, 3>{}, 5) == "");
   using at_run_time = nn::conv1d<dyn, dyn, dyn, nn::conv1d_at_run_time>;
   CHECK(conv_steps_difference<dyn, dyn, dyn>(at_run_time(3, 11, 3, {.dilation = 2}), 12) == "");
+}
+
+TEST_CASE("a linear layer may read what it made of the sample before", "[stream_steps]") {
+  nn::linear<150, 150> layer;
+  layer.initialise(6);
+  nn::linear_stream<float, 150, 150> step(layer), apart(layer);
+  const tenon::tensor<float, rank<1>, tenon::host> x = tenon::uniform<float>(rank<1>(150), 1);
+  const float* fed_back = step.next(x.data());
+  std::vector<float> copy(fed_back, fed_back + 150);
+  for (int turn = 0; turn < 3; ++turn) {
+    fed_back = step.next(fed_back);
+    const float* const expected = apart.next(copy.data());
+    copy.assign(expected, expected + 150);
+    CHECK(std::equal(copy.begin(), copy.end(), fed_back));
+  }
 }
 
 TEST_CASE("gates have functions of few steps, within the bounds that they state", "[stream_steps]") {

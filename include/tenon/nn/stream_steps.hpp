@@ -53,19 +53,21 @@ class stream_product {
       : units_(units),
         packed_(tiles::packed(units, taps, each, weight)),
         bias_(tiles::packed_vector(units, bias)),
-        output_(tiles::padded(units)) {}
+        output_(2 * tiles::padded(units)) {}
 
-  /// The results for `taps` runs of `each` factors, which lie `step` apart.
+  /// The results for `taps` runs of `each` factors, which lie `step` apart. They may be the results of the last call.
   const T* next(const T* factors, index each, index taps, index step) {
-    is_reversed_ = !is_reversed_;
-    visit_tiles(tiles::tiles(extent_or<Out>(units_)), is_reversed_, [&](index tile) __attribute__((always_inline)) {
-      run_tile(tile, factors, extent_or<Each>(each), extent_or<Taps>(taps), step);
+    is_odd_ = !is_odd_;
+    const index units = extent_or<Out>(units_);
+    T* const output = output_.data() + (is_odd_ ? tiles::padded(units) : 0);
+    visit_tiles(tiles::tiles(units), is_odd_, [&](index tile) __attribute__((always_inline)) {
+      run_tile(tile, factors, extent_or<Each>(each), extent_or<Taps>(taps), step, output);
     });
-    return output_.data();
+    return output;
   }
 
  private:
-  TENON_INLINE void run_tile(index tile, const T* factors, index each, index taps, index step) {
+  TENON_INLINE void run_tile(index tile, const T* factors, index each, index taps, index step, T* output) {
     constexpr int lanes = tiles::lanes;
     typename tiles::sums sums = {};
     const index of_run = tiles::groups(each) * tiles::width;
@@ -75,13 +77,13 @@ class stream_product {
     for (int vector = 0; vector < tiles::vectors; ++vector) {
       const index place = tile * tiles::tile_units + vector * lanes;
       const auto sum = joined_sum<tiles>(sums, vector) + simd::load<T, lanes>(bias_.data() + place);
-      simd::store<lanes>(output_.data() + place, sum);
+      simd::store<lanes>(output + place, sum);
     }
   }
 
   index units_;
   storage<T, host> packed_, bias_, output_;
-  bool is_reversed_ = false;
+  bool is_odd_ = false;
 };
 
 }  // namespace detail
