@@ -15,6 +15,7 @@
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
+#include "support/few_elements.hpp"
 #include "support/text_of.hpp"
 
 using tenon::axis;
@@ -22,13 +23,9 @@ using tenon::rank;
 using tenon::shape;
 using tenon_test::difference;
 using tenon_test::numbers_of;
+using tenon_test::runs_small;
 
 namespace {
-
-template <class E>
-constexpr bool runs_small(const E&) {
-  return tenon::runs_small<E>;
-}
 
 /// Numbers in memory, or in place.
 template <class Space, class T, tenon::index... Extents>

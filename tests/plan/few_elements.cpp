@@ -6,23 +6,13 @@
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
+#include "support/few_elements.hpp"
 
 using tenon::axis;
 using tenon::rank;
 using tenon::shape;
-
-namespace {
-
-template <class E>
-constexpr bool stays_in_registers(const E&) {
-  return tenon::stays_in_registers<E>;
-}
-template <class E>
-constexpr bool runs_small(const E&) {
-  return tenon::runs_small<E>;
-}
-
-}  // namespace
+using tenon_test::runs_small;
+using tenon_test::stays_in_registers;
 
 TEST_CASE("which statements are small", "[few_elements]") {
   const tenon::tensor<float, rank<1>> unknown({4});
