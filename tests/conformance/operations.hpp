@@ -83,7 +83,9 @@ void on_each_device(std::map<std::string, Table>& devices, Fill fill) {
   fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
 #else
   fill.template operator()<tn::host>(devices[tn::host::name]);
+#if TENON_EMULATED_CASES
   fill.template operator()<tn::emulated>(devices[tn::emulated::name]);
+#endif
 #endif
 }
 

@@ -74,12 +74,11 @@ TEMPLATE_LIST_TEST_CASE("hopper: ragged edges, more steps than stages, several t
                         kernel_spaces) {
   for (const order left : {order::rows, order::columns}) {
     for (const order right : {order::rows, order::columns}) {
-      for (const int blocks : {1, 3}) {
-        CHECK(compare<TestType, small_tile, tenon::half>(200, 136, 264, left, right, blocks) == "");
-      }
+      CHECK(compare<TestType, small_tile, tenon::half>(200, 72, 200, left, right, 3) == "");
       CHECK(compare<TestType, small_tile, tenon::bfloat16>(8, 8, 8, left, right, 1) == "");
     }
   }
+  CHECK(compare<TestType, small_tile, tenon::half>(200, 136, 264, order::rows, order::rows, 1) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("hopper: extents that no packet divides, where strides allow", "[hopper]", kernel_spaces) {
@@ -90,8 +89,8 @@ TEMPLATE_LIST_TEST_CASE("hopper: extents that no packet divides, where strides a
 TEMPLATE_LIST_TEST_CASE("hopper: floats of 8 bits, whose depth lies side by side", "[hopper]", kernel_spaces) {
   using tenon::float8_e4m3, tenon::float8_e5m2;
   CHECK(compare<TestType, small_tile, float8_e4m3>(128, 64, 128, order::rows, order::columns, 1) == "");
-  CHECK(compare<TestType, small_tile, float8_e5m2>(200, 136, 528, order::rows, order::columns, 3) == "");
-  CHECK(compare<TestType, tenon::square_hopper_tile, float8_e4m3>(131, 259, 272, order::rows, order::columns, 2) == "");
+  CHECK(compare<TestType, small_tile, float8_e5m2>(200, 72, 400, order::rows, order::columns, 3) == "");
+  CHECK(compare<TestType, tenon::square_hopper_tile, float8_e4m3>(131, 131, 272, order::rows, order::columns, 2) == "");
   const auto x = hopper_numbers<float8_e4m3>(rank<2>(64, 128), 1);
   CHECK(tenon::hopper_memory_of<float8_e4m3>(tenon::left_matrix(tenon::matmul(x, tenon::transpose(x))), true, 64, 128,
                                              tenon::product_extents<2>{64, 64, 128, {{1, 1}}})
@@ -102,9 +101,9 @@ TEMPLATE_LIST_TEST_CASE("hopper: floats of 8 bits, whose depth lies side by side
 }
 
 TEMPLATE_LIST_TEST_CASE("hopper: the tiles of devices", "[hopper]", kernel_spaces) {
-  CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::bfloat16>(136, 520, 264, order::rows, order::rows, 2) == "");
+  CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::bfloat16>(136, 264, 264, order::rows, order::rows, 2) == "");
   CHECK(compare<TestType, tenon::wide_hopper_tile, tenon::half>(128, 256, 64, order::columns, order::columns, 1) == "");
-  CHECK(compare<TestType, tenon::square_hopper_tile, tenon::half>(136, 264, 400, order::rows, order::rows, 2) == "");
+  CHECK(compare<TestType, tenon::square_hopper_tile, tenon::half>(136, 136, 400, order::rows, order::rows, 2) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("hopper: more tile rows than a group", "[hopper]", kernel_spaces) {

@@ -16,6 +16,7 @@
 
 #include "support/counted_allocation.hpp"
 #include "support/elements.hpp"
+#include "support/layer_by_layer.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 #include "support/worn_network.hpp"
@@ -40,17 +41,15 @@ constexpr nn::conv2d_options kept_size_unbiased{.padding = 1, .bias = false};
 template <class Space, class Network, class Input>
 struct in_use {
   Network net;
-  nn::pass<Network, Input, Space> layers;
   nn::inference<decltype(nn::fuse(std::declval<const Network&>())), tenon::view<const float, Input, Space>> fused;
 
-  in_use(const Network& drawn, const Input& largest) : net(drawn), layers(net), fused(nn::fuse(net), largest) {}
+  in_use(const Network& drawn, const Input& largest) : net(drawn), fused(nn::fuse(net), largest) {}
   in_use(const in_use&) = delete;
 
   /// Empty where both say the same of an input of these extents.
   std::string difference_for(const Input& extents) {
     const auto x = tenon::evaluated_tensor<Space>(tenon::uniform<float>(extents, 9, -1.0f, 1.0f));
-    const auto expected = numbers_of(layers.forward(x.view()));
-    return difference(numbers_of(fused.run(x.view())), expected, 2e-5);
+    return difference(numbers_of(fused.run(x.view())), numbers_of(tenon_test::layer_by_layer(x, net)), 2e-5);
   }
   /// How many kernels or loops a run is.
   int launches_for(const Input& extents) {
@@ -126,8 +125,6 @@ TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inferenc
   const tenon::tensor<float, tenon::rank<4>, TestType> known_when_run(tenon::uniform<float>(input(2, 3, 9, 12), 1));
   CHECK(numbers_of(use.fused.run(known_when_run)) ==
         numbers_of(use.fused.run(tenon::tensor<float, input, TestType>(known_when_run))));
-  CHECK(difference(numbers_of(use.layers.forward(known_when_run)), numbers_of(use.fused.run(known_when_run)), 2e-5) ==
-        "");
   const tenon::tensor<float, tenon::rank<4>, TestType> narrow({2, 3, 9, 11});
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { use.fused.run(narrow); }) ==
         "shape: axis 3: extent 11, expected 12 (extents [2, 3, 9, 11])");
@@ -219,7 +216,7 @@ TEMPLATE_LIST_TEST_CASE("a run allocates nothing, and a graph repeats it", "[inf
     const auto before = tenon::blocks_of<TestType>().added();
     graph.launch();
     CHECK(tenon::blocks_of<TestType>().added() == before);
-    CHECK(difference(numbers_of(y), numbers_of(use.layers.forward(x.view())), 2e-5) == "");
+    CHECK(difference(numbers_of(y), numbers_of(tenon_test::layer_by_layer(x, use.net)), 2e-5) == "");
   }
 }
 

@@ -59,18 +59,25 @@ TENON_HOST_DEVICE constexpr const T&& get(const detail::tuple_element<I, T>&& el
   return static_cast<const T&&>(element.value);
 }
 
-/// `body(values...)` of a tuple; on the host only, where lambdas need no marks.
-template <class Body, class... Ts>
-TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body, const tuple<Ts...>& values) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) -> decltype(auto) {
-    return body(get<I>(values)...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
+/// `body(values...)` of a tuple; on the host only, where lambdas need no marks. Numbers and types are deduced from what
+/// the tuple is made of, as a function that would name each value is one more for each tuple.
+template <class Body, int... I, class... Ts>
+TENON_INLINE constexpr decltype(auto) apply_tuple(
+    Body&& body, const detail::tuple_base<std::integer_sequence<int, I...>, Ts...>& values) {
+  return body(static_cast<const detail::tuple_element<I, Ts>&>(values).value...);
 }
-template <class Body, class... Ts>
-TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body, tuple<Ts...>& values) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) -> decltype(auto) {
-    return body(get<I>(values)...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
+template <class Body, int... I, class... Ts>
+TENON_INLINE constexpr decltype(auto) apply_tuple(Body&& body,
+                                                  detail::tuple_base<std::integer_sequence<int, I...>, Ts...>& values) {
+  return body(static_cast<detail::tuple_element<I, Ts>&>(values).value...);
+}
+
+/// A copy of a tuple, value by value: as one block, what was just written in small pieces would be read in large ones,
+/// for which processors wait; values stay in registers.
+template <int... I, class... Ts>
+TENON_INLINE constexpr tuple<Ts...> copy_values(
+    const detail::tuple_base<std::integer_sequence<int, I...>, Ts...>& values) {
+  return {{{static_cast<const detail::tuple_element<I, Ts>&>(values).value}...}};
 }
 
 }  // namespace tenon

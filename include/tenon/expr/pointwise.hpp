@@ -8,6 +8,44 @@
 
 namespace tenon {
 
+namespace detail {
+
+/// How many values of an executor the operands before number `I` read.
+template <int I, class... Operands>
+inline constexpr int slots_before = [] {
+  constexpr int counts[] = {slot_count<Operands>...};
+  int total = 0;
+  for (int before = 0; before < I; ++before) total += counts[before];
+  return total;
+}();
+
+/// The program of an operand. A number is converted here, once: its own type, double more often than not, must not
+/// narrow the packs.
+template <int FirstSlot, class Computed, int Rank, int Outer, class Operand>
+constexpr auto lower_operand(const axis_map<Rank, Outer>& map, const Operand& operand) {
+  if constexpr (is_scalar_node<Operand>) {
+    return constant_source<Computed>{converted_to<Computed>(operand.value)};
+  } else {
+    return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
+  }
+}
+
+/// The program of an operation. All nodes with an operand share what lowers it.
+template <int FirstSlot, class Result, class Op, int Rank, int Outer, int... I, class... Operands>
+constexpr auto lower_operation(Op op, const axis_map<Rank, Outer>& map,
+                               const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
+  using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
+  using program = operation_program<
+      Op, Result, computes,
+      decltype(lower_operand<FirstSlot + slots_before<I, Operands...>, typename computes::template at<I>>(
+          map, std::declval<const Operands&>()))...>;
+  return program{op,
+                 {{{lower_operand<FirstSlot + slots_before<I, Operands...>, typename computes::template at<I>>(
+                     map, static_cast<const tuple_element<I, Operands>&>(operands).value)}...}}};
+}
+
+}  // namespace detail
+
 /// `Op` applied to the elements of its operands, broadcast together.
 template <class Op, class... Operands>
 struct pointwise {
@@ -28,12 +66,13 @@ struct pointwise {
   tuple<Operands...> operands;
   shape_type extents;
 
+  /// throws    shape_error when run-time extents do not broadcast
+  constexpr pointwise(Op operation, const Operands&... nodes)
+      : op(operation), operands{{{nodes}...}}, extents(broadcast_all<Op>(nodes.shape()...)) {}
   constexpr pointwise(Op operation, const shape_type& broadcast, const Operands&... nodes)
       : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
-  /// Member by member: as one block, what was just written in small pieces is read in large ones, for which processors
-  /// wait; members stay in registers.
   TENON_INLINE constexpr pointwise(const pointwise& other)
-      : pointwise(other, std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{}) {}
+      : op(other.op), operands(copy_values(other.operands)), extents(other.extents) {}
   pointwise& operator=(const pointwise&) = delete;
 
   constexpr const shape_type& shape() const { return extents; }
@@ -53,39 +92,8 @@ struct pointwise {
 
   template <int FirstSlot, int Outer>
   constexpr auto lower(const axis_map<shape_type::rank, Outer>& map) const {
-    return lower_operands<FirstSlot>(map, std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+    return detail::lower_operation<FirstSlot, compute_type<element>>(op, map, operands);
   }
-
- private:
-  template <int... I>
-  TENON_INLINE constexpr pointwise(const pointwise& other, std::integer_sequence<int, I...>)
-      : op(other.op), operands{{{get<I>(other.operands)}...}}, extents(other.extents) {}
-  template <int FirstSlot, int Outer, int... I>
-  constexpr auto lower_operands(const axis_map<shape_type::rank, Outer>& map, std::integer_sequence<int, I...>) const {
-    using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
-    return lowered<computes>(
-        lower_operand<FirstSlot + slots_before<I>, typename computes::template at<I>>(map, get<I>(operands))...);
-  }
-  /// A number is converted here, once: its own type, double more often than not, must not narrow the packs.
-  template <int FirstSlot, class Computed, int Outer, class Operand>
-  static constexpr auto lower_operand(const axis_map<shape_type::rank, Outer>& map, const Operand& operand) {
-    if constexpr (detail::is_scalar_node<Operand>) {
-      return constant_source<Computed>{converted_to<Computed>(operand.value)};
-    } else {
-      return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
-    }
-  }
-  template <class Computes, class... Programs>
-  constexpr auto lowered(Programs... programs) const {
-    return operation_program<Op, compute_type<element>, Computes, Programs...>{op, make_tuple_of(programs...)};
-  }
-  template <int I>
-  static constexpr int slots_before = [] {
-    constexpr int counts[] = {slot_count<Operands>...};
-    int total = 0;
-    for (int before = 0; before < I; ++before) total += counts[before];
-    return total;
-  }();
 };
 
 /// The node of `Op` on these operands. Functions name it as their result, so that the compiler reads its assertions at
@@ -97,15 +105,13 @@ using pointwise_of = pointwise<Op, node_of<Operands>...>;
 /// throws    shape_error when run-time extents do not broadcast
 template <class Op, class... Operands>
 TENON_INLINE constexpr pointwise_of<Op, Operands...> make_pointwise(Op op, Operands&&... operands) {
-  return [&]<class... Nodes>(const Nodes&... nodes) __attribute__((always_inline)) {
-    return pointwise<Op, Nodes...>(op, broadcast_all<Op>(nodes.shape()...), nodes...);
-  }(as_node(std::forward<Operands>(operands))...);
+  return {op, as_node(std::forward<Operands>(operands))...};
 }
 
 /// The node of `Op` by its type, for derivatives: they name operations that stand behind them in a header.
 template <class Op, class... Operands>
 TENON_INLINE constexpr pointwise_of<Op, Operands...> apply_op(Operands&&... operands) {
-  return make_pointwise(Op{}, std::forward<Operands>(operands)...);
+  return {Op{}, as_node(std::forward<Operands>(operands))...};
 }
 
 /// The callable that users see: `inline constexpr pointwise_function<exp_op> exp;`.
@@ -114,7 +120,7 @@ struct pointwise_function {
   template <class... Operands>
     requires operands_of_expression<Operands...>
   TENON_INLINE constexpr pointwise_of<Op, Operands...> operator()(Operands&&... operands) const {
-    return make_pointwise(Op{}, std::forward<Operands>(operands)...);
+    return {Op{}, as_node(std::forward<Operands>(operands))...};
   }
   /// An operand that takes the operation in by itself, such as a layer's call that has not run yet.
   template <class Operand>

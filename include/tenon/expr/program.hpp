@@ -304,7 +304,7 @@ struct operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<
     } else {
       return operation_cursor<std::integer_sequence<int, I...>, Op, Result, type_list<Computes...>,
                               type_list<Values...>, decltype(bind_slots(get<I>(cursors), slots))...>{
-          op, make_tuple_of(bind_slots(get<I>(cursors), slots)...)};
+          op, {{{bind_slots(get<I>(cursors), slots)}...}}};
     }
   }
   TENON_INLINE constexpr void prefetch(index i) const {

@@ -51,9 +51,16 @@ template <class E, class Operands = operands_of<E>>
 struct words_of;
 template <class E, class... Operands>
 struct words_of<E, tuple<Operands...>> {
-  static constexpr const node_words* operands[] = {&words_of<Operands>::value..., nullptr};
-  static constexpr node_words value{operation_name<E>, operands};
+  struct listed_words {
+    node_words own;
+    const node_words* operands[sizeof...(Operands) + 1];
+  };
+  static const listed_words list;
+  static constexpr const node_words& value = list.own;
 };
+template <class E, class... Operands>
+const typename words_of<E, tuple<Operands...>>::listed_words words_of<E, tuple<Operands...>>::list{
+    {operation_name<E>, list.operands}, {&words_of<Operands>::value..., nullptr}};
 template <class T>
 struct words_of<scalar<T>, tuple<>> {
   static constexpr node_words value{"c", nullptr};
