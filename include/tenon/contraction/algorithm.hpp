@@ -17,8 +17,8 @@ namespace tenon {
 template <class... Algorithms>
 struct algorithm_list {};
 
-/// Runs the first algorithm that takes a problem, and returns its name; null, and nothing is done, where none does.
-/// Those behind one that types alone decide for are not compiled. With `Runs` false it runs nothing.
+/// Runs the first algorithm that takes a problem and returns its name; returns null and does nothing where none does.
+/// Once types alone decide for an algorithm, those behind it are not compiled. With `Runs` false it runs nothing.
 template <bool Runs = true, class Problem>
 constexpr const char* run_first(const Problem&, algorithm_list<>) {
   return nullptr;

@@ -133,8 +133,8 @@ struct weight_tiles {
 
 namespace detail {
 
-/// A lane's own: the greatest exponent of one of its warp's queries, the sum of the weights so far, and by what sums
-/// before the latest tile are multiplied.
+/// What a lane keeps of one of its warp's queries: the greatest exponent, the sum of the weights so far, and the factor
+/// of sums before the latest tile.
 template <class Number>
 struct lane_softmax {
   Number greatest, sum, kept;
@@ -236,7 +236,7 @@ struct attention_kernel {
   TENON_HOST_DEVICE static constexpr T infinity() {
     return static_cast<T>(__builtin_inff());
   }
-  /// Keys that the queries of the tile from `row` on see together.
+  /// How many keys the queries of the tile from `row` on see at most.
   TENON_HOST_DEVICE index keys_seen(index row) const {
     const index beyond = row + tile_rows + options.first_query;
     return options.is_causal && beyond < extents.depth ? beyond : extents.depth;

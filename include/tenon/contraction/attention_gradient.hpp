@@ -11,10 +11,10 @@ namespace tenon {
 /// What a kernel makes: the sums of queries, which the others read; gradients of queries; or those of keys and values.
 enum class attention_pass { sums, queries, keys };
 
-/// The matrices of a pass, of all batches or of one. `rows` are lines of features that a block has its own of,
-/// `columns` those that they meet one tile after another: queries and keys, or keys and queries. Weights are functions
-/// of their products, and of those of `rows_beside` with `columns_beside`, gradients of results and values. The
-/// gradients of scores multiply `first`, the weights `second`.
+/// The matrices of a pass, of all batches or of one. A block has its own `rows` (lines of features); they meet
+/// `columns` one tile after another. Rows and columns are queries and keys, or keys and queries. `rows_beside` and
+/// `columns_beside` are gradients of results and values in the same order. The products of both pairs give weights and
+/// gradients of scores: weights multiply `second`, gradients of scores `first`.
 template <class Rows, class Columns, class RowsBeside, class ColumnsBeside, class First, class Second, class Bias,
           class Factor>
 struct attention_matrices {
@@ -98,7 +98,7 @@ struct attention_gradient_kernel {
     decltype(std::declval<Device&>().template shared<element>(1)) weights;
     decltype(std::declval<Device&>().template shared<number>(1)) results;
   };
-  /// A lane's own: the softmax of one of its warp's queries so far, and the sum of weights times their gradients.
+  /// What a lane keeps of one of its warp's queries: the softmax so far, and the sum of weights times their gradients.
   struct lane_sums {
     detail::lane_softmax<number> softmax;
     number product;
@@ -106,7 +106,7 @@ struct attention_gradient_kernel {
 
   TENON_HOST_DEVICE index row_count() const { return of_keys ? extents.depth : extents.rows; }
   TENON_HOST_DEVICE index column_count() const { return of_keys ? extents.rows : extents.depth; }
-  /// The columns that the rows of a tile meet: from a whole tile on, to before the end.
+  /// The columns that the rows of a tile meet: the first, which begins a tile, and the end.
   TENON_HOST_DEVICE operand_lines columns_met(index row) const {
     operand_lines met{0, column_count()};
     if (!options.is_causal) return met;
@@ -184,7 +184,7 @@ struct attention_gradient_kernel {
     device.sync_warp();
   }
 
-  /// A score within the tile: the exponent before the mask, and after it; what multiplies the weight.
+  /// A score within the tile: its exponent before and after the mask, and the factor of its weight.
   struct score_place {
     index query, key;
     bool is_seen;
@@ -281,7 +281,7 @@ struct attention_gradient_kernel {
     }
     device.sync_warp();
   }
-  /// Adds what the weights of a tile leave to the block's tiles of results.
+  /// Adds the products of a tile's weights to the block's tiles of results.
   template <class Used, class Device, class Memory, class Products>
   TENON_HOST_DEVICE void multiply_weights(Device& device, const Memory& memory, const block_place& place,
                                           operand_lines range, Products& products) const {

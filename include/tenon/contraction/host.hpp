@@ -52,7 +52,7 @@ struct one_by_one {
   }
 };
 
-/// What a right matrix brings: weights in blocks, by contraction/host_block_weights.hpp.
+/// The algorithm that a right matrix brings, as weights in blocks do (contraction/host_block_weights.hpp).
 struct brought_product {
   static constexpr const char* name = "weights in blocks";
   template <class Problem>
@@ -68,7 +68,7 @@ struct brought_product {
   }
 };
 
-/// The algorithms of the host that take whole statements, before anything else is done for them.
+/// The algorithms of the host that take whole statements. They are asked before anything else is done.
 using statements = algorithm_list<unrolled_product>;
 
 /// The algorithms of the host, in the order in which they are asked for each batch of a product.
@@ -80,15 +80,15 @@ using algorithms =
 
 namespace detail {
 
-/// The product of the batch at `position`, whatever its types: `run(product, position)`.
+/// The product of one batch behind a function pointer: `run(product, position)`.
 template <int Rank>
 struct batch_product {
   const void* product;
   void (*run)(const void* product, const array<index, Rank>& position);
 };
 
-/// Runs each batch. Where there are enough of them, each is one thread's work. A batch takes its memory before it
-/// writes, and all take as much: those that a thread has none for are done by one that has.
+/// Runs each batch. Where there are enough batches, each is one thread's work. A batch allocates before it writes, and
+/// all need the same: batches for which a thread finds no memory are done by one that has some.
 template <int Rank>
 [[gnu::noinline]] void run_all_batches(const product_extents<Rank>& extents, const batch_product<Rank>& batch) {
   const auto run_all = [&](array<index, 2>& range) {
@@ -127,7 +127,7 @@ void run_batches(const product_extents<Rank>& extents, const Run& run) {
 }  // namespace detail
 
 /// Evaluates a statement of the form `contract` into `target`. The order of additions depends on extents and strides
-/// alone, so every number of threads gives the same bits.
+/// alone, so results have the same bits on any number of threads.
 template <class Target, class E>
 void run_contraction_host(const Target& target, const E& node) {
   const auto& product = contraction_of(node);
@@ -151,8 +151,7 @@ void run_contraction_host(const Target& target, const E& node) {
   }
 }
 
-/// The name of the algorithm that runs such a statement, or of the one that runs its first batch; null for attention,
-/// which has one alone.
+/// The name of the algorithm that runs such a statement or its first batch; null for attention, which has only one.
 template <class T, int Rank, class E>
 const char* host_algorithm_name(const strided_target<T, Rank>& target, const E& node) {
   using statement = host_statement<T, E>;

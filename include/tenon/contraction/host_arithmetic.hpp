@@ -1,5 +1,5 @@
 // tenon/contraction/host_arithmetic.hpp: how the host product multiplies and adds.
-// One number a lane, or two bfloat16, or four bytes: all that the rest of the product knows of it is this.
+// A lane holds one number, two bfloat16 or four bytes. The rest of the product knows no more of types than this.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,7 @@
 
 namespace tenon {
 
-/// Products of numbers of type T, added in T. `unit` is what a lane of an operand holds, `group` how many `element`s
-/// that is.
+/// Products of numbers of type T, added in T. A lane of an operand holds a `unit`, which is a `group` of `element`s.
 template <class T>
 struct number_products {
   using left_element = T;
@@ -38,8 +37,8 @@ struct bfloat16_products {
   static TENON_INLINE pack add(pack sums, unit left, units right) { return simd::add_bfloat16_dot(sums, left, right); }
 };
 
-/// Products of bytes, added modulo 2^32, four at a time. The instruction wants unsigned bytes on the left: 128 is added
-/// to signed ones, and 128 times the sums of the right operand's columns is what the sums begin below zero.
+/// Products of bytes, added modulo 2^32, four at a time. The instruction wants unsigned bytes on the left, so 128 is
+/// added to signed ones. Sums therefore begin at -128 times the sum of their column of the right operand.
 template <class Left>
 struct byte_products {
   using left_element = Left;
@@ -53,7 +52,7 @@ struct byte_products {
   static TENON_INLINE pack add(pack sums, unit left, pack right) { return simd::add_byte_dot(sums, left, right); }
 };
 
-/// Products of complex numbers and truth values: one at a time, in no lanes.
+/// Products of complex numbers and truth values: one at a time, without vectors.
 template <class T>
 struct single_products {
   using unit = T;

@@ -41,7 +41,7 @@ struct packed_panels {
   }
 };
 
-/// A left operand as it lies: `lines` of them, in whole steps of a tile's height.
+/// A left operand where it lies; `lines` is a multiple of a tile's step.
 template <class Unit>
 struct left_lines {
   const Unit* data;
@@ -53,7 +53,7 @@ struct packed_rows {
   index first, count;
 };
 
-/// Where sums go; with those that are there already, if they are added.
+/// Where sums go, and whether they are added to what is there.
 template <class Sum>
 struct sum_rows {
   Sum* data;
@@ -61,7 +61,7 @@ struct sum_rows {
   bool adds = false;
 };
 
-/// The products of lines with the panels `panels[0]` to `panels[1]` - 1 of a packed operand, of which the first begins
+/// The products of lines with the panels `panels[0]` to `panels[1]` - 1 of a packed operand. The first of them begins
 /// at column 0 of the sums.
 template <class Products>
 void multiply_panels(const packed_panels<Products>& right, const array<index, 2>& panels,
@@ -92,8 +92,8 @@ struct softmax_state {
 
 namespace detail {
 
-/// Scores of one query, `visible` of `count`, become its weights in place. Behind `count`, up to a whole pack, is
-/// memory. `bias` is added to scores, unless it is null. Returns by what earlier sums are to be multiplied.
+/// The scores of one query become its weights, in place: `visible` of `count` are seen. There is memory behind `count`
+/// up to a whole pack. `bias`, unless it is null, is added to scores. Returns the factor of earlier sums.
 template <class T>
 T weigh_scores(T* scores, const T* bias, index visible, index count, const score_rule<T>& rule,
                softmax_state<T>& state) {
@@ -253,7 +253,7 @@ struct host_attention {
     finish(block, epilogue);
   }
 
-  /// What the blocks of several threads are made in, and how much of each a thread has.
+  /// Scratch memory of all threads, and the share of a thread in each part of it.
   struct block_memory {
     T *queries, *scores, *beside, *sums;
     index query_size, score_size, sum_size;
@@ -265,7 +265,7 @@ struct host_attention {
       return own;
     }
   };
-  /// Blocks have `lines` rows; `lengths` are those of rows of scores and of sums.
+  /// Blocks have `lines` rows. `lengths` are the lengths of rows of scores and of sums.
   block_memory memory_for(index parts, index lines, const array<index, 2>& lengths) const {
     block_memory memory{};
     memory.query_size = detail::conflict_free_pitch<T>(lines * detail::conflict_free_pitch<T>(features));
@@ -277,7 +277,7 @@ struct host_attention {
     memory.sums = detail::product_workspace<T, 9>(parts * memory.sum_size);
     return memory;
   }
-  /// `rows[1]` queries from `rows[0]` on, in `rows[2]` rows.
+  /// Takes `rows[1]` queries from `rows[0]` on; their blocks have `rows[2]` rows.
   query_block make_block(const array<index, 3>& rows, const array<index, 2>& lengths,
                          const block_memory& memory) const {
     const index first = rows[0], count = rows[1], lines = rows[2];
@@ -291,7 +291,7 @@ struct host_attention {
     std::fill(block.sums, block.sums + lines * block.sum_pitch, T(0));
     return block;
   }
-  /// The keys that any query of a block sees lie before this one.
+  /// The queries of a block see keys before this one alone.
   index keys_seen(const query_block& block) const {
     return options.is_causal ? detail::least(keys, block.first + block.count + options.first_query) : keys;
   }

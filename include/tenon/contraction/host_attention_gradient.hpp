@@ -12,14 +12,14 @@ namespace tenon {
 
 namespace detail {
 
-/// A query, as its weights are made again: the logarithm of the sum of its exponentials, and the sum of its weights
-/// times their gradients.
+/// What it takes to make the weights of a query again: the logarithm of the sum of its exponentials, and the sum of its
+/// weights times their gradients.
 template <class T>
 struct query_sums {
   T logarithm = std::numeric_limits<T>::infinity(), product = 0;  // of a query that sees no key, all weights are 0
 };
 
-/// The sum of products of two rows, and of a third where there is one.
+/// The sum of the products of two rows, or of three where there is a third.
 template <class T>
 T dot_of_rows(const T* left, const T* right, const T* third, index count) {
   constexpr int lanes = simd::width_for(sizeof(T));
@@ -32,14 +32,14 @@ T dot_of_rows(const T* left, const T* right, const T* third, index count) {
   return simd::reduce(sum, [](auto first, auto second) { return first + second; });
 }
 
-/// What is beside the scores of a query: null where there is nothing.
+/// Rows that belong to the scores of a query; null where there are none.
 template <class T>
 struct beside_scores {
   const T *bias, *factor;
 };
 
-/// The scores of one query and the gradients of its weights, `visible` of `padded`, become the weights that multiply
-/// values and the gradients of scores.
+/// The scores of one query become the weights that multiply values; the gradients of its weights become gradients of
+/// scores. `visible` of `padded` are seen.
 template <class T>
 void pull_scores(T* scores, T* gradients, const array<index, 2>& visible_of_padded, const beside_scores<T>& beside,
                  const score_rule<T>& rule, const query_sums<T>& sums) {
@@ -66,7 +66,7 @@ void pull_scores(T* scores, T* gradients, const array<index, 2>& visible_of_padd
 }  // namespace detail
 
 /// Gradients of attention of one batch. Blocks of queries meet blocks of keys in the same order, whatever the number of
-/// threads: one takes all gradients of a meeting at once; several make those of queries first, then those of keys.
+/// threads. One thread takes all gradients of a meeting at once; several make those of queries first, then of keys.
 /// cost      a pass for the sums of queries, then ten operations for each query, key and feature; operands are packed
 ///           once, in as much memory
 /// source    Dao 2023, "FlashAttention-2"
@@ -126,7 +126,7 @@ struct host_attention_gradient {
   }
 
  private:
-  /// What all blocks share: packed operands, the sums of queries, and gradients of keys and values as far as they are.
+  /// What all blocks share: packed operands, the sums of queries, and the gradients of keys and values so far.
   struct meetings {
     panels across_keys, across_values, of_queries, queries, gradients;
     detail::query_sums<T>* sums;
@@ -187,7 +187,7 @@ struct host_attention_gradient {
     return block;
   }
 
-  /// Of `count` keys from `first` on, those that query `row` sees.
+  /// How many of `count` keys from `first` on query `row` sees.
   index visible(index row, const key_block& to) const {
     if (!options.is_causal) return to.count;
     return std::clamp<index>(row + options.first_query + 1 - to.first, 0, to.count);
@@ -195,7 +195,7 @@ struct host_attention_gradient {
   bool see_none(const query_block& block, const key_block& to) const {
     return visible(block.first + block.count - 1, to) == 0;
   }
-  /// Scores, gradients of weights, and what is beside them.
+  /// Scores, gradients of weights, and the rows that belong to them.
   void multiply(const operands_type& own, const meetings& common, const query_block& block, const key_block& to) const {
     const array<index, 2> across{{to.first_panel, to.last_panel}};
     multiply_panels(common.across_keys, across, {block.queries, block.query_pitch, 1, block.lines}, {0, features},
@@ -234,7 +234,7 @@ struct host_attention_gradient {
       if (state.sum != 0) sums = {state.greatest + std::log(state.sum), totals[row] / state.sum};
     }
   }
-  /// Adds what a block of queries and one of keys leave for each other.
+  /// Adds the gradients that a block of queries and a block of keys give each other.
   void meet(const operands_type& own, const meetings& common, const query_block& block, const key_block& to,
             const wanted& pulls) const {
     if (see_none(block, to)) return;

@@ -1,5 +1,5 @@
-// tenon/contraction/host_block_weights.hpp: products with weights in blocks, which are read as the bytes that they are.
-// Few rows meet each block in registers; for many, a strip of the weights becomes numbers that packed tiles multiply.
+// tenon/contraction/host_block_weights.hpp: products with weights in blocks, which are read as bytes.
+// Few rows are multiplied with blocks in registers. For many rows, strips of weights become numbers for packed tiles.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -194,7 +194,7 @@ struct later_columns {
   }
 };
 
-/// A product of many rows: a strip of the weights after another becomes numbers, which packed tiles multiply.
+/// A product of many rows. One strip of weights after the other becomes numbers, which packed tiles multiply.
 template <class Format, class Problem>
 void multiply_strips(const Problem& problem, const weight_lines<Format>& lines) {
   constexpr index strip = 256;
@@ -244,7 +244,7 @@ struct product_of_right<folded_matrix<block_source<Format, Rank, strided_source<
  private:
   static constexpr int depth = Axes::rows[0], column = Axes::columns[0];
 
-  /// Row and column of the weight that a batch begins with.
+  /// Row and column of the first weight of a batch.
   static array<index, 2> first_weight(const auto& problem) {
     return problem.right.program.positions.at(problem.right.batch);
   }

@@ -19,8 +19,8 @@ struct product_part {
   index row, rows, column, columns, depth;
 };
 
-/// How large the blocks are. That of k alone changes the order of additions: it follows from the extents; the others
-/// follow the caches.
+/// How large the blocks are. Only blocks of k change the order of additions, so they follow from the extents; the other
+/// blocks follow from the caches.
 template <class Products>
 struct product_blocks {
   using tile = host_tile<Products>;
@@ -29,7 +29,7 @@ struct product_blocks {
   static constexpr index most_steps = 4096 / unit_bytes, most_columns = 1008, most_rows = 1024;
   static_assert(most_columns % tile::width == 0 && most_rows % tile::height == 0);
 
-  /// Elements of k in a block: as few blocks as may be, as equal as may be.
+  /// Elements of k in a block: the fewest blocks that are short enough, of nearly equal size.
   static constexpr index depth(index whole) {
     const index most = most_steps * Products::group, blocks = (whole + most - 1) / most;
     return blocks == 0 ? 1 : detail::round_up((whole + blocks - 1) / blocks, Products::group);
@@ -45,16 +45,16 @@ struct product_blocks {
     if (left.data == nullptr) return false;
     return left.column_step == 1 || part.rows * part.depth * unit_bytes <= caches().second / 2;
   }
-  /// Whether panels of a right operand in memory are copied by the first tile that reads them, not packed beforehand:
-  /// where this happens once, or where the operand is in the second cache anyway.
+  /// Whether the first tile that reads a panel of the right operand copies it, so that nothing is packed beforehand. It
+  /// pays where each panel is copied once, or where the operand is in the second cache anyway.
   static bool copies_on_reading(const matrix_memory<unit>& right, const product_part& part, index steps) {
     if (right.data == nullptr || right.column_step != 1) return false;
     return part.rows <= rows(steps) || part.columns * part.depth * unit_bytes <= caches().second;
   }
 };
 
-/// A block of an operand. Lines are rows on the left, columns on the right: those before `first_packed` are read where
-/// they lie, the others are packed.
+/// A block of an operand. Lines are rows on the left and columns on the right. Lines before `first_packed` are read
+/// where they lie, the others are packed.
 template <class Unit>
 struct operand_block {
   const Unit* data = nullptr;
@@ -67,8 +67,8 @@ struct operand_block {
   const Unit* at(index line) const { return is_packed(line) ? packed_at(line) : data + line * line_step; }
 };
 
-/// `count` columns in panels as wide as a tile, but for the last one, or the last two where one of them would have a
-/// single vector.
+/// `count` columns in panels as wide as a tile. The last panel may be narrower; where it would have a single vector,
+/// the last two are.
 template <class Products>
 struct column_panels {
   using tile = host_tile<Products>;

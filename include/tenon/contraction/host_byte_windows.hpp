@@ -23,8 +23,8 @@ struct byte_window_products {
 
 namespace detail {
 
-/// Whether a product of matrices with elements of type T is a convolution of bytes by signed ones, and the machine
-/// multiplies such.
+/// Whether a product of matrices with elements of type T is a convolution of bytes by signed bytes, and whether the
+/// machine has an instruction for it.
 template <class T, class Left, class Right>
 inline constexpr bool is_byte_convolution = false;
 template <class T, class Left, class Program, int Rank, int GroupAxis>
@@ -48,8 +48,8 @@ struct shifted_results {
 
 }  // namespace detail
 
-/// The product of a weight of signed bytes and the patches of images of bytes. The instruction wants unsigned bytes of
-/// images: 128 is added to signed ones, the zeros around them included, and taken from the sums again.
+/// The product of a weight of signed bytes and the patches of images of bytes. The instruction wants images of unsigned
+/// bytes: 128 is added to signed ones and to the zeros around them, and its part of the sums is subtracted again.
 /// cost      one pass over the image, which keeps its size; then as window_product with a quarter of the channels
 template <class Products, class Left, class Patches, class Epilogue>
 struct byte_window_product {
@@ -98,7 +98,7 @@ struct byte_window_product {
   static constexpr index packing_grain = 32768;
   static constexpr unit shift = std::is_signed_v<byte> ? 0x80808080u : 0u;
 
-  /// The units of a row of the weight, four channels of a tap each; returns what the row's sums begin with.
+  /// Writes the units of a row of the weight: four channels of a tap each. Returns what the row's sums begin with.
   unit pack_weight(index row, index channels, index taps, unit* to) const {
     auto* const bytes = reinterpret_cast<std::int8_t*>(detail::product_workspace<unit, 5>(channels * taps));
     detail::copy_row(left, row, 0, channels * taps, bytes);
@@ -115,7 +115,7 @@ struct byte_window_product {
     }
     return shift == 0 ? 0 : static_cast<unit>(-128 * total);
   }
-  /// Channels from `first` on of an image, as far as there are some, and what lies around them.
+  /// Copies up to four channels of an image from `first` on, with the zeros around them.
   void pack_plane(const patch_geometry<rank>& seen, index image, index first, index channels, unit* to) const {
     const auto& given = patches.geometry;
     constexpr int last = rank - 1;

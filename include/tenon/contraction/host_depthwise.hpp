@@ -28,7 +28,7 @@ struct image_plane {
   index row_step, rows, columns, row_padding, column_padding;
 };
 
-/// What the three columns of taps see of the lines of an image: a pack of windows from `column` on, of `columns`.
+/// What the three columns of taps see of an image's lines, for a pack of windows from `column` on, of `columns` in all.
 template <class T>
 class tap_columns {
  public:
@@ -235,8 +235,8 @@ struct depthwise_windows {
   static void run(const auto& problem) { problem.template run_engine<depthwise_product>(problem.right); }
 };
 
-/// Gradients of weights in such windows: of few results, as those of more make vectors, and where an image's gradients
-/// lie side by side.
+/// Gradients of weights in such windows, where results are few (more of them make vectors) and the gradients of an
+/// image lie side by side.
 struct depthwise_weight_gradients {
   static constexpr const char* name = "depthwise weight gradients";
   template <class Problem>

@@ -12,8 +12,8 @@
 
 namespace tenon {
 
-/// Weights [gates * units, depth] in panels. Element k of a panel is `vectors` packs: of each gate those of its units.
-/// Of a single gate a panel has several packs of units, so that sums do not wait for each other.
+/// Weights [gates * units, depth] in panels. Element k of a panel is `vectors` packs, one for each gate. Where there is
+/// a single gate, a panel has several packs of its units, so that sums do not wait for each other.
 template <class T, int Gates>
 struct panel_layout {
   static constexpr int gates = Gates, packs = Gates == 1 ? 4 : 1, vectors = Gates * packs;
@@ -24,7 +24,7 @@ struct panel_layout {
 #else
   static constexpr int registers = 16;
 #endif
-  /// Rows that are multiplied with a panel at once: their sums stay in registers, beside a pack of each vector.
+  /// Rows that are multiplied with a panel at once. Their sums stay in registers, beside a pack of each vector.
   static constexpr int most_rows = std::min(8, (registers - vectors - 1) / vectors);
 
   index units, depth;
@@ -32,7 +32,7 @@ struct panel_layout {
   index panels() const { return (units + panel_units - 1) / panel_units; }
   index size() const { return panels() * depth * width; }
 
-  /// Units that do not exist get zeros.
+  /// Places behind the last unit hold zeros.
   void pack(const matrix_memory<T>& weight, T* packed) const {
     parallel_for(panels(), 1 + 65536 / (depth * width + 1), [&](index first, index last) {
       for (index number = first; number < last; ++number) {
@@ -112,9 +112,9 @@ void multiply_panel_rows(const panel_operands<T>& operands, index panel, array<i
 
 }  // namespace detail
 
-/// Multiplies `count` rows with the panels `part[0]` to `part[1] - 1`. Of each row and panel it calls first
-/// `finish.prefetch(row, first unit)`, and then `finish(row, first unit, sums)`. Goes from the last panel to the first
-/// where `is_reversed`: of two products in opposite order, the second finds in cache what the first read last.
+/// Multiplies `count` rows with the panels `part[0]` to `part[1] - 1`. For each row and panel it calls
+/// `finish.prefetch(row, first unit)`, then `finish(row, first unit, sums)`. Where `is_reversed`, it goes from the last
+/// panel to the first: the second of two products in opposite order finds in cache what the first read last.
 template <class Layout, class T, class Finish>
 void multiply_panels(const panel_operands<T>& operands, index count, const array<index, 2>& part, bool is_reversed,
                      const Finish& finish) {

@@ -8,9 +8,9 @@
 
 namespace tenon {
 
-/// The windows of an image that is spread by zeros. Those whose numbers differ by multiples of the spread are a phase:
-/// they see none of the zeros, and elements side by side. `dense` are the windows of a phase, of a kernel that has all
-/// places that a tap of any phase sees.
+/// The windows of an image that is spread by zeros. Windows whose numbers differ by multiples of the spread are a
+/// phase: they see elements side by side and none of the zeros. `dense` describes the windows of one phase; its kernel
+/// has every place that a tap of any phase sees.
 template <int Rank>
 struct window_phases {
   patch_geometry<Rank> spread, dense;
@@ -26,13 +26,13 @@ struct window_phases {
       dense.stride[axis] = dense.dilation[axis] = dense.image_step[axis] = 1;
     }
   }
-  /// Phases along the axes from `first` to before `last`.
+  /// The number of phases along the axes `first` to `last` - 1.
   index count(int first, int last) const {
     index result = 1;
     for (int axis = first; axis < last; ++axis) result *= counts[axis];
     return result;
   }
-  /// Calls `use(tap, place)` with the numbers of each tap that a phase sees and of its place in the dense kernel.
+  /// Calls `use(tap, place)` for each tap that a phase sees; `place` is the number of its place in the dense kernel.
   template <class Use>
   void for_each_tap(index phase, const Use& use) const {
     array<index, Rank> begin{};
@@ -48,7 +48,7 @@ struct window_phases {
       if (is_seen) use(tap, place);
     }
   }
-  /// The plane of results that a phase of the axes before the last two makes of a plane of dense windows, or -1.
+  /// The plane of results that a plane of dense windows becomes in a phase of the axes before the last two, or -1.
   index result_plane(index plane, index phase) const {
     index result = 0, step = 1;
     for (int axis = Rank - 3; axis >= 0; --axis) {
@@ -64,7 +64,7 @@ struct window_phases {
   index spread_place(int axis, index phase, index tap) const {
     return phase + tap * spread.dilation[axis] - spread.padding[axis];
   }
-  /// The first and the last place, from a window's own on, that any tap of any phase sees.
+  /// The first and the last place that any tap of any phase sees, counted from the window's own.
   array<index, 2> find_places(int axis) const {
     array<index, 2> seen{{0, 0}};
     bool is_first = true;
@@ -166,7 +166,8 @@ struct phase_product {
     lines_type lines;
     const weight* weights;  // of each phase
 
-    /// Rows of results in planes, and how many rows and columns of them one of a phase stands for.
+    /// Rows of results in a plane; the steps from one row and column of a phase to the next among all results; and how
+    /// many phases there are along rows and columns.
     index plane_rows() const { return rank == 1 ? 1 : phases.spread.output[row_axis]; }
     index row_step() const { return rank == 1 ? 1 : phases.spread.image_step[row_axis]; }
     index row_phases() const { return rank == 1 ? 1 : phases.counts[row_axis]; }
@@ -175,10 +176,10 @@ struct phase_product {
   };
   static constexpr int row_axis = rank == 1 ? 0 : rank - 2;
 
-  /// Rows of a weight that are not fewer than a tile's: the lowest tile makes poor use of registers.
+  /// The rows of a weight, rounded up to a tile's step: the lowest tile makes poor use of registers.
   static index padded_rows(index rows) { return rows == 1 ? 1 : detail::round_up(rows, tile::step); }
 
-  /// Of each phase the columns of the weight that it sees, side by side, and what they see.
+  /// For each phase: the columns of the weight that it sees, packed side by side, and the offsets of what they see.
   const weight* list_taps(const phases_type& phases, const lines_type& lines, const array<index, 2>& rows_and_channels,
                           index strip_rows) const {
     const index rows = rows_and_channels[0], channels = rows_and_channels[1], count = phases.count(0, rank);
@@ -218,7 +219,7 @@ struct phase_product {
     }
   }
 
-  /// The memory of a thread, and how much of each it takes.
+  /// The scratch memory of a thread, and the sizes of its parts.
   struct strip_memory {
     unit* image;
     sum *results, *sums;
@@ -257,13 +258,13 @@ struct phase_product {
       }
     }
   }
-  /// Rows of a weight and of windows whose results become `result_rows` rows of results.
+  /// Rows of a weight, and windows that become `result_rows` rows of results.
   struct strip_tile {
     index row, height;
     const unit* image;
     index count, result_rows;
   };
-  /// All results of a tile's rows, as they lie in the result.
+  /// Writes all results of a tile's rows in the order of the result.
   static void multiply_phases(const product& shared, const weight* weights, const strip_tile& part,
                               const strip_memory& memory) {
     const column_panels<Products> panels(shared.lines.numbers(part.count));

@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-/// Takes tiles of sums to what a statement does with them, whatever its type. The epilogue must live as long.
+/// An epilogue behind function pointers, so that engines do not depend on its type. The epilogue must outlive it.
 template <class Sum>
 class host_results {
  public:
@@ -18,7 +18,7 @@ class host_results {
   explicit host_results(const Epilogue& epilogue)
       : epilogue_(&epilogue), store_(&store_with<Epilogue>), find_(&find_with<Epilogue>) {}
 
-  /// Stores the results of `extents` rows and columns, rows of sums lying `pitch` apart.
+  /// Stores the results of `extents` rows and columns. Rows of sums are `pitch` apart.
   void store_tile(index row, index column, const array<index, 2>& extents, const Sum* sums, index pitch) const {
     store_(epilogue_, {{row, column}}, extents, {sums, pitch});
   }
@@ -70,7 +70,7 @@ inline constexpr bool lies_in_two_axes<folded_matrix<strided_source<T, Rank>, Ra
 
 }  // namespace detail
 
-/// A matrix as an engine takes it: where it lies in memory along two axes, by values alone.
+/// A matrix as an engine takes it. One that lies in memory along two axes is described by values, without its type.
 template <class Matrix>
 const Matrix& as_plain_matrix(const Matrix& matrix) {
   return matrix;
@@ -91,7 +91,7 @@ struct matrix_extents {
   index rows, columns, depth;
 };
 
-/// A batch of `Product`: its operands, also as engines take them, and what is done with its results.
+/// A batch of `Product`: its operands, the same as engines take them, and the epilogue.
 template <class Product, class Left, class Right, class Epilogue>
 struct host_problem {
   using product_type = Product;
@@ -112,7 +112,7 @@ struct host_problem {
   plain_right_type plain_right = as_plain_matrix(right);
 
   auto results() const { return host_results<typename products::sum>(epilogue); }
-  /// Runs an engine of the operands and results that it takes.
+  /// Runs an engine on these operands and results.
   template <template <class, class, class, class> class Engine, class Arithmetic = products, class L, class R, class To>
   TENON_INLINE void run_engine(const L& left_matrix, const R& right_matrix, const To& to) const {
     Engine<Arithmetic, L, R, To>{left_matrix, right_matrix, to}.run(extents.rows, extents.columns, extents.depth);
@@ -123,12 +123,12 @@ struct host_problem {
   }
 };
 
-/// What multiplies with a right matrix of type `Matrix`, with `can_take`, `takes` and `run` of an algorithm; the header
-/// of such matrices specialises it.
+/// The algorithm that multiplies with a right matrix of type `Matrix`: `can_take`, `takes` and `run`. The header of
+/// such matrices specialises it.
 template <class Matrix>
 struct product_of_right;
 
-/// It lives as long as what it is made of.
+/// The problem of these operands. It refers to them, so they must outlive it.
 template <class Product, class Left, class Right, class Epilogue>
 host_problem<Product, Left, Right, Epilogue> host_problem_of(const matrix_extents& extents, const Left& left,
                                                              const Right& right, const Epilogue& epilogue) {

@@ -52,7 +52,7 @@ struct host_product {
     }
   };
 
-  /// Takes what parts behind the first may need and that one may not: it has written results by then.
+  /// Allocates what later parts may need beyond the first one: once results are written, no allocation may fail.
   static void reserve(index depth) {
     const index steps = (blocks::depth(depth) + Products::group - 1) / Products::group;
     detail::product_workspace<unit, 1>(tile::height * detail::conflict_free_pitch<unit>(steps));
@@ -127,8 +127,8 @@ struct host_product {
     pack_right<Products>(right, lines, width, block.right.packed_at(column));
   }
 
-  /// Blocks of rows are lower where there would be too few pieces of work for all threads, or as many for each, if it
-  /// is worth waking them.
+  /// Multiplies the tiles of a block. Blocks of rows are halved where there would be too few pieces of work for all
+  /// threads, or unequal shares, if there is work enough to wake them.
   void multiply(const depth_block& block) const {
     const auto& part = block.part;
     const index panel_count = block.columns.panels, all_work = part.rows * part.columns * block.count;
@@ -153,8 +153,8 @@ struct host_product {
     });
   }
 
-  /// The tiles of a panel of columns in the rows `rows[0]` to `rows[1]` - 1. The first one copies a panel that is read
-  /// where it lies to `copy`, for those that follow.
+  /// The tiles of a panel of columns in the rows `rows[0]` to `rows[1]` - 1. Where the panel is read in place, the
+  /// first tile copies it to `copy` for the tiles that follow.
   void run_panel(const depth_block& block, index panel, const array<index, 2>& rows, unit* copy) const {
     const index begin = rows[0], end = rows[1];
     const index column = block.columns.first_column(panel), width = block.columns.width(panel);
@@ -201,7 +201,7 @@ struct host_product {
 
 namespace on_host {
 
-/// Packed tiles: for all that no algorithm before them takes.
+/// Packed tiles, for every product that no algorithm before them takes.
 struct packed_tiles {
   static constexpr const char* name = "packed tiles";
   template <class Problem>

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// The extents of a product as far as types know them.
+/// The extents of a product, as far as types know them.
 struct static_extents {
   index rows, columns, depth;
 
@@ -70,7 +70,7 @@ TENON_INLINE void multiply_small_rows(const matrix_memory<T>& left, const matrix
   }
 }
 
-/// Where the elements of a small matrix lie, or a copy at `place` if they are not T side by side.
+/// The elements of a small matrix in memory; a copy at `place` where they are not elements of T side by side.
 template <index Rows, index Columns, class T, class Matrix>
 TENON_INLINE matrix_memory<T> lay_out(const Matrix& matrix, T* place) {
   if constexpr (std::is_same_v<memory_element_of<Matrix>, T>) {
@@ -82,7 +82,7 @@ TENON_INLINE matrix_memory<T> lay_out(const Matrix& matrix, T* place) {
 
 }  // namespace detail
 
-/// What types know of the extents of a contraction.
+/// The extents of a contraction that types know.
 template <class Node>
 inline constexpr static_extents static_extents_of = detail::static_extents_of_node<Node>::value;
 
@@ -108,7 +108,7 @@ template <class T, static_extents Extents, class Left, class Right, class Epilog
 
 namespace on_host {
 
-/// Products of which types know that they are small.
+/// Products whose types say that they are small.
 struct small_product {
   static constexpr const char* name = "small product";
   template <class Problem>

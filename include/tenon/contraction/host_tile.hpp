@@ -23,9 +23,9 @@ struct host_tile {
 };
 
 /// The operands of one tile: element (i, k) on the left is `left[i * left_row + k * left_step]`; row k on the right
-/// begins at `right[k * right_step]`, or where rows are listed at `right[right_offsets[k]]`, and `listed_ahead` more
+/// begins at `right[k * right_step]`; where rows are listed, at `right[right_offsets[k]]`, and `listed_ahead` more
 /// offsets are read. `before` holds the sums of former blocks of k in rows `before_pitch` apart, or is null. A tile of
-/// full height writes the right operand's rows side by side to `copied`, unless that is null.
+/// full height copies the right operand's rows side by side to `copied`, unless that is null.
 template <class Products>
 struct tile_operands {
   using unit = typename Products::unit;
@@ -43,11 +43,11 @@ namespace detail {
 /// How far ahead memory is asked for, as hardware does not look ahead from row to row.
 inline constexpr index prefetched_rows = 32, listed_ahead = 8;
 
-/// How a tile finds the rows of its right operand: at equal steps, at the same and copying them, or by a list.
+/// How a tile finds the rows of its right operand: at equal steps; at equal steps, while it copies them; or by a list.
 enum class right_rows { stepping, copied, listed };
 
-/// Sums of a tile into rows `pitch` apart. Where the left operand is shifted, the sums of row `steps` of the right
-/// operand come first.
+/// Writes the sums of a tile to rows `pitch` apart. Where the left operand is shifted, sums begin with row `steps` of
+/// the right operand.
 template <class Products, int Height, int Vectors, right_rows Rows = right_rows::stepping>
 [[gnu::noinline]] void multiply_tile(const tile_operands<Products>& operands, typename Products::sum* to, index pitch) {
   using sum = typename Products::sum;
@@ -102,8 +102,8 @@ template <class Products, int Height, int Vectors, right_rows Rows = right_rows:
 
 }  // namespace detail
 
-/// The sums of a tile of `height` rows and `width` columns, a lower or narrower one of host_tile, into rows `pitch`
-/// apart.
+/// Writes the sums of a tile of `height` rows and `width` columns, which may be lower or narrower than host_tile, to
+/// rows `pitch` apart.
 template <class Products>
 void multiply_tile(const tile_operands<Products>& operands, index height, index width, typename Products::sum* to,
                    index pitch) {

@@ -1,4 +1,4 @@
-// tenon/contraction/host_unrolled.hpp: statements that are one small product, without anything around the arithmetic.
+// tenon/contraction/host_unrolled.hpp: statements that are one small product, as bare arithmetic.
 // Types know the extents of two matrices: sums, and what is done to them, stay in registers.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ struct host_statement {
 
 namespace detail {
 
-/// The lanes in which rows of `columns` results are added: as many as there are, in packs of at least 16 bytes.
+/// The lanes of the packs that add rows of `columns` results: no more than there are results, but at least 16 bytes.
 template <class T>
 constexpr int lanes_for(index columns) {
   int lanes = static_cast<int>(16 / sizeof(T));
@@ -41,7 +41,7 @@ struct sum_in_register {
   }
 };
 
-/// A product that may be done in registers: matrices in memory of one floating type, to results of that type.
+/// A product that may be done in registers: matrices of one floating type in memory, results of the same type.
 template <class T, class Product>
 constexpr bool is_unrolled_product() {
   if constexpr (!std::is_floating_point_v<T> || !std::is_same_v<T, typename Product::element> ||
@@ -86,7 +86,7 @@ struct apart_from {
 
 inline constexpr int rows_in_registers = 8;
 
-/// `Count` rows of results from `row` on: the sums first, then what the statement makes of them.
+/// Computes `Count` rows of results from `row` on: first the sums, then the statement around them.
 template <static_extents Extents, int Count, class T, class Program>
 TENON_INLINE void write_unrolled_rows(index row, const strided_source<T, 2>& left, const strided_source<T, 2>& right,
                                       const strided_target<T, 2>& target, const Program& program) {
@@ -150,8 +150,8 @@ inline constexpr bool runs_unrolled_product = [] {
 
 namespace on_host {
 
-/// Such statements, where rows lie side by side, nothing is read that would have been written before, and nobody
-/// observes the launch.
+/// Such statements, where the elements of rows lie side by side, no element is written before it is read, and no
+/// observer counts launches.
 struct unrolled_product {
   static constexpr const char* name = "unrolled product";
   template <class Statement>

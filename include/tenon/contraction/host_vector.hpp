@@ -13,7 +13,8 @@ namespace tenon {
 
 namespace detail {
 
-/// Vectors that are multiplied at once with what is read of a matrix; fewer are padded with 0, but for a single one.
+/// How many vectors are multiplied at once with the elements of a matrix. Fewer, but for a single one, are padded with
+/// 0.
 inline constexpr int most_few = 4;
 /// How far ahead memory is asked for along a line.
 inline constexpr index prefetched_bytes = 1536;
@@ -150,7 +151,7 @@ struct vector_product {
     multiply_lines<Few>(few, matrix.data, matrix.row_step, rows, depth, store);
   }
 
-  /// Each result is the product of two lines in memory; `store(line, count, results)` gets some of them, line by line.
+  /// Each result is the product of two lines in memory. Calls `store(line, count, results)` for a few lines at a time.
   template <int Few, class Store>
   static void multiply_lines(const T* few, const T* lines, index line_step, index count, index depth,
                              const Store& store) {

@@ -10,8 +10,8 @@ namespace tenon {
 
 namespace detail {
 
-/// What a tile of taps multiplies: for windows of planes, in rows that lie `pitch` apart in the lines, what each tap
-/// sees, and a row of `right`; these follow one another.
+/// The operands of a tile of taps. Windows lie in rows `pitch` apart in the lines; each tap sees an element for every
+/// window. The rows of `right` follow one another, one for each window.
 template <class Unit>
 struct tap_operands {
   const Unit* lines;
@@ -79,8 +79,8 @@ inline constexpr bool is_transposed_patch_matrix<transposed_matrix<Matrix>> = is
 
 /// The product of gradients and the transposed patches of images: row (o), column (c, r, s), depth (n, p, q).
 /// cost      2 rows columns depth operations; gradients are packed once, images once for each strip of about a thousand
-///           windows, whose sums are added up in memory. Small weights have several sums, each of its own strips, so
-///           that threads need not meet at each strip
+///           windows, whose sums are added up in memory. Small weights have several sums, each over its own strips, so
+///           that threads need not wait for each other at each strip
 template <class Products, class Left, class Patches, class Epilogue>
 struct host_weight_gradient {
   using tile = host_tile<Products>;
@@ -121,7 +121,7 @@ struct host_weight_gradient {
   using lines_type = decltype(window_lines(std::declval<const Patches&>().geometry));
   static constexpr index most_channels = 8, most_windows = 1024, grain = index{1} << 20, most_sums = index{1} << 18;
 
-  /// Channels in blocks, each of which has a tile's rows of sums.
+  /// Blocks of channels; each block has a tile's rows of sums.
   struct tap_blocks {
     index taps, channels, in_block;
 
@@ -130,11 +130,11 @@ struct host_weight_gradient {
     index first_channel(index block) const { return block * in_block; }
     index channels_of(index block) const { return detail::least(in_block, channels - block * in_block); }
   };
-  /// Rows of windows of planes that follow one another; the lines of each have room for `room` rows.
+  /// Rows of windows in planes that follow one another. The lines of a plane have room for `room` rows.
   struct strip {
     index first_plane, planes, row, rows, room;
   };
-  /// All of them. The order of additions follows from extents alone: so do they.
+  /// All strips. They follow from extents alone, as the order of additions does.
   struct strips {
     index planes = 0, plane_rows = 0, strip_planes = 1, strip_rows = 1;
 
@@ -166,7 +166,7 @@ struct host_weight_gradient {
     index windows(const strip& part) const { return part.planes * part.rows * lines.columns(); }
   };
 
-  /// Adds what the strips `own[0]` to `own[1]` - 1 give.
+  /// Adds the sums of the strips `own[0]` to `own[1]` - 1.
   void add_strips(const lines_type& lines, const tap_blocks& blocks, const panels& outputs, const strips& cut,
                   const array<index, 2>& own, index rows, sum* sums) const {
     index* const offsets = detail::product_workspace<index, 6>(blocks.padded_taps());
@@ -182,10 +182,10 @@ struct host_weight_gradient {
     }
   }
   static index shares(index count, index share) { return (count + share - 1) / share; }
-  /// As few shares as may be of at most `most`, at least one, and as equal as may be.
+  /// The size of a share of `count`: the fewest shares of at most `most`, of nearly equal size.
   static index even_share(index count, index most) { return shares(count, shares(count, std::max(most, index{1}))); }
 
-  /// The gradients of windows, as panels of outputs: those of a window lie side by side.
+  /// The gradients of windows in panels of outputs. The gradients of a window lie side by side.
   void pack_gradients(const product& shared, const strip& part) const {
     const index windows = shared.windows(part), of_plane = part.rows * shared.lines.columns();
     const index items = shared.outputs.panels * part.planes;
@@ -246,7 +246,7 @@ struct host_weight_gradient {
       }
     });
   }
-  /// What the windows of a strip see in a block of channels, plane after plane.
+  /// Lays out what the windows of a strip see in a block of channels, plane after plane.
   void copy_block(const product& shared, const strip& part, index block, unit* to) const {
     const index channel = shared.blocks.first_channel(block), end = channel + shared.blocks.channels_of(block);
     for (index plane = 0; plane < part.planes; ++plane, to += shared.lines.size(shared.blocks.in_block, part.room)) {
@@ -255,7 +255,7 @@ struct host_weight_gradient {
     }
   }
 
-  /// Sums of taps by outputs become results of outputs by taps.
+  /// Turns sums [taps, outputs] into results [outputs, taps].
   void store(const tap_blocks& blocks, const panels& outputs, index rows, const sum* sums) const {
     const index width = blocks.in_block * blocks.taps, least = 1 + grain / 32 / (rows * width);
     const index parts = part_count(blocks.count(), least), size = detail::conflict_free_pitch<sum>(rows * width);
@@ -274,7 +274,7 @@ struct host_weight_gradient {
 
 namespace on_host {
 
-/// Gradients of weights, but for windows of one tap: patches are images then, and best packed as they are.
+/// Gradients of weights, except where windows have one tap: then patches are images, which are packed as they are.
 struct weight_gradients {
   static constexpr const char* name = "weight gradients";
   template <class Problem>

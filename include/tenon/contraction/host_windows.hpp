@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-/// The taps along an axis. Those `period` apart see the same line, which holds every `stride`-th element: tap t sees
+/// The taps along an axis. Taps `period` apart see the same line, which holds every `stride`-th element: tap t sees
 /// what tap t % period sees, shift(t) - shift(t % period) elements further on.
 struct tap_axis {
   index stride = 1, dilation = 1, taps = 1, period = 1;
@@ -49,7 +49,7 @@ class window_lines {
   /// Windows of `count` rows, with the gaps between rows.
   index numbers(index count) const { return (count - 1) * pitch_ + columns(); }
 
-  /// The offsets of the taps of all channels in the order in which a weight has them.
+  /// The offsets of the taps of all channels, in the order of a weight's columns.
   void find_taps(index channels, index strip_rows, index* offsets) const {
     const index lines = strip_rows + reach(), row_taps = row_.taps, column_taps = column_.taps;
     for (index outer = 0; outer < channels * outer_taps_; ++outer) {
@@ -103,7 +103,7 @@ class window_lines {
     const index stride = geometry_.stride[i], dilation = geometry_.dilation[i];
     return {stride, dilation, geometry_.kernel[i], stride / std::gcd(stride, dilation)};
   }
-  /// Rows may share the zeros between them: those behind one are those before the next.
+  /// Rows may share the zeros between them: zeros behind one row are those before the next.
   index find_pitch() const {
     constexpr int last = Rank - 1;
     const index needed = columns() + column_.reach();
@@ -119,7 +119,8 @@ class window_lines {
   struct place_of_plane {
     index plane, row;
   };
-  /// The image of a plane, and where a tap along the axes before the last two sees it; false where that is nowhere.
+  /// Finds the image of a plane and the place that a tap of the axes before the last two sees; false where it sees
+  /// zeros.
   bool find_plane(index plane, index tap, array<index, Rank + 3>& position) const {
     bool inside = true;
     for (int i = Rank - 3; i >= 0; --i) {
@@ -134,7 +135,8 @@ class window_lines {
     if constexpr (Rank == 1) return true;
     else return (position[Rank + 1] = geometry_.place(Rank - 2, line - row_.shift(phase), phase)) >= 0;
   }
-  /// The taps whose lines are a block: one along the axes before the last two, a phase along each of these.
+  /// The taps whose lines are one block: a tap along the axes before the last two, and a phase along each of the last
+  /// two.
   struct block_taps {
     index outer, row, column;
   };
@@ -179,7 +181,7 @@ void multiply_window_tile(const tile_operands<Products>& operands, index height,
   functions[height / tile::step][width / tile::lanes - 1](operands, to, pitch);
 }
 
-/// A weight whose columns see lines of an image: what column k multiplies begins `offsets[k]` behind a window's place.
+/// A weight whose columns see lines of an image. Column k multiplies the element `offsets[k]` behind a window's place.
 /// There are `listed_ahead` more offsets than columns.
 template <class Unit>
 struct listed_weight {
@@ -187,14 +189,14 @@ struct listed_weight {
   index depth;
   const index* offsets;
 
-  /// Offsets behind the last one, which are asked for and not used.
+  /// Writes the offsets behind the last one, which are prefetched and not used.
   static void pad(index* offsets, index depth) {
     std::fill_n(offsets + depth, listed_ahead, depth == 0 ? 0 : offsets[depth - 1]);
   }
 };
 
-/// Sums of `height` rows of a weight from `row` on for all windows, block after block of k, as products of matrices are
-/// summed. They lie as the windows do, rows `panels.padded()` apart.
+/// The sums of `height` rows of a weight from `row` on for all windows. They are added block after block of k, as in
+/// products of matrices, and lie as the windows do, in rows `panels.padded()` apart.
 template <class Products>
 void multiply_windows(const listed_weight<typename Products::unit>& weight, const array<index, 2>& row_and_height,
                       const column_panels<Products>& panels, const typename Products::unit* image,
@@ -214,7 +216,7 @@ void multiply_windows(const listed_weight<typename Products::unit>& weight, cons
 }
 
 /// As many rows of windows as fit half of the second cache; fewer where there would be too little work for all
-/// threads. `extents` are the number of planes, and their rows.
+/// threads. `extents` are the number of planes and of rows in each.
 template <class Unit, class Lines>
 index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& extents) {
   constexpr index most_columns = 2048;
@@ -241,7 +243,7 @@ matrix_memory<typename Products::unit> prepare_weight(const Left& left, index ro
   return {copy, pitch, 1};
 }
 
-/// How many rows a tile takes of `rest`.
+/// How many of the `rest` rows the next tile takes.
 template <class Products>
 constexpr index tile_rows(index rest) {
   using tile = host_tile<Products>;
@@ -318,7 +320,7 @@ struct window_product {
     lines_type lines;
     weight listed;
   };
-  /// The memory of a thread.
+  /// The scratch memory of a thread.
   struct strip_memory {
     unit* image;
     sum* results;
@@ -346,7 +348,7 @@ struct window_product {
 
 namespace on_host {
 
-/// All convolutions that no algorithm before it takes.
+/// Every convolution that no algorithm before it takes.
 struct windows {
   static constexpr const char* name = "windows";
   template <class Problem>
