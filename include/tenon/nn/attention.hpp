@@ -29,7 +29,7 @@ inline constexpr float no_mask = 0;
 
 namespace detail {
 
-/// Options as a type of numbers; that of dropout by its bits, as not every compiler takes a double there.
+/// Options as template arguments; dropout by its bits, as not every compiler takes a double there.
 template <std::uint64_t DropoutBits, bool Bias, bool BatchFirst, bool KdimVdim, bool IsCausal>
 struct attention_settings {
   static constexpr multihead_attention_options value{std::bit_cast<double>(DropoutBits), Bias, BatchFirst, KdimVdim,
@@ -187,8 +187,8 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
                     not_wanted{});
     project_whole_backward(as_node(input), rows, destination);
   }
-  /// The same with several inputs. `average_gradient` is that of the averaged weights, `mask_gradient` where that of a
-  /// mask [query, key] goes, unless they are not_wanted.
+  /// The same with several inputs. `average_gradient` is the gradient of the averaged weights; the gradient of a mask
+  /// [query, key] goes to `to_mask`. Both may be not_wanted.
   template <class Query, class Key, class Value, class Mask, class Gradient, class QueryGradient, class KeyGradient,
             class ValueGradient, class AverageGradient = not_wanted, class MaskGradient = not_wanted>
   void backward(const Query& query, const Key& key, const Value& value, const Mask& mask, const Gradient& gradient,

@@ -62,9 +62,8 @@ void take_part(const From& from, Into& into) {
 
 }  // namespace detail
 
-/// A copy of a network of layers, with `block_linear` in place of its linear layers. What else it has stays as it is,
-/// and so do linear layers of which the type knows inputs that are no multiple of 32. Layers of layers are gone
-/// through.
+/// A copy of a network of layers, with `block_linear` in place of its linear layers, also within layers of layers.
+/// Other layers stay as they are; so do linear layers whose type says that their inputs are no multiple of 32.
 /// throws    shape_error for inputs of a layer, known at run time, that are no multiple of 32; as block_quantise
 /// accuracy  that of the format, `q8_0` or `q4_0`
 /// example   auto small = nn::block_quantised<tn::q4_0>(net);
@@ -73,8 +72,8 @@ auto block_quantised(const sequential_network<Layers...>& net) {
   return detail::layer_in_blocks<Format, sequential_network<Layers...>>::of(net);
 }
 
-/// Gives the weights of a trained module to one that has `block_linear` where the first has `linear`. Members come in
-/// pairs, in order; those of one type are copied, modules, lists and networks of layers gone through.
+/// Gives the weights of a trained module to a module that has `block_linear` where the first has `linear`. Members are
+/// paired in their order: members of one type are copied; modules, lists and networks are paired member by member.
 /// throws    as block_quantise
 /// example   template <template <tn::index, tn::index> class Linear>
 ///           struct reader : nn::module<reader<Linear>> { Linear<1024, 256> hidden; Linear<256, 10> head; ... };

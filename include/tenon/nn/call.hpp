@@ -114,7 +114,7 @@ template <class Input>
 inline constexpr bool lies_in_arena = false;
 template <tensor_operand Input>
 inline constexpr bool lies_in_arena<Input> = !tenon::detail::is_kept_by_steps<Input>;
-/// Whether one of some inputs, of which not all need be tensors, is a value of a network in use.
+/// Whether one of these inputs is a value of a network in use. Not all of them need be tensors.
 template <class... Inputs>
 inline constexpr bool is_kept_elsewhere = (false || ... || lies_in_arena<Inputs>);
 
@@ -147,7 +147,7 @@ inline constexpr bool only_reshapes<Layer, Input> = tenon::detail::is_traced_lea
 
 }  // namespace detail
 
-/// Whether a layer has a way back of its own; else its gradients are those of the expression that it makes.
+/// Whether a layer has a backward pass of its own. The gradients of other layers follow from their expressions.
 template <class Layer, class View>
 concept has_backward = requires(Layer& layer, const View& x) { layer.backward(x, x, x, not_wanted{}); };
 

@@ -139,7 +139,7 @@ void add_gradients(Earlier& earlier, const Pull& pull, Layers&... layers) {
   (layers.visit_parameters([&](const auto&, auto& parameter) { earlier.add(parameter, number++); }), ...);
 }
 
-/// The element type of what a layer makes.
+/// The element type of a layer's output.
 template <class Layer, class Input>
 using element_behind =
     typename node_of<decltype(std::declval<Layer&>().forward(std::declval<const Input&>()))>::element;

@@ -12,9 +12,9 @@
 
 namespace tenon::nn {
 
-/// Runs the statements of a pass over `steps`, which are the same for the same steps and `memory`, all that they read
-/// or write: the second time in a row they are captured, and from then on replayed. Within a function that is captured
-/// they are part of that; on the host they just run.
+/// Runs the statements of a pass over `steps`. They depend on the steps and on `memory`, which is all that they read or
+/// write: when both come a second time in a row, the statements are captured, and from then on they are replayed.
+/// Within a function that is captured they are part of it; on the host they just run.
 template <class Space>
 class captured_steps {
  public:

@@ -41,7 +41,7 @@ std::vector<index> ctc_integers(const Operand& operand) {
   return {numbers.data(), numbers.data() + numbers.size()};
 }
 
-/// throws    shape_error unless there is a length for each sample, and none is above `most`, which is that of `axis`
+/// throws    shape_error unless there is a length for each sample, none above `most`, the extent of `axis`
 inline void check_ctc_lengths(const char* name, const std::vector<index>& lengths, index samples, index most,
                               const std::string& axis) {
   if (static_cast<index>(lengths.size()) != samples) {
@@ -181,10 +181,11 @@ auto traced_ctc(const traced<T, Shape, Space>& x, const Targets& targets, const 
 
 }  // namespace detail
 
-/// -log of the probability that a path through `x`, logarithms of probabilities [times, samples, classes], tells the
-/// target: its labels in order, each for one time or more, with blanks between where one likes, between equal labels
-/// always. `targets` are [samples, length], or all labels behind each other; `input_lengths` and `target_lengths` say
-/// how many times and labels of each sample count. A mean is that of the losses divided by the numbers of labels.
+/// The negative logarithm of the probability that a path through `x`, log-probabilities [times, samples, classes],
+/// spells the target: its labels in order, each for one time step or more, blanks allowed between labels and required
+/// between equal ones. `targets` are [samples, length], or all labels one after another; `input_lengths` and
+/// `target_lengths` say how many steps and labels of each sample count. The mean is taken of each loss divided by its
+/// number of labels.
 /// extents   none; unreduced [samples]
 /// throws    shape_error for lengths beyond times and targets, index_error for labels that are no class or the blank
 /// accuracy  sums of paths are kept in double on the host, in the elements' type elsewhere
@@ -203,8 +204,8 @@ auto ctc_loss(const X& x, const Targets& targets, const Times& input_lengths, co
   }
 }
 
-/// The same and its gradient, unreduced that of each sample's loss. As PyTorch's it takes `x` for logarithms of a
-/// softmax: it is the gradient of that one's input just as well, which passes back through it unchanged.
+/// The same and its gradient in `x`; unreduced, the gradient of each sample's own loss. As in PyTorch, `x` counts as
+/// the result of log_softmax: the gradient passes back through log_softmax unchanged.
 /// cost      one kernel, which keeps the sums of paths of all times
 /// example   const auto [loss, gradient] = ctc_loss_and_gradient(log_softmax(x, axis<2>), targets, times, counts)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Targets, tensor_operand Times,

@@ -31,7 +31,7 @@ inline constexpr bool is_product = requires { Layer::is_transposed; } || require
   Layer::out_features;
   typename Layer::input_shape;
 };
-/// Layers that are one expression of their input, and what is made of such.
+/// Layers that are one expression of their input, and networks of such layers.
 template <class Layer>
 inline constexpr bool can_fuse = is_product<Layer> || is_batch_norm<Layer> || std::is_base_of_v<stateless, Layer> ||
                                  std::is_base_of_v<expression_layer<Layer>, Layer>;

@@ -127,7 +127,7 @@ void visit_each(tuple<Layers...>& layers, Visitor&& visitor) {
   });
 }
 
-/// The first `row` that one of several layers has: where a network is, and of what elements.
+/// The first `row` type among several layers: it tells the space and the elements of a network.
 template <class... Layers>
 struct first_row {
   using type = tensor<float, shape<dyn>, host>;

@@ -74,7 +74,7 @@ struct sought_places {
   using pieces = window_pieces<Window>;
   lines_of_planes<const T, rank> input;
 
-  /// Of the windows of a line, the first of which begins at `from`.
+  /// The windows of a line. The first of them begins at `from`.
   struct line {
     const T* from;
     array<index, rank> strides;

@@ -9,7 +9,7 @@
 
 namespace tenon::nn::detail {
 
-/// Rows of features, those of all heads side by side, and where the next position and the next batch are.
+/// Rows of features, all heads side by side, with the steps to the next position and the next batch.
 template <class T>
 struct head_rows {
   T* data;

@@ -23,7 +23,7 @@ inline constexpr bool has_host_steps = keeps_packed_weights<T, Space> && !compil
 
 namespace detail {
 
-/// Packs in memory: all their lanes, or those of `units` hidden units.
+/// Reads and writes packs in memory: whole ones, or the lanes of `units` hidden units.
 template <class T>
 struct whole_packs {
   static constexpr int lanes = simd::native_width<T>;
@@ -153,8 +153,8 @@ inline constexpr index rows_with_inputs = 8;
 /// where they lie, in less time than it takes to pack them.
 inline constexpr index rows_without_packing = 4;
 
-/// Runs `steps`, of which `rows_of_step(step)` tells the rows: writes pre-activations, which are kept, and states.
-/// Packs the weights first. The results do not depend on the number of threads. Counts as one loop.
+/// Runs `steps`; `rows_of_step(step)` gives the rows of each. Packs the weights, then writes pre-activations, which are
+/// kept, and states. The results do not depend on the number of threads. Counts as one loop.
 template <class Gates, dtype T, class RowsOfStep>
 void run_host_steps(const Gates& gates, const host_step_operands<T>& operands, const std::vector<recurrent_step>& steps,
                     host_step_memory<T>& memory, const RowsOfStep& rows_of_step) {
@@ -202,7 +202,7 @@ struct host_gradient_step {
 
 namespace detail {
 
-/// Activations of a step become the gradients of pre-activations, those of a row's units `first` to `end - 1`.
+/// Turns the activations of a row's units `first` to `end - 1` into gradients of their pre-activations.
 template <class Gates, dtype T>
 struct pulled_gates {
   static constexpr int count = static_cast<int>(Gates::count), lanes = simd::native_width<T>;
@@ -269,10 +269,10 @@ struct added_sums {
 
 }  // namespace detail
 
-/// The way back through `steps`, of which `gradients_of_step(step)` tells what they read and leave: activations become
-/// the gradients of pre-activations, and those of the states before are added to. A thread makes the gradients of its
-/// own hidden units; all meet before these are multiplied. The results do not depend on the number of threads. Counts
-/// as one loop.
+/// The way back through `steps`; `gradients_of_step(step)` gives what a step reads and leaves. Activations become the
+/// gradients of pre-activations, and the gradients of the states before are added to. A thread makes the gradients of
+/// its own hidden units; all threads wait for each other before these are multiplied. The results do not depend on the
+/// number of threads. Counts as one loop.
 template <class Gates, dtype T, class GradientsOfStep>
 void pull_host_steps(const Gates& gates, const matrix_view<T, host>& weight_hh,
                      const std::vector<recurrent_step>& steps, host_step_memory<T>& memory,

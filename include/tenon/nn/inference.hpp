@@ -201,7 +201,8 @@ struct arena_keeper {
 
 namespace detail {
 
-/// What a network is given: elements of its own type where extents alone are said, else those of the tensor.
+/// The view that an input is seen as. Where extents alone are given, elements are of the network's own type; else the
+/// tensor's.
 template <class Network, class Given>
 struct input_view {
   using type = view<const typename std::remove_cvref_t<Given>::element, typename std::remove_cvref_t<Given>::shape_type,
@@ -216,7 +217,7 @@ template <class Network, shape_type Given>
 struct input_view<Network, Given> {
   using type = view<const typename parameters_of<Network>::element, Given, typename parameters_of<Network>::space>;
 };
-/// Extents that are said, or those of a tensor.
+/// Extents, given as such or by a tensor.
 template <shape_type Shape>
 struct given_extents {
   Shape extents;

@@ -29,7 +29,7 @@ struct layer_pass {
 
 namespace detail {
 
-/// Passes the shape `Input` through the layers, as far as types know it; does not compile where one does not fit.
+/// The shape that the layers make of `input`. Does not compile where types know that a layer does not take it.
 template <shape_type Input>
 constexpr auto shape_through(const Input& input) {
   return input;
@@ -39,8 +39,8 @@ constexpr auto shape_through(const Input& input, const First& first, const Rest&
   return shape_through(first.output_shape(input), rest...);
 }
 
-/// Whether two layers are one statement: the output of the first is not needed again, and that of the second tells its
-/// gradient.
+/// Whether two layers are one statement: the output of the first is not needed again, and the second's gradient follows
+/// from its own output.
 template <class First, class Second>
 concept activated_layer = requires {
   requires First::forgets_output;

@@ -47,8 +47,8 @@ class key_value_cache {
     part(values_, places_, next) = new_values;
     places_ = next;
   }
-  /// Keeps keys and values of the next places, and lets their queries see these and all places before, each up to its
-  /// own: an expression. Options are those of attention; what is said of causality is set here.
+  /// Keeps the keys and values of the next places. Returns an expression in which each query sees all places up to its
+  /// own. Options are those of attention; causality is set here.
   template <tensor_operand Query, tensor_operand Keys, tensor_operand Values>
   auto attend(const Query& query, const Keys& new_keys, const Values& new_values, attention_options options = {}) {
     append(new_keys, new_values);

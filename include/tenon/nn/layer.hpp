@@ -94,7 +94,7 @@ constexpr auto check_input(const Input& input,
 }
 
 namespace detail {
-/// A size of the constructor agrees with that of the type, `dyn` with any.
+/// Checks that a size given to the constructor agrees with the type's, which may be `dyn`.
 [[gnu::noinline]] inline void check_size(const char* name, const char* what, index given, index known) {
   if (known == dyn || known == given) return;
   throw shape_error(compose_text(name, ": ", what, ": ", given, ", expected ", known, " as its type says"));
@@ -112,7 +112,7 @@ consteval void check_rank() {
                 "tenon: this layer takes inputs of another rank");
 }
 
-/// Stands for a gradient that nobody asks for: that of a network's input.
+/// Stands for a gradient that is not wanted, such as that of a network's input.
 struct not_wanted {};
 template <class Destination>
 inline constexpr bool is_wanted = !std::is_same_v<Destination, not_wanted>;
@@ -161,8 +161,8 @@ namespace detail {
 [[gnu::noinline]] inline std::string name_of_part(int number) { return std::to_string(number); }
 }  // namespace detail
 
-/// A visitor of what a part of a network holds, with the name of the part before each name. However deep parts lie, its
-/// type tells who visits alone, so that they share what is compiled.
+/// A visitor of a part of a network: it puts the part's name before each name. Its type depends on the outer visitor
+/// alone, not on the depth of the part, so that all parts share what is compiled.
 template <class Visitor>
 struct named_visitor {
   Visitor& visitor;

@@ -41,11 +41,12 @@ auto shares_of_rows(const Labels&, const Rows& rows, index classes, index, nothi
 
 }  // namespace detail
 
-/// Cross entropy of each row of `logits` [batch, classes] with its label [batch]: logsumexp(row) - row[label], and 0 of
-/// rows whose label is `ignored`. `mean` of it is over all rows; cross_entropy_loss<to_mean> is over those that count.
+/// Cross entropy of each row of `logits` [batch, classes] with its label [batch]: logsumexp(row) - row[label], and 0
+/// for rows whose label is `ignored`. `mean` of it is over all rows; cross_entropy_loss<to_mean> leaves ignored rows
+/// out.
 /// extents   [batch, 1]
 /// throws    shape_error when there is not one label for each row; index_error for a label of the host's memory that is
-///           no class and not ignored. On devices, and where labels change later, the loss of such a row is NaN
+///           neither a class nor ignored. On devices, and where labels change later, such a row's loss is NaN
 /// cost      one kernel, and on the host a pass over the labels; probabilities are never stored
 /// example   mean(nn::cross_entropy(matmul(x, w), labels))
 template <tensor_operand Logits, tensor_operand Labels, class Ignored = std::int64_t>

@@ -79,7 +79,7 @@ struct greatest_of_windows : callable<Layer> {
   auto seen(const Node& x) const {
     return layer().windows_of(x, lowest_value<typename Node::element>());
   }
-  /// The place of what each tap sees.
+  /// The number of the place that each tap sees.
   template <class Input>
   auto numbered(const Input& input) const {
     array<index, Layer::rank + 2> plane = filled_array<Layer::rank + 2>(index{1});

@@ -95,7 +95,7 @@ auto put_early(tuple<Done...>&& done, const Layer& layer) {
   }(std::make_integer_sequence<int, count + 1>{});
 }
 
-/// A product with its weight as bytes, for inputs of which each step is `scale`.
+/// A product with its weight as bytes. One step of its input stands for `scale`.
 template <class Layer>
 quantised_product<Layer> product_of_bytes(const fused_product<Layer>& product, float scale) {
   using row = typename fused_product<Layer>::row;
@@ -112,7 +112,7 @@ quantised_product<Layer> product_of_bytes(const fused_product<Layer>& product, f
   return result;
 }
 
-/// `next_scale()` is that of each product's input.
+/// `next_scale()` gives the scale of each product's input, in order.
 template <class Network, class Next>
 auto quantised_network(const Network& network, const Next& next_scale) {
   return with_products_replaced(

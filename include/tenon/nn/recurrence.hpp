@@ -46,9 +46,9 @@ class recurrence {
     }
   }
 
-  /// Leaves the gradients of the parameters and of the state before and adds that of the input, if it has elements.
-  /// Given are the values of the last forward pass and the gradients of output and state after; that of the output is
-  /// added to, too.
+  /// Leaves the gradients of the parameters and of the state before, and adds the gradient of the input where there is
+  /// memory for it. Takes the values of the last forward pass and the gradients of the output and of the state after;
+  /// the gradient of the output is changed.
   void backward(const Gates& gates, parameters& weights, const recurrent_steps& steps, const flow& values,
                 const flow& gradients) {
     const auto all = rows_of_all(weights, values);

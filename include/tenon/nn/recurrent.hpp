@@ -132,7 +132,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     const auto values = network_.values();
     return results<Shape::rank>(read_only<Shape::rank>(values.output), values.hidden_after, values.cell_after);
   }
-  /// `forward` of packed sequences. States are those of the sequences as they were before they were packed.
+  /// `forward` of packed sequences. The order of states is that of the sequences before they were packed.
   template <class Rows, tensor_operand... States>
   auto forward(const packed_sequence<Rows>& input, const States&... before) {
     start(input);
@@ -144,9 +144,9 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
       return packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
     });
   }
-  /// The gradients of input and states before, given those of the sequence and the states after (zeros where there are
-  /// none); leaves those of the parameters. Follows one forward pass; valid until the next. With `not_wanted{}` behind
-  /// the sequence's gradient that of the input is not made, which data have no use for.
+  /// The gradients of the input and of the states before. Takes the gradients of the sequence and of the states after
+  /// (zeros where none are given), and leaves the gradients of the parameters. Follows one forward pass; valid until
+  /// the next. With `not_wanted{}` behind the sequence's gradient, the input gets none: data need no gradient.
   template <tensor_operand Sequence, tensor_operand... States>
   auto backward(const Sequence& gradient, const States&... after) {
     constexpr int rank = Sequence::shape_type::rank;

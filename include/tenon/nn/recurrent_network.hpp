@@ -98,7 +98,7 @@ class recurrent_network {
   };
   void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
-  /// Makes room for sequences of which each time step has so many rows, none more than the one before.
+  /// Makes room for sequences. Each time step has a number of rows, no more than the step before.
   void resize(const std::vector<index>& batch_sizes) {
     memory_.passes.resize(weights_.size());
     memory_.layers.resize(static_cast<std::size_t>(options_.layers));
@@ -113,8 +113,8 @@ class recurrent_network {
   }
   index batch() const { return memory_.batch; }
 
-  /// What goes in and comes out: input and the state before are set before `forward`, the gradients of output and state
-  /// after before `backward`. The rows of states are those of the first layer and direction first.
+  /// What goes in and comes out. The input and the state before are set before `forward`; the gradients of the output
+  /// and of the state after are set before `backward`. Rows of states are ordered by layer, then by direction.
   flow values() { return whole_flow(memory_.values, memory_.layers.back().output.current()); }
   flow gradients() { return whole_flow(memory_.gradients, memory_.layers.back().gradient.current()); }
 

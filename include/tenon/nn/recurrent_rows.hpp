@@ -27,7 +27,7 @@ struct recurrent_rows {
   }
 };
 
-/// The gradients of a step: given are those of the state after, those of the state before are added to.
+/// The gradients of a step. Gradients of the state after are read; gradients of the state before are added to.
 template <dtype T, memory_space Space>
 struct recurrent_row_gradients {
   using matrix = matrix_view<T, Space>;
@@ -36,8 +36,9 @@ struct recurrent_row_gradients {
   matrix hidden, cell;
 };
 
-/// What the way back sees of a step, matrices or the numbers of one hidden unit: gates are activations. In kernels the
-/// gradients take their places, and `previous` and `previous_cell` become what is added to those of the state before.
+/// What the way back sees of a step, as matrices or as numbers of one hidden unit; gates are activations. In kernels
+/// gradients take the gates' places, and `previous` and `previous_cell` become the parts of the gradients of the state
+/// before that need no product.
 template <class Value, int Count>
 struct recurrent_activations {
   array<Value, Count> gates, products;

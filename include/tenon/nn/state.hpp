@@ -80,8 +80,8 @@ void visit_state(Network& net, Visitor&& visitor) {
   if constexpr (requires { net.visit_buffers(visit_buffer); }) net.visit_buffers(visit_buffer);
 }
 
-/// A network whose layers go by other names: those of the attributes of a torch.nn.Module, where `sequential` has
-/// numbers. Saving and loading take it as the network itself.
+/// A network whose layers go by other names, such as the attributes of a torch.nn.Module where `sequential` has
+/// numbers. Saving and loading take it in place of the network.
 /// example   auto named = nn::with_names(net, {{"0", "conv1"}, {"3", "fc1"}});
 ///           train::load_state(named, "model.safetensors");
 template <class Network>

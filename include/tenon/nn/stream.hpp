@@ -124,7 +124,7 @@ struct streamed<recurrent<Gates, Input, Hidden, Space, T>> {
   static constexpr index known_input = Input;
 };
 
-/// Layers that do to a sample alone what they do to a sequence: those of single elements, and norms of features.
+/// Layers that treat each sample of a sequence alone: functions of single elements, and norms of features.
 template <class Layer>
 inline constexpr bool is_instant = false;
 template <class Op, int Arguments>
@@ -134,7 +134,7 @@ inline constexpr bool is_instant<layer_norm<Normalised, Affine, Space, T>> = Nor
 template <class Normalised, affine Affine, class Space, class T>
 inline constexpr bool is_instant<rms_norm<Normalised, Affine, Space, T>> = Normalised::rank == 1;
 
-/// The elements of samples: those of the network's parameters, where it has some.
+/// The element type of samples: that of the network's parameters, or float where it has none.
 template <class Network>
 struct sample_element {
   using type = float;

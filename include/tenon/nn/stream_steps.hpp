@@ -112,8 +112,8 @@ class linear_stream : public stream_part {
   detail::stream_product<T, Out, In, 1> product_;
 };
 
-/// A convolution along time. It keeps the samples that its kernel spans, each twice: so those of any place lie one
-/// behind another.
+/// A convolution along time. It keeps the samples that its kernel spans, each twice, so that the last samples always
+/// lie one behind another.
 template <dtype T, index In, index Out, index Taps>
 class conv_stream : public stream_part {
  public:
@@ -156,8 +156,8 @@ class conv_stream : public stream_part {
   storage<T, host> samples_;
 };
 
-/// Functions of gates for packs of floats: quotients of polynomials, of which few steps wait for another. A sample
-/// after the other leaves nothing else to do meanwhile.
+/// Functions of gates for packs of floats: quotients of polynomials, chosen for short chains of dependent steps.
+/// Samples come one by one, so there is no other work to do while a step waits.
 /// accuracy  tanh within 6 units in the last place, sigmoid within 2^-22
 struct functions_of_streams : functions_of_packs {
   template <class Pack>
