@@ -57,7 +57,7 @@ double least_seconds(const Run& run) {
   return least;
 }
 
-/// Tries choices for a product; at its end the best so far is that of the process, also where a trial failed.
+/// Tries choices for a product. At its end the process uses the best so far, also where a trial failed.
 struct tuning_scope {
   tuned_product best;
 
@@ -143,7 +143,7 @@ inline std::vector<std::pair<product_key, product_choice>> parse_tuned(const std
 
 }  // namespace detail
 
-/// Adds what a file of `save_tuned` holds; it takes the place of what is known of the same products.
+/// Adds the choices in a file of `save_tuned`. They replace what is known of the same products.
 /// throws    file_error, which names the line, or where memory is too small; nothing is added then
 inline void load_tuned(const std::filesystem::path& path) {
   const auto bytes = io::read_bytes("load_tuned", path);

@@ -52,8 +52,8 @@ constexpr tile_extents extents_of_tiles() {
   return {{{{large::rows, large::columns, large::depth}}, {{small::rows, small::columns, small::depth}}}};
 }
 
-/// Large tiles where they occupy every multiprocessor and cover little more than small ones would; where small ones do
-/// not occupy every one either, several blocks a tile, each of which has eight steps at least.
+/// Large tiles where they occupy every multiprocessor and cover little more than small tiles would. Where not even
+/// small tiles occupy them all, several blocks share a tile; each has eight steps at least.
 inline product_choice usual_product_choice(const product_size& size, const tile_extents& tiles, int multiprocessors) {
   constexpr index least_steps = 8;
   const bool fits = 4 * size.covered(tiles[0]) <= 5 * size.covered(tiles[1]);

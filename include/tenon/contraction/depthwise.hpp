@@ -28,7 +28,7 @@ struct narrow_windows {
       image_step[i] = static_cast<int>(windows.image_step[i]);
     }
   }
-  /// As that of patch_geometry.
+  /// As patch_geometry::place.
   TENON_HOST_DEVICE int place(int axis, int window, int tap) const {
     const int spread = window * stride[axis] + tap * dilation[axis] - padding[axis], step = image_step[axis];
     if (spread < 0) return -1;
@@ -137,7 +137,7 @@ struct depthwise_kernel {
     return result;
   }
 
-  /// The taps along `Axis` and those behind it; `number` is that of the taps before.
+  /// Adds the taps along `Axis` and the axes behind it. `number` counts the taps before.
   template <int Axis, class Device, class Weights>
   TENON_HOST_DEVICE TENON_INLINE void add_taps(Device& device, const Weights& weights, window_run& work,
                                                int number) const {

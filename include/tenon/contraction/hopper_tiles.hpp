@@ -22,8 +22,8 @@ struct result_strip {
   }
 };
 
-/// Stores what lies in a warp's strip: its first result is that of `row` and `column`, those at or past the ends of
-/// rows and columns are none.
+/// Stores the results in a warp's strip. The first belongs to `row` and `column`; results at or past the ends of rows
+/// and columns are left out.
 template <class Device, class Strip, class Epilogue>
 struct strip_writer {
   static constexpr int packet_size = Epilogue::packet, packets_of_row = result_strip::columns / packet_size;

@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-/// Elements of a packet of what a program reads: 16 bytes of the widest, at most eight.
+/// How many elements a packet of a program's operands has: 16 bytes of the widest type, at most eight.
 template <class Program>
 inline constexpr int line_packet = element_bytes<Program> >= 16  ? 1
                                    : element_bytes<Program> <= 2 ? 8

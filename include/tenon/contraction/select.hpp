@@ -135,7 +135,7 @@ void run_product_by(const Target& target, const E& node, const Product& product,
   detail::launch_chosen<Space, Units>(product, make_kernel_epilogue<Product>(target, node), choice);
 }
 
-/// A product of a device as its algorithms see it: that of the statement `node`, whose results go to `target`.
+/// A product on a device as its algorithms see it. It is the statement `node`; its results go to `target`.
 template <class Space, class Target, class E, class Product>
 struct device_problem {
   using space = Space;

@@ -35,7 +35,7 @@ struct register_results {
       }
     }
   }
-  /// The sums of what `parts` blocks have left, in their order, `tile` elements apart.
+  /// Adds the partial sums that `parts` blocks have left, in order of blocks, `tile` elements apart.
   template <class Device, class Sums>
   TENON_HOST_DEVICE static void gather(Device& device, const accumulator* from, int parts, index tile, Sums& sums) {
     sums.clear(device);

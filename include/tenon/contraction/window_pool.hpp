@@ -57,7 +57,7 @@ struct kept_places {
   bool operator==(const kept_places& other) const { return elements.data == other.elements.data; }
 };
 
-/// Patches of which the four of each square are neighbours.
+/// Patches in an order in which the four of each square are neighbours.
 template <class Patches>
 struct square_patches {
   using value_type = typename Patches::value_type;

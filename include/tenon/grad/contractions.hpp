@@ -1,5 +1,5 @@
-// tenon/grad/contractions.hpp: gradients of matrix products and convolutions, which are such products again.
-// The letters that name axes tell which: the result's with the other operand's, summed to those of the operand.
+// tenon/grad/contractions.hpp: gradients of matrix products and convolutions, which are again products.
+// Letters name the axes: the result's gradient times the other operand, summed to the letters of the operand.
 // Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

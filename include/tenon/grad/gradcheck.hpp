@@ -17,8 +17,8 @@ struct gradcheck_options {
   double step = 1e-6, tolerance = 1e-6;
 };
 
-/// The first difference between `gradient` and that of `value()`, a double, by central differences in the elements of
-/// `x`, as a text; empty where there is none.
+/// Compares `gradient` with central differences of `value()`, a double, in the elements of `x`. Returns the first
+/// difference as a text; an empty one where they agree.
 template <class Tensor, class Gradient, class Value>
 std::string difference_from_slopes(Tensor& x, const Gradient& gradient, const Value& value,
                                    const gradcheck_options& options = {}) {

@@ -1,5 +1,5 @@
 // tenon/grad/jvp.hpp: derivatives along a direction, of values and of gradients.
-// A gradient is linear in that of the result, so its own gradient in that is the way forwards: no rule is said twice.
+// A gradient is linear in the gradient of the result; differentiating it by that gives derivatives without new rules.
 // Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

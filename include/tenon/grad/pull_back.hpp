@@ -71,7 +71,7 @@ constexpr bool is_last_dependent(std::type_identity<tuple<Operands...>>) {
   return true;
 }
 
-/// The sum of what operand `I` and those behind it leave for the variable.
+/// The sum of the variable's gradients through operand `I` and the operands behind it.
 template <int Name, int I, class Node, class Gradient>
 auto pull_back_operands(const Node& node, const Gradient& gradient);
 

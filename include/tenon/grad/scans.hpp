@@ -1,5 +1,5 @@
 // tenon/grad/scans.hpp: gradients of cumulative sums, products, maxima and minima.
-// Each is a scan from the other end, of what the results' gradients leave for an element.
+// Each is a scan from the other end: it collects what the gradients of later results give an element.
 // Floor 6: may include base, core, expr, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -58,7 +58,8 @@ class step_link {
   Step* step_;
 };
 
-/// A step of a program, whatever the type of its value. Its gradients are those of the pass that runs, or of the last.
+/// A step of a program, without the type of its value. Its gradients belong to the backward pass that runs, or to the
+/// last one.
 class trace_step {
  public:
   bool needs_gradient = false;  ///< whether a variable or parameter is among what it was made of
@@ -69,7 +70,7 @@ class trace_step {
   trace_step& operator=(const trace_step&) = delete;
   [[gnu::noinline]] virtual ~trace_step() {}
 
-  /// Adds to the gradients of what the value was made of.
+  /// Adds to the gradients of the values that this one was made of.
   virtual void pull_back() {}
   virtual bool is_variable() const { return false; }
   /// Computes what the gradient that the caller sees is to be; of variables.

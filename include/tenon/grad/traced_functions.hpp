@@ -41,8 +41,8 @@ struct known_gradient_step : value_step<T, Shape, Space> {
 
 }  // namespace detail
 
-/// The value of an expression of `input` whose gradient is `gradient_of(seed)`, given that of the value: for functions
-/// that expressions cannot differentiate, or that know better.
+/// The value of an expression of `input` with a gradient of its own: `gradient_of(seed)`, where `seed` is the gradient
+/// of the value. For functions without a derivative, or with a better one than their expression's.
 /// example   traced h = with_gradient(clamp(x, 0, 1), x, [](const auto& seed) { return seed; });  // straight through
 template <tensor_operand Operand, class T, class Shape, class Space, class Function>
 auto with_gradient(const Operand& value, const traced<T, Shape, Space>& input, const Function& gradient_of) {
@@ -126,9 +126,9 @@ struct checkpoint_step : Result {
 
 }  // namespace detail
 
-/// What `function(inputs...)` makes, as one step of which only the result is kept: `backward` calls the function again.
-/// The inputs, at least one, are all traced values that the function reads; it does the same whenever it is called with
-/// the same ones.
+/// The result of `function(inputs...)` as one step. Only the result is kept: `backward` calls the function again. The
+/// inputs, at least one, are all traced values that the function reads. Called again with the same inputs, the function
+/// must do the same.
 /// throws    error in `backward`, where it reads another one, and on the host where it makes another value
 /// example   h = checkpoint([&](const auto& x) { return block(x); }, h);
 template <class Function, class... Inputs>

@@ -92,7 +92,7 @@ struct gathering_map {
   }
 };
 
-/// From positions of an operand to those of its diagonal; beside it, zero.
+/// Maps positions of an operand to positions of its diagonal. Elements beside the diagonal are zero.
 template <class T, int Row, int Column>
 struct filled_diagonal_map {
   diagonal_map<Row, Column> diagonal;
@@ -115,7 +115,7 @@ struct filled_diagonal_map {
   }
 };
 
-/// From positions of a view to those of `gathering_map` that read them: the other way round.
+/// The inverse of `gathering_map`: maps positions of a view to the positions that read them.
 template <int Rank, class Axes, int ViewRank>
 struct spreading_map {
   axis_map<Rank, ViewRank> map;

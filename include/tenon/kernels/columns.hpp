@@ -30,7 +30,7 @@ TENON_HOST_DEVICE void combine_rows(Device& device, State& own) {
   device.release_shared(used);
 }
 
-/// The same of what `parts` blocks have left of a group of columns.
+/// The same for the partial results that `parts` blocks have left for a group of columns.
 template <class Monoid, class Device, class State>
 TENON_HOST_DEVICE void combine_column_parts(Device& device, const State* left, int parts, State& own) {
   own = Monoid::template identity<State>();

@@ -39,7 +39,7 @@ struct lane_states {
   TENON_HOST_DEVICE lane_states() {
     for (State& each : lane) each = Monoid::template identity<State>();
   }
-  /// Adds a value to that of lane `k`; it is number `i` of its result.
+  /// Adds value number `i` of the result to lane `k`.
   template <class Value>
   TENON_HOST_DEVICE void add(int k, const Value& value, index i) {
     lane[k] = Monoid::combine(lane[k], Monoid::template lift<State>(value, i));
@@ -93,7 +93,7 @@ array<index, Rank> units_of_result(array<index, Rank> extents, int kept, int siz
 
 }  // namespace detail
 
-/// A reduction whose values are found by their number, or by that of their packet of `Size`.
+/// A reduction whose values are found by number, one by one or in packets of `Size`.
 template <class Fold, int Size>
 struct kernel_fold {
   using monoid = typename Fold::monoid;

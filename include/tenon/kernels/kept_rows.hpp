@@ -62,8 +62,9 @@ struct kept_row_reader {
 template <int RowRank>
 class row_source_list {
  public:
-  /// Adds the sources of a program whose axis j is the row axis `row_axis[j]`, or moves within a row where that is
-  /// none; its last axis moves along the row. `extents` are those of the row axes. Returns the number of its first.
+  /// Adds the sources of a program. Its axis j is the row axis `row_axis[j]`, or moves within a row where that is none;
+  /// its last axis moves along the row. `extents` are the extents of the row axes. Returns the number of the first
+  /// source.
   template <int Rank, class Program>
   int add(Program& program, const array<int, Rank>& row_axis, const array<index, RowRank>& extents) {
     const int first_number = count_;

@@ -42,7 +42,7 @@ int first_equal(const Sources& sources, int later) {
   return earlier;
 }
 
-/// Reads packets of what lies in them, and single elements of everything else.
+/// Reads sources in packets where they lie in packets, and one by one elsewhere.
 struct mixed_reader {
   source_readings readings;
   int source = 0;

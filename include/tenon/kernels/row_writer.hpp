@@ -23,7 +23,7 @@ constexpr int common_row_packet(const tuple<Folds...>*) {
   return least;
 }
 
-/// Writes the elements of rows by their number within the row, or that of their packet.
+/// Writes the elements of rows, one by one or packet by packet, by their number within the row.
 template <int Rank, int Size, class Target, class Program>
 struct row_writer {
   numbered_positions<Rank> units;  // from the start of a row

@@ -16,7 +16,7 @@ struct tile_readings : source_readings {
   int bytes = 0;             // of all tiles
 
   TENON_HOST_DEVICE bool is_first(int source) const { return (first >> source & 1u) != 0; }
-  /// The tile of a source, within those of a block.
+  /// The tile of a source among the tiles of its block.
   template <class T, class Memory>
   TENON_HOST_DEVICE auto tile_of(int source, const Memory& memory) const {
     return memory.part(tile[source], bytes - tile[source]).template as<T>();
@@ -53,7 +53,7 @@ struct across_reader {
   }
 };
 
-/// Leaves packets that were read down the tile in shared memory, `row` being that of their first element.
+/// Writes packets that were read down the tile to shared memory. `row` is the row of a packet's first element.
 template <int Side, class Readings, class Memory>
 struct across_writer {
   const Readings& readings;

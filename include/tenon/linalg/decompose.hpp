@@ -167,7 +167,7 @@ struct refusing_pass : Pass {
   }
 };
 
-/// Runs a pass into those of its results that are wanted, batches of matrices with memory.
+/// Runs a pass. It writes the results that have memory: batches of matrices.
 template <template <class, class, class> class Pass, class Space, class Source, class Target, int Results>
 void run_decomposition(const char* name, const Source& source, const array<Target, Results>& to) {
   using element = typename Source::element;
@@ -210,7 +210,7 @@ struct svd_extents {
   }
 };
 
-/// The matrices of a result, of which the last axes that no batch has are its own.
+/// The matrices of a result. The axes behind those of the batch are the matrices' own.
 template <int Batch, class View>
 auto result_matrices(const View& target, const array<index, Batch>& batch) {
   return matrices_of<View::rank - Batch>(target, batch);
@@ -291,7 +291,7 @@ auto qr(Matrix&& a) {
 /// extents   values [..., n], vectors [..., n, n]
 /// throws    shape_error where the matrices are not square; linear_algebra_error as qr
 /// cost      Jacobi's rotations, about 30 n^3 operations a matrix; runs as qr
-/// gradient  of an operand with variables the results are expressions; that of vectors needs eigenvalues that differ
+/// gradient  of an operand with variables the results are expressions; gradients of vectors need distinct eigenvalues
 /// example   const auto [values, vectors] = eigh(covariance);
 template <tensor_operand Matrix>
 auto eigh(Matrix&& a) {
@@ -307,8 +307,8 @@ auto eigh(Matrix&& a) {
 /// extents   u [..., m, min(m, n)], s [..., min(m, n)], vh [..., min(m, n), n]
 /// throws    linear_algebra_error as qr
 /// cost      one-sided Jacobi rotations, about 50 m n min(m, n) operations a matrix; runs as qr
-/// gradient  of an operand with variables the results are expressions; that of `s` always, those of `u` and `vh` where
-///           singular values differ and are not 0
+/// gradient  of an operand with variables the results are expressions; gradients of `u` and `vh` need singular values
+///           that are distinct and not 0
 /// example   const auto [u, s, vh] = svd(x - mean(x, axis<0>));
 template <tensor_operand Matrix>
 auto svd(Matrix&& a) {

@@ -83,7 +83,7 @@ auto operand_gradient(const own_pass<solve_algorithm<Transposed>, T, Shape, Left
   }
 }
 
-/// The gradient of the operands of a triangular system, that of the matrix within its triangle.
+/// The gradients of the operands of a triangular system. The matrix has its gradient within the triangle alone.
 template <int I, class T, class Shape, class Left, class Right, class Gradient>
 auto operand_gradient(const own_pass<triangular_algorithm, T, Shape, Left, Right>& node, const Gradient& gradient) {
   constexpr int own = detail::right_axes<typename Left::shape_type, typename Right::shape_type>;
@@ -119,8 +119,7 @@ auto operand_gradient(const own_pass<inverse_algorithm, T, Shape, Operand>& node
   return -matmul(transpose(node), matmul(detail::gradient_as<T>(gradient), transpose(node)));
 }
 
-/// The gradient of matrices, from that of their determinants, of their logarithms, or of their signs, which do not
-/// change.
+/// The gradient of matrices, given that of their determinants or the logarithms of these. Signs have none.
 template <int, detail::determinant_part Part, class T, class Shape, class Operand, class Gradient>
 auto operand_gradient(const own_pass<determinant_algorithm<Part>, T, Shape, Operand>& node, const Gradient& gradient) {
   using detail::determinant_part;

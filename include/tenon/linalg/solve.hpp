@@ -132,8 +132,8 @@ auto make_determinant(const Node& node) {
 
 }  // namespace detail
 
-/// The lower triangular factor L of symmetric positive definite matrices L transpose(L). Only what is on and below
-/// their diagonals is read; what is above that of L is 0.
+/// The lower triangular factor L of symmetric positive definite matrices L transpose(L). Only elements on and below the
+/// diagonals are read; elements of L above its diagonal are 0.
 /// extents   the operand's
 /// throws    shape_error where the matrices are not square; linear_algebra_error, when the statement runs on the host,
 ///           where one is not positive definite; a device writes NaN there
@@ -162,11 +162,11 @@ auto solve(Matrix&& a, Right&& b, solve_options options = {}) {
   return detail::make_solve(solve_algorithm<>{{}, options}, left, right);
 }
 
-/// The solutions x of a x = b, of which only one triangle of `a` is read, the lower one where the options say no other.
+/// The solutions x of a x = b. Only one triangle of `a` is read: the lower one, unless the options say `upper`.
 /// extents   as of solve
 /// throws    as solve, where an element of the diagonal is 0
 /// cost      n^2 operations a column
-/// gradient  of both sides; that of `a` is 0 outside the triangle
+/// gradient  of both operands; the gradient of `a` is 0 outside the triangle
 /// example   x = solve_triangular(r, c, {.upper = true});
 template <tensor_operand Matrix, tensor_operand Right>
 auto solve_triangular(Matrix&& a, Right&& b, triangular_options options = {}) {

@@ -15,7 +15,7 @@ class alive_check final : public read_visitor {
 };
 }  // namespace detail
 
-/// `reader` is what texts call what no operation reads.
+/// Checks the memory of a statement's operands. `reader` names the statement itself in texts, where no operation reads.
 /// throws    storage_error where elements that `node` reads were freed
 inline void check_operands_alive(const any_node& node, const char* reader = "assign") {
   detail::alive_check check;

@@ -268,9 +268,9 @@ index count_bytes(const array<joint_output<Rank>, Count>& outputs) {
   return bytes;
 }
 
-/// Whether some output would be stored before the statement over `extents`, which is `node`, has read its elements:
-/// elsewhere than where they are stored, or, where it holds one element a row, from another output's expression, or by
-/// other threads of that row.
+/// Whether some output would be stored before the statement `node` over `extents` has read its elements: because they
+/// are read at another position, or, where an output has one element a row, by another output's expression or by other
+/// threads of that row.
 template <int Rank, int Count>
 bool overwrites_operands(const array<joint_output<Rank>, Count>& outputs, const array<index, Rank>& extents,
                          const any_node& node, bool on_host) {

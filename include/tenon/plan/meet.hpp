@@ -10,7 +10,7 @@ namespace tenon {
 
 namespace detail {
 
-/// Sums of `stride[i]` times 0 to `most[i]`, of which the greatest stride comes first.
+/// The sums of `stride[i]` times 0 to `most[i]`. The greatest stride comes first.
 struct stride_sums {
   static constexpr int capacity = 32;
   array<index, capacity> stride{}, most{};

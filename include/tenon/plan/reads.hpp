@@ -125,7 +125,7 @@ struct any_node {
   const void* address;
   const statement_type* type;
 
-  /// Shows all that the statement reads; `statement` is what texts call the reader of what no operation reads.
+  /// Shows all that the statement reads. `statement` names the statement itself in texts, where no operation reads.
   void visit_reads(read_visitor& visitor, const char* statement = "assign") const {
     type->visit_reads(address, visitor, {statement, true, type->in_rows});
   }

@@ -68,7 +68,7 @@ bool equal_listed(const void* left, const void* right) {
   return equal_nodes(*static_cast<const E*>(left), *static_cast<const E*>(right));
 }
 
-/// Nodes of which each is the first of its type or comes after that.
+/// Nodes in a list. `first_of_type` is the number of the first node of the same type.
 template <int Count>
 struct listed_nodes {
   const void* node[Count];

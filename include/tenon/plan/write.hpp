@@ -32,7 +32,7 @@ index before_aligned(const T* to, index bytes) {
   return past == 0 ? 0 : (bytes - past) / static_cast<index>(sizeof(T));
 }
 
-/// Elements 0 to `count` - 1 of `from` into those of a target from `begin` on.
+/// Copies the elements 0 to `count` - 1 of `from` to a target, from its element `begin` on.
 template <class T>
 [[gnu::noinline]] void copy_apart(const target_run<T>& target, index begin, const T* from, index count) {
   for (index i = 0; i < count; ++i) target.data[(begin + i) * target.step] = from[i];

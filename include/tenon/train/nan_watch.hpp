@@ -42,7 +42,7 @@ inline number_class class_of(const std::byte* number, const float_layout& layout
   return mantissa == 0 ? number_class::infinity : number_class::nan;
 }
 
-/// Calls `body(position, number)` for every element of a block on the host, of which `first` is the first.
+/// Calls `body(position, number)` for every element of a block on the host. `first` is the address of the first.
 template <class Body>
 void for_each_element(const any_block& block, const std::byte* first, const Body& body) {
   std::vector<index> position(static_cast<std::size_t>(block.extents.rank));
@@ -62,10 +62,10 @@ void for_each_element(const any_block& block, const std::byte* first, const Body
 
 }  // namespace detail
 
-/// While it lives, a statement of the calling thread whose elements come to hold a NaN, or an infinity where these are
-/// watched, throws; its text names operations, extents, position and number of such elements. Statements are those of
-/// `=`, `evaluate` and evaluated_tensor; what kernels of their own write (recurrent layers, optimizers, algorithms) is
-/// seen by the first statement that passes it on. Not for functions that a graph captures.
+/// While it lives, a statement of the calling thread throws when it writes a NaN, or an infinity where these are
+/// watched. The text names operations, extents, position and number of such elements. Statements are `=`, `evaluate`
+/// and evaluated_tensor. Results of other kernels (recurrent layers, optimizers, algorithms) are seen by the first
+/// statement that passes them on. Not for functions that a graph captures.
 /// throws    not_finite_error, out of the statement
 /// cost      each statement waits for its device and every element is copied and read; nothing where no watch lives
 /// example   const train::nan_watch watch; train_one_step();

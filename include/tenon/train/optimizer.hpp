@@ -22,7 +22,7 @@ struct parameter_group {
   Options options;
 };
 
-/// Names of parameters that begin so: those of one layer.
+/// Takes the parameters whose names begin so, such as those of one layer.
 struct begins_with {
   std::string beginning;
   explicit begins_with(std::string text) : beginning(std::move(text)) {}
@@ -35,7 +35,8 @@ struct ends_with {
   bool operator()(const std::string& name) const { return name.ends_with(end); }
 };
 
-/// How a step clips gradients; those in memory stay as they are. By value first, then by the norm of what that leaves.
+/// How a step clips gradients: first by value, then by the norm of the clipped ones. Gradients in memory stay as they
+/// are.
 /// source    torch.nn.utils.clip_grad_value_, clip_grad_norm_
 struct gradient_clipping {
   double clip_value = std::numeric_limits<double>::infinity();  // the greatest magnitude of an element
@@ -82,7 +83,7 @@ struct found_inf_rule : sweep_rule {
 
 }  // namespace detail
 
-/// A part of what an optimizer keeps, as checkpoints take it.
+/// A part of an optimizer's state, as checkpoints save it.
 template <dtype T, shape_type Shape, memory_space Space>
 struct kept_values {
   view<T, Shape, Space> elements;
@@ -118,7 +119,7 @@ class optimizer {
   /// Whether parameters are of another type than T, whose values are kept here, or by an optimizer that is followed.
   static constexpr bool has_masters = !std::is_same_v<T, Weight>, follows = has_masters && !rule::writes_value;
 
-  /// The options of all parameters but those of `groups`; the first group that takes a parameter has it.
+  /// `options` hold for all parameters that no group takes. A parameter belongs to the first group that takes it.
   explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : options_{options} {
     if (groups.size() >= static_cast<std::size_t>(max_groups)) {
@@ -128,8 +129,8 @@ class optimizer {
     initial_ = options_;
     make_rules<rule>();  // refuses options that make no sense
   }
-  /// The same, of the parameters of `net`, which outlives the optimizer and stays where it is: `step()` moves them, and
-  /// that of a copy does, too.
+  /// The same for the parameters of `net`, which must outlive the optimizer and stay where it is. `step()` moves them;
+  /// so does the `step()` of a copy of the optimizer.
   template <nn::has_parameters Network>
   explicit optimizer(Network& net, const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : optimizer(options, std::move(groups)) {
