@@ -1,0 +1,35 @@
+# Tenon as a module: built, imported by a program, which says the same as one that includes the headers.
+# Variables: tenon_source, scratch, compiler (clang++ 17 or newer).
+# SPDX-License-Identifier: Apache-2.0
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+set(include "${tenon_source}/include")
+set(module "${include}/tenon/tenon.cppm")
+
+# What headers include of others stands in front of the module, but for what CUDA, NCCL, MPI, <mdspan> and ucontext need.
+file(GLOB_RECURSE headers "${include}/*.hpp")
+file(STRINGS "${module}" listed REGEX "^#include <")
+foreach(header IN LISTS headers)
+  file(STRINGS "${header}" wanted REGEX "^#include <")
+  list(FILTER wanted EXCLUDE REGEX "<(tenon/|cuda|thrust/|cub/|nccl|mpi|nvtx|mdspan|ucontext)")
+  foreach(line IN LISTS wanted)
+    list(FIND listed "${line}" place)
+    if(place EQUAL -1)
+      message(FATAL_ERROR "${module}: `${line}` is missing, which ${header} has")
+    endif()
+  endforeach()
+endforeach()
+
+file(REMOVE_RECURSE "${scratch}")
+file(MAKE_DIRECTORY "${scratch}")
+set(command "${compiler}" -std=c++20 -pthread "-I${include}")
+run(${command} -Wno-include-angled-in-module-purview --precompile "${module}" -o "${scratch}/tenon.pcm")
+run(${command} -c "${scratch}/tenon.pcm" -o "${scratch}/tenon.o")
+set(program "${CMAKE_CURRENT_LIST_DIR}/module.cpp")
+run(${command} "-fmodule-file=tenon=${scratch}/tenon.pcm" "${program}" "${scratch}/tenon.o" -o "${scratch}/imports")
+run(${command} -DTENON_HEADERS=1 "${program}" -o "${scratch}/includes")
+run("${scratch}/includes")
+set(expected "${output}")
+run("${scratch}/imports")
+if(NOT output STREQUAL expected OR NOT output MATCHES "^0x")
+  message(FATAL_ERROR "the program that imports prints `${output}`, expected `${expected}`")
+endif()
