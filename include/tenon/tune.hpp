@@ -100,6 +100,7 @@ std::vector<tuned_product> tune(const Expression& expression) {
 
 /// Writes what `tune` has found in this process, and what was loaded, to a file of text.
 /// throws    file_error
+/// example   save_tuned("products.txt");
 inline void save_tuned(const std::filesystem::path& path) {
   std::ostringstream text;
   text << detail::tuned_heading << '\n';
@@ -145,6 +146,7 @@ inline std::vector<std::pair<product_key, product_choice>> parse_tuned(const std
 
 /// Adds the choices in a file of `save_tuned`. They replace what is known of the same products.
 /// throws    file_error, which names the line, or where memory is too small; nothing is added then
+/// example   load_tuned("products.txt");
 inline void load_tuned(const std::filesystem::path& path) {
   const auto bytes = io::read_bytes("load_tuned", path);
   const auto entries =

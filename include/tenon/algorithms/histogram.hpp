@@ -87,6 +87,7 @@ struct own_bin {
 /// throws    shape_error unless there is a bin, and low < high, both finite
 /// cost      one pass, shared among threads; on a device, CUB's histogram, of fewer than 2^31 bins, which evaluates
 ///           pointwise operands as it reads them
+/// example   const auto counts = histogram(x, 10, 0.0f, 1.0f);
 template <tensor_operand Operand>
 auto histogram(Operand&& operand, index bins, double low, double high) {
   if (bins < 1) throw shape_error(compose_text("histogram: ", bins, " bins, expected at least 1"));
@@ -101,6 +102,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
 /// extents   [max(greatest element + 1, least_count)], int64
 /// throws    index_error when an element is negative
 /// cost      two passes, shared among threads
+/// example   const auto counts = bincount(labels, 10);
 template <tensor_operand Operand>
 auto bincount(Operand&& operand, index least_count = 0) {
   const auto source = in_memory("bincount", std::forward<Operand>(operand));

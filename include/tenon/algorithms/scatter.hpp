@@ -186,6 +186,7 @@ void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axe
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
 /// cost      one pass over the indices; lines along the axis are shared among threads; on a device, an argsort of the
 ///           indices, so that what meets is combined in order there too, by one thread for each place
+/// example   scatter(y, axis<0>, indices, x);
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source,
           class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
@@ -201,6 +202,7 @@ void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& ind
 }
 
 /// `scatter` that adds: `destination[.., indices[p], ..] += source[p]`.
+/// example   scatter_add(sums, axis<0>, groups, values);
 template <scatter_destination Destination, int Axis, tensor_operand Indices, class Source>
 void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source) {
   detail::scatter_as<add_op>("scatter_add", std::forward<Destination>(destination), axes, indices, source);
@@ -210,6 +212,7 @@ void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices&
 /// argument combines in its way, `overwrite` sets.
 /// extents   of source: the number of indices along the axis, the destination's elsewhere
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
+/// example   index_add(y, axis<0>, rows, x);
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source, class Op = add_op>
 void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source,
                pointwise_function<Op> = {}) {

@@ -116,6 +116,7 @@ void scatter_slices(const Target& target, const Indices& indices, const Source& 
 /// throws    shape_error, and index_error naming the first index outside its axis; the destination is then untouched
 /// cost      one pass over the source; the elements of slices are shared among threads; on a device as `scatter`, and
 ///           the indices are checked on the host
+/// example   scatter_nd(y, places, lines);
 template <scatter_destination Destination, tensor_operand Indices, tensor_operand Source, class Op = overwrite_op>
 void scatter_nd(Destination&& destination, const Indices& indices, const Source& source, pointwise_function<Op> = {}) {
   const auto target = detail::target_of("scatter_nd", std::forward<Destination>(destination));

@@ -47,6 +47,7 @@ struct place_search {
 /// extents   those of the operand, int64
 /// types     both are compared in their promoted type
 /// cost      O(log n) for each element, shared among threads
+/// example   const auto places = searchsorted(edges, x, {.right = true});
 template <tensor_operand Sorted, tensor_operand Operand>
 auto searchsorted(Sorted&& sorted, Operand&& operand, search_options options = {}) {
   const auto line = in_memory("searchsorted", std::forward<Sorted>(sorted));

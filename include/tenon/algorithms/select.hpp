@@ -172,6 +172,7 @@ auto in_one_line(const Node& node) {
 /// cost      one pass over the mask, evaluated first, and one over the chosen elements; on a device two over the mask,
 ///           which, if pointwise, is evaluated as it is read
 /// gradient  of an operand with variables the result is an expression, of elements that are chosen when it is made
+/// example   const auto positive = masked_select(x, x > 0);
 template <tensor_operand Operand, tensor_operand Mask>
 auto masked_select(Operand&& operand, Mask&& mask) {
   mask_must_be_bool<Mask>();
@@ -208,6 +209,7 @@ struct position_output {
 /// element, as ONNX has it (NumPy's tuple of arrays, the transpose of PyTorch's).
 /// extents   [rank, number of elements that are not 0]
 /// cost      one pass over the operand
+/// example   const auto places = nonzero(x > 0);
 template <tensor_operand Operand>
 auto nonzero(Operand&& operand) {
   using node = node_of<Operand>;
@@ -245,6 +247,7 @@ storage<index, Space> chosen_places(const Condition& condition, const std::strin
 /// extents   the number of true elements of the condition along the axis, those of the operand elsewhere
 /// throws    shape_error when the condition is longer than the axis
 /// gradient  as of masked_select
+/// example   const auto rows = compress(x, is_kept, axis<0>);
 template <tensor_operand Operand, tensor_operand Condition, int Axis>
 auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
   constexpr int along = only_axis<node_of<Operand>::shape_type::rank>(axes);

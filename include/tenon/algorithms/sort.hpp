@@ -244,6 +244,7 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
 /// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work; on a device,
 ///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
 /// gradient  of an operand with variables the result is an expression, which chooses elements by their positions
+/// example   y = sort(x, axis<-1>, {.descending = true});
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
   if constexpr (depends_on<any_variable, node_of<Operand>>) {
@@ -257,6 +258,7 @@ auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
 /// The positions along the axis, int64, of the elements in order; equal elements stay in the order of their positions.
 /// extents   those of the operand
 /// cost      as sort
+/// example   const auto order = argsort(x, axis<-1>);
 template <tensor_operand Operand, int Axis>
 auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {
   return detail::ordered<detail::entry_position>("argsort", std::forward<Operand>(operand), axes, options);
@@ -268,6 +270,7 @@ auto argsort(Operand&& operand, axis_list<Axis> axes, sort_options options = {})
 /// throws    shape_error when the axis has fewer than `count` elements
 /// cost      O(n + count log count) for each line; on a device that of sort
 /// gradient  as of sort: `values` and `indices` are expressions then
+/// example   const auto [values, places] = topk(scores, 5, axis<-1>);
 template <tensor_operand Operand, int Axis>
 auto topk(Operand&& operand, index count, axis_list<Axis> axes, topk_options options = {}) {
   using node = node_of<Operand>;

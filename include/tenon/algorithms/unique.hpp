@@ -134,6 +134,7 @@ void sort_items(index* items, index count, const Order& order) {
 /// The different elements, ascending; NaN occurs once, as the last, as in NumPy.
 /// extents   values, indices, counts: [number of different elements]; inverse: the operand's
 /// cost      that of argsort
+/// example   const auto found = unique(labels);  // found.values, found.counts
 template <tensor_operand Operand>
 auto unique(Operand&& operand) {
   using node = node_of<Operand>;
@@ -151,9 +152,8 @@ auto unique(Operand&& operand) {
 }
 
 /// The different slices along the axis, in ascending order of their elements from the first that differs.
-/// extents   values: the number of different slices along the axis, the operand's elsewhere; indices, counts: [number
-/// of
-///           different slices]; inverse: [extent of the axis]
+/// extents   values: the number of different slices along the axis, the operand's elsewhere; indices and counts: one
+///           for each different slice; inverse: [extent of the axis]
 /// cost      O(n log n) comparisons of slices, on one thread; on a device, CUB's merge sort
 template <tensor_operand Operand, int Axis>
 auto unique(Operand&& operand, axis_list<Axis> axes) {

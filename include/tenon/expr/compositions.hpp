@@ -29,6 +29,7 @@ constexpr auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
 /// extents   those of x; axes without elements give a result without elements
 /// types     floating; half and bfloat16 accumulate in float
 /// cost      one kernel for trailing axes
+/// example   y = softmax(x, axis<-1>);
 template <tensor_operand Operand, int... Axes>
 constexpr auto softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
@@ -39,6 +40,7 @@ constexpr auto softmax(Operand&& operand, axis_list<Axes...> axes) {
 
 /// Logarithm of the softmax, without leaving the logarithm: x - max - log(sum(exp(x - max))).
 /// cost      one kernel for trailing axes
+/// example   y = log_softmax(x, axis<-1>);
 template <tensor_operand Operand, int... Axes>
 constexpr auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
@@ -49,6 +51,7 @@ constexpr auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
 /// Logarithm of the sum of exponentials, safe from overflow; infinite where the greatest value is, -infinity of
 /// nothing.
 /// extents   the named axes become 1
+/// example   const auto total = evaluated_tensor(logsumexp(x, axis<-1>));
 template <tensor_operand Operand, int... Axes>
 constexpr auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
   const auto& x = as_node(std::forward<Operand>(operand));
@@ -59,6 +62,7 @@ constexpr auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
 
 /// (x - mean) / sqrt(variance + epsilon) along `axes`, with the biased variance: layer norm without its parameters.
 /// cost      one kernel for trailing axes
+/// example   y = standardise(x, axis<-1>, 1e-5f);
 template <tensor_operand Operand, int... Axes>
 constexpr auto standardise(Operand&& operand, axis_list<Axes...> axes, float epsilon = 1e-5f) {
   const auto& x = as_node(std::forward<Operand>(operand));
@@ -69,6 +73,7 @@ constexpr auto standardise(Operand&& operand, axis_list<Axes...> axes, float eps
 /// Layer norm: `standardise`, then times `weight` plus `bias`, which broadcast over x.
 /// cost      one kernel for trailing axes
 /// source    Ba, Kiros, Hinton 2016: Layer normalization
+/// example   y = layer_norm(x, axis<-1>, weight, bias, 1e-5f);
 template <tensor_operand Operand, int... Axes, class Weight, class Bias>
   requires operands_of_expression<Operand, Weight, Bias>
 constexpr auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, Bias&& bias,
@@ -80,6 +85,7 @@ constexpr auto layer_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& w
 /// x / sqrt(mean of squares + epsilon) along `axes`, times `weight`, which broadcasts over x.
 /// cost      one kernel for trailing axes
 /// source    Zhang, Sennrich 2019: Root mean square layer normalization
+/// example   y = rms_norm(x, axis<-1>, weight, 1e-5f);
 template <tensor_operand Operand, int... Axes, class Weight>
   requires operands_of_expression<Operand, Weight>
 constexpr auto rms_norm(Operand&& operand, axis_list<Axes...> axes, Weight&& weight, float epsilon = 1e-5f) {

@@ -153,6 +153,7 @@ auto convolve_weight_gradient(GradientOperand&& gradient_operand, ImageOperand&&
 /// extents   [n, o, p, q] with p = (h - 1) stride - 2 padding + dilation (r - 1) + output_padding + 1, q likewise
 /// throws    shape_error when channels differ, groups do not divide them, or nothing is left of an axis
 /// source    PyTorch ConvTranspose2d: `output_padding`, below stride or dilation, adds elements behind the last
+/// example   y = convolve_transpose(images, weight, window_geometry<2>{.stride = {{2, 2}}});
 template <tensor_operand ImageOperand, tensor_operand WeightOperand>
 auto convolve_transpose(ImageOperand&& image_operand, WeightOperand&& weight_operand,
                         const window_geometry<detail::spatial_axes<ImageOperand>>& geometry = {},

@@ -312,6 +312,7 @@ struct einsum_terms<Text, std::integer_sequence<int, I...>, Shapes...> {
 /// types     promoted; half and bfloat16 accumulate in float, integers in 64 bits
 /// throws    shape_error when axes of one letter have different extents
 /// cost      two operands: one kernel, pointwise operands included; more are multiplied two after two from the left
+/// example   z = einsum<"ij,jk->ik">(x, y);
 template <einsum_text Text, tensor_operand... Operands>
 auto einsum(Operands&&... operands) {
   static_assert(Text.is_valid(), "tenon: einsum takes letters, spaces, commas, ellipses and one \"->\"");

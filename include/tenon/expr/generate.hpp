@@ -150,6 +150,7 @@ constexpr auto progression(index count, T first, T step) {
 
 /// first, first + step, ... before `stop`, as NumPy: ceil((stop - first) / step) numbers.
 /// throws    shape_error when the step is 0, or when an index does not count the numbers
+/// example   x = arange<float>(10);
 template <dtype T>
 constexpr auto arange(std::type_identity_t<T> first, std::type_identity_t<T> stop,
                       std::type_identity_t<T> step = T(1)) {
@@ -165,6 +166,7 @@ constexpr auto arange(index count) {
 
 /// `count` numbers at equal distances from `first` to `last`, which is left out on demand; computed in double.
 /// throws    shape_error when count is negative
+/// example   x = linspace<float>(0, 1, 11);
 template <dtype T>
 constexpr auto linspace(double first, double last, index count, bool includes_last = true) {
   const auto scale = detail::make_scale(first, last, count, includes_last);
@@ -173,6 +175,7 @@ constexpr auto linspace(double first, double last, index count, bool includes_la
 
 /// `base` to the powers linspace(first, last, count); computed in double.
 /// throws    shape_error when count is negative
+/// example   x = logspace<float>(0, 3, 4);  // 1, 10, 100, 1000
 template <dtype T>
 constexpr auto logspace(double first, double last, index count, double base = 10, bool includes_last = true) {
   const auto scale = detail::make_scale(first, last, count, includes_last);
@@ -180,6 +183,7 @@ constexpr auto logspace(double first, double last, index count, double base = 10
 }
 
 /// The position of each element in row-major order. Extents of any generator may stand in braces, `iota<int>({3, 4})`.
+/// example   x = iota<float>(rank<2>(2, 3));
 template <dtype T, shape_type Shape>
 constexpr auto iota(const Shape& extents) {
   return generated<affine_generator<T>, Shape>{{0, 1}, extents, 0, row_major_strides(extents.to_array())};
@@ -190,6 +194,7 @@ constexpr auto iota(const listed_extent (&extents)[Rank]) {
 }
 
 /// The position of each element along one axis: a coordinate of a grid.
+/// example   x = index_grid<float>(rank<2>(4, 4), axis<1>);
 template <dtype T, shape_type Shape, int Axis>
 constexpr auto index_grid(const Shape& extents, axis_list<Axis> axes) {
   constexpr auto named = axis_set<Shape::rank>(axis_list<Axis>{});
@@ -204,6 +209,7 @@ constexpr auto index_grid(const listed_extent (&extents)[Rank], axis_list<Axis> 
 }
 
 /// Ones where the column is the row plus `diagonal`, zeros elsewhere.
+/// example   x = eye<float>(3);
 template <dtype T, shape_type Shape>
   requires(Shape::rank == 2)
 constexpr auto eye(const Shape& extents, index diagonal = 0) {
@@ -244,6 +250,7 @@ view<const T, rank<1>, statement_space<Space>> in_order(const tensor<T, Shape, S
 }
 
 /// A tensor of one number. cost: one kernel
+/// example   x = full<float>({2, 3}, 0.5f);
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> full(const Shape& extents, T number) {
   tensor<T, Shape, Space> result(extents);
@@ -273,6 +280,7 @@ tensor<T, rank<Rank>, Space> ones(const listed_extent (&extents)[Rank]) {
 }
 
 /// The element type, the extents and the space of `like` (host for generators). cost: one kernel
+/// example   y = full_like(x, 0.5f);
 template <tensor_operand Operand, dtype Number>
 constexpr auto full_like(const Operand& like, Number number) {
   using node = node_of<const Operand&>;

@@ -161,6 +161,7 @@ TENON_INLINE constexpr auto multiply_matrices(const Left& left, const Right& rig
 /// types     promoted; short floats accumulate in float, integers as if in 64 bits
 /// throws    shape_error when the inner extents differ or the batches do not broadcast
 /// cost      one kernel, pointwise operands and a pointwise result included
+/// example   y = matmul(x, w);
 template <tensor_operand LeftOperand, tensor_operand RightOperand>
 TENON_INLINE constexpr auto matmul(LeftOperand&& left_operand, RightOperand&& right_operand) {
   using left_shape = typename std::remove_cvref_t<LeftOperand>::shape_type;
@@ -185,6 +186,7 @@ constexpr auto matmul(Left&& left, Right&& right) {
 
 /// alpha a b + beta c, in one kernel.
 /// throws    shape_error as matmul, and when c does not broadcast
+/// example   z = gemm(0.5f, x, y, 1.0f, z);
 template <dtype Alpha, tensor_operand Left, tensor_operand Right, dtype Beta, tensor_operand Addend>
 constexpr auto gemm(Alpha alpha, Left&& left, Right&& right, Beta beta, Addend&& addend) {
   return alpha * matmul(std::forward<Left>(left), std::forward<Right>(right)) + beta * std::forward<Addend>(addend);

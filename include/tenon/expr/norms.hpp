@@ -24,6 +24,7 @@ constexpr auto as_floating(Operand&& operand) {
 
 /// Sum of absolute values; NaN when any value is NaN. Empty: 0.
 /// types     floating; of integers float
+/// example   const float size = norm_l1(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto norm_l1(Operand&& operand, Axes axes = {}) {
   return sum(abs(detail::as_floating(std::forward<Operand>(operand))), axes);
@@ -33,6 +34,7 @@ auto norm_l1(Operand&& operand, Axes axes = {}) {
 /// types     floating; of integers float
 /// accuracy  squares are not scaled: of floats, magnitudes beyond 1e19 overflow and those below 1e-19 vanish
 /// gradient  0 where the norm is 0, as PyTorch has it
+/// example   y = x / norm_l2(x, axis<-1>);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto norm_l2(Operand&& operand, Axes axes = {}) {
   return detail::level_sqrt(sum(square(detail::as_floating(std::forward<Operand>(operand))), axes));
@@ -41,6 +43,7 @@ auto norm_l2(Operand&& operand, Axes axes = {}) {
 /// Greatest absolute value; NaN when any value is NaN.
 /// types     floating; of integers float
 /// throws    shape_error when nothing is left to fold
+/// example   const float greatest = norm_inf(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 constexpr auto norm_inf(Operand&& operand, Axes axes = {}) {
   return max(abs(detail::as_floating(std::forward<Operand>(operand))), axes);
@@ -50,6 +53,7 @@ constexpr auto norm_inf(Operand&& operand, Axes axes = {}) {
 /// types     floating; of integers float
 /// throws    index_error unless p is positive and finite; the limit of great p is `norm_inf`
 /// gradient  0 where the norm is 0, and for p < 1 where x is 0, as PyTorch has it
+/// example   const float size = norm(x, 3);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 constexpr auto norm(Operand&& operand, double p, Axes axes = {}) {
   if (!(p > 0 && p < __builtin_huge_val())) {

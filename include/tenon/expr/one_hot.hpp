@@ -13,6 +13,7 @@ namespace tenon {
 
 /// 1 where the position along a new last axis is the index, 0 elsewhere; an index outside [0, depth) gives zeros.
 /// extents   those of the indices, then `depth`, a number or a shape of one axis
+/// example   y = one_hot<float>(labels, 10);
 template <dtype T, tensor_operand Operand, index Depth>
 auto one_hot(Operand&& indices, const shape<Depth>& depth) {
   return cast<T>(new_axis<-1>(std::forward<Operand>(indices)) == iota<index>(depth));

@@ -173,6 +173,7 @@ struct permutation_generator {
 
 /// Numbers uniform in [low, high), a pure function of `seed` and position.
 /// source    Salmon and others 2011 (Philox)
+/// example   x = uniform<float>({2, 3}, 1, -1.0f, 1.0f);
 template <dtype T, shape_type Shape>
 auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
@@ -185,6 +186,7 @@ auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, float low
 /// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
 /// accuracy  float, also for double; they reach 6.6 deviations
 /// source    Box, Muller 1958
+/// example   x = normal<float>({2, 3}, 1, 0.0f, 0.1f);
 template <dtype T, shape_type Shape>
 auto normal(const Shape& extents, std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
   return generated<normal_generator<T>, Shape>{
@@ -223,6 +225,7 @@ auto truncated_normal(const listed_extent (&extents)[Rank], std::uint64_t seed,
 /// Ones with the given probability, zeros otherwise; a pure function of `seed` and position.
 /// accuracy  the probability is rounded to a multiple of 2^-32
 /// throws    error when the probability is outside [0, 1]
+/// example   const auto mask = evaluated_tensor(bernoulli<bool>({2, 3}, 1, 0.5));
 template <dtype T, shape_type Shape>
 auto bernoulli(const Shape& extents, std::uint64_t seed, double probability) {
   if (!(probability >= 0 && probability <= 1)) {
@@ -241,6 +244,7 @@ auto bernoulli(const listed_extent (&extents)[Rank], std::uint64_t seed, double 
 /// Integers uniform in [low, high), a pure function of `seed` and position.
 /// accuracy  no probability is off by more than one part in 2^64 / (high - low)
 /// throws    error when high is not above low, or by more than 2^32
+/// example   const auto labels = evaluated_tensor(randint<int>({8}, 1, 0, 10));
 template <dtype T, shape_type Shape>
 auto randint(const Shape& extents, std::uint64_t seed, index low, index high) {
   const auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
@@ -258,6 +262,7 @@ auto randint(const listed_extent (&extents)[Rank], std::uint64_t seed, index low
 /// throws    shape_error when count is negative
 /// cost      about 10 philox blocks a number
 /// source    Luby, Rackoff 1988; Black, Rogaway 2002 (cycle walking)
+/// example   const auto order = evaluated_tensor(permutation<std::int64_t>(100, 1));
 template <dtype T = index>
 auto permutation(index count, std::uint64_t seed) {
   int half_bits = 1;

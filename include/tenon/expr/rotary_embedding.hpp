@@ -38,6 +38,7 @@ auto turn(const First& first, const Second& second, const Cosine& cosine, const 
 /// and sines, [positions, features / 2], repeat over x.
 /// throws    shape_error for an odd count of features, and when the angles do not fit
 /// source    Su and others 2021: RoFormer, enhanced transformer with rotary position embedding
+/// example   q = rotary_embedding(q, cosines, sines);
 template <rotary_pairs Pairs = rotary_pairs::halves, tensor_operand Operand, tensor_operand Cosine, tensor_operand Sine>
 auto rotary_embedding(Operand&& operand, Cosine&& cosine, Sine&& sine) {
   const auto& x = as_node(std::forward<Operand>(operand));

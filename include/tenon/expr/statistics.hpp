@@ -32,6 +32,7 @@ inline constexpr variance_function variance;
 
 /// Square root of the variance; `correction` is subtracted from the count it divides by.
 /// gradient  0 where the deviation is 0, as PyTorch has it
+/// example   const float spread = stddev(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto stddev(Operand&& operand, Axes axes = {}) {
   return detail::level_sqrt(variance(std::forward<Operand>(operand), axes));
@@ -43,12 +44,14 @@ auto stddev(Operand&& operand, Axes axes, double correction) {
 
 /// How many values differ from zero; NaN does. Empty: 0.
 /// types     a 64-bit integer
+/// example   const auto missing = evaluated_tensor(count_nonzero(isnan(x)));
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto count_nonzero(Operand&& operand, Axes axes = {}) {
   return sum(std::forward<Operand>(operand) != 0, axes);
 }
 
 /// Sum of what is not NaN. Nothing else: 0.
+/// example   const float total = nansum(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
 auto nansum(Operand&& operand, Axes axes = {}) {
   const auto& x = as_node(std::forward<Operand>(operand));
@@ -57,6 +60,7 @@ auto nansum(Operand&& operand, Axes axes = {}) {
 
 /// Mean of what is not NaN. Nothing else: NaN.
 /// types     floating
+/// example   const float average = nanmean(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmean(Operand&& operand, Axes axes = {}) {
@@ -80,6 +84,7 @@ auto fold_numbers(const char* operation, const Fold& fold, Operand&& operand, Ax
 /// Greatest value that is not NaN. Nothing else: NaN.
 /// types     floating
 /// throws    shape_error when nothing is left to fold
+/// example   const float greatest = nanmax(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmax(Operand&& operand, Axes axes = {}) {
@@ -90,6 +95,7 @@ auto nanmax(Operand&& operand, Axes axes = {}) {
 /// Least value that is not NaN. Nothing else: NaN.
 /// types     floating
 /// throws    shape_error when nothing is left to fold
+/// example   const float least = nanmin(x);
 template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires is_floating<typename node_of<Operand>::element>
 auto nanmin(Operand&& operand, Axes axes = {}) {

@@ -54,6 +54,7 @@ constexpr bool axes_differ() {
 /// types     as matmul
 /// throws    shape_error when the extents of a pair differ
 /// cost      one kernel, pointwise operands and a pointwise result included
+/// example   z = tensordot(x, y, axis<1>, axis<0>);
 template <tensor_operand LeftOperand, tensor_operand RightOperand, int... LeftAxes, int... RightAxes>
 constexpr auto tensordot(LeftOperand&& left_operand, RightOperand&& right_operand, axis_list<LeftAxes...>,
                          axis_list<RightAxes...>) {
@@ -83,6 +84,7 @@ constexpr auto tensordot(Left&& left, Right&& right) {
 
 /// The sum of products of two vectors, without axes.
 /// throws    shape_error when the extents differ
+/// example   const float product = dot(u, v);
 template <tensor_operand Left, tensor_operand Right>
 constexpr auto dot(Left&& left, Right&& right) {
   static_assert(node_of<Left>::shape_type::rank == 1 && node_of<Right>::shape_type::rank == 1,
@@ -93,6 +95,7 @@ constexpr auto dot(Left&& left, Right&& right) {
 
 /// Every product of an element of the left with one of the right operand.
 /// extents   the axes of the left operand, then those of the right
+/// example   z = outer(u, v);
 template <tensor_operand Left, tensor_operand Right>
 constexpr auto outer(Left&& left, Right&& right) {
   return tensordot<0>(std::forward<Left>(left), std::forward<Right>(right));

@@ -63,6 +63,7 @@ tensor<std::uint8_t, rank<Rank>> parse_idx(const std::filesystem::path& path, st
 /// The unsigned bytes of an IDX file with `Rank` axes.
 /// throws    file_error when the file is missing, compressed, of another type or rank, truncated or too long, or memory
 ///           is too small; nothing is allocated from its header before the header is known to be true
+/// example   const auto images = io::read_idx<3>("train-images-idx3-ubyte");
 template <int Rank>
 tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_idx", path);

@@ -145,6 +145,7 @@ tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<con
 /// throws    file_error when the file is missing, of another element type or rank, truncated or too long, or memory is
 ///           too small; nothing is allocated from its header before the header is known to be true
 /// source    NumPy Enhancement Proposal 1, versions 1.0 to 3.0
+/// example   const auto x = io::read_npy<float, 2>("x.npy");
 template <dtype T, int Rank>
 tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_npy", path);
@@ -153,6 +154,7 @@ tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
 
 /// Writes a tensor as an NPY file, version 1.0.
 /// throws    file_error
+/// example   io::write_npy("x.npy", x);
 template <class T, shape_type Shape, memory_space Space>
   requires std::is_same_v<statement_space<Space>, host>
 void write_npy(const std::filesystem::path& path, const tensor<T, Shape, Space>& elements) {

@@ -63,6 +63,7 @@ inline image parse_png(const std::filesystem::path& path, std::span<const std::u
 /// throws    file_error with what libpng says, when the file is missing, damaged or no PNG, or memory is too small;
 ///           nothing is allocated for more pixels than the compressed bytes can hold
 /// source    ISO/IEC 15948, by libpng's simplified interface
+/// example   const auto image = io::read_png("digit.png");
 inline image read_png(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_png", path);
   return within_memory("read_png", path, bytes.size(), [&] { return detail::parse_png(path, bytes); });

@@ -104,6 +104,7 @@ class pnm_reader {
 /// throws    file_error when the file is missing, of another kind, truncated or too long, or memory is too small;
 ///           nothing is allocated from its header before the header is known to be true
 /// source    Netpbm: man pages pgm(5) and ppm(5)
+/// example   const auto image = io::read_pnm("digit.pgm");
 inline image read_pnm(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_pnm", path);
   return within_memory("read_pnm", path, bytes.size(), [&] { return detail::pnm_reader(path, bytes).read(); });

@@ -276,6 +276,7 @@ struct printed_space<Space> {
 
 /// The text of a tensor, a view or an expression, as NumPy lays it out: `[[1. 2.]\n [3. 4.]]`.
 /// cost      expressions are evaluated, elements of a device are copied to the host first
+/// example   const std::string text = to_text(x);
 template <printable Operand>
 std::string to_text(const Operand& operand, const print_options& options = {}) {
   using element = typename Operand::element;

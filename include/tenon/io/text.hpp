@@ -12,6 +12,7 @@ namespace tenon::io {
 
 /// A file as text, byte for byte.
 /// throws    file_error
+/// example   const std::string text = io::read_text("input.txt");
 inline std::string read_text(const std::filesystem::path& path) {
   const auto bytes = read_bytes("read_text", path);
   return within_memory("read_text", path, bytes.size(), [&] { return std::string(bytes.begin(), bytes.end()); });

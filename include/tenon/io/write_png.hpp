@@ -100,6 +100,7 @@ inline std::vector<std::uint8_t> png_file(const image& pixels, std::span<const s
 /// throws    file_error when the image has other than 1 or 3 channels, or no pixels
 /// source    ISO/IEC 15948
 /// cost      rows are not filtered: photographs take more room than in files of other programs
+/// example   io::write_png("digit.png", image);
 inline void write_png(const std::filesystem::path& path, const image& pixels) {
   constexpr index most = 0x7fffffff;
   const index channels = pixels.extent(0), height = pixels.extent(1), width = pixels.extent(2);

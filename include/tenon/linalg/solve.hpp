@@ -193,6 +193,7 @@ auto inverse(Matrix&& a) {
 /// throws    shape_error where the matrices are not square
 /// cost      2 n^3 / 3 operations a matrix
 /// gradient  where the matrix is not singular
+/// example   const float size = determinant(a);
 template <tensor_operand Matrix>
 auto determinant(Matrix&& a) {
   const auto node = as_node(std::forward<Matrix>(a));

@@ -30,6 +30,7 @@ struct bit_cast_op {
 
 /// The elements' bits as elements of type `T`, which has the same size: NumPy's `x.view(T)`.
 /// types     integers, float and double; bool and the 16-bit floats are computed in other types
+/// example   const auto bits = evaluated_tensor(bit_cast<std::uint32_t>(x));
 template <dtype T, tensor_operand Operand>
 auto bit_cast(Operand&& operand) {
   using element = typename std::remove_cvref_t<Operand>::element;

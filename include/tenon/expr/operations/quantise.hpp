@@ -64,6 +64,7 @@ auto along_axis(Numbers&& numbers) {
 /// types     x floating; of the type of x / scale up to the last step
 /// cost      none of its own: pointwise
 /// source    ONNX QuantizeLinear, torch.quantize_per_tensor
+/// example   const auto bytes = evaluated_tensor(quantise<std::int8_t>(x, scale, 0));
 template <dtype T, tensor_operand Operand, class Scale, class ZeroPoint = int>
   requires operands_of_expression<Operand, Scale, ZeroPoint>
 auto quantise(Operand&& x, Scale&& scale, ZeroPoint&& zero_point = 0) {
@@ -84,6 +85,7 @@ auto quantise(Operand&& x, Scale&& scale, ZeroPoint&& zero_point, axis_list<Axis
 /// types     float, or what float and the scale promote to
 /// cost      none of its own: pointwise; a product reads integers, `matmul(dequantise(x, scale), y)`
 /// source    ONNX DequantizeLinear, torch.dequantize
+/// example   y = dequantise(bytes, scale, 0);
 template <tensor_operand Operand, class Scale, class ZeroPoint = int>
   requires operands_of_expression<Operand, Scale, ZeroPoint>
 auto dequantise(Operand&& x, Scale&& scale, ZeroPoint&& zero_point = 0) {
@@ -101,6 +103,7 @@ auto dequantise(Operand&& x, Scale&& scale, ZeroPoint&& zero_point, axis_list<Ax
 /// gradient  of x: that of the result, within the range of T; of scale and zero_point as in learned step sizes
 /// source    Jacob and others 2018: Quantization and training of neural networks for efficient integer-arithmetic-only
 ///           inference; Esser and others 2020: Learned step size quantization; torch.fake_quantize_per_tensor_affine
+/// example   y = fake_quantise<std::int8_t>(x, scale, 0.0f);
 template <dtype T, tensor_operand Operand, class Scale, class ZeroPoint = int>
   requires operands_of_expression<Operand, Scale, ZeroPoint>
 auto fake_quantise(Operand&& x, Scale&& scale, ZeroPoint&& zero_point = 0) {

@@ -59,6 +59,7 @@ struct cast_op {
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto&) { return g; }
 };
 /// What is of type T already stays as it is.
+/// example   y = cast<float>(labels);
 template <dtype T, tensor_operand Operand>
 constexpr auto cast(Operand&& operand) {
   constexpr bool is_there = std::is_same_v<typename node_of<Operand>::element, T> && !is_short_float<T>;

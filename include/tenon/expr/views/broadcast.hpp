@@ -15,6 +15,7 @@ struct broadcast_to_operation {
 
 /// `operand` with the extents of `target`: axes are aligned at the back, extents of 1 are repeated.
 /// throws    shape_error when an extent is neither 1 nor the target's
+/// example   y = broadcast_to(row, rank<2>(4, 3));
 template <tensor_operand Operand, shape_type Shape>
 constexpr auto broadcast_to(Operand&& operand, const Shape& target) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
@@ -60,6 +61,7 @@ rank<Rank> expanded_extents(const index (&extents)[Rank], const Shape& operand) 
 /// aligned at the back; those in front are new.
 /// throws    shape_error naming an axis that does not repeat so
 /// cost      none of its own: repeated elements are not stored
+/// example   y = expand(row, {4, -1});
 template <tensor_operand Operand, int Rank>
 constexpr auto expand(Operand&& operand, const index (&extents)[Rank]) {
   static_assert(std::remove_cvref_t<Operand>::shape_type::rank <= Rank, "tenon: expand cannot remove axes");

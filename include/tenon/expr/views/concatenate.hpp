@@ -179,6 +179,7 @@ constexpr auto concatenate(axis_list<Axis>, First&& first, Rest&&... rest) {
 /// extents   the operands', with their number at position `Axis` of the result
 /// types     promoted
 /// throws    shape_error naming the axis (of the result) and both extents
+/// example   z = stack(axis<0>, u, v);
 template <int Axis, tensor_operand First, tensor_operand... Rest>
 constexpr auto stack(axis_list<Axis>, First&& first, Rest&&... rest) {
   constexpr int position = only_axis<std::remove_cvref_t<First>::shape_type::rank + 1>(axis_list<Axis>{});

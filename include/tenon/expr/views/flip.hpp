@@ -11,6 +11,7 @@ namespace tenon {
 /// The elements in opposite order along each of the axes.
 /// extents   the operand's
 /// cost      none of its own: strides change
+/// example   y = flip(x, axis<1>);
 template <tensor_operand Operand, int... Axes>
 constexpr auto flip(Operand&& operand, axis_list<Axes...> axes) {
   using shape_type = typename std::remove_cvref_t<Operand>::shape_type;

@@ -23,6 +23,7 @@ constexpr bool is_permutation_of_axes() {
 
 /// Axis i of the result is axis `Axes[i]` of the operand.
 /// cost      none of its own: strides change
+/// example   y = permute(x, axis<1, 0>);
 template <tensor_operand Operand, int... Axes>
 constexpr auto permute(Operand&& operand, axis_list<Axes...>) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
@@ -38,6 +39,7 @@ constexpr auto permute(Operand&& operand, axis_list<Axes...>) {
 
 /// Two axes exchanged.
 /// cost      none of its own: strides change
+/// example   y = swap_axes(x, axis<0, 1>);
 template <tensor_operand Operand, int First, int Second>
 constexpr auto swap_axes(Operand&& operand, axis_list<First, Second>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
@@ -48,6 +50,7 @@ constexpr auto swap_axes(Operand&& operand, axis_list<First, Second>) {
 }
 
 /// The last two axes exchanged.
+/// example   y = transpose(x);
 template <tensor_operand Operand>
 constexpr auto transpose(Operand&& operand) {
   static_assert(std::remove_cvref_t<Operand>::shape_type::rank >= 2, "tenon: transpose takes at least two axes");

@@ -53,6 +53,7 @@ rank<Rank> inferred_shape(const listed_extent (&extents)[Rank], index elements) 
 
 /// A contiguous view under other extents.
 /// throws    shape_error when the number of elements differs or the elements are not contiguous
+/// example   y = reshape(x, {2, -1});
 template <class T, shape_type Old, memory_space Space, shape_type New>
 constexpr view<T, New, Space> reshape(const view<T, Old, Space>& operand, const New& extents) {
   detail::check_reshape(extents, operand.size(), operand.shape().to_array());
@@ -142,6 +143,7 @@ constexpr auto flattened_shape(const Shape& extents) {
 /// The axes from `First` to `Last`, both included, as one.
 /// throws    shape_error for a view whose elements are not contiguous
 /// cost      as of `reshape`
+/// example   const auto line = evaluated_tensor(flatten(x, axis<0, 1>));
 template <tensor_operand Operand, int First, int Last>
 constexpr auto flatten(Operand&& operand, axis_list<First, Last>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
@@ -253,6 +255,7 @@ constexpr void check_squeeze(const Shape& extents, axis_list<Axes...>) {
 /// The operand without the named axes, which must have extent 1.
 /// throws    shape_error naming an axis of another extent
 /// cost      none of its own
+/// example   const auto line = evaluated_tensor(squeeze(row, axis<0>));
 template <tensor_operand Operand, int... Axes>
 constexpr auto squeeze(Operand&& operand, axis_list<Axes...> axes) {
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;

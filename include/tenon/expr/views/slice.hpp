@@ -65,6 +65,7 @@ inline resolved_range resolve(const range& part, int axis, index extent) {
 /// extents   the number of positions in each range
 /// throws    index_error for a step of 0 or a begin outside the axis
 /// cost      none of its own: strides change
+/// example   y = slice(x, range(1, 3), only(0));
 template <tensor_operand Operand, std::same_as<range>... Ranges>
 constexpr auto slice(Operand&& operand, Ranges... ranges) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;

@@ -39,6 +39,7 @@ constexpr index part_extent(index whole, index parts) { return whole == dyn ? dy
 
 /// `count` positions along one axis, from `begin` on; the other static extents stay.
 /// throws    index_error when the axis has no such positions
+/// example   y = narrow(x, axis<0>, 1, 2);
 template <tensor_operand Operand, int Axis>
 constexpr auto narrow(Operand&& operand, axis_list<Axis>, index begin, index count) {
   constexpr int position = only_axis<std::remove_cvref_t<Operand>::shape_type::rank>(axis_list<Axis>{});

@@ -113,6 +113,7 @@ constexpr auto taken_shape(const Shape& operand, const IndexShape& indices) {
 /// throws    index_error when the expression is made with an index outside the axis; indices that change between then
 ///           and the statement are not looked at again
 /// cost      two reductions of the indices and a wait, unless they are `trusted`
+/// example   y = take(x, rows, axis<0>);
 template <tensor_operand Operand, class Indices, int Axis>
 constexpr auto take(Operand&& operand, Indices&& indices, axis_list<Axis>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
@@ -128,6 +129,7 @@ constexpr auto take(Operand&& operand, Indices&& indices, axis_list<Axis>) {
 /// Element i along one axis is the operand's at indices[..., i, ...]: what argmax and sorting give picks elements.
 /// extents   the indices' along that axis; along the others both broadcast (numpy.take_along_axis)
 /// throws    shape_error where extents do not broadcast; index_error as `take` does
+/// example   y = take_along_axis(x, places, axis<1>);
 template <tensor_operand Operand, class Indices, int Axis>
 constexpr auto take_along_axis(Operand&& operand, Indices&& indices, axis_list<Axis>) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;

@@ -43,6 +43,7 @@ constexpr auto tril(Operand&& operand, index offset = 0) {
 
 /// The matrices of the last two axes on and above the diagonal that starts `offset` columns to the right.
 /// extents   the operand's
+/// example   y = triu(x, 1);
 template <tensor_operand Operand>
 constexpr auto triu(Operand&& operand, index offset = 0) {
   const index limit = offset < -INT64_MAX ? INT64_MAX : -offset;
