@@ -67,8 +67,8 @@ struct pointwise {
   shape_type extents;
 
   /// throws    shape_error when run-time extents do not broadcast
-  constexpr pointwise(Op operation, const Operands&... nodes)
-      : op(operation), operands{{{nodes}...}}, extents(broadcast_all<Op>(nodes.shape()...)) {}
+  TENON_INLINE constexpr pointwise(Op operation, const Operands&... nodes)
+      : pointwise(operation, broadcast_all<Op>(nodes.shape()...), nodes...) {}
   constexpr pointwise(Op operation, const shape_type& broadcast, const Operands&... nodes)
       : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
   TENON_INLINE constexpr pointwise(const pointwise& other)
