@@ -97,9 +97,9 @@ TEMPLATE_LIST_TEST_CASE("a module in use is a statement for each product, and al
   net.eval();
   nn::inference use(net, input(5, 3, 8, 10));
   for (const tenon::index batch : {5, 2, 0, 5}) {
-    const auto x = tenon::evaluated_tensor(tenon::uniform<float>(input(batch, 3, 8, 10), 9, -1.0f, 1.0f));
-    const auto expected = called(drawn, x);
-    CHECK(difference(numbers_of(use.run(x.to<TestType>())), numbers_of(expected), 2e-5) == "");
+    const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(batch, 3, 8, 10), 9, -1.0f, 1.0f));
+    const auto expected = called(net, x);
+    CHECK(difference(numbers_of(use.run(x)), numbers_of(expected), 2e-5) == "");
   }
   const auto x = tenon::evaluated_tensor<TestType>(tenon::uniform<float>(input(5, 3, 8, 10), 9, -1.0f, 1.0f));
   CHECK(launches(use, x) == 5);  // three convolutions, the last with the sum, means of channels, the head

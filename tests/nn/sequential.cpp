@@ -102,6 +102,8 @@ TEMPLATE_LIST_TEST_CASE("batches of any size share a pass", "[sequential]", teno
   const auto first = numbers_of(pass.forward(one.view()));
   CHECK(first == std::vector<double>(all.begin(), all.begin() + 4));
   CHECK(numbers_of(pass.forward(x.view())) == all);
+  const tenon::tensor<float, rank<4>, TestType> known_when_run = x;
+  CHECK(numbers_of(pass.forward(known_when_run)) == all);
 }
 
 TEMPLATE_LIST_TEST_CASE("each layer is one kernel forward, with a relu and a pool behind it, but another shape is none",

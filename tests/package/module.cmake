@@ -1,5 +1,5 @@
 # Tenon as a module: built, imported by a program, which says the same as one that includes the headers.
-# Variables: tenon_source, scratch, compiler (clang++ 17 or newer).
+# Variables: tenon_source, scratch, compiler (clang++ 19 or newer).
 # SPDX-License-Identifier: Apache-2.0
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 set(include "${tenon_source}/include")
