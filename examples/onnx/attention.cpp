@@ -38,6 +38,24 @@ heads behind_past(const call& each, heads own, std::size_t past, std::size_t pre
 
 void add(std::string& options, const std::string& text) { options += (options.empty() ? "" : ", ") + text; }
 
+/// Which keys a query sees where sequences have lengths: with is_causal, the last query sees the last key.
+std::string seen_keys(const call& each, const heads& q, const heads& k) {
+  const extents grid{1, 1, q.extents[2], k.extents[2]}, sequences{q.extents[0], 1, 1, 1};
+  const auto places = [&](const char* axis) {
+    return "tn::index_grid<std::int64_t>(" + shape_of(grid) + ", tn::axis<" + axis + ">)";
+  };
+  const std::string ends = "tn::reshape(" + each.code(6) + ", " + shape_of(sequences) + ")";
+  std::string code = places("3") + " < " + ends;
+  if (each.integer("is_causal", 0) != 0)
+    code = "(" + code + ") && (" + places("3") + " <= " + places("2") + " + " + ends + " - " + q.extents[2].operand() +
+           ")";
+  if (each.has(3) && each.in(3).element == boolean) code = "(" + code + ") && " + each.code(3, binding::tight);
+  code = "tn::evaluated_tensor<Space>(" + code + ")";
+  const std::string seen = each.net.named(code, "const auto");
+  if (!each.has(3) || each.in(3).element == boolean) return seen;
+  return "tn::where(" + seen + ", " + each.code(3) + ", -std::numeric_limits<float>::infinity())";
+}
+
 /// Attention in the open, where its scores are a result too: products, capped, masked, and their softmax.
 std::string write_open_attention(const call& each, const heads& q, const heads& k, const heads& v) {
   if (!(q.extents[1] == k.extents[1]))
@@ -77,7 +95,8 @@ std::string write_open_attention(const call& each, const heads& q, const heads& 
 /// Attention as one node, whose scores are never in memory.
 std::string write_fused_attention(const call& each, heads q, heads k, heads v, const extents& made) {
   std::string options;
-  const bool is_causal = each.integer("is_causal", 0) != 0;
+  const bool has_lengths = each.has(6), is_causal = each.integer("is_causal", 0) != 0 && !has_lengths;
+  std::string mask = has_lengths ? seen_keys(each, q, k) : each.has(3) ? each.code(3) : "";
   if (is_causal) add(options, ".is_causal = true");
   if (each.has_attribute("scale")) add(options, ".scale = " + literal(float32, each.number("scale", 0)));
   if (is_causal && each.has(4)) add(options, ".first_query = " + each.in(4).extents[2].code);
@@ -88,11 +107,13 @@ std::string write_fused_attention(const call& each, heads q, heads k, heads v, c
     const extents parted{q.extents[0], k.extents[1], shared, q.extents[2], q.extents[3]};
     q.code = "tn::traced(" + q.code + ").reshape(" + shape_of(parted) + ")";
     k.code = "tn::new_axis<2>(" + k.code + ")", v.code = "tn::new_axis<2>(" + v.code + ")";
-    if (each.has(3) && each.in(3).rank() > 2)
-      each.refuse("has a mask of heads that share keys, which is not supported");
+    const bool is_of_all =
+        each.has(3) && each.in(3).rank() > 2 && !(each.in(3).rank() == 4 && each.in(3).extents[1].is(1));
+    if (is_of_all) each.refuse("has a mask of heads that share keys, which is not supported");
+    if (has_lengths || (each.has(3) && each.in(3).rank() == 4)) mask = "tn::new_axis<2>(" + mask + ")";
   }
   std::string code = "tn::scaled_dot_product_attention(" + joined({q.code, k.code, v.code});
-  if (each.has(3)) code += ", " + each.code(3);
+  if (!mask.empty()) code += ", " + mask;
   code = each.net.named(code + (options.empty() ? ")" : ", {" + options + "})"));
   return is_grouped ? code + ".reshape(" + shape_of(made) + ")" : code;
 }
@@ -106,7 +127,8 @@ void write_heads(const call& each, const std::string& code, const extents& made)
 }
 
 void write_attention(const call& each) {
-  if (each.has(6)) each.refuse("has lengths of sequences, which is not supported");
+  if (each.has(6) && each.wants(3))
+    each.refuse("has lengths of sequences and scores as a result, which is not supported");
   const heads q = heads_of(each, 0, each.integer("q_num_heads", 0));
   const heads k = behind_past(each, heads_of(each, 1, each.integer("kv_num_heads", 0)), 4, 1);
   const heads v = behind_past(each, heads_of(each, 2, each.integer("kv_num_heads", 0)), 5, 2);

@@ -39,10 +39,11 @@ struct call {
   bool wants(std::size_t output) const { return output < at.outputs.size() && !at.outputs[output].empty(); }
 };
 
-/// One operator: its name, and what writes a node of it.
+/// One operator: its name, what writes a node of it, and its domain, if that is not ONNX's first one.
 struct row {
   const char* operation;
   void (*write)(const call&);
+  const char* domain = "";
 };
 std::span<const row> pointwise_rows();
 std::span<const row> layer_rows();
@@ -58,6 +59,7 @@ std::span<const row> attention_rows();
 std::span<const row> resize_rows();
 std::span<const row> loss_rows();
 std::span<const row> scatter_rows();
+std::span<const row> optimizer_rows();
 
 /// Writes a node by its row.
 /// throws    error that names the node where there is none

@@ -86,10 +86,27 @@ void write_nonzero(const call& each) {
   each.result({each.in(0).rank(), unknown_extent()}, "tn::nonzero(" + each.code(0) + ")", binding::tight, int64);
 }
 
+void write_unique(const call& each) {
+  if (each.integer("sorted", 1) == 0) each.refuse("keeps the order of first places, which is not supported");
+  std::string code = "tn::unique(" + each.code(0);
+  extents made{unknown_extent()};
+  if (each.has_attribute("axis")) {
+    const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+    made = each.in(0).extents, made[static_cast<std::size_t>(axis)] = unknown_extent();
+    code += ", " + axis_text({axis});
+  }
+  const std::string found = each.net.named(code + ")", "const auto");
+  if (each.wants(0)) each.result(made, found + ".values");
+  const char* const names[] = {".indices", ".inverse", ".counts"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (each.wants(i + 1)) each.result({unknown_extent()}, found + names[i], binding::tight, int64, i + 1);
+  }
+}
+
 constexpr row rows[] = {
     {"ArgMax", write_place},    {"ArgMin", write_place},    {"Compress", write_compressed},
     {"Hardmax", write_hardmax}, {"NonZero", write_nonzero}, {"OneHot", write_one_hot},
-    {"TopK", write_top},
+    {"TopK", write_top},        {"Unique", write_unique},
 };
 
 }  // namespace

@@ -142,10 +142,15 @@ void write_prelu(const call& each) {
   const bool is_row = slope.rank() == 1 && each.opset < 7;
   const bool is_column = slope.rank() + 1 == each.in(0).rank() && slope.rank() > 0 &&
                          slope.extents[0].is(static_cast<std::int64_t>(count));
-  const bool fits = all.size() > 1 && all[1].is(static_cast<std::int64_t>(count));
+  const bool fits = all.size() > 1 && (!all[1].known || all[1].is(static_cast<std::int64_t>(count)));
   if (count == 0 || slope.element != float32 || !((is_row || is_column) && fits)) {
-    const std::string code = "tn::leaky_relu(" + each.code(0) + ", " + each.code(1) + ")";
-    return each.result(broadcast(each, all, slope.extents), code);
+    extents aligned = slope.extents;
+    std::string slopes = each.code(1);
+    if (is_row && all.size() > 2) {  // one for each channel
+      aligned.resize(all.size() - 1, 1);
+      slopes = "tn::reshape(" + slopes + ", " + shape_of(aligned) + ")";
+    }
+    return each.result(broadcast(each, all, aligned), "tn::leaky_relu(" + each.code(0) + ", " + slopes + ")");
   }
   member made{{}, "nn::prelu<" + std::to_string(count) + ", Space>", "", {{".weight", *slope.data}}};
   made.state[0].second.extents = {static_cast<std::int64_t>(count)};
@@ -189,8 +194,10 @@ void write_statistics(const call& each, std::int64_t axis) {
 void write_layer_norm(const call& each) {
   const std::int64_t axis = each.axis_of(each.integer("axis", -1), each.in(0).rank());
   if (each.wants(1) || each.wants(2)) write_statistics(each, axis);
-  const extents shape(each.in(0).extents.begin() + axis, each.in(0).extents.end());
-  if (each.known(1, "scale").extents.size() != shape.size()) each.refuse("has a scale of other axes than it norms");
+  const lengths& scaled = each.known(1, "scale").extents;
+  const extents shape(scaled.begin(), scaled.end());
+  if (static_cast<int>(shape.size()) + axis != each.in(0).rank())
+    each.refuse("has a scale of other axes than it norms");
   const bool is_rms = each.at.operation == "RMSNormalization";
   const std::string kind = is_rms ? "weight" : each.has(2) ? "both" : "weight";
   const std::string type = std::string(is_rms ? "nn::rms_norm<" : "nn::layer_norm<") + shape_type_of(shape) +
@@ -250,15 +257,27 @@ void write_gather_or_embedding(const call& each) {
   each.result(all, layer + "(" + each.code(1) + ")", binding::tight, float32);
 }
 
+/// Elements left out at random, and which ones stay. The layer does not tell these: each call takes the same ones.
+void write_dropout_and_mask(const call& each, double ratio) {
+  const extents& all = each.in(0).extents;
+  const std::string seed = std::to_string(each.integer("seed", 1)), scale = literal(float32, 1 / (1 - ratio));
+  const std::string mask = each.net.named("tn::evaluated_tensor<Space>(tn::uniform<float>(" + shape_of(all) + ", " +
+                                              seed + ") >= " + literal(float32, ratio) + ")",
+                                          "const auto");
+  each.result(all, "tn::where(" + mask + ", " + each.code(0, binding::tight) + " * " + scale + ", 0.0f)");
+  each.result(all, mask, binding::tight, boolean, 1);
+}
+
+/// Whether elements are left out is said by the network's mode, train or eval, and not by the node.
 void write_dropout(const call& each) {
+  const double ratio = each.has(1) ? each.known(1, "ratio").numbers().at(0) : each.number("ratio", 0.5);
+  const bool is_training = each.has(2) && each.known(2, "training_mode").numbers().at(0) != 0;
+  if (is_training && each.wants(1)) return write_dropout_and_mask(each, ratio);
   if (each.wants(1)) {
     value mask;
     mask.element = boolean, mask.extents = each.in(0).extents, mask.fill = 1;
     each.net.define(each.at.outputs[1], std::move(mask));
   }
-  const double ratio = each.has(1) ? each.known(1, "ratio").numbers().at(0) : each.number("ratio", 0.5);
-  if (each.has(2) && each.known(2, "training_mode").numbers().at(0) != 0)
-    each.refuse("is in training, which is not supported");
   member made{{}, "nn::dropout", "{" + literal(11, static_cast<double>(static_cast<float>(ratio))) + "}", {}};
   const std::string layer =
       each.net.layer("dropout " + each.at.outputs[0], each.net.stem_of(each.at, {}), std::move(made));

@@ -125,6 +125,10 @@ void network::write_result() {
     value& each = of(name);
     output_extents_.push_back(each.extents);
     if (each.data && each.rank() == 0) each.fill = each.data->numbers()[0], each.data.reset();  // a tensor, no number
+    if (each.whole && each.rank() == 0) {
+      each.code = "tn::constants(tn::shape<>{}, " + code_of(each) + ")";
+      each.whole.reset();
+    }
     codes.push_back(graph_.outputs.size() == 1 ? code_of(each) : name_of(each));
   }
   result_ = codes.size() == 1 ? codes[0] : "std::tuple{" + joined(codes) + "}";
@@ -219,7 +223,11 @@ std::string network::constant_code(value& each) {
   if (each.fill) return filled_code(each.element, each.extents, *each.fill);
   if (each.whole) {
     if (each.rank() == 0) return "static_cast<std::int64_t>(" + each.whole->at(0).code + ")";
-    throw tenon::error("a tensor of extents that are known at run time is not supported as an operand");
+    std::vector<std::string> codes;
+    for (const extent& number : *each.whole) codes.push_back(number.code);
+    return named("tn::tensor<" + std::string(type_of(each.element).name) + ", " + shape_type_of(each.extents) +
+                     ", Space>{" + joined(codes) + "}",
+                 "const auto");
   }
   const bool is_parameter = type_of(each.element).is_floating && !each.source.empty();
   const std::string element = std::string(type_of(each.element).name) + ", " + shape_type_of(each.extents) + ", Space>";

@@ -155,11 +155,62 @@ void write_triangle(const call& each) {
   each.result(each.in(0).extents, name + each.code(0) + ", " + std::to_string(offset) + ")");
 }
 
+/// The middle of each axis, or zeros around it; where a side gets one more, it is the last.
+void write_center(const call& each) {
+  const lengths wanted = each.known_integers(1, "shape");
+  const extents& all = each.in(0).extents;
+  extents made = all;
+  std::vector<std::string> ranges(all.size(), "tn::all_of"), widths(all.size(), "0");
+  bool cuts = false, adds = false;
+  const lengths given = each.integers("axes");
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::int64_t named = given.empty() ? static_cast<std::int64_t>(i) : given.at(i);
+    const auto axis = static_cast<std::size_t>(each.axis_of(named, each.in(0).rank()));
+    if (!all[axis].known) each.refuse("axis " + std::to_string(axis) + " has an extent that is known at run time");
+    const std::int64_t length = *all[axis].known, more = wanted[i] - length, first = std::abs(more) / 2;
+    made[axis] = wanted[i];
+    if (more < 0) cuts = true, ranges[axis] = "tn::range(" + listed({first, first + wanted[i]}) + ")";
+    if (more > 0) adds = true, widths[axis] = "{" + listed({first, more - first}) + "}";
+  }
+  std::string code = each.code(0);
+  if (cuts) code = "tn::slice(" + code + ", " + joined(ranges) + ")";
+  if (adds) code = "tn::pad(" + code + ", {{" + joined(widths) + "}}, " + literal(each.in(0).element, 0) + ")";
+  each.result(made, code);
+}
+
+/// The first elements of each sequence in the other order; the rest stays.
+void write_reversed(const call& each) {
+  const extents& all = each.in(0).extents;
+  const auto rank = static_cast<int>(all.size());
+  const auto axis = [&](const char* name, std::int64_t usual) { return each.axis_of(each.integer(name, usual), rank); };
+  const std::int64_t time = axis("time_axis", 0), batch = axis("batch_axis", 1);
+  extents aligned(all.size(), 1);
+  aligned[static_cast<std::size_t>(batch)] = all[static_cast<std::size_t>(batch)];
+  const std::string ends = "tn::reshape(" + each.code(1) + ", " + shape_of(aligned) + ")";
+  const std::string places = "tn::index_grid<std::int64_t>(" + shape_of(all) + ", " + axis_text({time}) + ")";
+  const std::string turned =
+      "tn::where(" + places + " < " + ends + ", " + ends + " - 1 - " + places + ", " + places + ")";
+  each.result(all, "tn::take_along_axis(" + each.code(0) + ", " + turned + ", " + axis_text({time}) + ")");
+}
+
+void write_eye(const call& each) {
+  const extents& all = each.in(0).extents;
+  if (all.size() != 2) each.refuse("has an input " + text_of(all) + ", expected a matrix");
+  const auto element = static_cast<int>(each.integer("dtype", each.in(0).element));
+  const std::string offset = std::to_string(each.integer("k", 0));
+  each.result(all,
+              std::string("tn::eye<") + type_of(element).name + ">(" + joined({all[0].code, all[1].code, offset}) + ")",
+              binding::tight, element);
+}
+
 constexpr row rows[] = {
+    {"CenterCropPad", write_center},
     {"Concat", write_concatenation},
+    {"EyeLike", write_eye},
     {"GatherElements", write_gather_elements},
     {"Pad", write_pad},
     {"Range", write_range},
+    {"ReverseSequence", write_reversed},
     {"Slice", write_slice},
     {"Split", write_split},
     {"Trilu", write_triangle},

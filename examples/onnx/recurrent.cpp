@@ -43,9 +43,61 @@ void refuse_what_layers_lack(const call& each) {
   if (each.integer("layout", 0) != 0) each.refuse("has layout 1, which is not supported");
   if (each.has_attribute("activations")) each.refuse("has activations, which is not supported");
   if (each.text("direction", "forward") == "reverse") each.refuse("has direction reverse, which is not supported");
-  if (each.at.operation == "GRU" && each.integer("linear_before_reset", 0) == 0) {
-    each.refuse("has linear_before_reset 0, which is not supported; PyTorch writes 1");
-  }
+}
+
+/// A GRU that resets the state before the product with it, which no layer does: a step after the other.
+constexpr const char* early_reset_gru =
+    "/// A GRU whose state is reset before the product with it; x: [length, batch, Inputs], state: [1, batch, "
+    "Hidden].\n"
+    "template <tn::index Inputs, tn::index Hidden, tn::memory_space Space>\n"
+    "struct early_reset_gru : nn::module<early_reset_gru<Inputs, Hidden, Space>> {\n"
+    "  struct values {\n    tn::traced<float, tn::rank<3>, Space> sequence, hidden;\n  };\n"
+    "  nn::linear<Inputs, 3 * Hidden, nn::linear_options{}, Space> of_input;\n"
+    "  nn::linear<Hidden, 2 * Hidden, nn::linear_options{}, Space> of_state;\n"
+    "  nn::linear<Hidden, Hidden, nn::linear_options{}, Space> of_reset;\n\n"
+    "  auto forward(const auto& x) {\n"
+    "    return forward(x, tn::zeros<float, Space>(tn::rank<3>(1, x.shape().extent(1), Hidden)));\n  }\n"
+    "  auto forward(const auto& x, const auto& first) {\n"
+    "    const tn::rank<3> rows(1, x.shape().extent(1), Hidden);\n"
+    "    const tn::traced gates = of_input(x);\n"
+    "    auto state = tn::traced(first).reshape(rows), all = state;\n"
+    "    for (tn::index t = 0; t < x.shape().extent(0); ++t) {\n"
+    "      const auto part = [&](tn::index i) {\n"
+    "        return tn::slice(gates, tn::only(t), tn::all_of, tn::range(i * Hidden, (i + 1) * Hidden));\n      };\n"
+    "      const tn::traced kept = of_state(state);\n"
+    "      const tn::traced z = tn::sigmoid(part(0) + tn::narrow(kept, tn::axis<2>, 0, Hidden));\n"
+    "      const tn::traced r = tn::sigmoid(part(1) + tn::narrow(kept, tn::axis<2>, Hidden, Hidden));\n"
+    "      const tn::traced reset = r * state;\n"
+    "      state = tn::traced(tn::lerp(tn::tanh(part(2) + of_reset(reset)), state, z)).reshape(rows);\n"
+    "      all = t == 0 ? state : tn::traced(tn::concatenate(tn::axis<0>, all, state));\n"
+    "    }\n"
+    "    return values{all, state};\n  }\n};\n\n";
+
+/// Some of a constant's rows, counted in blocks of `hidden`; its first axis, of one direction, goes.
+constant blocks_of(const constant& from, std::int64_t hidden, std::int64_t first, std::int64_t count) {
+  lengths extents(from.extents.begin() + 1, from.extents.end());
+  const auto row = static_cast<std::ptrdiff_t>(from.bytes.size()) / extents[0];
+  extents[0] = count * hidden;
+  const auto begin = from.bytes.begin() + first * hidden * row;
+  return {from.element, extents, {begin, begin + count * hidden * row}};
+}
+
+member early_reset_layer(const call& each, std::int64_t hidden) {
+  const constant &input = each.known(1, "W"), &state = each.known(2, "R");
+  if (input.extents.at(0) != 1) each.refuse("has linear_before_reset 0 and two directions, which is not supported");
+  const constant none =
+      constant::of(float32, {1, 6 * hidden}, std::vector<double>(static_cast<std::size_t>(6 * hidden)));
+  const constant& bias = each.has(3) ? each.known(3, "B") : none;
+  each.net.want(early_reset_gru);
+  return {{},
+          "early_reset_gru<" + listed({input.extents[2], hidden}) + ", Space>",
+          "",
+          {{".of_input.weight", blocks_of(input, hidden, 0, 3)},
+           {".of_input.bias", blocks_of(bias, hidden, 0, 3)},
+           {".of_state.weight", blocks_of(state, hidden, 0, 2)},
+           {".of_state.bias", blocks_of(bias, hidden, 3, 2)},
+           {".of_reset.weight", blocks_of(state, hidden, 2, 1)},
+           {".of_reset.bias", blocks_of(bias, hidden, 5, 1)}}};
 }
 
 member layer_of(const call& each, const kind& cell, std::int64_t hidden, std::size_t directions) {
@@ -109,9 +161,11 @@ void write_recurrent(const call& each) {
   if (weight.element != float32) each.refuse("has weights that are not float, which is not supported");
   std::vector<std::string> weights{each.at.inputs[1], each.at.inputs[2]};
   if (each.has(3)) weights.push_back(each.at.inputs[3]);
-  const std::string layer =
-      each.net.layer(std::string(cell.layer) + " " + joined(weights), each.net.stem_of(each.at, weights),
-                     layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
+  const bool resets_early = each.at.operation == "GRU" && each.integer("linear_before_reset", 0) == 0;
+  const std::string layer = each.net.layer(
+      (resets_early ? "early " : cell.layer + std::string(" ")) + joined(weights), each.net.stem_of(each.at, weights),
+      resets_early ? early_reset_layer(each, hidden)
+                   : layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
   const std::string all = each.net.named(layer + "(" + each.code(0) + states_of(each) + ")", "const auto");
   const extents x = each.in(0).extents;
   if (each.wants(0)) write_sequence(each, all + ".sequence", x, directions, hidden);

@@ -47,6 +47,21 @@ void write_reduction(const call& each, const std::string& name, const std::strin
   each.result(without(each.in(0).extents, axes, keeps), code);
 }
 
+/// The greatest or least; of no elements, what is on the other side of all numbers.
+void write_extreme(const call& each, const char* name) {
+  const extents& all = each.in(0).extents;
+  const lengths axes = folded_axes(each);
+  const auto is_empty = [&](std::int64_t axis) { return all[static_cast<std::size_t>(axis)].is(0); };
+  if (std::none_of(axes.begin(), axes.end(), is_empty)) return write_reduction(each, name);
+  const bool is_max = each.at.operation == "ReduceMax";
+  const element_type& type = type_of(each.in(0).element);
+  const std::string limits = std::string("std::numeric_limits<") + type.name + ">::";
+  const std::string number =
+      type.is_floating ? (is_max ? "-" : "") + limits + "infinity()" : limits + (is_max ? "lowest()" : "max()");
+  const extents made = without(all, axes, each.integer("keepdims", 1) != 0);
+  each.result(made, "tn::constants(" + shape_of(made) + ", " + number + ")");
+}
+
 void write_log_sum_exp(const call& each) {
   const lengths axes = folded_axes(each);
   const extents& all = each.in(0).extents;
@@ -103,9 +118,9 @@ constexpr row rows[] = {
     {"ReduceL2", [](const call& each) { write_reduction(each, "norm_l2"); }},
     {"ReduceLogSum", [](const call& each) { write_reduction(each, "sum", "", "log"); }},
     {"ReduceLogSumExp", write_log_sum_exp},
-    {"ReduceMax", [](const call& each) { write_reduction(each, "max"); }},
+    {"ReduceMax", [](const call& each) { write_extreme(each, "max"); }},
     {"ReduceMean", [](const call& each) { write_reduction(each, "mean"); }},
-    {"ReduceMin", [](const call& each) { write_reduction(each, "min"); }},
+    {"ReduceMin", [](const call& each) { write_extreme(each, "min"); }},
     {"ReduceProd", [](const call& each) { write_reduction(each, "prod"); }},
     {"ReduceSum", [](const call& each) { write_reduction(each, "sum"); }},
     {"ReduceSumSquare", [](const call& each) { write_reduction(each, "sum", "square"); }},

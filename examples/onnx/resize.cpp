@@ -184,7 +184,10 @@ void write_resize(const call& each) {
   const bool is_open = std::any_of(image.extents.begin() + std::min(2, image.rank()), image.extents.end(),
                                    [](const extent& length) { return !length.known; });
   if (is_open) {  // scales alone say it
+    if (each.has(3)) each.refuse("resizes extents that are known at run time to sizes, which is not supported");
     const auto scales = each.known(is_scaled ? 2 : 1, "scales").numbers();
+    if (scales.size() != image.extents.size())
+      each.refuse("has " + std::to_string(scales.size()) + " scales, expected " + std::to_string(image.rank()));
     for (std::size_t i = 2; i < scales.size(); ++i)
       axes.push_back({static_cast<std::int64_t>(i), 1, static_cast<std::int64_t>(scales[i]), scales[i]});
   } else {

@@ -73,9 +73,10 @@ windows windows_of(const call& each, const lengths& kernel, bool is_transposed, 
     else if (!pads.empty()) moved.before[axis] = pads[axis], moved.after[axis] = pads[axis + axes];
     if (is_transposed && wanted.size() >= axes) {
       const extent free = (length - extent(1)) * extent(moved.stride[axis]) + extent(span + moved.output_padding[axis]);
-      const std::int64_t total = free.known.value_or(0) - wanted[wanted.size() - axes + axis];
-      if (!free.known || total < 0)
-        each.refuse("has an output_shape that padding does not reach, which is not supported");
+      if (!free.known) each.refuse("has an output_shape, and an extent that is known at run time");
+      const std::int64_t given_length = wanted[wanted.size() - axes + axis];
+      const std::int64_t total = std::max(std::int64_t{0}, *free.known - given_length);
+      moved.output_padding[axis] += std::max(std::int64_t{0}, given_length - *free.known);
       moved.before[axis] = rule == "SAME_UPPER" ? total / 2 : total - total / 2;
       moved.after[axis] = total - moved.before[axis];
     }

@@ -3,16 +3,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "conformance/cases.hpp"
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stdexcept>
+#include <tenon/device/emulated.hpp>
+
+#include "golden/compare.hpp"
 
 namespace golden {
 
-namespace tn = tenon;
-using conformance::array;
-using conformance::array_of;
-using conformance::on_each_device;
-using conformance::tensor_of;
-using tn::index;
+/// The attributes of a case, by name; `fallback` is the default, also for null.
+class attribute_table {
+ public:
+  explicit attribute_table(const nlohmann::json& attributes);
+  bool has(const char* name) const;
+  bool is_text(const char* name) const;
+  double number(const char* name, double fallback) const;
+  index integer(const char* name, index fallback) const;
+  bool flag(const char* name, bool fallback) const;
+  std::string text(const char* name, const char* fallback) const;
+  /// Empty where absent.
+  std::vector<index> integers(const char* name) const;
+
+ private:
+  std::shared_ptr<const nlohmann::json> values_;
+};
+
+/// A line of cases.json.
+struct case_entry {
+  std::string name, operation, family;
+};
+struct case_list {
+  std::vector<case_entry> entries;
+  tolerance_table tolerances;
+};
+/// throws    file_error when the file is missing or says nothing sensible
+case_list read_case_list(const std::filesystem::path& folder);
 
 /// Tensors by their names.
 using array_table = std::map<std::string, array>;
@@ -20,7 +49,7 @@ using array_table = std::map<std::string, array>;
 /// What PyTorch was given, and what came out.
 struct golden_case {
   std::string name, layer;
-  conformance::attribute_table attributes;
+  attribute_table attributes;
   array_table inputs, parameters, buffers, grad_outputs;
   array_table outputs, buffers_after, gradients;
   std::filesystem::path folder;
@@ -42,6 +71,17 @@ using layer = std::function<result(const golden_case&)>;
 /// By PyTorch's names of classes.
 using layer_table = std::map<std::string, layer>;
 using device_tables = std::map<std::string, layer_table>;
+
+/// Calls `fill.operator()<Space>(table)` for the table of every device of this program.
+template <class Fill>
+void on_each_device(device_tables& devices, Fill fill) {
+#if defined(__CUDACC__)
+  fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
+#else
+  fill.template operator()<tn::host>(devices[tn::host::name]);
+  fill.template operator()<tn::emulated>(devices[tn::emulated::name]);
+#endif
+}
 
 /// throws    file_error
 golden_case read_golden_case(const std::filesystem::path& folder);

@@ -33,18 +33,16 @@ struct summary {
 
 /// The first difference between tensors of a kind; empty when there is none.
 std::string difference(const char* kind, const array_table& actual, const array_table& expected,
-                       const conformance::tolerance_table& tolerances) {
+                       const tolerance_table& tolerances) {
   for (const auto& [name, wanted] : expected) {
     const auto found = actual.find(name);
-    const std::string text =
-        found == actual.end() ? "absent" : conformance::difference(found->second, wanted, tolerances);
+    const std::string text = found == actual.end() ? "absent" : golden::difference(found->second, wanted, tolerances);
     if (!text.empty()) return std::string(kind) + " " + name + ": " + text;
   }
   return {};
 }
 
-std::string complaint_about(const golden_case& given, const layer& apply,
-                            const conformance::tolerance_table& tolerances) {
+std::string complaint_about(const golden_case& given, const layer& apply, const tolerance_table& tolerances) {
   const result actual = apply(given);
   std::string text = difference("output", actual.outputs, given.outputs, tolerances);
   if (text.empty()) text = difference("buffer", actual.buffers_after, given.buffers_after, tolerances);
@@ -55,8 +53,8 @@ std::string complaint_about(const golden_case& given, const layer& apply,
 }
 
 /// Runs a case and counts it; what is not as it should be is printed.
-void run_case(const std::filesystem::path& folder, const layer_table& layers,
-              const conformance::tolerance_table& tolerances, summary& counts) {
+void run_case(const std::filesystem::path& folder, const layer_table& layers, const tolerance_table& tolerances,
+              summary& counts) {
   const golden_case given = read_golden_case(folder);
   const auto tell = [&](const char* what, const std::string& text, int& count) {
     std::cout << given.name << " (" << given.layer << "): " << what << text << '\n';
@@ -102,13 +100,13 @@ int run_command(command given) {
     std::cerr << "tenon_golden: no device " << given.device << " in this program\n";
     return 2;
   }
-  const auto cases = conformance::read_case_list(given.folder);
+  const auto cases = read_case_list(given.folder);
   std::map<std::string, summary> families;
   for (const auto& entry : cases.entries) {
     const bool is_selected =
         (given.family.empty() || given.family == entry.family) && (given.name.empty() || given.name == entry.name);
     const auto& allowed = cases.tolerances.at(entry.operation == "train" ? "train" : "layer");
-    const conformance::tolerance_table tolerances{{"float32", allowed}};
+    const tolerance_table tolerances{{"float32", allowed}};
     if (is_selected) run_case(given.folder / entry.name, device->second, tolerances, families[entry.family]);
   }
   int failed = 0;

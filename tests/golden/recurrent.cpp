@@ -13,7 +13,7 @@ namespace {
 
 namespace nn = tn::nn;
 
-nn::recurrent_options options_of(const conformance::attribute_table& attributes) {
+nn::recurrent_options options_of(const attribute_table& attributes) {
   const bool is_relu = attributes.text("nonlinearity", "tanh") == "relu";
   return {.layers = attributes.integer("num_layers", 1),
           .bias = attributes.flag("bias", true),

@@ -27,6 +27,19 @@ TEST_CASE("operands of fewer axes and of extents 1", "[fit]") {
   CHECK(gradient_difference(product, x, first) == "");
 }
 
+TEST_CASE("operands of fewer axes, where those in front have an extent of 1", "[fit]") {
+  auto number = drawn(shape<>{}, 1);
+  auto row = drawn(shape<1, 4>(), 2);
+  auto short_row = drawn(shape<4>(), 3);
+  const auto product = [](const auto& v, const auto& w) { return v * w * w; };
+  auto one = drawn(shape<1>(), 4);
+  auto matrix = drawn(shape<1, 1>(), 5);
+  CHECK(gradient_difference(product, one, number) == "");
+  CHECK(gradient_difference(product, matrix, number) == "");
+  CHECK(gradient_difference(product, matrix, one) == "");
+  CHECK(gradient_difference(product, row, short_row) == "");
+}
+
 TEST_CASE("a gradient that repeats itself is counted", "[fit]") {
   auto row = drawn(rank<1>(4), 2);
   const auto x = drawn(rank<2>(3, 4), 1);

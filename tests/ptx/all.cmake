@@ -1,5 +1,5 @@
-# The preset test-ptx-all: every test file that the preset `cuda` compiles, the algorithms that CUB does, golden and
-# conformance cases, and a short epoch of examples/mnist, executed as PTX.
+# The preset test-ptx-all: every test file that the preset `cuda` compiles, the algorithms that CUB does, golden
+# cases, and a short epoch of examples/mnist, executed as PTX.
 # SPDX-License-Identifier: Apache-2.0
 
 # A program of sources that nvcc compiles as PTX, on the machine.
@@ -45,25 +45,17 @@ endforeach()
 
 # The families of cases are those of the host's tests.
 find_package(nlohmann_json QUIET)
-foreach(runner IN ITEMS golden conformance)
-  if(NOT nlohmann_json_FOUND OR NOT EXISTS "${TENON_SHARED_DIR}/${runner}/cases.json")
-    message(STATUS "tests/ptx: the cases of ${runner} are left out, there is no nlohmann_json or no cases.json")
-    continue()
-  endif()
-  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${runner}/*.cpp")
-  list(FILTER files EXCLUDE REGEX "/runner_test\\.cpp$")
-  if(runner STREQUAL "golden")
-    foreach(shared IN ITEMS array cases compare)
-      list(APPEND files "${PROJECT_SOURCE_DIR}/tests/conformance/${shared}.cpp")
-    endforeach()
-  endif()
+if(nlohmann_json_FOUND AND EXISTS "${TENON_SHARED_DIR}/golden/cases.json")
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/golden/*.cpp")
   tenon_cuda_sources(wrappers SOURCES ${files})
-  tenon_add_ptx_program(ptx_${runner} ${wrappers})
-  target_link_libraries(ptx_${runner} PRIVATE nlohmann_json::nlohmann_json)
-  add_test(NAME ${runner}.ptx COMMAND ptx_${runner} "${TENON_SHARED_DIR}/${runner}" --device cuda)
-  set_tests_properties(${runner}.ptx PROPERTIES TIMEOUT 3600 LABELS ptx ENVIRONMENT TENON_PTX_REPORT=1
-    FAIL_REGULAR_EXPRESSION "skipped: |operations not known")
-endforeach()
+  tenon_add_ptx_program(ptx_golden ${wrappers})
+  target_link_libraries(ptx_golden PRIVATE nlohmann_json::nlohmann_json)
+  add_test(NAME golden.ptx COMMAND ptx_golden "${TENON_SHARED_DIR}/golden" --device cuda)
+  set_tests_properties(golden.ptx PROPERTIES TIMEOUT 3600 LABELS ptx ENVIRONMENT TENON_PTX_REPORT=1
+    FAIL_REGULAR_EXPRESSION "skipped: ")
+else()
+  message(STATUS "tests/ptx: the golden cases are left out, there is no nlohmann_json or no cases.json")
+endif()
 
 file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/mnist/*.cpp")
 tenon_cuda_sources(wrappers SOURCES ${files})

@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <onnx.pb.h>
 
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tenon/io/bytes.hpp>
 
 #include "../header.hpp"
@@ -64,8 +66,15 @@ void add_attribute(onnx::NodeProto& node, const std::string& name, const json& g
   }
 }
 
-/// The case's node between inputs and outputs; inputs from number `known` on are constants.
-onnx::ModelProto model_of(const json& given, const path& folder, std::size_t known) {
+/// How much of a case a model tells: inputs from number `known` on are constants; extents of the others are symbols,
+/// one for each number, or numbers. With symbols, cases share types.
+struct told {
+  std::size_t known;
+  bool has_symbols;
+};
+
+/// The case's node between inputs and outputs.
+onnx::ModelProto model_of(const json& given, const path& folder, const told& all) {
   onnx::ModelProto made;
   made.set_ir_version(8);
   auto& set = *made.add_opset_import();
@@ -79,7 +88,7 @@ onnx::ModelProto model_of(const json& given, const path& folder, std::size_t kno
     const std::string name = input.is_null() ? "" : "i" + std::to_string(i);
     node.add_input(name);
     if (input.is_null()) continue;
-    if (i >= known) {
+    if (i >= all.known) {
       onnx::TensorProto& tensor = *made.mutable_graph()->add_initializer();
       tensor.set_name(name), tensor.set_data_type(type_number(input["dtype"]));
       for (const json& each : input["shape"]) tensor.add_dims(each);
@@ -90,7 +99,11 @@ onnx::ModelProto model_of(const json& given, const path& folder, std::size_t kno
     type.set_name(name);
     type.mutable_type()->mutable_tensor_type()->set_elem_type(type_number(input["dtype"]));
     auto& shape = *type.mutable_type()->mutable_tensor_type()->mutable_shape();
-    for (const json& each : input["shape"]) shape.add_dim()->set_dim_value(each);
+    for (const json& each : input["shape"]) {
+      const std::int64_t extent = each;
+      if (all.has_symbols && extent > 1) shape.add_dim()->set_dim_param("n" + std::to_string(extent));
+      else shape.add_dim()->set_dim_value(extent);
+    }
   }
   for (std::size_t i = 0; i < given["outputs"].size(); ++i) {
     const std::string name = given["outputs"][i].is_null() ? "" : "o" + std::to_string(i);
@@ -100,31 +113,46 @@ onnx::ModelProto model_of(const json& given, const path& folder, std::size_t kno
   return made;
 }
 
-/// Writes header and weights of a case; why it was refused, or "".
-std::string convert(const onnx::ModelProto& model, const std::string& name, const path& out) {
+/// A case that the converter took: its network, as a header, has members or none.
+struct converted {
+  bool has_members;
+};
+
+/// Writes header and weights of a case.
+/// throws    error when the converter refuses it
+converted convert(const onnx::ModelProto& model, const std::string& name, const path& out) {
   const path file = out / (name + ".onnx");
   std::ofstream(file, std::ios::binary) << model.SerializeAsString();
-  try {
-    const onnx_in::graph graph = onnx_in::read_model(file);
-    if (graph.inputs.empty()) return "has no input";
-    onnx_in::network net(graph);
-    std::ofstream(out / (name + ".hpp")) << onnx_in::header_text(net, name, name + ".onnx");
-    onnx_in::save_weights(net, out / (name + ".safetensors"));
-    return "";
-  } catch (const tenon::error& refusal) {
-    return refusal.what();
-  }
+  const onnx_in::graph graph = onnx_in::read_model(file);
+  onnx_in::network net(graph);
+  std::ofstream(out / (name + ".hpp")) << onnx_in::header_text(net, name, name + ".onnx");
+  onnx_in::save_weights(net, out / (name + ".safetensors"));
+  return {!net.members().empty()};
+}
+
+/// What a dropout in training multiplies elements by that stay; nothing for other cases.
+std::optional<double> dropout_scale(const json& given, const path& folder) {
+  const json& inputs = given["inputs"];
+  const auto first_byte = [&](std::size_t i) {
+    return elements_of(folder / inputs[i]["file"].get<std::string>()).at(0);
+  };
+  if (given["op"] != "Dropout" || inputs.size() < 3 || first_byte(2) == 0) return std::nullopt;
+  float ratio = 0.5f;
+  if (!inputs[1].is_null()) std::memcpy(&ratio, elements_of(folder / inputs[1]["file"].get<std::string>()).data(), 4);
+  return 1 / (1 - static_cast<double>(ratio));
 }
 
 /// The function that runs a case and compares its outputs.
-std::string run_text(const json& given, const json& tolerance, std::size_t known) {
+std::string run_text(const json& given, const std::string& family, const json& tolerance, std::size_t known,
+                     const converted& header, const std::optional<double>& scale) {
   const std::string name = given["name"];
-  std::vector<std::string> lines, arguments;
+  std::vector<std::string> arguments;
   for (std::size_t i = 0; i < std::min(known, given["inputs"].size()); ++i) {
     if (!given["inputs"][i].is_null()) arguments.push_back(given["inputs"][i]["file"]);
   }
-  std::string text =
-      "void run_" + name + "(const conformance_case& of) {\n  " + name + "::network<> net;\n  of.load(net);\n";
+  std::string text = "void run_" + name + "(const conformance_case& of) {\n  " + name + "::network<space> net;\n";
+  if (header.has_members) text += "  of.load(net);\n";
+  if (scale) text += "  net.train();\n";
   std::string names;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string number = arguments.size() == 1 ? "" : std::to_string(i + 1), x = "x" + std::to_string(i);
@@ -136,34 +164,46 @@ std::string run_text(const json& given, const json& tolerance, std::size_t known
   for (const json& each : given["outputs"]) {
     if (!each.is_null()) outputs.push_back(each);
   }
+  const auto output = [&](std::size_t i) {
+    return outputs.size() == 1 ? std::string("y") : "std::get<" + std::to_string(i) + ">(y)";
+  };
+  if (given.value("random", false)) {
+    text += "  of.check_dropout(x0, " + output(0) + ", " + std::to_string(scale.value()) +
+            (outputs.size() == 1 ? "" : ", " + output(1)) + ");\n";
+    outputs.clear();
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string dtype = outputs[i]["dtype"];
     std::string type = onnx_in::type_of(type_number(dtype)).name;
     if (type == "tn::half") type = "tenon::half";
     const json limits = tolerance.value(dtype, json{{"atol", 0}, {"rtol", 0}});
-    const std::string y = outputs.size() == 1 ? "y" : "std::get<" + std::to_string(i) + ">(y)";
-    text += "  of.compare<" + type + ", " + std::to_string(outputs[i]["shape"].size()) + ">(" + y + ", \"" +
+    text += "  of.compare<" + type + ", " + std::to_string(outputs[i]["shape"].size()) + ">(" + output(i) + ", \"" +
             outputs[i]["file"].get<std::string>() + "\", " + limits["atol"].dump() + ", " + limits["rtol"].dump() +
             ");\n";
   }
-  return text + "}\nconst conformance_entry entry_" + name + "(\"" + name + "\", run_" + name + ");\n";
+  return text + "}\nconst conformance_entry entry_" + name + "(\"" + family + "\", \"" + name + "\", run_" + name +
+         ");\n";
 }
 
-/// A case as a model whose inputs are all given or, where that is refused, whose first one is.
-std::string write_case(const json& given, const json& tolerance, const path& folder, const path& out,
-                       std::string& refusals) {
+/// A case as a model whose inputs are all given or, where that is refused, whose first one is, or none.
+/// Of these, one with symbols is taken before one with numbers.
+std::string write_case(const json& given, const std::string& family, const json& tolerance, const path& folder,
+                       const path& out, std::string& refusals) {
   const std::string name = given["name"];
-  bool is_typed = !given.value("random", false);
-  for (const char* side : {"inputs", "outputs"}) {
-    for (const json& each : given[side]) is_typed = is_typed && (each.is_null() || type_number(each["dtype"]) != 0);
+  const auto scale = dropout_scale(given, folder / name);
+  std::string reason;
+  const std::size_t count = given["inputs"].size();
+  const bool reaches_beyond = given["op"] == "Slice";  // where extents are known at run time, that is an error
+  for (const told& all : {told{count, true}, told{count, false}, told{1, true}, told{1, false}, told{0, false}}) {
+    if (all.has_symbols && reaches_beyond) continue;
+    try {
+      const converted header = convert(model_of(given, folder / name, all), name, out);
+      return run_text(given, family, tolerance, all.known, header, scale);
+    } catch (const tenon::error& refusal) {
+      if (reason.empty()) reason = refusal.what();
+    }
   }
-  std::string reason = is_typed ? "" : "random, or of an element type that there is not";
-  for (const std::size_t known : {given["inputs"].size(), std::size_t{1}}) {
-    if (!is_typed) break;
-    reason = convert(model_of(given, folder / name, known), name, out);
-    if (reason.empty()) return run_text(given, tolerance, known);
-  }
-  refusals += name + ": " + reason + "\n";
+  refusals += family + ": " + name + ": " + reason + "\n";
   return "";
 }
 
@@ -175,7 +215,7 @@ void write_all(const path& folder, const path& out, std::size_t count) {
   for (const json& each : all["cases"]) {
     const std::string name = each["name"];
     const std::string text =
-        write_case(read_json(folder / name / "case.json"), all["tolerance"], folder, out, refusals);
+        write_case(read_json(folder / name / "case.json"), each["family"], all["tolerance"], folder, out, refusals);
     if (text.empty()) continue;
     const std::size_t part = number++ % count;
     includes[part] += "#include \"" + name + ".hpp\"\n", texts[part] += text;

@@ -4,10 +4,18 @@
 
 #include <cmath>
 #include <string>
+#include <tenon/device/emulated.hpp>
 #include <tenon/io/npy.hpp>
 #include <tenon/tenon.hpp>
 #include <tenon/train/checkpoint.hpp>
 #include <vector>
+
+/// Where networks live.
+#if defined(TENON_CONFORMANCE_SPACE)
+using space = TENON_CONFORMANCE_SPACE;
+#else
+using space = tenon::host;
+#endif
 
 /// Where a case lies.
 struct conformance_case {
@@ -19,11 +27,11 @@ struct conformance_case {
     net.eval();
   }
   template <class Input>
-  Input read(const char* file) const {
+  auto read(const char* file) const {
     const auto x = tenon::io::read_npy<typename Input::element, Input::rank>(folder + file);
     Input made{typename Input::shape_type(x.shape())};
     if (x.size() != 0) made.copy_from(x);
-    return made;
+    return made.template to<space>();
   }
   /// throws    error where types, extents or elements differ
   template <class T, int Rank, class Found>
@@ -43,14 +51,31 @@ struct conformance_case {
       }
     }
   }
+  /// Each element is 0 or the input's, scaled; and that as the mask tells, where there is one.
+  /// throws    error where that is not so
+  template <class Input, class Found, class... Mask>
+  void check_dropout(const Input& x, const Found& found, double scale, const Mask&... mask) const {
+    const auto given = x.template to<tenon::host>();
+    const auto all = tenon::evaluated_tensor<tenon::host>(found);
+    const auto stay = std::tuple{tenon::evaluated_tensor<tenon::host>(mask)...};
+    for (tenon::index i = 0; i < given.size(); ++i) {
+      const double y = all.data()[i], kept = scale * static_cast<double>(given.data()[i]);
+      const bool is_kept = std::fabs(y - kept) <= 1e-5;
+      bool stays = is_kept;
+      if constexpr (sizeof...(Mask) == 1) stays = std::get<0>(stay).data()[i];
+      if (stays ? !is_kept : y != 0)
+        throw tenon::error(tenon::compose_text("element ", i, " is ", y, ", expected 0 or ", kept));
+    }
+  }
 };
 
 /// A row in the list of all cases.
 struct conformance_entry {
-  const char* name;
+  const char *family, *name;
   void (*run)(const conformance_case&);
 
-  conformance_entry(const char* title, void (*body)(const conformance_case&)) : name(title), run(body) {
+  conformance_entry(const char* group, const char* title, void (*body)(const conformance_case&))
+      : family(group), name(title), run(body) {
     all().push_back(*this);
   }
   static std::vector<conformance_entry>& all() {

@@ -78,7 +78,7 @@ auto sum_repeated(const Gradient& gradient, std::integer_sequence<int, I...>) {
     return sum(gradient);
   } else if constexpr (leading == 0) {
     return sum(gradient, axis<axes[I]...>);
-  } else if constexpr (sizeof...(I) == leading && axes[sizeof...(I) - 1] == leading - 1) {
+  } else if constexpr (sizeof...(I) == leading && axes[index(sizeof...(I)) - 1] == leading - 1) {
     return sum(gradient, drop<axes[I]...>);
   } else {
     const auto summed = sum(gradient, axis<axes[I]...>);

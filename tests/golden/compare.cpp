@@ -1,11 +1,11 @@
-// tests/conformance/compare.cpp: element by element, the first difference in words.
+// tests/golden/compare.cpp: element by element, the first difference in words.
 // Floating elements are compared as double, which holds all of them.
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/compare.hpp"
+#include "golden/compare.hpp"
 
 #include <cmath>
 
-namespace conformance {
+namespace golden {
 
 namespace {
 
@@ -48,18 +48,4 @@ std::string difference(const array& actual, const array& expected, const toleran
                    [&]<class T>() { return first_difference<T>(actual, expected, allowed); });
 }
 
-std::string dropout_difference(const array& actual, const array* mask, const array& input, double scale) {
-  if (actual.dtype != "float32" || actual.extents != input.extents) return "not the input's type and extents";
-  for (index i = 0; i < input.size(); ++i) {
-    const double is = actual.elements<float>()[i], kept = scale * static_cast<double>(input.elements<float>()[i]);
-    const bool is_kept = agree(static_cast<float>(is), static_cast<float>(kept), {1e-5, 0});
-    const bool stays = mask == nullptr ? is_kept : mask->elements<bool>()[i];
-    if (stays ? !is_kept : is != 0) {
-      return tn::compose_text("element ", i, " is ", is, ", expected ", mask == nullptr ? "0 or " : "",
-                              mask == nullptr || stays ? kept : 0.0);
-    }
-  }
-  return {};
-}
-
-}  // namespace conformance
+}  // namespace golden

@@ -1,5 +1,4 @@
-// tests/conformance/array.hpp: an array whose element type and rank are data.
-// Cases arrive in this form; operations turn it into tensors of six axes, so that one instantiation serves every rank.
+// tests/golden/array.hpp: an array whose element type and rank are data; cases arrive in this form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-namespace conformance {
+namespace golden {
 
 namespace tn = tenon;
 using tn::index;
@@ -48,21 +47,6 @@ constexpr type_list<Left..., Right...> operator+(type_list<Left...>, type_list<R
 }
 inline constexpr auto number_types = float_types + integer_types;
 inline constexpr auto all_types = number_types + type_list<bool>{};
-/// What stands for other types of its size where elements are only moved.
-inline constexpr type_list<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t> bit_types;
-
-/// What no number of type `T` is greater than; infinity where there is one.
-template <class T>
-T greatest() {
-  using limits = std::numeric_limits<std::conditional_t<tn::is_short_float<T>, float, T>>;
-  return static_cast<T>(limits::has_infinity ? limits::infinity() : limits::max());
-}
-/// What no number of type `T` is less than.
-template <class T>
-T least() {
-  if constexpr (tn::is_floating<T>) return static_cast<T>(-greatest<T>());
-  else return std::numeric_limits<T>::lowest();
-}
 
 /// Calls `body.operator()<T>()` with that of `Types` which is called `name`.
 /// throws    dtype_error when none is
@@ -78,19 +62,6 @@ template <class... Types, class Body>
 auto with_type(type_list<Types...>, std::string_view name, Body body) {
   return with_type<Types...>(name, body);
 }
-
-/// NumPy's name of ONNX's element type.
-std::string name_of_type(index onnx_type);
-/// The one of `bit_types` that has the size of the elements named `dtype`.
-std::string bits_name(const std::string& dtype);
-
-/// The axis counted from the front.
-inline int front_axis(index axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
-
-/// The numbers of an array of integers: axes, extents, positions.
-std::vector<index> integers_of(const array& numbers);
-/// An array of int64, as ONNX gives extents and positions.
-array array_of(const std::vector<index>& numbers);
 
 /// How many axes a tensor of a case has: leading ones of extent 1 stand for those that are absent.
 inline constexpr int all_ranks = 6;
@@ -139,12 +110,4 @@ array array_of(const tn::tensor<T, Shape, Space>& elements, int rank) {
   return array_of(elements, std::vector<index>(extents.end() - rank, extents.end()));
 }
 
-/// An expression, evaluated in `Space`, under the last `rank` of its extents.
-template <class Space, class Expression>
-array evaluated(const Expression& expression, int rank) {
-  using element = typename Expression::element;
-  const tn::tensor<element, tn::rank<Expression::shape_type::rank>, Space> result = expression;
-  return array_of(result, rank);
-}
-
-}  // namespace conformance
+}  // namespace golden
