@@ -6,6 +6,10 @@
 
 #define TENON_VERSION 200  // major * 10000 + minor * 100 + patch
 
+#if defined(__clang__) ? __clang_major__ < 18 && !defined(__apple_build_version__) : __GNUC__ < 12
+#error "tenon: needs g++ 12 or clang++ 18, or a newer one"
+#endif
+
 /// Marks what a kernel may call; empty outside nvcc.
 #if defined(__CUDACC__)
 #define TENON_HOST_DEVICE __host__ __device__
@@ -94,10 +98,8 @@
 #if !defined(TENON_COMPILES)
 #define TENON_COMPILES 0
 #endif
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || !defined(TENON_COMPILED)
 #undef TENON_COMPILED
-#endif
-#if !defined(TENON_COMPILED)
 #define TENON_COMPILED TENON_COMPILES
 #endif
 
