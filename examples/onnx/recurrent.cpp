@@ -60,7 +60,8 @@ constexpr const char* early_reset_gru =
     "  auto forward(const auto& x, const auto& first) {\n"
     "    const tn::rank<3> rows(1, x.shape().extent(1), Hidden);\n"
     "    const tn::traced gates = of_input(x);\n"
-    "    auto state = tn::traced(first).reshape(rows), all = state;\n"
+    "    auto state = tn::traced(first).reshape(rows);\n"
+    "    tn::traced all = tn::zeros<float, Space>(tn::rank<3>(0, x.shape().extent(1), Hidden));\n"
     "    for (tn::index t = 0; t < x.shape().extent(0); ++t) {\n"
     "      const auto part = [&](tn::index i) {\n"
     "        return tn::slice(gates, tn::only(t), tn::all_of, tn::range(i * Hidden, (i + 1) * Hidden));\n      };\n"
@@ -69,7 +70,7 @@ constexpr const char* early_reset_gru =
     "      const tn::traced r = tn::sigmoid(part(1) + tn::narrow(kept, tn::axis<2>, Hidden, Hidden));\n"
     "      const tn::traced reset = r * state;\n"
     "      state = tn::traced(tn::lerp(tn::tanh(part(2) + of_reset(reset)), state, z)).reshape(rows);\n"
-    "      all = t == 0 ? state : tn::traced(tn::concatenate(tn::axis<0>, all, state));\n"
+    "      all = tn::traced(tn::concatenate(tn::axis<0>, all, state));\n"
     "    }\n"
     "    return values{all, state};\n  }\n};\n\n";
 
