@@ -42,7 +42,6 @@ void refuse_what_layers_lack(const call& each) {
     each.refuse("has clip or input_forget, which is not supported");
   if (each.integer("layout", 0) != 0) each.refuse("has layout 1, which is not supported");
   if (each.has_attribute("activations")) each.refuse("has activations, which is not supported");
-  if (each.text("direction", "forward") == "reverse") each.refuse("has direction reverse, which is not supported");
 }
 
 /// A GRU that resets the state before the product with it, which no layer does: a step after the other.
@@ -167,9 +166,13 @@ void write_recurrent(const call& each) {
       (resets_early ? "early " : cell.layer + std::string(" ")) + joined(weights), each.net.stem_of(each.at, weights),
       resets_early ? early_reset_layer(each, hidden)
                    : layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
-  const std::string all = each.net.named(layer + "(" + each.code(0) + states_of(each) + ")", "const auto");
+  const bool is_reverse = each.text("direction", "forward") == "reverse";  // the layer sees the last step first
+  const auto in_order = [&](const std::string& code) {
+    return is_reverse ? each.net.named("tn::flip(" + code + ", tn::axis<0>)") : code;
+  };
+  const std::string all = each.net.named(layer + "(" + in_order(each.code(0)) + states_of(each) + ")", "const auto");
   const extents x = each.in(0).extents;
-  if (each.wants(0)) write_sequence(each, all + ".sequence", x, directions, hidden);
+  if (each.wants(0)) write_sequence(each, in_order(all + ".sequence"), x, directions, hidden);
   for (const std::size_t output : {std::size_t{1}, std::size_t{2}}) {
     if (!each.wants(output)) continue;
     value state;

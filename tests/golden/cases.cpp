@@ -78,6 +78,9 @@ std::string attribute_table::text(const char* name, const char* fallback) const 
 std::vector<index> attribute_table::integers(const char* name) const {
   return has(name) ? values_->at(name).get<std::vector<index>>() : std::vector<index>();
 }
+std::vector<double> attribute_table::numbers(const char* name) const {
+  return has(name) ? values_->at(name).get<std::vector<double>>() : std::vector<double>();
+}
 
 case_list read_case_list(const std::filesystem::path& folder) {
   const nlohmann::json told = read_json(folder / "cases.json");

@@ -27,6 +27,7 @@ class attribute_table {
   std::string text(const char* name, const char* fallback) const;
   /// Empty where absent.
   std::vector<index> integers(const char* name) const;
+  std::vector<double> numbers(const char* name) const;
 
  private:
   std::shared_ptr<const nlohmann::json> values_;

@@ -4,7 +4,9 @@
 #include <small_attention.hpp>
 #include <small_cnn.hpp>
 #include <small_lstm.hpp>
+#include <small_reverse.hpp>
 #include <small_shapes.hpp>
+#include <span>
 #include <string>
 #include <tenon/device/emulated.hpp>
 #include <tenon/nn/inference.hpp>
@@ -102,6 +104,21 @@ void check_lstm(const std::string& folder) {
   compare("lstm, planned", use.run(input), reference::lstm(words, 2));
 }
 
+/// What sees the last step first gives what the same weights give for the steps in the other order.
+void check_reverse(const std::string& folder) {
+  auto net = loaded<small_reverse::network<>>(folder, "small_reverse");
+  const small_reverse::input::shape_type extents(4);
+  const auto steps = input_of<small_reverse::input>(extents, reference::waves_of(46, 24));
+  const small_reverse::input turned = tn::flip(steps, tn::axis<0>);
+  const tn::no_grad testing;
+  const auto there = net(steps), back = net(turned);
+  const auto expected = tn::evaluated_tensor(tn::flip(std::get<0>(back), tn::axis<0>));
+  const auto all = std::span(expected.data(), static_cast<std::size_t>(expected.size()));
+  compare("reverse", std::get<1>(there), reference::numbers(all.begin(), all.end()));
+  const tn::tensor<float, tn::shape<>> apart = tn::max(tn::abs(std::get<0>(there) - std::get<1>(there)));
+  check("reverse, another result", *apart.data() > 0.01f);
+}
+
 void check_attention(const std::string& folder) {
   auto net = loaded<small_attention::network<>>(folder, "small_attention");
   const reference::numbers x = reference::waves_of(43, 24);
@@ -137,7 +154,7 @@ int main(int count, char** arguments) {
   try {
     const std::string folder = arguments[1];
     check_cnn(folder), check_training(folder), check_refusals(folder);
-    check_lstm(folder), check_attention(folder), check_shapes(folder);
+    check_lstm(folder), check_reverse(folder), check_attention(folder), check_shapes(folder);
     return faults == 0 ? 0 : 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "%s\n", failure.what());

@@ -121,6 +121,16 @@ model cnn() {
 }
 
 /// Both directions, and zeros as first states whose extents hang on the batch.
+/// Two recurrences of the same weights: one goes ahead, the other one sees the last step first.
+model reverse() {
+  model made;
+  made.input("x", {-1, 2, 3}).output("ahead").output("back");
+  made.weight("W", {1, 15, 3}, 21).weight("R", {1, 15, 5}, 22).weight("B", {1, 30}, 23);
+  made.node("GRU", "ahead", {"x", "W", "R", "B"}, {"ahead", ""}).with("hidden_size", 5);
+  made.node("GRU", "back", {"x", "W", "R", "B"}, {"back", ""}).with("hidden_size", 5).with("direction", "reverse");
+  return made;
+}
+
 model lstm() {
   model made;
   made.input("x", {-1, 3}, onnx::TensorProto::INT64).output("y");
@@ -199,6 +209,7 @@ model linear(const std::string& operation = "Relu", const std::string& domain = 
 
 void write_all(const std::string& folder) {
   cnn().save(folder + "/small_cnn.onnx"), lstm().save(folder + "/small_lstm.onnx");
+  reverse().save(folder + "/small_reverse.onnx");
   attention().save(folder + "/small_attention.onnx"), shapes().save(folder + "/small_shapes.onnx");
   linear("Foo").save(folder + "/bad_operator.onnx"), linear("Relu", "com.example").save(folder + "/bad_domain.onnx");
   linear("Relu", "", 4).save(folder + "/bad_extents.onnx"), linear().save(folder + "/bad_truncated.onnx", 60);
