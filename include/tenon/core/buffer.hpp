@@ -1,5 +1,5 @@
 // tenon/core/buffer.hpp: memory that is used again while extents change within it.
-// What repeats for every batch allocates nothing so, once the largest batch has been seen.
+// Work that repeats for every batch allocates nothing, once it has seen the largest batch.
 // Floor 1: may include base, core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

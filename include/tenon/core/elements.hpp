@@ -48,7 +48,7 @@ class tensor_elements {
   tensor_elements(const tensor_elements&) = default;
   tensor_elements(tensor_elements&& other) noexcept
       : shape_(std::exchange(other.shape_, Shape{})), storage_(std::move(other.storage_)) {}
-  /// Of as many elements, they are copied, and views of them stay valid. When memory lacks, nothing changes.
+  /// If there are as many, they are copied in place, and views of them stay valid. Without memory, nothing changes.
   tensor_elements& operator=(const tensor_elements& other) {
     storage_ = other.storage_;
     shape_ = other.shape_;
@@ -64,7 +64,7 @@ class tensor_elements {
   const Shape& shape() const { return shape_; }
   T* data() { return await_copies(), storage_.data(); }
   const T* data() const { return await_copies(), storage_.data(); }
-  /// Of the memory: none where it has been moved from or reset, whatever the extents.
+  /// Bytes of the memory: 0 after a move or a reset, whatever the extents are.
   std::size_t bytes() const { return storage_.bytes(); }
   /// Whether there is no memory yet, and extents may be taken.
   bool is_empty() const { return Shape::dynamic_rank != 0 && storage_.data() == nullptr && shape_.count() == 0; }
@@ -93,7 +93,7 @@ class tensor_elements<T, Shape, in_place> {
   static_assert(Shape::dynamic_rank == 0 || must_hold<Shape>,
                 "tenon: a tensor in place has static extents, tensor<float, shape<3, 3>, in_place>");
   static constexpr index count = Shape::dynamic_rank == 0 ? Shape{}.count() : 0;
-  /// As far as it leaves no gap: the greatest power of 2 that divides the bytes, up to a line of the cache.
+  /// The greatest power of 2 that divides the bytes, up to a line of the cache: arrays of tensors then have no gaps.
   static constexpr std::size_t alignment = [] {
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T), power = bytes & (~bytes + 1);
     return power > 64 ? std::size_t{64} : power > alignof(T) ? power : alignof(T);

@@ -108,14 +108,14 @@ struct shape : private detail::dynamic_extents<(0 + ... + (Extents == dyn ? 1 : 
 
   constexpr shape() = default;
   TENON_INLINE constexpr explicit(dynamic_rank != 0) shape(const array<index, rank>& extents) { assign(extents); }
-  /// From all extents, or from the dynamic ones alone: `shape<dyn, 1, 28, 28>(rows)`.
+  /// Takes all extents, or the dynamic ones alone: `shape<dyn, 1, 28, 28>(rows)`.
   template <std::convertible_to<index>... Values>
     requires((sizeof...(Values) == rank || sizeof...(Values) == dynamic_rank) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
     if constexpr (sizeof...(Values) == rank) assign({{static_cast<index>(extents)...}});
     else assign(completed({{static_cast<index>(extents)...}}));
   }
-  /// From a shape of the same rank that knows more or fewer extents.
+  /// Takes a shape of the same rank that knows more or fewer extents.
   template <index... Others>
     requires(sizeof...(Others) == sizeof...(Extents) && !std::is_same_v<shape<Others...>, shape>)
   constexpr shape(const shape<Others...>& other) {
@@ -124,7 +124,7 @@ struct shape : private detail::dynamic_extents<(0 + ... + (Extents == dyn ? 1 : 
     if constexpr (((Extents == dyn || Extents == Others) && ...)) take(other.to_array());
     else assign(other.to_array());
   }
-  /// From extents that are known to be those of a shape of this type.
+  /// Takes extents that are known to be those of a shape of this type.
   TENON_INLINE static constexpr shape of_known(const array<index, rank>& extents) {
     shape result;
     result.take(extents);
@@ -252,7 +252,7 @@ constexpr Shape extents_without_units(const Expression& expression) {
   }
 }
 
-/// Axes of an operation, counted from the back when negative.
+/// The axes of an operation. Negative ones count from the back.
 template <int... Axes>
 struct axis_list {
   static constexpr int count = static_cast<int>(sizeof...(Axes));

@@ -1,5 +1,5 @@
 // tenon/core/storage.hpp: an owning block of elements in a memory space.
-// Elements are trivially copyable, so a block is bytes; nobody has written them yet.
+// Elements are trivially copyable, so a block is bytes. A new block is uninitialised.
 // Floor 1: may include base, core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -35,15 +35,15 @@ class tensor {
 
   tensor() = default;
   constexpr explicit tensor(const Shape& shape) : elements_(shape) {}
-  /// `tensor<float, rank<1>> a({5})`, which would otherwise also read as a copy of a tensor made from 5, and dynamic
-  /// extents alone. Any other number of extents does not compile.
+  /// `tensor<float, rank<1>> a({5})`, or the dynamic extents alone. Any other number of extents does not compile.
+  /// Without this constructor, the first would also read as a copy of a tensor that is made from 5.
   template <std::convertible_to<index> Extent, int Count>
     requires(rank == 1 || Count != rank)
   constexpr explicit tensor(const Extent (&extents)[Count]) : tensor(shape_from(extents)) {
     static_assert(Count == rank || Count == Shape::dynamic_rank || must_hold<Shape>,
                   "tenon: a tensor takes one extent for each axis; its values stand in braces alone, x = {{1, 2}}");
   }
-  /// `tensor<float, rank<1>> v = {1, 2, 3}`; a single number is an extent, and `v = {5}` does not compile.
+  /// `tensor<float, rank<1>> v = {1, 2, 3}`. A single number would be an extent, so `v = {5}` does not compile.
   /// throws    shape_error where there are more or fewer than a static extent
   template <dtype... Numbers>
     requires(rank == 1 && sizeof...(Numbers) > 1 && (std::convertible_to<Numbers, T> && ...))
@@ -107,10 +107,10 @@ class tensor {
   constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
   tensor(const tensor&) = default;
   tensor(tensor&&) = default;
-  /// Becomes a copy of `other`, with its extents; of as many elements it keeps its memory, and views of it stay valid.
-  /// When memory lacks, it stays as it was.
+  /// Becomes a copy of `other`, with its extents. If it has as many elements already, it keeps its memory, and views
+  /// of it stay valid. When there is too little memory, it stays as it was.
   tensor& operator=(const tensor&) = default;
-  /// Takes the memory of `other`, which is empty then; of itself, nothing happens.
+  /// Takes the memory of `other`, which is empty afterwards. Assigned to itself, it does nothing.
   tensor& operator=(tensor&&) = default;
   template <class Expression>
     requires(!std::is_same_v<std::remove_cvref_t<Expression>, tensor>)
@@ -127,13 +127,13 @@ class tensor {
     if constexpr (has_rank && has_extents && has_space) assigner<tensor, Expression>::assign(*this, expression);
     return *this;
   }
-  /// As of a view.
+  /// Like that of a view.
   constexpr unaliased<tensor&> noalias() { return unaliased<tensor&>(*this); }
 
   constexpr const Shape& shape() const { return elements_.shape(); }
   constexpr index extent(int axis) const { return shape().extent(axis); }
   constexpr index size() const { return shape().count(); }
-  /// Row-major: the last one is 1.
+  /// The strides are row-major: the last one is 1.
   constexpr array<index, rank> strides() const { return row_major_strides(shape().to_array()); }
   TENON_INLINE constexpr T* data() TENON_LIFETIMEBOUND { return elements_.data(); }
   TENON_INLINE constexpr const T* data() const TENON_LIFETIMEBOUND { return elements_.data(); }
@@ -156,7 +156,7 @@ class tensor {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     return view()(indices...);
   }
-  /// As of a view; of a temporary, an expression that keeps it.
+  /// Like that of a view; a temporary gives an expression that keeps it.
   template <class Position>
       constexpr decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
     return write_view()[position];

@@ -64,17 +64,17 @@ class view {
   constexpr view(T* data, const Shape& shape, const array<index, rank>& strides)
       : data_(data), shape_(shape), strides_(strides) {}
   view(const view&) = default;
-  /// Reading through what may be written, and under a shape of the same rank that knows more extents, or fewer.
+  /// A view that only reads, or whose shape has the same rank and knows more extents, or fewer.
   /// throws    shape_error where they differ
   template <class U, class Other>
     requires(std::is_convertible_v<U (*)[], T (*)[]> && Other::rank == rank &&
              !std::is_same_v<view<U, Other, Space>, view>)
   constexpr view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
-  /// Of a tensor.
+  /// A view of a tensor.
   template <class Tensor>
     requires requires(Tensor& whole) { requires std::is_convertible_v<decltype(whole.view()), view>; }
   constexpr view(Tensor&& whole TENON_LIFETIMEBOUND) : view(whole.view()) {}
-  /// Of a vector's values, a span's or an array's: `view<float, rank<1>> x(values)`, `view x(values)`.
+  /// A view of the values of a vector, a span or an array: `view<float, rank<1>> x(values)`, `view x(values)`.
   template <contiguous_values Values>
     requires(rank == 1)
   constexpr explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
