@@ -24,7 +24,7 @@ TENON_INLINE constexpr Destination update(Destination&& destination, Operand&& o
 }
 }  // namespace detail
 
-/// x = x + y, and so on below. A tensor or view keeps its extents.
+/// x = x + y; the others below likewise. A tensor or view keeps its extents.
 /// throws    shape_error where y does not repeat over them
 template <class Operand, updated_by<add_op, Operand> Destination>
 TENON_INLINE constexpr Destination operator+=(Destination&& destination, Operand&& operand) {

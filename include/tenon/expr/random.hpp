@@ -197,8 +197,8 @@ auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, float cent
   return normal<T>(listed_shape(extents), seed, centre, deviation);
 }
 
-/// Normal numbers of which those outside [low, high] are drawn again, a pure function of `seed` and position; the same
-/// bits everywhere.
+/// Normal numbers; those outside [low, high] are drawn again. They are a pure function of `seed` and position, with the
+/// same bits everywhere.
 /// throws    error when fewer than one number in 1000 lies within
 /// cost      1 / (4 share within) philox blocks a number, at least one
 /// example   truncated_normal<float>(extents, seed, {.deviation = 0.02f, .low = -0.04f, .high = 0.04f})

@@ -12,7 +12,7 @@ namespace tenon {
 /// All axes, whatever the rank: the result has none.
 struct all_axes {};
 
-/// The named axes, which the result does not keep with extent 1 but does without.
+/// The named axes are gone from the result. (`axis<...>` keeps them, with extent 1.)
 template <int... Axes>
 struct dropped_axes {};
 template <int... Axes>

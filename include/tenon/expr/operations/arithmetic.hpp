@@ -15,7 +15,7 @@ struct square_op;
 struct where_op;
 
 namespace detail {
-/// The gradient of one of two operands of which the result is the chosen one; where both are, half of it.
+/// The gradient of one of two operands, of which the result is one: all of it, half where both are equal, or 0.
 template <class Gradient, class Tie, class Choice>
 constexpr auto half_of_ties(const Gradient& g, const Tie& tie, const Choice& chosen) {
   return apply_op<where_op>(tie, g * 0.5, apply_op<where_op>(chosen, g, 0));
@@ -141,7 +141,7 @@ struct maximum_op : promoting {
 };
 TENON_FUNCTION_OBJECT pointwise_function<maximum_op> maximum;
 
-/// As minimum and maximum, but where one of two values is NaN they give the other.
+/// Like minimum and maximum, but where one of the two values is NaN, the result is the other one.
 struct fmin_op : promoting {
   static constexpr const char* name = "fmin";
   template <class V>

@@ -1,5 +1,5 @@
-// tenon/expr/operations/division.hpp: what division leaves, and quotients rounded down.
-// Integers divided by 0 give 0 and leave 0; floats follow IEEE 754 and, where it is silent, NumPy.
+// tenon/expr/operations/division.hpp: remainders, and quotients rounded down.
+// Integers divided by 0 give 0, with remainder 0; floats follow IEEE 754 and, where it is silent, NumPy.
 // Floor 2: may include base, core, device, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace tenon {
 struct floor_op;
 struct trunc_op;
 
-/// What x / y, rounded towards zero, leaves: it has the sign of x, as in C.
+/// The remainder of x / y, rounded towards zero. It has the sign of x, as in C.
 struct fmod_op : promoting, lanewise<fmod_op> {
   static constexpr const char* name = "fmod";
   template <class T>
@@ -43,7 +43,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr bool rounds_up(T left, T divisor) {
 }
 }  // namespace detail
 
-/// What x / y, rounded down, leaves: it has the sign of y, as in Python; also `x % y`.
+/// The remainder of x / y, rounded down. It has the sign of y, as in Python. It is also written `x % y`.
 struct remainder_op : promoting, lanewise<remainder_op> {
   static constexpr const char* name = "remainder";
   template <class T>
@@ -61,7 +61,7 @@ struct remainder_op : promoting, lanewise<remainder_op> {
 };
 TENON_FUNCTION_OBJECT pointwise_function<remainder_op> remainder;
 
-/// x / y rounded down; of floats divided by 0 what `divide` gives.
+/// x / y, rounded down. Floats divided by 0 give what `divide` gives.
 struct floor_divide_op : promoting, lanewise<floor_divide_op> {
   static constexpr const char* name = "floor_divide";
   using flat = void;

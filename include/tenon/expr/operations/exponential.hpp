@@ -112,7 +112,7 @@ TENON_FUNCTION_OBJECT pointwise_function<sqrt_op> sqrt;
 
 namespace detail {
 
-/// The square root that norms end with: its slope at 0 is infinite, but counts as 0, for theirs is then undefined.
+/// The square root at the end of a norm. Its infinite slope at 0 counts as 0, since the norm has no slope there.
 struct level_sqrt_op : sqrt_op {
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto&) {
     return g / (2 * apply_op<where_op>(y == 0, __builtin_huge_val(), y));
@@ -171,7 +171,7 @@ struct hypot_op : floating_result {
 };
 TENON_FUNCTION_OBJECT pointwise_function<hypot_op> hypot;
 
-/// x to the power y. Powers of integers wrap around; with a negative y they are 0, but 1 or -1 of 1 and -1.
+/// x to the power y. Powers of integers wrap around. With a negative y they are 0, except those of 1 and -1.
 struct pow_op : promoting, lanewise<pow_op> {
   static constexpr const char* name = "pow";
   template <class V>
@@ -207,7 +207,7 @@ TENON_FUNCTION_OBJECT pointwise_function<pow_op> pow;
 
 namespace detail {
 
-/// The power that norms are made of: where its slope at 0 is infinite, it counts as 0.
+/// The power within a norm: where its slope at 0 is infinite, it counts as 0.
 struct level_pow_op : pow_op {
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
     const auto base = apply_op<where_op>(x == 0 && z < 1, __builtin_huge_val(), x);

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// Both.
+/// True where both operands are true.
 struct logical_and_op : boolean {
   static constexpr const char* name = "logical_and";
   template <class V>
@@ -19,7 +19,7 @@ struct logical_and_op : boolean {
 };
 TENON_FUNCTION_OBJECT pointwise_function<logical_and_op> logical_and;
 
-/// Either.
+/// True where at least one operand is true.
 struct logical_or_op : boolean {
   static constexpr const char* name = "logical_or";
   template <class V>
@@ -29,7 +29,7 @@ struct logical_or_op : boolean {
 };
 TENON_FUNCTION_OBJECT pointwise_function<logical_or_op> logical_or;
 
-/// One of both, not the other.
+/// True where exactly one operand is true.
 struct logical_xor_op : boolean {
   static constexpr const char* name = "logical_xor";
   template <class V>
@@ -39,7 +39,7 @@ struct logical_xor_op : boolean {
 };
 TENON_FUNCTION_OBJECT pointwise_function<logical_xor_op> logical_xor;
 
-/// Not.
+/// True where the operand is false.
 struct logical_not_op : boolean {
   static constexpr const char* name = "logical_not";
   template <class V>

@@ -13,7 +13,7 @@
 
 namespace tenon {
 
-/// What is left of x when it is quantised and brought back.
+/// x after it has been quantised and dequantised.
 template <dtype T>
 struct fake_quantise_op : floating_result {
   static_assert(is_integer<T>, "tenon: numbers are quantised to integers");
@@ -98,8 +98,8 @@ auto dequantise(Operand&& x, Scale&& scale, ZeroPoint&& zero_point, axis_list<Ax
                     detail::along_axis<rank, Axis>(std::forward<ZeroPoint>(zero_point)));
 }
 
-/// dequantise(quantise<T>(x, scale, zero_point), scale, zero_point) for training: rounding counts as if it were none,
-/// numbers beyond the range of T as constants. NaN stays NaN.
+/// dequantise(quantise<T>(x, scale, zero_point), scale, zero_point) for training: gradients pass through the rounding,
+/// and are 0 for numbers beyond the range of T. NaN stays NaN.
 /// gradient  of x: that of the result, within the range of T; of scale and zero_point as in learned step sizes
 /// source    Jacob and others 2018: Quantization and training of neural networks for efficient integer-arithmetic-only
 ///           inference; Esser and others 2020: Learned step size quantization; torch.fake_quantize_per_tensor_affine

@@ -55,7 +55,7 @@ struct round_op : promoting {
 TENON_FUNCTION_OBJECT pointwise_function<round_op> round;
 TENON_FUNCTION_OBJECT pointwise_function<round_op> rint;  ///< NumPy's name of it
 
-/// What trunc leaves of x, with the sign of x; of integers 0, of infinities NaN.
+/// x - trunc(x), which has the sign of x. It is 0 for integers and NaN for infinities.
 struct frac_op : promoting {
   static constexpr const char* name = "frac";
   template <class V>

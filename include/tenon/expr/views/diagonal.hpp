@@ -1,5 +1,5 @@
 // tenon/expr/views/diagonal.hpp: the elements whose two positions differ by a fixed amount.
-// Of a tensor a view whose stride is the sum of two; of an expression two positions computed from one.
+// For a tensor it is a view whose stride is the sum of two. For an expression, one position gives both.
 // Floor 2: may include base, core, expr.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

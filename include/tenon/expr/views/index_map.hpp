@@ -20,7 +20,7 @@ struct renamed_axes {};
 struct divided_axes {};
 /// Axes are aligned at the back and extents of 1 are repeated.
 struct repeated_axes {};
-/// What only the run knows.
+/// A map of which types know nothing.
 struct unknown_axes {};
 
 /// `Operand` seen through an `axis_map`, of which `Axes` says what types know: no elements move.
