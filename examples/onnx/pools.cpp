@@ -162,12 +162,13 @@ void write_unpool(const call& each) {
   const std::string code = layer + "(" + joined({each.code(0), each.code(1)}) + ")";
   const extents own = pooled(each, moved);
   if (!each.has(2)) return each.result(own, code);
-  extents made;
+  const lengths wanted = each.known_integers(2, "output_shape");
+  const extents made(wanted.begin(), wanted.end());
+  if (made.size() != own.size())
+    each.refuse("has an output_shape of " + std::to_string(made.size()) + " numbers, expected " +
+                std::to_string(own.size()));
   std::vector<std::string> widths;
-  for (const std::int64_t wanted : each.known_integers(2, "output_shape")) {
-    const extent& length = own[made.size()];
-    widths.push_back("{0, " + (extent(wanted) - length).code + "}"), made.push_back(wanted);
-  }
+  for (std::size_t axis = 0; axis < own.size(); ++axis) widths.push_back("{0, " + (made[axis] - own[axis]).code + "}");
   each.result(made, "tn::pad(" + code + ", {{" + joined(widths) + "}}, " + literal(each.in(0).element, 0) + ")");
 }
 
