@@ -66,22 +66,37 @@ TEMPLATE_LIST_TEST_CASE("threads multiply what a device has no unit for", "[tile
   check_fallback<TestType, tenon::tf32>();
 }
 
-TEMPLATE_LIST_TEST_CASE("results go to targets of any strides", "[tiled_product]", tenon_test::kernel_spaces) {
-  const auto a = tenon_test::random_tensor<tenon::half>(rank<2>(24, 40), 1),
-             b = tenon_test::random_tensor<tenon::half>(rank<2>(40, 30), 2);
-  const auto x = a.template to<TestType>(), y = b.template to<TestType>();
-  const auto expected = numbers_of(tenon::matmul(x, y));
-  for (const tenon::array<tenon::index, 2>& strides : {tenon::array<tenon::index, 2>{{1, 24}}, {{33, 1}}, {{40, 1}}}) {
+namespace {
+
+/// A product of T into memory of several strides; where results of a column lie side by side, it is computed transposed.
+template <class Space, class T>
+void check_targets(const tenon::product_choice& choice) {
+  const auto a = tenon_test::random_tensor<T>(rank<2>(24, 40), 1), b = tenon_test::random_tensor<T>(rank<2>(40, 30), 2);
+  const auto x = a.template to<Space>(), y = b.template to<Space>();
+  const auto expected = numbers_of(tenon_test::evaluated_by<Space>(choice, tenon::matmul(x, y) * T(2)));
+  for (const tenon::array<tenon::index, 2>& strides :
+       {tenon::array<tenon::index, 2>{{1, 24}}, {{1, 27}}, {{33, 1}}, {{40, 1}}}) {
     for (const tenon::index first : {0, 1}) {
-      tenon::tensor<tenon::half, rank<1>, TestType> memory(rank<1>(2000));
-      memory = tenon::half(-100.0f);
-      const tenon::strided_target<tenon::half, 2> target{memory.data() + first, strides};
-      tenon::run_contraction_kernel<TestType>(target, tenon::matmul(x, y));
-      const tenon::view<const tenon::half, rank<2>, TestType> written(memory.data() + first, rank<2>(24, 30), strides);
-      CHECK(numbers_of(written) == expected);
+      tenon::tensor<T, rank<1>, Space> memory(rank<1>(2000));
+      memory = T(-100.0f);
+      const tenon::strided_target<T, 2> target{memory.data() + first, strides};
+      tenon::run_contraction_kernel<Space>(target, tenon::matmul(x, y) * T(2), choice);
+      const tenon::view<const T, rank<2>, Space> written(memory.data() + first, rank<2>(24, 30), strides);
+      CHECK(tenon_test::difference(numbers_of(written), expected, 1e-6) == "");
       const auto everything = numbers_of(memory);
       CHECK(std::count(everything.begin(), everything.end(), -100.0) == 2000 - 24 * 30);
     }
+  }
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("results go to targets of any strides", "[tiled_product]", tenon_test::kernel_spaces) {
+  for (const tenon::product_choice& choice : {tenon::product_choice{0, 1}, {1, 1}, {1, 2}}) {
+    CAPTURE(choice.tile, choice.parts);
+    check_targets<TestType, tenon::half>(choice);
+    check_targets<TestType, float>(choice);
+    check_targets<TestType, double>(choice);
   }
 }
 

@@ -24,7 +24,7 @@ struct numbers {
   }
   tenon::emulated_tile_map map() const {
     return tenon::tile_maps<tenon::emulated>::make<std::uint16_t>(
-        {elements.data(), {{72, 20, 3}}, {{2 * 72, 2 * 72 * 20}}, {{width, rows}}});
+        tenon::tiled_tensor{elements.data(), {{72, 20, 3}}, {{2 * 72, 2 * 72 * 20}}, {{width, rows}}});
   }
 };
 

@@ -29,7 +29,7 @@ using batch = tenon::tensor<tenon::half, tenon::rank<3>, tenon::cuda>;
 void batched(batch& y, const batch& x, const batch& w) { y = tenon::matmul(x, w); }
 
 using maps = tenon::cuda_tile_map;
-static_assert(tenon::hopper_product_kernel<tenon::wide_hopper_tile, tenon::half, maps, 2, int>::shared_bytes <=
+static_assert(tenon::hopper_product_kernel<tenon::wide_hopper_tile, tenon::half, maps, maps, 2, int>::shared_bytes <=
               tenon::max_shared_bytes);
-static_assert(tenon::hopper_product_kernel<tenon::square_hopper_tile, tenon::half, maps, 2, int>::shared_bytes <=
+static_assert(tenon::hopper_product_kernel<tenon::square_hopper_tile, tenon::half, maps, maps, 2, int>::shared_bytes <=
               tenon::max_shared_bytes);

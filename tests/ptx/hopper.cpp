@@ -145,7 +145,7 @@ void copy_row(warp& w, const tile_copy& copy, std::int64_t row) {
   bool is_inside = true;
   std::int64_t rest = row;
   for (int axis = 1; axis < map.rank; ++axis) {
-    const std::int64_t at = copy.position[axis] + rest % map.box[axis];
+    const std::int64_t at = copy.position[axis] + rest % map.box[axis] * map.steps[axis];
     rest /= map.box[axis];
     is_inside = is_inside && at >= 0 && at < static_cast<std::int64_t>(map.extents[axis]);
     from += static_cast<std::uint64_t>(at) * map.strides[axis - 1];

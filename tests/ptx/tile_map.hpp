@@ -17,6 +17,7 @@ struct tile_map {
   std::uint64_t extents[most_axes]{};
   std::uint16_t box[most_axes]{};
   std::uint16_t no_value = 0;
+  std::uint8_t steps[8]{1, 1, 1, 1, 1, 1, 1, 1};  ///< from element to element of a tile, along each axis
   std::uint32_t element_type = 0;  ///< the driver's number: maps of types of one size differ
   static constexpr std::uint32_t written = 0x70416d31;
 };

@@ -85,14 +85,27 @@ template <class Value, class Target, class Program, int Rank, class Axes>
 struct contraction_epilogue {
   static constexpr int packet = result_packet<Target, Program>;
 
+  static constexpr int rank = Rank, row_axis = Axes::rows.size() == 1 ? Axes::rows[0] : -1;
+  static constexpr bool can_exchange =
+      row_axis >= 0 && packet > 1 && visits_all_reads<Program> && Axes::columns[Axes::columns.size() - 1] == Rank - 1;
+
   Target target;
   folded_matrix<Program, Rank, Axes> map;
-  int usable_packet = 1;  // the neighbours in whose packets a kernel may store: at most `packet`
+  int usable_packet = 1;      // the neighbours in whose packets a kernel may store: at most `packet`
+  bool is_exchanged = false;  // whether rows and columns are those of the transposed product
 
+  /// The position of a result. Exchanged, a row's results are neighbours along the last axis as ever, since strides of
+  /// the axis of rows and of the last one have changed places.
+  TENON_HOST_DEVICE array<index, Rank> position(index row, index column) const {
+    if constexpr (row_axis >= 0) {
+      if (is_exchanged) return detail::exchanged(map.position(column, row), row_axis, Rank - 1);
+    }
+    return map.position(row, column);
+  }
   /// Stores one result.
   template <class Accumulator>
   TENON_HOST_DEVICE void store(index row, index column, Accumulator accumulator) const {
-    const auto position = map.position(row, column);
+    const auto position = this->position(row, column);
     auto& element = *target.at(position);
     const auto value = map.program.at(position).value(0, accumulator_slot<Accumulator>{accumulator});
     element = static_cast<std::remove_reference_t<decltype(element)>>(value);
@@ -100,7 +113,7 @@ struct contraction_epilogue {
   /// Stores neighbours of a row in one access; `column` is a multiple of their number, at most `usable_packet`.
   template <class Accumulator, int Size>
   TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, Size>& accumulators) const {
-    const auto position = map.position(row, column);
+    const auto position = this->position(row, column);
     const auto cursor = bind_slots(map.program.at(position), accumulator_packet<Accumulator, Size>{accumulators});
     write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor));
   }
@@ -143,15 +156,15 @@ struct contraction_epilogue {
     if constexpr (same_bits && std::is_same_v<Program, slot_source<0, element>> && Axes::rows.size() <= 1 &&
                   Axes::columns[Axes::columns.size() - 1] == Rank - 1) {
       if (target.step() == 1 && map.run_from(column) >= count) {
-        constexpr int row_axis = Axes::rows.size() == 0 ? 0 : Axes::rows[0];
-        return {reinterpret_cast<Accumulator*>(target.at(map.position(row, column))), target.stride[row_axis]};
+        constexpr int across = Axes::rows.size() == 0 ? 0 : Axes::rows[0];
+        return {reinterpret_cast<Accumulator*>(target.at(map.position(row, column))), target.stride[across]};
       }
     }
     return {nullptr, 0};
   }
   template <int ResultRank>
   TENON_HOST_DEVICE contraction_epilogue at_batch(const array<index, ResultRank>& batch) const {
-    return {target, map.at_batch(batch), usable_packet};
+    return {target, map.at_batch(batch), usable_packet, is_exchanged};
   }
 
  private:
@@ -205,19 +218,25 @@ strided_target<T, Outer> mapped_target(const strided_target<T, Rank>& target, co
 
 }  // namespace detail
 
-/// Lowers what surrounds the contraction of `node` and merges the result's column axes.
-template <class Product, class T, int Rank, class E>
-auto make_epilogue(const strided_target<T, Rank>& whole, const E& node) {
+/// Lowers what surrounds the contraction of `node` and merges the result's column axes. `order(extents, target, program)`
+/// may change their order before.
+template <class Product, class T, int Rank, class E, class Order>
+auto make_epilogue(const strided_target<T, Rank>& whole, const E& node, const Order& order) {
   const auto& product = contraction_of(node);
   const auto map = result_map(product);
   auto target = detail::mapped_target(whole, map);
   auto program = node.template lower<0>(map);
   auto extents = result_extents(product);
   using result_axes = typename Product::result_axes;
+  order(extents, target, program);
   merge_columns<result_axes>(extents, [&](auto&& visitor) { target.visit(visitor), program.visit(visitor); });
   using value = compute_type<typename Product::element>;
   return contraction_epilogue<value, decltype(target), decltype(program), extents.size(), result_axes>{
       target, {program, extents, {}}};
+}
+template <class Product, class T, int Rank, class E>
+auto make_epilogue(const strided_target<T, Rank>& whole, const E& node) {
+  return make_epilogue<Product>(whole, node, [](auto&&...) {});
 }
 
 namespace detail {
@@ -246,12 +265,35 @@ int usable_packet_of(const array<index, Rank>& extents, Target target, Program p
 }  // namespace detail
 
 /// The same as kernels store results: in packets where all lies in them.
-template <class Product, class Target, class E>
-auto make_kernel_epilogue(const Target& target, const E& node) {
-  auto epilogue = make_epilogue<Product>(target, node);
+template <class Product, class Target, class E, class... Order>
+auto make_kernel_epilogue(const Target& target, const E& node, const Order&... order) {
+  auto epilogue = make_epilogue<Product>(target, node, order...);
   using result_axes = typename Product::result_axes;
   epilogue.usable_packet = detail::usable_packet_of<result_axes, epilogue.packet>(epilogue.map.extents, epilogue.target,
                                                                                   epilogue.map.program);
+  return epilogue;
+}
+
+/// The same for kernels that can compute the transposed product instead. They do where results of a column, not those of
+/// a row, lie side by side, as in images with channels last.
+template <class Product, class Target, class E, class... Order>
+auto make_exchangeable_epilogue(const Target& target, const E& node, const Order&... order) {
+  auto epilogue = make_kernel_epilogue<Product>(target, node, order...);
+  using type = decltype(epilogue);
+  if constexpr (type::can_exchange) {
+    constexpr int row_axis = type::row_axis, last = type::rank - 1;
+    const auto& stride = epilogue.target.stride;
+    if (stride[row_axis] != 1 || (stride[last] == 1 && epilogue.map.extents[last] != 1)) return epilogue;
+    auto turned = epilogue;
+    stride_list<type::rank> strides;
+    turned.target.visit(strides), turned.map.program.visit(strides);
+    if (strides.count > strides.capacity) return epilogue;
+    strides.exchange(row_axis, last);
+    turned.is_exchanged = true;
+    turned.usable_packet = detail::usable_packet_of<typename Product::result_axes, epilogue.packet>(
+        detail::exchanged(epilogue.map.extents, row_axis, last), turned.target, turned.map.program);
+    if (turned.usable_packet > epilogue.usable_packet) return turned;
+  }
   return epilogue;
 }
 

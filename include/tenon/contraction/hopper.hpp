@@ -11,8 +11,9 @@
 
 namespace tenon {
 
-/// C[rows, columns] = epilogue(sum over depth of left * right); `Map` is what the device makes of a tiled_tensor.
-template <class Tile, class Element, class Map, int Rank, class Epilogue>
+/// C[rows, columns] = epilogue(sum over depth of left * right) in `steps`. Operands copy what a tile takes of a step:
+/// hopper_operand of a matrix, hopper_patches and hopper_weights of a convolution.
+template <class Tile, class Element, class Left, class Right, int Rank, class Epilogue>
 struct hopper_product_kernel {
   using ring = ring_position<Tile::stages>;
   static constexpr const char* name = "hopper_product";
@@ -25,9 +26,11 @@ struct hopper_product_kernel {
                                       shared_bytes_of<float>(Tile::consumer_warps * result_strip::size);
   static constexpr int producer_registers = 40, consumer_registers = 232;
 
-  hopper_operand<Map> left, right;
+  Left left;
+  Right right;
   product_extents<Rank> extents;
   hopper_order order;
+  int steps;
   Epilogue epilogue;
 
   template <class Device>
@@ -65,7 +68,6 @@ struct hopper_product_kernel {
     }
     unit.show_barriers();
   }
-  TENON_HOST_DEVICE int steps() const { return static_cast<int>((extents.depth + depth_tile - 1) / depth_tile); }
 
   /// Has the operands of every step of every tile copied, as soon as its stage is empty.
   template <class Device, class Unit, class Memory>
@@ -73,12 +75,11 @@ struct hopper_product_kernel {
     ring at;
     for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
       const hopper_place place = order.place(number);
-      for (int step = 0; step < steps(); ++step, at.advance()) {
+      for (int step = 0; step < steps; ++step, at.advance()) {
         unit.wait(memory.empty, at.stage, at.parity ^ 1);
         unit.arrive_expecting(memory.full, at.stage, stage_bytes);
-        const int depth = step * depth_tile;
-        left.template copy<tile_rows>(unit, {{place.row, depth, place.batch}}, memory.left, memory.full, at.stage);
-        right.template copy<tile_columns>(unit, {{place.column, depth, place.batch}}, memory.right, memory.full,
+        left.template copy<tile_rows>(unit, {{place.row, step, place.batch}}, memory.left, memory.full, at.stage);
+        right.template copy<tile_columns>(unit, {{place.column, step, place.batch}}, memory.right, memory.full,
                                           at.stage);
       }
     }
@@ -95,25 +96,35 @@ struct hopper_product_kernel {
     for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
       if constexpr (is_float8<Element>) {
         multiply_in_parts(device, unit, own, at, sums);
-      } else if (left.lines_are_adjacent) {
-        if (right.lines_are_adjacent) multiply<column_major, row_major>(device, unit, own, at, sums);
-        else multiply<column_major, column_major>(device, unit, own, at, sums);
       } else {
-        if (right.lines_are_adjacent) multiply<row_major, row_major>(device, unit, own, at, sums);
-        else multiply<row_major, column_major>(device, unit, own, at, sums);
+        multiply_as_left_lies(device, unit, own, at, sums);
       }
       store(device, strips, order.place(number), own_row, sums);
     }
   }
+  template <class Device, class Unit, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void multiply_as_left_lies(Device& device, Unit& unit, const Memory& memory, ring& at,
+                                                            float (&sums)[sums_of_thread]) const {
+    if constexpr (Left::may_have_lines_adjacent) {
+      if (left.lines_are_adjacent) return multiply_as_right_lies<column_major>(device, unit, memory, at, sums);
+    }
+    multiply_as_right_lies<row_major>(device, unit, memory, at, sums);
+  }
+  template <class LeftMajor, class Device, class Unit, class Memory>
+  TENON_HOST_DEVICE TENON_INLINE void multiply_as_right_lies(Device& device, Unit& unit, const Memory& memory, ring& at,
+                                                             float (&sums)[sums_of_thread]) const {
+    if (right.lines_are_adjacent) multiply<LeftMajor, row_major>(device, unit, memory, at, sums);
+    else multiply<LeftMajor, column_major>(device, unit, memory, at, sums);
+  }
   /// The sums of one tile. They are this function's own while products are under way: registers that the four orders of
   /// operands shared would be moved, and every product would wait for that.
-  template <class Left, class Right, class Device, class Unit, class Memory>
+  template <class LeftMajor, class RightMajor, class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Memory& memory, ring& at,
                                                float (&results)[sums_of_thread]) const {
     float sums[sums_of_thread];
     int previous = 0;
-    for (int step = 0; step < steps(); ++step, at.advance()) {
-      begin_step<Left, Right>(unit, memory, at, sums, step > 0);
+    for (int step = 0; step < steps; ++step, at.advance()) {
+      begin_step<LeftMajor, RightMajor>(unit, memory, at, sums, step > 0);
       unit.template wait_products<1>();  // those of the step before
       if (step > 0 && device.lane() == 0) unit.arrive(memory.empty, previous);
       previous = at.stage;
@@ -128,7 +139,7 @@ struct hopper_product_kernel {
   TENON_HOST_DEVICE TENON_INLINE void multiply_in_parts(Device& device, Unit& unit, const Memory& memory, ring& at,
                                                         float (&results)[sums_of_thread]) const {
     for (float& each : results) each = 0;
-    for (int step = 0; step < steps(); ++step, at.advance()) {
+    for (int step = 0; step < steps; ++step, at.advance()) {
       float sums[sums_of_thread];
       begin_step<row_major, column_major>(unit, memory, at, sums, false);
       unit.finish_products(sums);
@@ -137,10 +148,10 @@ struct hopper_product_kernel {
     }
   }
   /// Starts the products of one step as soon as its operands are there.
-  template <class Left, class Right, class Unit, class Memory>
+  template <class LeftMajor, class RightMajor, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void begin_step(Unit& unit, const Memory& memory, const ring& at,
                                                  float (&sums)[sums_of_thread], bool adds) const {
-    using product = warpgroup_product<Element, tile_columns, Left, Right>;
+    using product = warpgroup_product<Element, tile_columns, LeftMajor, RightMajor>;
     using left_layout = hopper_layout<Element, product_rows, product::left_has_rows_adjacent>;
     using right_layout = hopper_layout<Element, tile_columns, product::right_has_columns_adjacent>;
     unit.wait(memory.full, at.stage, at.parity);
@@ -161,10 +172,10 @@ struct hopper_product_kernel {
     const int warp = device.warp() - warpgroup_size / warp_size;
     const auto strip = strips.part(warp * result_strip::size, result_strip::size);
     const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
-    const strip_writer<Device, Strips, Epilogue> writer{
-        device,       strip,
-        finish,       place.row + own_row + row_of_sum(warp * warp_size, 0),
-        place.column, {{extents.rows, extents.columns}}};
+    const auto lines = left.template lines_of<tile_rows>(place.row);
+    const strip_writer<Device, Strips, std::remove_const_t<decltype(lines)>, Epilogue> writer{
+        device, strip, finish, lines, own_row + row_of_sum(warp * warp_size, 0), place.column,
+        {{extents.rows, extents.columns}}};
     store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
   }
   template <class Writer, int... Part>
@@ -285,15 +296,16 @@ template <class Space, class Tile, class Element, int Rank, class Epilogue>
 void launch_hopper_product(const product_extents<Rank>& extents, const hopper_operands& operands,
                            const Epilogue& epilogue, int blocks) {
   using maps = tile_maps<Space>;
-  using map = typename maps::map;
-  using kernel_type = hopper_product_kernel<Tile, Element, map, Rank, Epilogue>;
+  using operand_type = hopper_operand<typename maps::map>;
+  using kernel_type = hopper_product_kernel<Tile, Element, operand_type, operand_type, Rank, Epilogue>;
   const auto operand = [](const hopper_memory& memory, const tiled_tensor& tensor) {
-    return hopper_operand<map>{maps::template make<Element>(tensor), memory.lines_are_adjacent, memory.has_batches()};
+    return operand_type{maps::template make<Element>(tensor), memory.lines_are_adjacent, memory.has_batches()};
   };
-  constexpr int bytes = static_cast<int>(sizeof(Element));
+  constexpr int bytes = static_cast<int>(sizeof(Element)), step_depth = kernel_type::depth_tile;
   const kernel_type kernel{operand(operands.left, operands.left.template tensor<Tile::rows>(bytes)),
                            operand(operands.right, operands.right.template tensor<Tile::columns>(bytes)), extents,
-                           order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()), epilogue};
+                           order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()),
+                           static_cast<int>((extents.depth + step_depth - 1) / step_depth), epilogue};
   const launch_shape shape{.grid = {kernel.order.count < blocks ? kernel.order.count : blocks},
                            .block = Tile::threads,
                            .shared_bytes = kernel_type::shared_bytes};
@@ -346,9 +358,13 @@ struct warpgroup_tiles {
   static void run(const Problem& problem) {
     using space = typename Problem::space;
     using element = typename Problem::product_type::element;
-    const auto& extents = problem.extents;
-    const auto operands = operands_of(problem);
-    const auto epilogue = problem.epilogue();
+    auto extents = problem.extents;
+    auto operands = operands_of(problem);
+    const auto epilogue = problem.exchangeable_epilogue();
+    if (epilogue.is_exchanged) {
+      std::swap(extents.rows, extents.columns);
+      std::swap(operands.left, operands.right);
+    }
     const int processors = processors_for(problem);
     const auto tiles_of = [&](auto tile) {
       return order_of_tiles<decltype(tile)>(extents.rows, extents.columns, extents.batch_count()).count;
@@ -370,9 +386,9 @@ struct warpgroup_tiles {
   template <class Problem>
   static int processors_for(const Problem& problem) {
     using space = typename Problem::space;
-    using kernel = hopper_product_kernel<square_hopper_tile, typename Problem::product_type::element,
-                                         typename tile_maps<space>::map, Problem::product_type::shape_type::rank,
-                                         decltype(problem.epilogue())>;
+    using operand = hopper_operand<typename tile_maps<space>::map>;
+    using kernel = hopper_product_kernel<square_hopper_tile, typename Problem::product_type::element, operand, operand,
+                                         Problem::product_type::shape_type::rank, decltype(problem.epilogue())>;
     return detail::hopper_processors<space, kernel>();
   }
 };

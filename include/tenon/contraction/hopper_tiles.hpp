@@ -22,9 +22,9 @@ struct result_strip {
   }
 };
 
-/// Stores the results in a warp's strip. The first belongs to `row` and `column`; results at or past the ends of rows
-/// and columns are left out.
-template <class Device, class Strip, class Epilogue>
+/// Stores the results in a warp's strip. The first belongs to row `row` of its tile and to `column`; `lines` says which
+/// row of the result each row of the tile is. Results at or past the ends of rows and columns are left out.
+template <class Device, class Strip, class Lines, class Epilogue>
 struct strip_writer {
   static constexpr int packet_size = Epilogue::packet, packets_of_row = result_strip::columns / packet_size;
   static constexpr int packets = result_strip::size / packet_size / warp_size;  // of a lane
@@ -33,7 +33,9 @@ struct strip_writer {
   Device& device;
   const Strip& strip;
   const Epilogue& epilogue;
-  index row, column;
+  const Lines& lines;
+  int row;
+  index column;
   array<index, 2> ends;
 
   /// Puts two results of a row beside each other, the first at an even column.
@@ -43,9 +45,8 @@ struct strip_writer {
   }
   /// Stores what was put, as the results from `first_column` on.
   TENON_HOST_DEVICE TENON_INLINE void store(index first_column) const {
-    const bool is_whole =
-        row + result_strip::rows <= ends[0] && column + first_column + result_strip::columns <= ends[1];
-    if (epilogue.usable_packet == packet_size && is_whole) {
+    const bool has_all_columns = column + first_column + result_strip::columns <= ends[1];
+    if (epilogue.usable_packet == packet_size && has_all_columns) {
       for (int i = device.lane(); i < packets * warp_size; i += at_once * warp_size) {
         store_packets<at_once>(i, first_column);
       }
@@ -61,11 +62,13 @@ struct strip_writer {
   TENON_HOST_DEVICE TENON_INLINE void store_packets(int number, index first_column) const {
     if constexpr (Count > 0) {
       const int own_row = number / packets_of_row, own_column = number % packets_of_row * packet_size;
-      const auto position = epilogue.map.position(row + own_row, column + first_column + own_column);
+      const index at_row = lines[row + own_row];
+      const bool is_inside = at_row < ends[0];
+      const auto position = epilogue.position(is_inside ? at_row : 0, column + first_column + own_column);
       const auto cursor = bind_slots(epilogue.map.program.at(position), sums_at(own_row, own_column));
       const auto fetched = fetch<packet_size>(cursor);
       store_packets<Count - 1>(number + warp_size, first_column);
-      write_packet<packet_size>(epilogue.target.at(position), cursor, fetched);
+      if (is_inside) write_packet<packet_size>(epilogue.target.at(position), cursor, fetched);
     }
   }
   TENON_HOST_DEVICE TENON_INLINE held_sums sums_at(int own_row, int own_column) const {
@@ -80,7 +83,7 @@ struct strip_writer {
   }
   TENON_HOST_DEVICE void store_one(int i, index first_column) const {
     const int own_row = i / result_strip::columns, own_column = i % result_strip::columns;
-    const index at_row = row + own_row, at_column = column + first_column + own_column;
+    const index at_row = lines[row + own_row], at_column = column + first_column + own_column;
     if (at_row >= ends[0] || at_column >= ends[1]) return;
     epilogue.store(at_row, at_column, strip.load(result_strip::place(own_row, own_column / 4 * 4) + own_column % 4));
   }
@@ -129,20 +132,28 @@ struct hopper_stages {
   Barriers full, empty;
 };
 
-/// An operand as tiles are copied of it.
+/// The lines of a tile of a matrix: they follow each other.
+struct adjacent_lines {
+  index first;
+
+  TENON_HOST_DEVICE index operator[](int i) const { return first + i; }
+};
+
+/// A matrix as tiles are copied of it.
 template <class Map>
 struct hopper_operand {
+  static constexpr bool may_have_lines_adjacent = true;
   Map map;
   bool lines_are_adjacent;
   bool has_batches;  // else it is the same in all
 
-  /// Starts to copy `Lines` and the depth of a step into a stage; `place` is the first line, depth and batch.
+  /// Starts to copy `Lines` and the depth of a step into a stage; `place` is the first line, step and batch.
   template <int Lines, class Unit, class Tiles, class Barriers>
   TENON_HOST_DEVICE void copy(Unit& unit, const array<int, 3>& place, const Tiles& tiles, const Barriers& full,
                               int stage) const {
     using adjacent = hopper_layout<typename Tiles::value_type, Lines, true>;
     const auto to = tiles.part(stage * Lines * adjacent::width, Lines * adjacent::width);
-    const int line = place[0], depth = place[1], batch = has_batches ? place[2] : 0;
+    const int line = place[0], depth = place[1] * adjacent::width, batch = has_batches ? place[2] : 0;
     if (lines_are_adjacent) {
       for (int i = 0; i < adjacent::copies; ++i) {
         unit.copy_tile(to.part(i * adjacent::copy_size, adjacent::copy_size), map,
@@ -151,6 +162,10 @@ struct hopper_operand {
     } else {
       unit.copy_tile(to, map, {{depth, line, batch}}, full, stage);
     }
+  }
+  template <int Lines>
+  TENON_HOST_DEVICE adjacent_lines lines_of(int first) const {
+    return {first};
   }
 };
 

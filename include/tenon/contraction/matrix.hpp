@@ -66,7 +66,7 @@ void merge_columns(array<index, Rank>& extents, Visit&& visit) {
   if (strides.count > stride_list<Rank>::capacity) return;
   for (int place = columns.size() - 2; place >= 0; --place) {
     const int outer = columns[place];
-    if (outer + 1 != columns[place + 1] || !strides.merge(outer, last, extents[last])) return;
+    if (!strides.merge(outer, last, extents[last])) return;
     extents[last] *= extents[outer];
     extents[outer] = 1;
   }

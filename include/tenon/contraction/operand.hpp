@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/contraction/matrix_memory.hpp>
+#include <tenon/contraction/numbered_patches.hpp>
 #include <tenon/contraction/tile.hpp>
 
 namespace tenon {
@@ -16,22 +16,97 @@ struct operand_part {
   index first_line, line_end, first_depth, depth_end;
 };
 
+namespace detail {
+
+/// Reads neighbours of a matrix, `count` of Size: of a column where `AlongColumn`, else of a row. Others stay as they are.
+template <bool AlongColumn, class Matrix, class T, int Size>
+TENON_HOST_DEVICE void read_run(const Matrix& matrix, array<T, Size>& values, index row, index column, int count) {
+  for (int k = 0; k < Size; ++k) {
+    if (k >= count) continue;
+    values[k] = static_cast<T>(AlongColumn ? matrix.value(row + k, column) : matrix.value(row, column + k));
+  }
+}
+template <bool AlongColumn, class Program, int Rank, int GroupAxis, class T, int Size>
+TENON_HOST_DEVICE void read_run(const numbered_patches<Program, Rank, GroupAxis>& matrix, array<T, Size>& values,
+                                index row, index column, int count) {
+  if constexpr (AlongColumn) matrix.read_along_column(values, row, column, count);
+  else matrix.read_along_row(values, row, column, count);
+}
+template <bool AlongColumn, class Matrix, class T, int Size>
+TENON_HOST_DEVICE void read_run(const transposed_matrix<Matrix>& matrix, array<T, Size>& values, index row,
+                                index column, int count) {
+  read_run<!AlongColumn>(matrix.matrix, values, column, row, count);
+}
+
+/// Where images lie of which a matrix has the patches; void where they are computed.
+template <class Matrix>
+struct image_element {
+  using type = void;
+};
+template <class T, int Rank, int ImageRank, int GroupAxis>
+struct image_element<numbered_patches<strided_source<T, ImageRank>, Rank, GroupAxis>> {
+  using type = T;
+};
+template <class Matrix>
+struct image_element<transposed_matrix<Matrix>> : image_element<Matrix> {};
+
+/// The patches that a matrix is or that it has transposed.
+template <class Program, int Rank, int GroupAxis>
+TENON_HOST_DEVICE const auto& patches_in(const numbered_patches<Program, Rank, GroupAxis>& matrix) {
+  return matrix;
+}
+template <class Matrix>
+TENON_HOST_DEVICE const auto& patches_in(const transposed_matrix<Matrix>& matrix) {
+  return patches_in(matrix.matrix);
+}
+template <class Program, int Rank, int GroupAxis>
+auto& patches_in(numbered_patches<Program, Rank, GroupAxis>& matrix) {
+  return matrix;
+}
+template <class Matrix>
+auto& patches_in(transposed_matrix<Matrix>& matrix) {
+  return patches_in(matrix.matrix);
+}
+
+}  // namespace detail
+
+/// Runs of a matrix in memory, numbered: `inner` of them are `pitch` elements apart, then the next begin `outer_pitch`
+/// behind the first of these.
+struct run_pitches {
+  int pitch = 0, outer_pitch = 0;
+  divisor inner;
+  bool has_outer = false;
+
+  TENON_HOST_DEVICE index offset(int run) const {
+    if (!has_outer) return static_cast<index>(run) * pitch;
+    const std::uint32_t outer = inner.quotient(static_cast<std::uint32_t>(run));
+    const int within = run - static_cast<int>(outer * inner.number());
+    return static_cast<index>(within) * pitch + static_cast<index>(outer) * outer_pitch;
+  }
+};
+
 /// An operand as lines along the depth, in shared memory as elements of T. The layout is a choice of run time that all
 /// threads share, and so is how it is read.
 template <class T, class Matrix, operand_side Side>
 struct product_operand {
   static constexpr bool may_copy = std::is_same_v<memory_element_of<Matrix>, T>;
+  static constexpr bool may_copy_images = std::is_same_v<typename detail::image_element<Matrix>::type, T>;
 
   Matrix matrix;
   tile_layout layout;
-  int copy_bytes;  // of each asynchronous copy; 0 where elements are evaluated
-  int pitch;       // from run to run in memory, where runs are copied
-  const T* data;   // where the batch begins
+  int copy_bytes;    // of each asynchronous copy; 0 where elements are evaluated
+  run_pitches runs;  // in memory, where they are copied
+  const T* data;     // where the batch begins
 
   template <int Rank>
   TENON_HOST_DEVICE product_operand at_batch(const array<index, Rank>& position) const {
-    product_operand result{matrix.at_batch(position), layout, copy_bytes, pitch, nullptr};
-    if constexpr (may_copy) result.data = result.matrix.program.at(result.matrix.batch).data;
+    product_operand result{matrix.at_batch(position), layout, copy_bytes, runs, nullptr};
+    if constexpr (may_copy) {
+      result.data = result.matrix.program.at(result.matrix.batch).data;
+    } else if constexpr (may_copy_images) {
+      const auto& patches = detail::patches_in(static_cast<const Matrix&>(result.matrix)).matrix;
+      result.data = patches.program.data + patches.group * patches.program.stride[0];
+    }
     return result;
   }
   /// Brings a part, or starts to, into the places that `Placement` says; outside the operand there are zeros.
@@ -91,17 +166,35 @@ struct product_operand {
         if (copy_bytes == 4) return copy<4, Threads>(device, to, from);
       }
     }
+    if constexpr (may_copy_images) {
+      if (copy_bytes == chunk_bytes) return copy_channels<Threads>(device, to, from);
+    }
     evaluate<Threads>(device, to, from);
+  }
+  /// Copies chunks of channels, or zeros.
+  template <int Threads, class Device, class Stage, class Tile>
+  TENON_HOST_DEVICE void copy_channels(Device& device, const Stage& to, const Tile& from) const {
+    const auto& patches = detail::patches_in(matrix);
+    const int first_run = static_cast<int>(from.first_run), first_element = static_cast<int>(from.first_element);
+    for (int first = 0; first < Tile::chunks; first += Threads) {
+      const int i = first + device.reread_thread();
+      if (Tile::chunks % Threads != 0 && i >= Tile::chunks) return;
+      const int run = Tile::run_of(i), element = Tile::element_of(i);
+      const auto taps = patches.tap_of(first_element + element);
+      const int offset = patches.offset_of_channels(taps, patches.window_of(first_run + run));
+      const bool is_inside = offset >= 0 && from.holds(run, element);
+      device.template copy_async<chunk_bytes>(to, Tile::target_of(i), data + (is_inside ? offset : 0), is_inside);
+    }
   }
   template <int Bytes, int Threads, class Device, class Stage, class Tile>
   TENON_HOST_DEVICE void copy(Device& device, const Stage& to, const Tile& from) const {
     constexpr int step = Bytes / static_cast<int>(sizeof(T));
-    const T* const first_element = data + from.first_run * pitch + from.first_element;
+    const T* const first_element = data + from.first_element;
     for (int first = 0; first < Tile::chunks; first += Threads) {
       const int i = first + device.reread_thread();
       if (Tile::chunks % Threads != 0 && i >= Tile::chunks) return;
       const int run = Tile::run_of(i), element = Tile::element_of(i), target = Tile::target_of(i);
-      const T* const source = first_element + static_cast<index>(run) * pitch + element;
+      const T* const source = first_element + runs.offset(static_cast<int>(from.first_run) + run) + element;
       for (int j = 0; j < chunk; j += step) {
         device.template copy_async<Bytes>(to, target + j, source + j, from.holds(run, element + j));
       }
@@ -112,11 +205,12 @@ struct product_operand {
     for (int i = device.reread_thread(); i < Tile::chunks; i += Threads) {
       const int run = Tile::run_of(i), element = Tile::element_of(i);
       array<T, chunk> values{};
-      for (int j = 0; j < chunk; ++j) {
-        if (!from.holds(run, element + j)) continue;
-        const index at_run = from.first_run + run, at_element = from.first_element + element + j;
+      const int rest = run < from.run_end ? from.element_end - element : 0;
+      if (rest > 0) {
+        const index at_run = from.first_run + run, at_element = from.first_element + element;
         constexpr bool exchanges = Tile::along_depth == (Side == operand_side::right);
-        values[j] = static_cast<T>(exchanges ? matrix.value(at_element, at_run) : matrix.value(at_run, at_element));
+        detail::read_run<exchanges>(matrix, values, exchanges ? at_element : at_run, exchanges ? at_run : at_element,
+                                    rest < chunk ? rest : chunk);
       }
       to.template store_vector<chunk>(Tile::target_of(i), values);
     }
@@ -157,6 +251,10 @@ bool lies_along_rows(const folded_matrix<Program, Rank, Axes>& matrix) {
     return steps.along_rows > steps.along_columns;
   }
 }
+template <class Program, int Rank, int GroupAxis>
+bool lies_along_rows(const numbered_patches<Program, Rank, GroupAxis>& patches) {
+  return patches.channels_last;
+}
 template <class Matrix>
 bool lies_along_rows(const transposed_matrix<Matrix>& matrix) {
   return !lies_along_rows(matrix.matrix);
@@ -176,17 +274,55 @@ int common_copy_bytes(const folded_matrix<strided_source<T, Rank>, Rank, Axes>& 
   return 0;
 }
 
+/// Steps along some axes of a matrix: from a position to the next, and over every `inner` of them where outer axes do not
+/// go on where inner ones end.
+struct axis_steps {
+  bool exist = true;
+  index step = 0, outer_step = 0, inner = 0;  // 0 where all positions are one step apart
+};
+template <int Rank, int Count>
+axis_steps steps_along(const array<index, Rank>& extents, const array<index, Rank>& stride,
+                       const array<int, Count>& axes) {
+  axis_steps result;
+  index count = 0, end = 0;  // of the positions that are a step apart, and where they end
+  for (int place = Count - 1; place >= 0; --place) {
+    const int axis = axes[place];
+    if (extents[axis] == 1) continue;
+    if (count == 0) {
+      result.step = stride[axis], count = extents[axis];
+    } else if (stride[axis] == end) {
+      count *= extents[axis];
+    } else if (result.inner == 0) {
+      result.inner = count, result.outer_step = stride[axis];
+    } else {
+      result.exist = false;
+    }
+    end = stride[axis] * extents[axis];
+  }
+  return result;
+}
+
 /// How the runs of a matrix in memory are copied: not at all where they do not lie side by side.
 template <class Operand>
-void choose_copies(Operand& operand, bool by_columns, index run) {
+void choose_copies(Operand& operand, bool by_columns, index run, index runs) {
   if constexpr (Operand::may_copy) {
-    const auto memory = memory_of(operand.matrix);
-    if (memory.data == nullptr || (run != 1 && (by_columns ? memory.row_step : memory.column_step) != 1)) return;
-    const index pitch = by_columns ? memory.column_step : memory.row_step;
-    operand.pitch = static_cast<int>(pitch);
-    operand.data = memory.data;
-    if (operand.pitch != pitch) return;
-    operand.copy_bytes = common_copy_bytes(operand.matrix, run);
+    const auto& matrix = operand.matrix;
+    using axes = typename std::remove_cvref_t<decltype(matrix)>::axes_type;
+    const auto rows = steps_along(matrix.extents, matrix.program.stride, axes::rows);
+    const auto columns = steps_along(matrix.extents, matrix.program.stride, axes::columns);
+    const axis_steps& along = by_columns ? rows : columns;
+    const axis_steps& across = by_columns ? columns : rows;
+    const auto fits = [](index number) { return number == static_cast<int>(number); };
+    if (!across.exist || !along.exist || along.inner != 0 || (run != 1 && along.step != 1)) return;
+    if (!fits(across.step) || !fits(across.outer_step) || runs >= dividend_limit) return;
+    operand.runs.pitch = static_cast<int>(across.step), operand.runs.outer_pitch = static_cast<int>(across.outer_step);
+    operand.runs.has_outer = across.inner != 0;
+    if (operand.runs.has_outer) operand.runs.inner = divisor(across.inner);
+    operand.data = matrix.program.at(matrix.batch).data;
+    operand.copy_bytes = common_copy_bytes(matrix, run);
+  } else if constexpr (Operand::may_copy_images) {
+    auto& patches = patches_in(operand.matrix);
+    if (find_pitches(patches, chunk_bytes)) operand.copy_bytes = chunk_bytes;
   }
 }
 
@@ -197,9 +333,9 @@ template <class T, operand_side Side, class Matrix>
 product_operand<T, Matrix, Side> make_operand(const Matrix& matrix, index rows, index columns) {
   const bool by_columns = detail::lies_along_rows(matrix);
   const bool along_depth = by_columns == (Side == operand_side::right);
-  product_operand<T, Matrix, Side> operand{matrix, along_depth ? tile_layout::along_depth : tile_layout::along_lines, 0,
-                                           0, nullptr};
-  detail::choose_copies(operand, by_columns, by_columns ? rows : columns);
+  product_operand<T, Matrix, Side> operand{
+      matrix, along_depth ? tile_layout::along_depth : tile_layout::along_lines, 0, {}, nullptr};
+  detail::choose_copies(operand, by_columns, by_columns ? rows : columns, by_columns ? columns : rows);
   return operand;
 }
 

@@ -8,7 +8,7 @@
 #include <tenon/contraction/attention.hpp>
 #include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/depthwise.hpp>
-#include <tenon/contraction/hopper.hpp>
+#include <tenon/contraction/hopper_patches.hpp>
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/tiled_product.hpp>
 #include <tenon/contraction/vector_product.hpp>
@@ -84,14 +84,14 @@ namespace detail {
 
 /// Launches one kernel of `Unit` for the product in `node`.
 template <class Unit, class Space, class Product, class Epilogue>
-void launch_product(const Product& product, const Epilogue& epilogue, int parts) {
+void launch_product(const Product& product, const Epilogue& epilogue, int parts, bool channels_last = false) {
   using element = typename Unit::element;
   using accumulator = typename Unit::accumulator;
   const auto extents = extents_of_product(product);
-  const auto left =
-      make_operand<element, operand_side::left>(without_casts(left_matrix(product)), extents.rows, extents.depth);
-  const auto right =
-      make_operand<element, operand_side::right>(without_casts(right_matrix(product)), extents.depth, extents.columns);
+  const auto left = make_operand<element, operand_side::left>(
+      without_casts(kernel_left_matrix(product, channels_last)), extents.rows, extents.depth);
+  const auto right = make_operand<element, operand_side::right>(
+      without_casts(kernel_right_matrix(product, channels_last)), extents.depth, extents.columns);
   using kernel_type = tiled_product_kernel<Unit, Product::shape_type::rank, std::remove_const_t<decltype(left)>,
                                            std::remove_const_t<decltype(right)>, Epilogue>;
   kernel_type kernel{extents, left, right, epilogue, parts, {}};
@@ -107,11 +107,12 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts)
 
 /// The same in tiles, and shared among blocks, as chosen.
 template <class Space, class Units, class Product, class Epilogue>
-void launch_chosen(const Product& product, const Epilogue& epilogue, const product_choice& choice) {
+void launch_chosen(const Product& product, const Epilogue& epilogue, const product_choice& choice,
+                   bool channels_last = false) {
   using large = typename Units::template unit<typename Units::tiles::large>;
   using small = typename Units::template unit<typename Units::tiles::small>;
-  if (choice.tile == 0) launch_product<large, Space>(product, epilogue, choice.parts);
-  else launch_product<small, Space>(product, epilogue, choice.parts);
+  if (choice.tile == 0) launch_product<large, Space>(product, epilogue, choice.parts, channels_last);
+  else launch_product<small, Space>(product, epilogue, choice.parts, channels_last);
 }
 
 /// The tiles and blocks that extents and the device suggest.
@@ -132,7 +133,14 @@ product_choice suggested_choice(const Product& product) {
 /// blocks as chosen.
 template <class Space, class Units, class Target, class E, class Product>
 void run_product_by(const Target& target, const E& node, const Product& product, const product_choice& choice) {
-  detail::launch_chosen<Space, Units>(product, make_kernel_epilogue<Product>(target, node), choice);
+  const bool channels_last = numbers_channels_last(product, node);
+  const auto order = [&](auto& extents, auto& own_target, auto& program) {
+    if constexpr (detail::has_patches_of_images<Product>) {
+      if (Product::patches_transposed && channels_last) move_channels_last(extents, 2, own_target, program);
+    }
+  };
+  detail::launch_chosen<Space, Units>(product, make_exchangeable_epilogue<Product>(target, node, order), choice,
+                                      channels_last);
 }
 
 /// A product on a device as its algorithms see it. It is the statement `node`; its results go to `target`.
@@ -153,6 +161,7 @@ struct device_problem {
   auto left() const { return detail::without_casts(left_matrix(product)); }
   auto right() const { return detail::without_casts(right_matrix(product)); }
   auto epilogue() const { return make_kernel_epilogue<Product>(target, node); }
+  auto exchangeable_epilogue() const { return make_exchangeable_epilogue<Product>(target, node); }
 };
 
 /// That of the statement `node`.
@@ -197,7 +206,8 @@ struct plain_convolutions {
 };
 
 /// The algorithms of a device, in the order in which they are asked.
-using algorithms = algorithm_list<depthwise_windows, few_vectors, plain_convolutions, warpgroup_tiles, tiles>;
+using algorithms =
+    algorithm_list<depthwise_windows, few_vectors, plain_convolutions, warpgroup_windows, warpgroup_tiles, tiles>;
 
 }  // namespace on_device
 

@@ -171,8 +171,9 @@ struct tiled_product_kernel {
     typename Unit::template warp_tile<Device> sums;
     sums.clear(device);
     accumulate(device, shared.template as<element>(), {left.at_batch(batch), right.at_batch(batch)}, place, sums);
+    const result_part part = part_of(place);
     if constexpr (holds_runs<Unit>) {
-      finish_registers(device, epilogue.at_batch(batch), place, sums);
+      finish_registers(device, epilogue.at_batch(batch), part, sums);
     } else {
       const auto strip = shared.template as<accumulator>().part(device.warp() * strip_elements, strip_elements);
       device.sync();
@@ -180,13 +181,18 @@ struct tiled_product_kernel {
         leave_partial(device, strip, sums);
         if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
       }
-      finish(device, strip, epilogue.at_batch(batch), place, sums);
+      finish(device, strip, epilogue.at_batch(batch), part, sums);
     }
   }
 
   static constexpr int group_rows =
       8;  // rows of tiles that follow each other column by column, so that caches serve them
   static constexpr int packet_size = Epilogue::packet;
+  static constexpr bool may_exchange =
+      std::is_same_v<typename Unit::left_placement, typename Unit::right_placement> && [] {
+        if constexpr (requires { Epilogue::can_exchange; }) return Epilogue::can_exchange;
+        else return false;
+      }();
   static constexpr bool packets_only = requires { Epilogue::stores_packets_only; };
 
   /// A batch, and the tile of it.
@@ -200,6 +206,19 @@ struct tiled_product_kernel {
     Left left;
     Right right;
   };
+  /// The results of a tile as its unit sees them: where they begin, and where the matrix ends.
+  struct result_part {
+    index row, column, row_end, column_end;
+  };
+  TENON_HOST_DEVICE result_part part_of(const tile_place& place) const {
+    if (is_exchanged()) return {place.column(), place.row(), extents.columns, extents.rows};
+    return {place.row(), place.column(), extents.rows, extents.columns};
+  }
+  /// Whether the unit multiplies the operands in exchanged roles: its rows are columns of the result.
+  TENON_HOST_DEVICE bool is_exchanged() const {
+    if constexpr (may_exchange) return epilogue.is_exchanged;
+    else return false;
+  }
   TENON_HOST_DEVICE int tiles_down() const { return static_cast<int>((extents.rows + tile_rows - 1) / tile_rows); }
   TENON_HOST_DEVICE int tiles_across() const {
     return static_cast<int>((extents.columns + tile_columns - 1) / tile_columns);
@@ -230,8 +249,15 @@ struct tiled_product_kernel {
       next = next + 1 == stages ? 0 : next + 1;
       if (step < first) continue;
       const int at = next * stage_elements;  // the oldest stage is fetched next
-      sums.multiply_add(device, shared.part(at, left_elements), source.left.layout,
-                        shared.part(at + left_elements, right_elements), source.right.layout);
+      const auto left_stage = shared.part(at, left_elements);
+      const auto right_stage = shared.part(at + left_elements, right_elements);
+      if constexpr (may_exchange) {
+        const bool turned = is_exchanged();
+        sums.multiply_add(device, turned ? right_stage : left_stage, turned ? source.right.layout : source.left.layout,
+                          turned ? left_stage : right_stage, turned ? source.left.layout : source.right.layout);
+      } else {
+        sums.multiply_add(device, left_stage, source.left.layout, right_stage, source.right.layout);
+      }
     }
     device.template wait_copies<0>();
   }
@@ -248,7 +274,7 @@ struct tiled_product_kernel {
 
   /// Adds the sums of the other parts to those that threads hold, and runs the epilogue on them.
   template <class Device, class Finish, class Sums>
-  TENON_HOST_DEVICE void finish_registers(Device& device, const Finish& last, const tile_place& place,
+  TENON_HOST_DEVICE void finish_registers(Device& device, const Finish& last, const result_part& part,
                                           Sums& sums) const {
     using results = register_results<Unit>;
     if (parts > 1) {
@@ -256,8 +282,8 @@ struct tiled_product_kernel {
       if (!is_last_block(device, partial.counters + device.block().x, parts)) return;
       results::gather(device, sums_of_part(device, 0), parts, tile_size, sums);
     }
-    const index rows = extents.rows - place.row(), columns = extents.columns - place.column();
-    results::finish(device, sums, last, {{place.row(), place.column()}},
+    const index rows = part.row_end - part.row, columns = part.column_end - part.column;
+    results::finish(device, sums, last, {{part.row, part.column}},
                     {{rows < policy::rows ? static_cast<int>(rows) : policy::rows,
                       columns < policy::columns ? static_cast<int>(columns) : policy::columns}});
   }
@@ -292,15 +318,15 @@ struct tiled_product_kernel {
 
   /// Runs the epilogue on the sums of this block, or on those of all parts.
   template <class Device, class Strip, class Finish, class Sums>
-  TENON_HOST_DEVICE void finish(Device& device, const Strip& strip, const Finish& last, const tile_place& place,
+  TENON_HOST_DEVICE void finish(Device& device, const Strip& strip, const Finish& last, const result_part& part,
                                 Sums& sums) const {
     for (int number = 0; number < Unit::strips; ++number) {
       if (parts > 1) gather_strip(device, strip, number);
       else sums.store_strip(device, strip, number);
       device.sync_warp();
-      if constexpr (packets_only) store_strip<packet_size>(device, strip, last, place, number);
-      else if (last.usable_packet == packet_size) store_strip<packet_size>(device, strip, last, place, number);
-      else store_strip<1>(device, strip, last, place, number);
+      if constexpr (packets_only) store_strip<packet_size>(device, strip, last, part, number);
+      else if (last.usable_packet == packet_size) store_strip<packet_size>(device, strip, last, part, number);
+      else store_strip<1>(device, strip, last, part, number);
       device.sync_warp();
     }
   }
@@ -318,14 +344,14 @@ struct tiled_product_kernel {
   }
   /// Stores a strip, `Size` neighbours at a time.
   template <int Size, class Device, class Strip, class Finish>
-  TENON_HOST_DEVICE void store_strip(Device& device, const Strip& strip, const Finish& last, const tile_place& place,
+  TENON_HOST_DEVICE void store_strip(Device& device, const Strip& strip, const Finish& last, const result_part& part,
                                      int number) const {
     constexpr int runs = policy::warp_columns / Size;
-    const index first_row = place.row() + policy::row_of_warp(device.warp());
-    const index first_column = place.column() + policy::column_of_warp(device.warp());
+    const index first_row = part.row + policy::row_of_warp(device.warp());
+    const index first_column = part.column + policy::column_of_warp(device.warp());
     for (int i = device.lane(); i < Unit::strip_rows * runs; i += warp_size) {
       const index row = first_row + Unit::row_of_strip(number, i / runs), column = first_column + i % runs * Size;
-      if (row >= extents.rows || column >= extents.columns) continue;
+      if (row >= part.row_end || column >= part.column_end) continue;
       const int at = i / runs * Unit::strip_pitch + i % runs * Size;
       if constexpr (Size == 1) last.store(row, column, strip.load(at));
       else last.store_packet(row, column, load_run<Size>(strip, at));

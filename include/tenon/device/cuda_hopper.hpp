@@ -61,6 +61,17 @@ class hopper_unit<cuda_device> {
         : "r"(to.address(0)), "l"(&from), "r"(position[0]), "r"(position[1]), "r"(position[2]), "r"(at.address(i))
         : "memory");
   }
+  template <class T>
+  __device__ __forceinline__ void copy_image_tile(const cuda_shared_array<T>& to, const tile_map& from,
+                                                  const array<int, 5>& position, const barriers& at, int i) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], "
+        "[%7];"
+        :
+        : "r"(to.address(0)), "l"(&from), "r"(position[0]), "r"(position[1]), "r"(position[2]), "r"(position[3]),
+          "r"(position[4]), "r"(at.address(i))
+        : "memory");
+  }
   __device__ __forceinline__ void prefetch_map(const tile_map& map) {
     asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory");
   }

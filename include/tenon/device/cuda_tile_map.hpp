@@ -36,21 +36,25 @@ inline auto tile_map_encoder() {
   return reinterpret_cast<encoder*>(found);
 }
 
-template <class T>
-cuda_tile_map encode_tile_map(const tiled_tensor& tensor) {
+/// The map of a tensor whose `Axes` axes are described as the driver takes them.
+template <class T, int Axes>
+cuda_tile_map encode_tile_map(const void* data, const array<index, Axes>& extents,
+                              const array<index, Axes - 1>& stride_bytes, const array<int, Axes>& tile,
+                              const array<int, Axes>& step) {
   static const auto encode = tile_map_encoder();
   cuda_tile_map result{};
-  const auto& extents = tensor.extents;
-  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(extents[0]), static_cast<cuuint64_t>(extents[1]),
-                              static_cast<cuuint64_t>(extents[2])};
-  const cuuint64_t strides[] = {static_cast<cuuint64_t>(tensor.stride_bytes[0]),
-                                static_cast<cuuint64_t>(tensor.stride_bytes[1])};
-  const cuuint32_t tile[] = {static_cast<cuuint32_t>(tensor.tile[0]), static_cast<cuuint32_t>(tensor.tile[1]), 1};
-  const cuuint32_t steps[] = {1, 1, 1};
+  cuuint64_t sizes[Axes], strides[Axes - 1];
+  cuuint32_t box[Axes], steps[Axes];
+  for (int axis = 0; axis < Axes; ++axis) {
+    sizes[axis] = static_cast<cuuint64_t>(extents[axis]);
+    box[axis] = static_cast<cuuint32_t>((tile[axis] - 1) * step[axis] + 1);
+    steps[axis] = static_cast<cuuint32_t>(step[axis]);
+    if (axis + 1 < Axes) strides[axis] = static_cast<cuuint64_t>(stride_bytes[axis]);
+  }
   constexpr auto type = sizeof(T) == 1            ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                         : std::is_same_v<T, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                   : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const CUresult code = encode(&result.map, type, 3, const_cast<void*>(tensor.data), sizes, strides, tile, steps,
+  const CUresult code = encode(&result.map, type, Axes, const_cast<void*>(data), sizes, strides, box, steps,
                                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (code != CUDA_SUCCESS) {
@@ -59,12 +63,21 @@ cuda_tile_map encode_tile_map(const tiled_tensor& tensor) {
   }
   return result;
 }
+template <class T>
+cuda_tile_map encode_tile_map(const tiled_tensor& tensor) {
+  return encode_tile_map<T>(tensor.data, tensor.extents, tensor.stride_bytes,
+                            array<int, 3>{{tensor.tile[0], tensor.tile[1], 1}}, array<int, 3>{{1, 1, 1}});
+}
+template <class T>
+cuda_tile_map encode_tile_map(const tiled_images& images) {
+  return encode_tile_map<T>(images.data, images.extents, images.stride_bytes, images.tile, images.step);
+}
 
 /// The maps of the last tensors that a thread asked for; older ones make room.
-template <class T>
+template <class T, class Tensor>
 class tile_map_cache {
  public:
-  const cuda_tile_map& map_of(const tiled_tensor& tensor) {
+  const cuda_tile_map& map_of(const Tensor& tensor) {
     for (const entry& each : entries_) {
       if (each.tensor == tensor) return each.map;
     }
@@ -77,7 +90,7 @@ class tile_map_cache {
 
  private:
   struct entry {
-    tiled_tensor tensor;
+    Tensor tensor;
     cuda_tile_map map;
   };
   static constexpr std::size_t capacity = 64;
@@ -92,10 +105,10 @@ template <>
 struct tile_maps<cuda> {
   using map = cuda_tile_map;
 
-  template <class T>
-  static map make(const tiled_tensor& tensor) {
+  template <class T, class Tensor>
+  static map make(const Tensor& tensor) {
     check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
-    thread_local detail::tile_map_cache<T> cache;
+    thread_local detail::tile_map_cache<T, Tensor> cache;
     return cache.map_of(tensor);
   }
 };

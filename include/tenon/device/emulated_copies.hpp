@@ -24,13 +24,14 @@ struct emulated_phase_barrier {
 
 /// A tile under way.
 struct emulated_tile_copy {
-  const tiled_tensor* from;
+  const tiled_images* from;
   int element_bytes;
-  array<int, 3> position;
+  array<int, 5> position;
   int to, barrier;  // offsets in shared memory
 
   int row_bytes() const { return from->tile[0] * element_bytes; }
-  int bytes() const { return row_bytes() * from->tile[1]; }
+  int rows() const { return from->tile[1] * from->tile[2] * from->tile[3] * from->tile[4]; }
+  int bytes() const { return row_bytes() * rows(); }
 };
 
 /// The barriers of phases of a block by their offsets, and its copies under way.
@@ -81,7 +82,7 @@ class tile_copies {
     const auto chosen = copies_.begin() + static_cast<std::ptrdiff_t>(random.below(copies_.size()));
     const emulated_tile_copy copy = *chosen;
     copies_.erase(chosen);
-    for (int row = 0; row < copy.from->tile[1]; ++row) land_row(copy, row);
+    for (int row = 0; row < copy.rows(); ++row) land_row(copy, row);
     emulated_phase_barrier& at = barriers_[copy.barrier];
     at.bytes_under_way -= copy.bytes();
     end_phase_if_complete(at);
@@ -124,10 +125,16 @@ class tile_copies {
     at.waiting.clear();
   }
   void land_row(const emulated_tile_copy& copy, int row) {
-    const tiled_tensor& from = *copy.from;
-    const index y = copy.position[1] + row, z = copy.position[2];
-    const bool is_inside = y >= 0 && y < from.extents[1] && z >= 0 && z < from.extents[2];
-    const index offset = y * from.stride_bytes[0] + z * from.stride_bytes[1];
+    const tiled_images& from = *copy.from;
+    bool is_inside = true;
+    index offset = 0;
+    int rest = row;
+    for (int axis = 1; axis < 5; ++axis) {
+      const index at = copy.position[axis] + rest % from.tile[axis] * from.step[axis];
+      rest /= from.tile[axis];
+      is_inside = is_inside && at >= 0 && at < from.extents[axis];
+      offset += at * from.stride_bytes[axis - 1];
+    }
     for (int column = 0; column < from.tile[0]; ++column) {
       const index x = copy.position[0] + column;
       unsigned char* const to =

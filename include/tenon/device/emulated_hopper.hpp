@@ -12,7 +12,7 @@ namespace tenon {
 
 /// A map, as the emulation of copies reads it.
 struct emulated_tile_map {
-  tiled_tensor tensor;
+  tiled_images images;
   int element_bytes;
 };
 
@@ -21,9 +21,21 @@ struct tile_maps<emulated> {
   using map = emulated_tile_map;
 
   template <class T>
+  static map make(const tiled_images& images) {
+    check_tiled_tensor(images, static_cast<int>(sizeof(T)));
+    return {images, static_cast<int>(sizeof(T))};
+  }
+  template <class T>
   static map make(const tiled_tensor& tensor) {
     check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
-    return {tensor, static_cast<int>(sizeof(T))};
+    const auto& extents = tensor.extents;
+    const auto& strides = tensor.stride_bytes;
+    return {{tensor.data,
+             {{extents[0], extents[1], extents[2], 1, 1}},
+             {{strides[0], strides[1], 0, 0}},
+             {{tensor.tile[0], tensor.tile[1], 1, 1, 1}},
+             filled_array<5>(1)},
+            static_cast<int>(sizeof(T))};
   }
 };
 
@@ -129,8 +141,13 @@ class hopper_unit<emulated_device> {
   template <class T>
   void copy_tile(const shared_array<T>& to, const tile_map& from, const array<int, 3>& position, const barriers& at,
                  int i, source_position caller = {}) {
+    copy_image_tile(to, from, {{position[0], position[1], position[2], 0, 0}}, at, i, caller);
+  }
+  template <class T>
+  void copy_image_tile(const shared_array<T>& to, const tile_map& from, const array<int, 5>& position,
+                       const barriers& at, int i, source_position caller = {}) {
     const detail::unobserved quiet;
-    const detail::emulated_tile_copy copy{&from.tensor, from.element_bytes, position, to.offset_of(0), at.offset_of(i)};
+    const detail::emulated_tile_copy copy{&from.images, from.element_bytes, position, to.offset_of(0), at.offset_of(i)};
     if (copy.bytes() > to.size() * static_cast<int>(sizeof(T))) {
       self_.schedule->refuse(self_, compose_text("copy_tile at ", detail::at_text(caller), ": beyond the array"));
     }

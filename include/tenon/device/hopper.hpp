@@ -38,6 +38,17 @@ struct tiled_tensor {
   friend bool operator==(const tiled_tensor&, const tiled_tensor&) = default;
 };
 
+/// The same of five axes, of which a tile has any extents. Its elements are `step` apart along each axis; the first axis
+/// has 128 bytes of neighbours, as above.
+struct tiled_images {
+  const void* data;
+  array<index, 5> extents;
+  array<index, 4> stride_bytes;  // of the axes after the first
+  array<int, 5> tile, step;
+
+  friend bool operator==(const tiled_images&, const tiled_images&) = default;
+};
+
 /// How the instruction finds an operand of a product in swizzled tiles: the word that it takes. Operands that have
 /// their depth along the rows of a tile have `stride_bytes` from eight rows to the next; of others this is from eight
 /// of depth to the next, and `leading_bytes` from 64 rows or columns to the next.
@@ -88,29 +99,47 @@ TENON_HOST_DEVICE constexpr int row_of_sum(int thread, int pair) {
 }
 TENON_HOST_DEVICE constexpr int column_of_sum(int thread, int pair) { return pair / 2 * 8 + thread % 4 * 2; }
 
-/// Throws where no device copies tiles of such a tensor.
-inline void check_tiled_tensor(const tiled_tensor& tensor, int element_bytes) {
+namespace detail {
+
+/// Throws where no device copies tiles of such a tensor. Along the last axis of `tile` a tile may have one element.
+template <int Axes, int TileAxes>
+void check_tiles(const void* data, const array<index, Axes>& extents, const array<index, Axes - 1>& stride_bytes,
+                 const array<int, TileAxes>& tile, const array<int, TileAxes>& step, int element_bytes) {
+  constexpr int most_step = 8;
   const auto refuse = [](const char* what, const auto& is, const char* expected) {
     throw shape_error(compose_text("tiled_tensor: ", what, ": ", is, ", expected ", expected));
   };
-  if (reinterpret_cast<std::uintptr_t>(tensor.data) % tile_copy_alignment != 0) {
+  if (reinterpret_cast<std::uintptr_t>(data) % tile_copy_alignment != 0) {
     refuse("data", "an address askew", "a multiple of 16 bytes");
   }
-  for (const index extent : tensor.extents) {
-    if (extent < 1 || extent > index{1} << 32) refuse("extents", tensor.extents, "1 to 2^32");
+  for (const index extent : extents) {
+    if (extent < 1 || extent > index{1} << 32) refuse("extents", extents, "1 to 2^32");
   }
-  for (const index stride : tensor.stride_bytes) {
+  for (const index stride : stride_bytes) {
     if (stride < tile_copy_alignment || stride % tile_copy_alignment != 0 || stride >= index{1} << 40) {
-      refuse("strides", tensor.stride_bytes, "multiples of 16 bytes below 2^40");
+      refuse("strides", stride_bytes, "multiples of 16 bytes below 2^40");
     }
   }
-  if (tensor.tile[0] * element_bytes != swizzle_row_bytes || tensor.tile[1] < 1 || tensor.tile[1] > most_tile_extent) {
-    refuse("tile", tensor.tile, "rows of 128 bytes, 1 to 256 of them");
+  bool fits = tile[0] * element_bytes == swizzle_row_bytes && step[0] == 1;
+  for (int axis = 1; axis < TileAxes; ++axis) {
+    fits = fits && tile[axis] >= 1 && (tile[axis] - 1) * step[axis] < most_tile_extent;
+    if (step[axis] < 1 || step[axis] > most_step) refuse("step", step, "1 to 8");
   }
+  if (!fits) refuse("tile", tile, "rows of 128 bytes, 1 to 256 of them");
 }
 
-/// What `Space` makes of tiled tensors so that kernels can copy tiles of them: a type `map`, and `make<T>(tensor)` for
-/// elements of T.
+}  // namespace detail
+
+/// Throws where no device copies tiles of such a tensor.
+inline void check_tiled_tensor(const tiled_tensor& tensor, int element_bytes) {
+  detail::check_tiles(tensor.data, tensor.extents, tensor.stride_bytes, tensor.tile, filled_array<2>(1), element_bytes);
+}
+inline void check_tiled_tensor(const tiled_images& images, int element_bytes) {
+  detail::check_tiles(images.data, images.extents, images.stride_bytes, images.tile, images.step, element_bytes);
+}
+
+/// What `Space` makes of tiled tensors and images so that kernels can copy tiles of them: a type `map`, and
+/// `make<T>(tensor)` for elements of T.
 template <class Space>
 struct tile_maps;
 

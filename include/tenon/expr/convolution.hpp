@@ -47,7 +47,7 @@ constexpr array<index, Rank + 1> split_extents(const array<index, Rank>& extents
 
 /// Two axes exchanged.
 template <class T, int Count>
-constexpr array<T, Count> exchanged(array<T, Count> values, int first, int second) {
+TENON_HOST_DEVICE constexpr array<T, Count> exchanged(array<T, Count> values, int first, int second) {
   const T kept = values[first];
   values[first] = values[second], values[second] = kept;
   return values;

@@ -128,10 +128,11 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
   made.address = reinterpret_cast<std::uint64_t>(address);
   for (cuuint32_t i = 0; i < rank; ++i) {
     if (extents[i] == 0 || extents[i] > std::uint64_t{1} << 32 || box[i] == 0 || box[i] > 256 ||
-        element_strides[i] != 1)
+        element_strides[i] == 0 || element_strides[i] > 8 || (i == 0 && element_strides[i] != 1))
       return CUDA_ERROR_INVALID_VALUE;
     made.extents[i] = extents[i];
-    made.box[i] = static_cast<std::uint16_t>(box[i]);
+    made.box[i] = static_cast<std::uint16_t>((box[i] + element_strides[i] - 1) / element_strides[i]);
+    made.steps[i] = static_cast<std::uint8_t>(element_strides[i]);
     if (i + 1 < rank && (strides[i] % 16 != 0 || strides[i] >= std::uint64_t{1} << 40)) return CUDA_ERROR_INVALID_VALUE;
     if (i + 1 < rank) made.strides[i] = strides[i];
   }
