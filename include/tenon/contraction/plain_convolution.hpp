@@ -8,18 +8,9 @@
 
 namespace tenon {
 
-/// How the images [groups, n, c, ...] of a plain convolution are matrices: all images are columns of one for each
-/// group, or each has a matrix of its own.
-enum class plain_images { together, apart };
-
-template <plain_images Images, int Rank>
-struct plain_image_axes {
-  static constexpr array<int, 1> batches{{0}}, result_batches{{1}}, rows{{2}};
-  static constexpr auto columns =
-      detail::join_arrays(array<int, 1>{{1}}, array<int, 0>{}, detail::consecutive_axes<Rank>(3));
-};
+/// Each of the images [groups, n, c, ...] of a plain convolution is a matrix of its own.
 template <int Rank>
-struct plain_image_axes<plain_images::apart, Rank> {
+struct plain_image_axes {
   static constexpr array<int, 2> batches{{0, 1}}, result_batches{{1, 0}};
   static constexpr array<int, 1> rows{{2}};
   static constexpr auto columns = detail::consecutive_axes<Rank>(3);
@@ -34,16 +25,15 @@ struct plain_result_axes {
 };
 
 /// A convolution as a contraction of its weight [groups, o, c] with its images.
-template <class Node, plain_images Images>
+template <class Node>
 struct plain_convolution {
   using element = typename Node::element;
   using accumulator = typename Node::accumulator;
   using shape_type = typename Node::shape_type;
   static constexpr int spatial_axes = Node::spatial_axes;
   using left_axes = typename Node::left_axes;
-  using right_axes = plain_image_axes<Images, spatial_axes>;
-  using result_axes =
-      std::conditional_t<Images == plain_images::together, typename Node::result_axes, plain_result_axes<spatial_axes>>;
+  using right_axes = plain_image_axes<spatial_axes>;
+  using result_axes = plain_result_axes<spatial_axes>;
 
   const Node& node;
 
@@ -84,7 +74,7 @@ bool is_plain(const Node& node) {
 template <class Node>
 inline constexpr bool lies_in_memory = [] {
   if constexpr (is_convolution<Node>) {
-    using plain = plain_convolution<Node, plain_images::together>;
+    using plain = plain_convolution<Node>;
     using element = typename Node::element;
     return std::is_same_v<memory_element_of<decltype(left_matrix(std::declval<const plain&>()))>, element> &&
            std::is_same_v<memory_element_of<decltype(right_matrix(std::declval<const plain&>()))>, element>;
@@ -92,26 +82,12 @@ inline constexpr bool lies_in_memory = [] {
   return false;
 }();
 
-/// Whether all images of a group, or each of them, lie as one matrix.
-template <plain_images Images, class Node>
-bool lies_as_matrix(const Node& node) {
-  return memory_of(right_matrix(plain_convolution<Node, Images>{node})).data != nullptr;
-}
-
 }  // namespace detail
 
-/// Whether a convolution whose operands lie in memory is a product of matrices.
+/// Whether a convolution whose operands lie in memory is a product of matrices for each image.
 template <class Node>
 bool is_plain_product(const Node& node) {
-  return detail::is_plain(node) &&
-         (detail::lies_as_matrix<plain_images::together>(node) || detail::lies_as_matrix<plain_images::apart>(node));
-}
-
-/// Calls `run(product)` with the product of matrices that such a convolution is.
-template <class Node, class Run>
-void with_plain_convolution(const Node& node, Run&& run) {
-  if (detail::lies_as_matrix<plain_images::together>(node)) run(plain_convolution<Node, plain_images::together>{node});
-  else run(plain_convolution<Node, plain_images::apart>{node});
+  return detail::is_plain(node) && memory_of(right_matrix(plain_convolution<Node>{node})).data != nullptr;
 }
 
 }  // namespace tenon

@@ -190,24 +190,26 @@ struct tiles {
 /// The algorithms that multiply matrices in tiles.
 using tiled_algorithms = algorithm_list<warpgroup_tiles, tiles>;
 
-/// Convolutions whose windows are single elements, as products of matrices in memory.
+/// Convolutions whose windows are single elements, as products of matrices in memory, one for each image. With channels
+/// last, patches of all images are one matrix as they are.
 struct plain_convolutions {
   static constexpr const char* name = "plain convolutions";
   template <class Problem>
   static constexpr bool can_take = detail::lies_in_memory<typename Problem::product_type>;
-  static bool takes(const auto& problem) { return is_plain_product(problem.product); }
+  static bool takes(const auto& problem) {
+    return is_plain_product(problem.product) && !numbers_channels_last(problem.product, problem.node);
+  }
   template <class Space, class Target, class E, class Product>
   static void run(const device_problem<Space, Target, E, Product>& problem) {
-    with_plain_convolution(problem.product, [&](const auto& plain) {
-      using plain_type = std::remove_cvref_t<decltype(plain)>;
-      run_first(device_problem<Space, Target, E, plain_type>{problem.target, problem.node, plain}, tiled_algorithms{});
-    });
+    const plain_convolution<Product> plain{problem.product};
+    run_first(device_problem<Space, Target, E, plain_convolution<Product>>{problem.target, problem.node, plain},
+              tiled_algorithms{});
   }
 };
 
 /// The algorithms of a device, in the order in which they are asked.
 using algorithms =
-    algorithm_list<depthwise_windows, few_vectors, plain_convolutions, warpgroup_windows, warpgroup_tiles, tiles>;
+    algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, plain_convolutions, warpgroup_tiles, tiles>;
 
 }  // namespace on_device
 
