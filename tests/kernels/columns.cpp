@@ -51,6 +51,38 @@ TEMPLATE_LIST_TEST_CASE("columns of every length, and any number of them", "[col
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("packets of columns, stored in packets or one by one", "[columns]", tenon_test::kernel_spaces) {
+  for (const tenon::index rows : {1, 2, 16, 17, 300, 2000}) {
+    for (const tenon::index columns : {8, 24, 264, 12}) {
+      const auto host = tenon::evaluated_tensor(tenon::uniform<tenon::half>(rank<2>(rows, columns), 3, -1.0f, 1.0f));
+      const auto x = host.template to<TestType>();
+      CAPTURE(rows, columns);
+      const auto of = [](const auto& a) { return tenon::max(a, drop<0>) * tenon::mean(a, drop<0>); };
+      CHECK(difference(numbers_of(of(x)), numbers_of(of(host)), 2e-3) == "");
+      tenon::tensor<float, rank<1>, TestType> means({columns}), deviations({columns});
+      tenon::evaluate(tenon::assign(means, tenon::mean(tenon::cast<float>(x), drop<0>)),
+                      tenon::assign(deviations, tenon::variance(tenon::cast<float>(x), drop<0>)));
+      CHECK(difference(numbers_of(means), numbers_of(tenon::mean(tenon::cast<float>(host), drop<0>)), 1e-5) == "");
+      CHECK(difference(numbers_of(deviations), numbers_of(tenon::variance(tenon::cast<float>(host), drop<0>)), 1e-5) ==
+            "");
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("windows over images with channels last", "[columns]", tenon_test::kernel_spaces) {
+  const auto host = counting<tenon::half>(rank<4>(2, 7, 9, 16));
+  const auto x = host.template to<TestType>();
+  const auto windows = [](const auto& a) {
+    return tenon::windows(a, tenon::axis<1, 2>, tenon::shape<3, 3>{}, {{2, 3}});
+  };
+  CHECK(is_in_columns(tenon::as_node(tenon::max(windows(host), drop<4, 5>))));
+  CHECK(numbers_of(tenon::max(windows(x), drop<4, 5>)) == numbers_of(tenon::max(windows(host), drop<4, 5>)));
+  CHECK(numbers_of(tenon::argmax(windows(x), drop<4, 5>)) == numbers_of(tenon::argmax(windows(host), drop<4, 5>)));
+  const auto part = [](const auto& a) { return tenon::slice(a, range(), range(), range(), range(1, 16)); };
+  CHECK(numbers_of(tenon::max(windows(part(x)), drop<4, 5>)) ==
+        numbers_of(tenon::max(windows(part(host)), drop<4, 5>)));
+}
+
 TEMPLATE_LIST_TEST_CASE("middle axes, slices and broadcast operands", "[columns]", tenon_test::kernel_spaces) {
   const auto host = counting<float>(rank<3>(3, 40, 36));
   const auto x = host.template to<TestType>();

@@ -10,95 +10,181 @@
 
 namespace tenon {
 
-inline constexpr int column_group = warp_size;                        // results of a block
-inline constexpr int column_rows = kernel_block / column_group;       // threads of each
 inline constexpr int column_bytes = kernel_block * lane_value_bytes;  // of shared memory
+
+/// How the threads of a block share its results: `lanes` of them side by side, each with the `width` neighbours of a
+/// packet, and several rows of such threads, which take turns with the values.
+struct column_team {
+  int lane_bits, width;
+
+  TENON_HOST_DEVICE int lanes() const { return 1 << lane_bits; }
+  TENON_HOST_DEVICE int rows() const { return kernel_block >> lane_bits; }
+  TENON_HOST_DEVICE int group() const { return width << lane_bits; }  // results of a block
+  TENON_HOST_DEVICE int lane(int thread) const { return thread & (lanes() - 1); }
+  TENON_HOST_DEVICE int row(int thread) const { return thread >> lane_bits; }
+};
+
+/// The team for results of `values` each: one thread folds few values alone; lanes side by side fill lines of 128 bytes.
+constexpr column_team team_of_columns(index values, int width) {
+  constexpr index few = 16, some = 256;
+  if (values <= few) return {8, width};
+  return {width == 1 || values <= some ? 5 : 3, width};
+}
+
+/// The most neighbouring results that a thread folds: a packet of each reduction, whose states fit its registers.
+template <class... Folds>
+constexpr int column_width(const tuple<Folds...>*) {
+  constexpr int most_bytes = 96;
+  int width = 8, bytes = 0;
+  ((width = Folds::size < width ? Folds::size : width), ...);
+  ((bytes += static_cast<int>(sizeof(typename Folds::state))), ...);
+  while (width > 1 && width * bytes > most_bytes) width /= 2;
+  return width;
+}
 
 /// The states of a column's threads combined in order, in the first of them.
 template <class Monoid, class Device, class State>
-TENON_HOST_DEVICE void combine_rows(Device& device, State& own) {
+TENON_HOST_DEVICE void combine_rows(Device& device, const column_team& team, State& own) {
+  if (team.rows() == 1) return;
   const int used = device.shared_used();
   const auto shared = device.template shared<State>(kernel_block);
   shared.store(device.thread(), own);
   device.sync();
-  if (device.thread() < column_group) {
-    for (int row = 1; row < column_rows; ++row) {
-      own = Monoid::combine(own, shared.load(row * column_group + device.thread()));
+  if (device.thread() < team.lanes()) {
+    for (int row = 1; row < team.rows(); ++row) {
+      own = Monoid::combine(own, shared.load(row * team.lanes() + device.thread()));
     }
   }
   device.sync();
   device.release_shared(used);
 }
 
-/// The same for the partial results that `parts` blocks have left for a group of columns.
-template <class Monoid, class Device, class State>
-TENON_HOST_DEVICE void combine_column_parts(Device& device, const State* left, int parts, State& own) {
-  own = Monoid::template identity<State>();
-  for (int part = device.thread() / column_group; part < parts; part += column_rows) {
-    own = Monoid::combine(own, left[index{part} * column_group + device.thread() % column_group]);
+/// Reductions that are finished, of neighbouring results.
+template <class Slots, int Width>
+struct slots_of_neighbours {
+  array<Slots, Width> each;
+
+  template <int Slot, class T>
+  struct cursor_of {
+    static constexpr int widest = simd::lane_bytes<T>;
+    array<Slots, Width> each;
+
+    template <class Other>
+    TENON_HOST_DEVICE TENON_INLINE T value(index i, const Other&) const {
+      return static_cast<T>(each[static_cast<int>(i)].template value<Slot>(0));
+    }
+  };
+  template <int Slot, class T>
+  TENON_HOST_DEVICE TENON_INLINE cursor_of<Slot, T> cursor() const {
+    return {each};
   }
-  combine_rows<Monoid>(device, own);
-}
+};
 
 /// A block, or several, for each group of neighbouring results.
 template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct columns_kernel {
   static constexpr const char* name = "reduce";
   static constexpr int min_blocks = resident_blocks;
+  static constexpr int width = column_width(static_cast<const Folds*>(nullptr));
   numbered_positions<Rank> positions;
   Target target;
   Program program;
   Folds folds;
   array<int, Folds::count> first_equal;
-  index rows;  // of a result, of any reduction
+  column_team threads;
+  bool stores_packets;  // of `width` results
+  index rows;           // values of a result, of any reduction
   int parts;
   unsigned* counters;  // of a group's blocks that are done
   States states;       // what they leave: groups of results, part after part
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
-    fold_part(device, device.block().x / parts, device.block().x % parts,
-              std::make_integer_sequence<int, Folds::count>{});
+    constexpr std::make_integer_sequence<int, Folds::count> all_folds{};
+    const index group = device.block().x / parts, part = device.block().x % parts;
+    if constexpr (width > 1) {
+      if (threads.width == width) return fold_part<width>(device, group, part, all_folds);
+    }
+    fold_part<1>(device, group, part, all_folds);
   }
 
  private:
   template <int I>
-  using monoid_of = typename std::remove_cvref_t<decltype(get<I>(std::declval<const Folds&>()))>::monoid;
+  using fold_type = std::remove_cvref_t<decltype(get<I>(std::declval<const Folds&>()))>;
+  template <int I>
+  using monoid_of = typename fold_type<I>::monoid;
+  template <int I, int Width>
+  using lanes_of_fold = lane_states<monoid_of<I>, typename fold_type<I>::state, Width>;
 
-  template <class Device, int... I>
+  template <int Width, class Device, int... I>
   TENON_HOST_DEVICE void fold_part(Device& device, index group, index part, std::integer_sequence<int, I...>) const {
-    const int column = device.thread() % column_group, row = device.thread() / column_group;
-    const index result = group * column_group + column;
-    decltype(lanes_of(folds)) partial;
+    const int lane = threads.lane(device.thread()), row = threads.row(device.thread()), step = threads.rows();
+    const index result = group * threads.group() + lane * Width;
+    tuple<lanes_of_fold<I, Width>...> partial;
     if (result < positions.count()) {
       const auto start = make_tuple_of(get<I>(folds).starts[result]...);
       const index end = rows * (part + 1) / parts;
-      for (index i = rows * part / parts + row; i < end; i += column_rows) {
-        (add_row<I>(get<I>(partial), get<I>(start), i), ...);
+      for (index i = rows * part / parts + row; i < end; i += (Width > 1 ? 2 : 1) * step) {
+        (add_rows<I, Width>(get<I>(partial), get<I>(start), i, i + step < end ? i + step : rows), ...);
       }
     }
-    (combine_rows<monoid_of<I>>(device, get<I>(partial).lane[0]), ...);
+    (combine_all<I>(device, get<I>(partial)), ...);
     if (parts > 1) {
-      const index left = group * parts * column_group;
-      if (row == 0) ((get<I>(states)[left + part * column_group + column] = get<I>(partial).lane[0]), ...);
+      const index left = group * parts * threads.group();
+      if (row == 0) (leave_states<I>(get<I>(partial), left + part * threads.group() + lane * Width), ...);
       if (!is_last_block(device, counters + group, parts)) return;
-      (combine_column_parts<monoid_of<I>>(device, get<I>(states) + left, parts, get<I>(partial).lane[0]), ...);
+      (combine_parts_of_columns<I>(device, get<I>(partial), left + lane * Width), ...);
     }
     if (row != 0 || result >= positions.count()) return;
-    Slots slots{};
-    (set_slot<I>(slots, get<I>(partial).lane[0]), ...);
-    const auto position = positions[result];
-    target.store(position, program.at(position).value(0, slots));
+    slots_of_neighbours<Slots, Width> slots{};
+    for (int k = 0; k < Width; ++k) (set_slot<I>(slots.each[k], get<I>(partial).lane[k]), ...);
+    store(result, slots);
   }
-  template <int I, class Lanes, class Position>
-  TENON_HOST_DEVICE void add_row(Lanes& partial, const Position& start, index i) const {
+  template <int I, int Width, class Lanes, class Position>
+  TENON_HOST_DEVICE void add_rows(Lanes& partial, const Position& start, index i, index next) const {
     const auto& fold = get<I>(folds);
-    if (first_equal[I] == I && i < fold.count) fold.add(partial, start, i, no_slots{});
+    if (first_equal[I] != I || i >= fold.count) return;
+    if constexpr (Width > 1) fold.add_across(partial, start, i, next);
+    else fold.add_one(partial, start, i);
+  }
+  template <int I, class Device, class Lanes>
+  TENON_HOST_DEVICE void combine_all(Device& device, Lanes& partial) const {
+    for (auto& each : partial.lane) combine_rows<monoid_of<I>>(device, threads, each);
+  }
+  template <int I, class Lanes>
+  TENON_HOST_DEVICE void leave_states(const Lanes& partial, index place) const {
+    for (const auto& each : partial.lane) get<I>(states)[place++] = each;
+  }
+  /// Combines the partial results that blocks have left for columns, the first of which are at `place`.
+  template <int I, class Device, class Lanes>
+  TENON_HOST_DEVICE void combine_parts_of_columns(Device& device, Lanes& partial, index place) const {
+    for (auto& each : partial.lane) {
+      each = monoid_of<I>::template identity<std::remove_reference_t<decltype(each)>>();
+      for (int part = threads.row(device.thread()); part < parts; part += threads.rows()) {
+        each = monoid_of<I>::combine(each, get<I>(states)[place + index{part} * threads.group()]);
+      }
+      combine_rows<monoid_of<I>>(device, threads, each);
+      ++place;
+    }
   }
   template <int I, class State>
   TENON_HOST_DEVICE void set_slot(Slots& slots, const State& total) const {
     if (copy_equal_slot<I>(slots.results, first_equal)) return;
     get<I>(slots.results) = get<I>(folds).finish(total);
+  }
+  template <int Width>
+  TENON_HOST_DEVICE void store(index result, const slots_of_neighbours<Slots, Width>& slots) const {
+    if constexpr (Width > 1 && requires { target.at(positions[result]); }) {
+      if (stores_packets) {
+        const auto position = positions[result];
+        const auto cursor = bind_slots(program.at(position), slots);
+        return write_packet<Width>(target.at(position), cursor, fetch<Width>(cursor));
+      }
+    }
+    for (int k = 0; k < Width; ++k) {
+      const auto position = positions[result + k];
+      target.store(position, program.at(position).value(0, slots.each[k]));
+    }
   }
 };
 
@@ -109,8 +195,19 @@ bool folds_columns(const detail::tuple_base<std::integer_sequence<int, I...>, Fo
   if constexpr (ResultRank == 0) {
     return false;
   } else {
-    return result_extents[ResultRank - 1] >= column_group / 4 && (get<I>(folds).across && ...);
+    constexpr index least = 8;
+    return result_extents[ResultRank - 1] >= least && (get<I>(folds).across && ...);
   }
+}
+
+/// Has reductions read packets of `Width` neighbouring results of which `neighbours` lie side by side; false, and nothing
+/// is changed, where one of them cannot.
+template <int Width, int... I, class... Folds>
+bool read_across(detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds, index neighbours) {
+  auto turned = make_tuple_of(get<I>(folds)...);
+  if (!(get<I>(turned).template read_across<Width>(neighbours) && ...)) return false;
+  ((get<I>(folds) = get<I>(turned)), ...);
+  return true;
 }
 
 }  // namespace tenon

@@ -107,6 +107,7 @@ struct kernel_fold {
   result_positions<rank> starts;
   bool in_packets;
   bool across;                     // neighbouring results have neighbouring values, a result has not
+  int kept;                        // the axes before this one are the results'
   numbered_positions<rank> units;  // the values of a result, or their packets
   index count;                     // values per result
 
@@ -116,6 +117,7 @@ struct kernel_fold {
         starts(fold.in_result, result_extents),
         in_packets(fits_packets(fold)),
         across(!in_packets && lies_across(fold, ResultRank - 1)),
+        kept(fold.kept),
         units(detail::units_of_result(fold.extents, fold.kept, in_packets ? size : 1)),
         count(fold.count) {}
 
@@ -134,11 +136,57 @@ struct kernel_fold {
       partial.add(0, cursor.value(0, slots), i);
     }
   }
+  /// Adds value number `i` of a result that is folded alone.
+  template <class Lanes>
+  TENON_HOST_DEVICE void add_one(Lanes& partial, const array<index, rank>& start, index i) const {
+    auto position = units[i];
+    for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+    partial.add(0, program.at(position).value(0, no_slots{}), i);
+  }
+  /// Adds values number `i` and `next` of `Width` neighbouring results, the first of which starts at `start`, after
+  /// `read_across`; all are read before any is added.
+  template <int Width>
+  TENON_HOST_DEVICE void add_across(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
+                                    index i, index next) const {
+    const bool has_next = next < count;
+    const auto cursor = across_at(start, i), next_cursor = across_at(start, has_next ? next : i);
+    const auto fetched = fetch<Width>(cursor), next_fetched = fetch<Width>(next_cursor);
+    for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched, k), i);
+    if (!has_next) return;
+    for (int k = 0; k < Width; ++k) partial.add(k, value_from(next_cursor, next_fetched, k), next);
+  }
+  /// Makes the last axis that of neighbouring results, where these come in packets of `Width`; false where they do not.
+  template <int Width>
+  bool read_across(index neighbours) {
+    if constexpr (rank == 0 || Width == 1 || !visits_all_reads<program_type>) {
+      return false;
+    } else {
+      if (!across || neighbours % Width != 0) return false;
+      auto turned = program;
+      stride_list<rank> strides;
+      turned.visit(strides);
+      if (strides.count > strides.capacity) return false;
+      strides.exchange(kept - 1, rank - 1);
+      array<index, rank> extents = filled_array<rank>(index{2});  // all may move
+      detail::packet_check<rank, Width> check{extents};
+      turned.visit(check);
+      if (check.fits) program = turned;
+      return check.fits;
+    }
+  }
   TENON_HOST_DEVICE value_type finish(const state& total) const {
     return monoid::template finish<value_type>(total, count);
   }
 
  private:
+  TENON_HOST_DEVICE auto across_at(const array<index, rank>& start, index i) const {
+    auto position = units[i];
+    for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+    const int axis = kept - 1, last = rank - 1;
+    const index at = position[axis];
+    position[axis] = position[last], position[last] = at;
+    return program.at(position);
+  }
   static bool fits_packets(Fold& fold) {
     if constexpr (rank == 0 || size == 1 || !visits_all_reads<program_type>) {
       return false;

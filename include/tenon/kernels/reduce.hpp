@@ -98,20 +98,34 @@ void run_reduce_kernel(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<rank>());
-  const auto folds = kernel_folds_of(lower_reductions(node, extents), extents);
+  auto folds = kernel_folds_of(lower_reductions(node, extents), extents);
   using program_type = std::remove_const_t<decltype(program)>;
-  using folds_type = std::remove_const_t<decltype(folds)>;
+  using folds_type = decltype(folds);
   using slots = decltype(slots_of(folds));
   using places = decltype(state_places_of<Space>(folds));
   const numbered_positions<rank> positions(extents);
   const auto first_equal = first_equal_reductions(node);
   const index results = positions.count();
   if (folds_columns(folds, extents)) {
-    const index groups = (results + column_group - 1) / column_group, rows = most_values(folds);
-    const int parts = parts_of_result(groups, rows, column_rows);
-    const auto left = places::take(parts == 1 ? 0 : groups * parts * column_group);
-    const columns_kernel<rank, Target, program_type, folds_type, slots, decltype(left.values)> kernel{
-        positions, target, program, folds, first_equal, rows, parts, left.counters, left.values};
+    using kernel_type = columns_kernel<rank, Target, program_type, folds_type, slots, decltype(places{}.values)>;
+    constexpr int width = kernel_type::width;
+    const index rows = most_values(folds);
+    const bool in_packets = read_across<width>(folds, extents[rank == 0 ? 0 : rank - 1]);
+    const column_team team = team_of_columns(rows, in_packets ? width : 1);
+    const index groups = (results + team.group() - 1) / team.group();
+    const int parts = parts_of_result(groups, rows, team.rows());
+    const auto left = places::take(parts == 1 ? 0 : groups * parts * team.group());
+    const kernel_type kernel{positions,
+                             target,
+                             program,
+                             folds,
+                             first_equal,
+                             team,
+                             lies_in_packets<width>(extents, target, program),
+                             rows,
+                             parts,
+                             left.counters,
+                             left.values};
     const launch_shape shape{
         .grid = {static_cast<int>(groups * parts)}, .block = kernel_block, .shared_bytes = column_bytes};
     launch<Space>(shape, kernel);
