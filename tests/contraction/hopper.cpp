@@ -16,7 +16,8 @@ enum class order { rows, columns };
 
 /// [m, k] x [k, n] with operands stored in either order, on `blocks` blocks.
 template <class Space, class Tile, class T>
-std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, order right, int blocks) {
+std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, order right, int blocks,
+                    int parts = 1) {
   if (!has_hopper<Space>()) return "";
   const auto a = hopper_numbers<T>(rank<2>(m, k), 1), b = hopper_numbers<T>(rank<2>(k, n), 2);
   const auto x = a.template to<Space>(), w = b.template to<Space>();
@@ -25,7 +26,7 @@ std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, 
   tenon::tensor<T, rank<2>, Space> y(rank<2>(m, n));
   const auto run = [&](const auto& product) {
     CAPTURE(m, n, k, left == order::rows, right == order::rows);
-    REQUIRE(run_hopper<Tile>(y, product, blocks));
+    REQUIRE(run_hopper<Tile>(y, product, blocks, parts));
   };
   if (left == order::rows && right == order::rows) run(tenon::matmul(x, w));
   if (left == order::rows && right == order::columns) run(tenon::matmul(x, tenon::transpose(w_columns)));
@@ -47,16 +48,6 @@ std::string compare(tenon::index m, tenon::index n, tenon::index k, order left, 
     }
   }
   return "";
-}
-
-template <class E>
-tenon::hopper_operands operands_of(const E& product) {
-  return tenon::hopper_operands_of<typename E::element>(tenon::extents_of_product(product), tenon::left_matrix(product),
-                                                        tenon::right_matrix(product));
-}
-template <class E>
-bool takes(const E& product) {
-  return tenon::hopper_takes(tenon::extents_of_product(product), operands_of(product));
 }
 
 }  // namespace
@@ -203,86 +194,13 @@ TEMPLATE_LIST_TEST_CASE("hopper: any order of threads, and of tiles that land", 
   }
 }
 
-TEST_CASE("operands in memory, in either order", "[hopper]") {
-  const auto x = tenon_test::counting<tenon::half>(rank<2>(40, 64)),
-             w = tenon_test::counting<tenon::half>(rank<2>(64, 48));
-  const auto plain = operands_of(tenon::matmul(x, w));
-  CHECK(plain.left.data == x.data());
-  CHECK_FALSE(plain.left.lines_are_adjacent);
-  CHECK(plain.left.pitch == 64);
-  CHECK(plain.right.data == w.data());
-  CHECK(plain.right.lines_are_adjacent);
-  CHECK(plain.right.pitch == 48);
-  const auto turned = operands_of(tenon::matmul(tenon::transpose(w), tenon::transpose(x)));
-  CHECK(turned.left.lines_are_adjacent);
-  CHECK_FALSE(turned.right.lines_are_adjacent);
-  const auto tensor = turned.left.tensor<128>(2);
-  CHECK(tensor == tenon::tiled_tensor{w.data(), {{48, 64, 1}}, {{96, 96 * 64}}, {{64, 64}}});
-  CHECK(plain.left.tensor<128>(2) == tenon::tiled_tensor{x.data(), {{64, 40, 1}}, {{128, 128 * 40}}, {{64, 128}}});
-  CHECK(takes(tenon::matmul(x, w)));
-}
-
-TEST_CASE("batches a step apart, shared operands, and rows over several axes", "[hopper]") {
-  const auto x = tenon_test::counting<tenon::half>(rank<3>(3, 40, 64));
-  const auto own = tenon_test::counting<tenon::half>(rank<3>(3, 64, 48));
-  const auto shared = tenon_test::counting<tenon::half>(rank<2>(64, 48));
-  const auto batched = operands_of(tenon::matmul(x, own));
-  CHECK(batched.left.batch_step == 40 * 64);
-  CHECK(batched.right.batch_step == 64 * 48);
-  CHECK(batched.right.tensor<256>(2).extents[2] == 3);
-  const auto rows = operands_of(tenon::matmul(x, shared));  // one product of 120 rows
-  CHECK(rows.left.lines == 120);
-  CHECK(rows.left.batches == 1);
-  const auto heads = tenon_test::counting<tenon::half>(rank<4>(2, 5, 32, 64));
-  const auto keys = tenon_test::counting<tenon::half>(rank<4>(2, 5, 64, 32));
-  CHECK(operands_of(tenon::matmul(heads, keys)).left.batch_step == 32 * 64);
-  const auto exchanged = tenon::permute(heads, tenon::axis<1, 0, 2, 3>);
-  const auto keys_exchanged = tenon::permute(keys, tenon::axis<1, 0, 2, 3>);
-  CHECK(operands_of(tenon::matmul(exchanged, keys_exchanged)).left.data == nullptr);
-}
-
-TEST_CASE("what tiles cannot be copied of is left to other kernels", "[hopper]") {
-  const auto x = tenon_test::counting<tenon::half>(rank<2>(40, 64)),
-             w = tenon_test::counting<tenon::half>(rank<2>(64, 48));
-  const auto odd = tenon_test::counting<tenon::half>(rank<2>(64, 49)),
-             wide = tenon_test::counting<tenon::half>(rank<2>(40, 136));
-  CHECK_FALSE(takes(tenon::matmul(x, odd)));
-  CHECK_FALSE(takes(tenon::matmul(x * 2, w)));
-  const auto from = [&](tenon::index first, tenon::index step) {
-    return tenon::matmul(tenon::slice(wide, tenon::all_of, tenon::range(first, first + 64 * step, step)), w);
-  };
-  CHECK(takes(from(8, 1)));
-  CHECK_FALSE(takes(from(1, 1)));
-  CHECK_FALSE(takes(from(0, 2)));
-  CHECK_FALSE(takes(tenon::matmul(tenon::flip(x, tenon::axis<0>), w)));
-}
-
-TEST_CASE("small products are left to other kernels", "[hopper]") {
-  const auto product = [](tenon::index m, tenon::index n, tenon::index k) {
-    return takes(tenon::matmul(tenon_test::counting<tenon::half>(rank<2>(m, k)),
-                               tenon_test::counting<tenon::half>(rank<2>(k, n))));
-  };
-  CHECK(product(32, 32, 64));
-  CHECK_FALSE(product(16, 32, 64));
-  CHECK_FALSE(product(32, 16, 64));
-  CHECK_FALSE(product(32, 32, 32));
-  CHECK_FALSE(product(0, 32, 64));
-  CHECK_FALSE(product(32, 32, 0));
-}
-
-TEST_CASE("tiles are wide where that leaves no more processors idle", "[hopper]") {
-  CHECK(tenon::prefers_wide_tiles(2048, 4096, 132));
-  CHECK(tenon::prefers_wide_tiles(128, 256, 132));
-  CHECK_FALSE(tenon::prefers_wide_tiles(32, 64, 132));
-  CHECK_FALSE(tenon::prefers_wide_tiles(133, 264, 132));
-}
-
-TEMPLATE_LIST_TEST_CASE("statements take Hopper's kernel where there is one", "[hopper]", tenon_test::kernel_spaces) {
-  const auto x = tenon_test::counting<tenon::half, TestType>(rank<2>(64, 64));
-  tenon::evaluated_tensor(tenon::matmul(x, x));
-  bool has_hopper = false;
-#if defined(__CUDACC__)
-  has_hopper = tenon::properties_of(tenon::current_cuda_device()).architecture == 90;
-#endif
-  CHECK((std::string(tenon::launch_count().last_kind) == "hopper_product") == has_hopper);
+TEMPLATE_LIST_TEST_CASE("hopper: blocks that share the depth of a tile", "[hopper]", kernel_spaces) {
+  for (const int parts : {2, 3, 5, 7}) {
+    CAPTURE(parts);
+    CHECK(compare<TestType, small_tile, tenon::half>(128, 64, 448, order::rows, order::columns, 4, parts) == "");
+    CHECK(compare<TestType, small_tile, tenon::bfloat16>(200, 72, 328, order::columns, order::rows, 3, parts) == "");
+  }
+  CHECK(compare<TestType, tenon::hopper_tile<64, 128, 4>, tenon::half>(64, 200, 640, order::columns, order::rows, 8,
+                                                                       4) == "");
+  CHECK(compare<TestType, small_tile, tenon::float8_e4m3>(128, 64, 640, order::rows, order::columns, 2, 2) == "");
 }

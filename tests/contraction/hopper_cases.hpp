@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cmath>
-#include <tenon/contraction/hopper.hpp>
+#include <tenon/contraction/hopper_matrices.hpp>
 #include <tenon/device/emulated_hopper.hpp>
 #include <tenon/expressions.hpp>
 
@@ -26,7 +26,7 @@ bool has_hopper() {
 
 /// target = statement, by Hopper's kernel in blocks of `Tile`; false where it does not take the operands.
 template <class Tile, class T, class Shape, class Space, class Statement>
-bool run_hopper(tenon::tensor<T, Shape, Space>& target, const Statement& statement, int blocks) {
+bool run_hopper(tenon::tensor<T, Shape, Space>& target, const Statement& statement, int blocks, int parts = 1) {
   constexpr int rank = Shape::rank;
   const auto& product = tenon::contraction_of(statement);
   using product_type = std::remove_cvref_t<decltype(product)>;
@@ -39,7 +39,7 @@ bool run_hopper(tenon::tensor<T, Shape, Space>& target, const Statement& stateme
       tenon::hopper_operands_of<element>(extents, tenon::left_matrix(product), tenon::right_matrix(product));
   if (operands.left.data == nullptr || operands.right.data == nullptr) return false;
   const auto epilogue = tenon::make_kernel_epilogue<product_type>(to, statement);
-  tenon::launch_hopper_product<Space, Tile, element>(extents, operands, epilogue, blocks);
+  tenon::launch_hopper_product<Space, Tile, element>(extents, operands, epilogue, blocks, parts);
   return true;
 }
 

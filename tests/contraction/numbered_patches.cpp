@@ -49,8 +49,7 @@ void check_patches(const Node& node) {
   }
   if (channels % 8 != 0) return;
   const auto last = tenon::number_patches(patches, images, channels, true);
-  check_runs(last, channels * taps, columns,
-             [&](tenon::index row) { return row % channels * taps + row / channels; });
+  check_runs(last, channels * taps, columns, [&](tenon::index row) { return row % channels * taps + row / channels; });
 }
 
 /// A convolution and its gradients of images with channels last.
@@ -101,7 +100,8 @@ TEST_CASE("runs of patches are those of the definition", "[patches]") {
 
 TEST_CASE("channels are numbered last where they lie side by side, in chunks of one tap", "[patches]") {
   const auto is_last = [](tenon::index channels, bool by_channels) {
-    const auto image = counting<float>(rank<4>(2, channels, 5, 5)), weight = counting<float>(rank<4>(4, channels, 3, 3));
+    const auto image = counting<float>(rank<4>(2, channels, 5, 5)),
+               weight = counting<float>(rank<4>(4, channels, 3, 3));
     channels_last<tenon::host, float, 4> stored(image);
     const auto node = tenon::convolve(stored.view(), weight), plain = tenon::convolve(image, weight);
     return by_channels ? tenon::numbers_channels_last(node, node) : tenon::numbers_channels_last(plain, plain);

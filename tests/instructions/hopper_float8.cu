@@ -6,7 +6,7 @@
 // lacks: \.f64
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/hopper.hpp>
+#include <tenon/contraction/hopper_matrices.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 

@@ -54,7 +54,7 @@ void pool_rows(predict::session& session, const std::string& extents, const imag
 
 void rows(predict::session& session) {
   convolution_rows(session, "3x3_56x56x64", {2, 64, 56, 64, 3, 1, 1, 1}, true);
-  convolution_rows(session, "3x3_14x14x256", {4, 256, 14, 256, 3, 1, 1, 1}, true);
+  convolution_rows(session, "3x3_14x14x256", {16, 256, 14, 256, 3, 1, 1, 1}, true);
   convolution_rows(session, "1x1_56x56x64_256", {2, 64, 56, 256, 1, 1, 0, 1}, false);
   convolution_rows(session, "stem_7x7_112x112x3_64", {2, 3, 112, 64, 7, 2, 3, 1}, false);
   convolution_rows(session, "depthwise_3x3_56x56x256", {1, 256, 56, 256, 3, 1, 1, 256}, false);

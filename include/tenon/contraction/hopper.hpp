@@ -5,9 +5,9 @@
 #pragma once
 
 #include <tenon/contraction/hopper_tiles.hpp>
-#include <tenon/contraction/matrix_memory.hpp>
 #include <tenon/device/cuda_hopper.hpp>
 #include <tenon/device/launch.hpp>
+#include <tenon/device/workspace.hpp>
 
 namespace tenon {
 
@@ -31,6 +31,7 @@ struct hopper_product_kernel {
   product_extents<Rank> extents;
   hopper_order order;
   int steps;
+  depth_shares shares;
   Epilogue epilogue;
 
   template <class Device>
@@ -73,9 +74,10 @@ struct hopper_product_kernel {
   template <class Device, class Unit, class Memory>
   TENON_HOST_DEVICE void produce(Device& device, Unit& unit, const Memory& memory) const {
     ring at;
-    for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
-      const hopper_place place = order.place(number);
-      for (int step = 0; step < steps; ++step, at.advance()) {
+    for (int number = device.block().x; number < shares.count(order); number += device.grid_size().x) {
+      const hopper_place place = order.place(shares.tile(number));
+      const int end = shares.end(number, steps);
+      for (int step = shares.first(number); step < end; ++step, at.advance()) {
         unit.wait(memory.empty, at.stage, at.parity ^ 1);
         unit.arrive_expecting(memory.full, at.stage, stage_bytes);
         left.template copy<tile_rows>(unit, {{place.row, step, place.batch}}, memory.left, memory.full, at.stage);
@@ -93,37 +95,45 @@ struct hopper_product_kernel {
     own.left = memory.left.part(skipped, memory.left.size() - skipped);
     ring at;
     float sums[sums_of_thread];
-    for (int number = device.block().x; number < order.count; number += device.grid_size().x) {
+    for (int number = device.block().x; number < shares.count(order); number += device.grid_size().x) {
+      const int count = shares.end(number, steps) - shares.first(number);
       if constexpr (is_float8<Element>) {
-        multiply_in_parts(device, unit, own, at, sums);
+        multiply_in_parts(device, unit, own, at, count, sums);
       } else {
-        multiply_as_left_lies(device, unit, own, at, sums);
+        multiply_as_left_lies(device, unit, own, at, count, sums);
       }
-      store(device, strips, order.place(number), own_row, sums);
+      if (shares.parts > 1 && !add_shares(device, number, sums)) continue;
+      store(device, strips, order.place(shares.tile(number)), own_row, sums);
     }
   }
   template <class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply_as_left_lies(Device& device, Unit& unit, const Memory& memory, ring& at,
-                                                            float (&sums)[sums_of_thread]) const {
+                                                            int count, float (&sums)[sums_of_thread]) const {
     if constexpr (Left::may_have_lines_adjacent) {
-      if (left.lines_are_adjacent) return multiply_as_right_lies<column_major>(device, unit, memory, at, sums);
+      if (left.lines_are_adjacent) return multiply_as_right_lies<column_major>(device, unit, memory, at, count, sums);
     }
-    multiply_as_right_lies<row_major>(device, unit, memory, at, sums);
+    if constexpr (Left::may_have_depth_adjacent) {
+      multiply_as_right_lies<row_major>(device, unit, memory, at, count, sums);
+    }
   }
   template <class LeftMajor, class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply_as_right_lies(Device& device, Unit& unit, const Memory& memory, ring& at,
-                                                             float (&sums)[sums_of_thread]) const {
-    if (right.lines_are_adjacent) multiply<LeftMajor, row_major>(device, unit, memory, at, sums);
-    else multiply<LeftMajor, column_major>(device, unit, memory, at, sums);
+                                                             int count, float (&sums)[sums_of_thread]) const {
+    if constexpr (Right::may_have_lines_adjacent) {
+      if (right.lines_are_adjacent) return multiply<LeftMajor, row_major>(device, unit, memory, at, count, sums);
+    }
+    if constexpr (Right::may_have_depth_adjacent) {
+      multiply<LeftMajor, column_major>(device, unit, memory, at, count, sums);
+    }
   }
   /// The sums of one tile. They are this function's own while products are under way: registers that the four orders of
   /// operands shared would be moved, and every product would wait for that.
   template <class LeftMajor, class RightMajor, class Device, class Unit, class Memory>
-  TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Memory& memory, ring& at,
+  TENON_HOST_DEVICE TENON_INLINE void multiply(Device& device, Unit& unit, const Memory& memory, ring& at, int count,
                                                float (&results)[sums_of_thread]) const {
     float sums[sums_of_thread];
     int previous = 0;
-    for (int step = 0; step < steps; ++step, at.advance()) {
+    for (int step = 0; step < count; ++step, at.advance()) {
       begin_step<LeftMajor, RightMajor>(unit, memory, at, sums, step > 0);
       unit.template wait_products<1>();  // those of the step before
       if (step > 0 && device.lane() == 0) unit.arrive(memory.empty, previous);
@@ -137,9 +147,9 @@ struct hopper_product_kernel {
   /// other warpgroup multiplies meanwhile.
   template <class Device, class Unit, class Memory>
   TENON_HOST_DEVICE TENON_INLINE void multiply_in_parts(Device& device, Unit& unit, const Memory& memory, ring& at,
-                                                        float (&results)[sums_of_thread]) const {
+                                                        int count, float (&results)[sums_of_thread]) const {
     for (float& each : results) each = 0;
-    for (int step = 0; step < steps; ++step, at.advance()) {
+    for (int step = 0; step < count; ++step, at.advance()) {
       float sums[sums_of_thread];
       begin_step<row_major, column_major>(unit, memory, at, sums, false);
       unit.finish_products(sums);
@@ -165,6 +175,32 @@ struct hopper_product_kernel {
     unit.commit_products();
   }
 
+  /// Leaves the sums of this share of the depth; in the warps that are the last of their rows, adds those of all shares
+  /// in their order, and answers true.
+  template <class Device>
+  TENON_HOST_DEVICE bool add_shares(Device& device, int number, float (&sums)[sums_of_thread]) const {
+    constexpr int size = 4, warp_sums = sums_of_thread * warp_size;
+    const int tile = shares.tile(number), warp = device.warp() - warpgroup_size / warp_size;
+    float* const first = shares.sums + (index{tile} * shares.parts * Tile::consumer_warps + warp) * warp_sums;
+    constexpr index from_share_to_share = index{Tile::consumer_warps} * warp_sums;
+    float* const own = first + shares.part(number) * from_share_to_share + device.lane() * size;
+    TENON_UNROLLED
+    for (int i = 0; i < sums_of_thread; i += size) {
+      store_packet(own + i * warp_size, packet<float, size>{{sums[i], sums[i + 1], sums[i + 2], sums[i + 3]}});
+    }
+    if (!is_last_warp(device, shares.counters + tile * Tile::consumer_warps + warp, shares.parts)) return false;
+    TENON_UNROLLED
+    for (float& each : sums) each = 0;
+    for (int part = 0; part < shares.parts; ++part) {
+      const float* const from = first + part * from_share_to_share + device.lane() * size;
+      TENON_UNROLLED
+      for (int i = 0; i < sums_of_thread; i += size) {
+        const auto left_sums = load_packet<size>(from + i * warp_size);
+        for (int k = 0; k < size; ++k) sums[i + k] += left_sums.elements[k];
+      }
+    }
+    return true;
+  }
   /// Stores the results of a warp, 16 rows, by way of its strip.
   template <class Device, class Strips>
   TENON_HOST_DEVICE void store(Device& device, const Strips& strips, const hopper_place& place, int own_row,
@@ -174,7 +210,12 @@ struct hopper_product_kernel {
     const auto finish = epilogue.at_batch(extents.batch_position(place.batch));
     const auto lines = left.template lines_of<tile_rows>(place.row);
     const strip_writer<Device, Strips, std::remove_const_t<decltype(lines)>, Epilogue> writer{
-        device, strip, finish, lines, own_row + row_of_sum(warp * warp_size, 0), place.column,
+        device,
+        strip,
+        finish,
+        lines,
+        own_row + row_of_sum(warp * warp_size, 0),
+        place.column,
         {{extents.rows, extents.columns}}};
     store_parts(writer, sums, std::make_integer_sequence<int, Tile::columns / result_strip::columns>{});
   }
@@ -198,201 +239,21 @@ struct hopper_product_kernel {
   }
 };
 
-/// An operand in memory: lines (rows of the left one, columns of the right one) of which neighbours, or whose elements
-/// along the depth, lie side by side. In elements.
-struct hopper_memory {
-  const void* data = nullptr;  // null where tiles cannot be copied of it
-  bool lines_are_adjacent = false;
-  index lines = 0, depth = 0, batches = 1;
-  index pitch = 0, batch_step = 0;
-
-  bool has_batches() const { return batch_step != 0; }
-  /// The tensor that tiles of `tile_lines` are copied of.
-  template <int TileLines>
-  tiled_tensor tensor(int element_bytes) const {
-    const int width = swizzle_row_bytes / element_bytes;
-    const int tile_rows = lines_are_adjacent ? width : TileLines;
-    const index along = lines_are_adjacent ? lines : depth, across = lines_are_adjacent ? depth : lines;
-    return {data,
-            {{along, across, has_batches() ? batches : 1}},
-            {{pitch * element_bytes, (has_batches() ? batch_step : across * pitch) * element_bytes}},
-            {{width, tile_rows}}};
-  }
-};
-
-namespace detail {
-
-/// The step from batch to batch where it is the same from each to the next, else -1.
-template <class Matrix, int Rank>
-index batch_step_of(const Matrix& matrix, const product_extents<Rank>& extents) {
-  const auto offset = [&](index batch) {
-    return memory_of(matrix.at_batch(extents.batch_position(batch))).data - memory_of(matrix).data;
-  };
-  if (extents.batch_count() < 2) return 0;
-  const index step = offset(1);
-  index number = 1;  // of the first batch that is 1 along an axis
-  for (int axis = Rank - 1; axis >= 0; --axis) {
-    if (extents.batches[axis] > 1 && offset(number) != number * step) return -1;
-    number *= extents.batches[axis];
-  }
-  return step;
-}
-
-/// Whether tiles can be copied of elements of `bytes`; an extent of 1 needs no step.
-inline bool takes_tiles(const void* data, index pitch, index batch_step, int bytes) {
-  const auto fits = [bytes](index step) {
-    return step >= 0 && step * bytes % tile_copy_alignment == 0 && step < (index{1} << 40) / bytes;
-  };
-  return reinterpret_cast<std::uintptr_t>(data) % tile_copy_alignment == 0 && pitch > 0 && fits(pitch) &&
-         fits(batch_step);
-}
-
-}  // namespace detail
-
-/// An operand as Hopper's product takes it. `lines` and `depth` are the extents of the matrix; its rows are the lines
-/// where `rows_are_lines`.
-template <class Element, class Matrix, int Rank>
-hopper_memory hopper_memory_of(const Matrix& matrix, bool rows_are_lines, index lines, index depth,
-                               const product_extents<Rank>& extents) {
-  if constexpr (std::is_same_v<memory_element_of<Matrix>, Element>) {
-    const auto memory = memory_of(matrix);
-    if (memory.data == nullptr) return {};
-    const index line_step = rows_are_lines ? memory.row_step : memory.column_step;
-    const index depth_step = rows_are_lines ? memory.column_step : memory.row_step;
-    const bool lines_are_adjacent = depth_step != 1;
-    if (lines_are_adjacent && (line_step != 1 || is_float8<Element>)) return {};
-    const index pitch = lines_are_adjacent ? depth_step : line_step;
-    const index batch_step = detail::batch_step_of(matrix, extents);
-    if (!detail::takes_tiles(memory.data, pitch, batch_step, static_cast<int>(sizeof(Element)))) return {};
-    return {memory.data, lines_are_adjacent, lines, depth, extents.batch_count(), pitch, batch_step};
-  } else {
-    return {};
-  }
-}
-
-/// Both operands of a product.
-struct hopper_operands {
-  hopper_memory left, right;
-};
-template <class Element, int Rank, class Left, class Right>
-hopper_operands hopper_operands_of(const product_extents<Rank>& extents, const Left& left, const Right& right) {
-  return {hopper_memory_of<Element>(left, true, extents.rows, extents.depth, extents),
-          hopper_memory_of<Element>(right, false, extents.columns, extents.depth, extents)};
-}
-
-/// Whether Hopper's kernel can compute a product, and there is enough of it for a tile.
-template <int Rank>
-bool hopper_takes(const product_extents<Rank>& extents, const hopper_operands& operands) {
-  constexpr index least_rows = 32, least_columns = 32, least_depth = 64, most = index{1} << 30;
-  const index least_tile = index{square_hopper_tile::rows} * square_hopper_tile::columns;
-  return operands.left.data != nullptr && operands.right.data != nullptr && extents.rows >= least_rows &&
-         extents.columns >= least_columns && extents.depth >= least_depth && extents.rows < most &&
-         extents.columns < most && extents.depth < most && extents.batch_count() > 0 &&
-         (extents.rows / least_tile + 1) * extents.columns < most / extents.batch_count();
-}
-
-/// Computes a product that Hopper's kernel takes, in one launch of at most `blocks`.
-template <class Space, class Tile, class Element, int Rank, class Epilogue>
-void launch_hopper_product(const product_extents<Rank>& extents, const hopper_operands& operands,
-                           const Epilogue& epilogue, int blocks) {
-  using maps = tile_maps<Space>;
-  using operand_type = hopper_operand<typename maps::map>;
-  using kernel_type = hopper_product_kernel<Tile, Element, operand_type, operand_type, Rank, Epilogue>;
-  const auto operand = [](const hopper_memory& memory, const tiled_tensor& tensor) {
-    return operand_type{maps::template make<Element>(tensor), memory.lines_are_adjacent, memory.has_batches()};
-  };
-  constexpr int bytes = static_cast<int>(sizeof(Element)), step_depth = kernel_type::depth_tile;
-  const kernel_type kernel{operand(operands.left, operands.left.template tensor<Tile::rows>(bytes)),
-                           operand(operands.right, operands.right.template tensor<Tile::columns>(bytes)), extents,
-                           order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()),
-                           static_cast<int>((extents.depth + step_depth - 1) / step_depth), epilogue};
-  const launch_shape shape{.grid = {kernel.order.count < blocks ? kernel.order.count : blocks},
-                           .block = Tile::threads,
-                           .shared_bytes = kernel_type::shared_bytes};
+/// Launches a kernel on at most `blocks`; as many as `parts` of them share the depth of a tile.
+template <class Space, class Tile, class Kernel>
+void launch_hopper_kernel(Kernel kernel, int blocks, int parts) {
+  const int share = (kernel.steps + parts - 1) / parts;
+  kernel.shares.parts = share == 0 ? 1 : (kernel.steps + share - 1) / share, kernel.shares.steps = share;
+  const index tile = index{Tile::rows} * Tile::columns;
+  const bool is_shared = kernel.shares.parts > 1;
+  const auto places =
+      workspace_places<Space, float>::take(is_shared ? kernel.order.count * kernel.shares.parts * tile : 0);
+  kernel.shares.sums = get<0>(places.values), kernel.shares.counters = places.counters;
+  const int count = kernel.shares.count(kernel.order);
+  const launch_shape shape{
+      .grid = {count < blocks ? count : blocks}, .block = Tile::threads, .shared_bytes = Kernel::shared_bytes};
   launch<Space>(shape, kernel);
+  places.launched();
 }
-
-/// Whether wide tiles take less time than square ones: of twice the results they take nine tenths of the time each,
-/// but the last blocks to work leave more processors idle.
-constexpr bool prefers_wide_tiles(int wide_tiles, int square_tiles, int processors) {
-  const auto rounds = [processors](int tiles) { return (tiles + processors - 1) / processors; };
-  return 18 * rounds(wide_tiles) <= 10 * rounds(square_tiles);
-}
-
-namespace detail {
-
-/// Whether a space tells of its processors. Emulated ones run this kernel where a test launches it.
-template <class Space>
-inline constexpr bool has_processors = requires { launcher<Space>::properties(); };
-
-/// Processors of the device if code of Hopper's kernel was made for it, else 0. What a processor of another kind finds
-/// in its place is a stub, known by its few registers.
-template <class Space, class Kernel>
-int hopper_processors() {
-  constexpr int architecture = 90, most_of_stub = 64;
-  const auto& properties = launcher<Space>::properties();
-  if (properties.architecture != architecture) return 0;
-  return launcher<Space>::template registers_of<Kernel>() > most_of_stub ? properties.multiprocessors : 0;
-}
-
-}  // namespace detail
-
-namespace on_device {
-
-/// Products of short floats in memory on Hopper's warpgroups, where the device has them and code for sm_90a is there;
-/// one launch.
-struct warpgroup_tiles {
-  static constexpr const char* name = "tiles of warpgroups";
-  template <class Problem>
-  static constexpr bool can_take = [] {
-    using element = typename Problem::product_type::element;
-    return is_short_float<element> && std::is_same_v<memory_element_of<typename Problem::left_type>, element> &&
-           std::is_same_v<memory_element_of<typename Problem::right_type>, element> &&
-           detail::has_processors<typename Problem::space>;
-  }();
-  template <class Problem>
-  static bool takes(const Problem& problem) {
-    return hopper_takes(problem.extents, operands_of(problem)) && processors_for(problem) != 0;
-  }
-  template <class Problem>
-  static void run(const Problem& problem) {
-    using space = typename Problem::space;
-    using element = typename Problem::product_type::element;
-    auto extents = problem.extents;
-    auto operands = operands_of(problem);
-    const auto epilogue = problem.exchangeable_epilogue();
-    if (epilogue.is_exchanged) {
-      std::swap(extents.rows, extents.columns);
-      std::swap(operands.left, operands.right);
-    }
-    const int processors = processors_for(problem);
-    const auto tiles_of = [&](auto tile) {
-      return order_of_tiles<decltype(tile)>(extents.rows, extents.columns, extents.batch_count()).count;
-    };
-    if constexpr (!is_float8<element>) {  // whose sums take twice the registers
-      if (prefers_wide_tiles(tiles_of(wide_hopper_tile{}), tiles_of(square_hopper_tile{}), processors)) {
-        return launch_hopper_product<space, wide_hopper_tile, element>(extents, operands, epilogue, processors);
-      }
-    }
-    launch_hopper_product<space, square_hopper_tile, element>(extents, operands, epilogue, processors);
-  }
-
- private:
-  template <class Problem>
-  static hopper_operands operands_of(const Problem& problem) {
-    return hopper_operands_of<typename Problem::product_type::element>(problem.extents, problem.left(),
-                                                                       problem.right());
-  }
-  template <class Problem>
-  static int processors_for(const Problem& problem) {
-    using space = typename Problem::space;
-    using operand = hopper_operand<typename tile_maps<space>::map>;
-    using kernel = hopper_product_kernel<square_hopper_tile, typename Problem::product_type::element, operand, operand,
-                                         Problem::product_type::shape_type::rank, decltype(problem.epilogue())>;
-    return detail::hopper_processors<space, kernel>();
-  }
-};
-
-}  // namespace on_device
 
 }  // namespace tenon

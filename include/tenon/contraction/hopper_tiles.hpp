@@ -7,6 +7,7 @@
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/device/hopper.hpp>
 #include <tenon/device/primitives.hpp>
+#include <tenon/device/workspace.hpp>
 
 namespace tenon {
 
@@ -142,7 +143,7 @@ struct adjacent_lines {
 /// A matrix as tiles are copied of it.
 template <class Map>
 struct hopper_operand {
-  static constexpr bool may_have_lines_adjacent = true;
+  static constexpr bool may_have_lines_adjacent = true, may_have_depth_adjacent = true;
   Map map;
   bool lines_are_adjacent;
   bool has_batches;  // else it is the same in all
@@ -195,6 +196,45 @@ constexpr hopper_order order_of_tiles(index rows, index columns, index batches) 
   const index down = (rows + Tile::rows - 1) / Tile::rows, across = (columns + Tile::columns - 1) / Tile::columns;
   return {Tile::rows, Tile::columns, static_cast<int>(down), static_cast<int>(across),
           static_cast<int>(down * across * batches)};
+}
+
+/// How blocks share the depth of tiles: work `number` is part `number % parts` of a tile, `steps` of it or the rest.
+struct depth_shares {
+  int parts = 1, steps = 0;
+  float* sums = nullptr;         // what blocks leave: those of a tile's parts, one after another
+  unsigned* counters = nullptr;  // of the parts that are done, for each warp of each tile
+
+  TENON_HOST_DEVICE constexpr int count(const hopper_order& order) const { return order.count * parts; }
+  TENON_HOST_DEVICE constexpr int tile(int number) const { return parts == 1 ? number : number / parts; }
+  TENON_HOST_DEVICE constexpr int part(int number) const { return parts == 1 ? 0 : number % parts; }
+  TENON_HOST_DEVICE constexpr int first(int number) const { return part(number) * steps; }
+  TENON_HOST_DEVICE constexpr int end(int number, int steps_of_all) const {
+    const int own_end = first(number) + steps;
+    return own_end < steps_of_all ? own_end : steps_of_all;
+  }
+};
+
+/// How many blocks share the depth of each of `tiles`, so that processors have work: each takes eight steps at least.
+template <class Tile>
+constexpr int parts_of_tiles(int tiles, int steps, int processors) {
+  constexpr int least_steps = 8;
+  if (tiles == 0 || tiles * Tile::consumer_warps > workspace_counters) return 1;
+  const int fitting = processors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
+  return parts < 1 ? 1 : parts;
+}
+
+/// As `is_last_block`, of the warps that count on this counter.
+template <class Device>
+TENON_HOST_DEVICE bool is_last_warp(Device& device, unsigned* counter, int count) {
+  int last = 0;
+  device.sync_warp();
+  if (device.lane() == 0) {
+    device.fence();
+    last = device.atomic_add(counter, 1u) + 1 == static_cast<unsigned>(count) ? 1 : 0;
+    if (last != 0) *counter = 0;
+    device.fence();
+  }
+  return device.shuffle(last, 0) != 0;
 }
 
 /// A stage of the ring, and the parity of the phase in which it is used.

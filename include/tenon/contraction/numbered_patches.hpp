@@ -194,13 +194,14 @@ template <class Product, class E>
 bool numbers_channels_last(const Product& product, const E& node) {
   if constexpr (detail::has_patches_of_images<Product>) {
     using image = decltype(product.lower_image());
-    using moved = decltype([](const auto& of, const auto& statement) {  // what has an axis of channels beside the images
-      if constexpr (std::remove_cvref_t<decltype(of)>::patches_transposed) {
-        return statement.template lower<0>(of.result_map());
-      } else {
-        return of.lower_left();
-      }
-    }(product, node));
+    using moved =
+        decltype([](const auto& of, const auto& statement) {  // what has an axis of channels beside the images
+          if constexpr (std::remove_cvref_t<decltype(of)>::patches_transposed) {
+            return statement.template lower<0>(of.result_map());
+          } else {
+            return of.lower_left();
+          }
+        }(product, node));
     if constexpr (visits_all_reads<image> && visits_all_reads<moved>) {
       constexpr index chunk = 16 / static_cast<index>(sizeof(typename Product::element));
       auto program = product.lower_image();
@@ -222,6 +223,19 @@ void move_channels_last(array<index, Rank>& extents, int channels, Parts&... par
     std::swap(extents[axis], extents[axis + 1]);
   }
 }
+
+/// The order of a weight's gradient, for `make_kernel_epilogue`: with channels last where its patches have them there.
+template <class Product>
+struct channels_last_order {
+  bool channels_last;
+
+  template <class Extents, class... Parts>
+  void operator()(Extents& extents, Parts&... parts) const {
+    if constexpr (detail::has_patches_of_images<Product>) {
+      if (Product::patches_transposed && channels_last) move_channels_last(extents, 2, parts...);
+    }
+  }
+};
 
 /// The patches of a convolution, batch 0, for kernels.
 template <class Program, int Rank, int GroupAxis>

@@ -60,6 +60,11 @@ inline constexpr bool is_convolution = false;
 template <class Image, class Weight, bool Transposed>
 inline constexpr bool is_convolution<convolution<Image, Weight, Transposed>> = true;
 
+template <class Node>
+inline constexpr bool is_weight_gradient = false;
+template <class Image, class Gradient>
+inline constexpr bool is_weight_gradient<weight_gradient_product<Image, Gradient>> = true;
+
 /// Whether the windows of a convolution are the elements of its images.
 template <class Node>
 bool is_plain(const Node& node) {

@@ -8,7 +8,7 @@
 #include <tenon/contraction/attention.hpp>
 #include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/depthwise.hpp>
-#include <tenon/contraction/hopper_patches.hpp>
+#include <tenon/contraction/hopper_convolution.hpp>
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/tiled_product.hpp>
 #include <tenon/contraction/vector_product.hpp>
@@ -134,11 +134,7 @@ product_choice suggested_choice(const Product& product) {
 template <class Space, class Units, class Target, class E, class Product>
 void run_product_by(const Target& target, const E& node, const Product& product, const product_choice& choice) {
   const bool channels_last = numbers_channels_last(product, node);
-  const auto order = [&](auto& extents, auto& own_target, auto& program) {
-    if constexpr (detail::has_patches_of_images<Product>) {
-      if (Product::patches_transposed && channels_last) move_channels_last(extents, 2, own_target, program);
-    }
-  };
+  const channels_last_order<Product> order{channels_last};
   detail::launch_chosen<Space, Units>(product, make_exchangeable_epilogue<Product>(target, node, order), choice,
                                       channels_last);
 }
@@ -209,7 +205,8 @@ struct plain_convolutions {
 
 /// The algorithms of a device, in the order in which they are asked.
 using algorithms =
-    algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, plain_convolutions, warpgroup_tiles, tiles>;
+    algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, warpgroup_weight_gradients,
+                                  plain_convolutions, warpgroup_tiles, tiles>;
 
 }  // namespace on_device
 

@@ -249,14 +249,15 @@ struct tiled_product_kernel {
       next = next + 1 == stages ? 0 : next + 1;
       if (step < first) continue;
       const int at = next * stage_elements;  // the oldest stage is fetched next
-      const auto left_stage = shared.part(at, left_elements);
-      const auto right_stage = shared.part(at + left_elements, right_elements);
       if constexpr (may_exchange) {
         const bool turned = is_exchanged();
-        sums.multiply_add(device, turned ? right_stage : left_stage, turned ? source.right.layout : source.left.layout,
-                          turned ? left_stage : right_stage, turned ? source.left.layout : source.right.layout);
+        const auto left_layout = turned ? source.right.layout : source.left.layout,
+                   right_layout = turned ? source.left.layout : source.right.layout;
+        sums.multiply_add(device, shared.part(at + (turned ? left_elements : 0), left_elements), left_layout,
+                          shared.part(at + (turned ? 0 : left_elements), left_elements), right_layout);
       } else {
-        sums.multiply_add(device, left_stage, source.left.layout, right_stage, source.right.layout);
+        sums.multiply_add(device, shared.part(at, left_elements), source.left.layout,
+                          shared.part(at + left_elements, right_elements), source.right.layout);
       }
     }
     device.template wait_copies<0>();

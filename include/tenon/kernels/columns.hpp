@@ -45,7 +45,6 @@ constexpr int column_width(const tuple<Folds...>*) {
 /// The states of a column's threads combined in order, in the first of them.
 template <class Monoid, class Device, class State>
 TENON_HOST_DEVICE void combine_rows(Device& device, const column_team& team, State& own) {
-  if (team.rows() == 1) return;
   const int used = device.shared_used();
   const auto shared = device.template shared<State>(kernel_block);
   shared.store(device.thread(), own);
@@ -137,6 +136,7 @@ struct columns_kernel {
     }
     if (row != 0 || result >= positions.count()) return;
     slots_of_neighbours<Slots, Width> slots{};
+    TENON_UNROLLED
     for (int k = 0; k < Width; ++k) (set_slot<I>(slots.each[k], get<I>(partial).lane[k]), ...);
     store(result, slots);
   }
@@ -149,15 +149,19 @@ struct columns_kernel {
   }
   template <int I, class Device, class Lanes>
   TENON_HOST_DEVICE void combine_all(Device& device, Lanes& partial) const {
+    if (threads.rows() == 1) return;
+    TENON_UNROLLED
     for (auto& each : partial.lane) combine_rows<monoid_of<I>>(device, threads, each);
   }
   template <int I, class Lanes>
   TENON_HOST_DEVICE void leave_states(const Lanes& partial, index place) const {
+    TENON_UNROLLED
     for (const auto& each : partial.lane) get<I>(states)[place++] = each;
   }
   /// Combines the partial results that blocks have left for columns, the first of which are at `place`.
   template <int I, class Device, class Lanes>
   TENON_HOST_DEVICE void combine_parts_of_columns(Device& device, Lanes& partial, index place) const {
+    TENON_UNROLLED
     for (auto& each : partial.lane) {
       each = monoid_of<I>::template identity<std::remove_reference_t<decltype(each)>>();
       for (int part = threads.row(device.thread()); part < parts; part += threads.rows()) {
@@ -181,6 +185,7 @@ struct columns_kernel {
         return write_packet<Width>(target.at(position), cursor, fetch<Width>(cursor));
       }
     }
+    TENON_UNROLLED
     for (int k = 0; k < Width; ++k) {
       const auto position = positions[result + k];
       target.store(position, program.at(position).value(0, slots.each[k]));
@@ -200,12 +205,39 @@ bool folds_columns(const detail::tuple_base<std::integer_sequence<int, I...>, Fo
   }
 }
 
-/// Has reductions read packets of `Width` neighbouring results of which `neighbours` lie side by side; false, and nothing
-/// is changed, where one of them cannot.
+namespace detail {
+
+/// Moves the axis of neighbouring results behind those of values, where these results come in packets of `Width`; false
+/// where they do not.
+template <int Width, class Fold>
+bool turn_across(Fold& fold, index neighbours) {
+  constexpr int rank = Fold::rank;
+  if constexpr (rank == 0 || Width == 1 || !visits_all_reads<decltype(fold.program)>) {
+    return false;
+  } else {
+    stride_list<rank> strides;
+    fold.program.visit(strides);
+    if (fold.kept == 0 || neighbours % Width != 0 || strides.count > strides.capacity) return false;
+    for (int axis = --fold.kept; axis + 1 < rank; ++axis) {
+      strides.exchange(axis, axis + 1);
+      std::swap(fold.extents[axis], fold.extents[axis + 1]);
+      std::swap(fold.in_result[axis], fold.in_result[axis + 1]);
+    }
+    packet_check<rank, Width> check{fold.extents};
+    fold.program.visit(check);
+    fold.extents[rank - 1] = 1;  // values of a result
+    return check.fits;
+  }
+}
+
+}  // namespace detail
+
+/// Has lowered reductions read packets of `Width` neighbouring results, of which `neighbours` lie side by side. Where one
+/// of them cannot, nothing is changed, and the answer is false.
 template <int Width, int... I, class... Folds>
-bool read_across(detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds, index neighbours) {
+bool turn_all_across(detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds, index neighbours) {
   auto turned = make_tuple_of(get<I>(folds)...);
-  if (!(get<I>(turned).template read_across<Width>(neighbours) && ...)) return false;
+  if (!(detail::turn_across<Width>(get<I>(turned), neighbours) && ...)) return false;
   ((get<I>(folds) = get<I>(turned)), ...);
   return true;
 }

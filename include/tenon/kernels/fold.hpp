@@ -139,12 +139,12 @@ struct kernel_fold {
   /// Adds value number `i` of a result that is folded alone.
   template <class Lanes>
   TENON_HOST_DEVICE void add_one(Lanes& partial, const array<index, rank>& start, index i) const {
-    auto position = units[i];
+    auto position = units.after(kept, i);
     for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
     partial.add(0, program.at(position).value(0, no_slots{}), i);
   }
-  /// Adds values number `i` and `next` of `Width` neighbouring results, the first of which starts at `start`, after
-  /// `read_across`; all are read before any is added.
+  /// Adds values number `i` and `next` of `Width` neighbouring results, the first of which starts at `start`; all are
+  /// read before any is added. Results are neighbours along the last axis, as `turn_across` has made it.
   template <int Width>
   TENON_HOST_DEVICE void add_across(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
                                     index i, index next) const {
@@ -155,36 +155,14 @@ struct kernel_fold {
     if (!has_next) return;
     for (int k = 0; k < Width; ++k) partial.add(k, value_from(next_cursor, next_fetched, k), next);
   }
-  /// Makes the last axis that of neighbouring results, where these come in packets of `Width`; false where they do not.
-  template <int Width>
-  bool read_across(index neighbours) {
-    if constexpr (rank == 0 || Width == 1 || !visits_all_reads<program_type>) {
-      return false;
-    } else {
-      if (!across || neighbours % Width != 0) return false;
-      auto turned = program;
-      stride_list<rank> strides;
-      turned.visit(strides);
-      if (strides.count > strides.capacity) return false;
-      strides.exchange(kept - 1, rank - 1);
-      array<index, rank> extents = filled_array<rank>(index{2});  // all may move
-      detail::packet_check<rank, Width> check{extents};
-      turned.visit(check);
-      if (check.fits) program = turned;
-      return check.fits;
-    }
-  }
   TENON_HOST_DEVICE value_type finish(const state& total) const {
     return monoid::template finish<value_type>(total, count);
   }
 
  private:
   TENON_HOST_DEVICE auto across_at(const array<index, rank>& start, index i) const {
-    auto position = units[i];
+    auto position = units.after(kept, i);
     for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
-    const int axis = kept - 1, last = rank - 1;
-    const index at = position[axis];
-    position[axis] = position[last], position[last] = at;
     return program.at(position);
   }
   static bool fits_packets(Fold& fold) {

@@ -36,6 +36,19 @@ class numbered_positions {
     set_position(position, extents_, 0, Rank, number);
     return position;
   }
+  /// The same of a space whose axes before `first` have extent 1.
+  TENON_HOST_DEVICE array<index, Rank> after(int first, index number) const {
+    if (!is_narrow()) return (*this)[number];
+    array<index, Rank> position{};
+    auto rest = static_cast<std::uint32_t>(number);
+    for (int axis = Rank - 1; axis >= 0; --axis) {
+      if (axis < first) continue;
+      const std::uint32_t quotient = divisors_[axis].quotient(rest);
+      position[axis] = rest - quotient * divisors_[axis].number();
+      rest = quotient;
+    }
+    return position;
+  }
   /// The same, of a narrow space.
   TENON_HOST_DEVICE array<index, Rank> narrow(std::uint64_t number) const {
     array<index, Rank> position{};

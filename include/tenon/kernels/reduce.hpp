@@ -98,7 +98,8 @@ void run_reduce_kernel(const Target& target, const E& node) {
   constexpr int rank = E::shape_type::rank;
   const auto extents = node.shape().to_array();
   const auto program = node.template lower<0>(identity_map<rank>());
-  auto folds = kernel_folds_of(lower_reductions(node, extents), extents);
+  auto lowered = lower_reductions(node, extents);
+  auto folds = kernel_folds_of(lowered, extents);
   using program_type = std::remove_const_t<decltype(program)>;
   using folds_type = decltype(folds);
   using slots = decltype(slots_of(folds));
@@ -110,7 +111,8 @@ void run_reduce_kernel(const Target& target, const E& node) {
     using kernel_type = columns_kernel<rank, Target, program_type, folds_type, slots, decltype(places{}.values)>;
     constexpr int width = kernel_type::width;
     const index rows = most_values(folds);
-    const bool in_packets = read_across<width>(folds, extents[rank == 0 ? 0 : rank - 1]);
+    const bool in_packets = turn_all_across<width>(lowered, extents[rank == 0 ? 0 : rank - 1]);
+    if (in_packets) folds = kernel_folds_of(lowered, extents);
     const column_team team = team_of_columns(rows, in_packets ? width : 1);
     const index groups = (results + team.group() - 1) / team.group();
     const int parts = parts_of_result(groups, rows, team.rows());

@@ -1,6 +1,6 @@
-// tests/contraction/hopper_patches.cpp: convolutions on Hopper's warpgroups.
+// tests/contraction/hopper_convolution.cpp: convolutions on Hopper's warpgroups.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/hopper_patches.hpp>
+#include <tenon/contraction/hopper_convolution.hpp>
 
 #include "contraction/channels_last.hpp"
 #include "contraction/hopper_cases.hpp"
@@ -60,11 +60,33 @@ void check_windows(const convolution_case<Rank>& of, bool has_gradient = true) {
         "");
 }
 
+/// The gradient of a weight, shared by `parts` blocks, beside the host's.
+template <class Tile, class Space, class T, int Rank>
+void check_weight_gradient(const convolution_case<Rank>& of, int parts) {
+  if (!has_hopper<Space>()) return;
+  CAPTURE(of.channels, of.outputs, of.image, of.kernel, of.geometry.groups, parts);
+  const auto image = random_tensor<T>(of.image_extents(), 1), gradient = random_tensor<T>(of.result_extents(), 3);
+  channels_last<Space, T, Rank + 2> images(image), gradients(gradient), found(of.weight_extents());
+  const auto gradient_of = [&](const auto& y, const auto& x) {
+    return tenon::convolve_weight_gradient(y, x, of.kernel, of.geometry);
+  };
+  const auto node = gradient_of(gradients.view(), images.view());
+  using node_type = std::remove_const_t<decltype(node)>;
+  const auto told = tenon::hopper_weight_gradient_of(node);
+  REQUIRE(told.exists);
+  const auto target = found.view();
+  const auto epilogue =
+      tenon::make_kernel_epilogue<node_type>(tenon::strided_target<T, Rank + 2>{target.data(), target.strides()}, node,
+                                             tenon::channels_last_order<node_type>{true});
+  tenon::launch_hopper_weight_gradient<Space, Tile, T>(tenon::extents_of_product(node), told, epilogue, 4, parts);
+  const auto expected = numbers_of(tenon::evaluated_tensor(gradient_of(gradient, image)));
+  CHECK(difference(found.numbers(), expected, 200 * roundoff<T>) == "");
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("hopper: convolutions in boxes of windows", "[hopper]", kernel_spaces) {
-  check_windows<tile, TestType, tenon::half>(
-      convolution_case<2>{2, 64, 64, {{9, 8}}, {{3, 3}}, {.padding = {{1, 1}}}});
+  check_windows<tile, TestType, tenon::half>(convolution_case<2>{2, 64, 64, {{9, 8}}, {{3, 3}}, {.padding = {{1, 1}}}});
   check_windows<tile, TestType, tenon::bfloat16>(
       convolution_case<2>{3, 40, 72, {{7, 6}}, {{3, 2}}, {.padding = {{1, 0}}, .dilation = {{1, 2}}}});
   check_windows<tile, TestType, tenon::half>(
@@ -74,8 +96,7 @@ TEMPLATE_LIST_TEST_CASE("hopper: convolutions in boxes of windows", "[hopper]", 
 }
 
 TEMPLATE_LIST_TEST_CASE("hopper: convolutions along one and three axes", "[hopper]", kernel_spaces) {
-  check_windows<tile, TestType, tenon::half>(
-      convolution_case<1>{3, 64, 40, {{50}}, {{4}}, {.padding = {{2}}}});
+  check_windows<tile, TestType, tenon::half>(convolution_case<1>{3, 64, 40, {{50}}, {{4}}, {.padding = {{2}}}});
   check_windows<tile, TestType, tenon::half>(
       convolution_case<3>{2, 32, 32, {{4, 3, 5}}, {{2, 3, 2}}, {.padding = {{1, 1, 0}}}});
 }
@@ -87,22 +108,15 @@ TEMPLATE_LIST_TEST_CASE("hopper: the tiles of devices for convolutions", "[hoppe
   check_windows<tenon::wide_hopper_tile, TestType, tenon::half>(of, false);
 }
 
-TEST_CASE("boxes cover few windows too many", "[hopper]") {
-  const auto boxes = [](const array<int, 4>& windows, int most = 256) {
-    return tenon::boxes_of_windows(windows, 7, tenon::filled_array<4>(most));
-  };
-  CHECK(boxes({{56, 56, 1, 256}}).covered() == 56 * 56 * 256);
-  CHECK(boxes({{7, 7, 1, 256}}).covered() == 7 * 7 * 256);
-  CHECK(boxes({{128, 1, 1, 1}}).bits == array<int, 4>{{7, 0, 0, 0}});
-  CHECK(boxes({{128, 2, 1, 1}}, 64).bits == array<int, 4>{{6, 1, 0, 0}});
-  CHECK(boxes({{7, 7, 1, 2}}).covered() == 128);
-  for (int i = 0; i < 128; ++i) {  // each window of a box once, none outside
-    const tenon::box_lines lines{{{8, 0, 0, 2}}, {{11, 3, 1, 5}}, {{2, 2, 0, 3}}};
-    const int x = 8 + i % 4, y = i / 4 % 4, n = 2 + i / 16;
-    const bool is_inside = x < 11 && y < 3 && n < 5;
-    CHECK((lines[i] < 11 * 3 * 5) == is_inside);
-    if (is_inside) CHECK(lines[i] == (n * 3 + y) * 11 + x);
-  }
+TEMPLATE_LIST_TEST_CASE("hopper: gradients of weights in boxes of windows", "[hopper]", kernel_spaces) {
+  const convolution_case<2> of{2, 64, 72, {{8, 16}}, {{3, 3}}, {.padding = {{1, 1}}}};
+  for (const int parts : {1, 2, 4}) check_weight_gradient<tile, TestType, tenon::half>(of, parts);
+  check_weight_gradient<tenon::flat_hopper_tile, TestType, tenon::bfloat16>(of, 2);
+  check_weight_gradient<tile, TestType, tenon::half>(
+      convolution_case<2>{4, 64, 64, {{9, 9}}, {{3, 2}}, {.stride = {{2, 2}}, .dilation = {{1, 2}}}}, 1);
+  check_weight_gradient<tile, TestType, tenon::half>(
+      convolution_case<2>{16, 64, 128, {{2, 2}}, {{3, 3}}, {.padding = {{1, 1}}, .groups = 2}}, 1);
+  check_weight_gradient<tile, TestType, tenon::half>(convolution_case<1>{2, 128, 40, {{35}}, {{4}}, {}}, 1);
 }
 
 TEST_CASE("convolutions that Hopper's kernel leaves to others", "[hopper]") {
@@ -112,9 +126,9 @@ TEST_CASE("convolutions that Hopper's kernel leaves to others", "[hopper]") {
     return tenon::hopper_convolution_of(tenon::convolve(images.view(), weights.view(), geometry)).exists;
   };
   CHECK(takes({2, 64, 8, 8}, {64, 64, 3, 3}, {}));
-  CHECK_FALSE(takes({2, 60, 8, 8}, {64, 60, 3, 3}, {}));                // pixels that are not 16 bytes apart
-  CHECK_FALSE(takes({2, 16, 8, 8}, {64, 16, 3, 3}, {}));                // most of a step would be zeros
-  CHECK_FALSE(takes({2, 80, 8, 8}, {64, 40, 3, 3}, {.groups = 2}));     // another group's channels lie behind
+  CHECK_FALSE(takes({2, 60, 8, 8}, {64, 60, 3, 3}, {}));             // pixels that are not 16 bytes apart
+  CHECK_FALSE(takes({2, 16, 8, 8}, {64, 16, 3, 3}, {}));             // most of a step would be zeros
+  CHECK_FALSE(takes({2, 80, 8, 8}, {64, 40, 3, 3}, {.groups = 2}));  // another group's channels lie behind
   CHECK_FALSE(takes({2, 64, 99, 8}, {64, 64, 3, 3}, {.stride = {{9, 1}}}));
   const auto x = counting<tenon::half>(rank<4>(2, 64, 8, 8)), w = counting<tenon::half>(rank<4>(64, 64, 3, 3));
   CHECK_FALSE(tenon::hopper_convolution_of(tenon::convolve(x, w)).exists);
@@ -123,4 +137,13 @@ TEST_CASE("convolutions that Hopper's kernel leaves to others", "[hopper]") {
   const tenon::window_geometry<2> steps{.stride = {{2, 2}}};
   const auto gradient = tenon::convolve_image_gradient(images.view(), weights.view(), {{17, 17}}, steps);
   CHECK_FALSE(tenon::hopper_convolution_of(gradient).exists);
+  const auto weight_gradient = [](const rank<4>& image, const rank<4>& of_result) {
+    channels_last<tenon::host, tenon::half, 4> own_images(counting<tenon::half>(image)),
+        gradients(counting<tenon::half>(of_result));
+    const auto node = tenon::convolve_weight_gradient(gradients.view(), own_images.view(), {{1, 1}});
+    return tenon::hopper_weight_gradient_of(node).exists;
+  };
+  CHECK(weight_gradient({2, 64, 8, 8}, {2, 64, 8, 8}));
+  CHECK_FALSE(weight_gradient({2, 64, 8, 9}, {2, 64, 8, 9}));  // boxes would hold places that are no windows
+  CHECK_FALSE(weight_gradient({2, 72, 8, 8}, {2, 64, 8, 8}));  // lines are blocks of 64 channels
 }
