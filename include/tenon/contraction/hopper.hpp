@@ -102,7 +102,9 @@ struct hopper_product_kernel {
       } else {
         multiply_as_left_lies(device, unit, own, at, count, sums);
       }
-      if (shares.parts > 1 && !add_shares(device, number, sums)) continue;
+      if constexpr (Tile::may_share_depth) {
+        if (shares.parts > 1 && !add_shares(device, number, sums)) continue;
+      }
       store(device, strips, order.place(shares.tile(number)), own_row, sums);
     }
   }

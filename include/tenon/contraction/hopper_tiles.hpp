@@ -99,6 +99,7 @@ struct hopper_tile {
   static constexpr int consumers = Rows / product_rows;
   static constexpr int threads = (1 + consumers) * warpgroup_size;
   static constexpr int consumer_warps = consumers * warpgroup_size / warp_size;
+  static constexpr bool may_share_depth = Columns <= 128;  // adding other blocks' sums takes registers
 };
 
 using wide_hopper_tile = hopper_tile<128, 256, 4>;
@@ -218,7 +219,7 @@ struct depth_shares {
 template <class Tile>
 constexpr int parts_of_tiles(int tiles, int steps, int processors) {
   constexpr int least_steps = 8;
-  if (tiles == 0 || tiles * Tile::consumer_warps > workspace_counters) return 1;
+  if (!Tile::may_share_depth || tiles == 0 || tiles * Tile::consumer_warps > workspace_counters) return 1;
   const int fitting = processors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
   return parts < 1 ? 1 : parts;
 }
