@@ -1,4 +1,4 @@
-// tests/contraction/channels_last.hpp: convolutions of images whose channels lie side by side, beside those of the host.
+// tests/contraction/channels_last.hpp: convolutions of images with channels last, beside those of the host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

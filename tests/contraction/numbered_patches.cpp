@@ -117,11 +117,7 @@ TEMPLATE_LIST_TEST_CASE("convolutions with channels last, and their gradients", 
   for (const auto& of : hard_convolutions()) check_channels_last<TestType, tenon::half>(of);
 #if !defined(__CUDACC__)  // where each type takes half a minute more to compile
   for (const auto& of : hard_convolutions()) check_channels_last<TestType, float>(of);
-  check_channels_last<TestType, tenon::bfloat16>(hard_convolutions()[0]);
-  check_channels_last<TestType, std::int8_t>(hard_convolutions()[0]);
   check_channels_last<TestType, tenon::half>(
       convolution_case<1>{3, 16, 24, {{19}}, {{4}}, {.stride = {{2}}, .padding = {{1}}}});
-  check_channels_last<TestType, tenon::half>(
-      convolution_case<3>{2, 8, 16, {{4, 5, 6}}, {{2, 3, 3}}, {.padding = {{1, 0, 1}}}});
 #endif
 }

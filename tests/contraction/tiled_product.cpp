@@ -68,7 +68,8 @@ TEMPLATE_LIST_TEST_CASE("threads multiply what a device has no unit for", "[tile
 
 namespace {
 
-/// A product of T into memory of several strides; where results of a column lie side by side, it is computed transposed.
+/// A product of T into memory of several strides; where results of a column lie side by side, it is computed
+/// transposed.
 template <class Space, class T>
 void check_targets(const tenon::product_choice& choice) {
   const auto a = tenon_test::random_tensor<T>(rank<2>(24, 40), 1), b = tenon_test::random_tensor<T>(rank<2>(40, 30), 2);

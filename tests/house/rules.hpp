@@ -206,13 +206,15 @@ class inspection {
   void inspect_includes(const std::string& path, const std::string& header, const words& lines) {
     static const std::regex include("\\s*#\\s*include <tenon/([^>]+)>.*");
     std::size_t count = 0;
-    bool is_for_library = false;  // lists of engines, which only programs that link tenon::compiled read
+    bool is_for_others = false;  // what only programs that link tenon::compiled read, or nvcc
     std::smatch found;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      if (starts_with(lines[i], "#if")) is_for_library = starts_with(lines[i], "#if TENON_COMPILED != 0");
-      if (starts_with(lines[i], "#endif")) is_for_library = false;
+      if (starts_with(lines[i], "#if")) {
+        is_for_others = starts_with(lines[i], "#if TENON_COMPILED != 0") || lines[i] == "#if defined(__CUDACC__)";
+      }
+      if (starts_with(lines[i], "#endif") || starts_with(lines[i], "#else")) is_for_others = false;
       if (!std::regex_match(lines[i], found, include)) continue;
-      if (!is_for_library) ++count, includes_[header].push_back(found[1]);
+      if (!is_for_others) ++count, includes_[header].push_back(found[1]);
       inspect_include(path + ":" + std::to_string(i + 1), header, found[1], lines[std::min<std::size_t>(i, 2)]);
     }
     if (count > most_includes && !is_allowed(header, "many-includes")) {

@@ -18,7 +18,7 @@ struct tile_map {
   std::uint16_t box[most_axes]{};
   std::uint16_t no_value = 0;
   std::uint8_t steps[8]{1, 1, 1, 1, 1, 1, 1, 1};  ///< from element to element of a tile, along each axis
-  std::uint32_t element_type = 0;  ///< the driver's number: maps of types of one size differ
+  std::uint32_t element_type = 0;                 ///< the driver's number: maps of types of one size differ
   static constexpr std::uint32_t written = 0x70416d31;
 };
 static_assert(sizeof(tile_map) <= 128);

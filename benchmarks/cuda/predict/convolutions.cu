@@ -35,12 +35,10 @@ void convolution_rows(predict::session& session, const std::string& extents, con
   const auto image = channels_second(x), weight = channels_second(w), result = channels_second(y);
   session.row("G6/forward_" + extents, of.work(), [&] { result = tn::convolve(image, weight, of.geometry()); });
   if (!with_gradients) return;
-  session.row("G6/image_gradient_" + extents, of.work(), [&] {
-    image = tn::convolve_image_gradient(result, weight, {{of.extent, of.extent}}, of.geometry());
-  });
-  session.row("G6/weight_gradient_" + extents, of.work(), [&] {
-    weight = tn::convolve_weight_gradient(result, image, {{of.kernel, of.kernel}}, of.geometry());
-  });
+  session.row("G6/image_gradient_" + extents, of.work(),
+              [&] { image = tn::convolve_image_gradient(result, weight, {{of.extent, of.extent}}, of.geometry()); });
+  session.row("G6/weight_gradient_" + extents, of.work(),
+              [&] { weight = tn::convolve_weight_gradient(result, image, {{of.kernel, of.kernel}}, of.geometry()); });
 }
 
 template <tn::index Kernel>

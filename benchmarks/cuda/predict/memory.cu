@@ -19,8 +19,7 @@ void pointwise_rows(predict::session& session) {
   tn::tensor<float, tn::rank<1>, tn::cuda> d(extents);
   tn::tensor<tn::bfloat16, tn::rank<1>, tn::cuda> e(extents);
   session.row("G1a/a*b+c", bytes_of(a, b, c, d), [&] { d = a * b + c; });
-  session.row("G1b/seven_operations", bytes_of(a, b, c, d),
-              [&] { d = (a * b + c) * 0.5f - a / (1.0f + b * b); });
+  session.row("G1b/seven_operations", bytes_of(a, b, c, d), [&] { d = (a * b + c) * 0.5f - a / (1.0f + b * b); });
   session.row("G1c/functions", bytes_of(a, b, c, d),
               [&] { d = tn::tanh(a) * tn::exp(-b * b) + tn::log1p(tn::abs(c)); });
   session.row("G1d/cast", bytes_of(a, e), [&] { e = tn::cast<tn::bfloat16>(a); });

@@ -1,4 +1,4 @@
-// benchmarks/cuda/predict/model.hpp: the least time that a statement's kernels take on an H200, predicted, not measured.
+// benchmarks/cuda/predict/model.hpp: the least time of a statement on an H200, predicted from counts, not measured.
 // The machine of tests/ptx executes what nvcc makes of them and counts; each count over its rate is a limit.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -31,6 +31,7 @@ inline constexpr double bytes = 4.3e12 / multiprocessors;
 inline constexpr double instructions = 4 * clock;  // of warps
 inline constexpr double sectors = 4 * clock;       // of 32 bytes, through the first cache
 inline constexpr double passes = clock;            // over the banks of shared memory
+inline constexpr double float_operations = 128 * 2 * clock;
 inline constexpr double warpgroup_operations = 790e12 / multiprocessors, warp_operations = 640e12 / multiprocessors;
 }  // namespace rates
 
@@ -61,6 +62,12 @@ struct limits {
   }
 };
 
+/// Instructions of warps that a processor issues: those that move numbers between registers, or read parameters, are no
+/// instructions of their own once registers are assigned.
+inline double issued(const counts& done) {
+  return static_cast<double>(done.instructions() - done.warps_of(tenon_test::ptx::work::moves));
+}
+
 /// The share of multiprocessors that have work, where each block takes as long as any other.
 inline double busy_share(const counted_launch& launch) {
   const double blocks = double(launch.grid[0]) * launch.grid[1] * launch.grid[2], units = multiprocessors();
@@ -73,7 +80,7 @@ inline limits limits_of(const counted_launch& launch) {
   const double units = multiprocessors() * busy_share(launch);
   const auto parts = [](auto... traffics) { return static_cast<double>((traffics.parts + ...)); };
   return {.memory = 0,
-          .instructions = static_cast<double>(done.instructions()) / (rates::instructions * units),
+          .instructions = issued(done) / (rates::instructions * units),
           .first_cache = parts(done.global_loads, done.global_stores, done.global_atomics) / (rates::sectors * units),
           .shared_memory = parts(done.shared_loads, done.shared_stores, done.shared_atomics) / (rates::passes * units),
           .tensor_units = static_cast<double>(done.tensor_operations) /
@@ -82,11 +89,14 @@ inline limits limits_of(const counted_launch& launch) {
 
 /// The work of a statement that no kernel can avoid.
 struct work {
-  double bytes = 0;       ///< read and written once
-  double operations = 0;  ///< multiplications and additions of matrix units
+  double bytes = 0;             ///< read and written once
+  double operations = 0;        ///< multiplications and additions of matrix units
+  double float_operations = 0;  ///< and of floats
 
   double seconds() const {
-    return std::max(bytes / rates::bytes, operations / rates::warpgroup_operations) / multiprocessors();
+    return std::max({bytes / rates::bytes, operations / rates::warpgroup_operations,
+                     float_operations / rates::float_operations}) /
+           multiprocessors();
   }
 };
 
@@ -96,9 +106,10 @@ class session {
  public:
   session(int argument_count, char** arguments)
       : path_(argument_count > 1 ? arguments[1] : "-"), only_(argument_count > 2 ? arguments[2] : "") {
-    std::printf("Predicted from counted instructions for %d of 132 multiprocessors of an H200; nothing is measured.\n"
-                "%-32s %8s %9s %9s  %-14s %s\n",
-                multiprocessors(), "statement", "fraction", "ideal us", "least us", "binds", "kernels");
+    std::printf(
+        "Predicted from counted instructions for %d of 132 multiprocessors of an H200; nothing is measured.\n"
+        "%-32s %8s %9s %9s  %-14s %s\n",
+        multiprocessors(), "statement", "fraction", "ideal us", "least us", "binds", "kernels");
   }
   template <class Statement>
   void row(const std::string& name, const work& ideal, Statement&& statement) {
@@ -110,7 +121,7 @@ class session {
     for (const auto& launch : launches) {
       const limits own = limits_of(launch);
       all += own, least += own.greatest().second;
-      instructions += static_cast<double>(launch.done.instructions());
+      instructions += issued(launch.done);
       kernels += (kernels.empty() ? "" : " ") + short_name(launch);
     }
     least = std::max(least, all.memory);
@@ -120,18 +131,21 @@ class session {
     std::fflush(stdout);
     rows_.push_back(tn::compose_text(
         "{\"name\": \"", name, "\", \"fraction\": ", fraction, ", \"ideal_us\": ", ideal.seconds() * 1e6,
-        ", \"least_us\": ", least * 1e6, ", \"binds\": \"", all.greatest().first, "\", \"memory_us\": ",
-        all.memory * 1e6, ", \"instructions_us\": ", all.instructions * 1e6, ", \"first_cache_us\": ",
-        all.first_cache * 1e6, ", \"shared_memory_us\": ", all.shared_memory * 1e6, ", \"tensor_units_us\": ",
-        all.tensor_units * 1e6, ", \"warp_instructions\": ", instructions, ", \"kernels\": \"", kernels, "\"}"));
+        ", \"least_us\": ", least * 1e6, ", \"binds\": \"", all.greatest().first,
+        "\", \"memory_us\": ", all.memory * 1e6, ", \"instructions_us\": ", all.instructions * 1e6,
+        ", \"first_cache_us\": ", all.first_cache * 1e6, ", \"shared_memory_us\": ", all.shared_memory * 1e6,
+        ", \"tensor_units_us\": ", all.tensor_units * 1e6, ", \"warp_instructions\": ", instructions,
+        ", \"kernels\": \"", kernels, "\"}"));
   }
   /// Writes the rows; false where the file cannot be written.
   bool write() const {
     if (path_ == "-") return true;
     std::FILE* const file = std::fopen(path_.c_str(), "w");
     if (file == nullptr) return false;
-    std::fprintf(file, "{\n  \"context\": {\"predicted\": true, \"device\": \"H200\", \"multiprocessors\": %d},\n"
-                       "  \"benchmarks\": [\n", multiprocessors());
+    std::fprintf(file,
+                 "{\n  \"context\": {\"predicted\": true, \"device\": \"H200\", \"multiprocessors\": %d},\n"
+                 "  \"benchmarks\": [\n",
+                 multiprocessors());
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       std::fprintf(file, "    %s%s\n", rows_[i].c_str(), i + 1 < rows_.size() ? "," : "");
     }

@@ -87,7 +87,7 @@ struct contraction_epilogue {
 
   static constexpr int rank = Rank, row_axis = Axes::rows.size() == 1 ? Axes::rows[0] : -1;
   static constexpr bool can_exchange =
-      row_axis >= 0 && packet > 1 && visits_all_reads<Program> && Axes::columns[Axes::columns.size() - 1] == Rank - 1;
+      row_axis >= 0 && packet > 1 && visits_all_reads<Program>&& Axes::columns[Axes::columns.size() - 1] == Rank - 1;
 
   Target target;
   folded_matrix<Program, Rank, Axes> map;
@@ -218,8 +218,8 @@ strided_target<T, Outer> mapped_target(const strided_target<T, Rank>& target, co
 
 }  // namespace detail
 
-/// Lowers what surrounds the contraction of `node` and merges the result's column axes. `order(extents, target, program)`
-/// may change their order before.
+/// Lowers what surrounds the contraction of `node` and merges the result's column axes. `order(extents, target,
+/// program)` may change their order before.
 template <class Product, class T, int Rank, class E, class Order>
 auto make_epilogue(const strided_target<T, Rank>& whole, const E& node, const Order& order) {
   const auto& product = contraction_of(node);
@@ -274,8 +274,8 @@ auto make_kernel_epilogue(const Target& target, const E& node, const Order&... o
   return epilogue;
 }
 
-/// The same for kernels that can compute the transposed product instead. They do where results of a column, not those of
-/// a row, lie side by side, as in images with channels last.
+/// The same for kernels that can compute the transposed product instead. They do where results of a column, not those
+/// of a row, lie side by side, as in images with channels last.
 template <class Product, class Target, class E, class... Order>
 auto make_exchangeable_epilogue(const Target& target, const E& node, const Order&... order) {
   auto epilogue = make_kernel_epilogue<Product>(target, node, order...);

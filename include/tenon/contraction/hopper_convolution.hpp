@@ -182,8 +182,8 @@ auto map_of_boxes(const hopper_images& of, const window_boxes& boxes) {
 }
 }  // namespace detail
 
-/// Computes a convolution that Hopper's kernel takes, in one launch of at most `blocks`. Rows of the kernel are windows,
-/// columns channels of the result, so the epilogue is an exchanged one.
+/// Computes a convolution that Hopper's kernel takes, in one launch of at most `blocks`. Rows of the kernel are
+/// windows, columns channels of the result, so the epilogue is an exchanged one.
 template <class Space, class Tile, class Element, int Rank, class Epilogue>
 void launch_hopper_convolution(const product_extents<Rank>& extents, const hopper_convolution& of,
                                const Epilogue& epilogue, int blocks) {

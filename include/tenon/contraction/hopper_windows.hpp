@@ -1,4 +1,4 @@
-// tenon/contraction/hopper_windows.hpp: operands of convolutions, images with channels last, as Hopper's kernel copies them.
+// tenon/contraction/hopper_windows.hpp: operands of convolutions as Hopper copies them, of images with channels last.
 // A tile of results is a box of windows; its operand at a tap is the box of the image that they see, copied as it lies.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
@@ -153,8 +153,8 @@ struct hopper_patches {
   }
 };
 
-/// Images as a weight's gradient sums them: the depth are windows, a box of them in each step; lines are channels, 64 at
-/// a time of each tap.
+/// Images as a weight's gradient sums them: the depth are windows, a box of them in each step; lines are channels, 64
+/// at a time of each tap.
 template <class Map>
 struct hopper_window_depth {
   static constexpr bool may_have_lines_adjacent = true, may_have_depth_adjacent = false, lines_are_adjacent = true;

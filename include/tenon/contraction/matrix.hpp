@@ -137,8 +137,8 @@ void merge_plain_axes(patch_geometry<Rank>& patches, Visit&& visit) {
 template <class Node>
 auto patches_of_images(const Node& node) {
   const auto program = node.lower_image();
-  return patch_matrix<std::remove_const_t<decltype(program)>, Node::spatial_axes,
-                      Node::result_axes::result_batches[0]>{program, node.patches()};
+  return patch_matrix<std::remove_const_t<decltype(program)>, Node::spatial_axes, Node::result_axes::result_batches[0]>{
+      program, node.patches()};
 }
 
 /// The right operand of a contraction, batch 0.

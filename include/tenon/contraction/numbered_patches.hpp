@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-/// A patch_matrix in the order of its images' memory: where channels lie side by side, rows number them within each tap,
-/// (r, s, c), else taps within each channel, (c, r, s).
+/// A patch_matrix in the order of its images' memory: where channels lie side by side, rows number them within each
+/// tap, (r, s, c), else taps within each channel, (c, r, s).
 template <class Program, int Rank, int GroupAxis>
 struct numbered_patches {
   using value_type = typename Program::value_type;
@@ -54,8 +54,8 @@ struct numbered_patches {
     result.image = static_cast<int>(rest);
     return result;
   }
-  /// The place along an axis of the image that a tap of a window sees, beyond the image (as a number without sign) where
-  /// it is zero.
+  /// The place along an axis of the image that a tap of a window sees, beyond the image (as a number without sign)
+  /// where it is zero.
   TENON_HOST_DEVICE int place(int axis, int at_window, int at_tap) const {
     const int spread = at_window * stride[axis] + at_tap * dilation[axis] - padding[axis];
     if (!is_spread || spread < 0) return spread;
@@ -83,8 +83,8 @@ struct numbered_patches {
       }
     }
   }
-  /// Reads `count` elements of a column from `row` on. With channels last, `row` and the number of channels are multiples
-  /// of `Size`, so that they are channels of one tap.
+  /// Reads `count` elements of a column from `row` on. With channels last, `row` and the number of channels are
+  /// multiples of `Size`, so that they are channels of one tap.
   template <class T, int Size>
   TENON_HOST_DEVICE void read_along_column(array<T, Size>& values, index row, index column, int count) const {
     if (!is_narrow || !channels_last) return read_one_by_one<true>(values, row, column, count);
@@ -188,8 +188,8 @@ index channels_of_window(const Node& node) {
 
 }  // namespace detail
 
-/// Whether kernels number the channels of the convolution `product` of a statement within each tap: channels lie side by
-/// side in its images, and chunks of 16 bytes of them have one tap.
+/// Whether kernels number the channels of the convolution `product` of a statement within each tap: channels lie side
+/// by side in its images, and chunks of 16 bytes of them have one tap.
 template <class Product, class E>
 bool numbers_channels_last(const Product& product, const E& node) {
   if constexpr (detail::has_patches_of_images<Product>) {

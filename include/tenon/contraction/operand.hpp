@@ -18,7 +18,8 @@ struct operand_part {
 
 namespace detail {
 
-/// Reads neighbours of a matrix, `count` of Size: of a column where `AlongColumn`, else of a row. Others stay as they are.
+/// Reads neighbours of a matrix, `count` of Size: of a column where `AlongColumn`, else of a row. Others stay as they
+/// are.
 template <bool AlongColumn, class Matrix, class T, int Size>
 TENON_HOST_DEVICE void read_run(const Matrix& matrix, array<T, Size>& values, index row, index column, int count) {
   for (int k = 0; k < Size; ++k) {
@@ -274,8 +275,8 @@ int common_copy_bytes(const folded_matrix<strided_source<T, Rank>, Rank, Axes>& 
   return 0;
 }
 
-/// Steps along some axes of a matrix: from a position to the next, and over every `inner` of them where outer axes do not
-/// go on where inner ones end.
+/// Steps along some axes of a matrix: from a position to the next, and over every `inner` of them where outer axes do
+/// not go on where inner ones end.
 struct axis_steps {
   bool exist = true;
   index step = 0, outer_step = 0, inner = 0;  // 0 where all positions are one step apart

@@ -8,10 +8,12 @@
 #include <tenon/contraction/attention.hpp>
 #include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/depthwise.hpp>
-#include <tenon/contraction/hopper_convolution.hpp>
 #include <tenon/contraction/mma.hpp>
 #include <tenon/contraction/tiled_product.hpp>
 #include <tenon/contraction/vector_product.hpp>
+#if defined(__CUDACC__)
+#include <tenon/contraction/hopper_convolution.hpp>
+#endif
 
 namespace tenon {
 
@@ -88,8 +90,8 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts,
   using element = typename Unit::element;
   using accumulator = typename Unit::accumulator;
   const auto extents = extents_of_product(product);
-  const auto left = make_operand<element, operand_side::left>(
-      without_casts(kernel_left_matrix(product, channels_last)), extents.rows, extents.depth);
+  const auto left = make_operand<element, operand_side::left>(without_casts(kernel_left_matrix(product, channels_last)),
+                                                              extents.rows, extents.depth);
   const auto right = make_operand<element, operand_side::right>(
       without_casts(kernel_right_matrix(product, channels_last)), extents.depth, extents.columns);
   using kernel_type = tiled_product_kernel<Unit, Product::shape_type::rank, std::remove_const_t<decltype(left)>,
@@ -183,8 +185,12 @@ struct tiles {
   }
 };
 
-/// The algorithms that multiply matrices in tiles.
+/// The algorithms that multiply matrices in tiles. Hopper's have devices alone.
+#if defined(__CUDACC__)
 using tiled_algorithms = algorithm_list<warpgroup_tiles, tiles>;
+#else
+using tiled_algorithms = algorithm_list<tiles>;
+#endif
 
 /// Convolutions whose windows are single elements, as products of matrices in memory, one for each image. With channels
 /// last, patches of all images are one matrix as they are.
@@ -204,9 +210,12 @@ struct plain_convolutions {
 };
 
 /// The algorithms of a device, in the order in which they are asked.
-using algorithms =
-    algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, warpgroup_weight_gradients,
+#if defined(__CUDACC__)
+using algorithms = algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, warpgroup_weight_gradients,
                                   plain_convolutions, warpgroup_tiles, tiles>;
+#else
+using algorithms = algorithm_list<depthwise_windows, few_vectors, plain_convolutions, tiles>;
+#endif
 
 }  // namespace on_device
 

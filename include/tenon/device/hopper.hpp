@@ -38,8 +38,8 @@ struct tiled_tensor {
   friend bool operator==(const tiled_tensor&, const tiled_tensor&) = default;
 };
 
-/// The same of five axes, of which a tile has any extents. Its elements are `step` apart along each axis; the first axis
-/// has 128 bytes of neighbours, as above.
+/// The same of five axes, of which a tile has any extents. Its elements are `step` apart along each axis; the first
+/// axis has 128 bytes of neighbours, as above.
 struct tiled_images {
   const void* data;
   array<index, 5> extents;

@@ -238,6 +238,14 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto is_greater(V value, V greatest) {
 /// The greater and the lesser of two values, lane by lane; NaN when either is NaN.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr V max(V left, V right) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800  // one instruction
+  if constexpr (std::is_same_v<V, float>) {
+    if (!__builtin_is_constant_evaluated()) {
+      asm("max.NaN.f32 %0, %0, %1;" : "+f"(left) : "f"(right));
+      return left;
+    }
+  }
+#endif
   if constexpr (std::is_integral_v<lane_of<V>>) {
     return left > right ? left : right;
   } else if constexpr (is_number<V>) {
@@ -248,6 +256,14 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V max(V left, V right) {
 }
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr V min(V left, V right) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800  // one instruction
+  if constexpr (std::is_same_v<V, float>) {
+    if (!__builtin_is_constant_evaluated()) {
+      asm("min.NaN.f32 %0, %0, %1;" : "+f"(left) : "f"(right));
+      return left;
+    }
+  }
+#endif
   if constexpr (std::is_integral_v<lane_of<V>>) {
     return left < right ? left : right;
   } else if constexpr (is_number<V>) {

@@ -24,7 +24,8 @@ struct column_team {
   TENON_HOST_DEVICE int row(int thread) const { return thread >> lane_bits; }
 };
 
-/// The team for results of `values` each: one thread folds few values alone; lanes side by side fill lines of 128 bytes.
+/// The team for results of `values` each: one thread folds few values alone; lanes side by side fill lines of 128
+/// bytes.
 constexpr column_team team_of_columns(index values, int width) {
   constexpr index few = 16, some = 256;
   if (values <= few) return {8, width};
@@ -232,8 +233,8 @@ bool turn_across(Fold& fold, index neighbours) {
 
 }  // namespace detail
 
-/// Has lowered reductions read packets of `Width` neighbouring results, of which `neighbours` lie side by side. Where one
-/// of them cannot, nothing is changed, and the answer is false.
+/// Has lowered reductions read packets of `Width` neighbouring results, of which `neighbours` lie side by side. Where
+/// one of them cannot, nothing is changed, and the answer is false.
 template <int Width, int... I, class... Folds>
 bool turn_all_across(detail::tuple_base<std::integer_sequence<int, I...>, Folds...>& folds, index neighbours) {
   auto turned = make_tuple_of(get<I>(folds)...);
