@@ -42,7 +42,7 @@ names = {
     "three_statements": "Tenon, three statements", "limit": "limit",
 }  # fmt: skip
 
-cuda_file_name = re.compile(r"(?!w\d)(.+)-(\d{4}-\d\d-\d\d)\.json")
+cuda_file_name = re.compile(r"(?!w\d|predicted)(.+)-(\d{4}-\d\d-\d\d)\.json")
 cuda_titles = {
     "G1": "G1: pointwise statements",
     "G2": "G2: broadcasts, transposed copies, permutations",
@@ -69,6 +69,13 @@ def newest_of_devices():
         if match:
             found[match[1]] = max(found.get(match[1], ("", path)), (match[2], path))
     return [path for _, (_, path) in sorted(found.items())]
+
+
+def predictions():
+    """The files of predictions, the oldest first: (what was predicted, rows by name)."""
+    for path in sorted((root / "benchmarks/results").glob("predicted-*.json")):
+        content = json.loads(path.read_text())
+        yield content["context"].get("state", path.stem[-10:]), {row["name"]: row for row in content["benchmarks"]}
 
 
 def cuda_cases(path, workload):

@@ -33,12 +33,21 @@ void convolution_rows(predict::session& session, const std::string& extents, con
   images w = predict::random_tensor<element>(tn::rank<4>(of.outputs, of.kernel, of.kernel, of.channels / of.groups), 2);
   images y = predict::random_tensor<element>(tn::rank<4>(of.batch, of.windows(), of.windows(), of.outputs), 3);
   const auto image = channels_second(x), weight = channels_second(w), result = channels_second(y);
-  session.row("G6/forward_" + extents, of.work(), [&] { result = tn::convolve(image, weight, of.geometry()); });
+  session.row(tn::compose_text("G6/forward_", extents), of.work(),
+              [&] { result = tn::convolve(image, weight, of.geometry()); });
   if (!with_gradients) return;
   session.row("G6/image_gradient_" + extents, of.work(),
               [&] { image = tn::convolve_image_gradient(result, weight, {{of.extent, of.extent}}, of.geometry()); });
   session.row("G6/weight_gradient_" + extents, of.work(),
               [&] { weight = tn::convolve_weight_gradient(result, image, {{of.kernel, of.kernel}}, of.geometry()); });
+}
+
+/// The same with pixels side by side, as layers of nn have them.
+void row_of_layers(predict::session& session, const convolution_case& of) {
+  images x = predict::random_tensor<element>(tn::rank<4>(of.batch, of.channels, of.extent, of.extent), 1);
+  images w = predict::random_tensor<element>(tn::rank<4>(of.outputs, of.channels, of.kernel, of.kernel), 2);
+  images y(tn::rank<4>(of.batch, of.outputs, of.windows(), of.windows()));
+  session.row("G6/forward_pixels_last_56x56x64", of.work(), [&] { y = tn::convolve(x, w, of.geometry()); });
 }
 
 template <tn::index Kernel>
@@ -50,8 +59,11 @@ void pool_rows(predict::session& session, const std::string& extents, const imag
   session.row("G6e/mean_" + extents, work, [&] { y = tn::mean(windows, tn::drop<4, 5>); });
 }
 
-void rows(predict::session& session) {
+}  // namespace
+
+void predict::window_rows(session& session) {
   convolution_rows(session, "3x3_56x56x64", {2, 64, 56, 64, 3, 1, 1, 1}, true);
+  row_of_layers(session, {2, 64, 56, 64, 3, 1, 1, 1});
   convolution_rows(session, "3x3_14x14x256", {16, 256, 14, 256, 3, 1, 1, 1}, true);
   convolution_rows(session, "1x1_56x56x64_256", {2, 64, 56, 256, 1, 1, 0, 1}, false);
   convolution_rows(session, "stem_7x7_112x112x3_64", {2, 3, 112, 64, 7, 2, 3, 1}, false);
@@ -60,7 +72,3 @@ void rows(predict::session& session) {
   pool_rows<2>(session, "2x2", x, 2);
   pool_rows<3>(session, "3x3_s2", x, 2);
 }
-
-}  // namespace
-
-int main(int argument_count, char** arguments) { return predict::run(argument_count, arguments, &rows); }

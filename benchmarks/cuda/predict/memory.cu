@@ -45,7 +45,9 @@ void matrix_rows(predict::session& session, const std::string& type) {
               [&] { long_result = tn::softmax(long_rows, tn::axis<1>); });
 }
 
-void rows(predict::session& session) {
+}  // namespace
+
+void predict::memory_rows(session& session) {
   pointwise_rows(session);
   const auto x = predict::random_tensor<float>(tn::rank<1>(tn::index{1} << 21), 1);
   tn::tensor<float, tn::rank<0>, tn::cuda> total;
@@ -53,7 +55,3 @@ void rows(predict::session& session) {
   matrix_rows<float>(session, "float");
   matrix_rows<tn::bfloat16>(session, "bfloat16");
 }
-
-}  // namespace
-
-int main(int argument_count, char** arguments) { return predict::run(argument_count, arguments, &rows); }

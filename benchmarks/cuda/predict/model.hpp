@@ -122,7 +122,8 @@ class session {
       const limits own = limits_of(launch);
       all += own, least += own.greatest().second;
       instructions += issued(launch.done);
-      kernels += (kernels.empty() ? "" : " ") + short_name(launch);
+      if (!kernels.empty()) kernels += ' ';
+      kernels += short_name(launch);
     }
     least = std::max(least, all.memory);
     const double fraction = ideal.seconds() / least;
@@ -176,11 +177,9 @@ tn::tensor<T, Shape, tn::cuda> random_tensor(const Shape& extents, std::uint64_t
   return values;
 }
 
-/// The body of `main`.
-inline int run(int argument_count, char** arguments, void (*rows)(session&)) {
-  session own(argument_count, arguments);
-  rows(own);
-  return own.write() ? 0 : 1;
-}
+/// The rows of each file of this folder.
+void memory_rows(session& session);
+void product_rows(session& session);
+void window_rows(session& session);
 
 }  // namespace predict

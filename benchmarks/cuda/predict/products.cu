@@ -46,7 +46,9 @@ void batched_row(predict::session& session) {
   session.row("G5i/batched_64", work_of<tn::bfloat16>(n, n, n, batches), [&] { y = tn::matmul(x, w); });
 }
 
-void rows(predict::session& session) {
+}  // namespace
+
+void predict::product_rows(session& session) {
   product_row<tn::bfloat16>(session, "G5a/bfloat16_1024", 1024, 1024, 1024);
   epilogue_row(session);
   product_row<float>(session, "G5e/float_512", 512, 512, 512);
@@ -56,7 +58,3 @@ void rows(predict::session& session) {
   product_row<tn::bfloat16>(session, "G5i/deep_128x128x8192", 128, 128, 8192);
   batched_row(session);
 }
-
-}  // namespace
-
-int main(int argument_count, char** arguments) { return predict::run(argument_count, arguments, &rows); }
