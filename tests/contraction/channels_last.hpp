@@ -8,12 +8,12 @@ namespace tenon_test {
 
 /// [n, c, ...] in memory as [n, ..., c].
 template <class Space, class T, int Axes>
-class channels_last {
+class channels_last_tensor {
  public:
-  explicit channels_last(const tenon::tensor<T, tenon::rank<Axes>>& values)
+  explicit channels_last_tensor(const tenon::tensor<T, tenon::rank<Axes>>& values)
       : memory_(tenon::evaluated_tensor(inner_last(values)).template to<Space>()) {}
-  explicit channels_last(const tenon::rank<Axes>& extents)
-      : channels_last(tenon::evaluated_tensor(tenon::zeros<T>(extents))) {}
+  explicit channels_last_tensor(const tenon::rank<Axes>& extents)
+      : channels_last_tensor(tenon::evaluated_tensor(tenon::zeros<T>(extents))) {}
 
   auto view() { return channels_second(memory_); }
   std::vector<double> numbers() const {

@@ -43,8 +43,8 @@ void check_windows(const convolution_case<Rank>& of, bool has_gradient = true) {
     return tenon::relu(product + tenon::reshape(b, rank<Rank + 2>(extents)));
   };
   const double bound = 60 * roundoff<T>;
-  channels_last<Space, T, Rank + 2> images(image), weights(weight), gradients(gradient);
-  channels_last<Space, T, Rank + 2> found(of.result_extents()), found_gradient(of.image_extents());
+  channels_last_tensor<Space, T, Rank + 2> images(image), weights(weight), gradients(gradient);
+  channels_last_tensor<Space, T, Rank + 2> found(of.result_extents()), found_gradient(of.image_extents());
   const auto bias_there = bias.template to<Space>();
   REQUIRE(run_windows<Tile, Space>(
       found.view(), with_bias(tenon::convolve(images.view(), weights.view(), of.geometry), bias_there), 3));
@@ -66,7 +66,7 @@ void check_weight_gradient(const convolution_case<Rank>& of, int parts) {
   if (!has_hopper<Space>()) return;
   CAPTURE(of.channels, of.outputs, of.image, of.kernel, of.geometry.groups, parts);
   const auto image = random_tensor<T>(of.image_extents(), 1), gradient = random_tensor<T>(of.result_extents(), 3);
-  channels_last<Space, T, Rank + 2> images(image), gradients(gradient), found(of.weight_extents());
+  channels_last_tensor<Space, T, Rank + 2> images(image), gradients(gradient), found(of.weight_extents());
   const auto gradient_of = [&](const auto& y, const auto& x) {
     return tenon::convolve_weight_gradient(y, x, of.kernel, of.geometry);
   };
@@ -122,7 +122,7 @@ TEMPLATE_LIST_TEST_CASE("hopper: gradients of weights in boxes of windows", "[ho
 TEST_CASE("convolutions that Hopper's kernel leaves to others", "[hopper]") {
   const auto takes = [](const rank<4>& image, const rank<4>& weight, const tenon::window_geometry<2>& geometry) {
     const auto x = counting<tenon::half>(image), w = counting<tenon::half>(weight);
-    channels_last<tenon::host, tenon::half, 4> images(x), weights(w);
+    channels_last_tensor<tenon::host, tenon::half, 4> images(x), weights(w);
     return tenon::hopper_convolution_of(tenon::convolve(images.view(), weights.view(), geometry)).exists;
   };
   CHECK(takes({2, 64, 8, 8}, {64, 64, 3, 3}, {}));
@@ -132,13 +132,13 @@ TEST_CASE("convolutions that Hopper's kernel leaves to others", "[hopper]") {
   CHECK_FALSE(takes({2, 64, 99, 8}, {64, 64, 3, 3}, {.stride = {{9, 1}}}));
   const auto x = counting<tenon::half>(rank<4>(2, 64, 8, 8)), w = counting<tenon::half>(rank<4>(64, 64, 3, 3));
   CHECK_FALSE(tenon::hopper_convolution_of(tenon::convolve(x, w)).exists);
-  channels_last<tenon::host, tenon::half, 4> images(x), weights(w);
+  channels_last_tensor<tenon::host, tenon::half, 4> images(x), weights(w);
   CHECK_FALSE(tenon::hopper_convolution_of(tenon::convolve(images.view(), w)).exists);
   const tenon::window_geometry<2> steps{.stride = {{2, 2}}};
   const auto gradient = tenon::convolve_image_gradient(images.view(), weights.view(), {{17, 17}}, steps);
   CHECK_FALSE(tenon::hopper_convolution_of(gradient).exists);
   const auto weight_gradient = [](const rank<4>& image, const rank<4>& of_result) {
-    channels_last<tenon::host, tenon::half, 4> own_images(counting<tenon::half>(image)),
+    channels_last_tensor<tenon::host, tenon::half, 4> own_images(counting<tenon::half>(image)),
         gradients(counting<tenon::half>(of_result));
     const auto node = tenon::convolve_weight_gradient(gradients.view(), own_images.view(), {{1, 1}});
     return tenon::hopper_weight_gradient_of(node).exists;

@@ -60,9 +60,9 @@ void check_channels_last(const convolution_case<Rank>& of) {
   const auto weight = random_tensor<T>(of.weight_extents(), 2);
   const auto gradient = random_tensor<T>(of.result_extents(), 3);
   const double bound = 30 * roundoff<T> + 1e-4;
-  channels_last<Space, T, Rank + 2> images(image), weights(weight), gradients(gradient);
+  channels_last_tensor<Space, T, Rank + 2> images(image), weights(weight), gradients(gradient);
   {
-    channels_last<Space, T, Rank + 2> found(of.result_extents());
+    channels_last_tensor<Space, T, Rank + 2> found(of.result_extents());
     found.view() = tenon::convolve(images.view(), weights.view(), of.geometry);
     const auto expected = tenon::evaluated_tensor(tenon::convolve(image, weight, of.geometry));
     CHECK(difference(found.numbers(), numbers_of(expected), bound) == "");
@@ -71,14 +71,14 @@ void check_channels_last(const convolution_case<Rank>& of) {
     CHECK(difference(numbers_of(apart), numbers_of(tenon::evaluated_tensor(expected * T(2))), 2 * bound) == "");
   }
   {
-    channels_last<Space, T, Rank + 2> found(of.image_extents());
+    channels_last_tensor<Space, T, Rank + 2> found(of.image_extents());
     found.view() = tenon::convolve_image_gradient(gradients.view(), weights.view(), of.image, of.geometry);
     const auto expected =
         tenon::evaluated_tensor(tenon::convolve_image_gradient(gradient, weight, of.image, of.geometry));
     CHECK(difference(found.numbers(), numbers_of(expected), bound) == "");
   }
   {
-    channels_last<Space, T, Rank + 2> found(of.weight_extents());
+    channels_last_tensor<Space, T, Rank + 2> found(of.weight_extents());
     found.view() = tenon::convolve_weight_gradient(gradients.view(), images.view(), of.kernel, of.geometry);
     const auto expected =
         tenon::evaluated_tensor(tenon::convolve_weight_gradient(gradient, image, of.kernel, of.geometry));
@@ -102,7 +102,7 @@ TEST_CASE("channels are numbered last where they lie side by side, in chunks of 
   const auto is_last = [](tenon::index channels, bool by_channels) {
     const auto image = counting<float>(rank<4>(2, channels, 5, 5)),
                weight = counting<float>(rank<4>(4, channels, 3, 3));
-    channels_last<tenon::host, float, 4> stored(image);
+    channels_last_tensor<tenon::host, float, 4> stored(image);
     const auto node = tenon::convolve(stored.view(), weight), plain = tenon::convolve(image, weight);
     return by_channels ? tenon::numbers_channels_last(node, node) : tenon::numbers_channels_last(plain, plain);
   };
