@@ -93,7 +93,8 @@ void check_targets(const tenon::product_choice& choice) {
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("results go to targets of any strides", "[tiled_product]", tenon_test::kernel_spaces) {
-  for (const tenon::product_choice& choice : {tenon::product_choice{0, 1}, {1, 1}, {1, 2}}) {
+  check_targets<TestType, tenon::half>({0, 1});
+  for (const tenon::product_choice& choice : {tenon::product_choice{1, 1}, {1, 2}}) {
     CAPTURE(choice.tile, choice.parts);
     check_targets<TestType, tenon::half>(choice);
     check_targets<TestType, float>(choice);
