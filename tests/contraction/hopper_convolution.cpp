@@ -129,6 +129,7 @@ TEST_CASE("convolutions that Hopper's kernel leaves to others", "[hopper]") {
   CHECK_FALSE(takes({2, 60, 8, 8}, {64, 60, 3, 3}, {}));             // pixels that are not 16 bytes apart
   CHECK_FALSE(takes({2, 16, 8, 8}, {64, 16, 3, 3}, {}));             // most of a step would be zeros
   CHECK_FALSE(takes({2, 80, 8, 8}, {64, 40, 3, 3}, {.groups = 2}));  // another group's channels lie behind
+  CHECK_FALSE(takes({2, 64, 0, 8}, {64, 64, 3, 3}, {.padding = {{2, 1}}}));  // of nothing, no tile is copied
   CHECK_FALSE(takes({2, 64, 99, 8}, {64, 64, 3, 3}, {.stride = {{9, 1}}}));
   const auto x = counting<tenon::half>(rank<4>(2, 64, 8, 8)), w = counting<tenon::half>(rank<4>(64, 64, 3, 3));
   CHECK_FALSE(tenon::hopper_convolution_of(tenon::convolve(x, w)).exists);

@@ -37,6 +37,18 @@ TEST_CASE("results are folded side by side where their values are neighbours", "
   CHECK_FALSE(is_in_columns(tenon::as_node(tenon::sum(tenon::broadcast_to(row, rank<2>(8, 64)), drop<0>))));
 }
 
+TEST_CASE("threads share a result where its values are many, or blocks few", "[columns]") {
+  const auto rows = [](tenon::index results, tenon::index values, int width) {
+    return tenon::team_of_columns(results, values, width).rows();
+  };
+  CHECK(rows(64, 9, 8) == 1);
+  CHECK(rows(64, 50, 8) == 8);
+  CHECK(rows(1 << 20, 200, 4) == 8);
+  CHECK(rows(4096, 200, 4) == 32);
+  CHECK(rows(1 << 20, 2000, 4) == 32);
+  CHECK(rows(4096, 2000, 1) == 8);
+}
+
 TEMPLATE_LIST_TEST_CASE("columns of every length, and any number of them", "[columns]", tenon_test::kernel_spaces) {
   for (const tenon::index rows : {1, 7, 8, 9, 255, 256, 600}) {
     for (const tenon::index columns : {8, 31, 32, 33, 100}) {

@@ -26,6 +26,7 @@ namespace detail {
 inline bool take_stride(tiled_images& of, int axis, index extent, index stride, int bytes) {
   const bool moves = extent != 1;
   of.extents[axis] = extent;
+  if (extent < 1) return false;
   if (axis > 0) of.stride_bytes[axis - 1] = moves ? stride * bytes : tile_copy_alignment;
   if (!moves) return true;
   if (axis == 0) return stride == 1;
@@ -227,6 +228,22 @@ void launch_hopper_weight_gradient(const product_extents<Rank>& extents, const h
 using narrow_hopper_tile = hopper_tile<128, 64, 8>;  // of few channels of the result
 using flat_hopper_tile = hopper_tile<64, 128, 8>;    // of few rows of a weight's gradient
 
+namespace detail {
+
+/// Whether a convolution or a gradient of a weight is of short floats in memory, along axes of which maps have enough.
+template <class Problem>
+inline constexpr bool copies_boxes = [] {
+  using product = typename Problem::product_type;
+  using element = typename product::element;
+  using source = strided_source<element, product::spatial_axes + 3>;
+  using image = std::remove_cvref_t<decltype(std::declval<const product&>().lower_image())>;
+  using other = std::remove_cvref_t<decltype(std::declval<const product&>().lower_left())>;
+  return is_short_float<element> && !is_float8<element> && has_processors<typename Problem::space> &&
+         product::spatial_axes < window_axes && std::is_same_v<image, source> && std::is_same_v<other, source>;
+}();
+
+}  // namespace detail
+
 namespace on_device {
 
 /// Convolutions, and gradients to images without strides, of short floats in memory with channels last, on Hopper's
@@ -235,16 +252,8 @@ struct warpgroup_windows {
   static constexpr const char* name = "windows of warpgroups";
   template <class Problem>
   static constexpr bool can_take = [] {
-    using product = typename Problem::product_type;
-    using element = typename product::element;
-    if constexpr (detail::is_convolution<product> && is_short_float<element> && !is_float8<element> &&
-                  detail::has_processors<typename Problem::space>) {
-      using image = std::remove_cvref_t<decltype(std::declval<const product&>().lower_image())>;
-      using weight = std::remove_cvref_t<decltype(std::declval<const product&>().lower_left())>;
-      return product::spatial_axes <= 3 && std::is_same_v<image, strided_source<element, product::spatial_axes + 3>> &&
-             std::is_same_v<weight, image>;
-    }
-    return false;
+    if constexpr (detail::is_convolution<typename Problem::product_type>) return detail::copies_boxes<Problem>;
+    else return false;
   }();
   template <class Problem>
   static bool takes(const Problem& problem) {
@@ -276,13 +285,9 @@ struct warpgroup_windows {
 
  private:
   template <class Problem>
-  static int processors_for(const Problem& problem) {
-    using space = typename Problem::space;
-    using map = typename tile_maps<space>::map;
-    using kernel = hopper_product_kernel<narrow_hopper_tile, typename Problem::product_type::element,
-                                         hopper_patches<map>, hopper_weights<map>,
-                                         Problem::product_type::shape_type::rank, decltype(problem.epilogue())>;
-    return detail::hopper_processors<space, kernel>();
+  static int processors_for(const Problem&) {
+    using map = typename tile_maps<typename Problem::space>::map;
+    return detail::hopper_processors<Problem, narrow_hopper_tile, hopper_patches<map>, hopper_weights<map>>();
   }
 };
 
@@ -291,16 +296,8 @@ struct warpgroup_weight_gradients {
   static constexpr const char* name = "weight gradients of warpgroups";
   template <class Problem>
   static constexpr bool can_take = [] {
-    using product = typename Problem::product_type;
-    using element = typename product::element;
-    if constexpr (detail::is_weight_gradient<product> && is_short_float<element> && !is_float8<element> &&
-                  detail::has_processors<typename Problem::space>) {
-      using image = std::remove_cvref_t<decltype(std::declval<const product&>().lower_image())>;
-      using gradient = std::remove_cvref_t<decltype(std::declval<const product&>().lower_left())>;
-      return product::spatial_axes <= 3 && std::is_same_v<image, strided_source<element, product::spatial_axes + 3>> &&
-             std::is_same_v<gradient, image>;
-    }
-    return false;
+    if constexpr (detail::is_weight_gradient<typename Problem::product_type>) return detail::copies_boxes<Problem>;
+    else return false;
   }();
   template <class Problem>
   static bool takes(const Problem& problem) {
@@ -329,12 +326,9 @@ struct warpgroup_weight_gradients {
         processors, parts_of_tiles<Tile>(tiles, static_cast<int>(of.boxes.count()), processors));
   }
   template <class Problem>
-  static int processors_for(const Problem& problem) {
-    using space = typename Problem::space;
-    using operand = hopper_window_depth<typename tile_maps<space>::map>;
-    using kernel = hopper_product_kernel<flat_hopper_tile, typename Problem::product_type::element, operand, operand,
-                                         Problem::product_type::shape_type::rank, decltype(problem.epilogue())>;
-    return detail::hopper_processors<space, kernel>();
+  static int processors_for(const Problem&) {
+    using operand = hopper_window_depth<typename tile_maps<typename Problem::space>::map>;
+    return detail::hopper_processors<Problem, flat_hopper_tile, operand>();
   }
 };
 

@@ -136,14 +136,18 @@ namespace detail {
 template <class Space>
 inline constexpr bool has_processors = requires { launcher<Space>::properties(); };
 
-/// Processors of the device if code of Hopper's kernel was made for it, else 0. What a processor of another kind finds
-/// in its place is a stub, known by its few registers.
-template <class Space, class Kernel>
+/// Processors of the device if code of Hopper's kernel for `Problem` and such operands was made for it, else 0. What a
+/// processor of another kind finds in its place is a stub, known by its few registers.
+template <class Problem, class Tile, class Left, class Right = Left>
 int hopper_processors() {
+  using space = typename Problem::space;
+  using product = typename Problem::product_type;
+  using kernel = hopper_product_kernel<Tile, typename product::element, Left, Right, product::shape_type::rank,
+                                       decltype(std::declval<const Problem&>().epilogue())>;
   constexpr int architecture = 90, most_of_stub = 64;
-  const auto& properties = launcher<Space>::properties();
+  const auto& properties = launcher<space>::properties();
   if (properties.architecture != architecture) return 0;
-  return launcher<Space>::template registers_of<Kernel>() > most_of_stub ? properties.multiprocessors : 0;
+  return launcher<space>::template registers_of<kernel>() > most_of_stub ? properties.multiprocessors : 0;
 }
 
 }  // namespace detail
@@ -197,12 +201,9 @@ struct warpgroup_tiles {
                                                                        problem.right());
   }
   template <class Problem>
-  static int processors_for(const Problem& problem) {
-    using space = typename Problem::space;
-    using operand = hopper_operand<typename tile_maps<space>::map>;
-    using kernel = hopper_product_kernel<square_hopper_tile, typename Problem::product_type::element, operand, operand,
-                                         Problem::product_type::shape_type::rank, decltype(problem.epilogue())>;
-    return detail::hopper_processors<space, kernel>();
+  static int processors_for(const Problem&) {
+    using operand = hopper_operand<typename tile_maps<typename Problem::space>::map>;
+    return detail::hopper_processors<Problem, square_hopper_tile, operand>();
   }
 };
 

@@ -224,20 +224,6 @@ constexpr int parts_of_tiles(int tiles, int steps, int processors) {
   return parts < 1 ? 1 : parts;
 }
 
-/// As `is_last_block`, of the warps that count on this counter.
-template <class Device>
-TENON_HOST_DEVICE bool is_last_warp(Device& device, unsigned* counter, int count) {
-  int last = 0;
-  device.sync_warp();
-  if (device.lane() == 0) {
-    device.fence();
-    last = device.atomic_add(counter, 1u) + 1 == static_cast<unsigned>(count) ? 1 : 0;
-    if (last != 0) *counter = 0;
-    device.fence();
-  }
-  return device.shuffle(last, 0) != 0;
-}
-
 /// A stage of the ring, and the parity of the phase in which it is used.
 template <int Stages>
 struct ring_position {

@@ -11,7 +11,7 @@ namespace tenon {
 
 inline constexpr int window_axes = 4;  // up to three of an image, the innermost first, and that of images
 
-/// How windows come in boxes of 128: a power of two of them along each axis.
+/// How windows come in boxes: a power of two of them along each axis.
 struct window_boxes {
   array<int, window_axes> windows{};  // of all images
   array<int, window_axes> bits{};     // of a box
@@ -38,7 +38,7 @@ inline window_boxes boxes_of_windows(const array<int, window_axes>& windows, int
         window_boxes boxes{windows, {{x, y, z, bits - x - y - z}}, {}};
         bool fits = true;
         for (int axis = 0; axis < window_axes; ++axis) {
-          boxes.counts[axis] = (windows[axis] + boxes.extent(axis) - 1) / boxes.extent(axis);
+          boxes.counts[axis] = (windows[axis] + boxes.extent(axis) - 1) >> boxes.bits[axis];
           fits = fits && boxes.extent(axis) <= most[axis];
         }
         if (fits && (covered == 0 || boxes.covered() < covered)) best = boxes, covered = boxes.covered();

@@ -89,6 +89,8 @@ template <class Unit, class Space, class Product, class Epilogue>
 void launch_product(const Product& product, const Epilogue& epilogue, int parts, bool channels_last = false) {
   using element = typename Unit::element;
   using accumulator = typename Unit::accumulator;
+  static_assert(!has_patches_of_images<Product> || sizeof(element) >= sizeof(typename Product::element),
+                "tenon: the channels of a chunk have one tap");
   const auto extents = extents_of_product(product);
   const auto left = make_operand<element, operand_side::left>(without_casts(kernel_left_matrix(product, channels_last)),
                                                               extents.rows, extents.depth);
@@ -185,12 +187,10 @@ struct tiles {
   }
 };
 
-/// The algorithms that multiply matrices in tiles. Hopper's have devices alone.
-#if defined(__CUDACC__)
-using tiled_algorithms = algorithm_list<warpgroup_tiles, tiles>;
-#else
-using tiled_algorithms = algorithm_list<tiles>;
-#endif
+/// The algorithms of the kernels of `Space`, in the order in which they are asked, and those of them that multiply
+/// matrices in tiles.
+template <class Space>
+struct algorithms_of;
 
 /// Convolutions whose windows are single elements, as products of matrices in memory, one for each image. With channels
 /// last, patches of all images are one matrix as they are.
@@ -205,16 +205,22 @@ struct plain_convolutions {
   static void run(const device_problem<Space, Target, E, Product>& problem) {
     const plain_convolution<Product> plain{problem.product};
     run_first(device_problem<Space, Target, E, plain_convolution<Product>>{problem.target, problem.node, plain},
-              tiled_algorithms{});
+              typename algorithms_of<Space>::tiled{});
   }
 };
 
-/// The algorithms of a device, in the order in which they are asked.
+template <class Space>
+struct algorithms_of {
+  using tiled = algorithm_list<tiles>;
+  using all = algorithm_list<depthwise_windows, few_vectors, plain_convolutions, tiles>;
+};
 #if defined(__CUDACC__)
-using algorithms = algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, warpgroup_weight_gradients,
-                                  plain_convolutions, warpgroup_tiles, tiles>;
-#else
-using algorithms = algorithm_list<depthwise_windows, few_vectors, plain_convolutions, tiles>;
+template <>
+struct algorithms_of<cuda> {
+  using tiled = algorithm_list<warpgroup_tiles, tiles>;
+  using all = algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, warpgroup_weight_gradients,
+                             plain_convolutions, warpgroup_tiles, tiles>;
+};
 #endif
 
 }  // namespace on_device
@@ -227,7 +233,7 @@ void run_contraction_kernel(const Target& target, const E& node) {
   if constexpr (is_attention<product_type>) {
     run_attention_kernel<Space>(target, node, product);
   } else {
-    run_first(device_problem_of<Space>(target, node), on_device::algorithms{});
+    run_first(device_problem_of<Space>(target, node), typename on_device::algorithms_of<Space>::all{});
   }
 }
 /// The same in tiles, shared among blocks as chosen.

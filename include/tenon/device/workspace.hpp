@@ -82,6 +82,21 @@ class workspace {
   bool is_clean_ = false;
 };
 
+namespace detail {
+
+/// Counts one of `count` that use a counter; 1 if it was the last, which sets the counter to 0 again. By one thread,
+/// after the others for which it counts.
+template <class Device>
+TENON_HOST_DEVICE int count_as_done(Device& device, unsigned* counter, int count) {
+  device.fence();
+  const int last = device.atomic_add(counter, 1u) + 1 == static_cast<unsigned>(count) ? 1 : 0;
+  if (last != 0) *counter = 0;
+  device.fence();
+  return last;
+}
+
+}  // namespace detail
+
 /// Whether the other `blocks` - 1 blocks that count on this counter are done, in every thread; what they have written
 /// is seen then. The counter is 0 again for the next kernel. Takes one int of shared memory.
 /// cost      an atomic operation, two barriers
@@ -89,16 +104,20 @@ template <class Device>
 TENON_HOST_DEVICE bool is_last_block(Device& device, unsigned* counter, int blocks) {
   int last = 0;
   device.sync();
-  if (device.thread() == 0) {
-    device.fence();
-    last = device.atomic_add(counter, 1u) + 1 == static_cast<unsigned>(blocks) ? 1 : 0;
-    if (last != 0) *counter = 0;
-    device.fence();
-  }
+  if (device.thread() == 0) last = detail::count_as_done(device, counter, blocks);
   const int used = device.shared_used();
   last = block_broadcast(device, device.template shared<int>(1), last, 0);
   device.release_shared(used);
   return last != 0;
+}
+
+/// The same for the warps that count on a counter. Takes no shared memory.
+template <class Device>
+TENON_HOST_DEVICE bool is_last_warp(Device& device, unsigned* counter, int warps_done) {
+  int last = 0;
+  device.sync_warp();
+  if (device.lane() == 0) last = detail::count_as_done(device, counter, warps_done);
+  return device.shuffle(last, 0) != 0;
 }
 
 /// How many blocks share one of `results`, each of `units` that `threads` of a block take at a time: by extents alone,

@@ -24,12 +24,15 @@ struct column_team {
   TENON_HOST_DEVICE int row(int thread) const { return thread >> lane_bits; }
 };
 
-/// The team for results of `values` each: one thread folds few values alone; lanes side by side fill lines of 128
-/// bytes.
-constexpr column_team team_of_columns(index values, int width) {
-  constexpr index few = 16, some = 256;
+/// The team for `results` of `values` each: one thread folds few values alone. Lanes side by side fill lines of 128
+/// bytes; there are more of them, so that fewer threads share a result, where values are not many and blocks remain
+/// many.
+constexpr column_team team_of_columns(index results, index values, int width) {
+  constexpr index few = 16, some = 64, many = 256, many_blocks = 128;
   if (values <= few) return {8, width};
-  return {width == 1 || values <= some ? 5 : 3, width};
+  if (width == 1 || values <= some) return {5, width};
+  const bool has_many_blocks = results >= many_blocks * (index{width} << 5);
+  return {values <= many && has_many_blocks ? 5 : 3, width};
 }
 
 /// The most neighbouring results that a thread folds: a packet of each reduction, whose states fit its registers.

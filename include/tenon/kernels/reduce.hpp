@@ -113,7 +113,7 @@ void run_reduce_kernel(const Target& target, const E& node) {
     const index rows = most_values(folds);
     const bool in_packets = turn_all_across<width>(lowered, extents[rank == 0 ? 0 : rank - 1]);
     if (in_packets) folds = kernel_folds_of(lowered, extents);
-    const column_team team = team_of_columns(rows, in_packets ? width : 1);
+    const column_team team = team_of_columns(results, rows, in_packets ? width : 1);
     const index groups = (results + team.group() - 1) / team.group();
     const int parts = parts_of_result(groups, rows, team.rows());
     const auto left = places::take(parts == 1 ? 0 : groups * parts * team.group());
