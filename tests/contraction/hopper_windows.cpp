@@ -32,3 +32,14 @@ TEST_CASE("a step is 64 channels of a tap", "[hopper]") {
   const tenon::window_moves moves{{{2, 1, 1}}, {{3, 1, 1}}, {{1, 0, 2}}};
   CHECK(moves.position(128, {{5, 6, 7, 8}}, place.tap) == array<int, 5>{{128, 2 * 5 + 3 * 2 - 1, 7, 6, 8}});
 }
+
+TEST_CASE("runs of windows within boxes", "[hopper]") {
+  const auto has_runs = [](int windows, int bits, int count) {
+    return tenon::box_lines{{}, {{windows, 9, 1, 2}}, {{bits, 7 - bits, 0, 0}}}.has_runs_of(count);
+  };
+  CHECK(has_runs(16, 3, 8));
+  CHECK(has_runs(16, 4, 8));
+  CHECK(has_runs(13, 4, 1));
+  CHECK_FALSE(has_runs(16, 2, 8));  // boxes are shorter
+  CHECK_FALSE(has_runs(12, 3, 8));  // the last run of a line goes on in the next
+}

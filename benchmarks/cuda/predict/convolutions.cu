@@ -42,12 +42,16 @@ void convolution_rows(predict::session& session, const std::string& extents, con
               [&] { weight = tn::convolve_weight_gradient(result, image, {{of.kernel, of.kernel}}, of.geometry()); });
 }
 
-/// The same with pixels side by side, as layers of nn have them.
-void row_of_layers(predict::session& session, const convolution_case& of) {
+/// The same of planes, as layers of nn have them.
+void plane_rows(predict::session& session, const std::string& extents, const convolution_case& of) {
   images x = predict::random_tensor<element>(tn::rank<4>(of.batch, of.channels, of.extent, of.extent), 1);
   images w = predict::random_tensor<element>(tn::rank<4>(of.outputs, of.channels, of.kernel, of.kernel), 2);
-  images y(tn::rank<4>(of.batch, of.outputs, of.windows(), of.windows()));
-  session.row("G6/forward_pixels_last_56x56x64", of.work(), [&] { y = tn::convolve(x, w, of.geometry()); });
+  images y = predict::random_tensor<element>(tn::rank<4>(of.batch, of.outputs, of.windows(), of.windows()), 3);
+  session.row("G6/planes_forward_" + extents, of.work(), [&] { y = tn::convolve(x, w, of.geometry()); });
+  session.row("G6/planes_image_gradient_" + extents, of.work(),
+              [&] { x = tn::convolve_image_gradient(y, w, {{of.extent, of.extent}}, of.geometry()); });
+  session.row("G6/planes_weight_gradient_" + extents, of.work(),
+              [&] { w = tn::convolve_weight_gradient(y, x, {{of.kernel, of.kernel}}, of.geometry()); });
 }
 
 template <tn::index Kernel>
@@ -63,8 +67,9 @@ void pool_rows(predict::session& session, const std::string& extents, const imag
 
 void predict::window_rows(session& session) {
   convolution_rows(session, "3x3_56x56x64", {2, 64, 56, 64, 3, 1, 1, 1}, true);
-  row_of_layers(session, {2, 64, 56, 64, 3, 1, 1, 1});
+  plane_rows(session, "3x3_56x56x64", {2, 64, 56, 64, 3, 1, 1, 1});
   convolution_rows(session, "3x3_14x14x256", {16, 256, 14, 256, 3, 1, 1, 1}, true);
+  plane_rows(session, "3x3_14x14x256", {16, 256, 14, 256, 3, 1, 1, 1});
   convolution_rows(session, "1x1_56x56x64_256", {2, 64, 56, 256, 1, 1, 0, 1}, false);
   convolution_rows(session, "stem_7x7_112x112x3_64", {2, 3, 112, 64, 7, 2, 3, 1}, false);
   convolution_rows(session, "depthwise_3x3_56x56x256", {1, 256, 56, 256, 3, 1, 1, 256}, false);

@@ -105,7 +105,10 @@ struct contraction_epilogue {
   /// Stores one result.
   template <class Accumulator>
   TENON_HOST_DEVICE void store(index row, index column, Accumulator accumulator) const {
-    const auto position = this->position(row, column);
+    store_at(position(row, column), accumulator);
+  }
+  template <class Accumulator>
+  TENON_HOST_DEVICE void store_at(const array<index, Rank>& position, Accumulator accumulator) const {
     auto& element = *target.at(position);
     const auto value = map.program.at(position).value(0, accumulator_slot<Accumulator>{accumulator});
     element = static_cast<std::remove_reference_t<decltype(element)>>(value);
@@ -113,7 +116,11 @@ struct contraction_epilogue {
   /// Stores neighbours of a row in one access; `column` is a multiple of their number, at most `usable_packet`.
   template <class Accumulator, int Size>
   TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, Size>& accumulators) const {
-    const auto position = this->position(row, column);
+    store_packet_at(position(row, column), accumulators);
+  }
+  template <class Accumulator, int Size>
+  TENON_HOST_DEVICE void store_packet_at(const array<index, Rank>& position,
+                                         const array<Accumulator, Size>& accumulators) const {
     const auto cursor = bind_slots(map.program.at(position), accumulator_packet<Accumulator, Size>{accumulators});
     write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor));
   }

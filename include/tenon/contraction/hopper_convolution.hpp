@@ -1,9 +1,10 @@
 // tenon/contraction/hopper_convolution.hpp: which convolutions and gradients Hopper's kernel takes, and how.
-// Images with channels last are described to the machine that copies; nothing is rearranged in memory.
+// Images with channels last are described to the machine that copies; planes are copied so first.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/contraction/arranged_operand.hpp>
 #include <tenon/contraction/hopper_matrices.hpp>
 #include <tenon/contraction/hopper_windows.hpp>
 #include <tenon/contraction/numbered_patches.hpp>
@@ -93,20 +94,18 @@ struct hopper_convolution {
   array<int, 3> last_tap{}, tap_step = filled_array<3>(1);
 };
 
-/// How Hopper's kernel takes the convolution `node` of images and weights in memory.
-template <class Node>
-hopper_convolution hopper_convolution_of(const Node& node) {
+/// How Hopper's kernel takes the convolution `node`, of images and weights in memory as `image` and `weight` say.
+template <class Node, class Source>
+hopper_convolution hopper_convolution_of(const Node& node, const Source& image, const Source& weight) {
   using element = typename Node::element;
   constexpr int rank = Node::spatial_axes, bytes = static_cast<int>(sizeof(element)), box_bits = 7;
   constexpr index block = hopper_depth<element>;
   hopper_convolution result;
-  const auto weight = node.lower_left();
   const auto extents = node.left_extents();  // [groups, rows, channels, taps ...]
   const index groups = extents[0], channels = extents[2];
   // The rest of a block of channels is zeros behind the last group alone.
   if ((channels % block != 0 && groups != 1) || 2 * channels < block) return result;
-  result.image =
-      hopper_images_of<element, rank>(node.lower_image(), groups, node.result_extents()[0], channels, node.patches());
+  result.image = hopper_images_of<element, rank>(image, groups, node.result_extents()[0], channels, node.patches());
   if (!result.image.exists) return result;
   result.lines_are_adjacent = weight.stride[2] != 1;
   const index across = weight.stride[result.lines_are_adjacent ? 2 : 1];
@@ -144,10 +143,11 @@ struct hopper_weight_gradient {
   tap_steps gradient_lines{}, image_lines{};
 };
 
-/// How Hopper's kernel takes the gradient `node` of a weight, of images and gradients in memory. Boxes must hold all
-/// windows and no other place, where a gradient of zero would meet elements that no window sees there.
-template <class Node>
-hopper_weight_gradient hopper_weight_gradient_of(const Node& node) {
+/// How Hopper's kernel takes the gradient `node` of a weight, of images and gradients in memory as `image` and
+/// `gradient` say. Boxes must hold all windows and no other place, where a gradient of zero would meet elements that no
+/// window sees there.
+template <class Node, class Source>
+hopper_weight_gradient hopper_weight_gradient_of(const Node& node, const Source& image, const Source& gradient) {
   using element = typename Node::element;
   constexpr int rank = Node::spatial_axes, box_bits = 6;
   constexpr index block = hopper_depth<element>;
@@ -157,13 +157,12 @@ hopper_weight_gradient hopper_weight_gradient_of(const Node& node) {
               images = node.left_extents()[2];
   if (channels % block != 0 || (groups != 1 && rows % block != 0)) return result;
   const auto patches = node.patches();
-  const auto gradient = node.lower_left();  // [groups, rows, n, ...]
-  auto own = gradient.stride;
+  auto own = gradient.stride;  // [groups, rows, n, ...]
   std::swap(own[1], own[2]);
   const auto one = filled_array<rank>(index{1});
   const patch_geometry<rank> places{patches.output, one, patches.output, one, one, {}, one};
   result.gradient = hopper_images_of<element, rank>({gradient.data, own}, groups, images, rows, places);
-  result.image = hopper_images_of<element, rank>(node.lower_image(), groups, images, channels, patches);
+  result.image = hopper_images_of<element, rank>(image, groups, images, channels, patches);
   if (!result.gradient.exists || !result.image.exists) return result;
   result.boxes = boxes_of_windows(result.image.windows, box_bits, result.image.longest);
   result.gradient_lines = detail::steps_of_taps<element>(rows, result.gradient.taps);
@@ -184,7 +183,7 @@ auto map_of_boxes(const hopper_images& of, const window_boxes& boxes) {
 }  // namespace detail
 
 /// Computes a convolution that Hopper's kernel takes, in one launch of at most `blocks`. Rows of the kernel are
-/// windows, columns channels of the result, so the epilogue is an exchanged one.
+/// windows, columns channels of the result: an exchanged epilogue stores rows, another one columns.
 template <class Space, class Tile, class Element, int Rank, class Epilogue>
 void launch_hopper_convolution(const product_extents<Rank>& extents, const hopper_convolution& of,
                                const Epilogue& epilogue, int blocks) {
@@ -242,12 +241,20 @@ inline constexpr bool copies_boxes = [] {
          product::spatial_axes < window_axes && std::is_same_v<image, source> && std::is_same_v<other, source>;
 }();
 
+/// Multiplications that are worth a copy of an operand before them.
+inline constexpr index worth_copies = index{1} << 26;
+template <class Problem>
+bool is_worth_copies(const Problem& problem) {
+  const auto& extents = problem.extents;
+  return extents.rows * extents.columns * extents.depth * extents.batch_count() >= worth_copies;
+}
+
 }  // namespace detail
 
 namespace on_device {
 
-/// Convolutions, and gradients to images without strides, of short floats in memory with channels last, on Hopper's
-/// warpgroups; one launch.
+/// Convolutions, and gradients to images without strides, of short floats in memory, on Hopper's warpgroups. One launch
+/// with channels last; planes of images and of weights are copied so by one launch each, where there is much to do.
 struct warpgroup_windows {
   static constexpr const char* name = "windows of warpgroups";
   template <class Problem>
@@ -259,8 +266,11 @@ struct warpgroup_windows {
   static bool takes(const Problem& problem) {
     constexpr index least_rows = 16, least_windows = 64;
     const auto& extents = problem.extents;
-    return extents.rows >= least_rows && extents.columns >= least_windows && extents.batch_count() > 0 &&
-           problem.exchangeable_epilogue().is_exchanged && hopper_convolution_of(problem.product).exists &&
+    if (extents.rows < least_rows || extents.columns < least_windows || extents.batch_count() == 0) return false;
+    const auto image = arranged_image(problem.product), weight = arranged_weight(problem.product);
+    const bool is_worth = image.is_copied() ? !detail::is_plain(problem.product) && detail::is_worth_copies(problem)
+                                            : !weight.is_copied() || detail::is_worth_copies(problem);
+    return is_worth && hopper_convolution_of(problem.product, image.source, weight.source).exists &&
            processors_for(problem) != 0;
   }
   template <class Problem>
@@ -268,7 +278,9 @@ struct warpgroup_windows {
     using space = typename Problem::space;
     using element = typename Problem::product_type::element;
     const auto& extents = problem.extents;
-    const auto of = hopper_convolution_of(problem.product);
+    auto image = arranged_image(problem.product), weight = arranged_weight(problem.product);
+    const auto image_copy = image.template copy<space>(), weight_copy = weight.template copy<space>();
+    const auto of = hopper_convolution_of(problem.product, image.source, weight.source);
     const auto epilogue = problem.exchangeable_epilogue();
     const int processors = processors_for(problem);
     const auto tiles_of = [&](auto tile) {
@@ -291,7 +303,8 @@ struct warpgroup_windows {
   }
 };
 
-/// Gradients of weights, of short floats in memory with channels last, on Hopper's warpgroups; one launch.
+/// Gradients of weights, of short floats in memory, on Hopper's warpgroups. One launch with channels last; planes of
+/// images and of gradients are copied so by one launch each, where there is much to do.
 struct warpgroup_weight_gradients {
   static constexpr const char* name = "weight gradients of warpgroups";
   template <class Problem>
@@ -302,8 +315,10 @@ struct warpgroup_weight_gradients {
   template <class Problem>
   static bool takes(const Problem& problem) {
     constexpr index least_rows = 16;
-    return problem.extents.rows >= least_rows && problem.extents.batch_count() > 0 &&
-           hopper_weight_gradient_of(problem.product).exists && numbers_channels_last(problem.product, problem.node) &&
+    if (problem.extents.rows < least_rows || problem.extents.batch_count() == 0) return false;
+    const auto image = arranged_image(problem.product), gradient = arranged_gradient(problem.product);
+    const bool is_worth = (!image.is_copied() && !gradient.is_copied()) || detail::is_worth_copies(problem);
+    return is_worth && hopper_weight_gradient_of(problem.product, image.source, gradient.source).exists &&
            processors_for(problem) != 0;
   }
   template <class Problem>
@@ -319,7 +334,9 @@ struct warpgroup_weight_gradients {
     using space = typename Problem::space;
     using product = typename Problem::product_type;
     const auto& extents = problem.extents;
-    const auto of = hopper_weight_gradient_of(problem.product);
+    auto image = arranged_image(problem.product), gradient = arranged_gradient(problem.product);
+    const auto image_copy = image.template copy<space>(), gradient_copy = gradient.template copy<space>();
+    const auto of = hopper_weight_gradient_of(problem.product, image.source, gradient.source);
     const int tiles = order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()).count;
     launch_hopper_weight_gradient<space, Tile, typename product::element>(
         extents, of, make_kernel_epilogue<product>(problem.target, problem.node, channels_last_order<product>{true}),

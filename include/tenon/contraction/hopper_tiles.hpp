@@ -46,6 +46,9 @@ struct strip_writer {
   }
   /// Stores what was put, as the results from `first_column` on.
   TENON_HOST_DEVICE TENON_INLINE void store(index first_column) const {
+    if constexpr (Lines::may_be_columns) {
+      if (!epilogue.is_exchanged) return store_columns<packet_size>(first_column);
+    }
     const bool has_all_columns = column + first_column + result_strip::columns <= ends[1];
     if (epilogue.usable_packet == packet_size && has_all_columns) {
       for (int i = device.lane(); i < packets * warp_size; i += at_once * warp_size) {
@@ -81,6 +84,29 @@ struct strip_writer {
       for (int i = 0; i < width; ++i) result.accumulators[k + i] = part[i];
     }
     return result;
+  }
+  /// The same as columns of the result, `Size` neighbours of which lie side by side. Every lane has the same lines of
+  /// all columns that it stores.
+  template <int Size>
+  TENON_HOST_DEVICE TENON_INLINE void store_columns(index first_column) const {
+    if constexpr (Size > 1) {
+      if (epilogue.usable_packet < Size || !lines.has_runs_of(Size)) return store_columns<Size / 2>(first_column);
+    }
+    constexpr int runs = result_strip::rows / Size;
+    const int own_row = device.lane() % runs * Size;
+    const index line = lines[row + own_row];
+    if (line >= ends[0]) return;
+    auto position = epilogue.position(0, line);
+    for (int own_column = device.lane() / runs; own_column < result_strip::columns; own_column += warp_size / runs) {
+      position[Epilogue::row_axis] = column + first_column + own_column;
+      if (position[Epilogue::row_axis] >= ends[1]) return;
+      array<float, Size> sums;
+      for (int k = 0; k < Size; ++k) {
+        sums[k] = strip.load(result_strip::place(own_row + k, own_column / 4 * 4) + own_column % 4);
+      }
+      if constexpr (Size == 1) epilogue.store_at(position, sums[0]);
+      else epilogue.store_packet_at(position, sums);
+    }
   }
   TENON_HOST_DEVICE void store_one(int i, index first_column) const {
     const int own_row = i / result_strip::columns, own_column = i % result_strip::columns;
@@ -136,6 +162,7 @@ struct hopper_stages {
 
 /// The lines of a tile of a matrix: they follow each other.
 struct adjacent_lines {
+  static constexpr bool may_be_columns = false;
   index first;
 
   TENON_HOST_DEVICE index operator[](int i) const { return first + i; }

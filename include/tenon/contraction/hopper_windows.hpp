@@ -48,9 +48,13 @@ inline window_boxes boxes_of_windows(const array<int, window_axes>& windows, int
   return best;
 }
 
-/// The windows of a box, as rows of the result.
+/// The windows of a box, as rows or columns of the result.
 struct box_lines {
+  static constexpr bool may_be_columns = true;
   array<int, window_axes> first, windows, bits;
+
+  /// Whether `count` windows, a power of two, from each multiple of it on follow each other in the result.
+  TENON_HOST_DEVICE bool has_runs_of(int count) const { return count <= 1 << bits[0] && windows[0] % count == 0; }
 
   TENON_HOST_DEVICE index operator[](int i) const {
     index line = 0;

@@ -1,5 +1,6 @@
 // tests/ptx/runtime/counted.cpp: what statements cost as PTX, counted, against numbers that are worked out by hand.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
 #include <tenon/tenon.hpp>
 
 #include "ptx/counts.hpp"
@@ -87,4 +88,43 @@ TEST_CASE("typical statements take no tenth more instructions than they did", "[
                     channels_second(result) =
                         tenon::convolve(channels_second(image), channels_second(weight), {.padding = {{1, 1}}});
                   }));
+}
+
+TEST_CASE("layers' convolutions of planes go to warpgroups by copies with channels last", "[ptx]") {
+  using here = tenon::tensor<bfloat16, rank<4>>;
+  using there = tenon::tensor<bfloat16, rank<4>, cuda>;
+  const auto random = [](const rank<4>& extents, std::uint64_t seed) {
+    return tenon::evaluated_tensor(tenon::uniform<bfloat16>(extents, seed, -1.0f, 1.0f));
+  };
+  const auto kernels_of = [](const auto& statement) {
+    std::string names;
+    for (const auto& launch : launches_of(statement)) {
+      for (const char* name : {"plane_kernel ", "hopper_product_kernel ", "tiled_product_kernel "}) {
+        const std::string type = std::string(name, std::strlen(name) - 1) + '<';
+        if (launch.kernel.find(type) != std::string::npos) names += name;
+      }
+    }
+    return names;
+  };
+  const here x = random({2, 128, 16, 16}, 1), w = random({128, 128, 3, 3}, 2), g = random({2, 128, 16, 16}, 3);
+  const auto image = x.to<cuda>(), weight = w.to<cuda>(), gradient = g.to<cuda>();
+  there y(x.shape()), of_image(x.shape()), of_weight(w.shape());
+  const tenon::window_geometry<2> geometry{.padding = {{1, 1}}};
+  const std::string of_two = "plane_kernel plane_kernel hopper_product_kernel ";
+  CHECK(kernels_of([&] { y = tenon::relu(tenon::convolve(image, weight, geometry)); }) == of_two);
+  CHECK(kernels_of([&] { of_image = tenon::convolve_image_gradient(gradient, weight, {{16, 16}}, geometry); }) ==
+        of_two);
+  CHECK(kernels_of([&] { of_weight = tenon::convolve_weight_gradient(gradient, image, {{3, 3}}, geometry); }) ==
+        of_two);
+  const auto differs = [](const there& found, const here& expected, float bound) {
+    const auto here_too = found.to<tenon::host>();
+    const tenon::tensor<float, tenon::shape<>> most(
+        tenon::max(tenon::abs(tenon::cast<float>(here_too) - tenon::cast<float>(expected))));
+    return !(most() <= bound);
+  };
+  CHECK_FALSE(differs(y, tenon::evaluated_tensor(tenon::relu(tenon::convolve(x, w, geometry))), 0.5f));
+  CHECK_FALSE(
+      differs(of_image, tenon::evaluated_tensor(tenon::convolve_image_gradient(g, w, {{16, 16}}, geometry)), 0.5f));
+  CHECK_FALSE(
+      differs(of_weight, tenon::evaluated_tensor(tenon::convolve_weight_gradient(g, x, {{3, 3}}, geometry)), 0.5f));
 }
