@@ -6,6 +6,7 @@
 
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/matrix_lines.hpp>
+#include <tenon/contraction/narrow_windows.hpp>
 #include <tenon/contraction/plain_convolution.hpp>
 #include <tenon/contraction/tile.hpp>
 #include <tenon/device/divisor.hpp>
@@ -14,28 +15,6 @@
 namespace tenon {
 
 inline constexpr int depthwise_block = 256;
-
-/// Where taps see images, in numbers of 32 bits.
-template <int Rank>
-struct narrow_windows {
-  array<int, Rank> image, kernel, output, stride, dilation, padding, image_step;
-
-  explicit narrow_windows(const patch_geometry<Rank>& windows) {
-    for (int i = 0; i < Rank; ++i) {
-      image[i] = static_cast<int>(windows.image[i]), kernel[i] = static_cast<int>(windows.kernel[i]);
-      output[i] = static_cast<int>(windows.output[i]), stride[i] = static_cast<int>(windows.stride[i]);
-      dilation[i] = static_cast<int>(windows.dilation[i]), padding[i] = static_cast<int>(windows.padding[i]);
-      image_step[i] = static_cast<int>(windows.image_step[i]);
-    }
-  }
-  /// As patch_geometry::place.
-  TENON_HOST_DEVICE int place(int axis, int window, int tap) const {
-    const int spread = window * stride[axis] + tap * dilation[axis] - padding[axis], step = image_step[axis];
-    if (spread < 0) return -1;
-    const int found = step == 1 ? spread : spread / step;
-    return found < image[axis] && found * step == spread ? found : -1;
-  }
-};
 
 /// What a convolution is made of, by axes: images [groups, n, c, ...], weight [groups, o, c, ...] and results
 /// [n, groups, o, ...], with as many axes behind these as windows have.
@@ -47,10 +26,10 @@ struct depthwise_programs {
   Program result;
 };
 
-/// Each thread computes the results of `run` windows that follow each other along the last axis but one. Neighbouring
-/// threads have neighbours along the last axis; or, where `Size` > 1, packets of neighbouring groups of one channel
-/// each, whose axis then has changed places with the last one in images and results. Their weights pass through shared
-/// memory.
+/// Each thread computes the results of `run` windows that follow each other along the last axis but one; what several
+/// of them see it reads once, where windows and taps move by one. Neighbouring threads have neighbours along the last
+/// axis; or, where `Size` > 1, packets of neighbouring groups of one channel each, whose axis then has changed places
+/// with the last one in images and results. Their weights pass through shared memory.
 template <class Number, int Size, int Rank, class Programs>
 struct depthwise_kernel {
   static constexpr const char* name = "depthwise";
@@ -62,24 +41,17 @@ struct depthwise_kernel {
   int channels, groups;
   array<divisor, axes> counts;  // of results along each axis, in runs; 1 group where packets are of several
   int count;                    // all of these
-  int lanes;                    // of a block that have neighbouring packets
+  int lane_bits;                // 1 << lane_bits threads have neighbouring packets
+  divisor window_taps;
+  array<divisor, Rank> taps;  // along each axis of a window
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
     const auto weights = shared_weights(device);
-    const int number = device.block().x * (depthwise_block / lanes) + device.thread() / lanes;
-    window_run work{first_of(number), {}, {}, {}, {}};
-    if constexpr (Size > 1) work.first[1] = first_group(device) + device.thread() % lanes * Size;
-    if (number >= count || work.first[1] >= groups) return;
-    work.image[0] = work.first[1], work.image[1] = work.first[0];
-    for (auto& row : work.sums) {
-      for (Number& each : row) each = Number(0);
+    const int threads = device.grid_size().x * depthwise_block;
+    for (int at = device.block().x * depthwise_block + device.thread(); at >> lane_bits < count; at += threads) {
+      compute_run(device, weights, at >> lane_bits);
     }
-    for (int channel = 0; channel < channels; ++channel) {
-      work.image[2] = channel;
-      add_taps<0>(device, weights, work, channel);
-    }
-    for (int i = 0; i < run; ++i) store(work, i);
   }
 
  private:
@@ -88,35 +60,52 @@ struct depthwise_kernel {
   struct window_run {
     position first, image;
     position taps;
-    array<int, run> rows;  // of the image that its windows see, -1 where none
-    array<Number, Size> sums[run];
+    array<int, run> rows;  // of the image that its windows see at a tap, -1 where none
+    array<Number, Size> seen[run], sums[run];
   };
 
-  TENON_HOST_DEVICE int taps_of_channel() const {
-    int result = 1;
-    for (const int taps : windows.kernel) result *= taps;
-    return result;
+  TENON_HOST_DEVICE int tile() const { return Size << lane_bits; }  // groups of a block
+  template <class Device>
+  TENON_HOST_DEVICE int own_lane(Device& device) const {
+    return device.thread() & ((1 << lane_bits) - 1);
   }
-  TENON_HOST_DEVICE int tile() const { return lanes * Size; }  // groups of a block
   template <class Device>
   TENON_HOST_DEVICE int first_group(Device& device) const {
     return device.block().y * tile();
   }
+  template <class Device, class Weights>
+  TENON_HOST_DEVICE TENON_INLINE void compute_run(Device& device, const Weights& weights, int number) const {
+    window_run work{first_of(number), {}, {}, {}, {}, {}};
+    if constexpr (Size > 1) work.first[1] = first_group(device) + own_lane(device) * Size;
+    if (work.first[1] >= groups) return;
+    work.image[0] = work.first[1], work.image[1] = work.first[0];
+    for (auto& row : work.sums) {
+      for (Number& each : row) each = Number(0);
+    }
+    for (int channel = 0; channel < channels; ++channel) {
+      work.image[2] = channel;
+      add_taps<0>(device, weights, work);
+    }
+    for (int i = 0; i < run; ++i) store(work, i);
+  }
   /// The weights of a block's groups, tap by tap.
   template <class Device>
   TENON_HOST_DEVICE auto shared_weights(Device& device) const {
-    const int taps = taps_of_channel();
-    const auto weights = device.template shared<Number>(Size == 1 ? 0 : taps * tile());
+    const int count_of_taps = static_cast<int>(window_taps.number());
+    const auto weights = device.template shared<Number>(Size == 1 ? 0 : count_of_taps * tile());
     if constexpr (Size > 1) {
-      for (int i = device.thread(); i < taps * tile(); i += depthwise_block) {
+      for (int i = device.thread(); i < count_of_taps * tile(); i += depthwise_block) {
+        const auto group = static_cast<int>(window_taps.quotient(static_cast<std::uint32_t>(i)));
+        const int number = i - group * count_of_taps;
         position at{};
-        at[0] = first_group(device) + i / taps;
-        int rest = i % taps;
+        at[0] = first_group(device) + group;
+        auto rest = static_cast<std::uint32_t>(number);
         for (int axis = Rank - 1; axis >= 0; --axis) {
-          at[3 + axis] = rest % windows.kernel[axis];
-          rest /= windows.kernel[axis];
+          const std::uint32_t quotient = taps[axis].quotient(rest);
+          at[3 + axis] = static_cast<index>(rest - quotient * taps[axis].number());
+          rest = quotient;
         }
-        weights.store(i % taps * tile() + i / taps, at[0] < groups ? weight(at) : Number(0));
+        weights.store(number * tile() + group, at[0] < groups ? weight(at) : Number(0));
       }
       device.sync();
     }
@@ -137,35 +126,77 @@ struct depthwise_kernel {
     return result;
   }
 
-  /// Adds the taps along `Axis` and the axes behind it. `number` counts the taps before.
-  template <int Axis, class Device, class Weights>
-  TENON_HOST_DEVICE TENON_INLINE void add_taps(Device& device, const Weights& weights, window_run& work,
-                                               int number) const {
-    if constexpr (Axis == Rank) {
-      add_tap(device, weights, work, number);
+  /// The axis of which taps are added `Place`-th: that of the runs last.
+  template <int Place>
+  static constexpr int axis_in_turn = Rank == 1 || Place < Rank - 2 ? Place
+                                      : Place == Rank - 2           ? Rank - 1
+                                                                    : Rank - 2;
+
+  /// Adds the taps along the axes whose turn it is from `Place` on.
+  template <int Place, class Device, class Weights>
+  TENON_HOST_DEVICE TENON_INLINE void add_taps(Device& device, const Weights& weights, window_run& work) const {
+    if constexpr (Place == Rank) {
+      add_tap(device, weights, work);
     } else {
-      const int window = static_cast<int>(work.first[3 + Axis]);
-      for (int tap = 0; tap < windows.kernel[Axis]; ++tap) {
-        work.taps[3 + Axis] = tap;
-        if constexpr (Axis == run_axis) {
-          for (int i = 0; i < run; ++i) work.rows[i] = windows.place(Axis, window + i, tap);
+      constexpr int axis = axis_in_turn<Place>;
+      const int window = static_cast<int>(work.first[3 + axis]);
+      if constexpr (axis == run_axis) {
+        if (windows.slide(axis)) return slide_along_taps(device, weights, work);
+      }
+      for (int tap = 0; tap < windows.kernel[axis]; ++tap) {
+        work.taps[3 + axis] = tap;
+        if constexpr (axis == run_axis) {
+          TENON_UNROLLED
+          for (int i = 0; i < run; ++i) see(work, i, windows.place(axis, window + i, tap));
         } else {
-          const int place = windows.place(Axis, window, tap);
+          const int place = windows.place(axis, window, tap);
           if (place < 0) continue;
-          work.image[3 + Axis] = place;
+          work.image[3 + axis] = place;
+          if constexpr (Rank == 1) see(work, 0, 0);
         }
-        add_taps<Axis + 1>(device, weights, work, number * windows.kernel[Axis] + tap);
+        add_taps<Place + 1>(device, weights, work);
       }
     }
   }
-  /// Adds one tap of all windows. What lies outside is read somewhere inside, so that no access waits for a branch.
+  /// The same along the axis of runs, where windows and taps move by one: what a window sees at a tap is what the one
+  /// behind it saw at the tap before.
   template <class Device, class Weights>
-  TENON_HOST_DEVICE TENON_INLINE void add_tap(Device& device, const Weights& weights, window_run& work,
-                                              int number) const {
-    array<Number, Size> factors, seen[run];
+  TENON_HOST_DEVICE TENON_INLINE void slide_along_taps(Device& device, const Weights& weights, window_run& work) const {
+    int row = static_cast<int>(work.first[3 + run_axis]);
+    TENON_UNROLLED
+    for (int i = 0; i + 1 < run; ++i) see(work, i, windows.place_sliding(run_axis, row++));
+    for (int tap = 0; tap < windows.kernel[run_axis]; ++tap) {
+      work.taps[3 + run_axis] = tap;
+      see(work, run - 1, windows.place_sliding(run_axis, row++));
+      add_tap(device, weights, work);
+      TENON_UNROLLED
+      for (int i = 0; i + 1 < run; ++i) {
+        work.rows[i] = work.rows[i + 1];
+        for (int k = 0; k < Size; ++k) work.seen[i][k] = work.seen[i + 1][k];
+      }
+    }
+  }
+  /// Reads what window `i` of the run sees in a row. What lies outside is read somewhere inside, so that no access waits
+  /// for a branch.
+  TENON_HOST_DEVICE TENON_INLINE void see(window_run& work, int i, int row) const {
+    position at = work.image;
+    if constexpr (Rank > 1) at[3 + run_axis] = row < 0 ? 0 : row;
+    const auto cursor = programs.image.at(packed<0>(at));
+    const auto fetched = fetch<Size>(cursor);
+    work.rows[i] = row;
+    for (int k = 0; k < Size; ++k) work.seen[i][k] = static_cast<Number>(value_from(cursor, fetched, k));
+  }
+  /// Adds one tap of all windows that see something there.
+  template <class Device, class Weights>
+  TENON_HOST_DEVICE TENON_INLINE void add_tap(Device& device, const Weights& weights, window_run& work) const {
+    array<Number, Size> factors;
     if constexpr (Size > 1) {
       constexpr int chunk = chunk_size<Number> < Size ? chunk_size<Number> : Size;
-      const int first = number * tile() + device.thread() % lanes * Size;
+      int number = 0;
+      for (int axis = 0; axis < Rank; ++axis) {
+        number = number * windows.kernel[axis] + static_cast<int>(work.taps[3 + axis]);
+      }
+      const int first = number * tile() + own_lane(device) * Size;
       for (int k = 0; k < Size; k += chunk) {
         const auto part = weights.template load_vector<chunk>(first + k);
         for (int j = 0; j < chunk; ++j) factors[k + j] = part[j];
@@ -175,15 +206,10 @@ struct depthwise_kernel {
       at[0] = work.first[1], at[1] = work.first[2], at[2] = work.image[2];
       factors[0] = weight(at);
     }
+    TENON_UNROLLED
     for (int i = 0; i < run; ++i) {
-      position at = work.image;
-      if constexpr (Rank > 1) at[3 + run_axis] = work.rows[i] < 0 ? 0 : work.rows[i];
-      const auto cursor = programs.image.at(packed<0>(at));
-      const auto fetched = fetch<Size>(cursor);
-      for (int k = 0; k < Size; ++k) seen[i][k] = static_cast<Number>(value_from(cursor, fetched, k));
-    }
-    for (int i = 0; i < run; ++i) {
-      for (int k = 0; k < Size; ++k) work.sums[i][k] += work.rows[i] < 0 ? Number(0) : factors[k] * seen[i][k];
+      if (work.rows[i] < 0) continue;
+      for (int k = 0; k < Size; ++k) work.sums[i][k] += factors[k] * work.seen[i][k];
     }
   }
   /// A position with the axis of groups where the programs have it.
@@ -284,6 +310,16 @@ bool pack_groups(depthwise_problem<Rank, Programs>& problem) {
   return true;
 }
 
+/// Blocks that do the work of `blocks`: a block brings its weights once for up to four times its work, and processors
+/// have as many blocks as each other.
+template <class Space>
+int depthwise_blocks(index blocks) {
+  constexpr index most = 4;
+  const index processors = space_devices<Space>::multiprocessors();
+  const index wanted = (blocks + most * processors - 1) / (most * processors) * processors;
+  return static_cast<int>(wanted < blocks ? wanted : blocks);
+}
+
 template <class Space, class Number, int Size, int Rank, class Programs>
 void launch_depthwise(const depthwise_problem<Rank, Programs>& problem) {
   using kernel_type = depthwise_kernel<Number, Size, Rank, Programs>;
@@ -296,8 +332,11 @@ void launch_depthwise(const depthwise_problem<Rank, Programs>& problem) {
   array<divisor, Rank + 3> divisors{};
   for (int axis = 0; axis < Rank + 3; ++axis) divisors[axis] = divisor(counts[axis]);
   const index count = count_between(counts, 0, Rank + 3), packets = problem.groups() / Size;
-  int lanes = 1;
-  while (Size > 1 && lanes < warp_size && lanes < packets) lanes *= 2;
+  int lane_bits = 0;
+  while (Size > 1 && 1 << lane_bits < warp_size && 1 << lane_bits < packets) ++lane_bits;
+  array<divisor, Rank> taps{};
+  for (int axis = 0; axis < Rank; ++axis) taps[axis] = divisor(problem.geometry.kernel[axis]);
+  const int lanes = 1 << lane_bits;
   const index each = depthwise_block / lanes, across = Size == 1 ? 1 : (packets + lanes - 1) / lanes;
   const kernel_type kernel{problem.programs,
                            narrow_windows<Rank>(problem.geometry),
@@ -305,9 +344,11 @@ void launch_depthwise(const depthwise_problem<Rank, Programs>& problem) {
                            static_cast<int>(problem.groups()),
                            divisors,
                            static_cast<int>(count),
-                           lanes};
+                           lane_bits,
+                           divisor(problem.geometry.taps()),
+                           taps};
   const auto weights = Size == 1 ? 0 : static_cast<int>(problem.geometry.taps()) * lanes * Size;
-  launch<Space>(launch_shape{.grid = {static_cast<int>((count + each - 1) / each), static_cast<int>(across)},
+  launch<Space>(launch_shape{.grid = {depthwise_blocks<Space>((count + each - 1) / each), static_cast<int>(across)},
                              .block = depthwise_block,
                              .shared_bytes = shared_bytes_of<Number>(weights)},
                 kernel);
