@@ -101,3 +101,24 @@ TEMPLATE_LIST_TEST_CASE("a graph can be moved, and launched by another thread", 
     CHECK(values.values() == std::vector<int>{2});
   }).join();
 }
+
+#if defined(__CUDACC__)
+TEST_CASE("what a graph keeps is freed behind its launches, on whatever stream", "[device]") {
+  if (tenon::cuda_device_count() == 0) return;
+  const tenon_test::device_copy<tenon::cuda, int> values({1});
+  tenon::synchronize();
+  const tenon::stream other;
+  {
+    const auto graph = tenon::capture<tenon::cuda>([&] {
+      void* const scratch = tenon::cuda::allocate(sizeof(int));  // no statement names it
+      tenon::cuda::set_zero(scratch, sizeof(int));
+      add_to<tenon::cuda>(static_cast<int*>(scratch), 1);
+      add_to<tenon::cuda>(values.data(), 1);
+      tenon::cuda::deallocate(scratch, sizeof(int));
+    });
+    tenon::with_stream(other, [&] { graph.launch(); });
+  }
+  other.synchronize();
+  CHECK(values.values() == std::vector<int>{2});
+}
+#endif
