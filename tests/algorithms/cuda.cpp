@@ -2,6 +2,7 @@
 // The tests of each algorithm run on cuda too; here are long lines, many lines and many bins, which take other ways.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/cuda.hpp>
+#include <tenon/device/graph.hpp>
 
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
@@ -62,6 +63,19 @@ TEMPLATE_LIST_TEST_CASE("sorting one line, long ones, and many", "[cuda]", tenon
     CHECK(disorders(elements_of<TestType>(x), order, static_cast<std::size_t>(extents[1])) == 0);
   }
 }
+
+#if defined(__CUDACC__)
+TEST_CASE("many lines are sorted within a graph, since the host waits for nothing", "[cuda]") {
+  const auto x = scattered_values<float, tenon::cuda>(rank<2>(700, 20));
+  tenon::tensor<tenon::index, rank<2>, tenon::cuda> order({700, 20});
+  order = tenon::argsort(x, axis<1>);
+  tenon::tensor<tenon::index, rank<2>, tenon::cuda> again({700, 20});
+  const auto graph = tenon::capture([&] { again.copy_from(tenon::argsort(x, axis<1>)); });
+  graph.launch();
+  CHECK(disorders(elements_of<tenon::cuda>(x), elements_of<tenon::cuda>(again), 20) == 0);
+  CHECK(elements_of<tenon::cuda>(again) == elements_of<tenon::cuda>(order));
+}
+#endif
 
 TEMPLATE_LIST_TEST_CASE("selection and counts of many elements", "[cuda]", tenon_test::algorithm_spaces) {
   const auto x = scattered_values<int, TestType>(rank<1>(200001));

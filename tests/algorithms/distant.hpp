@@ -54,16 +54,16 @@ struct tenon::device_passes<tenon_test::distant> {
   }
   template <class Key>
   static storage<index, tenon_test::distant> sort_lines(storage<Key, tenon_test::distant> keys,
-                                                        storage<index, tenon_test::distant> positions, index lines,
+                                                        storage<index, tenon_test::distant> numbers, index lines,
                                                         index length) {
     for (index line = 0; line < lines; ++line) {
-      const Key* key = keys.data() + line * length;
-      index* places = positions.data() + line * length;
+      const Key* key = keys.data();
+      index* places = numbers.data() + line * length;
       std::sort(places, places + length, [&](index left, index right) {
         return key[left] < key[right] || (key[left] == key[right] && left < right);
       });
     }
-    return positions;
+    return numbers;
   }
   template <class Order>
   static void sort_items(index* items, index count, const Order& order) {
