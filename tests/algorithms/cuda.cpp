@@ -65,15 +65,14 @@ TEMPLATE_LIST_TEST_CASE("sorting one line, long ones, and many", "[cuda]", tenon
 }
 
 #if defined(__CUDACC__)
-TEST_CASE("many lines are sorted within a graph, since the host waits for nothing", "[cuda]") {
-  const auto x = scattered_values<float, tenon::cuda>(rank<2>(700, 20));
-  tenon::tensor<tenon::index, rank<2>, tenon::cuda> order({700, 20});
-  order = tenon::argsort(x, axis<1>);
-  tenon::tensor<tenon::index, rank<2>, tenon::cuda> again({700, 20});
-  const auto graph = tenon::capture([&] { again.copy_from(tenon::argsort(x, axis<1>)); });
+TEMPLATE_TEST_CASE("many lines are sorted within a graph, since the host waits for nothing", "[cuda]", float, double) {
+  constexpr std::size_t length = 20;
+  const auto x = scattered_values<TestType, tenon::cuda>(rank<2>(700, length));
+  tenon::argsort(x, axis<1>);
+  tenon::tensor<tenon::index, rank<2>, tenon::cuda> order({700, length});
+  const auto graph = tenon::capture([&] { order.copy_from(tenon::argsort(x, axis<1>)); });
   graph.launch();
-  CHECK(disorders(elements_of<tenon::cuda>(x), elements_of<tenon::cuda>(again), 20) == 0);
-  CHECK(elements_of<tenon::cuda>(again) == elements_of<tenon::cuda>(order));
+  CHECK(disorders(elements_of<tenon::cuda>(x), elements_of<tenon::cuda>(order), length) == 0);
 }
 #endif
 

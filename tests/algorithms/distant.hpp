@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <tenon/algorithms/cuda.hpp>
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/device/emulated.hpp>
@@ -53,9 +54,10 @@ struct tenon::device_passes<tenon_test::distant> {
     }
   }
   template <class Key>
-  static storage<index, tenon_test::distant> sort_lines(storage<Key, tenon_test::distant> keys,
-                                                        storage<index, tenon_test::distant> numbers, index lines,
+  static storage<index, tenon_test::distant> sort_lines(storage<Key, tenon_test::distant> keys, index lines,
                                                         index length) {
+    storage<index, tenon_test::distant> numbers(keys.count());
+    std::iota(numbers.data(), numbers.data() + numbers.count(), index{0});
     for (index line = 0; line < lines; ++line) {
       const Key* key = keys.data();
       index* places = numbers.data() + line * length;

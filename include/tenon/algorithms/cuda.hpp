@@ -6,6 +6,7 @@
 
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/short_lines.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #if defined(__CUDACC__)
 #include <thrust/iterator/counting_iterator.h>
@@ -44,6 +45,11 @@ template <class BinOf>
 struct narrow_bin {
   BinOf bin_of;
   TENON_HOST_DEVICE int operator()(index number) const { return static_cast<int>(bin_of(number)); }
+};
+/// Numbers as they are.
+struct count_up {
+  index* numbers;
+  TENON_HOST_DEVICE void operator()(index number) const { numbers[number] = number; }
 };
 /// The lines in which the numbers of elements stand, narrow, so that few bytes are moved.
 struct narrow_lines {
@@ -94,18 +100,26 @@ struct device_passes<cuda> {
     });
   }
 
-  /// All elements by their keys, then all by their lines: the radix sort is stable. (CUB's segmented sort waits on the
-  /// host for its count of long lines.) Each byte of keys or lines moves 2 (key + 8) or 24 bytes for each element.
+  /// Short lines by blocks. Else all elements by their keys, then all by their lines: the radix sort is stable. (CUB's
+  /// segmented sort waits on the host for its count of long lines.) For each element, every byte of a key moves
+  /// 2 (key + 8) bytes, and every byte that numbers of lines have 24.
   template <class Key>
-  static storage<index, cuda> sort_lines(storage<Key, cuda> keys, storage<index, cuda> numbers, index lines,
-                                         index length) {
+  static storage<index, cuda> sort_lines(storage<Key, cuda> keys, index lines, index length) {
     constexpr index most_lines = index{1} << 32;
+    const index count = keys.count();
+    storage<index, cuda> numbers(count);
+    if constexpr (is_short_key<Key>) {
+      if (length <= most_short_line) {
+        sort_short_lines<cuda>(keys.data(), numbers.data(), lines, length);
+        return numbers;
+      }
+    }
     if (lines > most_lines) {
       throw shape_error(compose_text("sort: ", lines, " lines of ", length, " elements, expected at most ", most_lines,
                                      " lines on a device"));
     }
-    const index count = keys.count();
     storage<index, cuda> sorted(count);
+    for_each_number<cuda>(count, 1, detail::count_up{numbers.data()});
     detail::sort_by_bits(keys, numbers.data(), sorted.data(), static_cast<int>(8 * sizeof(Key)));
     if (lines == 1) return sorted;
     keys = {};

@@ -112,16 +112,12 @@ struct order_first {
   }
 };
 
-/// Keys of the elements of lines, and the numbers of these.
+/// Keys of the elements of lines.
 template <bool Descending, class Source, class Key>
 struct key_of_number {
   Source source;
   Key* keys;
-  index* numbers;
-  TENON_HOST_DEVICE void operator()(index number) const {
-    keys[number] = order_key<Descending>(source[number]);
-    numbers[number] = number;
-  }
+  TENON_HOST_DEVICE void operator()(index number) const { keys[number] = order_key<Descending>(source[number]); }
 };
 
 /// Writes the entry at each place of the lines of an output, as many from each line as the output has places.
@@ -149,10 +145,8 @@ void order_lines_on_device(const Source& source, int axis, const Outputs&... out
   using elements_type = std::remove_const_t<decltype(elements)>;
   using key = decltype(order_key<Descending>(typename Source::element{}));
   storage<key, space> keys(count);
-  storage<index, space> numbers(count);
-  for_each_number<space>(count, 1,
-                         key_of_number<Descending, elements_type, key>{elements, keys.data(), numbers.data()});
-  const auto sorted = device_passes<space>::sort_lines(std::move(keys), std::move(numbers), count / length, length);
+  for_each_number<space>(count, 1, key_of_number<Descending, elements_type, key>{elements, keys.data()});
+  const auto sorted = device_passes<space>::sort_lines(std::move(keys), count / length, length);
   const auto write = [&]<class Part, class Target>(const part_output<Part, Target>& output) {
     const auto target = line_by_line(output.target, axis);
     using target_type = std::remove_const_t<decltype(target)>;
@@ -242,7 +236,8 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
 /// The elements in order along the axis. NaN is greater than every number: last, and first when descending.
 /// extents   those of the operand
 /// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work; on a device,
-///           CUB's radix sorts by elements and then by lines, and 24 bytes and two keys of memory for each element
+///           blocks order lines of at most 2048 elements of at most 4 bytes; others CUB's radix sort, by elements and
+///           then by lines, with 24 bytes and two keys of memory for each element
 /// gradient  of an operand with variables the result is an expression, which chooses elements by their positions
 /// example   y = sort(x, axis<-1>, {.descending = true});
 template <tensor_operand Operand, int Axis>
