@@ -163,6 +163,18 @@ TEST_CASE("a graph's memory that no statement names is freed after its launches,
   CHECK(model().blocks.empty());
 }
 
+TEST_CASE("memory that a captured function hands out is freed after the graph's launches, too", "[cuda_calls]") {
+  const tenon::stream own;
+  vector made;
+  const auto graph = tenon::capture([&] {
+    made = vector({10});
+    CHECK(model().work(tenon::current_stream(), {made.data()}) == cudaSuccess);
+  });
+  tenon::with_stream(own, [&] { graph.launch(); });
+  made = vector();
+  CHECK(faults() == numbers{});
+}
+
 TEST_CASE("a function that fails ends its capture", "[cuda_calls]") {
   vector x({10});
   const cudaStream_t outer = tenon::current_stream();

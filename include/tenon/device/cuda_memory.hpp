@@ -150,7 +150,9 @@ struct cuda_memory<true> {
     if (work == nullptr) return allocate_on(space_devices<cuda>::stream(), bytes);
     if (void* const again = work->take(bytes)) return again;
     const outside_capture outside;
-    return allocate_on(work->outer, bytes);
+    void* const memory = allocate_on(work->outer, bytes);
+    work->used.push_back(memory);  // by each launch, whether or not a statement names it
+    return memory;
   }
   static void deallocate(void* memory, std::size_t) noexcept {  // failures while the process ends are of no interest
     if (memory == nullptr) return;
