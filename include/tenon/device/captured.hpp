@@ -40,10 +40,7 @@ class captured_work {
     return memory;
   }
   /// Keeps a block that is freed: each launch uses it on whatever stream, whether or not a statement has named it.
-  void keep(void* memory, std::size_t bytes) {
-    kept_.push_back({memory, bytes});
-    used.push_back(memory);
-  }
+  void keep(void* memory, std::size_t bytes) { kept_.push_back({memory, bytes}), used.push_back(memory); }
   /// Remembers memory that is read or written by work on `device`.
   /// throws    capture_error where that is another device than the one that is captured
   void note_use(const void* address, int device) {
