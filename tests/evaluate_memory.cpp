@@ -152,6 +152,7 @@ TEST_CASE("memory may be used on one stream and freed on another", "[memory]") {
   const tenon::stream first, second;
   tenon::event ready;
   vector<tenon::cuda> result({1 << 20});
+  tenon::synchronize();  // other streams use it
   for (int round = 0; round < 20; ++round) {
     vector<tenon::cuda> x =
         tenon::with_stream(first, [] { return vector<tenon::cuda>(tenon::linspace<float>(0.0f, 1.0f, 1 << 20)); });

@@ -2,6 +2,7 @@
 // The tests of each algorithm run on cuda too; here are long lines, many lines and many bins, which take other ways.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/cuda.hpp>
+#include <tenon/device/graph.hpp>
 
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
@@ -62,6 +63,18 @@ TEMPLATE_LIST_TEST_CASE("sorting one line, long ones, and many", "[cuda]", tenon
     CHECK(disorders(elements_of<TestType>(x), order, static_cast<std::size_t>(extents[1])) == 0);
   }
 }
+
+#if defined(__CUDACC__)
+TEMPLATE_TEST_CASE("many lines are sorted within a graph, since the host waits for nothing", "[cuda]", float, double) {
+  constexpr std::size_t length = 20;
+  const auto x = scattered_values<TestType, tenon::cuda>(rank<2>(700, length));
+  tenon::argsort(x, axis<1>);
+  tenon::tensor<tenon::index, rank<2>, tenon::cuda> order({700, length});
+  const auto graph = tenon::capture([&] { order.copy_from(tenon::argsort(x, axis<1>)); });
+  graph.launch();
+  CHECK(disorders(elements_of<tenon::cuda>(x), elements_of<tenon::cuda>(order), length) == 0);
+}
+#endif
 
 TEMPLATE_LIST_TEST_CASE("selection and counts of many elements", "[cuda]", tenon_test::algorithm_spaces) {
   const auto x = scattered_values<int, TestType>(rank<1>(200001));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 #include <tenon/algorithms/cuda.hpp>
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/device/emulated.hpp>
@@ -53,17 +54,18 @@ struct tenon::device_passes<tenon_test::distant> {
     }
   }
   template <class Key>
-  static storage<index, tenon_test::distant> sort_lines(storage<Key, tenon_test::distant> keys,
-                                                        storage<index, tenon_test::distant> positions, index lines,
+  static storage<index, tenon_test::distant> sort_lines(storage<Key, tenon_test::distant> keys, index lines,
                                                         index length) {
+    storage<index, tenon_test::distant> numbers(keys.count());
+    std::iota(numbers.data(), numbers.data() + numbers.count(), index{0});
     for (index line = 0; line < lines; ++line) {
-      const Key* key = keys.data() + line * length;
-      index* places = positions.data() + line * length;
+      const Key* key = keys.data();
+      index* places = numbers.data() + line * length;
       std::sort(places, places + length, [&](index left, index right) {
         return key[left] < key[right] || (key[left] == key[right] && left < right);
       });
     }
-    return positions;
+    return numbers;
   }
   template <class Order>
   static void sort_items(index* items, index count, const Order& order) {

@@ -150,6 +150,31 @@ TEST_CASE("a graph's memory is allocated beside it, and freed after its launches
   CHECK(model().blocks.empty());
 }
 
+TEST_CASE("a graph's memory that no statement names is freed after its launches, too", "[cuda_calls]") {
+  const tenon::stream own;
+  {
+    const auto graph = tenon::capture([] {
+      const vector scratch({10});
+      CHECK(model().work(tenon::current_stream(), {scratch.data()}) == cudaSuccess);
+    });
+    tenon::with_stream(own, [&] { graph.launch(); });
+  }
+  CHECK(faults() == numbers{});
+  CHECK(model().blocks.empty());
+}
+
+TEST_CASE("memory that a captured function hands out is freed after the graph's launches, too", "[cuda_calls]") {
+  const tenon::stream own;
+  vector made;
+  const auto graph = tenon::capture([&] {
+    made = vector({10});
+    CHECK(model().work(tenon::current_stream(), {made.data()}) == cudaSuccess);
+  });
+  tenon::with_stream(own, [&] { graph.launch(); });
+  made = vector();
+  CHECK(faults() == numbers{});
+}
+
 TEST_CASE("a function that fails ends its capture", "[cuda_calls]") {
   vector x({10});
   const cudaStream_t outer = tenon::current_stream();
@@ -203,6 +228,36 @@ TEST_CASE("too little memory is told after one wait, and leaves nothing behind",
   CHECK(model().last == cudaSuccess);
   CHECK(tenon::blocks_of<cuda>().count() == in_use);
   model().room = std::size_t{1} << 40;
+}
+
+TEST_CASE("too little memory waits for what other streams have freed, and then serves", "[cuda_calls]") {
+  const tenon::stream own;
+  tenon::with_stream(own, [] { const vector freed_on_own({20}); });
+  {
+    const vector freed_on_default({20});
+  }
+  const tenon::stream third;
+  model().room = 100;
+  const int waits = model().waits;
+  tenon::with_stream(third, [] { const vector needs_both({25}); });
+  CHECK(model().waits == waits + 1);
+  model().room = std::size_t{1} << 40;
+  CHECK(faults() == numbers{});
+}
+
+TEST_CASE("too little memory leaves alone what another thread captures", "[cuda_calls]") {
+  const vector x({10});
+  const tenon::stream own;
+  const auto graph = tenon::capture([&] {
+    run_statement(x);
+    std::thread([] {
+      model().room = 100;
+      CHECK(tenon_test::has(tenon_test::text_of<tenon::out_of_memory>([] { vector vast({26}); }), "104 bytes"));
+      model().room = std::size_t{1} << 40;
+    }).join();
+  });
+  graph.launch();
+  CHECK(faults() == numbers{});
 }
 
 TEST_CASE("a kernel that failed is told with the latest launches", "[cuda_calls]") {

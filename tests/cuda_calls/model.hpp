@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tenon_test {
@@ -27,6 +28,12 @@ struct modelled_block {
   clock made;  ///< its allocation
 };
 
+struct freed_bytes {
+  std::size_t bytes;
+  int device;
+  clock done;  ///< the work before
+};
+
 /// What a program has asked of CUDA. The default stream of device d is its own, whose address is `defaults + d`.
 struct cuda_model {
   static constexpr int devices = 2;
@@ -39,10 +46,12 @@ struct cuda_model {
   std::set<const void*> locked;            ///< blocks of the host
   clock host;                              ///< what the host has waited for
   const void* captured = nullptr;          ///< the stream that is captured
+  std::thread::id capturing;               ///< the thread that captures it
   std::vector<const void*> captured_uses;
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   int graphs = 0, waits = 0, allocations = 0, peer_copies = 0;
   std::size_t room = std::size_t{1} << 40;
+  std::vector<freed_bytes> freed;     ///< that are out of use once work is done
   cudaError_t failure = cudaSuccess;  ///< of a kernel; every later call returns it
   cudaError_t last = cudaSuccess;
   std::vector<std::string> faults;  ///< what a GPU would have left undefined
@@ -92,7 +101,17 @@ struct cuda_model {
   }
   /// For calls that CUDA may refuse a thread that captures.
   void refuse_in_capture(const std::string& call) {
-    if (captured != nullptr && mode != cudaStreamCaptureModeRelaxed) faults.push_back(call + " in a capture");
+    const bool is_own = captured != nullptr && capturing == std::this_thread::get_id();
+    if (is_own && mode != cudaStreamCaptureModeRelaxed) faults.push_back(call + " in a capture");
+  }
+  /// Bytes that are freed behind work of which a stream does not know.
+  std::size_t bytes_in_use_for(const void* id) {
+    std::size_t bytes = 0;
+    for (const auto& each : freed) {
+      const bool is_done = covers(host, each.done) || covers(streams[id], each.done);
+      if (each.device == device_of(id) && !is_done) bytes += each.bytes;
+    }
+    return bytes;
   }
   /// Whether `known` includes all work on a block.
   static bool covers(const clock& known, const clock& uses) {
@@ -133,6 +152,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t
 cudaError_t cudaDeviceCanAccessPeer(int* is_able, int, int) { return *is_able = 1, cudaSuccess; }
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) { return *free = model().room, *total = 999, cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() {
+  if (model().captured != nullptr) return model().say(cudaErrorStreamCaptureUnsupported);
   tenon_test::clock everything;
   for (const auto& [stream, done] : model().streams) tenon_test::merge(everything, done);
   model().wait(everything);
@@ -140,7 +160,8 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t stream) {
-  if (bytes > model().room) return model().say(cudaErrorMemoryAllocation);
+  if (bytes + model().bytes_in_use_for(model().stream(stream)) > model().room)
+    return model().say(cudaErrorMemoryAllocation);
   if (model().stream(stream) == model().captured) model().faults.push_back("an allocation is captured");
   model().refuse_in_capture("an allocation");
   *memory = std::malloc(bytes);
@@ -158,8 +179,11 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   if (!tenon_test::cuda_model::covers(model().streams[model().stream(stream)], at->second.uses)) {
     model().faults.push_back("freed before its use");
   }
+  const std::size_t bytes = at->second.bytes;
   blocks.erase(at);  // and the memory is leaked, so that addresses are not used again
-  return model().work(stream, {});
+  const cudaError_t code = model().work(stream, {});
+  model().freed.push_back({bytes, model().current, model().streams[model().stream(stream)]});
+  return code;
 }
 cudaError_t cudaMalloc(void**, size_t) { return model().faults.push_back("cudaMalloc"), cudaErrorInvalidValue; }
 cudaError_t cudaFree(void*) { return model().faults.push_back("cudaFree"), cudaErrorInvalidValue; }
@@ -182,7 +206,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   model().stream_devices[*stream] = model().current;
   return cudaSuccess;
 }
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const bool is_captured = model().stream(stream) == model().captured;
+  return *status = is_captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone, cudaSuccess;
+}
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (model().stream(stream) == model().captured) return model().say(cudaErrorStreamCaptureUnsupported);
   model().wait(model().streams[model().stream(stream)]);
   return model().say(cudaSuccess);
 }
@@ -213,6 +242,7 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
 }
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   model().captured = stream;
+  model().capturing = std::this_thread::get_id();
   model().captured_uses.clear();
   return model().mode = mode, cudaSuccess;
 }

@@ -29,6 +29,7 @@ TEST_CASE("what is freed serves what is allocated later, the smallest that has r
     CHECK(work.take(100) == memory + 2);
     work.keep(memory + 1, 100);
     CHECK(given_back.empty());
+    CHECK(work.used == std::vector<const void*>{memory, memory + 1, memory + 2, memory + 1});
   }
   CHECK(given_back.size() == 2);
   CHECK(given_back.front() == std::pair<void*, std::size_t>(memory, 300));

@@ -46,9 +46,16 @@ TEST_CASE("registers change hands for whole warpgroups", "[device]") {
 
 TEST_CASE("maps are made of what devices take", "[device]") {
   alignas(16) static std::uint16_t memory[64 * 8];
-  const tenon::tiled_tensor tensor{memory, {{64, 8, 1}}, {{128, 16}}, {{64, 8}}};
+  const tenon::tiled_tensor tensor{memory, {{64, 8, 1}}, {{128, 1024}}, {{64, 8}}};
   CHECK(tenon::tile_maps<tenon::emulated>::make<tenon::half>(tensor).images ==
-        tenon::tiled_images{memory, {{64, 8, 1, 1, 1}}, {{128, 16, 0, 0}}, {{64, 8, 1, 1, 1}}, {{1, 1, 1, 1, 1}}});
+        tenon::tiled_images{memory, {{64, 8, 1, 1, 1}}, {{128, 1024, 0, 0}}, {{64, 8, 1, 1, 1}}, {{1, 1, 1, 1, 1}}});
   CHECK(tenon::tile_maps<tenon::emulated>::make<tenon::half>(tensor).element_bytes == 2);
   CHECK_THROWS_AS(tenon::tile_maps<tenon::emulated>::make<float>(tensor), tenon::shape_error);
+  auto loose = tensor;
+  loose.extents = {{64, 8, 2}}, loose.stride_bytes = {{256, 128}};
+  CHECK_FALSE(tenon::tile_maps<tenon::emulated>::takes<tenon::half>(loose));
+  CHECK(
+      text_thrown<tenon::shape_error>([&] { tenon::tile_maps<tenon::emulated>::make<tenon::half>(loose); }) ==
+      "tiled_tensor: strides: [256, 128] bytes for a tensor of [64, 8, 2], expected each a multiple of the one before, "
+      "over all of its axis");
 }

@@ -101,3 +101,44 @@ TEMPLATE_LIST_TEST_CASE("a graph can be moved, and launched by another thread", 
     CHECK(values.values() == std::vector<int>{2});
   }).join();
 }
+
+#if defined(__CUDACC__)
+TEST_CASE("a thread that finds too little memory leaves the capture of another alone", "[device]") {
+  if (tenon::cuda_device_count() == 0) return;
+  const tenon_test::device_copy<tenon::cuda, int> values({1});
+  const tenon::stream joined;
+  tenon::synchronize();
+  const auto graph = tenon::capture<tenon::cuda>([&] {
+    tenon::event before, behind;
+    before.record();
+    tenon::with_stream(joined, [&] {
+      before.hold();
+      add_to<tenon::cuda>(values.data(), 1);
+      behind.record();
+    });
+    std::thread([] { CHECK_THROWS_AS(tenon::cuda::allocate(std::size_t{1} << 50), tenon::out_of_memory); }).join();
+    behind.hold();
+  });
+  graph.launch();
+  CHECK(values.values() == std::vector<int>{2});
+}
+
+TEST_CASE("what a graph keeps is freed behind its launches, on whatever stream", "[device]") {
+  if (tenon::cuda_device_count() == 0) return;
+  const tenon_test::device_copy<tenon::cuda, int> values({1});
+  tenon::synchronize();
+  const tenon::stream other;
+  {
+    const auto graph = tenon::capture<tenon::cuda>([&] {
+      void* const scratch = tenon::cuda::allocate(sizeof(int));  // no statement names it
+      tenon::cuda::set_zero(scratch, sizeof(int));
+      add_to<tenon::cuda>(static_cast<int*>(scratch), 1);
+      add_to<tenon::cuda>(values.data(), 1);
+      tenon::cuda::deallocate(scratch, sizeof(int));
+    });
+    tenon::with_stream(other, [&] { graph.launch(); });
+  }
+  other.synchronize();
+  CHECK(values.values() == std::vector<int>{2});
+}
+#endif

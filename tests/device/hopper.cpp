@@ -52,6 +52,18 @@ TEST_CASE("the sums of a warpgroup are each result once", "[device]") {
   CHECK(tenon::column_of_sum(37, 3) == 10);
 }
 
+TEST_CASE("strides are nested where each steps over the axis before", "[device]") {
+  const auto nested = [](tenon::index along, tenon::index across, tenon::index pitch, tenon::index batch_step) {
+    return tenon::has_nested_strides(tenon::tiled_tensor{nullptr, {{along, across, 3}}, {{pitch, batch_step}}, {}}, 2);
+  };
+  CHECK(nested(64, 10, 128, 1280));
+  CHECK(nested(64, 10, 160, 1760));
+  CHECK_FALSE(nested(64, 10, 112, 1120));
+  CHECK_FALSE(nested(64, 10, 128, 1152));
+  CHECK_FALSE(nested(64, 10, 128, 1296));
+  CHECK_FALSE(nested(64, 10, 384, 128));  // as of m, b, k that is permuted
+}
+
 TEST_CASE("tensors of which no device copies tiles are refused", "[device]") {
   alignas(16) static unsigned char memory[32];
   const tenon::tiled_tensor good{memory, {{8, 2, 1}}, {{16, 16}}, {{64, 64}}};

@@ -19,7 +19,7 @@ enum class work : std::uint8_t {
   moves,     ///< parameters that are read, too
   compares,  ///< selections and operations on predicates, too
   control,
-  barriers,  ///< fences and mbarriers, too
+  barriers,  ///< fences, what acquires as they do, and mbarriers, too
   shuffles,
   loads,
   stores,

@@ -38,7 +38,7 @@ work work_of(const decoder& d, work of_family) {
   if (name == "ld" && d.has("param")) return work::moves;
   if (name == "cp") return work::copies;
   const bool is_fence = name == "membar" || name == "fence" || name == "mbarrier";
-  if (is_fence || name == "bar" || name == "barrier") return work::barriers;
+  if (is_fence || d.has("acquire") || name == "bar" || name == "barrier") return work::barriers;
   if (name == "wgmma" && d.part(1) != "mma_async") return work::barriers;
   return of_family;
 }

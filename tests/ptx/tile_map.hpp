@@ -21,6 +21,12 @@ struct tile_map {
   std::uint32_t element_type = 0;                 ///< the driver's number: maps of types of one size differ
   static constexpr std::uint32_t written = 0x70416d31;
 };
+/// How the machine encodes maps.
+struct tile_map_encoding {
+  static inline std::uint64_t maps = 0;              ///< that were asked for
+  static inline bool demands_nested_strides = true;  ///< as the driver's manual describes them
+};
+
 static_assert(sizeof(tile_map) <= 128);
 static_assert(std::has_unique_object_representations_v<tile_map>);  // equal maps are equal bytes
 

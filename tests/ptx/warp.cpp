@@ -91,6 +91,8 @@ void warp::run(int steps, counts& done) {
     const instruction& what = code.code[pc_];
     lane_set active = here_;
     if (what.guard.is_there != 0) active &= predicate(what.guard) ^ (what.is_guard_negated ? all_lanes : 0);
+    const bool is_collective = what.then == flow::collective || what.then == flow::barrier;
+    if (is_collective && active != 0 && !gather(what, active)) continue;
     ++done.warps[static_cast<std::size_t>(what.counts_as)];
     done.lanes[static_cast<std::size_t>(what.counts_as)] += static_cast<std::uint64_t>(std::popcount(active));
     switch (what.then) {
@@ -106,7 +108,6 @@ void warp::run(int steps, counts& done) {
         continue;
       case flow::collective:
       case flow::barrier:
-        if (active != 0 && !gather(what, active)) continue;
         if (active != 0) {
           ++clock;
           what.run(*this, what, active);

@@ -5,17 +5,19 @@
 #pragma once
 
 #include <tenon/algorithms/lines.hpp>
+#include <tenon/algorithms/numbered.hpp>
+#include <tenon/algorithms/short_lines.hpp>
 #include <tenon/device/cuda_memory.hpp>
 #if defined(__CUDACC__)
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/tabulate_output_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <bit>
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-#include <cub/device/device_segmented_sort.cuh>
 #include <cub/device/device_select.cuh>
 #include <limits>
 #include <tenon/core/storage.hpp>
@@ -44,14 +46,28 @@ struct narrow_bin {
   BinOf bin_of;
   TENON_HOST_DEVICE int operator()(index number) const { return static_cast<int>(bin_of(number)); }
 };
-/// Where a line begins.
-struct begin_of_line {
+/// Numbers as they are.
+struct count_up {
+  index* numbers;
+  TENON_HOST_DEVICE void operator()(index number) const { numbers[number] = number; }
+};
+/// The lines in which the numbers of elements stand, narrow, so that few bytes are moved.
+struct narrow_lines {
+  const index* numbers;
+  std::uint32_t* lines;
   index length;
-  TENON_HOST_DEVICE index operator()(index line) const { return line * length; }
+  TENON_HOST_DEVICE void operator()(index at) const { lines[at] = static_cast<std::uint32_t>(numbers[at] / length); }
 };
 
-/// From this length on, a line is worth the whole device: the segmented sort gives each a single block.
-inline constexpr index long_line = index{1} << 17;
+/// Brings numbers in the order of the lowest `bits` of their keys. The host waits for nothing.
+template <class Key>
+void sort_by_bits(const storage<Key, cuda>& keys, const index* numbers, index* sorted, int bits) {
+  storage<Key, cuda> sorted_keys(keys.count());
+  run_cub("cub::DeviceRadixSort::SortPairs", [&](void* workspace, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(workspace, bytes, keys.data(), sorted_keys.data(), numbers, sorted,
+                                           keys.count(), 0, bits, current_stream());
+  });
+}
 
 /// `make(0)`, `make(1)`, ... as an iterator.
 template <class Make>
@@ -84,28 +100,33 @@ struct device_passes<cuda> {
     });
   }
 
+  /// Short lines by blocks. Else all elements by their keys, then all by their lines: the radix sort is stable. (CUB's
+  /// segmented sort waits on the host for its count of long lines.) For each element, every byte of a key moves
+  /// 2 (key + 8) bytes, and every byte that numbers of lines have 24.
   template <class Key>
-  static storage<index, cuda> sort_lines(storage<Key, cuda> keys, storage<index, cuda> positions, index lines,
-                                         index length) {
-    storage<Key, cuda> sorted_keys(keys.count());
-    storage<index, cuda> sorted(positions.count());
-    if (lines == 1 || length >= detail::long_line) {
-      for (index first = 0; first < keys.count(); first += length) {
-        detail::run_cub("cub::DeviceRadixSort::SortPairs", [&](void* workspace, std::size_t& bytes) {
-          return cub::DeviceRadixSort::SortPairs(workspace, bytes, keys.data() + first, sorted_keys.data() + first,
-                                                 positions.data() + first, sorted.data() + first, length, 0,
-                                                 static_cast<int>(8 * sizeof(Key)), current_stream());
-        });
+  static storage<index, cuda> sort_lines(storage<Key, cuda> keys, index lines, index length) {
+    constexpr index most_lines = index{1} << 32;
+    const index count = keys.count();
+    storage<index, cuda> numbers(count);
+    if constexpr (is_short_key<Key>) {
+      if (length <= most_short_line) {
+        sort_short_lines<cuda>(keys.data(), numbers.data(), lines, length);
+        return numbers;
       }
-    } else {
-      const auto begins = detail::made_by(detail::begin_of_line{length});
-      detail::run_cub("cub::DeviceSegmentedSort::StableSortPairs", [&](void* workspace, std::size_t& bytes) {
-        return cub::DeviceSegmentedSort::StableSortPairs(workspace, bytes, keys.data(), sorted_keys.data(),
-                                                         positions.data(), sorted.data(), keys.count(), lines, begins,
-                                                         begins + 1, current_stream());
-      });
     }
-    return sorted;
+    if (lines > most_lines) {
+      throw shape_error(compose_text("sort: ", lines, " lines of ", length, " elements, expected at most ", most_lines,
+                                     " lines on a device"));
+    }
+    storage<index, cuda> sorted(count);
+    for_each_number<cuda>(count, 1, detail::count_up{numbers.data()});
+    detail::sort_by_bits(keys, numbers.data(), sorted.data(), static_cast<int>(8 * sizeof(Key)));
+    if (lines == 1) return sorted;
+    keys = {};
+    storage<std::uint32_t, cuda> line_of(count);
+    for_each_number<cuda>(count, 1, detail::narrow_lines{sorted.data(), line_of.data(), length});
+    detail::sort_by_bits(line_of, sorted.data(), numbers.data(), std::bit_width(static_cast<std::uint64_t>(lines - 1)));
+    return numbers;
   }
 
   template <class Order>

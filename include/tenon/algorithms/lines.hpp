@@ -23,7 +23,7 @@ using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>
 /// What algorithms ask of memory that the host cannot reach; <tenon/algorithms/cuda.hpp> answers for `cuda`. Elements
 /// are numbered, lines of equal length one after another:
 ///   inclusive_scan, exclusive_scan   a fold of each line, every state kept
-///   sort_lines                       keys in ascending order within each line and positions with them, stable
+///   sort_lines                       the numbers of elements within each line in ascending order of their keys, stable
 ///   sort_items                       positions in the order of a comparison, in place
 ///   indices_where                      the numbers for which a flag is true, ascending
 ///   count_bins                       how often each number occurs, those outside not counted

@@ -112,16 +112,12 @@ struct order_first {
   }
 };
 
-/// Keys of the elements of lines, and where these stand.
+/// Keys of the elements of lines.
 template <bool Descending, class Source, class Key>
 struct key_of_number {
   Source source;
   Key* keys;
-  index *positions, length;
-  TENON_HOST_DEVICE void operator()(index number) const {
-    keys[number] = order_key<Descending>(source[number]);
-    positions[number] = number % length;
-  }
+  TENON_HOST_DEVICE void operator()(index number) const { keys[number] = order_key<Descending>(source[number]); }
 };
 
 /// Writes the entry at each place of the lines of an output, as many from each line as the output has places.
@@ -129,17 +125,17 @@ template <class Part, class Source, class Target>
 struct ordered_output {
   Source source;
   Target target;
-  const index* positions;
+  const index* numbers;
   index length, kept;
   TENON_HOST_DEVICE void operator()(index number) const {
     using value_type = compute_type<typename Source::element>;
-    const index line = number / kept * length, position = positions[line + number % kept];
-    const located<value_type> entry{static_cast<value_type>(source[line + position]), position};
+    const index line = number / kept, element = numbers[line * length + number - line * kept];
+    const located<value_type> entry{static_cast<value_type>(source[element]), element - line * length};
     target[number] = static_cast<typename Target::element>(Part::of(entry));
   }
 };
 
-/// On a device: all lines are ordered whole, by keys, positions with them.
+/// On a device: all lines are ordered whole, by keys.
 template <bool Descending, class Source, class... Outputs>
 void order_lines_on_device(const Source& source, int axis, const Outputs&... outputs) {
   using space = typename Source::space;
@@ -149,10 +145,8 @@ void order_lines_on_device(const Source& source, int axis, const Outputs&... out
   using elements_type = std::remove_const_t<decltype(elements)>;
   using key = decltype(order_key<Descending>(typename Source::element{}));
   storage<key, space> keys(count);
-  storage<index, space> places(count);
-  for_each_number<space>(count, 1,
-                         key_of_number<Descending, elements_type, key>{elements, keys.data(), places.data(), length});
-  const auto sorted = device_passes<space>::sort_lines(std::move(keys), std::move(places), count / length, length);
+  for_each_number<space>(count, 1, key_of_number<Descending, elements_type, key>{elements, keys.data()});
+  const auto sorted = device_passes<space>::sort_lines(std::move(keys), count / length, length);
   const auto write = [&]<class Part, class Target>(const part_output<Part, Target>& output) {
     const auto target = line_by_line(output.target, axis);
     using target_type = std::remove_const_t<decltype(target)>;
@@ -215,7 +209,7 @@ auto ordered_expression(const Node& operand, const Shape& extents, bool is_desce
   const auto positions = make_own_pass<index>(order_algorithm<Axis>{is_descending}, extents, operand);
   const auto values = make_remap(take_map<Axis, 1>{operand.shape().extent(Axis)}, extents, operand, positions);
   return values_and_indices<std::remove_const_t<decltype(values)>, std::remove_const_t<decltype(positions)>>{values,
-                                                                                                            positions};
+                                                                                                             positions};
 }
 
 /// The first elements of lines in order and their positions, as many as the extents have places.
@@ -242,7 +236,8 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
 /// The elements in order along the axis. NaN is greater than every number: last, and first when descending.
 /// extents   those of the operand
 /// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work; on a device,
-///           CUB's radix and segmented sorts and 16 bytes and two keys of memory for each element
+///           blocks order lines of at most 2048 elements of at most 4 bytes; others CUB's radix sort, by elements and
+///           then by lines, with 24 bytes and two keys of memory for each element
 /// gradient  of an operand with variables the result is an expression, which chooses elements by their positions
 /// example   y = sort(x, axis<-1>, {.descending = true});
 template <tensor_operand Operand, int Axis>

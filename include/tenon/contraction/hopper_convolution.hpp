@@ -23,12 +23,17 @@ struct hopper_images {
 
 namespace detail {
 
-/// Takes the strides of an operand for axes of a map; false where tiles cannot be copied.
+/// Takes the strides of an operand for axes of a map, the innermost first; false where tiles cannot be copied. An axis
+/// of one element steps over all before it.
 inline bool take_stride(tiled_images& of, int axis, index extent, index stride, int bytes) {
   const bool moves = extent != 1;
   of.extents[axis] = extent;
   if (extent < 1) return false;
-  if (axis > 0) of.stride_bytes[axis - 1] = moves ? stride * bytes : tile_copy_alignment;
+  if (axis > 0) {
+    const index line = (of.extents[0] * bytes + tile_copy_alignment - 1) / tile_copy_alignment * tile_copy_alignment;
+    const index over = axis == 1 ? line : of.stride_bytes[axis - 2] * of.extents[axis - 1];
+    of.stride_bytes[axis - 1] = moves ? stride * bytes : over;
+  }
   if (!moves) return true;
   if (axis == 0) return stride == 1;
   return stride > 0 && stride * bytes % tile_copy_alignment == 0 && stride * bytes < (index{1} << 40);
@@ -172,13 +177,34 @@ hopper_weight_gradient hopper_weight_gradient_of(const Node& node, const Source&
 }
 
 namespace detail {
-/// The map of images, tiles of which are boxes of windows.
-template <class Space, class Element>
-auto map_of_boxes(const hopper_images& of, const window_boxes& boxes) {
+/// Images, tiles of which are boxes of windows.
+template <class Element>
+tiled_images images_in_boxes(const hopper_images& of, const window_boxes& boxes) {
   tiled_images images = of.map;
   images.tile[0] = hopper_depth<Element>;
   for (int axis = 0; axis < window_axes; ++axis) images.tile[1 + axis] = boxes.extent(axis);
-  return tile_maps<Space>::template make<Element>(images);
+  return images;
+}
+/// The weights of a convolution in tiles of `columns` channels of the result.
+template <class Element>
+tiled_images weight_in_tiles(const hopper_convolution& of, int columns) {
+  constexpr int width = hopper_depth<Element>;
+  tiled_images weight = of.weight;
+  weight.tile = {{width, 1, 1, 1, of.lines_are_adjacent ? width : columns}};
+  return weight;
+}
+/// Whether `Space` makes maps of what Hopper's kernel is told.
+template <class Space, class Element>
+bool has_maps(const hopper_convolution& of) {
+  using maps = tile_maps<Space>;
+  return of.exists && maps::template takes<Element>(images_in_boxes<Element>(of.image, of.boxes)) &&
+         maps::template takes<Element>(weight_in_tiles<Element>(of, hopper_depth<Element>));
+}
+template <class Space, class Element>
+bool has_maps(const hopper_weight_gradient& of) {
+  using maps = tile_maps<Space>;
+  return of.exists && maps::template takes<Element>(images_in_boxes<Element>(of.gradient, of.boxes)) &&
+         maps::template takes<Element>(images_in_boxes<Element>(of.image, of.boxes));
 }
 }  // namespace detail
 
@@ -190,19 +216,17 @@ void launch_hopper_convolution(const product_extents<Rank>& extents, const hoppe
   using maps = tile_maps<Space>;
   using map = typename maps::map;
   using kernel_type = hopper_product_kernel<Tile, Element, hopper_patches<map>, hopper_weights<map>, Rank, Epilogue>;
-  tiled_images weight = of.weight;
-  constexpr int width = hopper_depth<Element>;
-  weight.tile = {{width, 1, 1, 1, of.lines_are_adjacent ? width : Tile::columns}};
   auto turned = extents;
   std::swap(turned.rows, turned.columns);
-  const kernel_type kernel{
-      {detail::map_of_boxes<Space, Element>(of.image, of.boxes), of.steps, of.image.moves, number_boxes(of.boxes)},
-      {maps::template make<Element>(weight), of.steps, of.lines_are_adjacent, of.group_step, of.last_tap, of.tap_step},
-      turned,
-      order_of_tiles<Tile>(of.boxes.covered(), turned.columns, extents.batch_count()),
-      of.step_count,
-      {},
-      epilogue};
+  const kernel_type kernel{{maps::template make<Element>(detail::images_in_boxes<Element>(of.image, of.boxes)),
+                            of.steps, of.image.moves, number_boxes(of.boxes)},
+                           {maps::template make<Element>(detail::weight_in_tiles<Element>(of, Tile::columns)), of.steps,
+                            of.lines_are_adjacent, of.group_step, of.last_tap, of.tap_step},
+                           turned,
+                           order_of_tiles<Tile>(of.boxes.covered(), turned.columns, extents.batch_count()),
+                           of.step_count,
+                           {},
+                           epilogue};
   launch_hopper_kernel<Space, Tile>(kernel, blocks, 1);
 }
 
@@ -210,17 +234,19 @@ void launch_hopper_convolution(const product_extents<Rank>& extents, const hoppe
 template <class Space, class Tile, class Element, int Rank, class Epilogue>
 void launch_hopper_weight_gradient(const product_extents<Rank>& extents, const hopper_weight_gradient& of,
                                    const Epilogue& epilogue, int blocks, int parts) {
-  using operand = hopper_window_depth<typename tile_maps<Space>::map>;
+  using maps = tile_maps<Space>;
+  using operand = hopper_window_depth<typename maps::map>;
   using kernel_type = hopper_product_kernel<Tile, Element, operand, operand, Rank, Epilogue>;
   const auto boxes = number_boxes(of.boxes);
-  const kernel_type kernel{
-      {detail::map_of_boxes<Space, Element>(of.gradient, of.boxes), of.gradient_lines, of.gradient.moves, boxes},
-      {detail::map_of_boxes<Space, Element>(of.image, of.boxes), of.image_lines, of.image.moves, boxes},
-      extents,
-      order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()),
-      static_cast<int>(of.boxes.count()),
-      {},
-      epilogue};
+  const kernel_type kernel{{maps::template make<Element>(detail::images_in_boxes<Element>(of.gradient, of.boxes)),
+                            of.gradient_lines, of.gradient.moves, boxes},
+                           {maps::template make<Element>(detail::images_in_boxes<Element>(of.image, of.boxes)),
+                            of.image_lines, of.image.moves, boxes},
+                           extents,
+                           order_of_tiles<Tile>(extents.rows, extents.columns, extents.batch_count()),
+                           static_cast<int>(of.boxes.count()),
+                           {},
+                           epilogue};
   launch_hopper_kernel<Space, Tile>(kernel, blocks, parts);
 }
 
@@ -270,8 +296,9 @@ struct warpgroup_windows {
     const auto image = arranged_image(problem.product), weight = arranged_weight(problem.product);
     const bool is_worth = image.is_copied() ? !detail::is_plain(problem.product) && detail::is_worth_copies(problem)
                                             : !weight.is_copied() || detail::is_worth_copies(problem);
-    return is_worth && hopper_convolution_of(problem.product, image.source, weight.source).exists &&
-           processors_for(problem) != 0;
+    return is_worth && processors_for(problem) != 0 &&
+           detail::has_maps<typename Problem::space, typename Problem::product_type::element>(
+               hopper_convolution_of(problem.product, image.source, weight.source));
   }
   template <class Problem>
   static void run(const Problem& problem) {
@@ -318,8 +345,9 @@ struct warpgroup_weight_gradients {
     if (problem.extents.rows < least_rows || problem.extents.batch_count() == 0) return false;
     const auto image = arranged_image(problem.product), gradient = arranged_gradient(problem.product);
     const bool is_worth = (!image.is_copied() && !gradient.is_copied()) || detail::is_worth_copies(problem);
-    return is_worth && hopper_weight_gradient_of(problem.product, image.source, gradient.source).exists &&
-           processors_for(problem) != 0;
+    return is_worth && processors_for(problem) != 0 &&
+           detail::has_maps<typename Problem::space, typename Problem::product_type::element>(
+               hopper_weight_gradient_of(problem.product, image.source, gradient.source));
   }
   template <class Problem>
   static void run(const Problem& problem) {

@@ -167,7 +167,8 @@ struct warpgroup_tiles {
   }();
   template <class Problem>
   static bool takes(const Problem& problem) {
-    return hopper_takes(problem.extents, operands_of(problem)) && processors_for(problem) != 0;
+    const auto operands = operands_of(problem);
+    return hopper_takes(problem.extents, operands) && processors_for(problem) != 0 && has_maps<Problem>(operands);
   }
   template <class Problem>
   static void run(const Problem& problem) {
@@ -199,6 +200,14 @@ struct warpgroup_tiles {
   static hopper_operands operands_of(const Problem& problem) {
     return hopper_operands_of<typename Problem::product_type::element>(problem.extents, problem.left(),
                                                                        problem.right());
+  }
+  template <class Problem>
+  static bool has_maps(const hopper_operands& operands) {
+    using maps = tile_maps<typename Problem::space>;
+    using element = typename Problem::product_type::element;
+    constexpr int bytes = static_cast<int>(sizeof(element));
+    return maps::template takes<element>(operands.left.template tensor<square_hopper_tile::rows>(bytes)) &&
+           maps::template takes<element>(operands.right.template tensor<square_hopper_tile::columns>(bytes));
   }
   template <class Problem>
   static int processors_for(const Problem&) {

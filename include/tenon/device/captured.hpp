@@ -39,7 +39,8 @@ class captured_work {
     kept_.pop_back();
     return memory;
   }
-  void keep(void* memory, std::size_t bytes) { kept_.push_back({memory, bytes}); }
+  /// Keeps a block that is freed: each launch uses it on whatever stream, whether or not a statement has named it.
+  void keep(void* memory, std::size_t bytes) { kept_.push_back({memory, bytes}), used.push_back(memory); }
   /// Remembers memory that is read or written by work on `device`.
   /// throws    capture_error where that is another device than the one that is captured
   void note_use(const void* address, int device) {
@@ -52,7 +53,7 @@ class captured_work {
 
   const stream_id outer;                   ///< the thread's stream around the capture: memory is allocated there
   std::shared_ptr<void> workspace{};       ///< that of its kernels
-  std::vector<const void*> used{};         ///< addresses that its statements read or write
+  std::vector<const void*> used{};         ///< addresses that a launch reads or writes
   std::vector<const void*> host_memory{};  ///< page-locked blocks that it copies from or to
   std::int64_t kernels = 0;                ///< how many it starts
 

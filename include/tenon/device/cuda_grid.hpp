@@ -10,23 +10,26 @@
 
 namespace tenon::detail {
 
+/// A word that others write, by now; what they wrote before it is seen behind a fence.
+__device__ __forceinline__ unsigned read_unordered(const unsigned* word) {
+  unsigned value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
+  return value;
+}
+
 /// Waits for every thread of the grid and orders their accesses to memory. Each block adds one, the first so much that
-/// the sum of all is the highest bit: the word needs no reset, whatever the number of blocks of the next launch.
+/// the sum of all is the highest bit: the word needs no reset, whatever the number of blocks of the next launch. Who
+/// waits asks without order, since a load that acquires empties the first cache for the blocks that still work.
 /// Source: the grid barrier of CUDA's cooperative groups counts in this way.
 __device__ __forceinline__ void meet_grid(unsigned* barrier) {
-  constexpr unsigned highest = 0x80000000u;
+  constexpr unsigned highest = 0x80000000u, nanoseconds_between_reads = 32;
   __syncthreads();
   if (threadIdx.x == 0) {
     const bool is_first = (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
     const unsigned others = gridDim.x * gridDim.y * gridDim.z - 1;
     __threadfence();
     const unsigned before = atomicAdd(barrier, is_first ? highest - others : 1u);
-    for (unsigned now = before; ((before ^ now) & highest) == 0;) {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                   : "=r"(now)
-                   : "l"(__cvta_generic_to_global(barrier))
-                   : "memory");
-    }
+    while (((before ^ read_unordered(barrier)) & highest) == 0) __nanosleep(nanoseconds_between_reads);
     __threadfence();
   }
   __syncthreads();

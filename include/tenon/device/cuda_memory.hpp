@@ -10,6 +10,7 @@
 #if defined(__CUDACC__)
 #include <tenon/device/blocks.hpp>
 #include <tenon/device/captured.hpp>
+#include <tenon/device/freeing_streams.hpp>
 #include <tenon/device/pending_copies.hpp>
 #include <tenon/device/pinned.hpp>
 #endif
@@ -134,16 +135,6 @@ class outside_capture {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// Memory that is freed after several streams is freed on one of its own, so that none of them waits for another.
-inline stream_id freeing_stream(int device) {
-  static std::mutex mutex;
-  static std::map<int, stream_id>& streams = *new std::map<int, stream_id>;
-  const std::lock_guard lock(mutex);
-  const auto [at, is_new] = streams.try_emplace(device);
-  if (is_new) at->second = idle_streams::of_process().take();
-  return at->second;
-}
-
 inline cudaError_t try_allocate(void** memory, std::size_t bytes, stream_id home) {
   const cudaError_t code = properties_of(home.device).has_memory_pools ? cudaMallocAsync(memory, bytes, handle_of(home))
                                                                        : cudaMalloc(memory, bytes);
@@ -159,7 +150,9 @@ struct cuda_memory<true> {
     if (work == nullptr) return allocate_on(space_devices<cuda>::stream(), bytes);
     if (void* const again = work->take(bytes)) return again;
     const outside_capture outside;
-    return allocate_on(work->outer, bytes);
+    void* const memory = allocate_on(work->outer, bytes);
+    work->used.push_back(memory);  // by each launch, whether or not a statement names it
+    return memory;
   }
   static void deallocate(void* memory, std::size_t) noexcept {  // failures while the process ends are of no interest
     if (memory == nullptr) return;
@@ -209,7 +202,7 @@ struct cuda_memory<true> {
     void* memory = nullptr;
     cudaError_t code = try_allocate(&memory, bytes, home);
     if (code == cudaErrorMemoryAllocation && thread_capture<cuda>() == nullptr) {
-      check_cuda("cudaDeviceSynchronize", cudaDeviceSynchronize());
+      await_streams_of_device(home);
       code = try_allocate(&memory, bytes, home);
     }
     if (code == cudaErrorMemoryAllocation) throw_out_of_memory(bytes, home.device);

@@ -1,5 +1,5 @@
 // tenon/device/cuda_tile_map.hpp: the maps by which Hopper copies tiles, as the driver encodes them.
-// Encoding takes a microsecond of the host; a map holds no state, so those of earlier launches are used again.
+// Encoding takes time of the host; a map holds no state, so those of earlier launches are used again.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +9,10 @@
 #include <tenon/device/runtime.hpp>
 #if defined(__CUDACC__)
 #include <cuda.h>
+
+#include <functional>
+#include <string_view>
+#include <unordered_map>
 
 namespace tenon {
 
@@ -36,13 +40,17 @@ inline auto tile_map_encoder() {
   return reinterpret_cast<encoder*>(found);
 }
 
-/// The map of a tensor whose `Axes` axes are described as the driver takes them.
+/// The map of a tensor whose `Axes` axes are described as the driver takes them, and the driver's code.
+struct encoded_tile_map {
+  cuda_tile_map made{};
+  CUresult code = CUDA_SUCCESS;
+};
 template <class T, int Axes>
-cuda_tile_map encode_tile_map(const void* data, const array<index, Axes>& extents,
-                              const array<index, Axes - 1>& stride_bytes, const array<int, Axes>& tile,
-                              const array<int, Axes>& step) {
+encoded_tile_map encode_tile_map(const void* data, const array<index, Axes>& extents,
+                                 const array<index, Axes - 1>& stride_bytes, const array<int, Axes>& tile,
+                                 const array<int, Axes>& step) {
   static const auto encode = tile_map_encoder();
-  cuda_tile_map result{};
+  encoded_tile_map result;
   cuuint64_t sizes[Axes], strides[Axes - 1];
   cuuint32_t box[Axes], steps[Axes];
   for (int axis = 0; axis < Axes; ++axis) {
@@ -54,49 +62,42 @@ cuda_tile_map encode_tile_map(const void* data, const array<index, Axes>& extent
   constexpr auto type = sizeof(T) == 1            ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                         : std::is_same_v<T, half> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                   : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-  const CUresult code = encode(&result.map, type, Axes, const_cast<void*>(data), sizes, strides, box, steps,
-                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (code != CUDA_SUCCESS) {
-    throw cuda_error(compose_text("cuTensorMapEncodeTiled: code ", static_cast<int>(code), " for a tensor of ", extents,
-                                  " elements"));
-  }
+  result.code = encode(&result.made.map, type, Axes, const_cast<void*>(data), sizes, strides, box, steps,
+                       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result;
 }
 template <class T>
-cuda_tile_map encode_tile_map(const tiled_tensor& tensor) {
+encoded_tile_map encode_tile_map(const tiled_tensor& tensor) {
   return encode_tile_map<T>(tensor.data, tensor.extents, tensor.stride_bytes,
                             array<int, 3>{{tensor.tile[0], tensor.tile[1], 1}}, array<int, 3>{{1, 1, 1}});
 }
 template <class T>
-cuda_tile_map encode_tile_map(const tiled_images& images) {
+encoded_tile_map encode_tile_map(const tiled_images& images) {
   return encode_tile_map<T>(images.data, images.extents, images.stride_bytes, images.tile, images.step);
 }
 
-/// The maps of the last tensors that a thread asked for; older ones make room.
+/// The maps that a thread has asked for. Where memory comes and goes they would be ever more: then all are forgotten.
 template <class T, class Tensor>
 class tile_map_cache {
  public:
-  const cuda_tile_map& map_of(const Tensor& tensor) {
-    for (const entry& each : entries_) {
-      if (each.tensor == tensor) return each.map;
-    }
-    entry fresh{tensor, encode_tile_map<T>(tensor)};
-    if (entries_.size() < capacity) return entries_.emplace_back(fresh).map;
-    entry& replaced = entries_[next_++ % capacity];
-    replaced = fresh;
-    return replaced.map;
+  const encoded_tile_map& map_of(const Tensor& tensor) {
+    const auto known = maps_.find(tensor);
+    if (known != maps_.end()) return known->second;
+    if (maps_.size() >= capacity) maps_.clear();
+    return maps_.emplace(tensor, encode_tile_map<T>(tensor)).first->second;
   }
 
  private:
-  struct entry {
-    Tensor tensor;
-    cuda_tile_map map;
+  struct hash {
+    std::size_t operator()(const Tensor& tensor) const {
+      static_assert(std::has_unique_object_representations_v<Tensor>, "tenon: equal tensors are equal bytes");
+      return std::hash<std::string_view>()({reinterpret_cast<const char*>(&tensor), sizeof(tensor)});
+    }
   };
-  static constexpr std::size_t capacity = 64;
+  static constexpr std::size_t capacity = 4096;
 
-  std::vector<entry> entries_;
-  std::size_t next_ = 0;
+  std::unordered_map<Tensor, encoded_tile_map, hash> maps_;
 };
 
 }  // namespace detail
@@ -108,6 +109,19 @@ struct tile_maps<cuda> {
   template <class T, class Tensor>
   static map make(const Tensor& tensor) {
     check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
+    const auto& encoded = encoded_map_of<T>(tensor);
+    if (encoded.code == CUDA_SUCCESS) return encoded.made;
+    throw cuda_error(compose_text("cuTensorMapEncodeTiled: code ", static_cast<int>(encoded.code), " for a tensor of ",
+                                  tensor.extents, " elements, strides of ", tensor.stride_bytes, " bytes"));
+  }
+  template <class T, class Tensor>
+  static bool takes(const Tensor& tensor) {
+    return has_nested_strides(tensor, static_cast<int>(sizeof(T))) || encoded_map_of<T>(tensor).code == CUDA_SUCCESS;
+  }
+
+ private:
+  template <class T, class Tensor>
+  static const detail::encoded_tile_map& encoded_map_of(const Tensor& tensor) {
     thread_local detail::tile_map_cache<T, Tensor> cache;
     return cache.map_of(tensor);
   }

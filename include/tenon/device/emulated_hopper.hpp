@@ -20,14 +20,18 @@ template <>
 struct tile_maps<emulated> {
   using map = emulated_tile_map;
 
+  template <class T, class Tensor>
+  static bool takes(const Tensor& tensor) {
+    return has_nested_strides(tensor, static_cast<int>(sizeof(T)));
+  }
   template <class T>
   static map make(const tiled_images& images) {
-    check_tiled_tensor(images, static_cast<int>(sizeof(T)));
+    check<T>(images);
     return {images, static_cast<int>(sizeof(T))};
   }
   template <class T>
   static map make(const tiled_tensor& tensor) {
-    check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
+    check<T>(tensor);
     const auto& extents = tensor.extents;
     const auto& strides = tensor.stride_bytes;
     return {{tensor.data,
@@ -36,6 +40,17 @@ struct tile_maps<emulated> {
              {{tensor.tile[0], tensor.tile[1], 1, 1, 1}},
              filled_array<5>(1)},
             static_cast<int>(sizeof(T))};
+  }
+
+ private:
+  /// Refuses what a driver might.
+  template <class T, class Tensor>
+  static void check(const Tensor& tensor) {
+    check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
+    if (takes<T>(tensor)) return;
+    throw shape_error(compose_text("tiled_tensor: strides: ", tensor.stride_bytes, " bytes for a tensor of ",
+                                   tensor.extents,
+                                   ", expected each a multiple of the one before, over all of its axis"));
   }
 };
 

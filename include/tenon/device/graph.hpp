@@ -28,7 +28,7 @@ class graph_recording<cuda> {
   }
 
   void begin() {
-    captured_ = idle_streams::of_process().take();
+    captured_ = idle_streams::of_captures().take();
     outer_ = std::exchange(thread_stream(captured_.device), handle_of(captured_));
     check_cuda("cudaStreamBeginCapture",
                cudaStreamBeginCapture(handle_of(captured_), cudaStreamCaptureModeThreadLocal));
@@ -56,7 +56,7 @@ class graph_recording<cuda> {
  private:
   void leave_stream() {
     thread_stream(captured_.device) = outer_;
-    idle_streams::of_process().put_back(std::exchange(captured_, stream_id{}));
+    idle_streams::of_captures().put_back(std::exchange(captured_, stream_id{}));
   }
   void abandon() {
     if (captured_.handle == nullptr) return;

@@ -138,8 +138,21 @@ inline void check_tiled_tensor(const tiled_images& images, int element_bytes) {
   detail::check_tiles(images.data, images.extents, images.stride_bytes, images.tile, images.step, element_bytes);
 }
 
-/// What `Space` makes of tiled tensors and images so that kernels can copy tiles of them: a type `map`, and
-/// `make<T>(tensor)` for elements of T.
+/// Whether each axis steps over all of the one before, by a multiple of its step: what the driver's manual promises to
+/// take. Of others the driver itself has to be asked.
+template <class Tensor>
+constexpr bool has_nested_strides(const Tensor& tensor, int element_bytes) {
+  index step = element_bytes, least = tensor.extents[0] * step;
+  for (int axis = 0; axis < tensor.stride_bytes.size(); ++axis) {
+    const index stride = tensor.stride_bytes[axis];
+    if (stride < least || stride % step != 0) return false;
+    step = stride, least = stride * tensor.extents[axis + 1];
+  }
+  return true;
+}
+
+/// What `Space` makes of tiled tensors and images so that kernels can copy tiles of them: a type `map`,
+/// `make<T>(tensor)` for elements of T, and `takes<T>(tensor)`, whether it can.
 template <class Space>
 struct tile_maps;
 

@@ -44,6 +44,11 @@ class idle_streams {
     static idle_streams& streams = *new idle_streams;
     return streams;
   }
+  /// Those that graphs are captured from, on which nothing else runs.
+  static idle_streams& of_captures() {
+    static idle_streams& streams = *new idle_streams;
+    return streams;
+  }
   /// A stream of the current device.
   stream_id take() {
     const int device = current_cuda_device();
@@ -57,18 +62,23 @@ class idle_streams {
     }
     cudaStream_t handle = nullptr;
     check_cuda("cudaStreamCreateWithFlags", cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking));
-    return {handle, device};
+    return made_.emplace_back(stream_id{handle, device});
   }
   void put_back(stream_id stream) {
     const std::lock_guard lock(mutex_);
     idle_.push_back(stream);
   }
+  /// All that were ever made, idle or not.
+  std::vector<stream_id> made() const {
+    const std::lock_guard lock(mutex_);
+    return made_;
+  }
   /// Whether work was ever on another stream than a device's default.
   bool were_taken() const { return were_taken_; }
 
  private:
-  std::mutex mutex_;
-  std::vector<stream_id> idle_;
+  mutable std::mutex mutex_;
+  std::vector<stream_id> idle_, made_;
   std::atomic<bool> were_taken_ = false;
 };
 

@@ -36,8 +36,7 @@ class workspace {
     };
     if (captured_work* const work = thread_capture<Space>()) {
       if (work->workspace == nullptr) work->workspace = std::make_shared<workspace>();
-      auto& captured = static_cast<workspace*>(work->workspace.get())->reserve(bytes);
-      return work->used.push_back(captured.memory_), captured;
+      return static_cast<workspace*>(work->workspace.get())->reserve(bytes);
     }
     thread_local std::vector<entry> entries;
     const stream_id order = space_devices<Space>::stream();

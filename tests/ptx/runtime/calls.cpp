@@ -114,6 +114,7 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
                       const cuuint32_t* element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                       CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
   static constexpr std::uint8_t swizzles[] = {0, 32, 64, 128};
+  ++tile_map_encoding::maps;
   if (rank == 0 || rank > tile_map::most_axes || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
       reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || reinterpret_cast<std::uintptr_t>(address) % 16 != 0 ||
       static_cast<std::size_t>(swizzle) >= std::size(swizzles))
@@ -135,6 +136,10 @@ CUresult encode_tiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t ran
     made.steps[i] = static_cast<std::uint8_t>(element_strides[i]);
     if (i + 1 < rank && (strides[i] % 16 != 0 || strides[i] >= std::uint64_t{1} << 40)) return CUDA_ERROR_INVALID_VALUE;
     if (i + 1 < rank) made.strides[i] = strides[i];
+    const std::uint64_t step = i == 0 ? made.element_bytes : strides[i - 1];
+    if (tile_map_encoding::demands_nested_strides && i + 1 < rank &&
+        (strides[i] < extents[i] * step || strides[i] % step != 0))
+      return CUDA_ERROR_INVALID_VALUE;
   }
   const unsigned row = made.box[0] * unsigned{made.element_bytes};
   if (row % 16 != 0 || (made.swizzle_bytes != 0 && row > made.swizzle_bytes)) return CUDA_ERROR_INVALID_VALUE;

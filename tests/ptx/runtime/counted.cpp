@@ -13,16 +13,30 @@ using tenon::cuda;
 using tenon::rank;
 using tenon_test::ptx::counts;
 using tenon_test::ptx::launches_of;
+using tenon_test::ptx::work;
 
 /// The instructions of warps that the kernels of a statement issue, but for moves, which vanish with registers.
 template <class Statement>
 std::uint64_t issued_by(const Statement& statement) {
   std::uint64_t total = 0;
   for (const auto& launch : launches_of(statement)) {
-    total += launch.done.instructions() - launch.done.warps_of(tenon_test::ptx::work::moves);
+    total += launch.done.instructions() - launch.done.warps_of(work::moves);
   }
   return total;
 }
+
+/// Blocks that wait for each other, the later ones longer.
+struct meeting_kernel {
+  static constexpr const char* name = "meeting";
+  static constexpr bool is_cooperative = true;
+  unsigned* barrier;
+  int meetings;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    for (int i = 0; i < meetings; ++i) device.sync_grid(barrier);
+  }
+};
 
 }  // namespace
 
@@ -127,4 +141,17 @@ TEST_CASE("layers' convolutions of planes go to warpgroups by copies with channe
       differs(of_image, tenon::evaluated_tensor(tenon::convolve_image_gradient(g, w, {{16, 16}}, geometry)), 0.5f));
   CHECK_FALSE(
       differs(of_weight, tenon::evaluated_tensor(tenon::convolve_weight_gradient(g, x, {{3, 3}}, geometry)), 0.5f));
+}
+
+TEST_CASE("blocks that wait for the grid take two fences, however long they wait", "[ptx]") {
+  constexpr int blocks = 4, meetings = 5, barriers_and_fences = 2 + 2;
+  const tenon::tensor<unsigned, rank<1>, cuda> barrier = tenon::zeros<unsigned, cuda>({1});
+  const auto launches = launches_of([&] {
+    tenon::launch<cuda>({.grid = {blocks}, .block = 32},
+                        meeting_kernel{const_cast<unsigned*>(barrier.data()), meetings});
+  });
+  REQUIRE(launches.size() == 1);
+  const counts& done = launches[0].done;
+  CHECK(done.warps_of(work::barriers) == blocks * meetings * barriers_and_fences);
+  CHECK(done.warps_of(work::loads) > blocks * meetings);  // some had to ask again
 }

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -171,6 +172,9 @@ TEST_CASE("a capture ends broken after a wait of the host, and where a stream is
   cudaGraph_t graph{};
   CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
   CHECK(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(one, &graph) == cudaErrorStreamCaptureInvalidated);
+  CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  std::thread([] { CHECK(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported); }).join();
   CHECK(cudaStreamEndCapture(one, &graph) == cudaErrorStreamCaptureInvalidated);
   CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
   order(one, other);

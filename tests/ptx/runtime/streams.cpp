@@ -167,7 +167,12 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaDeviceSynchronize() {
   const auto lock = locked();
   stream_state& state = stream_state::of_process();
-  if (is_refused_in_capture("cudaDeviceSynchronize")) return keep(cudaErrorStreamCaptureUnsupported);
+  bool is_refused = is_refused_in_capture("cudaDeviceSynchronize");
+  for (const auto& [id, stream] : state.streams) {  // whoever captures them
+    if (stream.into == nullptr) continue;
+    stream.into->is_broken = is_refused = true;
+  }
+  if (is_refused) return keep(cudaErrorStreamCaptureUnsupported);
   for (const auto& [id, stream] : state.streams) state.wait(stream.known);
   return cudaSuccess;
 }
