@@ -1,8 +1,11 @@
-// tests/kernels/held_rows.cpp: rows that are read once and kept in shared memory.
-// Which sources are the same elements, what fits, and statements on both sides of the limit, in place and of 16 bits.
+// tests/kernels/held_rows.cpp: rows that are read once and held in registers.
+// Which sources are the same elements, teams of every size, whole and not, two rows at once, in place and of 16 bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/kernels/held_rows.hpp>
 #include <tenon/tenon.hpp>
+
+#include <cmath>
+#include <limits>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -34,42 +37,40 @@ const array<tenon::index, 2> extents{{8, 100}};
 
 }  // namespace
 
-TEST_CASE("sources are kept when they occur again, row for row", "[held_rows]") {
-  float x[4], z[4];
+TEST_CASE("the first rows that occur again are held, row for row", "[held_rows]") {
+  float x[400], z[4];
   row_source_list<2> list;
   sources first{{{{100, 1}}, {{0, 1}}}, {x, z}},
       second{{{{100, 1}}, {{100, 0}}, {{200, 1}}, {{0, 1}}, {{100, 0}}}, {x, x, x, z, x}};
-  CHECK(list.add(first, row_axis, extents) == 0);
-  CHECK(list.add(second, row_axis, extents) == 2);
-  const auto kept = list.kept(100, 8);
-  CHECK(kept.place[0] == 0);
-  CHECK(kept.place[2] == 0);
-  CHECK(kept.place[1] == 416);  // whole 32 bytes
-  CHECK(kept.place[5] == 416);
-  CHECK_FALSE(kept.is_kept(3));  // one element for the row
-  CHECK_FALSE(kept.is_kept(6));
-  CHECK_FALSE(kept.is_kept(4));  // other rows
-  CHECK(kept.first == 0b11);
-  CHECK(kept.bytes == 832);
+  const array<int, 2> begin{{list.add(first, row_axis, extents), list.add(second, row_axis, extents)}};
+  CHECK(begin[1] == 2);
+  const auto two = list.held<float, 2>(begin);
+  CHECK(two.data[0] == x);
+  CHECK(two.step[0] == array<tenon::index, 2>{{100, 0}});
+  CHECK(two.data[1] == z);
+  CHECK(two.step[1] == array<tenon::index, 2>{{0, 0}});
+  CHECK(two.same_as_held[0] == array<std::uint32_t, 2>{{0b101, 0b100010}});
+  CHECK(two.same_as_held[1] == array<std::uint32_t, 2>{{0b1, 0b1000}});  // not one element, not other rows
+  const auto one = list.held<float, 1>(begin);
+  CHECK(one.data[0] == x);
+  CHECK(list.held<double, 1>(begin).data[0] == nullptr);  // of another size
+  CHECK(two.row(0, {{3, 0}}) == x + 300);
 }
 
-TEST_CASE("a single row has no step, and rows that do not fit are not kept", "[held_rows]") {
+TEST_CASE("a single row has no step, and too many sources are not compared", "[held_rows]") {
   float x[4], z[4];
-  sources once{{{{100, 1}}, {{7, 1}}}, {x, z}}, again{{{{3, 1}}, {{7, 1}}}, {x, z}};
+  sources once{{{{100, 1}}, {{7, 1}}}, {x, z}}, again{{{{3, 1}}, {{9, 1}}}, {x, z}};
   row_source_list<2> list;
-  list.add(once, row_axis, array<tenon::index, 2>{{1, 100}});
-  list.add(again, row_axis, array<tenon::index, 2>{{1, 100}});
-  CHECK(list.kept(100, 1).bytes == 832);
-  CHECK(list.kept(8192, 1).bytes == 32768);  // of two such rows a block has room for one
-  CHECK(list.kept(12288, 1).bytes == 49152);
-  CHECK(list.kept(12296, 1).bytes == 0);
-  CHECK(list.kept(1024, 8).bytes == 4096);
+  const array<int, 2> begin{{list.add(once, row_axis, array<tenon::index, 2>{{1, 100}}),
+                             list.add(again, row_axis, array<tenon::index, 2>{{1, 100}})}};
+  CHECK(list.held<float, 1>(begin).data[0] == x);
+  CHECK(list.held<float, 1>(begin).step[0] == array<tenon::index, 2>{{0, 0}});
   for (int i = 0; i < 16; ++i) list.add(again, row_axis, extents);
-  CHECK(list.kept(100, 1).bytes == 0);  // more sources than are numbered
+  CHECK(list.held<float, 1>(begin).data[0] == nullptr);
 }
 
-TEMPLATE_LIST_TEST_CASE("rows of every length around what is kept", "[held_rows]", tenon_test::kernel_spaces) {
-  for (const tenon::index length : {4, 64, 1024, 1028, 12288, 12292}) {
+TEMPLATE_LIST_TEST_CASE("rows of every length around what is held", "[held_rows]", tenon_test::kernel_spaces) {
+  for (const tenon::index length : {4, 64, 72, 124, 256, 1024, 1028, 2048, 8192, 8196}) {
     const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(9, length), 3, -4.0f, 4.0f));
     const auto gamma = tenon::evaluated_tensor(tenon::uniform<float>(rank<1>(length), 4, -1.0f, 1.0f));
     const auto normal = [](const auto& x, const auto& scale) {
@@ -106,7 +107,7 @@ TEMPLATE_LIST_TEST_CASE("rows of several runs are read where they are", "[held_r
   CHECK(difference(statement(x), statement(host), 1e-4) == "");
 }
 
-TEMPLATE_LIST_TEST_CASE("16-bit rows are kept as they are", "[held_rows]", tenon_test::kernel_spaces) {
+TEMPLATE_LIST_TEST_CASE("16-bit rows are held as they are", "[held_rows]", tenon_test::kernel_spaces) {
   const auto host =
       tenon::evaluated_tensor(tenon::cast<tenon::bfloat16>(tenon::uniform<float>(rank<2>(5, 2048), 3, -4.0f, 4.0f)));
   const auto x = host.template to<TestType>();
@@ -116,4 +117,51 @@ TEMPLATE_LIST_TEST_CASE("16-bit rows are kept as they are", "[held_rows]", tenon
   tenon::tensor<tenon::bfloat16, rank<2>, TestType> z({5, 2048});
   z = tenon::softmax(x, axis<1>);
   CHECK(difference(numbers_of(z), numbers_of(y), 2e-5) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("teams of every size hold rows, whole or not", "[held_rows]", tenon_test::kernel_spaces) {
+  for (const tenon::index length : {8, 16, 24, 64, 120, 128, 512, 1000, 1024, 1032, 2048, 4096, 8184, 8192}) {
+    const tenon::index rows = length > 2048 ? 70 : 131;  // the last block has teams without a row
+    const auto host = tenon::evaluated_tensor(
+        tenon::cast<tenon::bfloat16>(tenon::uniform<float>(rank<2>(rows, length), 3, -4.0f, 4.0f)));
+    auto x = host.template to<TestType>();
+    CAPTURE(length);
+    tenon::tensor<float, rank<2>> expected = tenon::softmax(tenon::cast<float>(host), axis<1>);
+    x = tenon::softmax(x, axis<1>);  // in place
+    CHECK(difference(numbers_of(x), numbers_of(expected), 4e-3) == "");
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("two rows are held where a reduction reads two", "[held_rows]", tenon_test::kernel_spaces) {
+  for (const tenon::index length : {4, 60, 64, 512, 1100, 4096, 4100}) {
+    const auto left = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(70, length), 3, -1.0f, 1.0f));
+    const auto right = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(70, length), 4, -1.0f, 1.0f));
+    const auto statement = [](const auto& g, const auto& y) {
+      return numbers_of((g - tenon::sum(g * y, axis<1>)) * y);
+    };
+    CAPTURE(length);
+    CHECK(difference(statement(left.template to<TestType>(), right.template to<TestType>()), statement(left, right),
+                     1e-4) == "");
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("reductions of one type over different rows are two", "[held_rows]",
+                        tenon_test::kernel_spaces) {
+  const auto x = tenon_test::counting<float>(rank<2>(9, 64)), y = tenon_test::counting<float>(rank<2>(9, 64), 5, 3);
+  const auto statement = [](const auto& left, const auto& right) {
+    return numbers_of(left - tenon::max(left, axis<1>) + tenon::max(right, axis<1>));
+  };
+  CHECK(statement(x.to<TestType>(), y.to<TestType>()) == statement(x, y));
+}
+
+TEMPLATE_LIST_TEST_CASE("a NaN fills its own row alone", "[held_rows]", tenon_test::kernel_spaces) {
+  for (const tenon::index length : {16, 68, 256, 2048}) {
+    auto host = tenon_test::counting<float>(rank<2>(40, length));
+    host(7, length - 3) = std::numeric_limits<float>::quiet_NaN();
+    const auto shares = numbers_of(tenon::softmax(host.template to<TestType>(), axis<1>));
+    CAPTURE(length);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      REQUIRE(std::isnan(shares[i]) == (static_cast<tenon::index>(i) / length == 7));
+    }
+  }
 }

@@ -1,5 +1,5 @@
 // tenon/kernels/held_rows.hpp: the kernel of row-resident statements whose rows fit in the registers of a team.
-// What the programs of a statement read again and again is read once; each thread takes the packets that it read itself.
+// What the programs of a statement read again is read once; each thread takes the packets that it read itself.
 // Floor 4: may include base, core, device, expr, plan, kernels.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
