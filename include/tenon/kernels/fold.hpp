@@ -124,7 +124,8 @@ struct kernel_fold {
   using program_type = decltype(Fold::program);
   using lanes = lane_states<monoid, state, Size>;
   static constexpr int rank = Fold::rank, size = Size;
-  static constexpr int ahead = packets_of_thread<program_type, Size>;
+  /// Packets that are read at once: fewer where states, or numbers of 64 bits, take the registers.
+  static constexpr int ahead = sizeof(lanes) > 32 || Size == 2 ? 1 : packets_of_thread<program_type, Size>;
   using fetched = decltype(fetch<Size>(std::declval<const program_type&>().at(array<index, rank>{})));
 
   program_type program;

@@ -21,7 +21,8 @@ constexpr int units_ahead(const tuple<Folds...>*) {
 template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct reduce_kernel {
   static constexpr const char* name = "reduce";
-  static constexpr int min_blocks = resident_blocks;
+  static constexpr int ahead = units_ahead(static_cast<const Folds*>(nullptr));
+  static constexpr int min_blocks = ahead > 1 ? resident_blocks : 3;  // large states take 85 registers
   numbered_positions<Rank> positions;
   Target target;
   Program program;
@@ -32,7 +33,6 @@ struct reduce_kernel {
   int parts;
   unsigned* counters;  // of a result's blocks that are done
   States states;       // what they leave, part after part of a result
-  static constexpr int ahead = units_ahead(static_cast<const Folds*>(nullptr));
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
