@@ -47,6 +47,16 @@ struct reduce_kernel {
   }
 };
 
+struct team_kernel {
+  int threads;  // of a team
+  affine* results;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    results[device.thread()] = tenon::team_reduce(device, map_of(device.thread()), compose{}, threads);
+  }
+};
+
 struct scan_kernel {
   affine* inclusive;
   affine* totals;
@@ -95,6 +105,23 @@ TEST_CASE("reductions combine in the order of the threads and reach all of them"
         REQUIRE(seen_sums[at] == seen_sums[0]);
       }
       CHECK(std::abs(seen_sums[0] - expected) < 1e-5 * expected);
+    }
+  });
+}
+
+TEST_CASE("teams of lanes and of warps combine their own values in order", "[device]") {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
+    for (const int threads : {1, 2, 4, 8, 16, 32, 64, 128, 256}) {
+      const device_copy<Space, affine> results(std::vector<affine>(256, affine{}));
+      tenon::launch<Space>({.block = 256, .shared_bytes = tenon::block_reduce_bytes},
+                           team_kernel{threads, results.data()});
+      const auto seen = results.values();
+      CAPTURE(threads);
+      for (int thread = 0; thread < 256; ++thread) {
+        const int first = thread / threads * threads;
+        REQUIRE(seen[static_cast<std::size_t>(thread)] == composed(first, first + threads));
+      }
     }
   });
 }

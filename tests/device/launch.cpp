@@ -20,10 +20,18 @@ struct small_kernel {
   }
 };
 
+/// A team, as kernels have one.
+struct small_team {
+  int bits;
+
+  int size() const { return 1 << bits; }
+};
+
 struct choosing_kernel {
   static constexpr const char* name = "choosing";
   static constexpr int tile = 64, depth_tile = 16;
-  int team, parts;
+  small_team team;
+  int parts;
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device&) const {}
@@ -89,7 +97,7 @@ TEST_CASE("shapes that no device takes are refused before anything runs", "[devi
 TEST_CASE("an observer is told the shape of a launch, and what its kernel chose", "[device]") {
   launch_memory memory;
   const tenon::observer_scope scope(&memory);
-  tenon::launch<tenon::emulated>({.grid = {3, 2}, .block = 64, .shared_bytes = 96}, choosing_kernel{32, 5});
+  tenon::launch<tenon::emulated>({.grid = {3, 2}, .block = 64, .shared_bytes = 96}, choosing_kernel{{5}, 5});
   CHECK(std::string(memory.facts.kernel) == "choosing");
   CHECK(memory.shape.grid.y == 2);
   CHECK(memory.shape.shared_bytes == 96);

@@ -25,12 +25,36 @@ auto only_fold(const E& node) {
 
 }  // namespace
 
-TEST_CASE("few values take one thread, more a warp, many a block", "[fold]") {
-  CHECK(tenon::fold_team(0) == 1);
-  CHECK(tenon::fold_team(16) == 1);
-  CHECK(tenon::fold_team(17) == 32);
-  CHECK(tenon::fold_team(1024) == 32);
-  CHECK(tenon::fold_team(1025) == 256);
+TEST_CASE("few values take one thread, more some lanes of a warp, then warps, then a block", "[fold]") {
+  const auto threads = [](tenon::index units, tenon::index values) { return tenon::fold_team(units, values).size(); };
+  CHECK(threads(0, 0) == 1);
+  CHECK(threads(4, 16) == 1);
+  CHECK(threads(16, 16) == 1);
+  CHECK(threads(3, 17) == 2);  // the last packet is short
+  CHECK(threads(4, 32) == 2);
+  CHECK(threads(5, 40) == 4);
+  CHECK(threads(16, 64) == 8);
+  CHECK(threads(32, 128) == 16);
+  CHECK(threads(33, 132) == 32);
+  CHECK(threads(256, 1024) == 32);
+  CHECK(threads(1024, 1024) == 32);  // value by value
+  CHECK(threads(257, 2056) == 64);
+  CHECK(threads(1024, 4096) == 128);
+  CHECK(threads(1025, 1025) == 256);
+  CHECK(threads(1 << 20, 1 << 22) == 256);
+}
+
+TEST_CASE("a team's threads are numbered from the block's", "[fold]") {
+  const tenon::row_team lanes{3}, warps{6}, block = tenon::row_team::block();
+  CHECK(lanes.of_block() == 32);
+  CHECK(lanes.number(19) == 2);
+  CHECK(lanes.lane(19) == 3);
+  CHECK(lanes.is_in_warp());
+  CHECK_FALSE(warps.is_in_warp());
+  CHECK(warps.of_block() == 4);
+  CHECK(block.is_block());
+  CHECK(block.of_block() == 1);
+  CHECK(block.lane(255) == 255);
 }
 
 TEST_CASE("values that lie side by side are folded in packets", "[fold]") {

@@ -1,8 +1,11 @@
 // tests/kernels/reduce.cpp: the kernel of statements that reduce.
-// Teams of one thread, a warp and a block; each against sums in double, and the same in every schedule.
+// Teams of one thread, some lanes, warps and a block; each against sums in double, and the same in every schedule.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/kernels/reduce.hpp>
 #include <tenon/tenon.hpp>
+
+#include <cmath>
+#include <limits>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -28,6 +31,45 @@ TEMPLATE_LIST_TEST_CASE("rows of every team", "[reduce]", tenon_test::kernel_spa
       CHECK(numbers_of(tenon::argmax(x, axis<1>)) == numbers_of(tenon::argmax(host, axis<1>)));
     }
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("teams of every size fold rows of every length", "[reduce]", tenon_test::kernel_spaces) {
+  const auto check = [](const auto& host) {
+    const auto x = host.template to<TestType>();
+    const auto difference_of = [](const auto& found, const auto& expected) {
+      return tenon_test::difference(numbers_of(found), numbers_of(expected), 1e-4);
+    };
+    CHECK(numbers_of(tenon::max(x, axis<1>)) == numbers_of(tenon::max(host, axis<1>)));
+    CHECK(numbers_of(tenon::argmin(x, axis<1>)) == numbers_of(tenon::argmin(host, axis<1>)));
+    CHECK(difference_of(tenon::variance(tenon::cast<float>(x), axis<1>),
+                        tenon::variance(tenon::cast<float>(host), axis<1>)) == "");
+  };
+  for (tenon::index columns = 1; columns <= 130; columns += columns % 8 == 1 ? 3 : columns % 8 == 4 ? 4 : 1) {
+    const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(37, columns), 3, -1.0f, 1.0f));
+    CAPTURE(columns);
+    check(host);
+    check(tenon::evaluated_tensor(tenon::cast<tenon::bfloat16>(host)));
+    check(tenon::evaluated_tensor(tenon::cast<tenon::half>(host)));
+    check(tenon::evaluated_tensor(tenon::cast<double>(host)));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("a NaN is found by its own row alone", "[reduce]", tenon_test::kernel_spaces) {
+  for (const tenon::index columns : {20, 64, 65, 300, 2056}) {
+    auto host = tenon_test::counting<float>(rank<2>(21, columns));
+    host(4, columns - 2) = std::numeric_limits<float>::quiet_NaN();
+    const auto greatest = numbers_of(tenon::max(host.template to<TestType>(), axis<1>));
+    CAPTURE(columns);
+    for (std::size_t row = 0; row < greatest.size(); ++row) CHECK(std::isnan(greatest[row]) == (row == 4));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("rows without elements and no rows at all", "[reduce]", tenon_test::kernel_spaces) {
+  const tenon::tensor<float, rank<2>, TestType> empty_rows({5, 0}), no_rows({0, 64});
+  CHECK(numbers_of(tenon::sum(empty_rows, axis<1>)) == std::vector<double>(5, 0.0));
+  CHECK(numbers_of(tenon::sum(no_rows, axis<1>)).empty());
+  CHECK(numbers_of(tenon::softmax(no_rows, axis<1>)).empty());
+  CHECK(numbers_of(tenon::softmax(empty_rows, axis<1>)).empty());
 }
 
 TEMPLATE_LIST_TEST_CASE("reductions of different lengths share a statement", "[reduce]", tenon_test::kernel_spaces) {

@@ -32,18 +32,26 @@ TEST_CASE("the programs of a row move packets of one size", "[row_writer]") {
   CHECK(packet_of<float, tenon::half>() == 4);
 }
 
-TEST_CASE("units of a row are elements or packets", "[row_writer]") {
+TEST_CASE("units of a row are elements or packets, in one run or several", "[row_writer]") {
   const auto x = tenon_test::counting<float>(rank<2>(3, 16));
   const auto program = tenon::as_node(x * 2).lower<0>(tenon::identity_map<2>());
-  for (const bool in_packets : {false, true}) {
-    tenon::tensor<float, rank<2>> y = tenon::zeros<float>(rank<2>(3, 16));
-    const array<tenon::index, 2> extents{{1, in_packets ? 4 : 16}};
-    const tenon::row_writer<2, 4, tenon::strided_target<float, 2>, std::remove_const_t<decltype(program)>> writer{
-        tenon::numbered_positions<2>(extents), {y.data(), {{16, 1}}}, program, in_packets};
-    writer.write({{1, 0}}, 2, tenon::no_slots{}, tenon::direct_reader{});
-    CHECK(y(1, 2) == (in_packets ? 0 : 36));
-    CHECK(y(1, 8) == (in_packets ? 48 : 0));
-    CHECK(y(1, 11) == (in_packets ? 54 : 0));
-    CHECK(y(1, 12) == 0);
+  for (const bool in_run : {false, true}) {
+    for (const bool in_packets : {false, true}) {
+      tenon::tensor<float, rank<2>> y = tenon::zeros<float>(rank<2>(3, 16));
+      const array<tenon::index, 2> extents{{1, in_packets ? 4 : 16}};
+      const tenon::row_writer<2, 4, tenon::strided_target<float, 2>, std::remove_const_t<decltype(program)>> writer{
+          tenon::numbered_positions<2>(extents), {y.data(), {{16, 1}}}, program, in_packets, in_run};
+      CAPTURE(in_run, in_packets);
+      writer.write({{1, 0}}, 2, tenon::no_slots{});
+      CHECK(y(1, 2) == (in_packets ? 0 : 36));
+      CHECK(y(1, 8) == (in_packets ? 48 : 0));
+      CHECK(y(1, 11) == (in_packets ? 54 : 0));
+      CHECK(y(1, 12) == 0);
+      writer.write_all({{2, 0}}, 1, 2, extents[1], tenon::no_slots{});  // every second one
+      for (tenon::index i = 0; i < 16; ++i) {
+        const bool is_written = (in_packets ? i / 4 : i) % 2 == 1;
+        CHECK(y(2, i) == (is_written ? 2 * x(2, i) : 0));
+      }
+    }
   }
 }

@@ -27,6 +27,13 @@ __device__ __forceinline__ std::uint16_t device_bfloat16_bits(float value) {
   return bits;
 }
 
+/// Two at once, the first in the lower half.
+__device__ __forceinline__ std::uint32_t device_bfloat16_pair(float first, float second) {
+  std::uint32_t bits;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+  return bits;
+}
+
 /// Between float and 8 bits, e5m2 where `IsE5m2` and else e4m3, from sm_89 on; instructions convert pairs.
 template <bool IsE5m2>
 __device__ __forceinline__ std::uint8_t device_float8_bits(float value) {

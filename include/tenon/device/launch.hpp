@@ -78,7 +78,7 @@ void read_choices(const void* erased, launch_facts& facts) {
   if constexpr (requires { kernel.stages; }) facts.add_choice("stages", kernel.stages);
   if constexpr (requires { kernel.packet; }) facts.add_choice("elements of a packet", kernel.packet);
   if constexpr (requires { kernel.packets; }) facts.add_choice("packets of a thread", kernel.packets);
-  if constexpr (requires { kernel.team; }) facts.add_choice("threads of a team", kernel.team);
+  if constexpr (requires { kernel.team.size(); }) facts.add_choice("threads of a team", kernel.team.size());
   if constexpr (requires { kernel.parts; }) facts.add_choice("blocks of a result", kernel.parts);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <tenon/base/array.hpp>
+#include <tenon/base/dtype.hpp>
 #include <tenon/base/tuple.hpp>
 #include <type_traits>
 
@@ -19,6 +20,22 @@ template <class T, int Size>
 struct alignas(sizeof(T) * Size) packet {
   T elements[Size];
 };
+
+/// Element `k` of a packet. A device takes it out of the 32 bits that hold it, in which conversions to float end.
+template <class T, int Size>
+TENON_HOST_DEVICE TENON_INLINE constexpr T element_of(const packet<T, Size>& lanes, index k) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 2 && Size % 2 == 0 && std::is_trivially_copyable_v<T>) {
+    std::uint32_t both = 0;
+    __builtin_memcpy(&both, &lanes.elements[k / 2 * 2], sizeof(both));
+    const auto bits = static_cast<std::uint16_t>(k % 2 == 0 ? both : both >> 16);
+    T result;
+    __builtin_memcpy(&result, &bits, sizeof(bits));
+    return result;
+  }
+#endif
+  return lanes.elements[k];
+}
 
 namespace detail {
 /// Ends a program that uses an address askew, as a device does.
@@ -59,7 +76,8 @@ struct nothing_fetched {};
 struct direct_reader {
   template <int Size, class T>
   TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> read(const T* data, index stride) const {
-    if (stride != 0) return load_packet<Size>(data);
+    if (stride != 0) [[likely]]
+      return load_packet<Size>(data);
     packet<T, Size> result;
     for (int k = 0; k < Size; ++k) result.elements[k] = *data;
     return result;
@@ -106,11 +124,23 @@ TENON_HOST_DEVICE TENON_INLINE constexpr void for_each_packet(const tuple<Parts.
   detail::for_each_part(fetched, use, std::make_integer_sequence<int, static_cast<int>(sizeof...(Parts))>{});
 }
 
-/// Writes the values of what was fetched.
+/// Writes the values of what was fetched. A device makes two of bfloat16 at once.
 template <int Size, class T, class Cursor, class Fetched>
 TENON_HOST_DEVICE TENON_INLINE constexpr void write_packet(T* to, const Cursor& cursor, const Fetched& fetched) {
   packet<T, Size> result;
-  for (int k = 0; k < Size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<decltype(value_from(cursor, fetched, 0)), float> &&
+                Size % 2 == 0) {
+    for (int k = 0; k < Size; k += 2) {
+      const std::uint32_t both =
+          detail::device_bfloat16_pair(value_from(cursor, fetched, k), value_from(cursor, fetched, k + 1));
+      __builtin_memcpy(&result.elements[k], &both, sizeof(both));
+    }
+  } else
+#endif
+  {
+    for (int k = 0; k < Size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
+  }
   store_packet(to, result);
 }
 

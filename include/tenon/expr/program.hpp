@@ -71,7 +71,7 @@ struct strided_cursor {
   }
   template <int Size>
   TENON_HOST_DEVICE TENON_INLINE constexpr value_type value_from(const packet<T, Size>& fetched, index k) const {
-    return static_cast<value_type>(fetched.elements[k]);
+    return static_cast<value_type>(element_of(fetched, k));
   }
   template <class Visitor>
   void visit(Visitor& visitor) {

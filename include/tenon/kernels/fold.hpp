@@ -22,13 +22,35 @@ struct result_slots {
   }
 };
 
-namespace detail {
-inline constexpr index most_for_thread = 16, most_for_warp = 1024;
-}
+/// The threads that work on one result or row: neighbouring lanes of a warp, several warps, or a whole block.
+struct row_team {
+  int bits;  // it has 2^bits threads
 
-/// How many threads fold one result of the most `count` values: one, a warp or a block, so that few wait.
-constexpr int fold_team(index count) {
-  return count <= detail::most_for_thread ? 1 : count <= detail::most_for_warp ? warp_size : kernel_block;
+  static constexpr int bits_of_warp = 5, bits_of_block = 8;
+  static_assert(1 << bits_of_warp == warp_size && 1 << bits_of_block == kernel_block);
+
+  TENON_HOST_DEVICE static constexpr row_team block() { return {bits_of_block}; }
+  /// The fewest threads that take two of `units` units each at most, or as warps `most`; a block where none do.
+  static constexpr row_team for_units(index units, index most) {
+    int bits = 0;
+    while (bits < bits_of_block && units > (bits < bits_of_warp ? 2 : most) << bits) ++bits;
+    return {bits};
+  }
+  TENON_HOST_DEVICE constexpr bool is_block() const { return bits == bits_of_block; }
+  TENON_HOST_DEVICE constexpr bool is_in_warp() const { return bits <= bits_of_warp; }
+  TENON_HOST_DEVICE constexpr int size() const { return 1 << bits; }
+  TENON_HOST_DEVICE constexpr int of_block() const { return kernel_block >> bits; }  // how many teams
+  TENON_HOST_DEVICE constexpr int number(int thread) const { return thread >> bits; }
+  TENON_HOST_DEVICE constexpr int lane(int thread) const { return thread & (size() - 1); }
+};
+
+/// The threads that fold one result of the most `values` values, which are read as `units` elements or packets. It
+/// depends on these alone, and with it the order in which values combine.
+constexpr row_team fold_team(index units, index values) {
+  constexpr index values_of_thread = 16, units_of_thread = 8, values_of_warp = 1024;
+  if (values <= values_of_thread) return {0};
+  const row_team team = row_team::for_units(units, units_of_thread);
+  return values <= values_of_warp && !team.is_in_warp() ? row_team{row_team::bits_of_warp} : team;
 }
 
 /// What a thread has folded: a state of each lane of its packets.
@@ -46,12 +68,12 @@ struct lane_states {
   }
   /// The states of a team's threads combined, in each of them.
   template <class Device>
-  TENON_HOST_DEVICE State combined(Device& device, int team) const {
+  TENON_HOST_DEVICE State combined(Device& device, row_team team) const {
     const auto combine = [](const State& left, const State& right) { return Monoid::combine(left, right); };
     State own = lane[0];
+    TENON_UNROLLED
     for (int k = 1; k < Size; ++k) own = combine(own, lane[k]);
-    if (team == 1) return own;
-    return team == warp_size ? warp_reduce(device, own, combine) : block_reduce(device, own, combine);
+    return team_reduce(device, own, combine, team.size());
   }
 };
 
@@ -62,7 +84,7 @@ TENON_HOST_DEVICE State combine_parts(Device& device, const State* left, int par
   for (int part = device.thread(); part < parts; part += kernel_block) {
     partial.lane[0] = Monoid::combine(partial.lane[0], left[part]);
   }
-  return partial.combined(device, kernel_block);
+  return partial.combined(device, row_team::block());
 }
 
 namespace detail {
@@ -102,10 +124,14 @@ struct kernel_fold {
   using program_type = decltype(Fold::program);
   using lanes = lane_states<monoid, state, Size>;
   static constexpr int rank = Fold::rank, size = Size;
+  /// Packets that are read at once: fewer where states, or numbers of 64 bits, take the registers.
+  static constexpr int ahead = sizeof(lanes) > 32 || Size == 2 ? 1 : packets_of_thread<program_type, Size>;
+  using fetched = decltype(fetch<Size>(std::declval<const program_type&>().at(array<index, rank>{})));
 
   program_type program;
   result_positions<rank> starts;
   bool in_packets;
+  bool in_run;                     // the units of a result follow each other along its last axis
   bool across;                     // neighbouring results have neighbouring values, a result has not
   int kept;                        // the axes before this one are the results'
   numbered_positions<rank> units;  // the values of a result, or their packets
@@ -119,22 +145,54 @@ struct kernel_fold {
         across(!in_packets && lies_across(fold, ResultRank - 1)),
         kept(fold.kept),
         units(detail::units_of_result(fold.extents, fold.kept, in_packets ? size : 1)),
-        count(fold.count) {}
+        count(fold.count) {
+    in_run = fold.kept < rank && units.is_one_run();
+  }
 
-  /// Adds unit number `i` of the result whose values start at `start`; `reader` reads its packet.
-  template <class Slots, class Reader = direct_reader>
-  TENON_HOST_DEVICE void add(lanes& partial, const array<index, rank>& start, index i, const Slots& slots,
-                             Reader reader = {}) const {
-    auto position = units[i];
-    if (in_packets) position[rank == 0 ? 0 : rank - 1] *= size;
-    for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+  /// Adds unit number `i` of the result whose values start at `start`.
+  template <class Slots>
+  TENON_HOST_DEVICE void add(lanes& partial, const array<index, rank>& start, index i, const Slots& slots) const {
+    auto position = start;
+    if (in_run) {
+      position[last] = in_packets ? i * size : i;  // reduced axes start at 0
+    } else {
+      const auto unit = units[i];
+      for (int axis = 0; axis < rank; ++axis)
+        position[axis] += axis == last && in_packets ? unit[axis] * size : unit[axis];
+    }
     const auto cursor = bind_slots(program.at(position), slots);
     if (in_packets) {
-      const auto fetched = fetch<size>(cursor, reader);
-      for (int k = 0; k < size; ++k) partial.add(k, value_from(cursor, fetched, k), i * size + k);
+      add_fetched(partial, cursor, fetch<size>(cursor), i);
     } else {
       partial.add(0, cursor.value(0, slots), i);
     }
+  }
+  /// Adds packet number `i` of a result whose packets follow each other; `reader` reads it.
+  template <class Slots, class Reader>
+  TENON_HOST_DEVICE void add_packet(lanes& partial, const array<index, rank>& start, index i, const Slots& slots,
+                                    Reader reader) const {
+    const auto cursor = packet_at(start, i, slots);
+    add_fetched(partial, cursor, fetch<size>(cursor, reader), i);
+  }
+  /// Adds units number `first`, `first + step` and so on below `end`, `ahead` of them at most. Packets that follow each
+  /// other are all read before any is added.
+  template <class Slots>
+  TENON_HOST_DEVICE void add_next(lanes& partial, const array<index, rank>& start, index first, index step, index end,
+                                  const Slots& slots) const {
+    if constexpr (size > 1) {
+      if (in_packets && in_run) {
+        if (first + (ahead - 1) * step < end) return add_packets<true>(partial, start, first, step, end, slots);
+        return add_packets<false>(partial, start, first, step, end, slots);
+      }
+    }
+    const index behind = first + ahead * step;
+    for (index i = first; i < end && i < behind; i += step) add(partial, start, i, slots);
+  }
+  /// Adds all of these below `end`.
+  template <class Slots>
+  TENON_HOST_DEVICE void add_all(lanes& partial, const array<index, rank>& start, index first, index step, index end,
+                                 const Slots& slots) const {
+    for (index i = first; i < end; i += ahead * step) add_next(partial, start, i, step, end, slots);
   }
   /// Adds value number `i` of a result that is folded alone.
   template <class Lanes>
@@ -160,6 +218,34 @@ struct kernel_fold {
   }
 
  private:
+  static constexpr int last = rank == 0 ? 0 : rank - 1;
+
+  template <class Slots>
+  TENON_HOST_DEVICE auto packet_at(const array<index, rank>& start, index i, const Slots& slots) const {
+    auto position = start;
+    position[last] = i * size;
+    return bind_slots(program.at(position), slots);
+  }
+  template <class Cursor, class Fetched>
+  TENON_HOST_DEVICE void add_fetched(lanes& partial, const Cursor& cursor, const Fetched& fetched, index i) const {
+    TENON_UNROLLED
+    for (int k = 0; k < size; ++k) partial.add(k, value_from(cursor, fetched, k), i * size + k);
+  }
+  template <bool Whole, class Slots>
+  TENON_HOST_DEVICE void add_packets(lanes& partial, const array<index, rank>& start, index first, index step,
+                                     index end, const Slots& slots) const {
+    decltype(fetch<size>(packet_at(start, first, slots))) fetched[ahead]{};
+    TENON_UNROLLED
+    for (int j = 0; j < ahead; ++j) {
+      const index i = first + j * step;
+      if (Whole || i < end) fetched[j] = fetch<size>(packet_at(start, i, slots));
+    }
+    TENON_UNROLLED
+    for (int j = 0; j < ahead; ++j) {
+      const index i = first + j * step;
+      if (Whole || i < end) add_fetched(partial, packet_at(start, i, slots), fetched[j], i);
+    }
+  }
   TENON_HOST_DEVICE auto across_at(const array<index, rank>& start, index i) const {
     auto position = units.after(kept, i);
     for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];

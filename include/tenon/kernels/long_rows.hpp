@@ -33,9 +33,7 @@ struct long_rows_kernel {
       set_slots(device, item / parts, slots, std::make_integer_sequence<int, Folds::count>{});
       const auto start = rows[item / parts];
       const index units = writer.units.count(), end = units * (item % parts + 1) / parts;
-      for (index i = units * (item % parts) / parts + device.thread(); i < end; i += kernel_block) {
-        writer.write(start, i, slots, direct_reader{});
-      }
+      writer.write_all(start, units * (item % parts) / parts + device.thread(), kernel_block, end, slots);
     }
   }
 
@@ -56,10 +54,8 @@ struct long_rows_kernel {
       typename fold_type::lanes partial;
       const auto start = fold.starts[item / parts];
       const index units = fold.units.count(), end = units * (item % parts + 1) / parts;
-      for (index i = units * (item % parts) / parts + device.thread(); i < end; i += kernel_block) {
-        fold.add(partial, start, i, slots);
-      }
-      const auto total = partial.combined(device, kernel_block);
+      fold.add_all(partial, start, units * (item % parts) / parts + device.thread(), kernel_block, end, slots);
+      const auto total = partial.combined(device, row_team::block());
       if (device.thread() == 0) get<I>(states)[item] = total;
     }
     device.sync_grid(barrier);

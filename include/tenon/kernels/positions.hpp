@@ -29,6 +29,7 @@ class numbered_positions {
   }
   TENON_HOST_DEVICE index count() const { return count_; }
   index last_extent() const { return Rank == 0 ? 1 : extents_[Rank - 1]; }
+  bool is_one_run() const { return count_ == last_extent(); }
   TENON_HOST_DEVICE bool is_narrow() const { return count_ != 0 && count_ < dividend_limit; }
   TENON_HOST_DEVICE array<index, Rank> operator[](index number) const {
     if (Rank <= 1 || is_narrow()) return narrow(static_cast<std::uint64_t>(number));

@@ -9,18 +9,28 @@
 
 namespace tenon {
 
+/// Units of each reduction that a thread folds before it turns to the next one.
+template <class... Folds>
+constexpr int units_ahead(const tuple<Folds...>*) {
+  int most = 1;
+  ((most = Folds::ahead > most ? Folds::ahead : most), ...);
+  return most;
+}
+
 /// One team per position of the result, or several blocks.
 template <int Rank, class Target, class Program, class Folds, class Slots, class States>
 struct reduce_kernel {
   static constexpr const char* name = "reduce";
-  static constexpr int min_blocks = resident_blocks;
+  static constexpr int ahead = units_ahead(static_cast<const Folds*>(nullptr));
+  static constexpr int min_blocks = ahead > 1 ? resident_blocks : 3;  // large states take 85 registers
   numbered_positions<Rank> positions;
   Target target;
   Program program;
   Folds folds;
   array<int, Folds::count> first_equal;
   index units;  // of a result, of any reduction
-  int team, parts;
+  row_team team;
+  int parts;
   unsigned* counters;  // of a result's blocks that are done
   States states;       // what they leave, part after part of a result
 
@@ -28,12 +38,13 @@ struct reduce_kernel {
   TENON_HOST_DEVICE void operator()(Device& device) const {
     constexpr std::make_integer_sequence<int, Folds::count> all_folds{};
     if (parts > 1) return fold_part(device, device.block().x / parts, device.block().x % parts, all_folds);
-    const index teams = device.block_size() / team;
-    for (index i = device.block().x * teams + device.thread() / team; i < positions.count();
-         i += device.grid_size().x * teams) {
+    const index teams = team.of_block(), own = team.number(device.thread());
+    for (index first = device.block().x * teams; first < positions.count(); first += device.grid_size().x * teams) {
+      const bool is_result = first + own < positions.count();  // a team without one meets its warp in all shuffles
+      const index result = is_result ? first + own : first;
       Slots slots{};
-      fold_all(device, i, slots, all_folds);
-      if (device.thread() % team == 0) store(i, slots);
+      fold_all(device, result, is_result ? units : 0, slots, all_folds);
+      if (is_result && team.lane(device.thread()) == 0) store(result, slots);
     }
   }
 
@@ -44,11 +55,12 @@ struct reduce_kernel {
   }
   /// All reductions unit by unit, so that what they read in common is in cache.
   template <class Device, int... I>
-  TENON_HOST_DEVICE void fold_all(Device& device, index result, Slots& slots, std::integer_sequence<int, I...>) const {
+  TENON_HOST_DEVICE void fold_all(Device& device, index result, index end, Slots& slots,
+                                  std::integer_sequence<int, I...>) const {
     decltype(lanes_of(folds)) partial;
     const auto start = make_tuple_of(get<I>(folds).starts[result]...);
-    for (index i = device.thread() % team; i < units; i += team) {
-      (add_unit<I>(get<I>(partial), get<I>(start), i), ...);
+    for (index i = team.lane(device.thread()); i < end; i += ahead * team.size()) {
+      (add_next<I>(get<I>(partial), get<I>(start), i, end), ...);
     }
     (finish_one<I>(device, get<I>(partial), slots), ...);
   }
@@ -58,8 +70,8 @@ struct reduce_kernel {
     decltype(lanes_of(folds)) partial;
     const auto start = make_tuple_of(get<I>(folds).starts[result]...);
     const index first = units * part / parts, end = units * (part + 1) / parts;
-    for (index i = first + device.thread(); i < end; i += team) {
-      (add_unit<I>(get<I>(partial), get<I>(start), i), ...);
+    for (index i = first + device.thread(); i < end; i += ahead * team.size()) {
+      (add_next<I>(get<I>(partial), get<I>(start), i, end), ...);
     }
     (leave_state<I>(device, get<I>(partial), result * parts + part), ...);
     if (!is_last_block(device, counters + result, parts)) return;
@@ -81,9 +93,14 @@ struct reduce_kernel {
     get<I>(slots.results) = fold.finish(combine_parts<monoid>(device, get<I>(states) + result * parts, parts));
   }
   template <int I, class Lanes, class Position>
-  TENON_HOST_DEVICE void add_unit(Lanes& partial, const Position& start, index i) const {
+  TENON_HOST_DEVICE void add_next(Lanes& partial, const Position& start, index first, index end) const {
+    if (first_equal[I] != I) return;
     const auto& fold = get<I>(folds);
-    if (first_equal[I] == I && i < fold.units.count()) fold.add(partial, start, i, no_slots{});
+    const index own_end = end < fold.units.count() ? end : fold.units.count();
+    TENON_UNROLLED
+    for (int done = 0; done < ahead; done += fold.ahead) {
+      fold.add_next(partial, start, first + done * team.size(), team.size(), own_end, no_slots{});
+    }
   }
   template <int I, class Device, class Lanes>
   TENON_HOST_DEVICE void finish_one(Device& device, const Lanes& partial, Slots& slots) const {
@@ -134,15 +151,16 @@ void run_reduce_kernel(const Target& target, const E& node) {
     return left.launched();
   }
   const index units = most_units(folds);
-  const int team = fold_team(most_values(folds)),
-            parts = team == kernel_block ? parts_of_result(results, units, team) : 1;
+  const row_team team = fold_team(units, most_values(folds));
+  const int parts = team.is_block() ? parts_of_result(results, units, kernel_block) : 1;
   const auto left = places::take(parts == 1 ? 0 : results * parts);
   const reduce_kernel<rank, Target, program_type, folds_type, slots, decltype(left.values)> kernel{
       positions, target, program, folds, first_equal, units, team, parts, left.counters, left.values};
-  launch<Space>(launch_shape{.grid = {parts > 1 ? static_cast<int>(results * parts) : blocks_for(results * team)},
-                             .block = kernel_block,
-                             .shared_bytes = block_reduce_bytes},
-                kernel);
+  launch<Space>(
+      launch_shape{.grid = {parts > 1 ? static_cast<int>(results * parts) : blocks_for(results * team.size())},
+                   .block = kernel_block,
+                   .shared_bytes = block_reduce_bytes},
+      kernel);
   left.launched();
 }
 

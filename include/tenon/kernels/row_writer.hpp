@@ -30,18 +30,52 @@ struct row_writer {
   Target target;
   Program program;
   bool in_packets;
+  bool in_run;  // units follow each other along the last axis
 
-  /// Unit `i` of the row that starts at `start` and whose reductions are `slots`; `reader` reads its packet.
-  template <class Slots, class Reader>
-  TENON_HOST_DEVICE void write(const array<index, Rank>& start, index i, const Slots& slots, Reader reader) const {
-    auto position = units[i];
-    if (in_packets) position[Rank - 1] *= Size;
-    for (int axis = 0; axis < Rank; ++axis) position[axis] += start[axis];
-    const auto cursor = bind_slots(program.at(position), slots);
+  /// Units number `first`, `first + step` and so on below `end` of the row that starts at `start` and whose reductions
+  /// are `slots`.
+  template <class Slots>
+  TENON_HOST_DEVICE void write_all(const array<index, Rank>& start, index first, index step, index end,
+                                   const Slots& slots) const {
     if constexpr (Size > 1) {
-      if (in_packets) return write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor, reader));
+      if (in_packets && in_run) {
+        for (index i = first; i < end; i += step) write_packet_of(start, i, slots, direct_reader{});
+        return;
+      }
     }
-    target.store(position, cursor.value(0, slots));
+    for (index i = first; i < end; i += step) write(start, i, slots);
+  }
+  /// Unit `i` of that row.
+  template <class Slots>
+  TENON_HOST_DEVICE void write(const array<index, Rank>& start, index i, const Slots& slots) const {
+    auto position = start;
+    if (in_run) {
+      position[Rank - 1] = in_packets ? i * Size : i;  // rows start at 0 there
+    } else {
+      const auto unit = units[i];
+      for (int axis = 0; axis < Rank; ++axis) {
+        position[axis] += axis == Rank - 1 && in_packets ? unit[axis] * Size : unit[axis];
+      }
+    }
+    if constexpr (Size > 1) {
+      if (in_packets) return write_packet_at(position, slots, direct_reader{});
+    }
+    target.store(position, bind_slots(program.at(position), slots).value(0, slots));
+  }
+  /// Packet `i` of that row, whose packets follow each other; `reader` reads it.
+  template <class Slots, class Reader>
+  TENON_HOST_DEVICE void write_packet_of(const array<index, Rank>& start, index i, const Slots& slots,
+                                         Reader reader) const {
+    auto position = start;
+    position[Rank - 1] = i * Size;
+    write_packet_at(position, slots, reader);
+  }
+
+ private:
+  template <class Slots, class Reader>
+  TENON_HOST_DEVICE void write_packet_at(const array<index, Rank>& position, const Slots& slots, Reader reader) const {
+    const auto cursor = bind_slots(program.at(position), slots);
+    write_packet<Size>(target.at(position), cursor, fetch<Size>(cursor, reader));
   }
 };
 
