@@ -176,8 +176,8 @@ struct depthwise_kernel {
       }
     }
   }
-  /// Reads what window `i` of the run sees in a row. What lies outside is read somewhere inside, so that no access waits
-  /// for a branch.
+  /// Reads what window `i` of the run sees in a row. What lies outside is read somewhere inside, so that no access
+  /// waits for a branch.
   TENON_HOST_DEVICE TENON_INLINE void see(window_run& work, int i, int row) const {
     position at = work.image;
     if constexpr (Rank > 1) at[3 + run_axis] = row < 0 ? 0 : row;

@@ -126,7 +126,7 @@ struct kernel_fold {
   static constexpr int rank = Fold::rank, size = Size;
   /// Packets that are read at once: fewer where states, or numbers of 64 bits, take the registers.
   static constexpr int ahead = sizeof(lanes) > 32 || Size == 2 ? 1 : packets_of_thread<program_type, Size>;
-  using fetched = decltype(fetch<Size>(std::declval<const program_type&>().at(array<index, rank>{})));
+  using fetched_type = decltype(fetch<Size>(std::declval<const program_type&>().at(array<index, rank>{})));
 
   program_type program;
   result_positions<rank> starts;

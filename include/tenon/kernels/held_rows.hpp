@@ -31,7 +31,7 @@ struct first_element<tuple<First, Rest...>> {
 /// The type of the rows that these reductions read, of which some may be held: the first one's.
 template <class... Folds>
 constexpr auto held_element(const tuple<Folds...>*) {
-  return std::type_identity<typename detail::first_element<tuple<typename Folds::fetched...>>::type>{};
+  return std::type_identity<typename detail::first_element<tuple<typename Folds::fetched_type...>>::type>{};
 }
 
 /// How many different rows are held: one, or two where a reduction reads several.
@@ -95,7 +95,7 @@ struct held_rows_kernel {
   static constexpr int min_blocks = Size > 2 ? 3 : 2;              // 85 registers a thread; 128 for numbers of 64 bits
   using element = typename decltype(held_element(static_cast<const Folds*>(nullptr)))::type;
   using sources = held_sources<element, Rank, rows_held, Folds::count + 1>;
-  using fetched = decltype(fetch<Size>(std::declval<const Program&>().at(array<index, Rank>{})));
+  using fetched_type = decltype(fetch<Size>(std::declval<const Program&>().at(array<index, Rank>{})));
   using held_packets = array<packet<element, Size>, rows_held>;
   /// Whether a program reads nothing but the row that is held, so that it needs no address and asks nothing.
   template <class Other, class Fetched>
@@ -120,12 +120,12 @@ struct held_rows_kernel {
   /// Whether all is as the types of the programs suggest: what may read the row alone does, and reductions of one type
   /// are equal, so that compilers know it.
   bool is_as_typed(const array<int, Folds::count>& first_equal) const {
-    bool result = !reads_one_row<Program, fetched> || (held.same_as_held[Folds::count][0] & 1u) != 0;
+    bool result = !reads_one_row<Program, fetched_type> || (held.same_as_held[Folds::count][0] & 1u) != 0;
     for_each_index<Folds::count>([&](auto i) {
       using fold_type = fold_at<i.value>;
       const bool reads_it = (held.same_as_held[i.value][0] & 1u) != 0;
       result = result && first_equal[i.value] == first_equal[first_of_type<i.value>()] &&
-               (reads_it || !reads_one_row<typename fold_type::program_type, typename fold_type::fetched>);
+               (reads_it || !reads_one_row<typename fold_type::program_type, typename fold_type::fetched_type>);
     });
     return result;
   }
@@ -169,7 +169,7 @@ struct held_rows_kernel {
     TENON_UNROLLED
     for (int j = 0; j < packets; ++j) {
       if (!is_before<Whole>(device, j, end)) continue;
-      writer.write_packet_of(start, unit(device, j), slots, reader_of<Folds::count, Program, fetched>(own[j]));
+      writer.write_packet_of(start, unit(device, j), slots, reader_of<Folds::count, Program, fetched_type>(own[j]));
     }
   }
   template <class Device>
@@ -205,7 +205,7 @@ struct held_rows_kernel {
       for (int j = 0; j < packets; ++j) {
         if (!is_before<Whole>(device, j, end)) continue;
         fold.add_packet(partial, start, unit(device, j), slots,
-                        reader_of<I, typename fold_type::program_type, typename fold_type::fetched>(own[j]));
+                        reader_of<I, typename fold_type::program_type, typename fold_type::fetched_type>(own[j]));
       }
       get<I>(slots.results) = fold.finish(partial.combined(device, team));
     }
