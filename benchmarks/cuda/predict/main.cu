@@ -7,5 +7,6 @@ int main(int argument_count, char** arguments) {
   predict::memory_rows(session);
   predict::product_rows(session);
   predict::window_rows(session);
+  predict::network_rows(session);
   return session.write() ? 0 : 1;
 }

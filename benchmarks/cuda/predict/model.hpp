@@ -181,5 +181,6 @@ tn::tensor<T, Shape, tn::cuda> random_tensor(const Shape& extents, std::uint64_t
 void memory_rows(session& session);
 void product_rows(session& session);
 void window_rows(session& session);
+void network_rows(session& session);
 
 }  // namespace predict
