@@ -125,7 +125,8 @@ struct device_passes<cuda> {
     keys = {};
     storage<std::uint32_t, cuda> line_of(count);
     for_each_number<cuda>(count, 1, detail::narrow_lines{sorted.data(), line_of.data(), length});
-    detail::sort_by_bits(line_of, sorted.data(), numbers.data(), std::bit_width(static_cast<std::uint64_t>(lines - 1)));
+    const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(lines - 1)));
+    detail::sort_by_bits(line_of, sorted.data(), numbers.data(), bits);
     return numbers;
   }
 
