@@ -34,6 +34,7 @@ template <class Number, int Size, int Rank, class Programs>
 struct depthwise_kernel {
   static constexpr const char* name = "depthwise";
   static constexpr int max_threads = depthwise_block, packet = Size, axes = Rank + 3;
+  static constexpr int min_blocks = 2;  // 128 registers a thread
   static constexpr int run_axis = Rank - 2, run = Rank == 1 ? 1 : 4;
 
   Programs programs;
