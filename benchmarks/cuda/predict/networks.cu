@@ -32,7 +32,8 @@ void attention_rows(predict::session& session, tn::index heads, tn::index length
   });
 }
 
-/// Of all gates: products of states with weights that stay where they are; those of the input come before.
+/// Of all gates: products of states with weights that stay where they are; those of the input come before. What blocks
+/// do while they wait for each other counts as well.
 void recurrent_row(predict::session& session, tn::index steps, tn::index batch, tn::index hidden) {
   tn::nn::lstm<tn::dyn, tn::dyn, tn::cuda, element> layer(hidden, hidden);
   layer.initialise(1);

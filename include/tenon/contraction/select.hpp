@@ -225,7 +225,8 @@ struct algorithms_of<cuda> {
 
 }  // namespace on_device
 
-/// Evaluates a statement of the form `contract` into `target`, in one launch on a device.
+/// Evaluates a statement of the form `contract` into `target`, in one launch on a device, but for operands that an
+/// algorithm copies first.
 template <class Space, class Target, class E>
 void run_contraction_kernel(const Target& target, const E& node) {
   const auto& product = contraction_of(node);

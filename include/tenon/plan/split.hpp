@@ -208,8 +208,8 @@ constexpr int count_kernels() {
 }
 
 /// How many kernels a statement of this expression type runs at most, when its destination overlaps none of its
-/// operands at other positions; a compile-time fact. Fewer run where a contraction, or a reduction that needs a kernel
-/// of its own, is written twice with the same operands: it is computed once.
+/// operands at other positions; a compile-time fact. What a contraction copies first is not counted. Fewer run where
+/// one, or a reduction that needs a kernel of its own, is written twice with the same operands: it is computed once.
 template <class E>
 inline constexpr int kernel_count = count_kernels<std::remove_cvref_t<E>>();
 
