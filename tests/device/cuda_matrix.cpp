@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/device/cuda_matrix.hpp>
 
+#include <cmath>
+#include <cstring>
+
 #include "spaces.hpp"
 #include "support/catch.hpp"
 
@@ -85,8 +88,44 @@ struct bytes_kernel {
   }
 };
 
+/// Pairs of 16 bits, then powers of two as they are in memory.
+struct numbers_kernel {
+  static constexpr int powers = 6;
+  std::uint32_t* words;
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    if (device.lane() != 0) return;
+    words[0] = device.template pack_pair<tenon::half>(1.0f, -2.0f);
+    words[1] = device.template pack_pair<tenon::bfloat16>(1.0f, -2.0f);
+    const float exponents[powers] = {-3.5f, 0.0f, 127.0f, -200.0f, -__builtin_inff(), 0.1f};
+    for (int i = 0; i < powers; ++i) {
+      const float power = device.power_of_two(exponents[i]);
+      __builtin_memcpy(words + 2 + i, &power, sizeof(power));
+    }
+  }
+};
+
 }  // namespace
 
+TEST_CASE("two numbers in a word, and powers of two", "[device]") {
+  on_each_space([](auto space) {
+    using Space = decltype(space);
+    constexpr int powers = numbers_kernel::powers;
+    const device_copy<Space, std::uint32_t> words(std::vector<std::uint32_t>(2 + powers));
+    tenon::launch<Space>({.block = 32, .shared_bytes = 0}, numbers_kernel{words.data()});
+    const auto seen = words.values();
+    CHECK(seen[0] == 0xc0003c00u);
+    CHECK(seen[1] == 0xc0003f80u);
+    const double expected[powers] = {std::exp2(-3.5), 1, 0x1p127, 0, 0, std::exp2(static_cast<double>(0.1f))};
+    for (int i = 0; i < powers; ++i) {
+      float power = 0;
+      std::memcpy(&power, &seen[static_cast<std::size_t>(2 + i)], sizeof(power));
+      CAPTURE(i, power);
+      CHECK(std::fabs(static_cast<double>(power) - expected[i]) <= 0x1p-22 * expected[i]);
+    }
+  });
+}
 TEST_CASE("four of eight bytes", "[device]") {
   on_each_space([](auto space) {
     using Space = decltype(space);

@@ -82,6 +82,24 @@ class cuda_lane_matrices {
   __device__ __forceinline__ std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
     return __byte_perm(low, high, selector);
   }
+  template <class T>
+  __device__ __forceinline__ std::uint32_t pack_pair(float first, float second) {
+    std::uint32_t word = 0;
+    if constexpr (detail::target_architecture() < detail::lane_products_since) {
+      const array<T, 2> pair{{static_cast<T>(first), static_cast<T>(second)}};
+      __builtin_memcpy(&word, &pair, sizeof(word));
+    } else if constexpr (std::is_same_v<T, half>) {
+      asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+    } else {
+      asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+    }
+    return word;
+  }
+  __device__ __forceinline__ float power_of_two(float exponent) {
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
+    return power;
+  }
   template <class T, int Count>
   __device__ __forceinline__ void round_words(lane_words<Count>& words) {
     if constexpr (std::is_same_v<T, tf32> && detail::target_architecture() >= detail::lane_products_since) {

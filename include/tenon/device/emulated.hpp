@@ -186,6 +186,19 @@ class emulated_device {
     }
     return result;
   }
+  /// Two numbers as elements of 16 bits, the first in the lower half.
+  template <class T>
+  TENON_HOST_DEVICE std::uint32_t pack_pair(float first, float second) {
+    const array<T, 2> pair{{static_cast<T>(first), static_cast<T>(second)}};
+    std::uint32_t word = 0;
+    __builtin_memcpy(&word, &pair, sizeof(word));
+    return word;
+  }
+  /// Two to the power of a number, within 2^-22 of it; 0 below the normal range.
+  TENON_HOST_DEVICE float power_of_two(float exponent) {
+    const float power = __builtin_exp2f(exponent);
+    return power < 0x1p-126f ? 0.0f : power;
+  }
   /// Rounds elements to what a unit multiplies; those of tf32 are cut off otherwise.
   template <class T, int Count>
   TENON_HOST_DEVICE void round_words(lane_words<Count>& words) {

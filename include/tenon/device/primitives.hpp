@@ -147,6 +147,8 @@ concept kernel_device = requires(Device& device, float value, bool flag, float* 
   { device.atomic_add(global, value) } -> std::same_as<float>;
   device.fence();
   { device.select_bytes(words[0], words[1], 0x6420u) } -> std::same_as<std::uint32_t>;
+  { device.template pack_pair<half>(value, value) } -> std::same_as<std::uint32_t>;
+  { device.power_of_two(value) } -> std::same_as<float>;
   device.template round_words<half>(words);
   device.template multiply_blocks<half>(sums, device.load_blocks(device.template shared<half>(1), 0), words);
 };
