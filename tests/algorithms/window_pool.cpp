@@ -36,8 +36,7 @@ auto pooled_in_memory(const Node& node) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("a pooled convolution is one launch with the bits of two", "[window_pool]",
-                        tenon_test::spaces) {
+TEMPLATE_TEST_CASE("a pooled convolution is one launch with the bits of two", "[window_pool]", tenon::host) {
   const auto image = drawn<TestType>(rank<4>(2, 3, 9, 11), 1), weight = drawn<TestType>(rank<4>(6, 3, 3, 3), 2);
   const auto node = tenon::as_node(tenon::relu(tenon::convolve(image, weight, {.padding = {{1, 1}}})));
   const auto expected = numbers_of<TestType>(pooled_in_memory<TestType>(node));
@@ -51,7 +50,7 @@ TEMPLATE_LIST_TEST_CASE("a pooled convolution is one launch with the bits of two
   CHECK(numbers_of<TestType>(one * 1) == expected);
 }
 
-TEMPLATE_LIST_TEST_CASE("a pooled convolution may overwrite its image", "[window_pool]", tenon_test::spaces) {
+TEMPLATE_TEST_CASE("a pooled convolution may overwrite its image", "[window_pool]", tenon::host) {
   auto image = drawn<TestType>(rank<4>(1, 2, 6, 6), 1);
   const auto weight = drawn<TestType>(rank<4>(2, 2, 3, 3), 2);
   const auto node = tenon::as_node(tenon::convolve(image, weight, {.padding = {{1, 1}}}));

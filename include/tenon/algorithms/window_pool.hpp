@@ -1,5 +1,5 @@
 // tenon/algorithms/window_pool.hpp: a convolution and the pool of 2 x 2 behind it as one node.
-// Networks for use alone are made of it; a statement of two reductions would need the convolution in memory.
+// Networks of the host are made of it: the convolution is never in memory. On devices two kernels are faster.
 // Floor 5: may include base, core, expr, plan, contraction, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +18,7 @@ struct pooled_convolution_algorithm {
   bool operator==(const pooled_convolution_algorithm&) const = default;
   template <class Target, class Node>
   void operator()(const Target& target, const Node& node) const {
-    run_pooled_convolution<typename Target::space>(detail::make_target(target), node, places);
+    run_pooled_convolution(detail::make_target(target), node, places);
   }
 };
 

@@ -193,7 +193,6 @@ struct tiled_product_kernel {
         if constexpr (requires { Epilogue::can_exchange; }) return Epilogue::can_exchange;
         else return false;
       }();
-  static constexpr bool packets_only = requires { Epilogue::stores_packets_only; };
 
   /// A batch, and the tile of it.
   struct tile_place {
@@ -325,8 +324,7 @@ struct tiled_product_kernel {
       if (parts > 1) gather_strip(device, strip, number);
       else sums.store_strip(device, strip, number);
       device.sync_warp();
-      if constexpr (packets_only) store_strip<packet_size>(device, strip, last, part, number);
-      else if (last.usable_packet == packet_size) store_strip<packet_size>(device, strip, last, part, number);
+      if (last.usable_packet == packet_size) store_strip<packet_size>(device, strip, last, part, number);
       else store_strip<1>(device, strip, last, part, number);
       device.sync_warp();
     }

@@ -1,5 +1,5 @@
 // tenon/contraction/window_pool.hpp: convolutions of whose results the greatest of each square of four is kept.
-// Squares are pooled where results leave the product, behind the epilogue: nothing in memory holds those not kept.
+// Squares are pooled where results leave the product of the host, behind the epilogue: no memory holds those not kept.
 // Floor 4: may include base, core, device, expr, plan, contraction.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,11 +12,12 @@
 
 namespace tenon {
 
-/// Whether a statement is a convolution of images of floats, and what is pointwise behind it: its results can be pooled
-/// as they leave it.
+/// Whether a statement is a convolution of images of floats on the host, and what is pointwise behind it: its results
+/// can be pooled as they leave it.
 template <class E>
 inline constexpr bool can_pool_in_epilogue = [] {
-  if constexpr (!fuses_operations || E::shape_type::rank != 4 || stage_of<E>() != stage::contract) {
+  if constexpr (!fuses_operations || E::shape_type::rank != 4 || stage_of<E>() != stage::contract ||
+                !std::is_same_v<typename E::space, host>) {
     return false;
   } else {
     using product = std::remove_cvref_t<decltype(contraction_of(std::declval<const E&>()))>;
@@ -30,19 +31,7 @@ inline constexpr bool can_pool_in_epilogue = [] {
 struct window_squares {
   array<index, 2> windows;  // rows and columns of those of an image
 
-  TENON_HOST_DEVICE index rows() const { return windows[0] / 2; }
-  TENON_HOST_DEVICE index columns() const { return windows[1] / 2; }
-  /// An image, and a row and column of it: of its squares, or of its windows.
-  struct place {
-    index image, row, column;
-  };
-  TENON_HOST_DEVICE place square_at(index number) const {
-    const index line = number / columns();
-    return {line / rows(), line % rows(), number % columns()};
-  }
-  TENON_HOST_DEVICE static place window(const place& of, int tap) {
-    return {of.image, 2 * of.row + tap / 2, 2 * of.column + tap % 2};
-  }
+  index columns() const { return windows[1] / 2; }
 };
 
 /// Positions of the maxima are not requested.
@@ -55,87 +44,6 @@ struct kept_places {
   strided_target<std::uint8_t, Rank> elements;
 
   bool operator==(const kept_places& other) const { return elements.data == other.elements.data; }
-};
-
-/// Patches in an order in which the four of each square are neighbours.
-template <class Patches>
-struct square_patches {
-  using value_type = typename Patches::value_type;
-  Patches patches;
-
-  TENON_HOST_DEVICE value_type value(index row, index column) const {
-    const window_squares squares{patches.geometry.output};
-    const auto at = squares.window(squares.square_at(column / 4), static_cast<int>(column % 4));
-    return patches.value(row, (at.image * squares.windows[0] + at.row) * squares.windows[1] + at.column);
-  }
-  template <int ResultRank>
-  TENON_HOST_DEVICE square_patches at_batch(const array<index, ResultRank>& position) const {
-    return {patches.at_batch(position)};
-  }
-};
-
-/// A convolution whose columns are ordered by squares.
-template <class Node>
-struct squares_product {
-  using element = typename Node::element;
-  using accumulator = typename Node::accumulator;
-  using shape_type = typename Node::shape_type;
-  using left_axes = typename Node::left_axes;
-  using result_axes = typename Node::result_axes;
-
-  const Node& node;
-
-  const shape_type& shape() const { return node.shape(); }
-  index depth() const { return node.depth(); }
-  auto lower_left() const { return node.lower_left(); }
-  auto left_extents() const { return node.left_extents(); }
-  auto right() const { return square_patches<decltype(patches_of_images(node))>{patches_of_images(node)}; }
-  auto result_extents() const {
-    auto extents = node.result_extents();
-    extents[3] = extents[3] / 2, extents[4] = extents[4] / 2 * 4;
-    return extents;
-  }
-};
-
-/// Pools what a kernel computes of four neighbours. Axes are batch, groups, channels of a group, rows and columns.
-template <class T, class Target, class Program, class Places>
-struct square_epilogue {
-  static constexpr int packet = 4, usable_packet = packet;
-  static constexpr bool stores_packets_only = true;
-
-  Target target;
-  Program program;
-  window_squares squares;
-  Places places;
-  index group = 0;
-
-  template <class Accumulator>
-  TENON_HOST_DEVICE void store_packet(index row, index column, const array<Accumulator, packet>& accumulators) const {
-    const auto to = squares.square_at(column / packet);
-    auto greatest = value(row, to, 0, accumulators[0]);
-    int place = 0;
-    for (int tap = 1; tap < packet; ++tap) {
-      const auto next = value(row, to, tap, accumulators[tap]);
-      if (simd::is_greater(next, greatest)) greatest = next, place = tap;
-    }
-    const array<index, 5> position{{to.image, group, row, to.row, to.column}};
-    target.store(position, greatest);
-    if constexpr (!std::is_same_v<Places, no_places>) places.elements.store(position, place);
-  }
-  template <int ResultRank>
-  TENON_HOST_DEVICE square_epilogue at_batch(const array<index, ResultRank>& position) const {
-    return {target, program, squares, places, position[1]};
-  }
-
- private:
-  /// What the statement makes of one accumulator, rounded as if it were stored.
-  template <class Accumulator>
-  TENON_HOST_DEVICE compute_type<T> value(index row, const window_squares::place& of, int tap,
-                                          Accumulator accumulator) const {
-    const auto at = squares.window(of, tap);
-    const auto cursor = program.at(array<index, 5>{{at.image, group, row, at.row, at.column}});
-    return static_cast<T>(cursor.value(0, accumulator_slot<Accumulator>{accumulator}));
-  }
 };
 
 namespace detail {
@@ -294,33 +202,16 @@ void pool_on_host(const Target& target, const Places& places, const E& node, con
   });
 }
 
-template <class Space, class Target, class Places, class E, class Product>
-void pool_in_kernel(const Target& target, const Places& places, const E& node, const Product& product) {
-  using operand = typename decltype(matrix_operand<Product>())::type;
-  using units = std::conditional_t<std::is_void_v<operand>, lane_units<typename Product::accumulator>,
-                                   fragment_units<operand>>;  // whose results pass through shared memory
-  const auto map = product.result_map();
-  const auto pooled = mapped_target(target, map);
-  const auto program = node.template lower<0>(map);
-  const square_epilogue<typename E::element, std::remove_const_t<decltype(pooled)>,
-                        std::remove_const_t<decltype(program)>, decltype(mapped_places(places, map))>
-      epilogue{pooled, program, {patches_of_images(product).geometry.output}, mapped_places(places, map)};
-  const squares_product<Product> squares{product};
-  launch_chosen<Space, units>(squares, epilogue, suggested_choice<Space, units>(squares));
-}
-
 }  // namespace detail
 
-/// The greatest of each square of 2 x 2 results of a statement that `can_pool_in_epilogue`, into `target`: one loop, or
-/// one launch. NaN counts as greatest; a last row or column without a neighbour is left out. `places` of type
+/// The greatest of each square of 2 x 2 results of a statement that `can_pool_in_epilogue`, into `target`, in one loop
+/// of the host. NaN counts as greatest; a last row or column without a neighbour is left out. `places` of type
 /// `kept_places<4>` takes where each lies in its square, of equal ones the first.
-/// cost      the convolution's; on the host each thread keeps a strip of one channel, on devices nothing is kept
-template <class Space, class Target, class E, class Places = no_places>
+/// cost      the convolution's; each thread keeps a strip of one channel
+template <class Target, class E, class Places = no_places>
 void run_pooled_convolution(const Target& target, const E& node, const Places& places = {}) {
   static_assert(can_pool_in_epilogue<E>);
-  const auto& product = contraction_of(node);
-  if constexpr (std::is_same_v<Space, host>) detail::pool_on_host(target, places, node, product);
-  else detail::pool_in_kernel<Space>(target, places, node, product);
+  detail::pool_on_host(target, places, node, contraction_of(node));
 }
 
 }  // namespace tenon
