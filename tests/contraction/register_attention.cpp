@@ -1,7 +1,7 @@
 // tests/contraction/register_attention.cpp: attention of 16-bit elements with scores in registers.
 // Widths up to 64 and 128, partial tiles, masks, caps, views of heads and computed operands, against the definition.
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/register_attention.hpp>
+#include <tenon/contraction/attention_select.hpp>
 #include <tenon/tenon.hpp>
 
 #include "contraction/attentions.hpp"
@@ -76,8 +76,8 @@ TEMPLATE_LIST_TEST_CASE("attention in registers of heads side by side, within a 
                                                            part(on_device, 2))) +
            half(1.0f);
   const auto numbers = tenon::tensor<float, tenon::rank<3>>(tenon::cast<float>(packed));
-  const auto scores = tenon::matmul(part(numbers, 0), tenon::transpose(part(numbers, 1) * 0.5f)) /
-                      std::sqrt(static_cast<float>(width));
+  const auto scores =
+      tenon::matmul(part(numbers, 0), tenon::transpose(part(numbers, 1) * 0.5f)) / std::sqrt(static_cast<float>(width));
   const auto weights = tenon::tensor<float, tenon::rank<3>>(tenon::softmax(scores, axis<-1>));
   const auto expected = tenon::tensor<float, tenon::rank<3>>(tenon::relu(tenon::matmul(weights, part(numbers, 2))) + 1);
   CHECK(attention_difference(numbers_of(result), numbers_of(expected), 3e-3) == "");

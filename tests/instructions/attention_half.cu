@@ -6,7 +6,7 @@
 // lacks: \.f64
 // registers: 168
 // SPDX-License-Identifier: Apache-2.0
-#include <tenon/contraction/attention.hpp>
+#include <tenon/contraction/attention_select.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>
 

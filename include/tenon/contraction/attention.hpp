@@ -7,10 +7,8 @@
 #include <tenon/contraction/attention_operands.hpp>
 #include <tenon/contraction/epilogue.hpp>
 #include <tenon/contraction/operand.hpp>
-#include <tenon/contraction/register_attention.hpp>
 #include <tenon/contraction/wmma.hpp>
 #include <tenon/device/collective.hpp>
-#include <tenon/device/launch.hpp>
 #include <tenon/expr/attention.hpp>
 
 namespace tenon {
@@ -323,81 +321,5 @@ struct attention_kernel {
     }
   }
 };
-
-namespace detail {
-
-/// Whether features of queries and keys and columns of values lie, or are evaluated, side by side.
-template <class Query, class Key, class Value>
-bool fits_registers(const Query& query, const Key& key, const Value& value) {
-  return query.layout == tile_layout::along_depth && key.layout == tile_layout::along_depth &&
-         value.layout == tile_layout::along_lines;
-}
-
-/// Launches attention of at most `Width` features and columns.
-template <class Space, int Width, class Node, class Query, class Key, class Value, class Bias, class Factor,
-          class Epilogue>
-void run_register_attention(const Node& inner, const Query& query, const Key& key, const Value& value, const Bias& bias,
-                            const Factor& factor, const Epilogue& epilogue) {
-  using element = typename attention_units<typename Node::element>::unit::element;
-  using kernel_type = register_attention_kernel<element, Width, Node::has_bias, Node::has_factor, Node::rank, Query,
-                                                Key, Value, Bias, Factor, Epilogue>;
-  const kernel_type kernel{
-      extents_of_product(inner),        inner.features(), query, key, value, bias, factor, epilogue, inner.options,
-      static_cast<float>(inner.scale())};
-  launch<Space>({.grid = {static_cast<int>(kernel.query_tiles() * kernel.extents.batch_count())},
-                 .block = kernel.max_threads,
-                 .shared_bytes = kernel.shared_bytes},
-                kernel);
-}
-
-}  // namespace detail
-
-/// Evaluates a statement around an attention node into `target`, in one launch on a device.
-template <class Space, class Target, class E, class Node>
-void run_attention_kernel(const Target& target, const E& node, const Node& inner) {
-  using unit = typename attention_units<typename Node::element>::unit;
-  using element = typename unit::element;
-  const auto extents = extents_of_product(inner);
-  const index queries = extents.rows, keys = extents.depth, features = inner.features();
-  const auto query = make_operand<element, operand_side::left>(operand_matrix<0>(inner), queries, features);
-  const auto key = make_operand<element, operand_side::right>(operand_matrix<1>(inner), features, keys);
-  const auto value = make_operand<element, operand_side::right>(operand_matrix<2>(inner), keys, extents.columns);
-  const auto bias = operand_matrix<3>(inner);
-  const auto factor = operand_matrix<4>(inner);
-  const auto epilogue = make_kernel_epilogue<Node>(target, node);
-  if constexpr (sizeof(element) == 2) {
-    const index width = features > extents.columns ? features : extents.columns;
-    if (space_devices<Space>::architecture() >= 80 && width <= 128 && detail::fits_registers(query, key, value)) {
-      if (width <= 64) detail::run_register_attention<Space, 64>(inner, query, key, value, bias, factor, epilogue);
-      else detail::run_register_attention<Space, 128>(inner, query, key, value, bias, factor, epilogue);
-      return;
-    }
-  }
-  using kernel_type = attention_kernel<unit, Node::has_bias, Node::has_factor, Node::rank,
-                                       std::remove_const_t<decltype(query)>, std::remove_const_t<decltype(key)>,
-                                       std::remove_const_t<decltype(value)>, std::remove_const_t<decltype(bias)>,
-                                       std::remove_const_t<decltype(factor)>, std::remove_const_t<decltype(epilogue)>>;
-  const index tiles = (extents.columns + kernel_type::tile_columns - 1) / kernel_type::tile_columns;
-  const index most =
-      space_devices<Space>::architecture() < 80 ? 1 : kernel_type::most_columns / kernel_type::tile_columns;
-  const index tiles_of_block = tiles < most ? tiles : most;
-  const kernel_type kernel{extents,
-                           features,
-                           query,
-                           key,
-                           value,
-                           bias,
-                           factor,
-                           epilogue,
-                           inner.options,
-                           static_cast<typename unit::accumulator>(inner.scale()),
-                           static_cast<int>(tiles_of_block) * kernel_type::tile_columns};
-  const index blocks = kernel.query_tiles() * extents.batch_count();
-  launch<Space>(
-      launch_shape{.grid = {static_cast<int>(blocks), static_cast<int>((tiles + tiles_of_block - 1) / tiles_of_block)},
-                   .block = kernel.max_threads,
-                   .shared_bytes = kernel.shared_bytes()},
-      kernel);
-}
 
 }  // namespace tenon

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <tenon/contraction/attention_gradient.hpp>
+#include <tenon/contraction/attention_select.hpp>
 #include <tenon/contraction/host_attention_gradient.hpp>
+#include <tenon/contraction/register_attention_gradient.hpp>
 #include <tenon/device/workspace.hpp>
 
 namespace tenon {
@@ -20,6 +22,34 @@ auto left_operand(const matrix_both_ways<Matrix>& matrix, index lines, index dep
 template <class Element, class Matrix>
 auto right_operand(const matrix_both_ways<Matrix>& matrix, index lines, index depth) {
   return make_operand<Element, operand_side::right>(matrix.exchanged, depth, lines);
+}
+
+/// A pass over the scores of all queries and keys in registers.
+template <class Space, int Width, attention_pass Pass, class Node, class Operands, class Target>
+void run_register_pass(const Node& node, const Operands& operands, const strided_target<Target, Node::rank>& of_rows,
+                       const strided_target<Target, Node::rank>& of_rows_beside, float* sums) {
+  using element = typename attention_units<typename Node::element>::unit::element;
+  using kernel_type = register_attention_gradient_kernel<element, Width, Pass, Node, Operands, Target>;
+  const kernel_type kernel{extents_of_product(node), node.features(), operands, of_rows, of_rows_beside, sums,
+                           score_powers_of(node)};
+  const index blocks = kernel.row_tiles() * kernel.extents.batch_count();
+  if (blocks == 0) return;
+  launch<Space>({.grid = {static_cast<int>(blocks)}, .block = kernel.max_threads, .shared_bytes = kernel.shared_bytes},
+                kernel);
+}
+/// All passes, with rows of queries in the first operands and rows of keys in the second ones.
+template <class Space, int Width, class Node, class OfQueries, class OfKeys, class Target>
+void run_register_gradients(const Node& node, const OfQueries& of_queries, const OfKeys& of_keys,
+                            const attention_targets<Target, Node::rank>& to, float* sums) {
+  using pass = attention_pass;
+  constexpr strided_target<Target, Node::rank> nowhere{nullptr, {}};
+  run_register_pass<Space, Width, pass::sums>(node, of_queries, nowhere, nowhere, sums);
+  if (to.query.data != nullptr) {
+    run_register_pass<Space, Width, pass::queries>(node, of_queries, to.query, nowhere, sums);
+  }
+  if (to.key.data != nullptr || to.value.data != nullptr) {
+    run_register_pass<Space, Width, pass::keys>(node, of_keys, to.key, to.value, sums);
+  }
 }
 
 }  // namespace detail
@@ -45,10 +75,26 @@ void run_attention_gradient_kernels(const Node& node, const Gradient& gradient,
   const auto value_across = detail::right_operand<element>(operands.value, keys, columns);
   const auto gradient_lines = detail::left_operand<element>(operands.gradient, queries, columns);
   const auto gradient_across = detail::right_operand<element>(operands.gradient, queries, columns);
+  const auto places = workspace_places<Space, number>::take(2 * extents.batch_count() * queries);
+  if constexpr (sizeof(element) == 2) {
+    if (detail::has_register_products<Space>(features, columns) &&
+        detail::lie_along_depth(query_lines, query_across, key_lines, key_across, value_lines, value_across,
+                                gradient_lines, gradient_across)) {
+      const register_gradient_operands of_queries{query_lines,  key_across,    gradient_lines,
+                                                  value_across, operands.bias, operands.factor};
+      const register_gradient_operands of_keys{key_lines,       query_across,  value_lines,
+                                               gradient_across, operands.bias, operands.factor};
+      float* const sums = get<0>(places.values);
+      if (features <= 64 && columns <= 64)
+        detail::run_register_gradients<Space, 64>(node, of_queries, of_keys, to, sums);
+      else detail::run_register_gradients<Space, 128>(node, of_queries, of_keys, to, sums);
+      places.launched();
+      return;
+    }
+  }
   const auto queries_below = make_operand<element, operand_side::right>(operands.query.own, queries, features);
   const auto keys_below = make_operand<element, operand_side::right>(operands.key.own, keys, features);
   const auto gradients_below = make_operand<element, operand_side::right>(operands.gradient.own, queries, columns);
-  const auto places = workspace_places<Space, number>::take(2 * extents.batch_count() * queries);
   const score_rule<number> rule{static_cast<number>(node.scale()), static_cast<number>(node.options.softcap)};
   constexpr strided_target<Element, Node::rank> nowhere{nullptr, {}};
   const auto start = [&]<attention_pass Pass>(std::integral_constant<attention_pass, Pass>, const auto& rows,

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/contraction/algorithm.hpp>
-#include <tenon/contraction/attention.hpp>
+#include <tenon/contraction/attention_select.hpp>
 #include <tenon/contraction/choice.hpp>
 #include <tenon/contraction/depthwise.hpp>
 #include <tenon/contraction/mma.hpp>

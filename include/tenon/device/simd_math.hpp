@@ -299,6 +299,28 @@ TENON_HOST_DEVICE TENON_INLINE V log1p(V x) {
 #endif
 }
 
+/// x / y within two units in the last place. On a GPU a quotient that is rounded to nearest takes a branch, which keeps
+/// elements of one thread from being computed side by side.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE constexpr V near_quotient(V x, V y) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float>) {
+    asm("div.full.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
+    return x;
+  }
+#endif
+  return x / y;
+}
+
+/// 1 / sqrt(x), on a GPU within two units in the last place.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE constexpr V reciprocal_sqrt(V x) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) return ::rsqrt(x);
+#endif
+  return constant_like<V>(1) / sqrt(x);
+}
+
 /// Hyperbolic tangent.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V tanh(V x) {

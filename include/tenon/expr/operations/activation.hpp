@@ -160,7 +160,7 @@ struct sigmoid_op : floating_result {
   static constexpr const char* name = "sigmoid";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    return simd::constant_like<V>(1) / (simd::constant_like<V>(1) + simd::exp(-x));
+    return simd::near_quotient(simd::constant_like<V>(1), simd::constant_like<V>(1) + simd::exp(-x));
   }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
@@ -209,7 +209,7 @@ struct softsign_op : floating_result {
   static constexpr const char* name = "softsign";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    return x / (simd::constant_like<V>(1) + simd::abs(x));
+    return simd::near_quotient(x, simd::constant_like<V>(1) + simd::abs(x));
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
     return g / apply_op<square_op>(1 + apply_op<abs_op>(x));

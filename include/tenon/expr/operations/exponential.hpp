@@ -127,7 +127,7 @@ struct rsqrt_op : floating_result {
   static constexpr const char* name = "rsqrt";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    return simd::constant_like<V>(1) / simd::sqrt(x);
+    return simd::reciprocal_sqrt(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto& y, const auto& x) { return g * (-0.5 * (y / x)); }
 };

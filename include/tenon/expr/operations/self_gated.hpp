@@ -15,7 +15,7 @@ struct silu_op : floating_result {
   static constexpr const char* name = "silu";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    return x / (simd::constant_like<V>(1) + simd::exp(-x));
+    return simd::near_quotient(x, simd::constant_like<V>(1) + simd::exp(-x));
   }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
