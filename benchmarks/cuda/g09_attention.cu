@@ -25,10 +25,7 @@ void compare(timing::session& session, const problem& of) {
              value = timing::random_tensor<element>(of.extents(), 3),
              gradient = timing::random_tensor<element>(of.extents(), 4);
   heads result(of.extents()), apart(of.extents()), of_query(of.extents()), of_key(of.extents()), of_value(of.extents());
-  const auto q = tn::variable<0>(query);
-  const auto k = tn::variable<1>(key);
-  const auto v = tn::variable<2>(value);
-  const auto attended = tn::scaled_dot_product_attention(q, k, v, tn::attention_options{.is_causal = of.is_causal});
+  const auto attended = tn::scaled_dot_product_attention(query, key, value, {.is_causal = of.is_causal});
   const float scale = 1 / std::sqrt(static_cast<float>(of.width));
   const auto with_weights = [&](int) {
     const auto scores = tn::cast<float>(tn::matmul(query, tn::transpose(key))) * scale;
@@ -44,8 +41,8 @@ void compare(timing::session& session, const problem& of) {
   session.compare("G9b/gradients_" + of.text(), {.bytes = 7 * of.bytes(), .operations = 5 * of.product()},
                   {{"tenon",
                     [&](int) {
-                      const auto gradients = tn::vjp(attended, tn::as_node(gradient), tn::wrt(q, k, v));
-                      of_query = get<0>(gradients), of_key = get<1>(gradients), of_value = get<2>(gradients);
+                      tn::write_attention_gradients(attended, tn::as_node(gradient), of_query.write_view(),
+                                                    of_key.write_view(), of_value.write_view());
                     },
                     nullptr}});
 }

@@ -22,13 +22,10 @@ void attention_rows(predict::session& session, tn::index heads, tn::index length
   const std::string name = tn::compose_text(heads, "x", length, "x", width);
   session.row("attention/forward_" + name, {.bytes = 4 * bytes, .operations = 2 * product},
               [&] { result = tn::scaled_dot_product_attention(query, key, value); });
+  const auto attended = tn::scaled_dot_product_attention(query, key, value);
   session.row("attention/gradients_" + name, {.bytes = 7 * bytes, .operations = 5 * product}, [&] {
-    const auto q = tn::variable<0>(query);
-    const auto k = tn::variable<1>(key);
-    const auto v = tn::variable<2>(value);
-    const auto attended = tn::scaled_dot_product_attention(q, k, v);
-    const auto gradients = tn::vjp(attended, tn::as_node(gradient), tn::wrt(q, k, v));
-    of_query = get<0>(gradients), of_key = get<1>(gradients), of_value = get<2>(gradients);
+    tn::write_attention_gradients(attended, tn::as_node(gradient), of_query.write_view(), of_key.write_view(),
+                                  of_value.write_view());
   });
 }
 
