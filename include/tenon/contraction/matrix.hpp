@@ -45,12 +45,20 @@ struct folded_matrix {
   }
 
  private:
-  /// The position along several axes, the last one fastest.
+  /// The position along several axes, the last one fastest. Axes that have been merged into the last one take no
+  /// division, others one of 32 bits where that will do: devices have none of 64.
   template <int Count>
   TENON_HOST_DEVICE void unfold(array<index, Rank>& result, const array<int, Count>& axes, index offset) const {
     for (int place = Count - 1; place > 0; --place) {
-      result[axes[place]] = offset % extents[axes[place]];
-      offset /= extents[axes[place]];
+      const index extent = extents[axes[place]];
+      index quotient = 0;
+      if (offset >= extent) {
+        quotient = (offset | extent) >> 32 == 0
+                       ? static_cast<std::uint32_t>(offset) / static_cast<std::uint32_t>(extent)
+                       : offset / extent;
+      }
+      result[axes[place]] = offset - quotient * extent;
+      offset = quotient;
     }
     if constexpr (Count != 0) result[axes[0]] = offset;
   }
