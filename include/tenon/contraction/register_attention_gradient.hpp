@@ -30,7 +30,8 @@ struct register_attention_gradient_kernel {
   static constexpr const char* name = "attention_gradient";
   static constexpr bool of_keys = Pass == attention_pass::keys, of_sums = Pass == attention_pass::sums;
   static constexpr int rank = Node::rank, warp_rows = of_keys ? 16 : 32, stages = 2;
-  using tiles_type = register_tiles<Element, Width, 4 * warp_rows, (Width > 64 ? 32 : 64), warp_rows>;
+  using tiles_type = register_tiles<Element, Width, 4 * warp_rows,
+                                    (Width > 64 || Pass == attention_pass::queries ? 32 : 64), warp_rows>;
   static constexpr int tile_rows = tiles_type::rows, tile_columns = tiles_type::columns;
   static constexpr int max_threads = tiles_type::threads;
   static constexpr int shared_bytes = 2 * (shared_bytes_of<Element>(tiles_type::row_placement::elements) +
@@ -211,35 +212,59 @@ struct register_attention_gradient_kernel {
   template <class Device>
   TENON_HOST_DEVICE void weigh(Device& device, const block_place& place, index column, const lane_state& state,
                                line_sums& scores, line_sums& gradients) const {
-    const bool is_plain = !powers.has_rule && !Node::has_factor && !is_partial(device, place, column);
-    const auto bias = operands.bias.at_batch(place.batch);
-    const auto factor = operands.factor.at_batch(place.batch);
-    TENON_UNROLLED
-    for (int j = 0; j < tiles_type::column_blocks; ++j) {
-      array<array<float, 2>, 2> of_columns{};
-      if constexpr (of_keys) {
-        const index query = column + tiles_type::column_of(device, j);
-        of_columns = {{sums_of(place, query), sums_of(place, query + 1)}};
-      }
+    const auto beside = sums_of_columns(device, place, column);
+    const auto sums_at = [&](int i, int j, int k) {
+      if constexpr (of_keys) return beside[2 * j + k % 2];
+      else return array<float, 2>{{state.logarithm[2 * i + k / 2], state.product[2 * i + k / 2]}};
+    };
+    if (powers.has_rule || Node::has_factor || is_partial(device, place, column)) {
+      const auto bias = operands.bias.at_batch(place.batch);
+      const auto factor = operands.factor.at_batch(place.batch);
+      visit(device, place, column, [&](int i, int j, int k, index query, index key) {
+        const float slope = powers.apply(scores[i][j][k], bias, query, key, extents);
+        float share = 1;
+        if constexpr (Node::has_factor) share = powers.value_at(factor, query, key, extents);
+        gradients[i][j][k] = slope * (share * gradients[i][j][k] - sums_at(i, j, k)[1]);
+      });
+    } else {
+      visit(device, place, column,
+            [&](int i, int j, int k, index, index) { gradients[i][j][k] -= sums_at(i, j, k)[1]; });
+    }
+    visit(device, place, column, [&](int i, int j, int k, index, index) {
+      scores[i][j][k] = device.power_of_two(scores[i][j][k] * powers.power() - sums_at(i, j, k)[0]);
+      gradients[i][j][k] *= scores[i][j][k];
+    });
+    if constexpr (Node::has_factor && of_keys) {
+      const auto factor = operands.factor.at_batch(place.batch);
+      visit(device, place, column, [&](int i, int j, int k, index query, index key) {
+        scores[i][j][k] *= powers.value_at(factor, query, key, extents);
+      });
+    }
+  }
+  /// Both numbers of each of a lane's columns, where these are queries.
+  template <class Device>
+  TENON_HOST_DEVICE auto sums_of_columns(Device& device, const block_place& place, index column) const {
+    array<array<float, 2>, (of_keys ? 2 * tiles_type::column_blocks : 1)> result{};
+    if constexpr (of_keys) {
       TENON_UNROLLED
-      for (int i = 0; i < tiles_type::groups; ++i) {
+      for (int i = 0; i < 2 * tiles_type::column_blocks; ++i) {
+        result[i] = sums_of(place, column + tiles_type::column_of(device, i / 2) + i % 2);
+      }
+    }
+    return result;
+  }
+  /// Calls `visitor(i, j, k, query, key)` for each of a lane's scores: slot `k` of a block.
+  template <class Device, class Visitor>
+  TENON_HOST_DEVICE static void visit(Device& device, const block_place& place, index column, const Visitor& visitor) {
+    TENON_UNROLLED
+    for (int i = 0; i < tiles_type::groups; ++i) {
+      TENON_UNROLLED
+      for (int j = 0; j < tiles_type::column_blocks; ++j) {
         TENON_UNROLLED
         for (int k = 0; k < 4; ++k) {
-          const int own = 2 * i + k / 2;
-          float& score = scores[i][j][k];
-          float& gradient = gradients[i][j][k];
-          float logarithm = 0, weighted = 0, slope = 1;
-          if constexpr (of_keys) logarithm = of_columns[k % 2][0], weighted = of_columns[k % 2][1];
-          else logarithm = state.logarithm[own], weighted = state.product[own];
-          const index row = place.row + tiles_type::row_of(device, own);
+          const index row = place.row + tiles_type::row_of(device, 2 * i + k / 2);
           const index beside = column + tiles_type::column_of(device, j) + k % 2;
-          const index query = of_keys ? beside : row, key = of_keys ? row : beside;
-          if (!is_plain) slope = powers.apply(score, bias, query, key, extents);
-          const float whole = device.power_of_two(score * powers.power() - logarithm);
-          float share = 1;
-          if constexpr (Node::has_factor) share = powers.value_at(factor, query, key, extents);
-          gradient = whole * slope * (share * gradient - weighted);
-          score = whole * share;
+          visitor(i, j, k, of_keys ? beside : row, of_keys ? row : beside);
         }
       }
     }
