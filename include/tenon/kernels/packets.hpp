@@ -6,15 +6,14 @@
 
 #include <tenon/device/launch.hpp>
 #include <tenon/kernels/positions.hpp>
+#include <tenon/plan/joint.hpp>
 
 namespace tenon {
 
-/// Elements of a packet: 16 bytes of the widest type that a statement reads or writes, at most eight.
+/// Elements of a packet: 16 bytes of the widest element that a statement reads or writes, at most eight.
+constexpr int packet_size_of(int widest) { return widest >= 16 ? 1 : widest <= 2 ? 8 : 16 / widest; }
 template <class T, class Program>
-inline constexpr int packet_size = [] {
-  constexpr int widest = greatest_size({static_cast<int>(sizeof(T)), element_bytes<Program>});
-  return widest >= 16 ? 1 : widest <= 2 ? 8 : 16 / widest;
-}();
+inline constexpr int packet_size = packet_size_of(greatest_size({static_cast<int>(sizeof(T)), element_bytes<Program>}));
 
 /// Packets of `Size` elements that a thread reads before it writes: of all operands together 64 bytes or a little more;
 /// 48 of three operands in packets of eight and more, which take twice the registers when they are computed with.
@@ -115,6 +114,14 @@ bool lies_in_packets(const array<index, Rank>& extents, strided_target<T, Rank> 
   program.visit(check);
   target.visit(check);
   return check.fits && target.step() == 1;
+}
+
+template <int Size, int Rank, class... Ts, class Program>
+bool lies_in_packets(const array<index, Rank>& extents, joint_target<Rank, Ts...> target, Program program) {
+  detail::packet_check<Rank, Size> check{extents};
+  program.visit(check);
+  target.visit(check);
+  return check.fits;
 }
 
 /// Whether sources of a statement that do not lie in packets are refused or read one element at a time.

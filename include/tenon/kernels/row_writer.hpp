@@ -14,6 +14,10 @@ inline constexpr int row_packet = 1;
 template <class T, int Rank, class Program>
 inline constexpr int row_packet<strided_target<T, Rank>, Program> =
     visits_all_reads<Program> ? packet_size<T, Program> : 1;
+template <int Rank, class... Ts, class Program>
+inline constexpr int row_packet<joint_target<Rank, Ts...>, Program> =
+    visits_all_reads<Program> ? packet_size_of(greatest_size({static_cast<int>(sizeof(Ts))..., element_bytes<Program>}))
+                              : 1;
 
 /// Elements of the packets in which all programs of a row statement read and write.
 template <class Target, class Program, class... Folds>

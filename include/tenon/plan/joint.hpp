@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/expr/packet.hpp>
 #include <tenon/expr/views/broadcast.hpp>
 #include <tenon/plan/alias.hpp>
 #include <tenon/plan/iterate.hpp>
@@ -16,6 +17,8 @@ template <class... Programs>
 struct joint_program {
   using positions = std::make_integer_sequence<int, static_cast<int>(sizeof...(Programs))>;
   static constexpr int source_count = (0 + ... + tenon::source_count<Programs>);
+  static constexpr int element_bytes = greatest_size({tenon::element_bytes<Programs>...});
+  static constexpr bool visits_all_reads = (tenon::visits_all_reads<Programs> && ...);
   tuple<Programs...> programs;
 
   template <class... Cursors>
@@ -41,12 +44,22 @@ struct joint_program {
       return bind_all_slots(slots, positions{});
     }
 
+    /// What each cursor fetches, one after the other.
+    template <int Size, class Reader>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch(Reader& reader) const {
+      return fetch_all<Size>(reader, positions{});
+    }
     template <class Visitor>
     void visit(Visitor& visitor) {
       apply_tuple([&](auto&... cursor) { (tenon::visit_elements(cursor, visitor), ...); }, cursors);
     }
 
    private:
+    template <int Size, class Reader, int... I>
+    TENON_HOST_DEVICE TENON_INLINE auto fetch_all(Reader& reader, std::integer_sequence<int, I...>) const {
+      return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
+          tenon::fetch<Size>(get<I>(cursors), reader)...};
+    }
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE auto bind_all_slots(const Slots& slots, std::integer_sequence<int, I...>) const {
       return cursor_of<decltype(bind_slots(get<I>(cursors), slots))...>{
@@ -113,6 +126,13 @@ struct joint_run {
   tuple<target_run<Ts>...> runs;  // without data where nothing is stored
 };
 
+/// Where packets of the results of several statements go, or the one result of a row that is not stored as it is.
+template <class... Ts>
+struct joint_elements {
+  tuple<Ts*...> to;                                          // null where nothing is stored
+  array<bool, static_cast<int>(sizeof...(Ts))> is_of_row{};  // whether one result stands for the row
+};
+
 /// Where the results of several statements go. One of fewer elements has strides of 0 along the axes that it lacks, and
 /// is stored at their first position alone: there it was computed before anything was stored.
 template <int Rank, class... Ts>
@@ -131,12 +151,21 @@ struct joint_target {
         targets);
   }
   joint_run<Ts...> run_at(const array<index, Rank>& position) const { return run_along(position, Rank - 1); }
+  TENON_HOST_DEVICE joint_elements<Ts...> at(const array<index, Rank>& position) const {
+    return elements_at(position, positions{});
+  }
   template <class Visitor>
   constexpr void visit(Visitor&& visitor) {
     apply_tuple([&](auto&... target) { (target.visit(visitor), ...); }, targets);
   }
 
  private:
+  template <int... I>
+  TENON_HOST_DEVICE joint_elements<Ts...> elements_at(const array<index, Rank>& position,
+                                                      std::integer_sequence<int, I...>) const {
+    return {{(is_stored(get<I>(targets).stride, position) ? get<I>(targets).at(position) : nullptr)...},
+            {{(get<I>(targets).stride[Rank - 1] == 0)...}}};
+  }
   TENON_HOST_DEVICE static constexpr bool is_stored(const array<index, Rank>& stride,
                                                     const array<index, Rank>& position) {
     bool result = true;
@@ -194,6 +223,31 @@ TENON_INLINE void write_beside(const tuple<Ts*...>& to, const array<index, 2>& p
 }
 
 }  // namespace detail
+
+namespace detail {
+
+template <int Size, class T, class Cursor, class Fetched>
+TENON_HOST_DEVICE TENON_INLINE void write_joint_part(T* to, bool is_of_row, const Cursor& cursor,
+                                                     const Fetched& fetched) {
+  if (to == nullptr) return;
+  if (is_of_row) *to = static_cast<T>(value_from(cursor, fetched, 0));
+  else write_packet<Size>(to, cursor, fetched);
+}
+template <int Size, class... Ts, class Cursor, class Fetched, int... I>
+TENON_HOST_DEVICE TENON_INLINE void write_joint_parts(const joint_elements<Ts...>& elements, const Cursor& cursor,
+                                                      const Fetched& fetched, std::integer_sequence<int, I...>) {
+  (write_joint_part<Size>(get<I>(elements.to), elements.is_of_row[I], get<I>(cursor.cursors), get<I>(fetched)), ...);
+}
+
+}  // namespace detail
+
+/// As write_packet of one target: all that the statements read of a packet has been fetched.
+template <int Size, class... Ts, class Cursor, class Fetched>
+TENON_HOST_DEVICE TENON_INLINE void write_packet(const joint_elements<Ts...>& elements, const Cursor& cursor,
+                                                 const Fetched& fetched) {
+  detail::write_joint_parts<Size>(elements, cursor, fetched,
+                                  std::make_integer_sequence<int, static_cast<int>(sizeof...(Ts))>{});
+}
 
 /// As write_run of one target: all values of a position are computed before any is stored.
 template <reading How, class... Ts, class Cursor, class Slots>
