@@ -1,5 +1,5 @@
 // benchmarks/cuda/timing.hpp: peers on the same data, timed by CUDA events, interleaved, as JSON.
-// Results are compared first: a peer that computes something else ends the program. Medians of 25 after a warm-up.
+// Results are compared first: a case whose peers differ is not timed, and the program fails. Medians of 25 after a warm-up.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -44,12 +44,17 @@ struct measure {
   int slots = 1;
 };
 
-/// Elements of a device, as floats on the host.
+/// Elements of a device, as floats on the host; of more than 2^24, 256 runs of 2^16 from the first one to the last.
 template <class T>
 std::vector<float> on_host(const T* elements, std::size_t count) {
-  std::vector<T> copied(count);
-  tn::cuda::copy_to_host(copied.data(), elements, count * sizeof(T));
-  std::vector<float> values(count);
+  const std::size_t runs = count > (std::size_t{1} << 24) ? 256 : 1;
+  const std::size_t length = runs > 1 ? std::size_t{1} << 16 : count;
+  std::vector<T> copied(runs * length);
+  for (std::size_t run = 0; run < runs; ++run) {
+    const std::size_t start = runs > 1 ? (count - length) / (runs - 1) * run : 0;
+    tn::cuda::copy_to_host(copied.data() + run * length, elements + start, length * sizeof(T));
+  }
+  std::vector<float> values(copied.size());
   std::transform(copied.begin(), copied.end(), values.begin(), [](T each) { return static_cast<float>(each); });
   return values;
 }
@@ -93,35 +98,27 @@ class device_timer {
   cudaEvent_t events_[2]{};
 };
 
-/// The cases of a program, and the file that they are written to: the program's first argument.
+/// The cases of a program, the file that they are written to, and a text that stands in the names of those to run.
 class session {
  public:
   session(int argument_count, char** arguments) {
-    if (argument_count != 2) fail("usage: PROGRAM RESULT.json");
+    if (argument_count != 2 && argument_count != 3) fail("usage: PROGRAM RESULT.json [PART OF NAMES]");
     path_ = arguments[1];
+    if (argument_count == 3) part_ = arguments[2];
   }
 
   /// Runs each once and compares its result with that of the first; what is only compared need not be timed.
-  static void must_agree(const std::string& name, const measure& by, const std::vector<contender>& contenders) {
-    std::vector<float> expected;
-    for (const auto& each : contenders) {
-      if (!each.result) continue;
-      each.run(0);
-      const auto found = each.result();
-      if (expected.empty()) expected = found;
-      if (found.size() != expected.size()) fail(name + ": " + each.library + " has another number of results");
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        const double wanted = expected[i];
-        if (std::fabs(found[i] - wanted) <= by.bound * (1 + std::fabs(wanted))) continue;
-        fail(tn::compose_text(name, ": ", each.library, ": element ", static_cast<tn::index>(i), " is ", found[i],
-                              ", the first library has ", expected[i]));
-      }
-    }
+  bool must_agree(const std::string& name, const measure& by, const std::vector<contender>& contenders) {
+    const std::string difference = difference_of(by, contenders);
+    if (difference.empty()) return true;
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), difference.c_str());
+    failed_ = true;
+    return false;
   }
 
-  /// Compares, then times in turns.
+  /// Compares, then times in turns. What has been measured so far is in the file after each case.
   void compare(const std::string& name, const measure& by, const std::vector<contender>& contenders) {
-    must_agree(name, by, contenders);
+    if (name.find(part_) == std::string::npos || !must_agree(name, by, contenders)) return;
     std::vector<int> repetitions;
     for (const auto& each : contenders) repetitions.push_back(repetitions_for(each, by.slots));
     std::vector<std::vector<float>> times(contenders.size());
@@ -131,9 +128,36 @@ class session {
       }
     }
     for (std::size_t i = 0; i < contenders.size(); ++i) add_row(name, by, contenders[i].library, times[i]);
+    write();
   }
 
-  /// Writes what has been measured; nothing else does, so that what ends early leaves no file.
+  /// Whether the results of some case differed.
+  bool failed() const { return failed_; }
+
+  [[noreturn]] static void fail(const std::string& what) {
+    std::fprintf(stderr, "%s\n", what.c_str());
+    std::exit(1);
+  }
+
+ private:
+  /// Where a result differs from the first one; empty where none does.
+  static std::string difference_of(const measure& by, const std::vector<contender>& contenders) {
+    std::vector<float> expected;
+    for (const auto& each : contenders) {
+      if (!each.result) continue;
+      each.run(0);
+      const auto found = each.result();
+      if (expected.empty()) expected = found;
+      if (found.size() != expected.size()) return each.library + " has another number of results";
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const double wanted = expected[i];
+        if (std::fabs(found[i] - wanted) <= by.bound * (1 + std::fabs(wanted))) continue;
+        return tn::compose_text(each.library, ": result ", static_cast<tn::index>(i), " is ", found[i],
+                                ", the first library has ", expected[i]);
+      }
+    }
+    return {};
+  }
   void write() const {
     std::FILE* file = std::fopen(path_.c_str(), "w");
     if (file == nullptr) fail(path_ + ": cannot be written");
@@ -144,13 +168,6 @@ class session {
     std::fprintf(file, "  ]\n}\n");
     std::fclose(file);
   }
-
-  [[noreturn]] static void fail(const std::string& what) {
-    std::fprintf(stderr, "%s\n", what.c_str());
-    std::exit(1);
-  }
-
- private:
   /// Milliseconds of one run.
   float time_of(const contender& each, int slots, int repetitions) {
     return timer_.milliseconds([&] { each.run(next_slot_++ % slots); }, repetitions);
@@ -195,7 +212,8 @@ class session {
                             ", \"runtime\": ", runtime, ", \"clock_kilohertz\": ", clock,
                             ", \"data\": \"normal, random\"}");
   }
-  std::string path_;
+  std::string path_, part_;
+  bool failed_ = false;
   std::vector<std::string> rows_;
   device_timer timer_;
   int next_slot_ = 0;
@@ -227,13 +245,12 @@ class device_copy {
   std::byte* memory_;
 };
 
-/// Runs the cases of a program; what is thrown becomes a sentence and a failure.
+/// Runs the cases of a program; what is thrown and results that differ become sentences and a failure.
 inline int run_cases(int argument_count, char** arguments, void (*cases)(session&)) {
   try {
     session measured(argument_count, arguments);
     cases(measured);
-    measured.write();
-    return 0;
+    return measured.failed() ? 1 : 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "%s\n", problem.what());
     return 1;
