@@ -92,13 +92,14 @@ hopper_operands hopper_operands_of(const product_extents<Rank>& extents, const L
 }
 
 /// Whether a product has enough rows and columns for tiles of warpgroups, or so large a matrix for a few of them that
-/// memory decides the time: tiles keep more of the matrix on its way than threads can.
+/// memory decides the time: tiles keep more of the matrix on its way than threads can. Batches of products that would
+/// leave three quarters of each tile empty are left to smaller tiles.
 template <int Rank>
 bool fills_warpgroup_tiles(const product_extents<Rank>& extents) {
-  constexpr index enough = 32, long_side = 256, long_depth = 512, large_matrix = index{1} << 22;
+  constexpr index enough = 32, short_side = 64, long_side = 256, long_depth = 512, large_matrix = index{1} << 22;
   const bool is_flat = extents.rows < extents.columns;
   const index few = is_flat ? extents.rows : extents.columns, many = is_flat ? extents.columns : extents.rows;
-  if (few >= enough) return true;
+  if (few >= enough) return many > short_side || extents.batch_count() == 1;
   return few > 1 && many >= long_side && extents.depth >= long_depth &&
          extents.batch_count() * many * extents.depth >= large_matrix;
 }
