@@ -135,7 +135,8 @@ struct lane_unit {
     }
 
    private:
-    static constexpr int depths = chunk_size<T> < 4 ? chunk_size<T> : 4;  // that are loaded at once
+    // That are loaded at once: four of short elements would not fit into registers as numbers.
+    static constexpr int depths = sizeof(T) < 4 ? 1 : chunk_size<T> < 4 ? chunk_size<T> : 4;
 
     template <tile_layout LeftLayout, tile_layout RightLayout, class Stage>
     TENON_HOST_DEVICE void multiply(Device& device, const Stage& left, const Stage& right) {
