@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# PyTorch on the cases G6 of benchmarks/cuda/*.cu, convolutions and pools: layer_peers.py RESULT.json.
+# PyTorch on the cases G6 and G9 of benchmarks/cuda/*.cu, convolutions, pools, attention: layer_peers.py RESULT.json.
 # The same extents, bfloat16, channels last; cuDNN's algorithms are measured first, as PyTorch does where it is asked.
 # SPDX-License-Identifier: Apache-2.0
 import math
@@ -92,7 +92,28 @@ def pools():
     measure_pool("global_mean", lambda x: torch.mean(x, (2, 3)), 2048, 7, 1)
 
 
+def attention():
+    def forward(query, key, value, gradient, is_causal):
+        return functional.scaled_dot_product_attention(query, key, value, is_causal=is_causal)
+
+    def gradients(query, key, value, gradient, is_causal):
+        return torch.autograd.grad(forward(query, key, value, gradient, is_causal), (query, key, value), gradient)
+
+    for count, length, width, is_causal in ((64, 2048, 64, False), (32, 4096, 128, False), (32, 4096, 128, True)):
+
+        def make(wanted):
+            tensors = [normal(1, count, length, width, dtype=torch.bfloat16) for _ in range(4)]
+            return *(tensor.requires_grad_(wanted) for tensor in tensors[:3]), tensors[3], is_causal
+
+        text, size = f"{count}x{length}x{width}" + "_causal" * is_causal, 2 * count * length * width
+        product = 2 * count * length**2 * width / (1 + is_causal)
+        measure(f"G9a/forward_{text}", forward, lambda: make(False), 4 * size, 4 * size, 2 * product, compiled=False)
+        measure(f"G9b/forward_and_gradients_{text}", gradients, lambda: make(True), 11 * size, 11 * size, 7 * product,
+                compiled=False)  # fmt: skip
+
+
 torch.backends.cudnn.benchmark = True
 convolutions()
 pools()
+attention()
 write_rows(sys.argv[1])

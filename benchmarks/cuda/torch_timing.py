@@ -1,4 +1,5 @@
 # benchmarks/cuda/torch_timing.py: functions of PyTorch on the GPU, eager and compiled, timed as timing.hpp times.
+# PROGRAM RESULT.json [--eager] [PARTS OF NAMES]: --eager compiles nothing; of the cases, those with one of the parts run.
 # Medians of 25 samples on rotated data. Exit code 77 where there is no PyTorch, or it finds no CUDA device.
 # SPDX-License-Identifier: Apache-2.0
 import copy
@@ -16,6 +17,8 @@ if not torch.cuda.is_available():
     sys.exit(77)
 
 device = "cuda"
+eager_only = "--eager" in sys.argv
+parts = [argument for argument in sys.argv[2:] if argument != "--eager"]
 samples, rotated_bytes, sample_milliseconds = 25, 256 << 20, 0.2
 rows = []
 
@@ -54,9 +57,11 @@ def must_agree(name, eager, compiled, operands):
 def measure(name, function, make, size, bytes=0, operations=0, compiled=True, mode=None):
     """Times `function` on rotated results of `make`, eager and compiled, in turns. Results are tensors, or tuples of
     them; operands anything that can be copied: modules and optimisers, of which `size` may ask for one set, too."""
+    if parts and not any(part in name for part in parts):
+        return
     sets = [make() for _ in range(slots_for(size))]
     contenders = {"torch": function}
-    if compiled:
+    if compiled and not eager_only:
         contenders["torch_compile"] = torch.compile(function, mode=mode)
         must_agree(name, function, contenders["torch_compile"], sets[0])
     times = {library: [] for library in contenders}

@@ -104,12 +104,28 @@ TEMPLATE_LIST_TEST_CASE("statements take Hopper's kernel where there is one", "[
   CHECK((std::string(tenon::launch_count().last_kind) == "hopper_product") == has_hopper);
 }
 
+TEST_CASE("few rows or columns fill tiles where their matrix is large", "[hopper]") {
+  const auto fills = [](tenon::index rows, tenon::index columns, tenon::index depth, tenon::index batches = 1) {
+    return tenon::fills_warpgroup_tiles(tenon::product_extents<3>{rows, columns, depth, {{batches, 1, 1}}});
+  };
+  CHECK(fills(32, 32, 64));
+  CHECK(fills(4, 8192, 8192));
+  CHECK(fills(8192, 16, 512));
+  CHECK(fills(64, 128, 64, 100));
+  CHECK_FALSE(fills(64, 64, 64, 100));
+  CHECK_FALSE(fills(31, 1024, 1024));
+  CHECK_FALSE(fills(16, 8192, 256));
+  CHECK_FALSE(fills(16, 128, 65536));
+  CHECK_FALSE(fills(1, 8192, 8192));  // a vector
+}
+
 TEST_CASE("blocks share the depth of few tiles", "[hopper]") {
   const auto parts = [](int tiles, int steps) {
     return tenon::parts_of_tiles<tenon::square_hopper_tile>(tiles, steps, 132);
   };
-  CHECK(parts(4, 1024) == 33);
-  CHECK(parts(4, 40) == 5);
+  CHECK(parts(4, 1024) == 22);
+  CHECK(parts(4, 40) == 4);
+  CHECK(parts(20, 1024) == 6);
   CHECK(parts(100, 1024) == 1);
   CHECK(parts(1000, 1024) == 1);
   CHECK(parts(0, 1024) == 1);

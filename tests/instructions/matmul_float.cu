@@ -5,7 +5,7 @@
 // has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
 // lacks: [ \t]wmma
 // lacks: \.f64
-// registers: 168
+// registers: 255
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>
 #include <tenon/products.hpp>

@@ -91,15 +91,27 @@ hopper_operands hopper_operands_of(const product_extents<Rank>& extents, const L
           hopper_memory_of<Element>(right, false, extents.columns, extents.depth, extents)};
 }
 
+/// Whether a product has enough rows and columns for tiles of warpgroups, or so large a matrix for a few of them that
+/// memory decides the time: tiles keep more of the matrix on its way than threads can. Batches of products that would
+/// leave three quarters of each tile empty are left to smaller tiles.
+template <int Rank>
+bool fills_warpgroup_tiles(const product_extents<Rank>& extents) {
+  constexpr index enough = 32, short_side = 64, long_side = 256, long_depth = 512, large_matrix = index{1} << 22;
+  const bool is_flat = extents.rows < extents.columns;
+  const index few = is_flat ? extents.rows : extents.columns, many = is_flat ? extents.columns : extents.rows;
+  if (few >= enough) return many > short_side || extents.batch_count() == 1;
+  return few > 1 && many >= long_side && extents.depth >= long_depth &&
+         extents.batch_count() * many * extents.depth >= large_matrix;
+}
+
 /// Whether Hopper's kernel can compute a product, and there is enough of it for a tile.
 template <int Rank>
 bool hopper_takes(const product_extents<Rank>& extents, const hopper_operands& operands) {
-  constexpr index least_rows = 32, least_columns = 32, least_depth = 64, most = index{1} << 30;
+  constexpr index least_depth = 64, most = index{1} << 30;
   const index least_tile = index{square_hopper_tile::rows} * square_hopper_tile::columns;
-  return operands.left.data != nullptr && operands.right.data != nullptr && extents.rows >= least_rows &&
-         extents.columns >= least_columns && extents.depth >= least_depth && extents.rows < most &&
-         extents.columns < most && extents.depth < most && extents.batch_count() > 0 &&
-         (extents.rows / least_tile + 1) * extents.columns < most / extents.batch_count();
+  return operands.left.data != nullptr && operands.right.data != nullptr && fills_warpgroup_tiles(extents) &&
+         extents.depth >= least_depth && extents.rows < most && extents.columns < most && extents.depth < most &&
+         extents.batch_count() > 0 && (extents.rows / least_tile + 1) * extents.columns < most / extents.batch_count();
 }
 
 /// Computes a product that Hopper's kernel takes, in one launch of at most `blocks`.

@@ -243,11 +243,14 @@ struct depth_shares {
 };
 
 /// How many blocks share the depth of each of `tiles`, so that processors have work: each takes eight steps at least.
+/// The last of them adds what the others left, which takes it as long as two steps for each.
 template <class Tile>
 constexpr int parts_of_tiles(int tiles, int steps, int processors) {
-  constexpr int least_steps = 8;
+  constexpr int least_steps = 8, steps_of_adding = 2;
   if (!Tile::may_share_depth || tiles == 0 || tiles * Tile::consumer_warps > workspace_counters) return 1;
-  const int fitting = processors / tiles, most = steps / least_steps, parts = fitting < most ? fitting : most;
+  const int fitting = processors / tiles, most = steps / least_steps;
+  int parts = fitting < most ? fitting : most;
+  while (parts * parts * steps_of_adding > steps) --parts;
   return parts < 1 ? 1 : parts;
 }
 

@@ -139,13 +139,13 @@ struct product_operand {
           run_end(count_before((along_depth ? part.line_end : part.depth_end) - first_run)),
           element_end(count_before((along_depth ? part.depth_end : part.line_end) - first_element)) {}
 
-    /// Run and first element of chunk `i`, and its place in shared memory.
+    /// Run and first element of chunk `i`, and the place of such a chunk in shared memory.
     TENON_HOST_DEVICE static int run_of(int i) { return static_cast<int>(static_cast<unsigned>(i) / chunks_of_run); }
     TENON_HOST_DEVICE static int element_of(int i) {
       return static_cast<int>(static_cast<unsigned>(i) % chunks_of_run) * chunk;
     }
-    TENON_HOST_DEVICE static int target_of(int i) {
-      return Placement::offset(Layout, run_of(i), element_of(i) / chunk);
+    TENON_HOST_DEVICE static int target_of(int run, int element) {
+      return Placement::offset(Layout, run, element / chunk);
     }
     TENON_HOST_DEVICE bool holds(int run, int element) const { return run < run_end && element < element_end; }
 
@@ -184,21 +184,31 @@ struct product_operand {
       const auto taps = patches.tap_of(first_element + element);
       const int offset = patches.offset_of_channels(taps, patches.window_of(first_run + run));
       const bool is_inside = offset >= 0 && from.holds(run, element);
-      device.template copy_async<chunk_bytes>(to, Tile::target_of(i), data + (is_inside ? offset : 0), is_inside);
+      device.template copy_async<chunk_bytes>(to, Tile::target_of(run, element), data + (is_inside ? offset : 0),
+                                              is_inside);
     }
   }
+  /// Copies chunks. Those of a thread have the same place in runs that are equally far apart.
   template <int Bytes, int Threads, class Device, class Stage, class Tile>
   TENON_HOST_DEVICE void copy(Device& device, const Stage& to, const Tile& from) const {
+    static_assert(Threads % Tile::chunks_of_run == 0, "tenon: threads copy whole runs");
     constexpr int step = Bytes / static_cast<int>(sizeof(T));
-    const T* const first_element = data + from.first_element;
+    constexpr int runs_apart = Threads / static_cast<int>(Tile::chunks_of_run);
+    const int i = device.reread_thread(), element = Tile::element_of(i);
+    int run = Tile::run_of(i);
+    const auto start = [&] {
+      return data + from.first_element + element + runs.offset(static_cast<int>(from.first_run) + run);
+    };
+    const T* source = start();
+    TENON_UNROLLED
     for (int first = 0; first < Tile::chunks; first += Threads) {
-      const int i = first + device.reread_thread();
-      if (Tile::chunks % Threads != 0 && i >= Tile::chunks) return;
-      const int run = Tile::run_of(i), element = Tile::element_of(i), target = Tile::target_of(i);
-      const T* const source = first_element + runs.offset(static_cast<int>(from.first_run) + run) + element;
+      if (Tile::chunks % Threads != 0 && first + i >= Tile::chunks) return;
+      const int target = Tile::target_of(run, element);
       for (int j = 0; j < chunk; j += step) {
         device.template copy_async<Bytes>(to, target + j, source + j, from.holds(run, element + j));
       }
+      run += runs_apart;
+      source = runs.has_outer ? start() : source + static_cast<index>(runs_apart) * runs.pitch;
     }
   }
   template <int Threads, class Device, class Stage, class Tile>
@@ -213,7 +223,7 @@ struct product_operand {
         detail::read_run<exchanges>(matrix, values, exchanges ? at_element : at_run, exchanges ? at_run : at_element,
                                     rest < chunk ? rest : chunk);
       }
-      to.template store_vector<chunk>(Tile::target_of(i), values);
+      to.template store_vector<chunk>(Tile::target_of(run, element), values);
     }
   }
 };

@@ -218,8 +218,8 @@ struct algorithms_of {
 template <>
 struct algorithms_of<cuda> {
   using tiled = algorithm_list<warpgroup_tiles, tiles>;
-  using all = algorithm_list<depthwise_windows, few_vectors, warpgroup_windows, warpgroup_weight_gradients,
-                             plain_convolutions, warpgroup_tiles, tiles>;
+  using all = algorithm_list<depthwise_windows, warpgroup_tiles, few_vectors, warpgroup_windows,
+                             warpgroup_weight_gradients, plain_convolutions, tiles>;
 };
 #endif
 

@@ -35,29 +35,38 @@ struct lane_lines {
   }
 };
 
-/// What a lane reads of a stage at one depth; more depths at a time would not fit into registers.
-template <class T, class Number, class Lines, class Placement>
+/// What a lane reads of a stage at once: its lines at a few neighbouring depths, in accesses along the layout.
+template <class T, class Number, class Lines, class Placement, int Depths>
 struct lane_operand {
-  static constexpr int width = chunk_size<T> < Lines::group ? chunk_size<T> : Lines::group;
-  Number values[Lines::count];
+  static constexpr int chunk = chunk_size<T>, width = chunk < Lines::group ? chunk : Lines::group;
+  Number values[Depths][Lines::count];
 
-  template <class Stage>
-  TENON_HOST_DEVICE TENON_INLINE void load(const Stage& from, tile_layout layout, int first_line, int lane, int depth) {
-    if (layout == tile_layout::along_depth) {
+  template <tile_layout Layout, class Stage>
+  TENON_HOST_DEVICE TENON_INLINE void load(const Stage& from, int first_line, int lane, int depth) {
+    if constexpr (Layout == tile_layout::along_depth) {
+      TENON_UNROLLED
       for (int i = 0; i < Lines::count; ++i) {
-        values[i] = static_cast<Number>(from.load(at(layout, first_line + Lines::line(lane, i), depth)));
+        const auto read = from.template load_vector<Depths>(at<Layout>(first_line + Lines::line(lane, i), depth));
+        TENON_UNROLLED
+        for (int k = 0; k < Depths; ++k) values[k][i] = static_cast<Number>(read[k]);
       }
     } else {
-      for (int i = 0; i < Lines::count; i += width) {
-        const auto read = from.template load_vector<width>(at(layout, depth, first_line + Lines::line(lane, i)));
-        for (int j = 0; j < width; ++j) values[i + j] = static_cast<Number>(read[j]);
+      TENON_UNROLLED
+      for (int k = 0; k < Depths; ++k) {
+        TENON_UNROLLED
+        for (int i = 0; i < Lines::count; i += width) {
+          const auto read = from.template load_vector<width>(at<Layout>(depth + k, first_line + Lines::line(lane, i)));
+          TENON_UNROLLED
+          for (int j = 0; j < width; ++j) values[k][i + j] = static_cast<Number>(read[j]);
+        }
       }
     }
   }
 
  private:
-  TENON_HOST_DEVICE static constexpr int at(tile_layout layout, int run, int element) {
-    return Placement::offset(layout, run, element / chunk_size<T>) + element % chunk_size<T>;
+  template <tile_layout Layout>
+  TENON_HOST_DEVICE static constexpr int at(int run, int element) {
+    return Placement::offset(Layout, run, element / chunk) + element % chunk;
   }
 };
 
@@ -101,15 +110,13 @@ struct lane_unit {
     template <class Stage>
     TENON_HOST_DEVICE void multiply_add(Device& device, const Stage& left, tile_layout left_layout, const Stage& right,
                                         tile_layout right_layout) {
-      detail::lane_operand<T, Accumulator, rows, LeftPlacement> a;
-      detail::lane_operand<T, Accumulator, columns, RightPlacement> b;
-      const int row = device.lane() / lanes_across, column = device.lane() % lanes_across;
-      for (int depth = 0; depth < Policy::depth; ++depth) {
-        a.load(left, left_layout, Policy::row_of_warp(device.warp()), row, depth);
-        b.load(right, right_layout, Policy::column_of_warp(device.warp()), column, depth);
-        for (int i = 0; i < rows::count; ++i) {
-          for (int j = 0; j < columns::count; ++j) sums[i][j] += a.values[i] * b.values[j];
-        }
+      constexpr auto along_depth = tile_layout::along_depth, along_lines = tile_layout::along_lines;
+      if (left_layout == along_depth) {
+        if (right_layout == along_depth) multiply<along_depth, along_depth>(device, left, right);
+        else multiply<along_depth, along_lines>(device, left, right);
+      } else {
+        if (right_layout == along_depth) multiply<along_lines, along_depth>(device, left, right);
+        else multiply<along_lines, along_lines>(device, left, right);
       }
     }
     /// Stores strip number `strip` of the results, from `First` on: registers have no number at run time.
@@ -124,6 +131,33 @@ struct lane_unit {
           for (int k = 0; k < width; ++k) values[k] = sums[First][j + k];
           to.template store_vector<width>(row * strip_pitch + columns::line(column, j), values);
         }
+      }
+    }
+
+   private:
+    // That are loaded at once: four of short elements would not fit into registers as numbers.
+    static constexpr int depths = sizeof(T) < 4 ? 1 : chunk_size<T> < 4 ? chunk_size<T> : 4;
+
+    template <tile_layout LeftLayout, tile_layout RightLayout, class Stage>
+    TENON_HOST_DEVICE void multiply(Device& device, const Stage& left, const Stage& right) {
+      const int row = device.lane() / lanes_across, column = device.lane() % lanes_across;
+      const int first_row = Policy::row_of_warp(device.warp()), first_column = Policy::column_of_warp(device.warp());
+      TENON_UNROLLED
+      for (int depth = 0; depth < Policy::depth; depth += depths) {
+        detail::lane_operand<T, Accumulator, rows, LeftPlacement, depths> a;
+        detail::lane_operand<T, Accumulator, columns, RightPlacement, depths> b;
+        a.template load<LeftLayout>(left, first_row, row, depth);
+        b.template load<RightLayout>(right, first_column, column, depth);
+        TENON_UNROLLED
+        for (int k = 0; k < depths; ++k) add_products(a.values[k], b.values[k]);
+      }
+    }
+    TENON_HOST_DEVICE TENON_INLINE void add_products(const Accumulator (&a)[rows::count],
+                                                     const Accumulator (&b)[columns::count]) {
+      TENON_UNROLLED
+      for (int i = 0; i < rows::count; ++i) {
+        TENON_UNROLLED
+        for (int j = 0; j < columns::count; ++j) sums[i][j] += a[i] * b[j];
       }
     }
   };

@@ -40,7 +40,7 @@ inline constexpr int chunk_size = chunk_bytes / static_cast<int>(sizeof(T));
 template <class T>
 struct lane_tiles {
   static constexpr bool is_wide = sizeof(T) > 4;
-  using large = std::conditional_t<is_wide, tile_policy<64, 64, 8, 32, 32, 4>, tile_policy<128, 128, 8, 64, 32, 4, 1>>;
+  using large = std::conditional_t<is_wide, tile_policy<64, 64, 8, 32, 32, 4>, tile_policy<128, 128, 16, 64, 32, 3, 1>>;
   using small = std::conditional_t<is_wide, tile_policy<32, 32, 8, 16, 16, 4>, tile_policy<64, 64, 8, 32, 32, 4>>;
 };
 
