@@ -174,3 +174,22 @@ TEMPLATE_LIST_TEST_CASE("a NaN fills its own row alone", "[held_rows]", tenon_te
     }
   }
 }
+
+TEMPLATE_LIST_TEST_CASE("rows of several results, one of them a number for each row", "[held_rows]",
+                        tenon_test::kernel_spaces) {
+  using half_rows = tenon::tensor<tenon::half, rank<2>, TestType>;
+  using numbers = tenon::tensor<float, rank<2>, TestType>;
+  for (const tenon::index length : {7, 64, 250, 256, 1028}) {
+    CAPTURE(length);
+    const auto x = tenon::tensor<tenon::half, rank<2>>(tenon::normal<tenon::half>({21, length}, 1)),
+               y = tenon::tensor<tenon::half, rank<2>>(tenon::normal<tenon::half>({21, length}, 2));
+    const auto left = x.template to<TestType>();
+    half_rows sum = y.template to<TestType>(), shares({21, length});
+    numbers totals({21, 1});
+    tenon::evaluate(tenon::assign(shares, tenon::softmax(left + sum, axis<1>)),
+                    tenon::assign(totals, tenon::logsumexp(left + sum, axis<1>)), tenon::assign(sum, left + sum));
+    CHECK(difference(numbers_of(sum), numbers_of(x + y), 0) == "");
+    CHECK(difference(numbers_of(shares), numbers_of(tenon::softmax(x + y, axis<1>)), 1e-3) == "");
+    CHECK(difference(numbers_of(totals), numbers_of(tenon::logsumexp(x + y, axis<1>)), 3e-3) == "");
+  }
+}

@@ -58,7 +58,7 @@ struct joint_program {
     template <int Size, class Reader, int... I>
     TENON_HOST_DEVICE TENON_INLINE auto fetch_all(Reader& reader, std::integer_sequence<int, I...>) const {
       return tuple<decltype(tenon::fetch<Size>(get<I>(cursors), reader))...>{
-          tenon::fetch<Size>(get<I>(cursors), reader)...};
+          {{tenon::fetch<Size>(get<I>(cursors), reader)}...}};  // in order, which arguments of a call are not
     }
     template <class Slots, int... I>
     TENON_HOST_DEVICE TENON_INLINE auto bind_all_slots(const Slots& slots, std::integer_sequence<int, I...>) const {
@@ -163,7 +163,7 @@ struct joint_target {
   template <int... I>
   TENON_HOST_DEVICE joint_elements<Ts...> elements_at(const array<index, Rank>& position,
                                                       std::integer_sequence<int, I...>) const {
-    return {{(is_stored(get<I>(targets).stride, position) ? get<I>(targets).at(position) : nullptr)...},
+    return {{{{is_stored(get<I>(targets).stride, position) ? get<I>(targets).at(position) : nullptr}...}},
             {{(get<I>(targets).stride[Rank - 1] == 0)...}}};
   }
   TENON_HOST_DEVICE static constexpr bool is_stored(const array<index, Rank>& stride,
