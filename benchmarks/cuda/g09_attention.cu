@@ -21,7 +21,8 @@ struct problem {
 };
 
 void compare(timing::session& session, const problem& of) {
-  const auto query = timing::random_tensor<element>(of.extents(), 1), key = timing::random_tensor<element>(of.extents(), 2),
+  const auto query = timing::random_tensor<element>(of.extents(), 1),
+             key = timing::random_tensor<element>(of.extents(), 2),
              value = timing::random_tensor<element>(of.extents(), 3),
              gradient = timing::random_tensor<element>(of.extents(), 4);
   heads result(of.extents()), apart(of.extents()), of_query(of.extents()), of_key(of.extents()), of_value(of.extents());

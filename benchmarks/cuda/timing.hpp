@@ -1,5 +1,5 @@
 // benchmarks/cuda/timing.hpp: peers on the same data, timed by CUDA events, interleaved, as JSON.
-// Results are compared first: a case whose peers differ is not timed, and the program fails. Medians of 25 after a warm-up.
+// Results are compared first: a case whose peers differ is not timed, and the program fails. Medians of 25 samples.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -8,8 +8,8 @@
 
 namespace tenon {
 
-/// A block's tile of `Rows` lines, `WarpRows` a warp, which meets tiles of `Columns` lines; all lines have up to `Width`
-/// elements of 16 bits side by side.
+/// A block's tile of `Rows` lines, `WarpRows` a warp, which meets tiles of `Columns` lines. All lines have up to
+/// `Width` elements of 16 bits, side by side.
 template <class Element, int Width, int Rows, int Columns, int WarpRows>
 struct register_tiles {
   static constexpr int rows = Rows, columns = Columns, warp_rows = WarpRows, threads = Rows / WarpRows * warp_size;

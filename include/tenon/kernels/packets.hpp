@@ -6,9 +6,11 @@
 
 #include <tenon/device/launch.hpp>
 #include <tenon/kernels/positions.hpp>
-#include <tenon/plan/joint.hpp>
 
 namespace tenon {
+
+template <int Rank, class... Ts>
+struct joint_target;  // of plan/joint.hpp
 
 /// Elements of a packet: 16 bytes of the widest element that a statement reads or writes, at most eight.
 constexpr int packet_size_of(int widest) { return widest >= 16 ? 1 : widest <= 2 ? 8 : 16 / widest; }
