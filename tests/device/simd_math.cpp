@@ -38,6 +38,13 @@ TEMPLATE_TEST_CASE("the hyperbolic tangent is within two units in the last place
                            {{-1, 1}, {-20, 20}});
 }
 
+TEMPLATE_TEST_CASE("quotients and reciprocals of roots that functions are made of", "[simd_math]", float, double) {
+  check_function<TestType>([](auto x) { return simd::near_quotient(x * 0 + 1, x); },
+                           [](long double x) { return 1 / x; }, {{-1, 1}, {-20, 20}});
+  check_function<TestType>([](auto x) { return simd::reciprocal_sqrt(x); },
+                           [](long double x) { return 1 / std::sqrt(x); }, {{0, 1}, {0, 1000}});
+}
+
 TEMPLATE_TEST_CASE("special numbers", "[simd_math]", float, double) {
   using limits = std::numeric_limits<TestType>;
   const TestType infinity = limits::infinity();

@@ -1,10 +1,13 @@
-// tests/instructions/attention_half.cu: attention of halves, by fragments, operands copied in packets of 16 bytes.
-// Tiles of 64 queries and 64 keys leave sums of 16 x 64 results in the registers of each warp.
+// tests/instructions/attention_half.cu: attention of halves in registers, operands copied in packets of 16 bytes.
+// A warp keeps scores of 32 queries with 32 or 64 keys, and their sums; wider ones go by fragments.
 // architectures: 80 90a 120
+// has: mma\.sync\.aligned\.m16n8k16
+// has: ex2\.approx\.ftz\.f32
 // has: wmma\.mma
 // has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
 // lacks: \.f64
-// registers: 168
+// registers: 255
+// spills: 64
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/contraction/attention_select.hpp>
 #include <tenon/expressions.hpp>

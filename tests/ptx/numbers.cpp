@@ -160,6 +160,7 @@ TEST_CASE("floats are rounded as asked, and have one NaN", "[ptx]") {
   check_binary<u32>("add.f32", [](float a, float b) { return one_nan_bits(a + b); }, pairs);
   check_binary<u32>("mul.rn.f32", [](float a, float b) { return one_nan_bits(a * b); }, pairs);
   check_binary<u32>("div.rn.f32", [](float a, float b) { return one_nan_bits(a / b); }, pairs);
+  check_binary<u32>("div.full.f32", [](float a, float b) { return one_nan_bits(a / b); }, pairs);  // 2 ulp suffice
   check_binary<u32>(
       "fma.rn.f32 %d, %a, %b, %a; //", [](float a, float b) { return one_nan_bits(std::fma(a, b, a)); }, pairs);
   check_binary<u32>(
