@@ -52,6 +52,7 @@ cuda_titles = {
     "G6": "G6: convolutions and pools of 256 images of bfloat16, channels last",
     "G7": "G7: recurrent layers, 512 time steps",
     "G8": "G8: a convolutional network, and AdamW over 100 million floats",
+    "G9": "G9: attention of bfloat16 and its gradients",
 }
 
 
@@ -120,12 +121,12 @@ def best_peer(reached):
 
 def quantity(result):
     """Value, unit, and whether more of it is better."""
+    if "FLOP/s" in result:
+        return result["FLOP/s"] / 1e9, "GFLOP/s", True
     if "bytes_per_second" in result:
         return result["bytes_per_second"] / 1e9, "GB/s", True
     if "nanoseconds" in result:
         return result["nanoseconds"], "ns", False
-    if "FLOP/s" in result:
-        return result["FLOP/s"] / 1e9, "GFLOP/s", True
     if "megabytes" in result:
         return result["megabytes"], "MB", False
     if "kilobytes" in result:

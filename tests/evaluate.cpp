@@ -130,7 +130,8 @@ TEMPLATE_LIST_TEST_CASE("a product that softmax reads four times is computed onc
   result = tenon::softmax(tenon::matmul(x, w) * 0.01f, axis<1>);
   CHECK(counter.count() == 2);
   const matrix<TestType> product = tenon::matmul(x, w) * 0.01f;
-  CHECK(numbers_of(result) == numbers_of(tenon::softmax(product, axis<1>)));
+  const auto expected = numbers_of(tenon::softmax(product, axis<1>));
+  CHECK(tenon_test::difference(numbers_of(result), expected, 1e-6) == "");  // devices round the product another way
 }
 
 TEMPLATE_LIST_TEST_CASE("several outputs share one pass", "[evaluate]", tenon_test::spaces) {

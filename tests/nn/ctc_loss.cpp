@@ -322,8 +322,8 @@ TEST_CASE("a traced CTC loss has its gradient", "[ctc]") {
   const auto loss_of = [&](const auto& x) {
     return nn::ctc_loss(tenon::log_softmax(x, tenon::axis<2>), targets, times, counts);
   };
+  const tenon::tensor<double, rank<1>> weights = {0.5, -2.0};  // lives until the loss has gone backward
   const auto each_of = [&](const auto& x) {
-    const tenon::tensor<double, rank<1>> weights = {0.5, -2.0};
     return tenon::sum(nn::ctc_loss<nn::unreduced>(tenon::log_softmax(x, tenon::axis<2>), targets, times, counts) *
                       weights);
   };

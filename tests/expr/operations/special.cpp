@@ -30,7 +30,8 @@ void check_special() {
     CHECK(unary_difference<T, Space>(operation, reference, around_zero(reach), ulps) == "");
   };
   check(tenon::erf, [](double x) { return std::erf(x); }, 6, 2);
-  check(tenon::erfc, [](double x) { return std::erfc(x); }, 10, 2);
+  constexpr bool on_device = !std::is_same_v<Space, tenon::host> && !std::is_same_v<Space, tenon::emulated>;
+  check(tenon::erfc, [](double x) { return std::erfc(x); }, 10, on_device ? 5 : 2);  // what CUDA's function promises
   check(tenon::gamma, [](double x) { return x < 0 && x == std::floor(x) ? nan_value : std::tgamma(x); }, 30, 4);
   check(tenon::lgamma, [](double x) { return std::lgamma(x); }, 30, 4);
 }
