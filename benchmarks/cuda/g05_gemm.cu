@@ -15,7 +15,10 @@ using matrix = tn::tensor<T, tn::rank<2>, tn::cuda>;
 /// cuBLAS, which stores columns side by side: C = A B of row-major matrices is C^T = B^T A^T of its own.
 class cublas {
  public:
-  cublas() { check(cublasCreate(&handle_)), check(cublasSetStream(handle_, tn::current_stream())); }
+  cublas() {
+    check(cublasCreate(&handle_)), check(cublasSetStream(handle_, tn::current_stream()));
+    check(cublasSetMathMode(handle_, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));  // parts are added as floats
+  }
   cublas(const cublas&) = delete;
   cublas& operator=(const cublas&) = delete;
   ~cublas() { cublasDestroy(handle_); }
