@@ -89,7 +89,7 @@ struct bytes_kernel {
 };
 
 /// Pairs of 16 bits, then powers of two as they are in memory.
-struct numbers_kernel {
+struct pairs_and_powers_kernel {
   static constexpr int powers = 6;
   std::uint32_t* words;
 
@@ -111,9 +111,9 @@ struct numbers_kernel {
 TEST_CASE("two numbers in a word, and powers of two", "[device]") {
   on_each_space([](auto space) {
     using Space = decltype(space);
-    constexpr int powers = numbers_kernel::powers;
+    constexpr int powers = pairs_and_powers_kernel::powers;
     const device_copy<Space, std::uint32_t> words(std::vector<std::uint32_t>(2 + powers));
-    tenon::launch<Space>({.block = 32, .shared_bytes = 0}, numbers_kernel{words.data()});
+    tenon::launch<Space>({.block = 32, .shared_bytes = 0}, pairs_and_powers_kernel{words.data()});
     const auto seen = words.values();
     CHECK(seen[0] == 0xc0003c00u);
     CHECK(seen[1] == 0xc0003f80u);
