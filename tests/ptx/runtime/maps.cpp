@@ -35,7 +35,7 @@ std::uint64_t encoded_by(const Statement& statement) {
 
 /// Multiplies matrices whose batches lie between their rows; the kernel's name.
 std::string multiply_permuted() {
-  constexpr int batches = 3, rows = 64, depth = 64, columns = 64;
+  constexpr int batches = 3, rows = 128, depth = 64, columns = 64;
   const auto small = [](tenon::index i) { return i * 7 % 17 - 8; };
   const auto x = tenon_test::made_tensor<bfloat16>(rank<3>(rows, batches, depth), small);
   const auto w = tenon_test::made_tensor<bfloat16>(rank<3>(depth, batches, columns), small);
