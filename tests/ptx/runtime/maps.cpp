@@ -34,8 +34,8 @@ std::uint64_t encoded_by(const Statement& statement) {
 }
 
 /// Multiplies matrices whose batches lie between their rows; the kernel's name.
-std::string multiply_permuted() {
-  constexpr int batches = 3, rows = 128, depth = 64, columns = 64;
+std::string multiply_permuted(int rows) {
+  constexpr int batches = 3, depth = 64, columns = 64;
   const auto small = [](tenon::index i) { return i * 7 % 17 - 8; };
   const auto x = tenon_test::made_tensor<bfloat16>(rank<3>(rows, batches, depth), small);
   const auto w = tenon_test::made_tensor<bfloat16>(rank<3>(depth, batches, columns), small);
@@ -52,9 +52,9 @@ std::string multiply_permuted() {
 }  // namespace
 
 TEST_CASE("a batched product whose strides the encoder refuses takes another kernel", "[ptx]") {
-  CHECK(multiply_permuted() != "hopper_product");
+  CHECK(multiply_permuted(128) != "hopper_product");
   const lenient_encoder any;
-  CHECK(multiply_permuted() == "hopper_product");
+  CHECK(multiply_permuted(192) == "hopper_product");  // what has been refused is known
 }
 
 TEST_CASE("maps are encoded once, of as many operands as a large network has", "[ptx]") {
