@@ -149,11 +149,11 @@ struct register_attention_kernel {
     };
     queries.template fetch<typename tiles_type::row_placement, max_threads>(device, query_tile,
                                                                             {row, extents.rows, 0, features});
-    fetch_keys(0);
+    const index end = keys_seen(row);
+    if (end > 0) fetch_keys(0);
     device.commit_copies();
     width_sums sums{};
     softmax_state state;
-    const index end = keys_seen(row);
     for (index first = 0; first < end; first += tile_columns) {
       device.template wait_copies<0>(), device.sync();
       values.template fetch<typename tiles_type::across_placement, max_threads>(

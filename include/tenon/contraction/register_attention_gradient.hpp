@@ -117,7 +117,7 @@ struct register_attention_gradient_kernel {
     rows.template fetch<row_placement, max_threads>(device, row_tile, {place.row, row_count(), 0, features});
     rows_beside.template fetch<row_placement, max_threads>(device, beside_tile,
                                                            {place.row, row_count(), 0, extents.columns});
-    fetch_columns(met.first, 0);
+    if (met.first < met.end) fetch_columns(met.first, 0);
     device.commit_copies();
     lane_state state = first_state(device, place);
     block_results results;
