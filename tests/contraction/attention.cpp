@@ -10,25 +10,15 @@
 #include "support/catch.hpp"
 #include "support/spaces.hpp"
 
-using tenon_test::attention_difference;
 using tenon_test::attention_extents;
-using tenon_test::attention_problem;
-using tenon_test::numbers_of;
 
 namespace {
 
 template <class Space, class T>
 std::string kernel_attention_difference(const attention_extents& extents,
                                         const tenon::attention_options& options = {}) {
-  const attention_problem<T> problem(extents, options);
   const double tolerance = sizeof(T) == 2 ? 1e-2 : sizeof(T) == 4 ? 2e-6 : 1e-13;
-  const auto query = problem.query.template to<Space>(), key = problem.key.template to<Space>(),
-             value = problem.value.template to<Space>();
-  const auto bias = problem.bias.template to<Space>();
-  const auto plain = tenon::scaled_dot_product_attention(query, key, value, options);
-  const auto biased = tenon::scaled_dot_product_attention(query, key, value, bias, options);
-  return attention_difference(numbers_of(plain), problem.expected(false), tolerance) +
-         attention_difference(numbers_of(biased), problem.expected(true), tolerance);
+  return tenon_test::attention_value_error<Space, T>(extents, options, tolerance);
 }
 
 }  // namespace

@@ -146,6 +146,20 @@ inline std::string attention_difference(const std::vector<double>& actual, const
   return "";
 }
 
+/// How far attention in `Space` is from the definition: without anything beside the scores, and with a bias.
+template <class Space, class T>
+std::string attention_value_error(const attention_extents& extents, const tenon::attention_options& options,
+                                  double tolerance) {
+  const attention_problem<T> problem(extents, options);
+  const auto query = problem.query.template to<Space>(), key = problem.key.template to<Space>(),
+             value = problem.value.template to<Space>();
+  const auto bias = problem.bias.template to<Space>();
+  const auto plain = tenon::scaled_dot_product_attention(query, key, value, options);
+  const auto biased = tenon::scaled_dot_product_attention(query, key, value, bias, options);
+  return attention_difference(numbers_of(plain), problem.expected(false), tolerance) +
+         attention_difference(numbers_of(biased), problem.expected(true), tolerance);
+}
+
 /// How far the gradients of attention in `Space` are from the definition: without anything beside the scores, and with
 /// both a bias and factors that leave out weights.
 template <class Space, class T>
