@@ -131,7 +131,7 @@ struct held_rows_kernel {
   }
   /// The threads of a row of `units` packets; none where they cannot hold it.
   static constexpr bool fits(index units) { return units <= index{packets} << row_team::bits_of_block; }
-  static constexpr row_team team_of(index units) { return row_team::for_units(units, packets); }
+  static constexpr row_team team_of(index units) { return row_team::for_units(units, packets, packets); }
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
@@ -229,14 +229,17 @@ class row_source_list {
     program.visit(visitor);
     return first_number;
   }
-  /// The sources of `T` that occur again, as many as are held, in the programs whose sources begin at these numbers.
+  /// The sources of `T` that occur again, as many as are held, in the programs whose sources begin at these numbers. Those
+  /// that differ from row to row come first: others stay in cache.
   template <class T, int Rows, int Programs>
   held_sources<T, RowRank, Rows, Programs> held(const array<int, Programs>& first_source) const {
     held_sources<T, RowRank, Rows, Programs> result;
     if (count_ > capacity) return result;
     int rows = 0;
-    for (int source = 0; source < count_ && rows < Rows; ++source) {
+    for (int place = 0; place < 2 * count_ && rows < Rows; ++place) {
+      const int source = place % count_;
       const std::uint32_t same = equal_to(source);
+      if ((entries_[source].step == array<index, RowRank>{}) != (place >= count_)) continue;
       if (!entries_[source].moves || entries_[source].size != static_cast<int>(sizeof(T))) continue;
       if (first_equal(entries_, source) != source || same == 1u << source) continue;
       result.data[rows] = static_cast<const T*>(entries_[source].data);
