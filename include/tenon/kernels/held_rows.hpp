@@ -91,9 +91,9 @@ template <int Rank, int Size, class Target, class Program, class Folds, class Sl
 struct held_rows_kernel {
   static constexpr const char* name = "rows";
   static constexpr int rows_held = held_row_count(static_cast<const Folds*>(nullptr));
-  static constexpr int packets = (Size == 4 ? 8 : 4) / rows_held;  // that a thread holds of a row
-  static constexpr int min_blocks = Size > 2 ? 3 : 2;              // 85 registers a thread; 128 for numbers of 64 bits
+  static constexpr int packets = Size == 4 ? 8 : 4;  // that a thread holds of a row
   using element = typename decltype(held_element(static_cast<const Folds*>(nullptr)))::type;
+  static constexpr int min_blocks = Size > 2 && rows_held == 1 ? 3 : 2;  // 85 registers a thread, or 128
   using sources = held_sources<element, Rank, rows_held, Folds::count + 1>;
   using fetched_type = decltype(fetch<Size>(std::declval<const Program&>().at(array<index, Rank>{})));
   using held_packets = array<packet<element, Size>, rows_held>;
