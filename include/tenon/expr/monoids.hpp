@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/base/dtype.hpp>
-#include <tenon/device/simd_math.hpp>
+#include <tenon/device/simd.hpp>
 
 namespace tenon {
 
@@ -238,8 +238,7 @@ struct variance_monoid {
   TENON_HOST_DEVICE static constexpr moments<T> combine(moments<T> left, moments<T> right) {
     if (left.count == 0) return right;
     if (right.count == 0) return left;
-    const T count = left.count + right.count, step = right.mean - left.mean,
-            share = simd::near_quotient(right.count, count);
+    const T count = left.count + right.count, step = right.mean - left.mean, share = right.count / count;
     return {count, left.mean + step * share, left.distance + right.distance + step * step * left.count * share};
   }
   template <class Result, class State>

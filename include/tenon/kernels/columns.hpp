@@ -25,8 +25,8 @@ struct column_team {
 };
 
 /// The team for `results` of `values` each: one thread folds few values alone, and some where results are very many.
-/// Lanes side by side fill lines of 128 bytes; there are more of them, so that fewer threads share a result, where values
-/// are not many and blocks remain many.
+/// Lanes side by side fill lines of 128 bytes; there are more of them, so that fewer threads share a result, where
+/// values are not many and blocks remain many.
 constexpr column_team team_of_columns(index results, index values, int width) {
   constexpr index few = 16, some = 64, many = 256, many_blocks = 128;
   const auto blocks = [&](int lane_bits) { return results / (index{width} << lane_bits); };
@@ -46,8 +46,8 @@ constexpr int column_width(const tuple<Folds...>*) {
   return width;
 }
 
-/// Values of each of `width` results that a thread reads before it adds them: four where they take one packet and states
-/// leave the registers, two elsewhere.
+/// Values of each of `width` results that a thread reads before it adds them: four where they take one packet and
+/// states leave the registers, two elsewhere.
 template <class... Folds>
 constexpr int rows_ahead(const tuple<Folds...>*, int width) {
   constexpr int most_bytes = 48;

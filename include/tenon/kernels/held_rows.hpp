@@ -229,8 +229,8 @@ class row_source_list {
     program.visit(visitor);
     return first_number;
   }
-  /// The sources of `T` that occur again, as many as are held, in the programs whose sources begin at these numbers. Those
-  /// that differ from row to row come first: others stay in cache.
+  /// The sources of `T` that occur again, as many as are held, in the programs whose sources begin at these numbers.
+  /// Those that differ from row to row come first: others stay in cache.
   template <class T, int Rows, int Programs>
   held_sources<T, RowRank, Rows, Programs> held(const array<int, Programs>& first_source) const {
     held_sources<T, RowRank, Rows, Programs> result;
