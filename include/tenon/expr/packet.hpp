@@ -100,16 +100,6 @@ TENON_HOST_DEVICE TENON_INLINE constexpr void store_packet(T* to, const packet<T
 #endif
 }
 
-namespace detail {
-/// Keeps the branch in which it stands: compilers of devices do not put a barrier under a predicate. Accesses under
-/// opposite predicates write the same registers, so that each would wait for the one before.
-TENON_HOST_DEVICE TENON_INLINE constexpr void keep_branch() {
-#if defined(__CUDA_ARCH__)
-  asm volatile("membar.cta;");
-#endif
-}
-}  // namespace detail
-
 /// What a cursor that reads no memory fetches.
 struct nothing_fetched {};
 
@@ -119,7 +109,9 @@ struct direct_reader {
   TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> read(const T* data, index stride) const {
     if (stride != 0) [[likely]]
       return load_packet<Size>(data);
-    detail::keep_branch();
+#if defined(__CUDA_ARCH__)
+    detail::keep_device_branch();
+#endif
     packet<T, Size> result{};
     const T element = *data;
     for (int k = 0; k < Size; ++k) set_element(result, k, element);
