@@ -62,9 +62,11 @@ TEST_CASE("few long results are shared by blocks, by their extents alone", "[wor
   CHECK(tenon::parts_of_result(1, 4095, 256) == 1);
   CHECK(tenon::parts_of_result(1, 2 * 4096, 256) == 2);
   CHECK(tenon::parts_of_result(1, 256, 8) == 2);
-  CHECK(tenon::parts_of_result(1, endless, 256) == 1024);
-  CHECK(tenon::parts_of_result(3, endless, 256) == 341);
-  CHECK(tenon::parts_of_result(513, endless, 8) == 1);
+  CHECK(tenon::parts_of_result(1, endless, 256) == 4096);
+  CHECK(tenon::parts_of_result(1, endless, 32) == 512);
+  CHECK(tenon::parts_of_result(3, endless, 256) == 1365);
+  CHECK(tenon::parts_of_result(513, endless, 8) == 7);
+  CHECK(tenon::parts_of_result(tenon::workspace_counters + 1, endless, 8) == 1);
   CHECK(tenon::parts_of_result(0, 0, 8) == 1);
 }
 

@@ -35,6 +35,25 @@ TEST_CASE("a packet is aligned to its size and moves as one", "[packet]") {
   CHECK(memory[4] == 5);
 }
 
+TEST_CASE("packets of elements shorter than a word hold words", "[packet]") {
+  STATIC_REQUIRE(tenon::lies_in_words<tenon::bfloat16, 8>);
+  STATIC_REQUIRE(tenon::lies_in_words<std::int8_t, 4>);
+  STATIC_REQUIRE_FALSE(tenon::lies_in_words<std::int8_t, 2>);
+  STATIC_REQUIRE_FALSE(tenon::lies_in_words<float, 4>);
+  alignas(8) std::int8_t memory[8] = {-1, 2, -3, 4, -5, 6, -7, 127};
+  auto bytes = tenon::load_packet<8>(memory);
+  for (int k = 0; k < 8; ++k) CHECK(tenon::element_of(bytes, k) == memory[k]);
+  tenon::set_element(bytes, 5, std::int8_t{-128});
+  tenon::store_packet(memory, bytes);
+  CHECK(memory[4] == -5);
+  CHECK(memory[5] == -128);
+  CHECK(memory[6] == -7);
+  tenon::packet<tenon::half, 2> halves{};
+  tenon::set_element(halves, 1, tenon::half(1.5f));
+  CHECK(tenon::element_of(halves, 0) == tenon::half(0.0f));
+  CHECK(tenon::element_of(halves, 1) == tenon::half(1.5f));
+}
+
 TEST_CASE("values of packets are those of cursors", "[packet]") {
   const auto x = tenon_test::counting<float>(rank<1>(16)), y = tenon_test::counting<float>(rank<1>(16), 3);
   const auto narrow = tenon::full<tenon::bfloat16>(rank<1>(16), tenon::bfloat16(0.5f));

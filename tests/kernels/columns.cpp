@@ -43,6 +43,7 @@ TEST_CASE("threads share a result where its values are many, or blocks few", "[c
   };
   CHECK(rows(64, 9, 8) == 1);
   CHECK(rows(64, 50, 8) == 8);
+  CHECK(rows(1 << 20, 50, 4) == 1);
   CHECK(rows(1 << 20, 200, 4) == 8);
   CHECK(rows(4096, 200, 4) == 32);
   CHECK(rows(1 << 20, 2000, 4) == 32);

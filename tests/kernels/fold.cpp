@@ -30,12 +30,13 @@ TEST_CASE("few values take one thread, more some lanes of a warp, then warps, th
   CHECK(threads(0, 0) == 1);
   CHECK(threads(4, 16) == 1);
   CHECK(threads(16, 16) == 1);
-  CHECK(threads(3, 17) == 2);  // the last packet is short
-  CHECK(threads(4, 32) == 2);
-  CHECK(threads(5, 40) == 4);
-  CHECK(threads(16, 64) == 8);
-  CHECK(threads(32, 128) == 16);
-  CHECK(threads(33, 132) == 32);
+  CHECK(threads(3, 17) == 1);  // the last packet is short
+  CHECK(threads(4, 32) == 1);
+  CHECK(threads(5, 40) == 2);
+  CHECK(threads(16, 64) == 4);
+  CHECK(threads(32, 128) == 8);
+  CHECK(threads(33, 132) == 16);
+  CHECK(threads(65, 260) == 32);
   CHECK(threads(256, 1024) == 32);
   CHECK(threads(1024, 1024) == 32);  // value by value
   CHECK(threads(257, 2056) == 64);

@@ -57,6 +57,17 @@ TEST_CASE("the first rows that occur again are held, row for row", "[held_rows]"
   CHECK(two.row(0, {{3, 0}}) == x + 300);
 }
 
+TEST_CASE("rows that differ from each other are held before one that all read", "[held_rows]") {
+  float weight[100], x[800];
+  row_source_list<2> list;
+  sources both{{{{0, 1}}, {{100, 1}}}, {weight, x}}, again = both;
+  const array<int, 2> begin{{list.add(both, row_axis, extents), list.add(again, row_axis, extents)}};
+  CHECK(list.held<float, 1>(begin).data[0] == x);
+  const auto two = list.held<float, 2>(begin);
+  CHECK(two.data[1] == weight);
+  CHECK(two.same_as_held[1] == array<std::uint32_t, 2>{{0b10, 0b1}});
+}
+
 TEST_CASE("a single row has no step, and too many sources are not compared", "[held_rows]") {
   float x[4], z[4];
   sources once{{{{100, 1}}, {{7, 1}}}, {x, z}}, again{{{{3, 1}}, {{9, 1}}}, {x, z}};

@@ -1,5 +1,5 @@
 // tenon/base/device_conversion.hpp: conversions between short floats and float by the instructions of CUDA devices.
-// In terms of bits they take dozens of instructions and branch; here each is one.
+// In terms of bits they take dozens of instructions and branch; here each is one. One more keeps a branch.
 // Floor 0: may include base.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -50,6 +50,10 @@ __device__ __forceinline__ float device_float_from_float8(std::uint8_t bits) {
   else asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(pair));
   return device_float_from_half(static_cast<std::uint16_t>(halves));
 }
+
+/// Keeps the branch in which it stands, since compilers do not put a fence under a predicate. Accesses to memory under
+/// opposite predicates write the same registers, so that each would wait for the one before.
+__device__ __forceinline__ void keep_device_branch() { asm volatile("membar.cta;"); }
 
 }  // namespace tenon::detail
 #endif

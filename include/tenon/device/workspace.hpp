@@ -120,10 +120,13 @@ TENON_HOST_DEVICE bool is_last_warp(Device& device, unsigned* counter, int warps
 }
 
 /// How many blocks share one of `results`, each of `units` that `threads` of a block take at a time: by extents alone,
-/// so that results are the same on every device. Each thread gets sixteen units at least.
+/// so that results are the same on every device. Each thread gets sixteen units at least, and combines what sixteen
+/// blocks leave at most. Blocks are more than a device holds at once, so that it has work until the last ones end.
 constexpr int parts_of_result(index results, index units, int threads) {
-  const index most = results == 0 ? 1 : workspace_counters / results;
-  const index wanted = units / (16 * threads), parts = wanted < most ? wanted : most;
+  constexpr index each = 16, most_blocks = 4096;
+  if (results == 0 || results > workspace_counters) return 1;
+  index parts = units / (each * threads);
+  for (const index most : {most_blocks / results, each * threads}) parts = parts < most ? parts : most;
   return parts < 1 ? 1 : static_cast<int>(parts);
 }
 

@@ -15,26 +15,57 @@ namespace tenon {
 /// Nothing comes from the executor.
 struct no_slots {};
 
+/// Whether packets of these elements hold words. Elements shorter than a word would take a register each where a kernel
+/// chooses between packets.
+template <class T, int Size>
+inline constexpr bool lies_in_words = sizeof(T) < 4 && sizeof(T) * Size % 4 == 0 && std::is_trivially_copyable_v<T>;
+
 /// `Size` elements that lie side by side, read and written in one access: their size is a power of two up to 16 bytes.
 template <class T, int Size>
 struct alignas(sizeof(T) * Size) packet {
   T elements[Size];
 };
+template <class T, int Size>
+  requires(lies_in_words<T, Size>)
+struct alignas(sizeof(T) * Size) packet<T, Size> {
+  std::uint32_t words[sizeof(T) * Size / 4];
+};
 
-/// Element `k` of a packet. A device takes it out of the 32 bits that hold it, in which conversions to float end.
+namespace detail {
+/// How elements of a packet of words lie in each of them.
+template <class T>
+struct word_part {
+  using bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>;
+  static constexpr int count = 4 / static_cast<int>(sizeof(T)), width = 32 / count;
+};
+}  // namespace detail
+
+/// Element `k` of a packet.
 template <class T, int Size>
 TENON_HOST_DEVICE TENON_INLINE constexpr T element_of(const packet<T, Size>& lanes, index k) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(T) == 2 && Size % 2 == 0 && std::is_trivially_copyable_v<T>) {
-    std::uint32_t both = 0;
-    __builtin_memcpy(&both, &lanes.elements[k / 2 * 2], sizeof(both));
-    const auto bits = static_cast<std::uint16_t>(k % 2 == 0 ? both : both >> 16);
+  if constexpr (lies_in_words<T, Size>) {
+    using part = detail::word_part<T>;
+    const auto bits = static_cast<typename part::bits>(lanes.words[k / part::count] >> k % part::count * part::width);
     T result;
     __builtin_memcpy(&result, &bits, sizeof(bits));
     return result;
+  } else {
+    return lanes.elements[k];
   }
-#endif
-  return lanes.elements[k];
+}
+/// Makes `element` number `k` of a packet.
+template <class T, int Size>
+TENON_HOST_DEVICE TENON_INLINE constexpr void set_element(packet<T, Size>& lanes, index k, T element) {
+  if constexpr (lies_in_words<T, Size>) {
+    using part = detail::word_part<T>;
+    typename part::bits bits{};
+    __builtin_memcpy(&bits, &element, sizeof(bits));
+    const std::uint32_t mask = (1u << part::width) - 1;
+    const auto shift = k % part::count * part::width;
+    lanes.words[k / part::count] = (lanes.words[k / part::count] & ~(mask << shift)) | std::uint32_t{bits} << shift;
+  } else {
+    lanes.elements[k] = element;
+  }
 }
 
 namespace detail {
@@ -54,8 +85,8 @@ TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> load_packet(const T* fr
   return *reinterpret_cast<const packet<T, Size>*>(from);
 #else
   detail::check_packet_address<packet<T, Size>>(from);
-  packet<T, Size> result;
-  for (int k = 0; k < Size; ++k) result.elements[k] = from[k];
+  packet<T, Size> result{};
+  for (int k = 0; k < Size; ++k) set_element(result, k, from[k]);
   return result;
 #endif
 }
@@ -65,7 +96,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr void store_packet(T* to, const packet<T
   *reinterpret_cast<packet<T, Size>*>(to) = lanes;
 #else
   detail::check_packet_address<packet<T, Size>>(to);
-  for (int k = 0; k < Size; ++k) to[k] = lanes.elements[k];
+  for (int k = 0; k < Size; ++k) to[k] = element_of(lanes, k);
 #endif
 }
 
@@ -78,8 +109,12 @@ struct direct_reader {
   TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> read(const T* data, index stride) const {
     if (stride != 0) [[likely]]
       return load_packet<Size>(data);
-    packet<T, Size> result;
-    for (int k = 0; k < Size; ++k) result.elements[k] = *data;
+#if defined(__CUDA_ARCH__)
+    detail::keep_device_branch();
+#endif
+    packet<T, Size> result{};
+    const T element = *data;
+    for (int k = 0; k < Size; ++k) set_element(result, k, element);
     return result;
   }
 };
@@ -127,19 +162,18 @@ TENON_HOST_DEVICE TENON_INLINE constexpr void for_each_packet(const tuple<Parts.
 /// Writes the values of what was fetched. A device makes two of bfloat16 at once.
 template <int Size, class T, class Cursor, class Fetched>
 TENON_HOST_DEVICE TENON_INLINE constexpr void write_packet(T* to, const Cursor& cursor, const Fetched& fetched) {
-  packet<T, Size> result;
+  packet<T, Size> result{};
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   if constexpr (std::is_same_v<T, bfloat16> && std::is_same_v<decltype(value_from(cursor, fetched, 0)), float> &&
                 Size % 2 == 0) {
     for (int k = 0; k < Size; k += 2) {
-      const std::uint32_t both =
+      result.words[k / 2] =
           detail::device_bfloat16_pair(value_from(cursor, fetched, k), value_from(cursor, fetched, k + 1));
-      __builtin_memcpy(&result.elements[k], &both, sizeof(both));
     }
   } else
 #endif
   {
-    for (int k = 0; k < Size; ++k) result.elements[k] = static_cast<T>(value_from(cursor, fetched, k));
+    for (int k = 0; k < Size; ++k) set_element(result, k, static_cast<T>(value_from(cursor, fetched, k)));
   }
   store_packet(to, result);
 }

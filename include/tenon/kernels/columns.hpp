@@ -24,15 +24,15 @@ struct column_team {
   TENON_HOST_DEVICE int row(int thread) const { return thread >> lane_bits; }
 };
 
-/// The team for `results` of `values` each: one thread folds few values alone. Lanes side by side fill lines of 128
-/// bytes; there are more of them, so that fewer threads share a result, where values are not many and blocks remain
-/// many.
+/// The team for `results` of `values` each: one thread folds few values alone, and some where results are very many.
+/// Lanes side by side fill lines of 128 bytes; there are more of them, so that fewer threads share a result, where
+/// values are not many and blocks remain many.
 constexpr column_team team_of_columns(index results, index values, int width) {
   constexpr index few = 16, some = 64, many = 256, many_blocks = 128;
-  if (values <= few) return {8, width};
+  const auto blocks = [&](int lane_bits) { return results / (index{width} << lane_bits); };
+  if (values <= few || (values <= some && blocks(8) >= 8 * many_blocks)) return {8, width};
   if (width == 1 || values <= some) return {5, width};
-  const bool has_many_blocks = results >= many_blocks * (index{width} << 5);
-  return {values <= many && has_many_blocks ? 5 : 3, width};
+  return {values <= many && blocks(5) >= many_blocks ? 5 : 3, width};
 }
 
 /// The most neighbouring results that a thread folds: a packet of each reduction, whose states fit its registers.
@@ -44,6 +44,15 @@ constexpr int column_width(const tuple<Folds...>*) {
   ((bytes += static_cast<int>(sizeof(typename Folds::state))), ...);
   while (width > 1 && width * bytes > most_bytes) width /= 2;
   return width;
+}
+
+/// Values of each of `width` results that a thread reads before it adds them: four where they take one packet and
+/// states leave the registers, two elsewhere.
+template <class... Folds>
+constexpr int rows_ahead(const tuple<Folds...>*, int width) {
+  constexpr int most_bytes = 48;
+  const int bytes = (0 + ... + static_cast<int>(sizeof(typename Folds::state)));
+  return width * bytes <= most_bytes && ((source_count<typename Folds::program_type> <= 1) && ...) ? 4 : 2;
 }
 
 /// The states of a column's threads combined in order, in the first of them.
@@ -89,6 +98,7 @@ struct columns_kernel {
   static constexpr const char* name = "reduce";
   static constexpr int min_blocks = resident_blocks;
   static constexpr int width = column_width(static_cast<const Folds*>(nullptr));
+  static constexpr int ahead = rows_ahead(static_cast<const Folds*>(nullptr), width);
   numbered_positions<Rank> positions;
   Target target;
   Program program;
@@ -127,8 +137,8 @@ struct columns_kernel {
     if (result < positions.count()) {
       const auto start = make_tuple_of(get<I>(folds).starts[result]...);
       const index end = rows * (part + 1) / parts;
-      for (index i = rows * part / parts + row; i < end; i += (Width > 1 ? 2 : 1) * step) {
-        (add_rows<I, Width>(get<I>(partial), get<I>(start), i, i + step < end ? i + step : rows), ...);
+      for (index i = rows * part / parts + row; i < end; i += (Width > 1 ? ahead : 1) * step) {
+        (add_rows<I, Width>(get<I>(partial), get<I>(start), i, step, end), ...);
       }
     }
     (combine_all<I>(device, get<I>(partial)), ...);
@@ -145,10 +155,11 @@ struct columns_kernel {
     store(result, slots);
   }
   template <int I, int Width, class Lanes, class Position>
-  TENON_HOST_DEVICE void add_rows(Lanes& partial, const Position& start, index i, index next) const {
+  TENON_HOST_DEVICE void add_rows(Lanes& partial, const Position& start, index i, index step, index end) const {
     const auto& fold = get<I>(folds);
     if (first_equal[I] != I || i >= fold.count) return;
-    if constexpr (Width > 1) fold.add_across(partial, start, i, next);
+    if constexpr (Width > 1)
+      fold.template add_across<ahead>(partial, start, i, step, end < fold.count ? end : fold.count);
     else fold.add_one(partial, start, i);
   }
   template <int I, class Device, class Lanes>

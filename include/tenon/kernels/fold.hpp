@@ -30,10 +30,10 @@ struct row_team {
   static_assert(1 << bits_of_warp == warp_size && 1 << bits_of_block == kernel_block);
 
   TENON_HOST_DEVICE static constexpr row_team block() { return {bits_of_block}; }
-  /// The fewest threads that take two of `units` units each at most, or as warps `most`; a block where none do.
-  static constexpr row_team for_units(index units, index most) {
+  /// The fewest threads that take `of_lane` of `units` units each at most, or as warps `most`; a block where none do.
+  static constexpr row_team for_units(index units, index of_lane, index most) {
     int bits = 0;
-    while (bits < bits_of_block && units > (bits < bits_of_warp ? 2 : most) << bits) ++bits;
+    while (bits < bits_of_block && units > (bits < bits_of_warp ? of_lane : most) << bits) ++bits;
     return {bits};
   }
   TENON_HOST_DEVICE constexpr bool is_block() const { return bits == bits_of_block; }
@@ -47,9 +47,9 @@ struct row_team {
 /// The threads that fold one result of the most `values` values, which are read as `units` elements or packets. It
 /// depends on these alone, and with it the order in which values combine.
 constexpr row_team fold_team(index units, index values) {
-  constexpr index values_of_thread = 16, units_of_thread = 8, values_of_warp = 1024;
+  constexpr index values_of_thread = 16, units_of_lane = 4, units_of_thread = 8, values_of_warp = 1024;
   if (values <= values_of_thread) return {0};
-  const row_team team = row_team::for_units(units, units_of_thread);
+  const row_team team = row_team::for_units(units, units_of_lane, units_of_thread);
   return values <= values_of_warp && !team.is_in_warp() ? row_team{row_team::bits_of_warp} : team;
 }
 
@@ -89,7 +89,8 @@ TENON_HOST_DEVICE State combine_parts(Device& device, const State* left, int par
 
 namespace detail {
 
-/// Counts what lies side by side along the results, and along the values of each.
+/// Counts what lies side by side along the results, and along the values of each. What all values, or all results, have
+/// in common is read rarely and does not count.
 template <int Rank>
 struct direction_check {
   int kept;
@@ -97,10 +98,10 @@ struct direction_check {
 
   template <class T>
   void operator()(const array<index, Rank>& stride, const T*) {
-    for (int axis = 0; axis < Rank; ++axis) {
-      if (axis == kept - 1) along_results += stride[axis] == 1 ? 1 : 0;
-      if (axis == Rank - 1) along_values += stride[axis] == 1 ? 1 : 0;
-    }
+    const index of_result = stride[kept - 1], of_value = stride[Rank - 1];
+    if (of_result == 0 || of_value == 0) return;
+    along_results += of_result == 1 ? 1 : 0;
+    along_values += of_value == 1 ? 1 : 0;
   }
   void operator()(const array<index, Rank>&, index) {}
 };
@@ -132,6 +133,7 @@ struct kernel_fold {
   result_positions<rank> starts;
   bool in_packets;
   bool in_run;                     // the units of a result follow each other along its last axis
+  bool in_line;                    // the values of a result follow each other along the last axis but one
   bool across;                     // neighbouring results have neighbouring values, a result has not
   int kept;                        // the axes before this one are the results'
   numbered_positions<rank> units;  // the values of a result, or their packets
@@ -147,6 +149,7 @@ struct kernel_fold {
         units(detail::units_of_result(fold.extents, fold.kept, in_packets ? size : 1)),
         count(fold.count) {
     in_run = fold.kept < rank && units.is_one_run();
+    in_line = rank > 1 && fold.kept < line + 1 && count_between(fold.extents, fold.kept, line) == 1;
   }
 
   /// Adds unit number `i` of the result whose values start at `start`.
@@ -201,24 +204,28 @@ struct kernel_fold {
     for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
     partial.add(0, program.at(position).value(0, no_slots{}), i);
   }
-  /// Adds values number `i` and `next` of `Width` neighbouring results, the first of which starts at `start`; all are
-  /// read before any is added. Results are neighbours along the last axis, as `turn_across` has made it.
-  template <int Width>
+  /// Adds values number `first`, `first + step` and so on below `end`, `Ahead` of them at most, of `Width` neighbouring
+  /// results, the first of which starts at `start`; all are read before any is added. Results are neighbours along the
+  /// last axis, as `turn_across` has made it.
+  template <int Ahead, int Width>
   TENON_HOST_DEVICE void add_across(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
-                                    index i, index next) const {
-    const bool has_next = next < count;
-    const auto cursor = across_at(start, i), next_cursor = across_at(start, has_next ? next : i);
-    const auto fetched = fetch<Width>(cursor), next_fetched = fetch<Width>(next_cursor);
-    for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched, k), i);
-    if (!has_next) return;
-    for (int k = 0; k < Width; ++k) partial.add(k, value_from(next_cursor, next_fetched, k), next);
+                                    index first, index step, index end) const {
+    if (in_line && first + (Ahead - 1) * step < end) return add_line<Ahead>(partial, start, first, step);
+    for (index i = first; i < end && i < first + Ahead * step; i += step) {
+      auto position = units.after(kept, i);
+      for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+      const auto cursor = program.at(position);
+      const auto fetched = fetch<Width>(cursor);
+      TENON_UNROLLED
+      for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched, k), i);
+    }
   }
   TENON_HOST_DEVICE value_type finish(const state& total) const {
     return monoid::template finish<value_type>(total, count);
   }
 
  private:
-  static constexpr int last = rank == 0 ? 0 : rank - 1;
+  static constexpr int last = rank == 0 ? 0 : rank - 1, line = rank < 2 ? 0 : rank - 2;
 
   template <class Slots>
   TENON_HOST_DEVICE auto packet_at(const array<index, rank>& start, index i, const Slots& slots) const {
@@ -246,9 +253,23 @@ struct kernel_fold {
       if (Whole || i < end) add_fetched(partial, packet_at(start, i, slots), fetched[j], i);
     }
   }
-  TENON_HOST_DEVICE auto across_at(const array<index, rank>& start, index i) const {
-    auto position = units.after(kept, i);
-    for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+  /// All `Ahead` values, which follow each other along one axis.
+  template <int Ahead, int Width>
+  TENON_HOST_DEVICE void add_line(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
+                                  index first, index step) const {
+    decltype(fetch<Width>(line_at(start, first))) fetched[Ahead];
+    TENON_UNROLLED
+    for (int j = 0; j < Ahead; ++j) fetched[j] = fetch<Width>(line_at(start, first + j * step));
+    TENON_UNROLLED
+    for (int j = 0; j < Ahead; ++j) {
+      const auto cursor = line_at(start, first + j * step);
+      TENON_UNROLLED
+      for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched[j], k), first + j * step);
+    }
+  }
+  TENON_HOST_DEVICE auto line_at(const array<index, rank>& start, index i) const {
+    auto position = start;
+    position[line] = i;
     return program.at(position);
   }
   static bool fits_packets(Fold& fold) {

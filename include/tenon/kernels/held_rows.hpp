@@ -91,9 +91,9 @@ template <int Rank, int Size, class Target, class Program, class Folds, class Sl
 struct held_rows_kernel {
   static constexpr const char* name = "rows";
   static constexpr int rows_held = held_row_count(static_cast<const Folds*>(nullptr));
-  static constexpr int packets = (Size == 4 ? 8 : 4) / rows_held;  // that a thread holds of a row
-  static constexpr int min_blocks = Size > 2 ? 3 : 2;              // 85 registers a thread; 128 for numbers of 64 bits
+  static constexpr int packets = Size == 4 ? 8 : 4;  // that a thread holds of a row
   using element = typename decltype(held_element(static_cast<const Folds*>(nullptr)))::type;
+  static constexpr int min_blocks = Size > 2 && rows_held == 1 ? 3 : 2;  // 85 registers a thread, or 128
   using sources = held_sources<element, Rank, rows_held, Folds::count + 1>;
   using fetched_type = decltype(fetch<Size>(std::declval<const Program&>().at(array<index, Rank>{})));
   using held_packets = array<packet<element, Size>, rows_held>;
@@ -131,7 +131,7 @@ struct held_rows_kernel {
   }
   /// The threads of a row of `units` packets; none where they cannot hold it.
   static constexpr bool fits(index units) { return units <= index{packets} << row_team::bits_of_block; }
-  static constexpr row_team team_of(index units) { return row_team::for_units(units, packets); }
+  static constexpr row_team team_of(index units) { return row_team::for_units(units, packets, packets); }
 
   template <class Device>
   TENON_HOST_DEVICE void operator()(Device& device) const {
@@ -230,13 +230,16 @@ class row_source_list {
     return first_number;
   }
   /// The sources of `T` that occur again, as many as are held, in the programs whose sources begin at these numbers.
+  /// Those that differ from row to row come first: others stay in cache.
   template <class T, int Rows, int Programs>
   held_sources<T, RowRank, Rows, Programs> held(const array<int, Programs>& first_source) const {
     held_sources<T, RowRank, Rows, Programs> result;
     if (count_ > capacity) return result;
     int rows = 0;
-    for (int source = 0; source < count_ && rows < Rows; ++source) {
+    for (int place = 0; place < 2 * count_ && rows < Rows; ++place) {
+      const int source = place % count_;
       const std::uint32_t same = equal_to(source);
+      if ((entries_[source].step == array<index, RowRank>{}) != (place >= count_)) continue;
       if (!entries_[source].moves || entries_[source].size != static_cast<int>(sizeof(T))) continue;
       if (first_equal(entries_, source) != source || same == 1u << source) continue;
       result.data[rows] = static_cast<const T*>(entries_[source].data);

@@ -51,8 +51,8 @@ struct mixed_reader {
   template <int Size, class T>
   TENON_HOST_DEVICE TENON_INLINE packet<T, Size> read(const T* data, index stride) {
     if (readings.is_in_packets(source++)) return direct_reader{}.template read<Size>(data, stride);
-    packet<T, Size> result;
-    for (int k = 0; k < Size; ++k) result.elements[k] = data[k * stride];
+    packet<T, Size> result{};
+    for (int k = 0; k < Size; ++k) set_element(result, k, data[k * stride]);
     return result;
   }
 };

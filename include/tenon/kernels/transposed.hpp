@@ -47,7 +47,7 @@ struct across_reader {
     if (!readings.is_first(own)) return result;
     if (rows >= Size && readings.is_in_packets(own)) return load_packet<Size>(data);
     for (int k = 0; k < Size; ++k) {
-      if (k < rows) result.elements[k] = data[k];
+      if (k < rows) set_element(result, k, data[k]);
     }
     return result;
   }
@@ -66,7 +66,7 @@ struct across_writer {
     const int own = source++;
     if (!readings.is_first(own)) return;
     const auto tile = readings.template tile_of<T>(own, memory);
-    for (int k = 0; k < Size; ++k) tile.store((row + k) * shared_tile<T, Side>::pitch + column, read.elements[k]);
+    for (int k = 0; k < Size; ++k) tile.store((row + k) * shared_tile<T, Side>::pitch + column, element_of(read, k));
   }
 };
 
@@ -85,12 +85,12 @@ struct along_reader {
     packet<T, Size> result{};
     if (readings.is_across(own)) {
       const auto tile = readings.template tile_of<T>(own, memory);
-      for (int k = 0; k < Size; ++k) result.elements[k] = tile.load(row * shared_tile<T, Side>::pitch + column + k);
+      for (int k = 0; k < Size; ++k) set_element(result, k, tile.load(row * shared_tile<T, Side>::pitch + column + k));
       return result;
     }
     if (columns >= Size && readings.is_in_packets(own)) return load_packet<Size>(data);
     for (int k = 0; k < Size; ++k) {
-      if (k < columns) result.elements[k] = data[k * stride];
+      if (k < columns) set_element(result, k, data[k * stride]);
     }
     return result;
   }

@@ -156,14 +156,17 @@ struct sweep {
       TENON_UNROLLED
       for (int lane = 0; lane < Size; ++lane) {
         T own[places];
-        for (int k = 0; k < states; ++k) own[k] = kept[k].elements[lane];
-        change(value.elements[lane], clip(static_cast<T>(gradient.elements[lane])), own, sums);
-        for (int k = 0; k < states; ++k) kept[k].elements[lane] = own[k];
+        for (int k = 0; k < states; ++k) own[k] = element_of(kept[k], lane);
+        T changed = element_of(value, lane);
+        change(changed, clip(static_cast<T>(element_of(gradient, lane))), own, sums);
+        set_element(value, lane, changed);
+        for (int k = 0; k < states; ++k) set_element(kept[k], lane, own[k]);
       }
       if constexpr (Rule::writes_value) store_packet<Size>(part.value + i, value);
       if constexpr (Rule::writes_value && has_masters) {
-        packet<Weight, Size> rounded;
-        for (int lane = 0; lane < Size; ++lane) rounded.elements[lane] = static_cast<Weight>(value.elements[lane]);
+        packet<Weight, Size> rounded{};
+        for (int lane = 0; lane < Size; ++lane)
+          set_element(rounded, lane, static_cast<Weight>(element_of(value, lane)));
         store_packet<Size>(part.rounded + i, rounded);
       }
       for (int k = 0; k < states; ++k) {
