@@ -7,9 +7,9 @@
 #include <tenon/core/buffer.hpp>
 #include <tenon/nn/captured_steps.hpp>
 #include <tenon/nn/host_recurrence.hpp>
-#include <tenon/nn/recurrent_kernel.hpp>
 #include <tenon/nn/recurrent_parameters.hpp>
 #include <tenon/nn/recurrent_rows.hpp>
+#include <tenon/nn/recurrent_select.hpp>
 #include <tenon/nn/recurrent_steps.hpp>
 #include <tenon/products.hpp>
 
@@ -162,9 +162,8 @@ class recurrence {
     if constexpr (!std::is_same_v<Space, host>) {
       if (!fits_one_kernel(weights, steps)) return false;
       auto& meeting = workspace<Space>::with(0);
-      const auto of_all = in_kernel(weights, steps, values, all, meeting.grid_barrier());
-      const bool has_run = launch_persistent<Space>(
-          of_all.hidden, [&]<int Units>(constant<Units>) { return recurrent_kernel<Gates, T, Units>{gates, of_all}; });
+      const unit_steps<Gates, T> units{gates, in_kernel(weights, steps, values, all, meeting.grid_barrier())};
+      const bool has_run = launch_recurrence<Space>(units, steps.sequences());
       meeting.launched();
       return has_run;
     }
@@ -175,12 +174,11 @@ class recurrence {
     if constexpr (!std::is_same_v<Space, host>) {
       if (!fits_one_kernel(weights, steps)) return false;
       auto& meeting = workspace<Space>::with(0);
-      const auto whole = in_kernel(weights, steps, values, all, meeting.grid_barrier());
-      const auto states = states_in_kernel(of_all.hidden, of_all.cell, gradients);
-      const auto squashed = kernel_matrix<T>::of(has_cell ? squashed_.current() : no_matrix<T, Space>());
-      const bool has_run = launch_persistent<Space>(whole.hidden, [&]<int Units>(constant<Units>) {
-        return recurrent_backward_kernel<Gates, T, Units>{gates, whole, states, squashed};
-      });
+      const unit_gradients<Gates, T> units{
+          gates, in_kernel(weights, steps, values, all, meeting.grid_barrier()),
+          states_in_kernel(of_all.hidden, of_all.cell, gradients),
+          kernel_matrix<T>::of(has_cell ? squashed_.current() : no_matrix<T, Space>())};
+      const bool has_run = launch_recurrence<Space>(units, steps.sequences());
       meeting.launched();
       return has_run;
     }

@@ -22,6 +22,12 @@ struct kernel_matrix {
     return {matrix.data(), matrix.strides()[0]};
   }
   TENON_HOST_DEVICE T& at(index row, index column) const { return data[row * pitch + column]; }
+  /// Whether every row begins where a packet of 16 bytes may.
+  bool lies_in_packets() const {
+    constexpr std::uintptr_t bytes = 16;
+    return reinterpret_cast<std::uintptr_t>(data) % bytes == 0 &&
+           static_cast<std::uintptr_t>(pitch) * sizeof(T) % bytes == 0;
+  }
 };
 
 /// What the steps of a recurrence read and write, or the gradients of these.
@@ -74,75 +80,50 @@ TENON_HOST_DEVICE void multiply_lines(Device& device, const Weights& weights, co
 
 }  // namespace detail
 
-/// Forward steps: a block makes the states of `Units` hidden units, of which it keeps the weights' rows.
-/// source    Diamos and others 2016, "Persistent RNNs: Stashing recurrent weights on-chip"
-template <class Gates, dtype T, int Units>
-struct recurrent_kernel {
-  static constexpr const char* name = "recurrent_steps";
-  static constexpr bool is_cooperative = true;
-  static constexpr int max_threads = detail::recurrent_threads, count = static_cast<int>(Gates::count);
+/// The forward arithmetic of hidden units, in a kernel whose threads have the products of some.
+template <class Gates, dtype T>
+struct unit_steps {
+  static constexpr int count = static_cast<int>(Gates::count);
   using number = compute_type<T>;
 
   Gates gates;
   kernel_recurrence<T> all;
 
-  int shared_bytes() const { return shared_bytes_of<T>(count * Units * static_cast<int>(all.hidden)); }
-
-  template <class Device>
-  TENON_HOST_DEVICE void operator()(Device& device) const {
-    const int hidden = static_cast<int>(all.hidden), first_unit = device.block().x * Units;
-    const auto weights = device.template shared<T>(count * Units * hidden);
-    for (int i = device.thread(); i < count * Units * hidden; i += max_threads) {
-      const int line = i / hidden, unit = first_unit + line % Units;
-      weights.store(i, unit < hidden ? all.weight.at(line / Units * hidden + unit, i % hidden) : T(0.0f));
-    }
-    device.sync();
-    for (int i = 0; i < all.step_count; ++i) {
-      const recurrent_step step = all.steps[i];
-      for (index row = device.warp(); row < step.count; row += max_threads / warp_size) {
-        number sums[count * Units];
-        detail::multiply_lines(device, weights, &all.states.previous(step, row, 0), hidden, sums);
-        TENON_UNROLLED
-        for (int unit = 0; unit < Units; ++unit) {
-          if (device.lane() != unit || first_unit + unit >= hidden) continue;
-          number products[count];
-          TENON_UNROLLED
-          for (int gate = 0; gate < count; ++gate) products[gate] = sums[gate * Units + unit];
-          finish(step, row, first_unit + unit, products);
-        }
-      }
-      if (i + 1 < all.step_count) device.sync_grid(all.barrier);
-    }
-  }
-
- private:
-  TENON_HOST_DEVICE void finish(const recurrent_step& step, index row, index unit, number (&products)[count]) const {
+  /// What a step takes of a unit besides the products of its state.
+  struct given {
+    number inputs[count], products[count], previous, cell;
+  };
+  TENON_HOST_DEVICE given read(const recurrent_step& step, index row, index unit) const {
     const index own = step.row + row;
-    number inputs[count], cell = 0;
+    given at{};
     TENON_UNROLLED
     for (int gate = 0; gate < count; ++gate) {
-      T& place = all.products.at(own, gate * all.hidden + unit);
-      products[gate] += static_cast<number>(place);
-      place = static_cast<T>(products[gate]);
-      inputs[gate] = products[gate];
+      at.products[gate] = static_cast<number>(all.products.at(own, gate * all.hidden + unit));
       if constexpr (Gates::keeps_products) {
-        inputs[gate] = static_cast<number>(all.gates.at(own, gate * all.hidden + unit));
+        at.inputs[gate] = static_cast<number>(all.gates.at(own, gate * all.hidden + unit));
       }
     }
-    const auto previous = static_cast<number>(all.states.previous(step, row, unit));
-    if constexpr (Gates::states == 2) cell = static_cast<number>(all.states.previous_cell(step, row, unit));
-    all.states.hidden.at(own, unit) = static_cast<T>(gates.forward(inputs, products, previous, cell));
-    if constexpr (Gates::states == 2) all.states.cell.at(own, unit) = static_cast<T>(cell);
+    at.previous = static_cast<number>(all.states.previous(step, row, unit));
+    if constexpr (Gates::states == 2) at.cell = static_cast<number>(all.states.previous_cell(step, row, unit));
+    return at;
+  }
+  /// Leaves the state after the step, and its sums; the products of the state before are added already.
+  TENON_HOST_DEVICE void finish(const recurrent_step& step, index row, index unit, given& at) const {
+    const index own = step.row + row;
+    TENON_UNROLLED
+    for (int gate = 0; gate < count; ++gate) {
+      all.products.at(own, gate * all.hidden + unit) = static_cast<T>(at.products[gate]);
+      if constexpr (!Gates::keeps_products) at.inputs[gate] = at.products[gate];
+    }
+    all.states.hidden.at(own, unit) = static_cast<T>(gates.forward(at.inputs, at.products, at.previous, at.cell));
+    if constexpr (Gates::states == 2) all.states.cell.at(own, unit) = static_cast<T>(at.cell);
   }
 };
 
-/// The way back: a block makes the gradients of the gates of its hidden units and, when all have, those of its units in
-/// the state before, of which it keeps the weights' columns. Given are activations, and the tanh of cells.
-template <class Gates, dtype T, int Units>
-struct recurrent_backward_kernel {
-  static constexpr const char* name = "recurrent_steps_backward";
-  static constexpr bool is_cooperative = true;
-  static constexpr int max_threads = detail::recurrent_threads, count = static_cast<int>(Gates::count);
+/// The way back of hidden units, in a kernel. Given are activations, and the tanh of cells.
+template <class Gates, dtype T>
+struct unit_gradients {
+  static constexpr int count = static_cast<int>(Gates::count);
   using number = compute_type<T>;
 
   Gates gates;
@@ -150,40 +131,12 @@ struct recurrent_backward_kernel {
   kernel_states<T> gradients;
   kernel_matrix<T> squashed;
 
-  int shared_bytes() const { return shared_bytes_of<T>(count * Units * static_cast<int>(all.hidden)); }
-
-  template <class Device>
-  TENON_HOST_DEVICE void operator()(Device& device) const {
-    const int hidden = static_cast<int>(all.hidden), first_unit = device.block().x * Units, length = count * hidden;
-    const auto weights = device.template shared<T>(Units * length);
-    for (int i = device.thread(); i < Units * length; i += max_threads) {
-      const int unit = first_unit + i % Units, line = i / Units;
-      weights.store(i % Units * length + line, unit < hidden ? all.weight.at(line, unit) : T(0.0f));
-    }
-    for (int i = all.step_count - 1; i >= 0; --i) {
-      const recurrent_step step = all.steps[i];
-      device.sync();
-      for (index item = device.thread(); item < step.count * Units; item += max_threads) {
-        const index unit = first_unit + item % Units;
-        if (unit < hidden) pull_gates(step, item / Units, unit);
-      }
-      device.sync_grid(all.barrier);
-      for (index row = device.warp(); row < step.count; row += max_threads / warp_size) {
-        number sums[Units];
-        detail::multiply_lines(device, weights, &all.products.at(step.row + row, 0), length, sums);
-        TENON_UNROLLED
-        for (int unit = 0; unit < Units; ++unit) {
-          if (device.lane() != unit || first_unit + unit >= hidden) continue;
-          add(gradients.previous(step, row, first_unit + unit), sums[unit]);
-        }
-      }
-    }
+  /// Adds what the products of the gates' gradients give to the gradient of the state before.
+  TENON_HOST_DEVICE void add(const recurrent_step& step, index row, index unit, number share) const {
+    add_to(gradients.previous(step, row, unit), share);
   }
-
- private:
-  TENON_HOST_DEVICE static void add(T& to, number share) { to = static_cast<T>(static_cast<number>(to) + share); }
-
-  TENON_HOST_DEVICE void pull_gates(const recurrent_step& step, index row, index unit) const {
+  /// Activations of a unit become gradients of its gates.
+  TENON_HOST_DEVICE void pull(const recurrent_step& step, index row, index unit) const {
     constexpr bool has_cell = Gates::states == 2;
     const index own = step.row + row;
     recurrent_activations<number, count> at{};
@@ -208,8 +161,95 @@ struct recurrent_backward_kernel {
         all.products.at(own, gate * all.hidden + unit) = static_cast<T>(at.products[gate]);
       }
     }
-    if constexpr (Gates::keeps_products) add(gradients.previous(step, row, unit), at.previous);
-    if constexpr (has_cell) add(gradients.previous_cell(step, row, unit), at.previous_cell);
+    if constexpr (Gates::keeps_products) add(step, row, unit, at.previous);
+    if constexpr (has_cell) add_to(gradients.previous_cell(step, row, unit), at.previous_cell);
+  }
+
+ private:
+  TENON_HOST_DEVICE static void add_to(T& to, number share) { to = static_cast<T>(static_cast<number>(to) + share); }
+};
+
+/// Forward steps: a block makes the states of `Units` hidden units, of which it keeps the weights' rows.
+/// source    Diamos and others 2016, "Persistent RNNs: Stashing recurrent weights on-chip"
+template <class Gates, dtype T, int Units>
+struct recurrent_kernel {
+  static constexpr const char* name = "recurrent_steps";
+  static constexpr bool is_cooperative = true;
+  static constexpr int max_threads = detail::recurrent_threads, count = static_cast<int>(Gates::count);
+  using number = compute_type<T>;
+
+  unit_steps<Gates, T> units;
+
+  int shared_bytes() const { return shared_bytes_of<T>(count * Units * static_cast<int>(units.all.hidden)); }
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    const auto& all = units.all;
+    const int hidden = static_cast<int>(all.hidden), first_unit = device.block().x * Units;
+    const auto weights = device.template shared<T>(count * Units * hidden);
+    for (int i = device.thread(); i < count * Units * hidden; i += max_threads) {
+      const int line = i / hidden, unit = first_unit + line % Units;
+      weights.store(i, unit < hidden ? all.weight.at(line / Units * hidden + unit, i % hidden) : T(0.0f));
+    }
+    device.sync();
+    for (int i = 0; i < all.step_count; ++i) {
+      const recurrent_step step = all.steps[i];
+      for (index row = device.warp(); row < step.count; row += max_threads / warp_size) {
+        number sums[count * Units];
+        detail::multiply_lines(device, weights, &all.states.previous(step, row, 0), hidden, sums);
+        TENON_UNROLLED
+        for (int unit = 0; unit < Units; ++unit) {
+          if (device.lane() != unit || first_unit + unit >= hidden) continue;
+          auto at = units.read(step, row, first_unit + unit);
+          TENON_UNROLLED
+          for (int gate = 0; gate < count; ++gate) at.products[gate] += sums[gate * Units + unit];
+          units.finish(step, row, first_unit + unit, at);
+        }
+      }
+      if (i + 1 < all.step_count) device.sync_grid(all.barrier);
+    }
+  }
+};
+
+/// The way back: a block makes the gradients of the gates of its hidden units and, when all have, those of its units in
+/// the state before, of which it keeps the weights' columns.
+template <class Gates, dtype T, int Units>
+struct recurrent_backward_kernel {
+  static constexpr const char* name = "recurrent_steps_backward";
+  static constexpr bool is_cooperative = true;
+  static constexpr int max_threads = detail::recurrent_threads, count = static_cast<int>(Gates::count);
+  using number = compute_type<T>;
+
+  unit_gradients<Gates, T> units;
+
+  int shared_bytes() const { return shared_bytes_of<T>(count * Units * static_cast<int>(units.all.hidden)); }
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    const auto& all = units.all;
+    const int hidden = static_cast<int>(all.hidden), first_unit = device.block().x * Units, length = count * hidden;
+    const auto weights = device.template shared<T>(Units * length);
+    for (int i = device.thread(); i < Units * length; i += max_threads) {
+      const int unit = first_unit + i % Units, line = i / Units;
+      weights.store(i % Units * length + line, unit < hidden ? all.weight.at(line, unit) : T(0.0f));
+    }
+    for (int i = all.step_count - 1; i >= 0; --i) {
+      const recurrent_step step = all.steps[i];
+      device.sync();
+      for (index item = device.thread(); item < step.count * Units; item += max_threads) {
+        const index unit = first_unit + item % Units;
+        if (unit < hidden) units.pull(step, item / Units, unit);
+      }
+      device.sync_grid(all.barrier);
+      for (index row = device.warp(); row < step.count; row += max_threads / warp_size) {
+        number sums[Units];
+        detail::multiply_lines(device, weights, &all.products.at(step.row + row, 0), length, sums);
+        TENON_UNROLLED
+        for (int unit = 0; unit < Units; ++unit) {
+          if (device.lane() == unit && first_unit + unit < hidden) units.add(step, row, first_unit + unit, sums[unit]);
+        }
+      }
+    }
   }
 };
 
@@ -233,26 +273,5 @@ class steps_in_space {
   std::vector<recurrent_step> known_;
   std::vector<tensor<index, rank<1>, Space>> words_;  // one, but before the first call
 };
-
-/// Launches `kernel_of(constant<Units>{})` with as few hidden units for a block as let all blocks run at a time; false,
-/// and nothing is done, where none do.
-template <class Space, int Units = 1, class KernelOf>
-bool launch_persistent(index hidden, const KernelOf& kernel_of) {
-  constexpr int most_units = 8;
-  const auto kernel = kernel_of(constant<Units>{});
-  using kernel_type = std::remove_const_t<decltype(kernel)>;
-  const index blocks = (hidden + Units - 1) / Units;
-  const int shared_bytes = kernel.shared_bytes();
-  if (shared_bytes > max_shared_bytes) return false;
-  if (blocks <= cooperative_blocks<Space, kernel_type>(detail::recurrent_threads, shared_bytes)) {
-    launch<Space>(
-        launch_shape{
-            .grid = {static_cast<int>(blocks)}, .block = detail::recurrent_threads, .shared_bytes = shared_bytes},
-        kernel);
-    return true;
-  }
-  if constexpr (Units < most_units) return launch_persistent<Space, 2 * Units>(hidden, kernel_of);
-  else return false;
-}
 
 }  // namespace tenon::nn

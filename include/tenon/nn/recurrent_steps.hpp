@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <tenon/base/array.hpp>
 #include <tenon/base/error.hpp>
 #include <vector>
@@ -39,6 +40,12 @@ class recurrent_steps {
   const std::vector<recurrent_end>& ends() const { return ends_; }
   /// The steps in the order of their rows, those put together that can be seen as one.
   const std::vector<recurrent_step>& runs() const { return runs_; }
+  /// How many sequences there are.
+  index sequences() const {
+    index count = 0;
+    for (const recurrent_step& step : steps_) count = std::max(count, step.count + (step.starts ? step.previous : 0));
+    return count;
+  }
 
  private:
   void set_forward(const std::vector<index>& batch_sizes) {
