@@ -118,14 +118,13 @@ class held_lines {
   packet<T, elements> own_[Chunks][Groups];
 };
 
-/// The rows of a step that belong to a block: those of sequences `[block.y * rows, (block.y + 1) * rows)`.
+/// The rows of a step that belong to share `number` of the sequences, `rows` each.
 struct block_rows {
   int first, end;
 
-  template <class Device>
-  TENON_HOST_DEVICE static block_rows of(Device& device, const recurrent_step& step, int rows) {
+  TENON_HOST_DEVICE static block_rows of(int number, const recurrent_step& step, int rows) {
     const index before = step.starts ? step.previous : 0;  // sequences that are no rows of the step
-    const index first = index{device.block().y} * rows - before, end = first + rows;
+    const index first = index{number} * rows - before, end = first + rows;
     return {static_cast<int>(first < 0 ? 0 : first), static_cast<int>(end < step.count ? end : step.count)};
   }
 };
@@ -159,7 +158,7 @@ struct recurrent_tiles_kernel {
     const auto partial = device.template shared<float>(lines_type::partial_count);
     for (int i = 0; i < all.step_count; ++i) {
       const recurrent_step step = all.steps[i];
-      const auto block = detail::block_rows::of(device, step, rows);
+      const auto block = detail::block_rows::of(device.block().y, step, rows);
       for (int first = block.first; first < block.end; first += detail::rows_of_pass) {
         const int left = block.end - first, in_pass = left < detail::rows_of_pass ? left : detail::rows_of_pass;
         const bool has_row = own_row < in_pass;
@@ -205,7 +204,7 @@ struct recurrent_tiles_backward_kernel {
     const auto partial = device.template shared<float>(lines_type::partial_count);
     for (int i = all.step_count - 1; i >= 0; --i) {
       const recurrent_step step = all.steps[i];
-      const auto block = detail::block_rows::of(device, step, rows);
+      const auto block = detail::block_rows::of(device.block().y, step, rows);
       device.sync();
       for (int row = block.first + own_row; row < block.end; row += detail::rows_of_pass) {
         units.pull(step, row, first_unit + own_unit);
