@@ -165,6 +165,52 @@ std::string error_of_tiles(tenon::index hidden, tenon::index sequences, bool is_
   return tenon_test::difference(own.numbers(), expected.numbers(), std::is_same_v<T, tenon::half> ? 0x1p-8 : 0x1p-5);
 }
 
+/// A block's products of `rows` rows with sixteen lines, all of one matrix after the other.
+struct held_products {
+  static constexpr const char* name = "held_products";
+  static constexpr int max_threads = nn::detail::recurrent_threads;
+  using lines_type = nn::detail::held_lines<tenon::half, 2, 4>;
+
+  const tenon::half* weights;
+  const tenon::half* operand;
+  float* results;
+  int length, rows;
+
+  static constexpr int shared_bytes() { return tenon::shared_bytes_of<float>(lines_type::partial_count); }
+
+  template <class Device>
+  TENON_HOST_DEVICE void operator()(Device& device) const {
+    lines_type lines;
+    lines.take(device, length, [&](int line, int place) { return weights[line * length + place]; });
+    const auto partial = device.template shared<float>(lines_type::partial_count);
+    lines.leave_products(device, length, rows, [&](int row) { return operand + row * length; }, partial);
+    device.sync();
+    for (int i = device.thread(); i < rows * lines_type::lines; i += max_threads) {
+      results[i] = lines_type::product(partial, i / lines_type::lines, i % lines_type::lines);
+    }
+  }
+};
+
+/// How far they are from sums of doubles.
+template <class Space>
+std::string error_of_products(tenon::index length, int rows) {
+  constexpr int lines = held_products::lines_type::lines;
+  const auto weights = tenon::evaluated_tensor<Space>(tenon::uniform<tenon::half>(rank<2>(lines, length), 1));
+  const auto operand = tenon::evaluated_tensor<Space>(tenon::uniform<tenon::half>(rank<2>(rows, length), 2));
+  tenon::tensor<float, rank<2>, Space> results(rank<2>(rows, lines));
+  const held_products kernel{weights.data(), operand.data(), results.data(), static_cast<int>(length), rows};
+  tenon::launch<Space>({.grid = {1}, .block = kernel.max_threads, .shared_bytes = kernel.shared_bytes()}, kernel);
+  const auto left = numbers_of(operand), right = numbers_of(weights);
+  std::vector<double> expected;
+  for (tenon::index row = 0; row < rows; ++row) {
+    for (tenon::index line = 0; line < lines; ++line) {
+      const auto first = left.begin() + row * length;
+      expected.push_back(std::inner_product(first, first + length, right.begin() + line * length, 0.0));
+    }
+  }
+  return tenon_test::difference(numbers_of(results), expected, 1e-6);
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("products of tiles, every gate, both directions", "[recurrent_tiles]",
@@ -190,10 +236,11 @@ TEMPLATE_LIST_TEST_CASE("blocks share sequences", "[recurrent_tiles]", tenon_tes
   }
 }
 TEMPLATE_LIST_TEST_CASE("depths of several chunks", "[recurrent_tiles]", tenon_test::kernel_spaces) {
-  const tenon::emulation_scope room({.resident_blocks = 80});
-  for (const tenon::index hidden : {264, 512}) {
-    CAPTURE(hidden);
-    CHECK(error_of_tiles<TestType, nn::lstm_gates, tenon::half>(hidden, 3, false, 16) == "");
+  for (const tenon::index length : {8, 264, 512, 1000}) {
+    for (const int rows : {1, 17, 32}) {
+      CAPTURE(length, rows);
+      CHECK(error_of_products<TestType>(length, rows) == "");
+    }
   }
 }
 
