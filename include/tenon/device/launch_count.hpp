@@ -115,7 +115,7 @@ class observer_scope {
   launch_observer* outer_;
 };
 
-/// Counts one that nobody observes and that is over soon.
+/// Counts a short launch that nobody observes.
 inline void count_launch(const char* kind) {
   launch_tally& tally = detail::thread_launches().tally;
   ++tally.count;
@@ -143,7 +143,7 @@ class counted_launch {
       tell_end();
   }
 
-  /// False where the observer wants to know of it only.
+  /// False where the observer wants only to know of the launch.
   bool runs() const { return runs_; }
 
  private:
