@@ -58,7 +58,7 @@ constexpr bool extents_agree() {
   }
 }
 
-/// The extents of a view as those of an mdspan, which would not check them.
+/// The extents of a view as those of an mdspan. Checks that they fit, which an mdspan does not.
 template <class Span, class View>
 auto extents_for(const View& elements) {
   using extents_type = typename Span::extents_type;
