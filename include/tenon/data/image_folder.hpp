@@ -14,14 +14,14 @@
 
 namespace tenon::data {
 
-/// How images of another size come to the one that was asked for.
+/// How images of another size are brought to the size that was asked for.
 enum class image_fit {
-  cut,      ///< cut, or padded with black, around their middle
-  cover,    ///< resized in proportion to the least size that covers it, and cut around their middle
-  stretch,  ///< resized, in proportion or not
+  cut,      ///< cropped, or padded with black, around the middle
+  cover,    ///< resized in proportion to the least size that covers it, then cropped around the middle
+  stretch,  ///< resized to that size, whatever the proportions
 };
 
-/// What images of a folder become. Zeros stand for what the first image has.
+/// What the images of a folder are converted to. 0 stands for what the first image has.
 struct image_folder_options {
   index channels = 0;  ///< 1: colours become grey, 3: grey becomes colours
   image_size size{};
