@@ -51,7 +51,7 @@ auto count_bins(const View& elements, index bins, const BinOf& bin_of) {
   return counts;
 }
 
-/// Bins of equal width, whose edges are the rounded multiples of the width, as NumPy has them.
+/// Bins of equal width. Their edges are the rounded multiples of the width, as in NumPy.
 struct equal_bins {
   index count;
   double low, high;
@@ -98,7 +98,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
   return detail::count_bins(source.view(), bins, detail::equal_bins{bins, low, high});
 }
 
-/// How often each of 0, 1, ... occurs, up to the greatest element, and `least_count` numbers at least.
+/// How often each of 0, 1, ... occurs, up to the greatest element, and at least up to `least_count` - 1.
 /// extents   [max(greatest element + 1, least_count)], int64
 /// throws    index_error when an element is negative
 /// cost      two passes, shared among threads
