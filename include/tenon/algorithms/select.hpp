@@ -264,8 +264,7 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
 /// The elements where `condition` is true, a line [count] in row-major order; errors and gradient as above.
 template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
-  const auto places =
-      detail::chosen_places<algorithm_space<Operand>>(condition, "operand", operand.shape().count());
+  const auto places = detail::chosen_places<algorithm_space<Operand>>(condition, "operand", operand.shape().count());
   if constexpr (depends_on<any_variable, node_of<Operand>>) {
     return detail::expression_at<0>(detail::in_one_line(as_node(operand)), places);
   } else {
