@@ -1,6 +1,5 @@
 // tenon/data/batch.hpp: examples side by side: tensors with an axis of examples in front.
-// Batches lie in page-locked memory, so that a device copies them by itself; in statements they are tensors of the
-// host.
+// Batches lie in page-locked memory, so that a device copies them by itself; statements see tensors of the host.
 // Floor 6: may include base, core, device, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
