@@ -35,7 +35,7 @@ struct bin_of_number {
   TENON_HOST_DEVICE index operator()(index number) const { return bin_of(source[number]); }
 };
 
-/// Calls `bin_of(element)` for all elements and counts the bins that it names; a negative one counts nowhere.
+/// Calls `bin_of(element)` for all elements and counts the bins that it returns; negative ones are left out.
 template <class View, class BinOf>
 auto count_bins(const View& elements, index bins, const BinOf& bin_of) {
   using space = typename View::space;

@@ -31,9 +31,9 @@ struct image_folder_options {
 /// The images of `folder/CLASS/FILE`; classes are numbered in the order of the alphabet, images in that of class and
 /// file. Files end in .pgm, .ppm or .pnm, and in .png where the program has libpng; others are not looked at.
 /// extents   batches [batch, channels, height, width] of bytes, and [batch] of class numbers
-/// throws    file_error naming the file: a folder without classes or a class without images; while reading, a damaged
-///           image, one of another size than the first when no size was asked for, one that is to be resized and has an
-///           edge more than 256 times as long as the other or no pixels, and too little memory
+/// throws    file_error naming the file: a folder without classes, a class without images; while reading: a damaged
+///           image, one of another size than the first where no size is given, one to be resized that has no pixels or
+///           an edge more than 256 times as long as the other, and too little memory
 /// source    torchvision.datasets.ImageFolder
 class image_folder {
  public:

@@ -125,7 +125,7 @@ class epoch_range {
                                       " cannot be started: ", failure.code().message(), "; take fewer workers?"));
     }
   }
-  /// Takes the next batch that nobody makes yet, as long as there is a free place for it.
+  /// Makes batches, each time the next one that no worker has taken, as long as there is a free slot.
   void work(const std::stop_token& stop) {
     const single_thread_scope alone;  // loops within a worker stay on it
     const auto limit = static_cast<index>(owner_.slots_.size());

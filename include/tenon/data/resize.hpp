@@ -1,5 +1,5 @@
 // tenon/data/resize.hpp: images made larger and smaller before a network sees them, as expressions.
-// Filters are those of expr/views/interpolation.hpp; unless another is asked for, no element of an image goes unseen.
+// Filters are those of expr/views/interpolation.hpp; the default one takes account of every element of an image.
 // Floor 6: may include base, contraction, expr, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace tenon::data {
 /// The image resized to `size` rows and columns. By default the filter is linear along both axes, and widened where the
 /// image becomes smaller (antialiasing). Bytes stay bytes, rounded to even.
 /// extents   [..., height, width]
-/// throws    shape_error when an image, or what is asked for, has no rows or columns
+/// throws    shape_error when the image or the new size has no rows or columns
 /// cost      as `interpolate`
 /// source    torchvision.transforms.Resize of tensors; with linear_filter, the same with antialias=False
 /// example   data::resize(image, {224, 224}), data::resize<nearest_filter>(labels, {224, 224})

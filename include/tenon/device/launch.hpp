@@ -120,7 +120,7 @@ int cooperative_blocks(int block, int shared_bytes) {
 /// Runs `kernel` on `Space`: a trivially copyable struct whose `operator()(Device&) const` is the code of one thread.
 /// It may name itself (`name`), its largest block (`max_threads`, 256 if not said) and how many blocks share a
 /// multiprocessor (`min_blocks`, 1 if not said). Its choices, members of the names that detail::read_choices knows, are
-/// told to whoever observes the launch.
+/// passed to the launch's observer.
 /// throws    shape_error for a shape that no device takes, cuda_error, and on emulated what its rules find
 /// cost      one launch; none where the grid is empty
 template <class Space, class Kernel>

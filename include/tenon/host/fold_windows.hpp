@@ -146,8 +146,8 @@ bool is_on_line(const Fold& fold) {
 
 #if !defined(__CUDACC__)
 
-/// The elements `begin` to `end` - 1 of a row, on a line, or combined with what is there. Out of line: its loop has the
-/// registers to itself.
+/// Writes the elements `begin` to `end` - 1 of a row to a line, or combines them with the line. Out of line, so that
+/// its loop has the registers to itself.
 template <class Monoid, bool Combines, class State, class Cursor>
 [[gnu::noinline]] void fold_across(const Cursor& shared_cursor, index begin, index end, State* line) {
   constexpr int width = simd::width_for(Cursor::widest);

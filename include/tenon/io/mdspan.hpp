@@ -80,7 +80,7 @@ auto extents_for(const View& elements) {
   }(std::make_integer_sequence<int, View::rank>{});
 }
 
-/// Strides for a layout that takes any. Those of axes of one element do not matter; an mdspan wants them positive.
+/// Strides for a layout that takes any. Strides of axes of one element do not matter; an mdspan wants positive ones.
 template <class Strides, class View>
 Strides strides_for(const View& elements) {
   Strides strides{};
