@@ -172,6 +172,41 @@ def behind(name, all_of, names):
     return other if other in names and any(each.docs for each in names[other]) else None
 
 
+def bases_of(name, names):
+    """The bases of a type that say what extents it has or when it throws, and theirs: layers share such bases."""
+    found = []
+    for each in names[name]:
+        match = re.match(r"(?:struct|class) \w+(?: final)?\s*:([^{]*)\{", headers.after_template(each.text.split("\n")))
+        text, before = match[1] if match else "", ""
+        while before != text:
+            before, text = text, re.sub(r"<[^<>]*>", "", text)
+        for word in re.findall(r"(\w+)\s*(?:,|$)", text):
+            other = f"{name.rpartition('::')[0]}::{word}"
+            if other in names and other != name:
+                says = any(re.match(r" (extents|throws|parameters) ", line) for own in names[other] for line in own.docs)
+                found += ([other] if says else []) + bases_of(other, names)
+    return list(dict.fromkeys(found))
+
+
+common = {"index", "dtype", "memory_space", "host", "shape_type", "tensor_operand"}  # in every second declaration
+
+
+def named_in(name, all_of, names):
+    """The public types that its declarations name, of its namespace or of tenon: those of options above all."""
+    found = []
+    for each in all_of:
+        text = re.sub(r"///.*", "", without_bodies(each.text))
+        for word in re.findall(r"\b[a-z]\w*\b(?!\()", text):
+            if word in common:
+                continue
+            for space in (name.rpartition("::")[0], "tenon"):
+                other = f"{space}::{word}"
+                if other in names and other != name and names[other][0].kind in ("type", "enumeration", "concept"):
+                    found.append(other)
+                    break
+    return list(dict.fromkeys(found))
+
+
 def page_of(name, all_of, through, names, rows, used):
     short = name.rpartition("::")[2]
     title = name if name.startswith("tenon::") else short
@@ -188,6 +223,9 @@ def page_of(name, all_of, through, names, rows, used):
     if other:
         text.append(f"Described with [`{other.removeprefix('tenon::')}`]({file_of(other)}.md):\n")
         text += [described_text(each.docs) for each in names[other] if each.docs][:1]
+    for base in bases_of(other or name, names):
+        text.append(f"Like every [`{base.removeprefix('tenon::')}`]({file_of(base)}.md):\n")
+        text += [described_text(each.docs) for each in names[base] if each.docs][:1]
     for (page, *head), found in rows.get(short, {}).items():
         up = "../" + page
         table = "\n".join([*head, *found])
@@ -199,6 +237,9 @@ def page_of(name, all_of, through, names, rows, used):
     for each in all_of:
         text.append(f"```cpp\n{tidy(without_bodies(each.text))}\n```\n")
         text.append(f"[tenon/{each.header}](headers/{each.header.removesuffix('.hpp')}.md), line {each.line}\n")
+    near = named_in(name, all_of, names)[:12]
+    if near:
+        text.append("See also: " + ", ".join(f"[`{each.removeprefix('tenon::')}`]({file_of(each)}.md)" for each in near) + "\n")
     places = used.get(short, [])[:6]
     if places:
         text.append("## In the guide\n\n" + ", ".join(f"[{title}](../{path})" for path, title in places) + "\n")

@@ -73,7 +73,7 @@ TEST_CASE("tensors of which no device copies tiles are refused", "[device]") {
   CHECK(text(good) == "");
   auto askew = good;
   askew.data = memory + 2;
-  CHECK(contains(text(askew), "tiled_tensor: data: an address askew, expected a multiple of 16 bytes"));
+  CHECK(contains(text(askew), "tiled_tensor: data: a misaligned address, expected a multiple of 16 bytes"));
   auto empty = good;
   empty.extents[1] = 0;
   CHECK(contains(text(empty), "extents"));

@@ -63,7 +63,7 @@ TEST_CASE("missing fields are NaN", "[csv]") {
   for (tenon::index i = 0; i < 3; ++i) CHECK(std::isnan(a(i)));
   CHECK(csv_refusal("a\nNA\n", [](const auto& t) { t.template column<int>("a"); })
             .find("line 2, column 1 (a): `NA`, "
-                  "expected a whole number; floats may be missing") != std::string::npos);
+                  "expected a whole number; read floats where values are missing") != std::string::npos);
 }
 
 TEST_CASE("classes are numbered in the order of the alphabet", "[csv]") {

@@ -106,11 +106,11 @@ TEST_CASE("other element types, ranks and sizes are refused with both", "[npy]")
 TEST_CASE("headers that lie are refused without memory being asked for", "[npy]") {
   const auto refused = [](const std::string& header) { return refusal_of<std::uint8_t, 2>(npy(1, header, six)); };
   CHECK(has(refused(header_of("|u1", "(4611686018427387904, 4611686018427387904)")), "than can be counted"));
-  CHECK(has(refused(header_of("|u1", "(2, -3)")), "nothing sensible about shape"));
-  CHECK(has(refused(header_of("|u1", "(2, 3")), "nothing sensible about shape"));
-  CHECK(has(refused(header_of("|u1", "(99999999999999999999, 1)")), "nothing sensible about shape"));
-  CHECK(has(refused(header_of("|u1", "(2, 3)", "Maybe")), "nothing sensible about fortran_order"));
-  CHECK(has(refused("{'shape': (2, 3), 'fortran_order': False}"), "nothing sensible about descr"));
+  CHECK(has(refused(header_of("|u1", "(2, -3)")), "no valid shape"));
+  CHECK(has(refused(header_of("|u1", "(2, 3")), "no valid shape"));
+  CHECK(has(refused(header_of("|u1", "(99999999999999999999, 1)")), "no valid shape"));
+  CHECK(has(refused(header_of("|u1", "(2, 3)", "Maybe")), "no valid fortran_order"));
+  CHECK(has(refused("{'shape': (2, 3), 'fortran_order': False}"), "no valid descr"));
   bytes long_header = npy(2, header_of("|u1", "(2, 3)"), six);
   long_header[11] = 0xff;
   CHECK(has(refusal_of<std::uint8_t, 2>(long_header), "truncated?"));

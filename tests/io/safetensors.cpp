@@ -91,7 +91,7 @@ TEST_CASE("names that can be read are written, others refused", "[safetensors]")
     return tenon_test::text_of<tenon::file_error>([&] { writer.add(name, x); });
   };
   CHECK(refusal("x") == "safetensors: tensor x: the name was added before");
-  CHECK(refusal("__metadata__") == "safetensors: tensor __metadata__: this name is that of the metadata");
+  CHECK(refusal("__metadata__") == "safetensors: tensor __metadata__: this name is reserved for the metadata");
   CHECK(has(refusal("a\xff"), "the name is no UTF-8"));
 }
 

@@ -1,5 +1,5 @@
 // tenon/algorithms/attention_gradient.hpp: what runs gradients of attention, without the weights in memory.
-// Each operand's gradient is an algorithm of the same operands, so that those which are wanted together run as one.
+// Each operand's gradient is an algorithm of the same operands, so gradients that are wanted together run as one.
 // Floor 5: may include base, core, expr, plan, contraction, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace detail {
 
-/// An operand that a pass may read several times: pointwise ones as they are, others from memory.
+/// An operand that a pass may read several times: a pointwise one as it is, any other evaluated into memory.
 template <class Space, class Node>
 auto readable_node(const Node& node) {
   if constexpr (stage_of<Node>() == stage::pointwise) {
@@ -22,13 +22,13 @@ auto readable_node(const Node& node) {
   }
 }
 
-/// The target of a gradient; nowhere where nothing is given.
+/// The target of a gradient; null where the view has no elements.
 template <class T, class Shape, class Space>
 strided_target<T, Shape::rank> gradient_target(const view<T, Shape, Space>& to) {
   return {to.size() == 0 ? nullptr : to.data(), to.strides()};
 }
 
-/// Attention of nodes, of which numbers stand for no mask or factor.
+/// The attention node of these operands; a number in the place of mask or factor stands for none.
 template <class Space, class Query, class Key, class Value, class Bias, class Factor>
 auto readable_attention(const attention_options& options, const Query& query, const Key& key, const Value& value,
                         const Bias& bias, const Factor& factor) {
@@ -38,9 +38,9 @@ auto readable_attention(const attention_options& options, const Query& query, co
 
 }  // namespace detail
 
-/// The gradients of the queries, keys and values of an attention node, from the result's, each of all batches of the
-/// result, into views.
-/// cost      no weights in memory: they are made twice, once for the sums of queries and once for all gradients
+/// Writes the gradients of the queries, keys and values of an attention node into views, from the gradient of its
+/// result. Each gradient has all batches of the result.
+/// cost      the weights are never in memory: they are computed twice, for the sums of queries and for the gradients
 template <class... Operands, class Gradient, class QueryView, class KeyView, class ValueView>
 void write_attention_gradients(const attention<Operands...>& node, const Gradient& gradient, const QueryView& to_query,
                                const KeyView& to_key, const ValueView& to_value) {
@@ -54,7 +54,7 @@ void write_attention_gradients(const attention<Operands...>& node, const Gradien
           detail::gradient_target(to_query), detail::gradient_target(to_key), detail::gradient_target(to_value)});
 }
 
-/// Operands that a pass may read several times, and a target for the gradient that is wanted.
+/// Runs the gradient of one operand alone.
 template <int I>
 struct executor_of<attention_gradient_algorithm<I>> {
   template <class Target, class Query, class Key, class Value, class Bias, class Factor, class Gradient>
@@ -69,7 +69,7 @@ struct executor_of<attention_gradient_algorithm<I>> {
   }
 };
 
-/// Those that are wanted together share the weights.
+/// Runs several gradients together; they share the weights.
 template <class Space>
 struct executor_of<attention_gradients<Space>> {
   template <class Targets, class Node, class Gradient>

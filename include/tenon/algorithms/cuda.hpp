@@ -26,12 +26,12 @@ namespace tenon {
 
 namespace detail {
 
-/// Calls a pass of CUB twice, as it wants to be: it says how much memory it needs, then it has it.
+/// Calls a pass of CUB twice, as CUB requires: the first call says how much memory the pass needs, the second runs it.
 template <class Pass>
 void run_cub(const char* name, const Pass& pass) {
   std::size_t bytes = 0;
   check_cuda(name, pass(nullptr, bytes));
-  storage<unsigned char, cuda> workspace(static_cast<index>(bytes) + 1);  // without an address CUB would only answer
+  storage<unsigned char, cuda> workspace(static_cast<index>(bytes) + 1);  // null would only ask for bytes
   check_cuda(name, pass(static_cast<void*>(workspace.data()), bytes));
 }
 
@@ -59,7 +59,7 @@ struct narrow_lines {
   TENON_HOST_DEVICE void operator()(index at) const { lines[at] = static_cast<std::uint32_t>(numbers[at] / length); }
 };
 
-/// Brings numbers in the order of the lowest `bits` of their keys. The host waits for nothing.
+/// Brings numbers into the order of the lowest `bits` of their keys. The host waits for nothing.
 template <class Key>
 void sort_by_bits(const storage<Key, cuda>& keys, const index* numbers, index* sorted, int bits) {
   storage<Key, cuda> sorted_keys(keys.count());
@@ -100,9 +100,9 @@ struct device_passes<cuda> {
     });
   }
 
-  /// Short lines by blocks. Else all elements by their keys, then all by their lines: the radix sort is stable. (CUB's
-  /// segmented sort waits on the host for its count of long lines.) For each element, every byte of a key moves
-  /// 2 (key + 8) bytes, and every byte that numbers of lines have 24.
+  /// Short lines are sorted by blocks. Otherwise all elements are sorted by keys, then by lines, as the radix sort is
+  /// stable. (CUB's segmented sort lets the host wait for its count of long lines.) For each element, each byte of the
+  /// key moves 2 (key + 8) bytes, and each byte of the line's number 24.
   template <class Key>
   static storage<index, cuda> sort_lines(storage<Key, cuda> keys, index lines, index length) {
     constexpr index most_lines = index{1} << 32;

@@ -35,7 +35,7 @@ struct bin_of_number {
   TENON_HOST_DEVICE index operator()(index number) const { return bin_of(source[number]); }
 };
 
-/// Calls `bin_of(element)` for all elements and counts the bins that it names; a negative one counts nowhere.
+/// Calls `bin_of(element)` for all elements and counts the bins that it returns; negative ones are left out.
 template <class View, class BinOf>
 auto count_bins(const View& elements, index bins, const BinOf& bin_of) {
   using space = typename View::space;
@@ -51,7 +51,7 @@ auto count_bins(const View& elements, index bins, const BinOf& bin_of) {
   return counts;
 }
 
-/// Bins of equal width, whose edges are the rounded multiples of the width, as NumPy has them.
+/// Bins of equal width. Their edges are the rounded multiples of the width, as in NumPy.
 struct equal_bins {
   index count;
   double low, high;
@@ -98,7 +98,7 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
   return detail::count_bins(source.view(), bins, detail::equal_bins{bins, low, high});
 }
 
-/// How often each of 0, 1, ... occurs, up to the greatest element, and `least_count` numbers at least.
+/// How often each of 0, 1, ... occurs, up to the greatest element, and at least up to `least_count` - 1.
 /// extents   [max(greatest element + 1, least_count)], int64
 /// throws    index_error when an element is negative
 /// cost      two passes, shared among threads

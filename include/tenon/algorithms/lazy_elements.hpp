@@ -58,7 +58,7 @@ inline constexpr bool is_read_lazily =
     !concrete_space<typename Node::space>::host_accessible && !std::is_same_v<typename Node::kind, leaf_kind> &&
     stage_of<Node>() == stage::pointwise;
 
-/// What `in_memory` gives, of an expression that is not in memory.
+/// The counterpart of what `in_memory` returns, for an expression that is not in memory.
 template <class Node>
 struct lazy_operand {
   using element = typename Node::element;

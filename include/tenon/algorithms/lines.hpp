@@ -16,7 +16,7 @@
 
 namespace tenon {
 
-/// The space in which an algorithm on an operand runs, and in which its result lies; numbers alone lie on the host.
+/// The space in which an algorithm on an operand runs and its result lies; for plain numbers, the host.
 template <class Operand>
 using algorithm_space = detail::concrete_space<typename node_of<Operand>::space>;
 
@@ -40,14 +40,14 @@ consteval void algorithms_must_run() {
                 "<tenon/algorithms/cuda.hpp>; or copy the operand first, x.to<tenon::host>()");
 }
 
-/// Operands that are read in one pass: all where the host reaches them, or all in one space.
+/// Operands of one pass must all lie in one space, or all in memory that the host reaches.
 template <class... Spaces>
 consteval void spaces_must_agree() {
   static_assert((Spaces::host_accessible && ...) || spaces_agree<Spaces...> || must_hold<Spaces...>,
                 "tenon: the operands of one statement must lie in one memory space");
 }
 
-/// In builds with TENON_CHECKED, what an algorithm reads must not have been freed.
+/// In builds with TENON_CHECKED, refuses an operand whose memory has been freed.
 template <class Node>
 void check_operand([[maybe_unused]] const char* algorithm, [[maybe_unused]] const Node& node) {
 #if TENON_CHECKED != 0
@@ -84,7 +84,7 @@ storage<index, host> offsets_within(const View& elements, const array<index, Vie
   return offsets;
 }
 
-/// A table that the host made, where `Space` reaches it.
+/// A table that the host made, copied to where `Space` reaches it.
 template <class Space>
 storage<index, Space> table_in(const storage<index, host>& table) {
   storage<index, Space> result(table.count());
@@ -114,7 +114,7 @@ void visit_elements(const View& elements, index first, index last, const Body& b
 /// The axis along which lines along `axis` are neighbours: the innermost other one, or itself where it is the only one.
 constexpr int beside_axis(int rank, int axis) { return axis != rank - 1 ? rank - 1 : rank > 1 ? rank - 2 : 0; }
 
-/// Elements that are worth a thread.
+/// How many elements are worth a thread.
 inline constexpr index line_grain = 1 << 14;
 
 /// Walks the lines along `axis`, shared among threads: `make_body()` gives each thread a body of its own, which is

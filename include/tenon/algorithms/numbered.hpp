@@ -35,7 +35,7 @@ struct numbered_elements {
 
 namespace detail {
 
-/// With axes merged where memory allows and those of extent 1 last, so that numbers cost few divisions.
+/// The same elements, with axes merged where possible and those of extent 1 last, so that numbers cost few divisions.
 template <class T, int Rank>
 numbered_elements<T, Rank> merged(numbered_elements<T, Rank> elements) {
   strided_target<T, Rank> all{elements.data, elements.strides};

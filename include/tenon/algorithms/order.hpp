@@ -40,8 +40,8 @@ using unsigned_of = std::conditional_t<
 
 }  // namespace detail
 
-/// An unsigned number that is less for elements that come before, and the same for those that are equal, as radix sorts
-/// want it.
+/// The key of an element for radix sorts: an unsigned number that is less for elements that come before, and the same
+/// for equal ones.
 template <bool Descending, class T>
 TENON_HOST_DEVICE constexpr auto order_key(T element) {
   using key = detail::unsigned_of<static_cast<int>(sizeof(T))>;

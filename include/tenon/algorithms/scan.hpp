@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace detail {
 
-/// What a scan folds in: double for floating types, as PyTorch does on the CPU, else the reduction's state.
+/// The type that a scan folds in: double for floating types, as PyTorch does on the CPU, else the reduction's state.
 template <class Monoid, class T>
 using scan_state = std::conditional_t<is_floating<T>, double, typename Monoid::template state<T>>;
 
@@ -78,7 +78,7 @@ struct scan_output {
   }
 };
 
-/// On a device, all lines are one scan that begins anew with each.
+/// On a device, all lines are one scan, which starts anew with each line.
 template <class Monoid, int Axis, class Source, class Target>
 void scan_on_device(const Source& source, const Target& target, scan_options options) {
   using state = scan_state<Monoid, typename Source::element>;
@@ -106,7 +106,7 @@ void run_scan(const Source& source, const Target& target, scan_options options) 
 
 }  // namespace detail
 
-/// Scans run where their result is.
+/// Runs scans, in the memory space of their result.
 template <class Monoid, int Axis>
 struct executor_of<scan_algorithm<Monoid, Axis>> {
   using algorithm = scan_algorithm<Monoid, Axis>;

@@ -1,5 +1,5 @@
 // tenon/algorithms/scatter.hpp: elements written to places that indices name.
-// Places that meet lie in one line along the axis, and a line is written in order, so any number of threads agrees.
+// Elements for one place lie in one line along the axis. A line is written in order, whatever the number of threads.
 // Floor 5: may include base, core, expr, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace tenon {
 
-/// What a place keeps when an element comes to it: the element. Others are the operations of expressions: `add`,
-/// `multiply`, `maximum`, `minimum`, or any other of two operands.
+/// The operation of a plain scatter: the new element replaces the old one. Other operations are those of expressions:
+/// `add`, `multiply`, `maximum`, `minimum`, or any other of two operands.
 struct overwrite_op : promoting {
   static constexpr const char* name = "overwrite";
   template <class V>
@@ -25,7 +25,7 @@ struct overwrite_op : promoting {
 };
 TENON_FUNCTION_OBJECT pointwise_function<overwrite_op> overwrite;
 
-/// What elements are written to: a tensor that lives on, or a view.
+/// What a scatter may write to: a tensor that lives on (no temporary), or a view.
 template <class T>
 concept scatter_destination = detail::is_view<std::remove_cvref_t<T>> ||
                               (detail::is_tensor<std::remove_cvref_t<T>> && std::is_lvalue_reference_v<T>);
@@ -178,14 +178,14 @@ void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axe
 
 }  // namespace detail
 
-/// `destination[.., indices[p], ..] = source[p]`, at `Axis`, for every position p of `indices` in row-major order; an
-/// operation as last argument combines what is there with what comes: `scatter(y, axis<0>, indices, x, add)`. Where
-/// places meet, the last one wins, or all are combined in order. Negative indices count from the back.
+/// `destination[.., indices[p], ..] = source[p]`, at `Axis`, for every position p of `indices` in row-major order. An
+/// operation as last argument combines old and new elements: `scatter(y, axis<0>, indices, x, add)`. Of several
+/// elements for one place the last wins, or all are combined in order. Negative indices count from the back.
 /// extents   of indices: at most the source's, and but for the axis at most the destination's; as in PyTorch
 /// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
-/// cost      one pass over the indices; lines along the axis are shared among threads; on a device, an argsort of the
-///           indices, so that what meets is combined in order there too, by one thread for each place
+/// cost      one pass over the indices; threads share the lines along the axis; on a device, an argsort of the indices,
+///           after which one thread combines all elements for a place in order
 /// example   scatter(y, axis<0>, indices, x);
 template <scatter_destination Destination, int Axis, tensor_operand Indices, tensor_operand Source,
           class Op = overwrite_op>
@@ -201,15 +201,15 @@ void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& ind
   detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices, number);
 }
 
-/// `scatter` that adds: `destination[.., indices[p], ..] += source[p]`.
+/// A `scatter` that adds: `destination[.., indices[p], ..] += source[p]`; extents and errors as of `scatter`.
 /// example   scatter_add(sums, axis<0>, groups, values);
 template <scatter_destination Destination, int Axis, tensor_operand Indices, class Source>
 void scatter_add(Destination&& destination, axis_list<Axis> axes, const Indices& indices, const Source& source) {
   detail::scatter_as<add_op>("scatter_add", std::forward<Destination>(destination), axes, indices, source);
 }
 
-/// Adds slices: slice i of `source` along `Axis` to the slice `indices[i]` of `destination`; another operation as last
-/// argument combines in its way, `overwrite` sets.
+/// Adds slices: slice i of `source` along `Axis` to slice `indices[i]` of `destination`. Another operation as last
+/// argument combines in its way; `overwrite` replaces.
 /// extents   of source: the number of indices along the axis, the destination's elsewhere
 /// throws    shape_error, and index_error naming the first index outside the axis; the destination is then untouched
 /// example   index_add(y, axis<0>, rows, x);

@@ -1,5 +1,5 @@
 // tenon/algorithms/scatter_nd.hpp: slices written to places that rows of indices name.
-// Threads share the elements of a slice, never the slices, so that those that meet are written in order.
+// Threads share the elements of a slice, never the slices, so that slices for the same place are written in order.
 // Floor 5: may include base, core, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +18,7 @@ storage<index, host> offsets_between(const View& elements) {
   return offsets_within(elements, extents);
 }
 
-/// What each row of `indices` names, `strides` apart, all checked.
+/// The offset that each row of `indices` names, `strides` apart; all indices are checked.
 template <int Named, int Rank, class Indices>
 storage<index, host> named_offsets(const array<index, Rank>& extents, const array<index, Rank>& strides,
                                    const Indices& indices) {
@@ -81,7 +81,7 @@ constexpr array<int, Rank> axes_from(int first) {
   return order;
 }
 
-/// On a device: the same element of all slices is a line, in which the named axes are one.
+/// On a device, the elements at one position of all slices are a line, along which the named axes are one axis.
 template <class Op, int Named, class Target, class Indices, class Source>
 void scatter_slices_on_device(const Target& target, const Indices& indices, const Source& source) {
   using space = typename Target::space;
@@ -109,8 +109,8 @@ void scatter_slices(const Target& target, const Indices& indices, const Source& 
 }  // namespace detail
 
 /// `destination[indices[p]] = source[p]` for every row `indices[p]`, which names a place along the first axes of the
-/// destination, in row-major order of p; an operation as last argument combines, as in `scatter`. Where slices meet,
-/// the last one wins, or all are combined in order. Negative indices count from the back. As in ONNX.
+/// destination, in row-major order of p. An operation as last argument combines, as in `scatter`. Of several slices for
+/// one place the last wins, or all are combined in order. Negative indices count from the back. As in ONNX.
 /// extents   of indices: [p..., k]; of source: [p..., the destination's without the first k]
 /// types     the source is cast to the destination's element type; half and bfloat16 are rounded at every combination
 /// throws    shape_error, and index_error naming the first index outside its axis; the destination is then untouched

@@ -1,5 +1,5 @@
 // tenon/algorithms/scatter_runs.hpp: scatters on a device.
-// Sorted by where they go, elements that meet are neighbours: one thread combines them, in the order of the source.
+// Elements are sorted by their place. Those for the same place are neighbours: one thread combines them in order.
 // Floor 5: may include base, core, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace detail {
 
-/// What a place holds after an element came to it.
+/// What a place holds after an element has been written to it.
 template <class Op, class T, class Source>
 TENON_HOST_DEVICE T combined(T held, Source fresh) {
   using value_type = compute_type<T>;
@@ -33,8 +33,8 @@ struct front_index {
   }
 };
 
-/// Writes what comes to one place: a run of equal rows in the order of a line. Who is not at the begin of a run leaves
-/// it to another, so no two threads write to one place, and all that meets there is combined in order.
+/// Writes all elements for one place: a run of equal rows in the order of a line. Only the thread at the beginning of a
+/// run writes, so no two threads write to one place, and elements for it are combined in order.
 template <class Op, class Target, class Source>
 struct scatter_run {
   Target target;

@@ -10,9 +10,9 @@
 
 namespace tenon {
 
-/// `searchsorted(line, x, {.right = true})`
+/// Options of searchsorted: `searchsorted(line, x, {.right = true})`
 struct search_options {
-  bool right = false;  ///< behind elements that are equal, not before them
+  bool right = false;  ///< the position behind equal elements, not before them
 };
 
 namespace detail {

@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-/// Names the operation in messages.
+/// The name of the operation in messages.
 struct masked_select_operation {
   static constexpr const char* name = "masked_select";
 };
@@ -149,7 +149,7 @@ auto slices_at(const View& elements, const index* places, index kept) {
   return result;
 }
 
-/// The parts of an operand with variables at `places` of an axis, as an expression.
+/// The slices of an operand with variables at `places` of an axis, as an expression.
 template <int Axis, class Node, class Space>
 auto expression_at(const Node& operand, const storage<index, Space>& places) {
   const rank<1> count(places.count());
@@ -169,9 +169,9 @@ auto in_one_line(const Node& node) {
 /// The elements of `operand` where `mask` is true, in row-major order; both are broadcast together.
 /// extents   [number of true elements of the mask]
 /// throws    shape_error when run-time extents do not broadcast
-/// cost      one pass over the mask, evaluated first, and one over the chosen elements; on a device two over the mask,
-///           which, if pointwise, is evaluated as it is read
-/// gradient  of an operand with variables the result is an expression, of elements that are chosen when it is made
+/// cost      one pass over the mask, which is evaluated first, and one over the chosen elements; on a device two over
+///           the mask; a pointwise mask is evaluated as it is read
+/// gradient  for an operand with variables the result is an expression of the elements chosen at the call
 /// example   const auto positive = masked_select(x, x > 0);
 template <tensor_operand Operand, tensor_operand Mask>
 auto masked_select(Operand&& operand, Mask&& mask) {
@@ -228,7 +228,7 @@ auto nonzero(Operand&& operand) {
 
 namespace detail {
 
-/// The true places of a condition along what has `extent` elements.
+/// The positions of the true elements of a condition, along an axis of `extent` elements.
 template <class Space, class Condition>
 storage<index, Space> chosen_places(const Condition& condition, const std::string& along, index extent) {
   mask_must_be_bool<Condition>();
@@ -243,7 +243,7 @@ storage<index, Space> chosen_places(const Condition& condition, const std::strin
 
 }  // namespace detail
 
-/// The slices along the axis where `condition` is true; what a shorter condition does not reach is left out.
+/// The slices along the axis where `condition` is true. Slices beyond a shorter condition are left out.
 /// extents   the number of true elements of the condition along the axis, those of the operand elsewhere
 /// throws    shape_error when the condition is longer than the axis
 /// gradient  as of masked_select
@@ -261,11 +261,10 @@ auto compress(Operand&& operand, Condition&& condition, axis_list<Axis> axes) {
   }
 }
 
-/// The elements, counted in row-major order, where `condition` is true.
+/// The elements where `condition` is true, a line [count] in row-major order; errors and gradient as above.
 template <tensor_operand Operand, tensor_operand Condition>
 auto compress(Operand&& operand, Condition&& condition) {
-  const auto places =
-      detail::chosen_places<algorithm_space<Operand>>(condition, "operand", operand.shape().count());
+  const auto places = detail::chosen_places<algorithm_space<Operand>>(condition, "operand", operand.shape().count());
   if constexpr (depends_on<any_variable, node_of<Operand>>) {
     return detail::expression_at<0>(detail::in_one_line(as_node(operand)), places);
   } else {

@@ -1,5 +1,5 @@
 // tenon/algorithms/sort.hpp: lines in order, the positions that bring them in order, their first elements in order.
-// A block of lines is copied into rows, ordered there, and copied out, so that every axis sorts at the same speed.
+// A block of lines is copied into rows, sorted there and copied out, so that every axis sorts at the same speed.
 // Floor 5: may include base, core, expr, algorithms.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,17 +12,17 @@
 
 namespace tenon {
 
-/// `sort(x, axis<1>, {.descending = true})`
+/// Options of sort and argsort: `sort(x, axis<1>, {.descending = true})`
 struct sort_options {
   bool descending = false;
 };
 
-/// `topk(x, 5, axis<1>, {.largest = false})`
+/// Options of topk: `topk(x, 5, axis<1>, {.largest = false})`
 struct topk_options {
   bool largest = true;
 };
 
-/// Elements and where they stood along the axis: `auto [values, indices] = topk(x, 5, axis<1>);`
+/// Elements, and their positions along the axis: `auto [values, indices] = topk(x, 5, axis<1>);`
 template <class Values, class Indices>
 struct values_and_indices {
   Values values;
@@ -31,7 +31,7 @@ struct values_and_indices {
 
 namespace detail {
 
-/// What is written of an entry: its value, or where it stood.
+/// What an output takes from an entry: its value, or its position.
 struct entry_value {
   template <class T>
   TENON_HOST_DEVICE static T of(T entry) {
@@ -58,7 +58,7 @@ part_output<Part, Target> write_part(const Target& target) {
   return {target};
 }
 
-/// Lines that are ordered at a time: neighbours share cache lines, but many long ones would need much memory.
+/// How many lines are sorted at a time: neighbours share cache lines, but many long ones would need much memory.
 constexpr index rows_at_once(index length) {
   constexpr index most = 16, elements = index{1} << 20;
   return length * most <= elements ? most : length < elements ? elements / length : 1;
@@ -183,7 +183,7 @@ auto ordered(const char* name, Operand&& operand, axis_list<Axis> axes, sort_opt
 
 }  // namespace detail
 
-/// Within an expression: where the first elements of lines in order stand, as many as the destination has places.
+/// The algorithm of a sort within an expression: positions of the first elements in order, as many as the target has.
 template <int Axis>
 struct order_algorithm {
   static constexpr const char* name = "argsort";
@@ -203,7 +203,7 @@ struct order_algorithm {
 
 namespace detail {
 
-/// The first elements of lines in order as an expression: chosen at positions, they have the gradient of such.
+/// The first elements of lines in order, as an expression that chooses them by position, with the gradient of `take`.
 template <int Axis, class Node, class Shape>
 auto ordered_expression(const Node& operand, const Shape& extents, bool is_descending) {
   const auto positions = make_own_pass<index>(order_algorithm<Axis>{is_descending}, extents, operand);
@@ -233,12 +233,12 @@ auto first_ordered(Operand&& operand, const Shape& extents, bool is_descending) 
 
 }  // namespace detail
 
-/// The elements in order along the axis. NaN is greater than every number: last, and first when descending.
+/// The elements in ascending order along the axis. NaN is greater than every number: last, or first when descending.
 /// extents   those of the operand
-/// cost      O(n log n) for each line; lines are shared among threads, a single line is one thread's work; on a device,
-///           blocks order lines of at most 2048 elements of at most 4 bytes; others CUB's radix sort, by elements and
-///           then by lines, with 24 bytes and two keys of memory for each element
-/// gradient  of an operand with variables the result is an expression, which chooses elements by their positions
+/// cost      O(n log n) for each line; threads share the lines, each of which is sorted by one thread; on a device,
+///           blocks sort lines of at most 2048 elements of at most 4 bytes, and CUB's radix sort all others, by
+///           elements and then by lines, with 24 bytes and two keys of memory for each element
+/// gradient  for an operand with variables the result is an expression, which chooses elements by their positions
 /// example   y = sort(x, axis<-1>, {.descending = true});
 template <tensor_operand Operand, int Axis>
 auto sort(Operand&& operand, axis_list<Axis> axes, sort_options options = {}) {

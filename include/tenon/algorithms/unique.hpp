@@ -11,8 +11,8 @@
 
 namespace tenon {
 
-/// The different items in ascending order; int64 are: where each occurs first, which of them each item of the operand
-/// is, how often each occurs. `auto [values, indices, inverse, counts] = unique(x);`
+/// The different items in ascending order and, as int64, where each occurs first, which of them each item of the
+/// operand is, and how often each occurs: `auto [values, indices, inverse, counts] = unique(x);`
 template <class Values, class Indices, class Inverse>
 struct unique_items {
   Values values;
@@ -50,7 +50,7 @@ struct group_output {
     counts[group] = (group + 1 < groups ? begins[group + 1] : items) - begins[group];
   }
 };
-/// Says of which group each item is; `begun` groups have begun up to a place.
+/// Sets the group of each item; `begun` groups have begun up to a place.
 struct group_of_item {
   const index *order, *begun;
   index* of_item;

@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-/// The greatest of each square of 2 x 2 results of a convolution and what is pointwise behind it, and where it lies.
+/// A convolution, pointwise operations behind it and the max pool of 2 x 2: the greatest values, and their places.
 template <class Places>
 struct pooled_convolution_algorithm {
   static constexpr const char* name = "pooled_convolution";

@@ -21,7 +21,7 @@ TENON_HOST_DEVICE constexpr std::uint16_t bfloat16_bits_from_float(float value);
 TENON_HOST_DEVICE constexpr float float_from_bfloat16_bits(std::uint16_t bits);
 }  // namespace detail
 
-/// IEEE binary16: 1 sign, 5 exponent, 10 mantissa bits. Rounds to nearest even.
+/// IEEE binary16: 1 sign, 5 exponent, 10 mantissa bits, up to 65504. Rounds to nearest even.
 struct half {
   std::uint16_t bits;
 
@@ -60,7 +60,7 @@ inline constexpr bool is_short_float = std::is_same_v<T, half> || std::is_same_v
 /// Made true for complex numbers by expr/operations/complex.hpp.
 template <class T>
 inline constexpr bool is_complex = false;
-/// Whether no device computes with T, as with std::complex.
+/// `is_host_only`: no device computes with T, as with complex; `is_floating`: with short and complex; `is_integer`.
 template <class T>
 inline constexpr bool is_host_only = false;
 template <class T>
@@ -85,7 +85,7 @@ struct complex_parts<Complex<T>, Real> {
 };
 }  // namespace detail
 
-/// What the parts of a complex number are; of others the type itself.
+/// The type of the parts of a complex number; for other types the type itself.
 template <class T>
 using real_type = typename detail::complex_parts<T, T>::type;
 
@@ -250,11 +250,11 @@ constexpr auto promote_weakly() {
 template <dtype Element, dtype Scalar>
 using promote_scalar = typename decltype(detail::promote_weakly<Element, Scalar>())::type;
 
-/// What an element is computed in: short floats in float, everything else in itself.
+/// The type that an element is computed in: float for short floats, otherwise its own.
 template <dtype T>
 using compute_type = std::conditional_t<is_short_float<T>, float, T>;
 
-/// What sums of `T` are kept in: float for short floats, 64 bits for integers and bool (as NumPy does).
+/// The type in which sums of `T` are kept: float for short floats, 64 bits for integers and bool (as NumPy does).
 template <dtype T>
 using sum_type = std::conditional_t<
     is_floating<T>, compute_type<T>,

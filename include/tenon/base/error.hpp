@@ -17,37 +17,37 @@ namespace tenon {
 struct error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-struct shape_error : error {  ///< extents or ranks that do not fit each other
+struct shape_error : error {  ///< Thrown where extents or ranks do not fit each other.
   using error::error;
 };
-struct index_error : error {  ///< an index or axis outside its range
+struct index_error : error {  ///< Thrown for an index or axis outside its range.
   using error::error;
 };
-struct dtype_error : error {  ///< an element type that the operation does not take
+struct dtype_error : error {  ///< Thrown for an element type that the operation does not take.
   using error::error;
 };
-struct space_error : error {  ///< memory spaces that do not fit, or a space that is absent
+struct space_error : error {  ///< Thrown where memory spaces do not fit, or a space is absent.
   using error::error;
 };
-struct storage_error : error {  ///< elements that were freed, or that are overwritten before they are read
+struct storage_error : error {  ///< Thrown for elements that were freed, or are overwritten before they are read.
   using error::error;
 };
-struct file_error : error {  ///< a file that is missing, truncated or not what it claims to be
+struct file_error : error {  ///< Thrown for a file that is missing, truncated or not what it claims to be.
   using error::error;
 };
-struct thread_error : error {  ///< a thread that the system does not start
+struct thread_error : error {  ///< Thrown where the system cannot start a thread.
   using error::error;
 };
-struct cuda_error : error {  ///< a failed CUDA call
+struct cuda_error : error {  ///< Thrown where a CUDA call fails.
   using error::error;
 };
-struct out_of_memory : error {  ///< memory of a device, or page-locked memory, that there is too little of
+struct out_of_memory : error {  ///< Thrown where a device has too little memory, or the host too little to lock.
   using error::error;
 };
-struct device_error : error {  ///< operands on different devices, or a device that is absent
+struct device_error : error {  ///< Thrown where operands lie on different devices, or a device is absent.
   using error::error;
 };
-struct capture_error : error {  ///< what a captured function cannot do
+struct capture_error : error {  ///< Thrown where a captured function does what a graph cannot repeat.
   using error::error;
 };
 

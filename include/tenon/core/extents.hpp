@@ -11,7 +11,7 @@
 
 namespace tenon {
 
-/// An extent that is known at run time only.
+/// An extent that is known at run time only: `shape<dyn, 3>` has any number of rows.
 inline constexpr index dyn = -1;
 
 /// Extents that lie elsewhere, of any number of axes.
@@ -211,7 +211,7 @@ template <index... Extents>
 inline constexpr bool is_shape<shape<Extents...>> = true;
 }  // namespace detail
 
-/// The shape of `Rank` axes, all known at run time.
+/// The shape of `Rank` axes whose extents are known at run time only: `tensor<float, rank<2>>`.
 template <int Rank>
 using rank = typename detail::dynamic_shape<std::make_integer_sequence<int, Rank>>::type;
 
@@ -252,7 +252,7 @@ constexpr Shape extents_without_units(const Expression& expression) {
   }
 }
 
-/// The axes of an operation. Negative ones count from the back.
+/// The axes of an operation: `sum(x, axis<0, -1>)`. Negative ones count from the back.
 template <int... Axes>
 struct axis_list {
   static constexpr int count = static_cast<int>(sizeof...(Axes));

@@ -1,5 +1,5 @@
 // tenon/data/batch.hpp: examples side by side: tensors with an axis of examples in front.
-// They lie in page-locked memory, so that a device copies them by itself; statements take them for the host's.
+// Batches lie in page-locked memory, so that a device copies them by itself; statements see tensors of the host.
 // Floor 6: may include base, core, device, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -30,17 +30,17 @@ struct example_of<shape<Count, Extents...>> {
 
 }  // namespace detail
 
-/// The shape of any number of examples of shape `Example`, and the shape of one example of a batch.
+/// `batch_shape<Example>` is the shape of a batch of such examples, `example_shape<Batch>` that of one example.
 template <shape_type Example>
 using batch_shape = typename detail::batch_of<Example>::type;
 template <shape_type Batch>
 using example_shape = typename detail::example_of<Batch>::type;
 
-/// Examples of shape `Example` side by side.
+/// A batch: a tensor [batch, ...] in page-locked memory, of examples of shape `Example`.
 template <dtype T, shape_type Example>
 using batch_tensor = tensor<T, batch_shape<Example>, pinned>;
 
-/// Room for `count` examples of these extents.
+/// A batch with room for `count` examples of these extents; its elements are not written yet.
 template <dtype T, shape_type Example>
 batch_tensor<T, Example> make_batch_tensor(index count, const Example& extents) {
   array<index, Example::rank + 1> all{{count}};
@@ -56,7 +56,7 @@ example_shape<Batch> extents_of_example(const Batch& batch) {
   return example_shape<Batch>(extents);
 }
 
-/// Example `place` of a batch, to read or to write; there must be one.
+/// A view of example `place` of a batch, to read or to write. `place` must be below the batch's extent.
 template <dtype T, shape_type Batch, memory_space Space>
 auto example_at(const tensor<T, Batch, Space>& batch, index place) {
   const auto extents = extents_of_example(batch.shape());
@@ -70,7 +70,7 @@ auto example_at(tensor<T, Batch, Space>& batch, index place) {
   return view<T, example_shape<Batch>, host>(first == nullptr ? first : first + place * extents.count(), extents);
 }
 
-/// Copies an example to a place of equal extents.
+/// Copies the elements of one example to another of the same extents.
 template <class T, shape_type Shape>
 void copy_elements(const view<const T, Shape, host>& from, const view<T, Shape, host>& to) {
   if (from.size() != 0) std::memcpy(to.data(), from.data(), static_cast<std::size_t>(from.size()) * sizeof(T));

@@ -1,5 +1,5 @@
 // tenon/data/combinators.hpp: data sets made of others: a part, parts at random, one behind another.
-// A data set that has a name is referred to and must outlive what is made of it; a temporary one is kept.
+// A data set that has a name is held by reference and must outlive the combination; a temporary one is kept.
 // Floor 6: may include base, core, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,12 +25,13 @@ struct kept_dataset<Dataset&> {
 
 }  // namespace detail
 
-/// A data set as what is made of it holds it: by reference where it has a name.
+/// How a combination holds a data set: by reference where the data set has a name, else by value.
 template <class Dataset>
 using kept_dataset = typename detail::kept_dataset<Dataset>::type;
 
-/// The examples of these numbers, in this order.
-/// throws    index_error when the other data set has no such example
+/// A data set of some examples of another one: those with these numbers, in this order.
+/// throws    index_error naming the first number that the other data set does not have
+/// example   const data::subset first_thousand(examples, numbers);
 template <class Whole>
 class subset {
  public:
@@ -89,7 +90,7 @@ concatenated(Parts&&...) -> concatenated<kept_dataset<Parts>...>;
 
 namespace detail {
 
-/// How many examples each share gets; of fractions, what rounding leaves goes to the first ones, one each.
+/// How many examples each share gets. Where rounded fractions leave some over, the first shares get one more each.
 template <class Number>
 std::vector<index> counts_of_shares(index size, const Number* shares, std::size_t count) {
   std::vector<index> counts(count);
@@ -116,8 +117,8 @@ std::vector<index> counts_of_shares(index size, const Number* shares, std::size_
 
 }  // namespace detail
 
-/// Splits a data set at random: every example goes to one part. Shares are numbers of examples, or fractions.
-/// throws    shape_error when the shares are not the whole
+/// Splits a data set at random: every example goes to one part. Shares are numbers of examples, or fractions of all.
+/// throws    shape_error when the shares do not add up to the whole
 /// source    torch.utils.data.random_split
 /// example   const auto [training, validation] = data::random_split(examples, {0.9, 0.1}, 7);
 template <class Number, std::size_t Count, dataset Dataset>

@@ -27,10 +27,11 @@ concept dataset = requires(const Dataset& examples, typename Dataset::batch_type
   examples.copy_example(example_id{}, batch, index{});
 };
 
-/// Grey images of bytes with labels; examples are floats with the mean and deviation that are given.
+/// Images [n, 28, 28] of bytes with labels [n], as MNIST has them. Batches are images [batch, 1, 28, 28] of floats,
+/// (byte / 255 - mean) / deviation with MNIST's mean and deviation, and labels [batch] of int64.
 class labelled_images {
  public:
-  /// What the images of a batch are made with: (byte / 255 - mean) / deviation. Defaults: those of MNIST.
+  /// How bytes become floats: (byte / 255 - mean) / deviation. The defaults are MNIST's.
   struct scaling {
     float mean = 0.1307f;
     float deviation = 0.3081f;

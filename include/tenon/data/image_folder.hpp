@@ -14,14 +14,14 @@
 
 namespace tenon::data {
 
-/// How images of another size come to the one that was asked for.
+/// How images of another size are brought to the size that was asked for.
 enum class image_fit {
-  cut,      ///< cut, or padded with black, around their middle
-  cover,    ///< resized in proportion to the least size that covers it, and cut around their middle
-  stretch,  ///< resized, in proportion or not
+  cut,      ///< cropped, or padded with black, around the middle
+  cover,    ///< resized in proportion to the least size that covers it, then cropped around the middle
+  stretch,  ///< resized to that size, whatever the proportions
 };
 
-/// What images of a folder become. Zeros stand for what the first image has.
+/// What the images of a folder are converted to. 0 stands for what the first image has.
 struct image_folder_options {
   index channels = 0;  ///< 1: colours become grey, 3: grey becomes colours
   image_size size{};
@@ -31,9 +31,9 @@ struct image_folder_options {
 /// The images of `folder/CLASS/FILE`; classes are numbered in the order of the alphabet, images in that of class and
 /// file. Files end in .pgm, .ppm or .pnm, and in .png where the program has libpng; others are not looked at.
 /// extents   batches [batch, channels, height, width] of bytes, and [batch] of class numbers
-/// throws    file_error naming the file: a folder without classes or a class without images; while reading, a damaged
-///           image, one of another size than the first when no size was asked for, one that is to be resized and has an
-///           edge more than 256 times as long as the other or no pixels, and too little memory
+/// throws    file_error naming the file: a folder without classes, a class without images; while reading: a damaged
+///           image, one of another size than the first where no size is given, one to be resized that has no pixels or
+///           an edge more than 256 times as long as the other, and too little memory
 /// source    torchvision.datasets.ImageFolder
 class image_folder {
  public:

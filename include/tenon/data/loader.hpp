@@ -19,10 +19,10 @@
 
 namespace tenon::data {
 
-/// Options of a loader, with PyTorch's meaning.
+/// Options of a loader, as those of torch.utils.data.DataLoader.
 struct loader_options {
   index batch = 32;
-  bool shuffle = false;  ///< of a loader without a sampler of its own
+  bool shuffle = false;  ///< draws a new order for each epoch; only for a loader without a sampler
   std::uint64_t seed = 0;
   int workers = 1;   ///< 0: batches are made by the thread that asks for them
   int prefetch = 2;  ///< batches that each worker makes ahead
@@ -30,7 +30,7 @@ struct loader_options {
   data::shard shard{};  ///< which examples this process sees
 };
 
-/// Where the reading of a dataset stands: what a loader needs to go on with the next batch, bit for bit.
+/// How far a loader has read: all that another loader needs to go on with the next batch, bit for bit.
 struct loader_state {
   index epoch = 0;
   index position = 0;  ///< batches of the epoch that were given out, the one in use included; after the last of them
@@ -125,9 +125,9 @@ class epoch_range {
                                       " cannot be started: ", failure.code().message(), "; take fewer workers?"));
     }
   }
-  /// Takes the next batch that nobody makes yet, as long as there is a free place for it.
+  /// Makes batches, each time the next one that no worker has taken, as long as there is a free slot.
   void work(const std::stop_token& stop) {
-    const single_thread_scope alone;  // workers are threads enough
+    const single_thread_scope alone;  // loops within a worker stay on it
     const auto limit = static_cast<index>(owner_.slots_.size());
     while (true) {
       index number = 0;
@@ -219,7 +219,7 @@ class loader {
     state_ = is_over ? loader_state{state.epoch + 1, 0, state.seed} : state;
     options_.seed = state.seed, is_restored_ = true;
   }
-  /// As of an optimizer: with it, `train::training` saves and loads where reading stands.
+  /// As an optimizer's: through it, `train::training` saves and loads how far the loader has read.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
     constexpr index most_epochs = std::numeric_limits<index>::max() - 1;

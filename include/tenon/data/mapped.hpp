@@ -15,7 +15,7 @@ namespace tenon::data {
 
 namespace detail {
 
-/// Results as a tuple, also where a function returns one.
+/// Results as a tuple, also where a function returns a single expression.
 template <class Result>
 std::tuple<Result> as_results(Result result) {
   return {std::move(result)};
@@ -39,7 +39,7 @@ auto results_of_example(const Function& function, const Batch& batch, random_dra
       batch);
 }
 
-/// The batch of examples that are these results.
+/// The type of a batch whose examples are these results.
 template <class Results>
 struct batch_of_results;
 template <class... Results>

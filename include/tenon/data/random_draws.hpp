@@ -9,7 +9,7 @@
 
 namespace tenon::data {
 
-/// Which example, and in which epoch it is seen: what is drawn for an example differs from epoch to epoch.
+/// The number of an example and the epoch in which it is read: random draws differ from epoch to epoch.
 struct example_id {
   index number = 0, epoch = 0;
 
@@ -18,7 +18,7 @@ struct example_id {
   constexpr operator index() const { return number; }
 };
 
-/// Numbers drawn one after another for one example.
+/// Random numbers for one example, drawn one after another: `uniform()`, `below(count)`, `chance(probability)`.
 /// source    Salmon and others 2011 (base/philox.hpp); numbers below a bound by Lemire's multiplication, 2019
 class random_draws {
  public:

@@ -1,5 +1,5 @@
 // tenon/data/resize.hpp: images made larger and smaller before a network sees them, as expressions.
-// Filters are those of expr/views/interpolation.hpp; unless another is asked for, no element of an image goes unseen.
+// Filters are those of expr/views/interpolation.hpp; the default one takes account of every element of an image.
 // Floor 6: may include base, contraction, expr, data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace tenon::data {
 
-/// The image with `size` rows and columns, each element the mean of those near its place: by default linear along both
-/// axes, and of a smaller image as wide as its steps, so that nothing flickers. Bytes stay bytes, rounded to even.
+/// The image resized to `size` rows and columns. By default the filter is linear along both axes, and widened where the
+/// image becomes smaller (antialiasing). Bytes stay bytes, rounded to even.
 /// extents   [..., height, width]
-/// throws    shape_error when an image, or what is asked for, has no rows or columns
+/// throws    shape_error when the image or the new size has no rows or columns
 /// cost      as `interpolate`
-/// source    torchvision.transforms.Resize, of tensors, with antialias as it defaults to; linear_filter: without
+/// source    torchvision.transforms.Resize of tensors; with linear_filter, the same with antialias=False
 /// example   data::resize(image, {224, 224}), data::resize<nearest_filter>(labels, {224, 224})
 template <class Filter = antialiased<linear_filter>, tensor_operand Image>
 auto resize(const Image& image, const image_size& size) {
@@ -36,7 +36,7 @@ auto resize(const Image& image, const image_size& size) {
   else return mean_as<element>(interpolate(cast<number>(image), places));
 }
 
-/// The size of an image whose shorter edge becomes `edge`, and whose proportions stay, rounded down.
+/// The size of an image whose shorter edge becomes `edge`, in the same proportions, rounded down.
 /// source    torchvision.transforms.Resize of one number
 inline image_size with_shorter_edge(const image_size& size, index edge) {
   if (size.height <= size.width) return {edge, size.height == 0 ? 0 : edge * size.width / size.height};
@@ -58,26 +58,26 @@ image_size size_of(const Image& image) {
   return {image.shape().extent(rank - 2), image.shape().extent(rank - 1)};
 }
 
-/// The same with a shorter edge of `edge`.
+/// Resizes an image [..., height, width] in proportion, so that its shorter edge has `edge` elements.
 template <class Filter = antialiased<linear_filter>, tensor_operand Image>
 auto resize_shorter_edge(const Image& image, index edge) {
   return resize<Filter>(image, with_shorter_edge(size_of(image), edge));
 }
 
-/// Which parts of images `random_resized_crop` draws.
+/// The range of parts that `random_resized_crop` draws from.
 struct part_options {
-  double least_share = 0.08, greatest_share = 1;       ///< of the image's area
+  double least_share = 0.08, greatest_share = 1;           ///< of the image's area
   double least_ratio = 3.0 / 4, greatest_ratio = 4.0 / 3;  ///< width / height
 };
 
-/// A part of an image.
+/// A rectangle of an image: where it begins, and its size.
 struct image_part {
   index top = 0, left = 0;
   image_size size{};
 };
 
-/// A part drawn as `options` say: its share of the area uniformly, its ratio by its logarithm. What does not fit is
-/// drawn again, ten times; then it is the largest one in the middle that has a ratio as asked for.
+/// A part drawn as `options` say: its share of the area uniformly, its ratio by its logarithm. A part that does not fit
+/// is drawn again, up to ten times; then the largest part in the middle with an allowed ratio is taken.
 /// source    torchvision.transforms.RandomResizedCrop; Szegedy and others 2015
 inline image_part random_part(const image_size& whole, random_draws& draws, const part_options& options = {}) {
   const auto height = static_cast<double>(whole.height), width = static_cast<double>(whole.width);
@@ -96,7 +96,7 @@ inline image_part random_part(const image_size& whole, random_draws& draws, cons
   return {(whole.height - size.height) / 2, (whole.width - size.width) / 2, size};
 }
 
-/// A part of an image at random, resized.
+/// A random part of an image, drawn as `options` say and resized to `size`.
 /// extents   [..., height, width]
 /// throws    as resize
 /// source    torchvision.transforms.RandomResizedCrop

@@ -37,8 +37,8 @@ inline std::vector<index> shuffled_order(index count, std::uint64_t seed, std::u
   return order;
 }
 
-/// What a loader asks of a sampler: how many examples an epoch has, and their numbers in the order of an epoch, which
-/// seed and epoch decide.
+/// What a loader asks of a sampler: how many examples an epoch has, and their numbers in the order of an epoch, a
+/// function of seed and epoch.
 template <class Sampler>
 concept sampler = requires(const Sampler& each, std::uint64_t seed, index epoch) {
   { each.size() } -> std::convertible_to<index>;
@@ -63,7 +63,7 @@ struct random_sampler {
   }
 };
 
-/// `draws` examples, each drawn among all `count` whatever came before.
+/// `draws` examples, each drawn from all `count` with replacement, whatever was drawn before.
 /// throws    index_error while drawing when there are none
 struct replacement_sampler {
   index count = 0, draws = 0;
@@ -78,10 +78,10 @@ struct replacement_sampler {
   }
 };
 
-/// Which share of the examples a process sees: one `rank` of `ranks`.
+/// The share of the examples that a process reads: number `rank` of `ranks`.
 struct shard {
   index rank = 0, ranks = 1;
-  bool drop_uneven = false;  ///< leave out what does not divide; else the first examples are seen twice
+  bool drop_uneven = false;  ///< drops examples that do not fill all ranks; else the first ones are read twice
 };
 
 /// Every `ranks`-th example of a sampler, so that batches of all ranks are together the batches of one process, `ranks`

@@ -67,7 +67,7 @@ struct batch_in<Space, std::tuple<Tensors...>> {
 
 }  // namespace detail
 
-/// The batches of one epoch of a loader, tuples of tensors, in `Space`. A batch is valid until the next one but one.
+/// The batches of one epoch of a loader, copied to `Space`. A batch stays valid while the next one is in use.
 /// cost      a copy for each tensor; memory is allocated for two batches, and where extents change
 template <memory_space Space, dataset Dataset>
 class space_batches {
@@ -115,7 +115,7 @@ class space_batches {
         (copy_tensor(std::get<I>(source), std::get<I>(batches_[place_])), ...);
       }(std::make_index_sequence<std::tuple_size_v<batch_type>>{});
     });
-    *at_;  // it is given out, now that it is there
+    *at_;  // gives it out, now that it is ready
   }
   template <class Source, class Target>
   static void copy_tensor(const Source& source, Target& target) {

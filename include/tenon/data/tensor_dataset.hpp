@@ -9,9 +9,9 @@
 
 namespace tenon::data {
 
-/// Example i is part i of every tensor: an image and its label, a row of a table and its value.
+/// A data set in memory. Example i is part i of every tensor: an image and its label, a row of a table and its value.
 /// extents   tensors [count, ...]; batches [batch, ...]
-/// throws    shape_error when the tensors do not count equally many examples
+/// throws    shape_error when the tensors differ in their number of examples
 /// source    torch.utils.data.TensorDataset
 /// example   data::tensor_dataset examples(io::read_npy<float, 2>("x.npy"), io::read_npy<std::int64_t, 1>("y.npy"));
 template <class... Tensors>
@@ -59,10 +59,10 @@ class tensor_dataset {
   index size_;
 };
 
-/// How windows lie in a sequence.
+/// Length of the windows of a sequence, and the distance between them.
 struct window_options {
   index length = 64;
-  index stride = 0;  ///< from one window's begin to the next; 0: as long as a window
+  index stride = 0;  ///< from the start of a window to the next one's; 0: as long as a window
 };
 
 /// Windows of a sequence of tokens, each with the window one token later: what a language model sees, and what it is

@@ -14,22 +14,22 @@
 
 namespace tenon::data {
 
-/// Bytes 0 to 255 as floats 0 to 1.
+/// An image of bytes 0 to 255 as floats 0 to 1, of the same extents.
 /// source    torchvision.transforms.ToTensor
 template <tensor_operand Image>
 auto unit_floats(const Image& image) {
   return cast<float>(image) * (1.0f / 255.0f);
 }
 
-/// (image - mean) / deviation, as floats; both may be numbers, or tensors [channels, 1, 1], which must outlive the
-/// expression.
+/// (image - mean) / deviation, as floats. Mean and deviation are numbers, or tensors [channels, 1, 1], which must
+/// outlive the expression.
 /// source    torchvision.transforms.Normalize
 template <tensor_operand Image, class Mean, class Deviation>
 auto normalise(const Image& image, const Mean& mean, const Deviation& deviation) {
   return (cast<float>(image) - mean) / deviation;
 }
 
-/// The image in opposite order along each of the axes where `condition` holds, as it is elsewhere.
+/// The image reversed along each of the axes where `condition` holds; else the image unchanged.
 template <tensor_operand Image, int... Axes>
 auto flip_if(bool condition, const Image& image, axis_list<Axes...> axes) {
   using shape_type = typename Image::shape_type;
@@ -45,7 +45,7 @@ auto flip_if(bool condition, const Image& image, axis_list<Axes...> axes) {
   return make_index_map<same_moved_axes<rank>>(image, extents, map);
 }
 
-/// The same at random: along its rows (`axis<-1>`) an image is mirrored.
+/// Reverses an image with a probability, 0.5 by default; along `axis<-1>`, the default, that mirrors left and right.
 /// source    torchvision.transforms.RandomHorizontalFlip
 template <tensor_operand Image, int... Axes>
 auto random_flip(const Image& image, random_draws& draws, axis_list<Axes...> axes, double probability = 0.5) {
@@ -61,7 +61,7 @@ struct image_size {
   index height = 0, width = 0;
 };
 
-/// The part of an image that begins at `top` and `left`, which may lie beside it: there is `outside`.
+/// The part of an image that begins at row `top` and column `left`. Places beyond the image hold `outside`.
 /// extents   [..., height, width]
 template <tensor_operand Image>
 auto crop(const Image& image, index top, index left, const image_size& size, typename Image::element outside = {}) {
@@ -76,9 +76,9 @@ auto crop(const Image& image, index top, index left, const image_size& size, typ
                     as_node(image));
 }
 
-/// A part of an image at random, padded all around with `outside` first.
+/// A random part of `size` of an image, which is first padded on all sides with `padding` elements of `outside`.
 /// extents   [..., height, width]
-/// throws    shape_error when the padded image is smaller
+/// throws    shape_error when the padded image is smaller than the part
 /// source    torchvision.transforms.RandomCrop
 template <tensor_operand Image>
 auto random_crop(const Image& image, random_draws& draws, const image_size& size, index padding = 0,
@@ -97,7 +97,7 @@ auto random_crop(const Image& image, random_draws& draws, const image_size& size
   return crop(image, top, left, size, outside);
 }
 
-/// The middle of an image; of a smaller one all, with `outside` around it.
+/// The middle part of `size` of an image [..., height, width]; a smaller image gets `outside` around it.
 /// source    torchvision.transforms.CenterCrop
 template <tensor_operand Image>
 auto centre_crop(const Image& image, const image_size& size, typename Image::element outside = {}) {
@@ -109,7 +109,7 @@ auto centre_crop(const Image& image, const image_size& size, typename Image::ele
   return crop(image, margin(extents[rank - 2], size.height), margin(extents[rank - 1], size.width), size, outside);
 }
 
-/// Means of elements of this type: bytes are rounded to even, floats stay as they are.
+/// Means of elements, as elements of this type again: bytes are rounded to even, floats stay as they are.
 template <dtype Element, class Node>
 auto mean_as(const Node& means) {
   static_assert(!std::is_integral_v<Element> || std::is_same_v<Element, std::uint8_t> || must_hold<Element>,
@@ -118,7 +118,7 @@ auto mean_as(const Node& means) {
   else return means;
 }
 
-/// Where elements of a turned image lie in the image: around the middle of its rows and columns.
+/// The place in an image of each element of the rotated image; the image turns around its middle.
 struct rotation {
   index height, width;
   double cosine, sine;
@@ -137,8 +137,8 @@ struct rotation {
   }
 };
 
-/// From an element of a turned image to one near its place: where that, moved by `shift`, is rounded down to, and as
-/// many rows `down` and columns `right` of there.
+/// Maps an element of the rotated image to one near its place in the image: that place plus `shift`, rounded down, then
+/// `down` rows and `right` columns further.
 template <class T, int Rank>
 struct rotation_map {
   rotation turn;
@@ -167,7 +167,7 @@ struct rotation_map {
   }
 };
 
-/// What that element counts between the four around a place.
+/// The bilinear weight of that element among the four around the place.
 template <class Number>
 struct rotation_weight {
   rotation turn;
@@ -184,8 +184,8 @@ struct rotation_weight {
   }
 };
 
-/// The image turned counter-clockwise by an angle in degrees, of the nearest elements, or with `linear_filter` of the
-/// four around a place; `outside` where there are none. Bytes stay bytes, rounded to even.
+/// The image rotated counter-clockwise by an angle in degrees; extents stay. Each element is the nearest one, or with
+/// `linear_filter` the weighted mean of four. Places beyond the image hold `outside`; bytes are rounded to even.
 /// source    torchvision.transforms.functional.rotate, which defaults to the nearest too
 /// example   data::rotate<linear_filter>(image, 15)
 template <class Filter = nearest_filter, tensor_operand Image>
@@ -217,7 +217,7 @@ auto rotate(const Image& image, double degrees, typename Image::element outside 
   }
 }
 
-/// The same by an angle drawn from [-degrees, degrees).
+/// The image rotated as by `rotate`, by an angle drawn from [-degrees, degrees).
 /// source    torchvision.transforms.RandomRotation
 template <class Filter = nearest_filter, tensor_operand Image>
 auto random_rotation(const Image& image, random_draws& draws, double degrees, typename Image::element outside = {}) {

@@ -10,7 +10,7 @@
 
 namespace tenon::data {
 
-/// What the tokens of a text are.
+/// What a token of a text is: a byte, or a character of UTF-8.
 enum class token { byte, character };
 
 /// The distinct tokens of a text, and the numbers that stand for them.

@@ -10,7 +10,7 @@
 
 namespace tenon::data {
 
-/// `draws` examples, each as likely as its weight says; weights need not sum to 1.
+/// `draws` examples, each drawn with a probability in proportion to its weight; weights need not sum to 1.
 /// throws    error for a weight that is negative or not finite, for weights without a positive one, and without
 ///           replacement when fewer weights are positive than examples are drawn
 /// source    torch.utils.data.WeightedRandomSampler; without replacement Efraimidis, Spirakis 2006 (Weighted random
@@ -52,7 +52,7 @@ class weighted_sampler {
     }
     return numbers;
   }
-  /// The greatest of log(uniform) / weight, in that order.
+  /// The numbers of the greatest keys log(uniform) / weight, greatest first.
   std::vector<index> without_replacement(std::uint64_t seed, index epoch) const {
     std::vector<std::pair<double, index>> keys;
     for (std::size_t i = 0; i < weights_.size(); ++i) {

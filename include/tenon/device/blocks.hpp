@@ -29,7 +29,7 @@ class memory_blocks {
     blocks_[reinterpret_cast<std::uintptr_t>(memory)] = {bytes, home};
     ++added_;
   }
-  /// Forgets a block, and says what was known of it.
+  /// Forgets a block, and returns what was known of it.
   memory_block take(const void* memory) {
     const std::lock_guard lock(mutex_);
     auto node = blocks_.extract(reinterpret_cast<std::uintptr_t>(memory));
@@ -59,7 +59,7 @@ class memory_blocks {
     const std::lock_guard lock(mutex_);
     return added_;
   }
-  /// How many are in use.
+  /// How many blocks are in use now.
   std::int64_t count() const {
     const std::lock_guard lock(mutex_);
     return static_cast<std::int64_t>(blocks_.size());

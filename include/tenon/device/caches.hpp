@@ -1,5 +1,5 @@
 // tenon/device/caches.hpp: how large the caches of this machine are.
-// Loops over blocks ask once a process; what a machine does not tell is taken to be small.
+// Read once in a process. A size that the machine does not report is taken to be small.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,5 +1,5 @@
 // tenon/device/captured.hpp: memory and work recorded while a graph is captured.
-// Its replays use the same memory again, so nothing that is freed meanwhile goes back before the graph does.
+// Replays use the same memory again: what is freed during the capture stays allocated as long as the graph lives.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace tenon {
 
-/// The memory and the names of what a captured function does. What it frees, whoever allocated it, is kept, and serves
-/// what it allocates later; the rest of its memory is its tensors' own, as ever.
+/// What a captured function does, and the memory that it uses. Blocks that it frees, whoever allocated them, are kept
+/// and serve its later allocations. Other memory belongs to tensors, as outside of a capture.
 class captured_work {
  public:
   using give_back = void (*)(void*, std::size_t) noexcept;
@@ -39,10 +39,10 @@ class captured_work {
     kept_.pop_back();
     return memory;
   }
-  /// Keeps a block that is freed: each launch uses it on whatever stream, whether or not a statement has named it.
+  /// Keeps a freed block. Each launch uses it, on any stream, even where no statement names it.
   void keep(void* memory, std::size_t bytes) { kept_.push_back({memory, bytes}), used.push_back(memory); }
   /// Remembers memory that is read or written by work on `device`.
-  /// throws    capture_error where that is another device than the one that is captured
+  /// throws    capture_error where `device` is not the one that is captured
   void note_use(const void* address, int device) {
     if (device != outer.device) {
       throw capture_error(compose_text("capture: work on device ", device, " within a captured function, which was ",
@@ -52,10 +52,10 @@ class captured_work {
   }
 
   const stream_id outer;                   ///< the thread's stream around the capture: memory is allocated there
-  std::shared_ptr<void> workspace{};       ///< that of its kernels
+  std::shared_ptr<void> workspace{};       ///< the workspace of its kernels
   std::vector<const void*> used{};         ///< addresses that a launch reads or writes
-  std::vector<const void*> host_memory{};  ///< page-locked blocks that it copies from or to
-  std::int64_t kernels = 0;                ///< how many it starts
+  std::vector<const void*> host_memory{};  ///< page-locked blocks that it reads or writes
+  std::int64_t kernels = 0;                ///< how many kernels it starts
 
  private:
   struct block {
@@ -74,8 +74,8 @@ captured_work*& thread_capture() {
   return work;
 }
 
-/// Says that the calling thread captures, while it lives.
-/// throws    capture_error where it does already
+/// Marks the calling thread as capturing while this lives.
+/// throws    capture_error where the thread captures already
 template <class Space>
 class capture_scope {
  public:
@@ -92,14 +92,14 @@ class capture_scope {
 
 namespace detail {
 
-/// How a space takes down what it would do, and does it later: `begin()`, `end()`, `launch(work)`. What was begun and
-/// not ended is forgotten at the end of its life.
+/// How a space records work and runs it later: `begin()`, `end()`, `launch(work)`. A recording without an end is
+/// discarded when the recorder is destroyed.
 template <class Space>
 class graph_recording;
 
 }  // namespace detail
 
-/// throws    capture_error where the thread captures: `work` has to wait, and a replay does not
+/// throws    capture_error where the thread captures: `work` must wait for the device, and a replay cannot
 template <class Space>
 void refuse_in_capture(const char* work, const char* instead) {
   if (thread_capture<Space>() == nullptr) return;

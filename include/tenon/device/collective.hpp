@@ -61,8 +61,8 @@ TENON_HOST_DEVICE T block_reduce(Device& device, const Scratch& scratch, T value
   return warps_reduce(device, scratch, value, combine, device.block_size() / warp_size);
 }
 
-/// The values of each team of `threads` neighbouring threads combined, in every thread of it: of lanes of a warp, a
-/// power of two, or of whole warps. It has scratch of its own, `block_reduce_bytes` beyond what the kernel has taken.
+/// The values of each team of `threads` neighbouring threads combined, in every thread of it. A team is a power of two
+/// of lanes, or several whole warps. It takes `block_reduce_bytes` of shared memory beyond what the kernel has taken.
 template <class Device, lane_value T, class Combine>
 TENON_HOST_DEVICE T team_reduce(Device& device, T value, Combine combine, int threads) {
   if (threads <= warp_size) return lanes_reduce(device, value, combine, threads);

@@ -1,5 +1,5 @@
 // tenon/device/cuda.hpp: the device object of kernels that nvcc compiles.
-// Fragments are loaded by our own .shared instructions: the toolkit's loads are generic for most types, so much slower.
+// Fragments are loaded by our own .shared instructions: most of the toolkit's loads are generic and much slower.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

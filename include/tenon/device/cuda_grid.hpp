@@ -1,5 +1,5 @@
 // tenon/device/cuda_grid.hpp: the barrier of a grid, whose blocks are all on the device at a time.
-// One word counts the blocks that have come; the last one's turns its highest bit, which all wait for.
+// One word counts the blocks that have arrived. The last arrival flips its highest bit, for which all blocks wait.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,16 +10,16 @@
 
 namespace tenon::detail {
 
-/// A word that others write, by now; what they wrote before it is seen behind a fence.
+/// The present value of a word that others write. What they wrote before it is visible only after a fence.
 __device__ __forceinline__ unsigned read_unordered(const unsigned* word) {
   unsigned value;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(word)) : "memory");
   return value;
 }
 
-/// Waits for every thread of the grid and orders their accesses to memory. Each block adds one, the first so much that
-/// the sum of all is the highest bit: the word needs no reset, whatever the number of blocks of the next launch. Who
-/// waits asks without order, since a load that acquires empties the first cache for the blocks that still work.
+/// Waits for every thread of the grid and orders their accesses to memory. Each block adds one to the word, the first
+/// so much that the sum flips the highest bit: the word needs no reset, however many blocks the next launch has.
+/// Waiting blocks use relaxed loads, since acquiring ones empty the first cache for blocks that still work.
 /// Source: the grid barrier of CUDA's cooperative groups counts in this way.
 __device__ __forceinline__ void meet_grid(unsigned* barrier) {
   constexpr unsigned highest = 0x80000000u, nanoseconds_between_reads = 32;

@@ -34,7 +34,7 @@ class hopper_unit<cuda_device> {
   __device__ __forceinline__ void make_barrier(const barriers& at, int i, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(at.address(i)), "r"(arrivals) : "memory");
   }
-  /// Shows the barriers that this thread made to the machine that copies; a `sync` shows them to threads.
+  /// Makes the barriers that this thread made visible to the unit that copies tiles. A `sync` shows them to threads.
   __device__ __forceinline__ void show_barriers() {
     asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
   }

@@ -39,8 +39,8 @@ struct cuda_memory {
 
 }  // namespace detail
 
-/// Memory of CUDA devices: of the current one when it is allocated. Everything happens in the order of the thread's
-/// current stream, and the host waits for nothing but copies from and to memory that is not page-locked, which are
+/// Memory of CUDA devices; an allocation lies on the device that is current then. All work happens in the order of the
+/// thread's current stream. The host waits for nothing but copies from and to memory that is not page-locked; these are
 /// complete on return. Memory is freed in the order of all streams whose statements and copies have used it.
 /// throws    cuda_error, out_of_memory, capture_error
 struct cuda {
@@ -116,14 +116,14 @@ inline pending_copies<event>& copies_under_way() {
   return copies;
 }
 
-/// The page-locked block is read or written until what the current stream has started so far is done.
+/// Marks a page-locked block as in use until the present work of the current stream is done.
 inline void mark_copy_under_way(const void* host_memory) {
   event mark;
   mark.record();
   copies_under_way().add(host_memory, std::move(mark));
 }
 
-/// Lets a call into a thread that captures which would end the capture: it is no part of what is captured.
+/// While it lives, the calling thread may make calls that would break its capture. They are not captured.
 class outside_capture {
  public:
   outside_capture() { check_cuda("cudaThreadExchangeStreamCaptureMode", cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -197,7 +197,7 @@ struct cuda_memory<true> {
   }
 
  private:
-  /// Where the driver has too little, work under way may hold memory that is freed already: that is waited for, once.
+  /// Where the driver has too little memory, waits once for work under way, which may still hold freed blocks.
   static void* allocate_on(stream_id home, std::size_t bytes) {
     void* memory = nullptr;
     cudaError_t code = try_allocate(&memory, bytes, home);
@@ -273,7 +273,7 @@ struct cuda_page_locking {
       const outside_capture outside;
       await(memory);
       check_cuda("cudaHostUnregister", cudaHostUnregister(memory));
-    } catch (const cuda_error&) {  // the next call tells of a failure that lasts
+    } catch (const cuda_error&) {  // a lasting failure is reported by the next call
       cudaGetLastError();
     }
   }

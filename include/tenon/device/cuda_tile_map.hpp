@@ -35,7 +35,7 @@ inline auto tile_map_encoder() {
       "cudaGetDriverEntryPointByVersion",
       cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, since_version, cudaEnableDefault, &answer));
   if (answer != cudaDriverEntryPointSuccess) {
-    throw cuda_error("cudaGetDriverEntryPointByVersion: cuTensorMapEncodeTiled: not of this driver, expected 12.0");
+    throw cuda_error("cudaGetDriverEntryPointByVersion: cuTensorMapEncodeTiled: the driver lacks it, expected CUDA 12");
   }
   return reinterpret_cast<encoder*>(found);
 }
@@ -77,7 +77,7 @@ encoded_tile_map encode_tile_map(const tiled_images& images) {
   return encode_tile_map<T>(images.data, images.extents, images.stride_bytes, images.tile, images.step);
 }
 
-/// The maps that a thread has asked for. Where memory comes and goes they would be ever more: then all are forgotten.
+/// The maps that a thread has asked for, at most `capacity`: addresses change, so all are forgotten when it is full.
 template <class T, class Tensor>
 class tile_map_cache {
  public:

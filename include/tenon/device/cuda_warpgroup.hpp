@@ -10,7 +10,7 @@
 
 namespace tenon::detail {
 
-/// d = left * right, plus d where `adds` is not 0. Its result is there when a `wait_products` covers its group.
+/// d = left * right, plus d where `adds` is not 0. The result is complete after a `wait_products` for its group.
 template <class Product>
 __device__ __forceinline__ void multiply_warpgroup(float (&d)[Product::sums], std::uint64_t left, std::uint64_t right,
                                                    int adds) {

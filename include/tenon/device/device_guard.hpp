@@ -18,12 +18,12 @@ struct stream_id {
   bool operator==(const stream_id&) const = default;
 };
 
-/// What a space says of its devices; it specialises this beside itself:
+/// What a space tells about its devices. A space that has some specialises this trait:
 ///   count(), current()   how many there are, which one the thread uses
 ///   stream()             the thread's current stream there
 ///   use(device)          makes the thread use another
 ///   of(address)          the one on which memory lies; the current one for memory that others allocated
-///   are_watched()        whether statements have to be looked at: there is more than one device or stream
+///   are_watched()        whether statements must be checked: there is more than one device or stream
 ///   note(address)        the current stream uses the block in which `address` lies
 template <class Space>
 struct space_devices {
@@ -34,7 +34,7 @@ struct space_devices {
 template <class Space>
 concept has_devices = space_devices<Space>::available;
 
-/// The devices of `Space` that this process can use.
+/// How many devices of `Space` this process can use.
 template <class Space = cuda>
 int device_count() {
   static_assert(has_devices<Space> || must_hold<Space>,
@@ -42,7 +42,7 @@ int device_count() {
   return space_devices<Space>::count();
 }
 
-/// The device that the calling thread uses: tensors are allocated there.
+/// The number of the device that the calling thread uses: tensors are allocated there.
 template <class Space = cuda>
 int current_device() {
   static_assert(has_devices<Space> || must_hold<Space>,
@@ -50,15 +50,15 @@ int current_device() {
   return space_devices<Space>::current();
 }
 
-/// The device on which a tensor or view lies.
+/// The number of the device on which a tensor or view lies.
 template <class Tensor>
   requires has_devices<typename Tensor::space>
 int device_of(const Tensor& elements) {
   return space_devices<typename Tensor::space>::of(elements.data());
 }
 
-/// Makes `device` the one that the calling thread uses, while it lives.
-/// throws    device_error for a device that is not there
+/// Makes `device` the current device of the calling thread while the guard lives; then the one before is current again.
+/// throws    device_error for a number that no device has
 /// example   const tenon::device_guard second(1);
 template <class Space = cuda>
 class device_guard {

@@ -110,7 +110,7 @@ class emulated_device {
     self_.services->wait_copies(self_, Groups);
   }
 
-  /// Adds and returns what was there before.
+  /// Adds, and returns the value from before.
   template <class T>
   TENON_HOST_DEVICE T atomic_add(T* target, T value) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "tenon: atomic operations are on 4 or 8 bytes");
@@ -199,7 +199,7 @@ class emulated_device {
     const float power = __builtin_exp2f(exponent);
     return power < 0x1p-126f ? 0.0f : power;
   }
-  /// Rounds elements to what a unit multiplies; those of tf32 are cut off otherwise.
+  /// Rounds elements to the precision that a unit multiplies; tf32 would be truncated otherwise.
   template <class T, int Count>
   TENON_HOST_DEVICE void round_words(lane_words<Count>& words) {
     for (std::uint32_t& word : words.values) word = detail::rounded_word<T>(word);
@@ -228,7 +228,7 @@ class emulated_device {
     const detail::unobserved quiet;
     target.template access<true>(first, count, caller);
   }
-  /// Puts a value where the other lanes find it and waits for theirs; the phase names the place.
+  /// Publishes a value for the other lanes and waits for theirs; the phase says where.
   template <class T>
   TENON_HOST_DEVICE int publish_to_warp(const T& value, const detail::warp_request& request, source_position caller) {
     int phase = 0;

@@ -1,5 +1,5 @@
 // tenon/device/emulated_copies.hpp: barriers of phases, and the machine of an emulated block that copies tiles.
-// Copies land in any order, at any time; who reads before they do, or waits for more than comes, finds out.
+// Copies land late, in any order. Reading a tile too early is an error, and so is waiting for more than will arrive.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -12,12 +12,12 @@ namespace tenon::detail {
 
 /// What an emulated barrier of phases knows.
 struct emulated_phase_barrier {
-  int arrivals, missing;  // of a phase, and of this one
+  int arrivals, missing;  // of every phase; what the present one lacks of them
   index bytes_under_way = 0;
   int parity = 0;  // of the phase that has not ended
   int maker = 0;
   access_time made = 0;
-  bool is_shown = false;  // to the machine that copies
+  bool is_shown = false;  // to the unit that copies tiles
   char gates[2] = {};     // addresses for ThreadSanitizer
   std::vector<emulated_thread*> waiting{};
 };
@@ -52,7 +52,7 @@ class tile_copies {
   }
   void arrive(const emulated_thread& self, int offset, int bytes, source_position caller) {
     emulated_phase_barrier& at = barrier_of(self, offset, "arrive", caller);
-    if (bytes < 0) refuse(self, "arrive", "fewer than no bytes", caller);
+    if (bytes < 0) refuse(self, "arrive", "a negative number of bytes", caller);
     if (at.missing == 0) refuse(self, "arrive", compose_text("more than ", at.arrivals, " arrivals"), caller);
     release_to(&at.gates[at.parity]);
     --at.missing;
@@ -68,7 +68,7 @@ class tile_copies {
     }
     acquire_from(&at.gates[parity]);
   }
-  /// Starts a copy; until it lands, its place holds nothing of use.
+  /// Starts a copy. Until it lands, its target holds bytes of 0xFF, which are NaN.
   void copy_tile(const emulated_thread& self, const emulated_tile_copy& copy, source_position caller) {
     const emulated_phase_barrier& at = barrier_of(self, copy.barrier, "copy_tile", caller);
     if (!at.is_shown) refuse(self, "copy_tile", "its barrier was never shown; missing show_barriers()", caller);
@@ -89,7 +89,7 @@ class tile_copies {
     return true;
   }
   bool is_idle() const { return copies_.empty(); }
-  /// What the barriers lack for which threads wait.
+  /// What each barrier still lacks on which threads wait.
   std::string wait_text() const {
     std::string text;
     for (const auto& [offset, at] : barriers_) {

@@ -1,5 +1,5 @@
 // tenon/device/emulated_grid.hpp: runs the blocks of an emulated grid, in an order shuffled by a seed.
-// One after another, so that none can rely on others; those of a cooperative kernel are alive together.
+// Blocks run one after another, so none can rely on another; blocks of a cooperative kernel are alive together.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -61,7 +61,7 @@ inline void run_blocks_apart(const launch_shape& shape, const emulated_body& bod
   for (index i = 0; i < shape.grid.blocks(); ++i) schedule.run_block(position_of_block(shape.grid, order.next()));
 }
 
-/// All blocks of a cooperative kernel; each step is one of a block that the seed decides.
+/// All blocks of a cooperative kernel. For each step, the seed decides which block makes it.
 class cooperative_grid {
  public:
   cooperative_grid(const launch_shape& shape, const emulated_body& body, const emulation_options& options)

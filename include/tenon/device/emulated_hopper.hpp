@@ -1,5 +1,5 @@
 // tenon/device/emulated_hopper.hpp: the operations of Hopper for emulated kernels.
-// They are asynchronous in earnest: tiles land late, sums are no numbers until waited for, deadlocks are reported.
+// They are really asynchronous: tiles land late, sums are NaN until a wait for them, deadlocks are reported.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -43,7 +43,7 @@ struct tile_maps<emulated> {
   }
 
  private:
-  /// Refuses what a driver might.
+  /// Refuses a tensor that a driver might refuse.
   template <class T, class Tensor>
   static void check(const Tensor& tensor) {
     check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
@@ -170,7 +170,7 @@ class hopper_unit<emulated_device> {
   }
   void prefetch_map(const tile_map&) {}
 
-  /// From here on, each thread of the warpgroup has `Registers`.
+  /// From here on, each thread of the warpgroup has this many registers.
   template <int Registers>
   void give_registers(source_position caller = {}) {
     change_registers<Registers>(caller);
@@ -184,12 +184,12 @@ class hopper_unit<emulated_device> {
   operand_descriptor describe(const shared_array<T>& tile, int first, int leading_bytes, int stride_bytes) {
     return operand_descriptor::of(static_cast<unsigned>(tile.offset_of(first)), leading_bytes, stride_bytes);
   }
-  /// Before the first product after sums were touched.
+  /// Must come before the first product after the sums were read or written.
   void begin_products() {
     const detail::unobserved quiet;
     work_.warpgroup_of(self_).begin_products(self_);
   }
-  /// sums = left * right, plus sums where `adds`. They are no numbers until a wait for all products.
+  /// sums = left * right, plus sums where `adds`. The sums are NaN until a wait for all products.
   template <class Product>
   void multiply(float (&sums)[Product::sums], operand_descriptor left, operand_descriptor right, bool adds,
                 source_position caller = {}) {
@@ -212,7 +212,7 @@ class hopper_unit<emulated_device> {
     const detail::unobserved quiet;
     work_.warpgroup_of(self_).commit_products(self_);
   }
-  /// Waits until at most the `Groups` youngest groups are under way: what the others read may be written again.
+  /// Waits until at most the `Groups` youngest groups are under way. What the finished ones read may be overwritten.
   template <int Groups>
   void wait_products(source_position caller = {}) {
     const detail::unobserved quiet;

@@ -9,7 +9,7 @@
 
 namespace tenon::detail {
 
-/// What a unit multiplies of an element; of a tf32 it leaves out the bits that it has no room for.
+/// The value that a unit multiplies: of a tf32 it drops the low bits of the mantissa.
 template <class T>
 TENON_HOST_DEVICE fragment_accumulator<T> multiplied_part(fragment_storage<T> value) {
   if constexpr (std::is_same_v<T, tf32>) {
@@ -49,7 +49,7 @@ struct lane_product {
   }
 };
 
-/// What one lane hands in for a product.
+/// The operands that one lane contributes to a product.
 template <class T>
 struct lane_product_operands {
   lane_sums<T>* sums;

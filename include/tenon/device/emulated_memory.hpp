@@ -1,5 +1,5 @@
 // tenon/device/emulated_memory.hpp: the memory of emulated devices, of which there are two.
-// It lies in the host's, but keeps a GPU's books: the blocks of each device, and what a captured function would do.
+// It lies in the host's memory, with a GPU's bookkeeping: the blocks of each device, the steps of captured functions.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +18,7 @@ namespace tenon {
 
 namespace detail {
 
-/// A step of a captured function; std::function would make some twenty functions of each.
+/// A step of a captured function. std::function would instantiate some twenty functions for each step.
 struct captured_step {
   virtual ~captured_step() = default;
   virtual void run() const = 0;
@@ -32,7 +32,7 @@ struct step_of final : captured_step {
   Step step;
 };
 
-/// What the calling thread puts off: the steps of a captured function, in their order; null where it does at once.
+/// The recorded steps of the function that the calling thread captures; null where it captures none.
 inline captured_steps*& thread_recording() {
   thread_local captured_steps* steps = nullptr;
   return steps;
@@ -43,7 +43,7 @@ void record_step(const Step& step) {
   thread_recording()->push_back(std::unique_ptr<captured_step>(new step_of<Step>(step)));
 }
 
-/// Does `step`, or puts it off while a function is captured.
+/// Runs `step`, or records it while a function is captured.
 template <class Step>
 void run_or_record(const Step& step) {
   if (thread_recording() != nullptr) record_step(step);

@@ -16,11 +16,11 @@ namespace tenon {
 struct emulation_options {
   std::uint64_t seed = 1;    ///< shuffles the order of blocks and threads and the map of fragments
   bool record_races = true;  ///< finds accesses to shared memory that lack a barrier
-  int resident_blocks = 6;   ///< of a cooperative kernel; a real device has room for hundreds
-  int multiprocessors = 4;   ///< that kernels find busy with few blocks; a real device has dozens
+  int resident_blocks = 6;   ///< how many of a cooperative kernel run at a time; hundreds on a real device
+  int multiprocessors = 4;   ///< how many the device claims to have; dozens on a real device
 };
 
-/// The threads of a block do not meet where they must.
+/// Threads of a block wait for each other at different places, or for something that never comes.
 struct barrier_error : error {
   using error::error;
 };
@@ -128,7 +128,7 @@ class background_work {
   virtual bool advance(shuffler& random) = 0;
   /// Checks that nothing is left when all threads have returned.
   virtual void end() const = 0;
-  /// What threads wait for that nobody brings.
+  /// A text that says what threads wait for in vain.
   virtual std::string wait_text() const = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace tenon::detail {
 
-/// Which elements of shared memory a product reads: `outer` x `inner` of them, those of an operand.
+/// The elements of shared memory that a product reads for one operand: `outer` x `inner` of them.
 struct product_reads {
   operand_descriptor at;
   bool lines_are_adjacent;
@@ -20,7 +20,7 @@ struct product_reads {
 
   int depth() const { return product_depth_bytes / element_bytes; }
 
-  /// Where the element of a line at a depth lies: parts of 16 bytes and rows of a tile, exchanged by address.
+  /// The offset of a line's element at a depth, in the swizzled order of parts of 16 bytes.
   int offset(int line, int depth) const {
     const int along = lines_are_adjacent ? line : depth, across = lines_are_adjacent ? depth : line;
     const int row_elements = swizzle_row_bytes / element_bytes;
@@ -45,7 +45,7 @@ struct sums_under_way {
   std::bitset<warpgroup_size> landed{};  // in which threads
 };
 
-/// What a group of products read, to see that nobody changed it meanwhile.
+/// What a group of products reads, to detect that it is overwritten meanwhile.
 struct reads_under_way {
   int group;
   product_reads reads;

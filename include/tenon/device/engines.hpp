@@ -1,5 +1,5 @@
 // tenon/device/engines.hpp: what the library tenon::compiled holds of this room, and what it was compiled for.
-// A row names a function and its types; a program that links the library compiles it no more.
+// Each row names a function and its types; a program that links the library does not compile it again.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace tenon {
 
-/// The flags that a program and the library must share. The linker names it where they differ: -march (bytes of a
-/// vector), -fopenmp, xsimd, TENON_CHECKED, TENON_FILL, TENON_NO_FUSE.
+/// The flags that a program and the library must share. Where they differ, the linker's message names this template:
+/// -march (bytes of a vector), -fopenmp, xsimd, TENON_CHECKED, TENON_FILL, TENON_NO_FUSE.
 template <int VectorBytes, bool Threads, bool Xsimd, int Checked, int Fill, bool Fuses>
 struct tenon_compiled_for {
   static const int these_flags;

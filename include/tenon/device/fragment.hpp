@@ -70,7 +70,7 @@ TENON_HOST_DEVICE void gather_fragment(Number* matrix, Fragment* const* lanes, s
   }
 }
 
-/// What one lane hands in for a product.
+/// The operands that one lane contributes to a product.
 template <class Result, class Left, class Right>
 struct product_operands {
   Result* result;

@@ -1,5 +1,5 @@
 // tenon/device/freeing_streams.hpp: the streams of CUDA in whose order memory is freed, and the wait for all of them.
-// Memory that is freed behind work under way serves others when that is done: where memory is scarce it is waited for.
+// Freed memory is usable again when the work that uses it is done; where memory is scarce, allocations wait for that.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace tenon::detail {
 
-/// Memory that is freed after several streams is freed on one of its own, so that none of them waits for another.
+/// The stream on which blocks are freed that several streams have used, so that none of them waits for another.
 inline stream_id freeing_stream(int device) {
   static std::mutex mutex;
   static std::map<int, stream_id>& streams = *new std::map<int, stream_id>;

@@ -1,5 +1,5 @@
 // tenon/device/graph.hpp: a function's statements, captured once and started as one piece as often as wanted.
-// Capturing runs nothing; it takes down kernels and copies, with the memory that they use, and replays allocate none.
+// Capturing runs nothing: it records kernels and copies with the memory that they use. Replays allocate nothing.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -62,7 +62,7 @@ class graph_recording<cuda> {
     if (captured_.handle == nullptr) return;
     cudaGraph_t graph = nullptr;
     if (cudaStreamEndCapture(handle_of(captured_), &graph) == cudaSuccess) cudaGraphDestroy(graph);
-    cudaGetLastError();  // what made the function fail is told by its exception
+    cudaGetLastError();  // the function's exception says why it failed
     leave_stream();
   }
 
@@ -74,11 +74,11 @@ class graph_recording<cuda> {
 
 }  // namespace detail
 
-/// The statements, and copies between tensors of `Space` and page-locked memory, of a function. Capturing calls it once
-/// and runs none of them; each launch runs all, on the memory that they named. So tensors that exist before the capture
-/// must live as long as the graph; new ones that the function frees again are the graph's.
-/// throws    capture_error where the function does what a replay would not repeat: a loop on the host, a value that is
-///           read, a copy from ordinary memory, a graph; cuda_error; what the function throws
+/// A function's statements on tensors of `Space`, and its copies between these and page-locked memory. Capturing calls
+/// the function once and records them without running any. Each launch runs them all, on the same memory: tensors that
+/// exist before the capture must outlive the graph; tensors that the function makes and frees belong to the graph.
+/// throws    capture_error where the function does what a replay would not repeat: a loop on the host, reading a value,
+///           a copy from ordinary memory, launching another graph; cuda_error; what the function throws
 /// cost      a launch of the whole, and no allocation
 /// example   const tenon::graph step = tenon::capture([&] { w = w - rate * matmul(transpose(x), y); });
 ///           for (int i = 0; i < steps; ++i) step.launch();

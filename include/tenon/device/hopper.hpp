@@ -1,5 +1,5 @@
 // tenon/device/hopper.hpp: what a multiprocessor of Hopper (sm_90a) offers beyond the primitives of every device.
-// Tiles that a machine of its own copies, barriers that count phases, and products of four warps at a time.
+// Tiles that a unit of its own copies, barriers that count phases, and products of four warps at a time.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,7 +22,7 @@ inline constexpr int most_tile_extent = 256;    // elements of a tile along an a
 TENON_HOST_DEVICE constexpr int swizzled(int offset) { return offset ^ ((offset >> 3) & 0x70); }
 
 /// A barrier in shared memory whose phase ends when as many threads as it was made for have arrived and all bytes that
-/// they announced have landed. A phase is known by its parity; before the first, one of parity 1 has ended.
+/// they announced have landed. A phase is known by its parity; a new barrier acts as if a phase of parity 1 had ended.
 struct phase_barrier {
   std::uint64_t state;
 };
@@ -38,8 +38,8 @@ struct tiled_tensor {
   friend bool operator==(const tiled_tensor&, const tiled_tensor&) = default;
 };
 
-/// The same of five axes, of which a tile has any extents. Its elements are `step` apart along each axis; the first
-/// axis has 128 bytes of neighbours, as above.
+/// The same with five axes, along each of which a tile may have any extent. Elements of a tile are `step` apart along
+/// each axis; along the first one a tile has 128 bytes, as above.
 struct tiled_images {
   const void* data;
   array<index, 5> extents;
@@ -49,9 +49,9 @@ struct tiled_images {
   friend bool operator==(const tiled_images&, const tiled_images&) = default;
 };
 
-/// How the instruction finds an operand of a product in swizzled tiles: the word that it takes. Operands that have
-/// their depth along the rows of a tile have `stride_bytes` from eight rows to the next; of others this is from eight
-/// of depth to the next, and `leading_bytes` from 64 rows or columns to the next.
+/// The word by which an instruction finds an operand in swizzled tiles. Where depth lies along the rows of a tile,
+/// `stride_bytes` is the distance from eight rows to the next eight. Otherwise it is that from eight steps of depth to
+/// the next, and `leading_bytes` that from 64 rows or columns to the next.
 struct operand_descriptor {
   std::uint64_t bits;
 
@@ -110,7 +110,7 @@ void check_tiles(const void* data, const array<index, Axes>& extents, const arra
     throw shape_error(compose_text("tiled_tensor: ", what, ": ", is, ", expected ", expected));
   };
   if (reinterpret_cast<std::uintptr_t>(data) % tile_copy_alignment != 0) {
-    refuse("data", "an address askew", "a multiple of 16 bytes");
+    refuse("data", "a misaligned address", "a multiple of 16 bytes");
   }
   for (const index extent : extents) {
     if (extent < 1 || extent > index{1} << 32) refuse("extents", extents, "1 to 2^32");
@@ -138,8 +138,8 @@ inline void check_tiled_tensor(const tiled_images& images, int element_bytes) {
   detail::check_tiles(images.data, images.extents, images.stride_bytes, images.tile, images.step, element_bytes);
 }
 
-/// Whether each axis steps over all of the one before, by a multiple of its step: what the driver's manual promises to
-/// take. Of others the driver itself has to be asked.
+/// Whether each stride covers the axis before it and is a multiple of its stride. The driver's manual promises to take
+/// such tensors; about others the driver itself must be asked.
 template <class Tensor>
 constexpr bool has_nested_strides(const Tensor& tensor, int element_bytes) {
   index step = element_bytes, least = tensor.extents[0] * step;

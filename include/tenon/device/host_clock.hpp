@@ -23,12 +23,12 @@ inline double host_seconds(std::uint64_t first, std::uint64_t second) {
   return static_cast<double>(second - first) * 1e-9;
 }
 
-/// The best of some copies by all threads, after one that touches the memory first.
+/// The best rate of several copies by all threads, after one that touches the memory first.
 inline double measure_host_copy() {
   const index bytes = bytes_beyond_caches(caches().shared), piece = 1 << 20;
   const auto count = static_cast<std::size_t>(bytes);
   const std::unique_ptr<std::byte[]> source(new std::byte[count]()), target(new std::byte[count]());
-  void* (*const volatile copy)(void*, const void*, std::size_t) = std::memcpy;  // which no compiler leaves out
+  void* (*const volatile copy)(void*, const void*, std::size_t) = std::memcpy;  // no compiler leaves this call out
   double best = 0;
   for (int i = 0; i <= copy_repetitions; ++i) {
     const std::uint64_t start = host_nanoseconds();

@@ -105,7 +105,7 @@ struct warpgroup_text<float8_e5m2> {
   static constexpr char text[] = "k32.f32.e5m2.e5m2";
 };
 
-/// Which operands of a warpgroup have lines side by side; nothing is said of those that never have.
+/// Which operands of a warpgroup have lines side by side; empty for element types that never have.
 template <bool Rows, bool Columns>
 struct text_of_orders {
   static constexpr char text[] = {',', ' ', Rows ? '1' : '0', ',', ' ', Columns ? '1' : '0', '\0'};

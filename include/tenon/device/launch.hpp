@@ -66,7 +66,7 @@ inline void check_launch_shape(const char* kernel, const launch_shape& shape, in
   }
 }
 
-/// A kernel's choices, read from those of these members that it has: all that an explanation knows of kernels.
+/// A kernel's choices, read from such members below as it has. Explanations know nothing else of kernels.
 template <class Kernel>
 void read_choices(const void* erased, launch_facts& facts) {
   [[maybe_unused]] const Kernel& kernel = *static_cast<const Kernel*>(erased);
@@ -82,7 +82,7 @@ void read_choices(const void* erased, launch_facts& facts) {
   if constexpr (requires { kernel.parts; }) facts.add_choice("blocks of a result", kernel.parts);
 }
 
-/// How the space of a launch tells time; null where by the host's clock.
+/// The clock of a launch's space; null for the host's clock.
 template <class Space>
 const launch_clock* clock_of_launches() {
   if constexpr (requires { launcher<Space>::clock(); }) return launcher<Space>::clock();
@@ -120,7 +120,7 @@ int cooperative_blocks(int block, int shared_bytes) {
 /// Runs `kernel` on `Space`: a trivially copyable struct whose `operator()(Device&) const` is the code of one thread.
 /// It may name itself (`name`), its largest block (`max_threads`, 256 if not said) and how many blocks share a
 /// multiprocessor (`min_blocks`, 1 if not said). Its choices, members of the names that detail::read_choices knows, are
-/// told to whoever observes the launch.
+/// passed to the launch's observer.
 /// throws    shape_error for a shape that no device takes, cuda_error, and on emulated what its rules find
 /// cost      one launch; none where the grid is empty
 template <class Space, class Kernel>
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(MaxThreads, MinBlocks) run_kernel(const __grid
 
 inline constexpr int shared_bytes_without_asking = 48 * 1024;
 
-/// Asks for a large block of shared memory. What was asked for is kept, for each kernel and device.
+/// Asks for a large block of shared memory. The size is remembered for each kernel and device.
 inline void allow_shared_bytes(const void* entry, const char* kernel, int bytes) {
   thread_local std::map<std::pair<const void*, int>, int> allowed;
   int& known = allowed[{entry, current_cuda_device()}];

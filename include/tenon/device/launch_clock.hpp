@@ -10,11 +10,11 @@
 
 namespace tenon {
 
-/// How a space tells time, for those who do not know the space.
+/// The clock of a space, for code that does not know the space.
 struct launch_clock {
   const char* space;
   std::uint64_t (*mark)();                                       ///< the present end of the current work
-  double (*seconds)(std::uint64_t first, std::uint64_t second);  ///< between two marks, which it waits for and gives up
+  double (*seconds)(std::uint64_t first, std::uint64_t second);  ///< between two marks; waits for both, releases both
   double (*copy_rate)();                                         ///< bytes read and written a second by a large copy
 };
 
@@ -59,7 +59,7 @@ inline double seconds_between_events(std::uint64_t first, std::uint64_t second) 
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
-/// The best of some copies within the memory of the current device.
+/// The best rate of several copies within the memory of the current device.
 inline double measure_device_copy() {
   const auto bytes =
       static_cast<std::size_t>(bytes_beyond_caches(properties_of(current_cuda_device()).second_level_cache_bytes));

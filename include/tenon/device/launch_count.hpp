@@ -1,4 +1,4 @@
-// tenon/device/launch_count.hpp: how many kernels or loops a thread has started, and who is told of each.
+// tenon/device/launch_count.hpp: how many kernels or loops a thread has started, and the observer of each.
 // Fusion is promised in numbers of launches, so every executor counts here, on the host as on a device.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ struct launch_choice {
 
 inline constexpr int max_launch_choices = 10;  // as many as a kernel may name
 
-/// A launch, as an observer is told of it.
+/// A launch, as an observer sees it.
 struct launch_facts {
   const char* kernel;                              ///< what it names itself
   const launch_shape* shape = nullptr;             ///< null for a loop of the host
@@ -39,19 +39,19 @@ struct read_elements {
   std::int64_t bytes;
 };
 
-/// A statement, as an observer is told of it.
+/// A statement, as an observer sees it.
 struct statement_facts {
   const char* dtype;  ///< of the elements that it writes
   const std::int64_t* extents;
   int rank;
-  std::int64_t bytes_read;  ///< of distinct tensors
+  std::int64_t bytes_read;  ///< from distinct tensors, each counted once
   std::int64_t bytes_written;
   const node_words* words;  ///< of its expression
   const read_elements* reads;
   std::size_t read_count;
 };
 
-/// A statement that has been launched whole, as an observer is told of it.
+/// A statement whose launches have all been started, as an observer sees it.
 struct statement_result {
   const char* dtype;
   const node_words* words;
@@ -59,7 +59,7 @@ struct statement_result {
   void (*copy_to_host)(void* target, const void* source, std::size_t bytes);  ///< of the space in which they lie
 };
 
-/// Is told of the statements and launches of a thread.
+/// Base of observers: its functions are called for the statements and launches of a thread.
 class launch_observer {
  public:
   launch_observer() = default;
@@ -97,7 +97,7 @@ inline observed_launches& thread_launches() {
 
 }  // namespace detail
 
-/// Who is told of the calling thread's launches; null where nobody is.
+/// The observer of the calling thread's launches; null where there is none.
 inline launch_observer* current_launch_observer() { return detail::thread_launches().observer; }
 
 /// Makes `observer` the calling thread's while it lives.
@@ -115,7 +115,7 @@ class observer_scope {
   launch_observer* outer_;
 };
 
-/// Counts one that nobody observes and that is over soon.
+/// Counts a short launch that nobody observes.
 inline void count_launch(const char* kind) {
   launch_tally& tally = detail::thread_launches().tally;
   ++tally.count;
@@ -143,7 +143,7 @@ class counted_launch {
       tell_end();
   }
 
-  /// False where the observer wants to know of it only.
+  /// False where the observer wants only to know of the launch.
   bool runs() const { return runs_; }
 
  private:

@@ -13,12 +13,12 @@
 
 namespace tenon {
 
-/// Marks of type `Event`, which has `synchronize()` and `is_done()`, by the block that they are of. Threads may share
-/// them.
+/// Marks of copies, by the block of memory that they read or write. `Event` has `synchronize()` and `is_done()`.
+/// Several threads may use one object.
 template <class Event>
 class pending_copies {
  public:
-  /// Adds the mark of a copy; those of the same block that are passed go.
+  /// Adds the mark of a copy, and drops marks of the same block that have been passed.
   void add(const void* memory, Event mark) {
     const std::lock_guard lock(mutex_);
     auto& marks = by_block_[memory];

@@ -13,7 +13,7 @@ struct host;
 
 namespace detail {
 
-/// What page-locking takes; files that nvcc compiles bring it into the program, without them memory stays ordinary.
+/// The functions that lock pages. Files that nvcc compiles bring them; without them, memory is ordinary.
 struct page_locking {
   void (*lock)(void* memory, std::size_t bytes) = nullptr;
   void (*unlock)(void* memory) noexcept = nullptr;  ///< once the copies are done

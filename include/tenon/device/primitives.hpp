@@ -118,10 +118,10 @@ concept shared_view = requires(const Array& shared, typename Array::value_type v
 };
 
 /// The device object of a kernel: positions, barriers, lanes, shared memory, asynchronous copies and atomics.
-/// Blocks have one axis. `reread_thread` is read where it stands: what follows of it takes no registers between rounds
-/// of a loop. Lane operations need all 32 lanes of a warp; barriers need every thread of the block, those of
-/// the grid every thread of every block and a word that was zero before its first use. Blocks of matrices are lane
-/// operations too: lane_matrix.hpp says which lane holds what.
+/// Blocks have one axis. `reread_thread` is read anew where it is called, so that values derived from it take no
+/// registers between rounds of a loop. Lane operations need all 32 lanes of a warp. Barriers need every thread of the
+/// block; those of the grid need every thread of every block, and a word that was zero before its first use. Loading
+/// and multiplying blocks of matrices are lane operations, too: lane_matrix.hpp says which lane holds what.
 template <class Device>
 concept kernel_device = requires(Device& device, float value, bool flag, float* global, array<std::uint32_t, 2> words,
                                  array<float, 4> sums) {
@@ -184,8 +184,8 @@ constexpr bool is_cooperative_kernel() {
   }
 }
 
-/// Blocks of `Kernel` that a multiprocessor shall hold at a time: its member `min_blocks`, else 1. It bounds registers;
-/// left to choose, compilers spill some for the sake of more blocks.
+/// Blocks of `Kernel` that a multiprocessor shall hold at a time: its member `min_blocks`, else 1. This bounds
+/// registers: left to choose, compilers spill some for the sake of more blocks.
 template <class Kernel>
 constexpr int kernel_min_blocks() {
   if constexpr (requires { Kernel::min_blocks; }) {

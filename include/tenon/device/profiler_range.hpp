@@ -12,7 +12,7 @@
 namespace tenon {
 
 #if TENON_NVTX != 0
-/// Shown as `name`, in the domain "tenon", from its construction to its end. `name` is copied.
+/// A range that profilers show as `name`, in the domain "tenon", as long as this object lives. `name` is copied.
 /// cost      a load and a branch while no profiler is attached
 class profiler_range {
  public:

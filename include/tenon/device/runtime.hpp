@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace detail {
 
-/// Whether a code tells of a kernel that failed while it ran: then later calls return it, and every one after them.
+/// Whether a code reports a kernel that failed while it ran: every later call returns that code, too.
 constexpr bool is_failure_of_kernel(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -36,8 +36,8 @@ constexpr bool is_failure_of_kernel(cudaError_t code) {
 
 }  // namespace detail
 
-/// Throws cuda_error where `code` is one; `call` and `kernel` are for its text. Where an earlier kernel failed while it
-/// ran, the text names the kernels that this thread had started by then, and their statements.
+/// Throws cuda_error where `code` is an error; `call` and `kernel` stand in its text. Where an earlier kernel failed
+/// while it ran, the text names the kernels that this thread had started by then, and their statements.
 inline void check_cuda(const char* call, cudaError_t code, const char* kernel = "") {
   if (code == cudaSuccess) return;
   throw cuda_error(compose_text(call, ": ", *kernel != 0 ? compose_text("kernel ", kernel, ": ") : std::string(),
@@ -96,7 +96,7 @@ inline bool prepare_pool(int device) {
   check_cuda("cudaDeviceGetDefaultMemPool", cudaDeviceGetDefaultMemPool(&pool, device));
   unsigned long long keep = ~0ull;
   check_cuda("cudaMemPoolSetAttribute", cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-  int may_wait = 0;  // memory comes from the driver rather than at the price of one stream waiting for another
+  int may_wait = 0;  // rather take memory from the driver than let one stream wait for another
   check_cuda("cudaMemPoolSetAttribute",
              cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &may_wait));
   allow_peer_access(pool, device);
@@ -122,7 +122,7 @@ inline const std::vector<cuda_properties>& all_properties() {
   return properties;
 }
 
-/// What is said where an allocation fails.
+/// The text of a failed allocation.
 inline std::string out_of_memory_text(std::size_t bytes, int device, std::size_t free, std::size_t total) {
   return compose_text("allocate: ", bytes, " bytes on device ", device, " of cuda: ", free, " of its ", total,
                       " bytes are free");

@@ -235,7 +235,7 @@ inline void block_schedule::run_thread(emulated_thread& thread) {
   release_to(&end_);
 }
 
-/// Says what the running thread waits for; `leader` is the first of those it must meet there.
+/// Notes what the running thread waits for; `leader` is the first of the threads that it must meet there.
 inline void block_schedule::announce(emulated_thread& self, const emulated_thread& leader, const char* operation,
                                      source_position caller) {
   const bool together = leader.waits_at.line == caller.line &&

@@ -60,7 +60,7 @@ inline constexpr int native_width = detail::vector_bytes / static_cast<int>(size
 /// functions that it may compile for a device, as operations are: there it is one lane.
 constexpr int width_for(int bytes) { return compiled_by_nvcc ? 1 : detail::vector_bytes / (bytes < 4 ? 4 : bytes); }
 
-/// The bytes of T as a lane; what cannot be one of several fills a vector.
+/// The bytes of T as a lane. Complex numbers count as a whole vector: their packs have one lane.
 template <class T>
 inline constexpr int lane_bytes = is_complex<T> ? detail::vector_bytes : static_cast<int>(sizeof(T));
 
@@ -315,8 +315,8 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V sqrt(V value) {
   }
 }
 
-/// x * y + z, rounded once where the machine can. Numbers and packs agree on it; of sums in other words compilers fuse
-/// some products and not others, as their surroundings have it.
+/// x * y + z, rounded once where the machine can. Numbers and packs give the same result. Written as a plain sum,
+/// compilers would fuse some products and not others, depending on the code around them.
 template <class V>
 TENON_INLINE V multiply_add(V x, V y, V z) {
 #if defined(__FMA__) && !defined(__CUDACC__)

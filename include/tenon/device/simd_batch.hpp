@@ -7,7 +7,7 @@
 #include <tenon/device/simd_lanes.hpp>
 
 #if TENON_XSIMD && !defined(__CUDACC__)
-#pragma GCC diagnostic push  // g++ 12 takes operands that its own intrinsics leave open for mistakes
+#pragma GCC diagnostic push  // g++ 12 warns of operands that its own intrinsics leave uninitialised
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

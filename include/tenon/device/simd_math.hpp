@@ -224,7 +224,7 @@ template <class V>
 TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
   if constexpr (is_complex<V>) {
     using std::exp;
-    return exp(x);  // that of the type, found by its namespace
+    return exp(x);  // the type's own, found by argument-dependent lookup
   } else {
 #if defined(__CUDA_ARCH__)
     return std::exp(x);
@@ -259,7 +259,7 @@ template <class V>
 TENON_HOST_DEVICE TENON_INLINE V log(V x) {
   if constexpr (is_complex<V>) {
     using std::log;
-    return log(x);  // that of the type, found by its namespace
+    return log(x);  // the type's own, found by argument-dependent lookup
   } else {
 #if defined(__CUDA_ARCH__)
     return std::log(x);

@@ -27,7 +27,7 @@ inline constexpr bool moves_lanes =
     has_partial_packs && std::is_same_v<lane_of<V>, U> && std::is_arithmetic_v<U> && sizeof(V) >= 16;
 
 #if defined(__AVX512VL__) && defined(__AVX512BW__) && !defined(__CUDACC__)
-/// A V anywhere in memory, whatever lies there: all that an instruction may touch.
+/// The bytes of a V anywhere in memory, of elements of any type: tells the compiler what an instruction may read.
 template <class V>
 struct [[gnu::packed, gnu::may_alias]] bytes_of_pack {
   std::byte bytes[sizeof(V)];

@@ -87,7 +87,7 @@ TENON_INLINE bool all_lanes(const Mask& mask) {
   return first_lane(mask) != 0 && reduce(mask, [](auto left, auto right) { return left & right; }) != 0;
 }
 
-/// Squares and cubes are products, alone where all lanes are such: a common exponent is one number for all.
+/// Exponents 2 and 3 give products; where all lanes have such, as with one number for all, nothing else is computed.
 template <class V>
 TENON_INLINE V pow_of(V x, V y) {
   const auto is_square = y == constant_like<V>(2), is_product = logical_or(is_square, y == constant_like<V>(3));

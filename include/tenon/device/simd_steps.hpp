@@ -14,21 +14,21 @@ inline constexpr index longest_step = 4;
 #if !defined(__CUDACC__)
 namespace detail {
 
-/// Lanes `Phase`, `Phase` + `Step`, ... of two packs side by side; those past their end are of no account.
+/// Lanes `Phase`, `Phase` + `Step`, ... of two packs side by side; lanes of the result past their end hold anything.
 template <int Step, int Phase, class V, int... Lane>
 TENON_INLINE V pick_lanes(V first, V second, std::integer_sequence<int, Lane...>) {
   constexpr int width = static_cast<int>(sizeof...(Lane));
   return __builtin_shufflevector(first, second, (Phase + Step * Lane) % (2 * width)...);
 }
 
-/// Lanes of `picked` as long as these lie in the first two packs of three, then those of the third.
+/// Every third lane of three packs, from lane `Phase` on: `picked` has those of the first two packs.
 template <int Phase, class V, int... Lane>
 TENON_INLINE V pick_from_third(V picked, V third, std::integer_sequence<int, Lane...>) {
   constexpr int width = static_cast<int>(sizeof...(Lane));
   return __builtin_shufflevector(picked, third, (Phase + 3 * Lane < 2 * width ? Lane : Phase + 3 * Lane - width)...);
 }
 
-/// Of packs whose lanes take turns, lane `First`, `First` + 1, ...: what earlier turns left, and those of turn `Turn`.
+/// Interleaves `Turns` packs one by one: lanes of `own` go to the places of turn `Turn`; `others` has earlier ones.
 template <int Turns, int Turn, int First, class V, int... Lane>
 TENON_INLINE V take_turn(V others, V own, std::integer_sequence<int, Lane...>) {
   constexpr int width = static_cast<int>(sizeof...(Lane));

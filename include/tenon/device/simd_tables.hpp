@@ -1,5 +1,5 @@
 // tenon/device/simd_tables.hpp: formats and polynomials that functions of packs are computed with.
-// Coefficients are fitted to the least greatest error on the reduced range; one table a format, so texts are shared.
+// Coefficients have the least greatest error on the reduced range; one table for each format, so that code is shared.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -143,7 +143,7 @@ TENON_INLINE V power_of_two(whole_lanes<V> exponent) {
   return as_bits<V>((exponent + table::exponent_bias) << table::mantissa_bits);
 }
 
-/// `magnitude`, whose sign is none or that of x, with the sign of x.
+/// `magnitude` with the sign of x; its own sign must be positive, or that of x.
 template <class V>
 TENON_INLINE V with_sign_of(V x, V magnitude) {
   if constexpr (is_number<V>) {

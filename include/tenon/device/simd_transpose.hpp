@@ -26,7 +26,7 @@ TENON_INLINE void exchange_blocks(V& upper, V& lower, std::integer_sequence<int,
   upper = left;
 }
 
-/// Transposes the blocks of 2 `Block` rows and lanes, those of `Block` being done.
+/// Transposes blocks of 2 `Block` rows and lanes, in which blocks of `Block` are transposed already.
 template <int Block, class V, int Width>
 TENON_INLINE void transpose_blocks(V (&rows)[Width]) {
   if constexpr (Block > 1) transpose_blocks<Block / 2>(rows);
@@ -54,9 +54,9 @@ TENON_INLINE void copy_square(T* to, index to_stride, const T* from, index from_
   }
 }
 
-/// A matrix of at least `Width` rows and columns whose columns lie at `from`, square by square; the last ones lie over
-/// others. Rows are written side by side. What is streamed goes down strips of rows, so that few lines are read at a
-/// time, and the next strip's are asked for meanwhile.
+/// A matrix of at least `Width` rows and columns whose columns lie at `from`, square by square; the last squares
+/// overlap others. Rows are written side by side. Streamed matrices are copied one strip of rows after another, so that
+/// few cache lines are read at a time; those of the next strip are prefetched.
 template <int Width, class T>
 void copy_squares(T* to, index to_stride, const T* from, index from_stride, index rows, index columns, bool streaming) {
   const bool in_strips = streaming && sizeof(pack<bits_of<T>, Width>) == 64;  // parts of lines are not worth it

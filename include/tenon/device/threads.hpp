@@ -27,7 +27,7 @@ inline void set_num_threads(int count) {
   __atomic_store_n(&detail::thread_limit, count, __ATOMIC_RELAXED);
 }
 
-/// Loops of the calling thread stay on it while this lives: of a thread that is one of several workers already.
+/// While this lives, loops of the calling thread run on that thread alone, as it is one of several workers.
 class single_thread_scope {
  public:
   single_thread_scope() : outer_(detail::is_single_thread) { detail::is_single_thread = true; }
@@ -39,7 +39,7 @@ class single_thread_scope {
   bool outer_;
 };
 
-/// Threads that a parallel loop would use here; 1 within one.
+/// How many threads a parallel loop would use here; 1 within a parallel loop.
 inline int thread_count() {
 #if defined(_OPENMP)
   if (detail::is_single_thread) return 1;
@@ -164,8 +164,8 @@ template <class Body>
 void parallel_for(index count, index grain, const Body& body) {
   detail::run_loop(count, grain, part_count(count, grain), {&body, &detail::run_body<Body>});
 }
-/// The same in `parts` parts, as many as `part_count` tells: `body(begin, end, part)` has the number of its part, by
-/// which it finds memory that was taken before any part began. Where there is too little, nothing has been written.
+/// The same in `parts` parts, as many as `part_count` says. `body(begin, end, part)` gets the number of its part, by
+/// which it finds memory that was allocated before any part began: if that fails, nothing has been written.
 template <class Body>
 void parallel_parts(index count, index grain, index parts, const Body& body) {
   detail::run_loop(count, grain, parts, {&body, &detail::run_body<Body>});

@@ -13,7 +13,7 @@
 
 namespace tenon::distributed {
 
-/// Gives the state of rank 0's network to every rank: parameters, buffers and, of a train::training, all its parts.
+/// Copies the state of rank 0's network to every rank: parameters, buffers and, of a train::training, all its parts.
 template <class Network, communicator Communicator>
 void broadcast_state(Network& net, Communicator& all) {
   if (all.size() == 1) return;
@@ -33,14 +33,14 @@ void broadcast_state(Network& net, Communicator& all) {
   });
 }
 
-/// A rank's part of a batch; what all parts came to, of which the loss is the mean over examples.
+/// A rank's part of a batch, or the sum of all parts; the loss is the mean over the examples.
 struct batch_part {
   index examples;
   double loss = 0;             ///< mean over the examples
   bool wants_to_stop = false;  ///< of all parts: whether any does, so that all ranks stop at the same step
 };
 
-/// Options of data_parallel.
+/// Options of data_parallel: how many bytes of gradients are summed at once.
 struct data_parallel_options {
   index bucket_bytes = 1 << 20;  ///< of gradients that are summed at once
 };

@@ -249,8 +249,8 @@ view<const T, rank<1>, statement_space<Space>> in_order(const tensor<T, Shape, S
   return {whole.data(), rank<1>(whole.size())};
 }
 
-/// A tensor of one number. cost: one kernel
-/// example   x = full<float>({2, 3}, 0.5f);
+/// A tensor filled with a number: `full` with the given one, `zeros` with 0, `ones` with 1. One kernel.
+/// example   x = full<float>({2, 3}, 0.5f), y = zeros<float>({2, 3});
 template <dtype T, memory_space Space = host, shape_type Shape>
 tensor<T, Shape, Space> full(const Shape& extents, T number) {
   tensor<T, Shape, Space> result(extents);
@@ -279,7 +279,7 @@ tensor<T, rank<Rank>, Space> ones(const listed_extent (&extents)[Rank]) {
   return ones<T, Space>(listed_shape(extents));
 }
 
-/// The element type, the extents and the space of `like` (host for generators). cost: one kernel
+/// A tensor of the element type, extents and space of `like` (host for generators), filled likewise. One kernel.
 /// example   y = full_like(x, 0.5f);
 template <tensor_operand Operand, dtype Number>
 constexpr auto full_like(const Operand& like, Number number) {

@@ -15,7 +15,7 @@ struct wrt_variables {
   tuple<Variables...> variables;
 };
 
-/// Names the variables of a gradient; `value_and_gradient` takes tensors and views too.
+/// Names the variables of a gradient, `gradient(sum(a * b), wrt(a, b))`; `value_and_gradient` takes tensors, too.
 template <tensor_operand... Variables>
 wrt_variables<node_of<const Variables&>...> wrt(const Variables&... variables) {
   return {make_tuple_of(as_node(variables)...)};

@@ -65,7 +65,7 @@ void fold_runs(cascade<typename Fold::monoid, typename Fold::state>& partial, co
     if (looks_ahead && run + 1 < runs[1]) {
       set_position(here, fold.extents, fold.kept, Fold::rank - 1, run + 1);
       const auto next = fold.program.at(here);
-      if (!next.is_adjacent()) prefetch_row(next, part[1]);  // what is copied is not asked for later
+      if (!next.is_adjacent()) prefetch_row(next, part[1]);  // rows that are copied need no prefetching
     }
     set_position(here, fold.extents, fold.kept, Fold::rank - 1, run);
     fold_row(partial, bind_slots(fold.program.at(here), slots), part, run * fold.run_length(), is_cached(fold));
@@ -93,7 +93,7 @@ typename Fold::value_type fold_result(const Fold& fold, const Position& here, co
   return Fold::monoid::template finish<typename Fold::value_type>(partial.total(), fold.count);
 }
 
-/// The slots passed to a fold: an empty type when it reads none, so that all statements share its loops.
+/// The slots passed to a fold: an empty type where the fold reads none, so that all statements share its loops.
 template <bool ReadsSlots, class Slots>
 TENON_INLINE decltype(auto) slots_for([[maybe_unused]] const Slots& slots) {
   if constexpr (ReadsSlots) return (slots);
@@ -136,7 +136,7 @@ template <int Count>
 void run_items(const array<folded_items*, Count>& reductions) {
   index most = 0;
   for (const folded_items* each : reductions) most = each->count() > most ? each->count() : most;
-  parallel_for(most, 4, [&](index first, index last) {  // fewer are done before a second thread wakes
+  parallel_for(most, 4, [&](index first, index last) {  // fewer items are folded before a second thread wakes
     for (index item = first; item < last; ++item) {
       for (folded_items* each : reductions) {
         if (item < each->count()) each->run(item);
@@ -147,8 +147,8 @@ void run_items(const array<folded_items*, Count>& reductions) {
 
 }  // namespace detail
 
-/// A full reduction. A long one is in items that threads share: some whole runs each, or a part of one run. One that is
-/// not long has none.
+/// A full reduction. Threads share the items of a long one; an item is several whole runs, or a part of one run. A
+/// short reduction has no items.
 template <class Fold>
 class item_fold final : public detail::folded_items {
  public:

@@ -1,5 +1,5 @@
 // tenon/host/fold_block.hpp: a block of a row, folded while it is in the first cache.
-// Monoids of one number are folded in lanes. Variances and positions of extremes take two looks at values.
+// Monoids of one number are folded in lanes. Variances and positions of extremes read the values of a block twice.
 // Floor 4: may include base, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,21 +13,21 @@ namespace tenon::detail {
 
 inline constexpr index run_block = 4096;    // values folded side by side before they enter the cascade
 inline constexpr int most_folded_cost = 7;  // operations of a value that is folded as it is computed
-inline constexpr int most_looked_at = 3;    // of one that is computed again for each of two looks at it
+inline constexpr int most_looked_at = 3;    // of a value that is computed again for each of two passes
 
-/// Whether values that take so many operations are written side by side before they are folded: costly ones are, so
-/// that one loop of a type folds those of all expressions.
+/// Whether values of so many operations are written to memory before they are folded: costly ones are, so that one loop
+/// of a type folds the values of all expressions.
 template <class Cursor, int Most>
 inline constexpr bool is_written_first = (cost_of<Cursor> > Most) && (simd::width_for(Cursor::widest) > 1) &&
                                          std::is_arithmetic_v<decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
-/// Truth values are masks in packs, of which true is the lesser number.
+/// Whether packs are folded. Those of truth values are not: they are masks, of which true (-1) is less than false.
 template <class Monoid, class State, class Cursor>
 inline constexpr bool folds_in_lanes = is_lanewise<Monoid> && !std::is_same_v<State, bool> &&
                                        std::is_same_v<State, decltype(std::declval<Cursor>().value(0, no_slots{}))>;
 
-/// Packs combined in chains, which hide the latency of `combine`, and those behind the last whole step in one more. The
-/// order is that of positions, whatever the way of reading.
+/// Combines packs in several chains, which hide the latency of `combine`; packs behind the last whole step make one
+/// more chain. The order is that of positions, however elements are read.
 template <class Monoid, class State, class Cursor>
 struct pack_chains {
   static constexpr int width = simd::width_for(Cursor::widest), count = 8, step = count * width;
@@ -53,8 +53,8 @@ struct pack_chains {
   }
 };
 
-/// Whole steps of [i, end) combined, and where they end. What no cache holds is asked for some pages ahead, which no
-/// hardware does. Chains are named one by one: in loops over them, they would lie in memory.
+/// Whole steps of [i, end) combined, and where they end. Elements beyond the caches are prefetched some pages ahead,
+/// which hardware does not do. Chains are named one by one: in loops over them, they would lie in memory.
 template <class Monoid, class State, class Cursor, class Slots, int... Chain>
 TENON_INLINE State fold_steps(const Cursor& cursor, index& i, index end, bool is_cached, const Slots& slots,
                               std::integer_sequence<int, Chain...>) {
@@ -93,7 +93,7 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
   return result;
 }
 
-/// The same of elements with steps between them, of which few are folded so: in a loop as short as can be.
+/// The same for strided elements. Few are folded in this way, so the loop is kept as short as possible.
 template <class Monoid, class State, class Cursor, class Slots>
 [[gnu::noinline]] State fold_strided_packs(const Cursor& cursor, index& i, index end, const Slots& slots) {
   using chains_type = pack_chains<Monoid, State, Cursor>;
@@ -107,7 +107,7 @@ template <class Monoid, class State, class Cursor, class Slots>
   return folded.total(begin, end);
 }
 
-/// Whether a block is worth copies and second looks.
+/// Whether a block is long enough to be worth copies and second passes.
 template <class Cursor>
 constexpr bool is_long_block(index count) {
   constexpr int width = simd::width_for(Cursor::widest);
@@ -198,7 +198,7 @@ inline constexpr bool is_numeric = [] {
   return std::is_arithmetic_v<value_type> && !std::is_same_v<value_type, bool>;
 }();
 
-/// As fold_block, of a cursor as it is.
+/// As fold_block, with elements read by the cursor itself.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_values(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   [[maybe_unused]] const bool is_long = is_long_block<Cursor>(end - begin);
@@ -218,7 +218,7 @@ State fold_values(const Cursor& cursor, index begin, index end, index first, boo
   return result;
 }
 
-/// As fold_block, of a row that is copied where it must be.
+/// As fold_block; the row is copied first where packs cannot read it.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_staged(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   constexpr int most = folds_in_lanes<Monoid, State, Cursor> ? most_folded_cost : most_looked_at;

@@ -99,8 +99,8 @@ TENON_INLINE void add_pack(State* into, const Cursor* rows, int count, index i, 
   simd::store<width>(into, Monoid::combine(simd::load<State, width>(into), lanes));
 }
 
-/// Adds packs of four rows that lie side by side; returns where these packs end. Asks meanwhile for the elements of
-/// `later` where it `looks_ahead`; among costly values, asking costs nothing.
+/// Adds packs of four rows that lie side by side; returns where these packs end. Meanwhile it prefetches the elements
+/// of `later` if it `looks_ahead`; beside costly values, prefetching costs nothing.
 template <class Monoid, class State, class Cursor, class Slots>
 TENON_INLINE index add_four_rows(State* states, const array<Cursor, 4>& rows, const array<Cursor, 4>& later,
                                  bool looks_ahead, const array<index, 2>& part, const Slots& slots) {
@@ -134,7 +134,7 @@ template <class Monoid, class State, class Cursor, class Slots>
       add_pack<Monoid>(into(i), rows, count, i, whole_access<reading::strided>{}, slots);
     }
     if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
-      const partial_access<reading::strided> left{part[1] - i};  // further lanes are of no account
+      const partial_access<reading::strided> left{part[1] - i};  // further lanes are ignored
       if (left.count > 0) add_pack<Monoid>(into(i), rows, count, i, left, slots);
       return;
     }
@@ -179,8 +179,8 @@ inline array<index, 2> rows_of(index rows, index block) {
   return {{first, first + row_block < rows ? first + row_block : rows}};
 }
 
-/// Neighbouring results of a fold, from the first number to before the second; where they go, and memory for them, as
-/// far as there is some: for a cascade of rows, and for the states of blocks of rows.
+/// Neighbouring results of a fold, from the first number to before the second: where they go, and memory for a cascade
+/// of rows and for the states of blocks of rows, each null where there is none.
 template <class T>
 struct folded_part {
   array<index, 2> part;
@@ -188,7 +188,7 @@ struct folded_part {
   std::byte *cascade = nullptr, *blocks = nullptr;
 };
 
-/// The memory in which threads fold neighbouring results, as much as the greediest of several folds needs. It is taken
+/// The memory in which threads fold neighbouring results, enough for the largest of several folds. It is allocated
 /// before any result is written.
 class column_memory {
  public:
@@ -231,7 +231,7 @@ class column_memory {
   line_blocks cascades_, blocks_;
 };
 
-/// A block of rows of results, whoever folds it: `set(fold, states, rows)` does.
+/// A fold without its type: `set(fold, states, rows)` folds a block of rows.
 template <class State>
 struct block_setter {
   const void* fold;
@@ -257,7 +257,7 @@ template <class Monoid, class State, class Value>
   for (index i = 0; i < width; ++i) to.results[i] = Monoid::template finish<Value>(total[i], count);
 }
 
-/// The same, but for threads that share the blocks where this is no part of a parallel loop.
+/// The same; threads share the blocks, unless this runs in a parallel loop already.
 template <class Monoid, class State, class Value>
 [[gnu::noinline]] void combine_shared_blocks(const folded_part<Value>& to, index count,
                                              const block_setter<State>& setter) {

@@ -1,5 +1,5 @@
 // tenon/host/fold_windows.hpp: reductions of small windows, neighbouring results side by side.
-// A row of results has a line: its elements are folded across rows as they lie, then each result from its few of them.
+// Each row of results has a line. Elements are folded across rows into it; a result folds a few elements of the line.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,8 +14,8 @@ namespace tenon::detail {
 
 inline constexpr index most_taps = 64;  // of a window whose taps are unrolled
 
-/// How many values the types know that a reduction folds along its axes from the first or from the last one on; 0 where
-/// they do not know.
+/// How many values a result folds (`count`), and how many of them along the last reduced axis (`in_line`), as far as
+/// types know; 0 where they do not.
 template <class Reduction>
 struct window_taps {
   using extents = typename std::remove_cvref_t<decltype(std::declval<const Reduction&>().operand())>::shape_type;
@@ -146,8 +146,8 @@ bool is_on_line(const Fold& fold) {
 
 #if !defined(__CUDACC__)
 
-/// The elements `begin` to `end` - 1 of a row, on a line, or combined with what is there. Out of line: its loop has the
-/// registers to itself.
+/// Writes the elements `begin` to `end` - 1 of a row to a line, or combines them with the line. Out of line, so that
+/// its loop has the registers to itself.
 template <class Monoid, bool Combines, class State, class Cursor>
 [[gnu::noinline]] void fold_across(const Cursor& shared_cursor, index begin, index end, State* line) {
   constexpr int width = simd::width_for(Cursor::widest);

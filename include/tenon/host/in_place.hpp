@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace detail {
 
-/// One number with extents, which repeats for nothing.
+/// A number as a node with extents; no value is stored for its elements.
 template <class T, class Shape>
 struct known_number {
   using kind = generator_kind;
@@ -30,15 +30,15 @@ struct known_number {
   }
 };
 
-/// Values as a node, which does not copy them unless there is one.
+/// Values in memory as a node, which refers to them; a single value is copied into the node.
 template <class Shape, class T>
 TENON_INLINE constexpr auto node_of_values(const T* values) {
   if constexpr (Shape{}.count() == 1) return known_number<T, Shape>{*values};
   else return leaf<T, Shape, host, lie_in_place>{{values}, {}};
 }
 
-/// Calls `use` with a node whose reductions and products are replaced by their values. It is called in the depth of
-/// their functions, as values stay where they are.
+/// Calls `use` with a node whose reductions and products are replaced by their values. The values are local variables
+/// of these functions, so `use` is called from within.
 template <class E, class Use>
 TENON_INLINE constexpr auto with_values(const E& node, const Use& use);
 

@@ -32,7 +32,7 @@ struct values_in_registers {
   simd::pack<T, pack_count == 0 ? 1 : lanes> packs[pack_count + 1];
   T numbers[rest + 1];
 
-  /// Those of a cursor.
+  /// Reads the values of a cursor.
   template <class Cursor>
   TENON_INLINE void read(const Cursor& cursor) {
     if constexpr (pack_count != 0) {
@@ -59,14 +59,14 @@ struct values_in_registers {
     TENON_UNROLL(8)
     for (int i = 0; i < rest; ++i) to[Count - rest + i] = numbers[i];
   }
-  /// Those of another row, multiplied by a number.
+  /// Sets the values to those of another row, multiplied by a number.
   TENON_INLINE void set_product(T factor, const values_in_registers& row) {
     TENON_UNROLL(8)
     for (int j = 0; j < pack_count; ++j) packs[j] = factor * row.packs[j];
     TENON_UNROLL(8)
     for (int i = 0; i < rest; ++i) numbers[i] = factor * row.numbers[i];
   }
-  /// Adds them.
+  /// Adds the values of another row, multiplied by a number.
   TENON_INLINE void add_product(T factor, const values_in_registers& row) {
     TENON_UNROLL(8)
     for (int j = 0; j < pack_count; ++j) packs[j] += factor * row.packs[j];
@@ -75,8 +75,8 @@ struct values_in_registers {
   }
 };
 
-/// Whether values of type T are computed in packs: floats that a cursor gives, and computes in no wider type. For nvcc
-/// packs have one lane.
+/// Whether values of type T are computed in packs: floats of a cursor that computes in no wider type. For nvcc, packs
+/// have one lane.
 template <class T, class Cursor>
 inline constexpr bool fills_packs = [] {
   using value_type = decltype(std::declval<const Cursor&>().value(index{}, no_slots{}));
@@ -92,7 +92,7 @@ TENON_INLINE auto values_of(const Cursor& cursor) {
   return values;
 }
 
-/// Whether all elements of a node are one row, as far as types know: it joins as many values with single ones.
+/// Whether types say that a node is one row: each operand has as many elements in the same order, or a single one.
 template <class E>
 constexpr bool is_one_row() {
   if constexpr (std::is_same_v<typename E::kind, pointwise_kind>) {

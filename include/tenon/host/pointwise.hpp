@@ -1,5 +1,5 @@
 // tenon/host/pointwise.hpp: pointwise statements on the CPU.
-// What a statement's type knows is one loop along a row; where rows are and who does them, tiles.hpp finds for all.
+// The type of a statement gives one loop along a row. tiles.hpp finds the rows and shares them, for all types.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -158,9 +158,9 @@ template <class T, int Rank>
 
 }  // namespace detail
 
-/// Evaluates a program over its `own` extents into a target of `extents`, over which it may repeat; by way of a
-/// temporary where it reads there what it has already written. Copies are taken, so that the statement around it can
-/// keep its own in registers.
+/// Evaluates a program over its `own` extents into a target of `extents`, over which it may repeat. Where it would read
+/// elements that it has already written, it goes by way of a temporary. Arguments are passed by value, so that the
+/// statement around the call can keep its own in registers.
 template <class T, int Rank, class Program>
 [[gnu::noinline]] void run_statement_host(array<index, Rank> extents, strided_target<T, Rank> target,
                                           array<index, Rank> own, Program program, bool may_alias,
@@ -169,9 +169,9 @@ template <class T, int Rank, class Program>
   detail::run_observed(*statement, target, extents, may_alias, words);
 }
 
-/// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads.
-/// Returns false, and has done nothing, for any other, and where an observer wants to see it. It is part of every
-/// statement, so it holds one loop alone, in which elements that the statement names twice are read once.
+/// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads. For
+/// any other, and where an observer wants to see the launch, it does nothing and returns false. Every statement
+/// contains it, so it has a single loop, in which elements that the statement names twice are read once.
 template <class Shape, class T, class Program>
 TENON_INLINE bool run_short_host(T* data, const array<index, Shape::rank>& extents, const Program& program) {
   const index count = count_between(extents, 0, Shape::rank);

@@ -27,7 +27,7 @@ namespace detail {
 inline constexpr index short_row = 16;      // rows up to here are folded side by side, not along themselves
 inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
 
-/// Folds reduction number `I` of a row. The values of number `Slot` are put on record first, and folded there.
+/// Folds reduction number `I` of a row. Reduction number `Slot` records the values first and folds the record.
 template <int I, int Slot, class Slots, class Fold, class Original, class Position, class Number>
 void fold_row_slot(Slots& slots, const Fold& fold, const Original& original, const Position& position,
                    [[maybe_unused]] Number* record) {

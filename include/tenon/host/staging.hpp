@@ -38,7 +38,7 @@ class staged_memory {
   explicit staged_memory(index bytes) : next_(near_) {
     if (bytes > near_bytes) far_ = line_blocks(1, bytes), next_ = far_.block(0);
   }
-  /// In a block of `blocks_for`, which outlives it; of its own where that is null.
+  /// Uses a block of `blocks_for`, which must outlive this; where the block is null, it allocates its own.
   staged_memory(index bytes, std::byte* block) : staged_memory(block == nullptr ? bytes : 0) {
     if (block != nullptr) next_ = block;
   }
@@ -49,7 +49,7 @@ class staged_memory {
   staged_memory(const staged_memory&) = delete;
   staged_memory& operator=(const staged_memory&) = delete;
 
-  /// The bytes of which `count` elements take hold.
+  /// How many bytes `count` elements take, in whole cache lines.
   static constexpr index bytes_for(index count, index size) {
     return (count * size + line_bytes - 1) / line_bytes * line_bytes;
   }

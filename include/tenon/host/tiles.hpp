@@ -199,7 +199,7 @@ struct tile_grid {
     for (int k = 0; k < targets; ++k) result = result || statement.targets[k].stride[Rank - 1] != 1;
     return result;
   }
-  /// The axis along which a source lies side by side that does not along the loop.
+  /// The axis along which a source is contiguous that is not contiguous along the loop; -1 where no source is such.
   static int axis_across(const any_statement<Rank>& statement) {
     constexpr index shortest = 8;  // shorter runs are not worth a square tile
     for (int k = 0; k < statement.facts->source_count; ++k) {

@@ -19,8 +19,8 @@ inline constexpr bool may_lie_side_by_side = [] {
   return !reaches_beside && takes_partial<typename Fold::cursor> && Fold::in_line <= simd::longest_step;
 }();
 
-/// Results of a row, which are folded when they are asked for: from their line, where packs read past its end, as there
-/// is room; or, if their windows lie side by side, from the rows of values themselves.
+/// Results of a row, folded when they are read: from their line, past whose end packs may read, as it has room; or, if
+/// their windows lie side by side, from the rows of values themselves.
 template <class Fold>
 class window_results {
  public:

@@ -1,5 +1,5 @@
 // tenon/host/windows.hpp: the loops of statements that reduce small windows: pools, averages of neighbours.
-// Lines of some rows of results are folded; the results themselves are when the statement is written, pack by pack.
+// The lines of some rows of results are folded first; results are folded pack by pack when the statement writes them.
 // Floor 4: may include base, core, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -20,7 +20,7 @@
 
 namespace tenon::io {
 
-/// Deflate makes at most so many bytes of one.
+/// The most bytes that deflate makes of one compressed byte.
 inline constexpr std::uint64_t most_inflated_bytes = 1032;
 
 /// Throws a file_error that names operation and file.
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t most_inflated_bytes = 1032;
   throw file_error(compose_text(operation, ": ", path.string(), ": ", fact));
 }
 
-/// What `make` returns, which takes memory for what `bytes` bytes of a file hold.
+/// Calls `make`, which allocates memory for the content of a file of `bytes` bytes, and returns its result.
 /// throws    file_error where there is too little memory, and what `make` throws besides
 template <class Make>
 auto within_memory(const char* operation, const std::filesystem::path& path, std::uint64_t bytes, const Make& make) {
@@ -40,8 +40,8 @@ auto within_memory(const char* operation, const std::filesystem::path& path, std
   refuse(operation, path, compose_text("there is too little memory for what ", bytes, " bytes hold"));
 }
 
-/// The bytes of elements of these extents, each of `size` bytes; every parser counts by this function.
-/// throws    file_error where they cannot be counted
+/// How many bytes the elements of these extents take, `size` bytes each. Every parser counts by this function.
+/// throws    file_error where 64 bits do not hold the number
 template <class Extents>
 std::uint64_t bytes_of_elements(const char* operation, const std::filesystem::path& path, const Extents& extents,
                                 std::size_t size) {

@@ -26,7 +26,7 @@ struct csv_options {
   std::vector<std::string> missing{"", "NA", "N/A", "NaN", "nan", "null", "?"};  ///< fields that hold no value
 };
 
-/// The classes that a column names: each record's number, and the name of every number.
+/// The classes of a column: the number of each record's class, and the name of each number.
 struct csv_classes {
   tensor<std::int64_t, rank<1>> labels;
   std::vector<std::string> names;
@@ -103,10 +103,10 @@ class csv_splitter {
 
 }  // namespace detail
 
-/// A table of separated values, each record with as many fields as the table has columns; empty lines are skipped.
-/// throws    file_error naming line and column, or where memory is too small; what a field holds is asked only when its
-///           column is read
-/// source    RFC 4180, with any separator, and lines that end as they like
+/// A table of separated values. Each record has as many fields as the table has columns; empty lines are skipped.
+/// throws    file_error naming line and column, or where memory is too small; a field is parsed only when its column is
+///           read
+/// source    RFC 4180, with any separator and any end of line
 /// example   const io::csv_table table("iris.csv");
 ///           data::tensor_dataset examples(table.columns<float>({"width", "length"}), table.classes("species").labels);
 class csv_table {
@@ -134,14 +134,14 @@ class csv_table {
     for (const auto& name : names) numbers.push_back(number_of(name));
     return columns_of<T>(numbers);
   }
-  /// All columns side by side, also where several have one name.
+  /// All columns side by side, also where several have the same name.
   template <dtype T>
   tensor<T, rank<2>> columns() const {
     std::vector<std::size_t> numbers(names_.size());
     std::iota(numbers.begin(), numbers.end(), std::size_t{0});
     return columns_of<T>(numbers);
   }
-  /// extents   [rows]
+  /// One column as a tensor [rows]; errors as of `columns`.
   template <dtype T>
   tensor<T, rank<1>> column(const std::string& name) const {
     const auto found = columns<T>({name});
@@ -225,7 +225,7 @@ class csv_table {
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     if (std::find(options_.missing.begin(), options_.missing.end(), text) != options_.missing.end()) {
       if constexpr (is_floating<T>) return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
-      else refuse_field(field, column, "a whole number; floats may be missing");
+      else refuse_field(field, column, "a whole number; read floats where values are missing");
     }
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     number value{};
@@ -248,7 +248,7 @@ class csv_table {
   static constexpr const char* expected_number() {
     return is_floating<T> ? "a number" : std::is_unsigned_v<T> ? "a whole number without a sign" : "a whole number";
   }
-  /// A number that no double holds: 0 where it is too small, the greatest double where it is too great.
+  /// The double for a number beyond the range: 0 where it is too small, the greatest double where it is too great.
   static double nearest_double(std::string_view text) {
     std::istringstream stream{std::string(text)};
     stream.imbue(std::locale::classic());

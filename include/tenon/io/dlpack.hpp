@@ -15,7 +15,7 @@ namespace tenon::io {
 
 namespace dlpack {
 
-/// As what memory of a space is exported, and what a space takes.
+/// The device type that memory of a space is exported as, and those that the space imports.
 template <class Space>
 struct device_types_of {
   static_assert(must_hold<Space>, "tenon: DLPack has no device type for this space; copy it, x.to<tenon::host>()");
@@ -101,7 +101,7 @@ dlpack::handle<Managed> exported(const view<T, Shape, Space>& elements, dlpack::
 template <class T, class Shape, class Space>
 statement_space<Space> space_of(const tensor<T, Shape, Space>&);
 
-/// Where exported elements lie: on the device that the space knows, or on number `given`.
+/// The device of exported elements: the one that the space knows, or number `given`.
 template <class Space, class View>
 dlpack::device place_of([[maybe_unused]] const View& elements, std::optional<int> given) {
   int id = given.value_or(0);
@@ -121,7 +121,7 @@ dlpack::device place_of([[maybe_unused]] const View& elements, std::optional<int
       compose_text("from_dlpack: the tensor is read only, expected one that may be written; ask for const ", element));
 }
 
-/// Refuses what is no tensor of `expected` elements, of `rank` axes, in memory of the space.
+/// Refuses a tensor of other elements than `expected`, of another rank, or in memory that the space does not import.
 inline void check_kind(const dlpack::strided_tensor& tensor, const dlpack::element_type& expected, int rank) {
   if (!(tensor.type == expected)) {
     throw dtype_error(compose_text("from_dlpack: element type ", dlpack::name_of(tensor.type), ", expected ",
@@ -179,9 +179,9 @@ view<T, Shape, Space> checked_view(const dlpack::strided_tensor& tensor) {
 
 }  // namespace detail
 
-/// Exports the elements of a view, for a consumer that is done with them while they live. `owner` keeps them alive for
-/// longer. Views of const elements are exported as read only. Nothing is copied, and strides are kept.
-/// `device` is the number of the CUDA device; files that nvcc compiles know it.
+/// Exports the elements of a view. They must live until the consumer is done with them, or `owner` keeps them alive.
+/// Views of const elements are exported as read only. Nothing is copied, and strides are kept. `device` is the number
+/// of the CUDA device; files that nvcc compiles know it.
 /// types     a second template argument `dlpack::managed_tensor` exports as before DLPack 1
 /// throws    std::bad_alloc
 /// example   PyCapsule_New(io::to_dlpack(x.view()).release(), "dltensor_versioned", destroy);
@@ -191,7 +191,7 @@ dlpack::handle<Managed> to_dlpack(const view<T, Shape, Space>& elements, std::sh
   return detail::exported<Managed>(elements, detail::place_of<Space>(elements, device), std::move(owner));
 }
 
-/// Exports a tensor that others share; the consumer has a share too. `std::shared_ptr<const tensor<...>>` is read only.
+/// Exports a shared tensor; the consumer shares it, too. `std::shared_ptr<const tensor<...>>` is exported as read only.
 template <class Managed = dlpack::managed_tensor_versioned, class Tensor>
   requires requires(Tensor& whole) { whole.view(); }
 dlpack::handle<Managed> to_dlpack(std::shared_ptr<Tensor> whole, std::optional<int> device = {}) {
@@ -200,13 +200,13 @@ dlpack::handle<Managed> to_dlpack(std::shared_ptr<Tensor> whole, std::optional<i
   return detail::exported<Managed>(elements, detail::place_of<space>(elements, device), std::move(whole));
 }
 
-/// Exports a tensor and gives it away: its memory goes when the consumer is done.
+/// Exports a tensor and gives it away: its memory is freed when the consumer is done.
 template <class Managed = dlpack::managed_tensor_versioned, class T, class Shape, class Space>
 dlpack::handle<Managed> to_dlpack(tensor<T, Shape, Space>&& whole, std::optional<int> device = {}) {
   return to_dlpack<Managed>(std::make_shared<tensor<T, Shape, Space>>(std::move(whole)), device);
 }
 
-/// Of a tensor that stays yours, say its view.
+/// Does not compile: a tensor that the caller keeps is exported as a view.
 template <class Managed = dlpack::managed_tensor_versioned, class T, class Shape, class Space>
 void to_dlpack(const tensor<T, Shape, Space>&) {
   static_assert(
@@ -230,7 +230,7 @@ class dlpack_tensor {
 
 /// Takes a tensor from another library. `T` is its element type: `const float` reads only, `float` may write. `Shape`
 /// holds its rank and the static extents that it must have; strides are taken as they are.
-/// The struct is taken over, and its deleter called once when the result goes. When this throws, the struct still
+/// The result owns the struct: it calls the deleter once, at the end of its life. When this throws, the struct still
 /// belongs to the caller.
 /// throws    dtype_error, shape_error, space_error, storage_error (read only, without memory, or not aligned),
 ///           file_error (another major version); each names what is and what was expected
@@ -248,7 +248,7 @@ dlpack_tensor<T, Shape, Space> from_dlpack(Managed* managed) {
   return {detail::checked_view<T, Shape, Space>(managed->tensor), managed};
 }
 
-/// The same of a struct in a handle, which is empty afterwards.
+/// The same for a struct in a handle, which is empty afterwards.
 template <class T, shape_type Shape, memory_space Space = host, class Managed>
 dlpack_tensor<T, Shape, Space> from_dlpack(std::unique_ptr<Managed, dlpack::release>&& managed) {
   auto taken = from_dlpack<T, Shape, Space>(managed.get());

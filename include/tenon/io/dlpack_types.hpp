@@ -12,7 +12,7 @@
 /// source    https://dmlc.github.io/dlpack/latest/c_api.html
 namespace tenon::io::dlpack {
 
-/// What a producer follows. Another major version has another layout; a greater minor one has more codes.
+/// The version that a producer follows. Another major version has another layout; a greater minor one has more codes.
 struct version_number {
   std::uint32_t major = 1, minor = 0;
 };
@@ -72,7 +72,7 @@ struct managed_tensor_versioned {
 inline constexpr std::uint64_t read_only = 1, is_copied = 2;  ///< bits of `flags`
 inline constexpr std::uint32_t major_version = 1;
 
-/// How DLPack calls elements of `T`.
+/// DLPack's element type for `T`.
 template <dtype T>
 constexpr element_type element_type_of() {
   constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(T));

@@ -38,7 +38,7 @@ inline void check_idx_magic(const std::filesystem::path& path, std::span<const s
   }
 }
 
-/// The array of these bytes; `path` is for messages.
+/// Parses an IDX file's bytes; `path` is for messages.
 template <int Rank>
 tensor<std::uint8_t, rank<Rank>> parse_idx(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   check_idx_magic(path, bytes, Rank);
@@ -60,9 +60,9 @@ tensor<std::uint8_t, rank<Rank>> parse_idx(const std::filesystem::path& path, st
 
 }  // namespace detail
 
-/// The unsigned bytes of an IDX file with `Rank` axes.
+/// Reads an IDX file of unsigned bytes. The extents are the file's, of which there must be `Rank`.
 /// throws    file_error when the file is missing, compressed, of another type or rank, truncated or too long, or memory
-///           is too small; nothing is allocated from its header before the header is known to be true
+///           is too small; nothing is allocated for a header that contradicts the size of the file
 /// example   const auto images = io::read_idx<3>("train-images-idx3-ubyte");
 template <int Rank>
 tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
@@ -70,8 +70,8 @@ tensor<std::uint8_t, rank<Rank>> read_idx(const std::filesystem::path& path) {
   return within_memory("read_idx", path, bytes.size(), [&] { return detail::parse_idx<Rank>(path, bytes); });
 }
 
-/// Writes unsigned bytes as an IDX file.
-/// throws    file_error
+/// Writes a tensor of unsigned bytes as an IDX file. A file of this name is replaced whole.
+/// throws    file_error when it cannot be written
 template <shape_type Shape>
 void write_idx(const std::filesystem::path& path, const tensor<std::uint8_t, Shape>& elements) {
   std::vector<std::uint8_t> header{0, 0, static_cast<std::uint8_t>(detail::idx_unsigned_bytes), Shape::rank};

@@ -1,5 +1,5 @@
 // tenon/io/inflate.hpp: bytes that were deflated, as members of ZIP archives are, by zlib.
-// Nothing more is made than was promised; empty unless TENON_ZLIB is 1, which the CMake package sets where zlib is.
+// No more bytes are made than were promised. Empty unless TENON_ZLIB is 1, which the CMake package sets where zlib is.
 // Floor 2: may include base, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -58,7 +58,7 @@ constexpr bool extents_agree() {
   }
 }
 
-/// The extents of a view as those of an mdspan, which would not check them.
+/// The extents of a view as those of an mdspan. Checks that they fit, which an mdspan does not.
 template <class Span, class View>
 auto extents_for(const View& elements) {
   using extents_type = typename Span::extents_type;
@@ -80,7 +80,7 @@ auto extents_for(const View& elements) {
   }(std::make_integer_sequence<int, View::rank>{});
 }
 
-/// Strides for a layout that takes any. Those of axes of one element do not matter; an mdspan wants them positive.
+/// Strides for a layout that takes any. Strides of axes of one element do not matter; an mdspan wants positive ones.
 template <class Strides, class View>
 Strides strides_for(const View& elements) {
   Strides strides{};

@@ -62,7 +62,7 @@ class npy_header {
 
  private:
   [[noreturn]] void refuse_header(const char* key) const {
-    refuse("read_npy", path_, compose_text("its header says nothing sensible about ", key));
+    refuse("read_npy", path_, compose_text("its header has no valid ", key));
   }
   std::string_view value_of(const char* key) const {
     const std::string quoted = compose_text("'", key, "':");
@@ -100,7 +100,7 @@ inline npy_layout layout_of_npy(const std::filesystem::path& path, std::span<con
   return {header, header + static_cast<std::size_t>(length)};
 }
 
-/// The extents of a header, once they are known to ask for exactly the elements that are there.
+/// The extents of a header, which must ask for exactly as many elements as the file has.
 template <dtype T, int Rank>
 array<index, Rank> checked_extents(const std::filesystem::path& path, const npy_header& header, std::size_t present) {
   const std::string expected_descr = npy_descr<T>();
@@ -122,7 +122,7 @@ array<index, Rank> checked_extents(const std::filesystem::path& path, const npy_
   return extents;
 }
 
-/// The array of these bytes; `path` is for messages.
+/// Parses an NPY file's bytes; `path` is for messages.
 template <dtype T, int Rank>
 tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   static_assert(std::endian::native == std::endian::little, "tenon: files are read on little-endian machines");
@@ -141,9 +141,9 @@ tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<con
 
 }  // namespace detail
 
-/// The array of an NPY file, whose elements must be of type `T` and little-endian, under `Rank` axes.
+/// Reads an NPY file of little-endian elements `T` with `Rank` axes, in C or Fortran order.
 /// throws    file_error when the file is missing, of another element type or rank, truncated or too long, or memory is
-///           too small; nothing is allocated from its header before the header is known to be true
+///           too small; nothing is allocated for a header that contradicts the size of the file
 /// source    NumPy Enhancement Proposal 1, versions 1.0 to 3.0
 /// example   const auto x = io::read_npy<float, 2>("x.npy");
 template <dtype T, int Rank>
@@ -152,8 +152,8 @@ tensor<T, rank<Rank>> read_npy(const std::filesystem::path& path) {
   return within_memory("read_npy", path, bytes.size(), [&] { return detail::parse_npy<T, Rank>(path, bytes); });
 }
 
-/// Writes a tensor as an NPY file, version 1.0.
-/// throws    file_error
+/// Writes a tensor of the host as an NPY file, version 1.0. A file of this name is replaced whole.
+/// throws    file_error when the file cannot be written
 /// example   io::write_npy("x.npy", x);
 template <class T, shape_type Shape, memory_space Space>
   requires std::is_same_v<statement_space<Space>, host>

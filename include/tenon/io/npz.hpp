@@ -1,5 +1,5 @@
 // tenon/io/npz.hpp: NPZ files, NumPy's format of several arrays: a ZIP archive of NPY files.
-// Members that are stored, as numpy.savez does, are read in place; compressed ones through zlib where it is there.
+// Members that are stored, as numpy.savez does, are read in place; compressed ones by zlib, where the program has it.
 // Floor 2: may include base, core, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace tenon::io {
 
-/// An NPZ file as numpy.savez and savez_compressed write it, its directory checked when it is opened, an array and its
-/// checksum when it is read.
-/// throws    file_error when the file is truncated or its directory lies, and where members are compressed and the
+/// An NPZ file as numpy.savez and savez_compressed write it. Opening it checks its directory; reading an array checks
+/// the array and its checksum.
+/// throws    file_error when the file is truncated or its directory is wrong, and where members are compressed but the
 ///           program has no zlib
 /// source    PKWARE: APPNOTE.TXT, .ZIP file format specification; numpy.lib.format
 /// example   const io::npz_file file("digits.npz");
@@ -32,8 +32,8 @@ class npz_file {
     return result;
   }
   bool contains(const std::string& name) const { return members_.contains(name); }
-  /// The array that was saved by this name, as read_npy reads it.
-  /// throws    file_error when there is none, or it is damaged, of another element type or rank
+  /// Reads the array that was saved under this name, as read_npy does.
+  /// throws    file_error when there is no such array, or it is damaged, or of another element type or rank
   template <dtype T, int Rank>
   tensor<T, rank<Rank>> read(const std::string& name) const {
     const auto found = members_.find(name);

@@ -29,7 +29,7 @@ inline index bits_of_png_pixel(std::span<const std::uint8_t> bytes) {
   return channels[bytes[colour_type]] * bytes[depth];
 }
 
-/// The image of these bytes; `path` is for messages.
+/// Decodes a PNG file's bytes; `path` is for messages.
 inline image parse_png(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   png_decoder decoder;
   const auto check = [&](int is_done) {
@@ -58,10 +58,10 @@ inline image parse_png(const std::filesystem::path& path, std::span<const std::u
 
 }  // namespace detail
 
-/// The image of a PNG file as bytes, of grey where the file has no colour; palettes become colours, 16 bits become 8,
-/// and what is transparent lies on black.
-/// throws    file_error with what libpng says, when the file is missing, damaged or no PNG, or memory is too small;
-///           nothing is allocated for more pixels than the compressed bytes can hold
+/// Reads a PNG file as bytes [channels, height, width]: 1 channel where the file has no colour, else 3. Palettes become
+/// colours, 16 bits become 8, and transparent pixels are laid over black.
+/// throws    file_error with libpng's text when the file is missing, damaged or no PNG, or memory is too small; nothing
+///           is allocated for more pixels than the compressed bytes can hold
 /// source    ISO/IEC 15948, by libpng's simplified interface
 /// example   const auto image = io::read_png("digit.png");
 inline image read_png(const std::filesystem::path& path) {

@@ -100,9 +100,9 @@ class pnm_reader {
 
 }  // namespace detail
 
-/// The image of a PNM file; samples with another greatest value than 255 are scaled to it and rounded.
+/// Reads a PNM file as bytes [channels, height, width]. Samples whose greatest value is not 255 are scaled and rounded.
 /// throws    file_error when the file is missing, of another kind, truncated or too long, or memory is too small;
-///           nothing is allocated from its header before the header is known to be true
+///           nothing is allocated for a header that contradicts the size of the file
 /// source    Netpbm: man pages pgm(5) and ppm(5)
 /// example   const auto image = io::read_pnm("digit.pgm");
 inline image read_pnm(const std::filesystem::path& path) {
@@ -110,8 +110,8 @@ inline image read_pnm(const std::filesystem::path& path) {
   return within_memory("read_pnm", path, bytes.size(), [&] { return detail::pnm_reader(path, bytes).read(); });
 }
 
-/// Writes an image as P5 or P6.
-/// throws    file_error when the image has other than 1 or 3 channels
+/// Writes an image [channels, height, width] as a PNM file of bytes: P5 (grey) or P6 (colour).
+/// throws    file_error when the image has not 1 or 3 channels, or the file cannot be written
 inline void write_pnm(const std::filesystem::path& path, const image& pixels) {
   const index channels = pixels.extent(0), count = pixels.extent(1) * pixels.extent(2);
   if (channels != 1 && channels != 3) {

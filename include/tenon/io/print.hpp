@@ -18,15 +18,15 @@
 
 namespace tenon {
 
-/// What text is made of tensors.
+/// How tensors are written as text.
 struct print_options {
-  int precision = 8;       ///< most significant digits of a number; fewer where they say the same
+  int precision = 8;       ///< at most so many significant digits; fewer where they read back as the same number
   index threshold = 1000;  ///< tensors of more elements are shown by their edges
   index edge = 3;          ///< positions shown at each end of an axis
   int line_width = 75;     ///< longer rows are broken
 };
 
-/// Whatever has elements to print: a tensor, a view, an expression.
+/// A type with elements to print: a tensor, a view, an expression.
 template <class T>
 concept printable = requires(const T& value) {
   typename T::element;
@@ -36,7 +36,7 @@ concept printable = requires(const T& value) {
 
 namespace detail {
 
-/// A number by its significant digits: 0.d1 d2 ... times 10 to the power `point`; what is not finite has a name only.
+/// A number by its significant digits: 0.d1 d2 ... times 10 to the power `point`; infinities and NaN have only a name.
 struct decimal {
   double value;
   int point;
@@ -294,8 +294,8 @@ std::string to_text(const Operand& operand, const print_options& options = {}) {
   }
 }
 
-/// Writes the text of a tensor, a view or an expression. A precision other than the stream's default of 6 is the most
-/// significant digits of a number; by default it is 8.
+/// Writes the text of a tensor, a view or an expression. The stream's precision is the number of significant digits;
+/// its default of 6 stands for 8.
 template <printable Operand>
 std::ostream& operator<<(std::ostream& stream, const Operand& operand) {
   const int precision = static_cast<int>(stream.precision());

@@ -51,7 +51,7 @@ bool with_safetensors_dtype(std::string_view name, Body&& body) {
 
 }  // namespace detail
 
-/// A safetensors file, checked whole when it is opened.
+/// A safetensors file. Opening it reads and checks all of it; `read` copies one tensor out.
 /// throws    file_error when the file is truncated, its header is not what the format allows, tensors overlap, leave
 ///           holes, or do not have the bytes that their extents ask for, and where memory is too small
 class safetensors_file {
@@ -150,10 +150,10 @@ class safetensors_file {
   safetensors_header header_;
 };
 
-/// Collects tensors and writes them as a safetensors file.
+/// Collects named tensors and writes them as one file: `add(name, x)` copies the elements, `save(path)` writes all.
 class safetensors_writer {
  public:
-  /// throws    file_error when the name was added before, is that of the metadata, or is no UTF-8
+  /// throws    file_error when the name was added before, is reserved for the metadata, or is no UTF-8
   template <class T, shape_type Shape, memory_space Space>
     requires std::is_same_v<statement_space<Space>, host>
   void add(const std::string& name, const tensor<T, Shape, Space>& elements) {
@@ -182,7 +182,7 @@ class safetensors_writer {
     const auto refuse_name = [&](const char* fact) {
       throw file_error(compose_text("safetensors: tensor ", name, ": ", fact));
     };
-    if (name == metadata_name) refuse_name("this name is that of the metadata");
+    if (name == metadata_name) refuse_name("this name is reserved for the metadata");
     for (std::size_t at = 0, length = 0; at < name.size(); at += length) {
       length = character_at(name, at).length;
       if (length == 0) refuse_name("the name is no UTF-8");

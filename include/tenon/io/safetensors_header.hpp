@@ -26,7 +26,7 @@ struct safetensors_header {
   std::map<std::string, std::string> metadata;
 };
 
-/// The name under which a header keeps its metadata, which no tensor has.
+/// The name under which a header keeps its metadata; no tensor may have it.
 inline constexpr std::string_view metadata_name = "__metadata__";
 
 /// A text between quotes, as JSON writes it.

@@ -1,5 +1,5 @@
 // tenon/io/write_bytes.hpp: bytes as a whole file.
-// They go into a new file beside the old one, and take its place when the disk has them: readers see one or the other.
+// They go into a new file, which replaces the old one when the disk has all of it: readers see one or the other.
 // Floor 2: may include base, io.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -125,10 +125,10 @@ inline void replace_file(const char* operation, const std::filesystem::path& pat
 
 }  // namespace detail
 
-/// Writes a file whole. A failure, a killed process or a power cut leaves the old one, and so does a full disk, which
-/// gets its room back. Of several writers of one file each writes it whole, and the last has the last word. The file
-/// keeps its mode. Where the path is a link, the file that it names is replaced and the link stays. Devices, pipes and
-/// files that a process has open (/dev/null, /dev/stdout) are written as they are; a pipe waits for its reader.
+/// Writes a file whole. After a failure, a killed process, a power cut or on a full disk the old file is still there,
+/// and the room of the new one is given back. Several writers of one file each write it whole; the last one wins. The
+/// file keeps its mode. Where the path is a link, the file that it names is replaced and the link stays. Devices, pipes
+/// and files that a process has open (/dev/null, /dev/stdout) are written as they are; a pipe waits for its reader.
 /// throws    file_error, with what the system says
 inline void write_bytes(const char* operation, const std::filesystem::path& path,
                         std::span<const std::span<const std::uint8_t>> parts) {

@@ -95,9 +95,9 @@ inline std::vector<std::uint8_t> png_file(const image& pixels, std::span<const s
 
 }  // namespace detail
 
-/// Writes an image, [channels, height, width] as the readers give it, of grey or of red, green and blue. Brightness of
-/// 0 to 1 becomes bytes by `cast<std::uint8_t>(clamp(x, 0, 1) * 255 + 0.5f)`.
-/// throws    file_error when the image has other than 1 or 3 channels, or no pixels
+/// Writes an image of bytes [channels, height, width] with 1 channel of grey or 3 of red, green and blue. To write
+/// floats from 0 to 1, make bytes first: `cast<std::uint8_t>(clamp(x, 0, 1) * 255 + 0.5f)`.
+/// throws    file_error when the image has not 1 or 3 channels, has no pixels, or cannot be written
 /// source    ISO/IEC 15948
 /// cost      rows are not filtered: photographs take more room than in files of other programs
 /// example   io::write_png("digit.png", image);

@@ -9,14 +9,14 @@
 
 namespace tenon {
 
-/// `solve(a, b, {.positive_definite = true})`
+/// Options of solve: `solve(a, b, {.positive_definite = true})`
 struct solve_options {
   bool positive_definite = false;  ///< by Cholesky's factors; `a` is symmetric, what is above its diagonal is not read
 
   bool operator==(const solve_options&) const = default;
 };
 
-/// `solve_triangular(r, b, {.upper = true})`
+/// Options of solve_triangular: `solve_triangular(r, b, {.upper = true})`
 struct triangular_options {
   bool upper = false;          ///< which triangle is read
   bool transposed = false;     ///< solves with the transposed matrix
@@ -201,7 +201,7 @@ auto determinant(Matrix&& a) {
   return detail::make_determinant<detail::determinant_part::value>(node);
 }
 
-/// What slogdet gives.
+/// The result of slogdet, extents [...] of the batch: `auto [sign, logabsdet] = slogdet(a);`
 template <class Sign, class Logarithm>
 struct sign_and_logarithm {
   Sign sign;

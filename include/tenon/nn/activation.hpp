@@ -19,7 +19,7 @@ inline constexpr int argument_count<Op> = static_cast<int>(Op::defaults.size());
 
 }  // namespace detail
 
-/// A pointwise operation as a layer, with the numbers that it takes behind x.
+/// A pointwise operation as a layer: [...] -> [...]. Its numbers, PyTorch's arguments, are given in braces.
 /// example   nn::gelu{}, nn::leaky_relu{0.2}, nn::softplus{1, 20}
 template <class Op, int Arguments = detail::argument_count<Op>>
 struct activation : stateless, expression_layer<activation<Op, Arguments>> {
@@ -73,7 +73,7 @@ using hardshrink = activation<hard_shrink_op>;
 using softshrink = activation<soft_shrink_op>;
 using tanhshrink = activation<tanh_shrink_op>;
 
-/// x above 0, weight * x below, with one weight or one for each channel (axis 1).
+/// x above 0 and weight * x below: [batch, channels, ...] -> the same; one weight, or one for each channel (axis 1).
 /// parameters  weight [Channels], 0.25 at first
 template <index Channels = 1, memory_space Space = host, dtype T = float>
 struct prelu : expression_layer<prelu<Channels, Space, T>> {
@@ -149,7 +149,7 @@ struct softmin_function {
 
 }  // namespace detail
 
-/// A function of the elements along an axis as a layer.
+/// softmax, log_softmax or softmin along an axis, by default the last one, as a layer: [...] -> [...].
 /// example   nn::softmax<>{}, nn::log_softmax<1>{}
 template <class Function, int Axis>
 struct along_axis : stateless, expression_layer<along_axis<Function, Axis>> {

@@ -76,7 +76,7 @@ struct adaptive_pool_layer : stateless {
   static constexpr index pooled(index extent, index count) { return count == same ? extent : count; }
 };
 
-/// The greatest of each of `Output` windows, which share the input out as evenly as may be: AdaptiveMaxPool1d to 3d.
+/// The greatest value of each of `Output` windows, which divide the input as evenly as possible.
 template <class Output>
 struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Output>, Output>,
                                  greatest_of_windows<adaptive_max_pool_layer<Output>> {
@@ -86,7 +86,7 @@ struct adaptive_max_pool_layer : adaptive_pool_layer<adaptive_max_pool_layer<Out
   static constexpr const char* name = names[rank - 1];
 };
 
-/// The mean of each of such windows: AdaptiveAvgPool1d to 3d.
+/// The mean of each of `Output` windows, which divide the input as evenly as possible.
 template <class Output>
 struct adaptive_avg_pool_layer : adaptive_pool_layer<adaptive_avg_pool_layer<Output>, Output>,
                                  expression_layer<adaptive_avg_pool_layer<Output>> {
@@ -117,7 +117,8 @@ struct adaptive_avg_pool_layer : adaptive_pool_layer<adaptive_avg_pool_layer<Out
   }
 };
 
-/// Adaptive pools by PyTorch's names. `Output` is a number for all axes, or a `per_axis`.
+/// Adaptive pools by PyTorch's names: `nn::adaptive_avg_pool2d<1>{}`. `Output` is a number for all axes, or a
+/// `per_axis`.
 template <per_axis<1> Output>
 using adaptive_max_pool1d = adaptive_max_pool_layer<axis_numbers<Output[0]>>;
 template <per_axis<2> Output>

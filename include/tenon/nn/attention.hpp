@@ -387,7 +387,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   std::uint64_t seed_ = 0, step_ = 0;  // of what dropout draws
   call_memory memory_;
 };
-/// The layer as users name it.
+/// Multi-head attention, [length, batch, Embed] -> the same: `nn::multihead_attention<64, 8>{}`.
 template <index Embed, index Heads, multihead_attention_options Options = multihead_attention_options{},
           memory_space Space = host, dtype T = float>
 using multihead_attention = multihead_attention_layer<Embed, Heads, detail::attention_settings_of<Options>, Space, T>;

@@ -73,7 +73,7 @@ struct bilinear_layer
     }
   }
 };
-/// The layer as users name it.
+/// A bilinear layer, [..., In1] and [..., In2] -> [..., Out]: `nn::bilinear<3, 4, 2>{}`.
 template <index In1, index In2, index Out, linear_options Options = linear_options{}, memory_space Space = host,
           dtype T = float>
 using bilinear = bilinear_layer<In1, In2, Out, Options.bias, Space, T>;

@@ -176,7 +176,7 @@ auto call_layer(Layer& layer, Operand&& operand) {
   }
 }
 
-/// Whether a layer makes several values: a sequence and states.
+/// Whether a layer returns several values, a sequence and states (`keeps_states`), or one (`makes_one_value`).
 template <class Layer>
 concept keeps_states = requires { Layer::state_count; };
 template <class Layer>

@@ -30,8 +30,8 @@ using conv1d_options = conv_options<1>;
 using conv2d_options = conv_options<2>;
 using conv3d_options = conv_options<3>;
 
-/// As a template argument: stride, padding, dilation and groups are given to the constructor, so that the type knows
-/// less of extents.
+/// A template argument of convolution layers: stride, padding, dilation and groups are then given to the constructor,
+/// and the type knows less about extents.
 inline constexpr conv1d_options conv1d_at_run_time{.stride = dyn};
 inline constexpr conv2d_options conv2d_at_run_time{.stride = dyn};
 inline constexpr conv3d_options conv3d_at_run_time{.stride = dyn};
@@ -303,7 +303,7 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
   }
 };
 
-/// Convolution layers by PyTorch's names. `Kernel` is a number for all axes, or a `per_axis`.
+/// Convolution layers by PyTorch's names: `nn::conv2d<3, 8, 3>{}`. `Kernel` is a number for all axes, or a `per_axis`.
 template <index In, index Out, per_axis<1> Kernel, conv1d_options Options = conv1d_options{}, memory_space Space = host,
           dtype T = float>
 using conv1d = conv_layer<false, In, Out, axis_numbers<Kernel[0]>, detail::conv_settings_of<Options, 0>, Space, T>;

@@ -8,7 +8,8 @@
 
 namespace tenon::nn {
 
-/// What becomes of the losses of all elements or rows: PyTorch's `reduction`.
+/// What becomes of the losses of all elements or rows, as PyTorch's `reduction`: `to_mean` (the default of every loss),
+/// `to_sum`, or `unreduced`, which keeps a loss for each. They are the first template argument of a loss.
 struct to_mean {
   static auto of(const auto& losses) { return mean(losses); }
 };
@@ -19,20 +20,23 @@ struct unreduced {
   static auto of(const auto& losses) { return losses; }
 };
 
-/// (x - target)^2
+/// Mean squared error: (x - target)^2.
+/// extents   x and target as for x - target; the result has no axes, unreduced those of x - target
+/// throws    shape_error when x and target do not fit
 /// example   mse_loss(x, t), mse_loss<to_sum>(x, t), mse_loss<unreduced>(x, t)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto mse_loss(X&& x, Target&& target) {
   return Reduction::of(square(std::forward<X>(x) - std::forward<Target>(target)));
 }
 
-/// |x - target|
+/// Mean absolute error: |x - target|; extents and errors as of mse_loss.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto l1_loss(X&& x, Target&& target) {
   return Reduction::of(abs(std::forward<X>(x) - std::forward<Target>(target)));
 }
 
-/// Half the square of a distance below `delta`, and from there on straight, with slope delta.
+/// Half the square of a distance |x - target| below `delta`, and beyond it a line of slope delta; extents as of
+/// mse_loss.
 /// source    Huber 1964: Robust estimation of a location parameter
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto huber_loss(X&& x, Target&& target, double delta = 1) {
@@ -40,15 +44,15 @@ auto huber_loss(X&& x, Target&& target, double delta = 1) {
   return Reduction::of(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
 }
 
-/// huber_loss / beta: of slope 1 from `beta` on. l1_loss for beta 0.
+/// huber_loss / beta: the line beyond `beta` has slope 1; with beta 0 it is l1_loss. Extents as of mse_loss.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   return Reduction::of(where(distance < beta, square(distance) * (0.5 / beta), distance - 0.5 * beta));
 }
 
-/// 1 - cosine of the angle between rows where `target` is 1, and where it is -1 the cosine above `margin`.
-/// extents   [rows, n], [rows, n], [rows]
+/// 1 - cosine of the angle between rows where `target` is 1; the cosine above `margin` where it is -1.
+/// extents   x and y [rows, n], target [rows]; unreduced [rows]
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Y, tensor_operand Target>
 auto cosine_embedding_loss(const X& x, const Y& y, const Target& target, double margin = 0) {
   constexpr double least = 1e-12;  // below the squares of both lengths, as in PyTorch
@@ -57,8 +61,8 @@ auto cosine_embedding_loss(const X& x, const Y& y, const Target& target, double 
   return Reduction::of(where(new_axis<-1>(target) == 1, 1 - cosine, maximum(cosine - margin, 0)));
 }
 
-/// How far a row is from being nearer to `positive` than to `negative` by `margin`:
-/// max(d(positive) - d(negative) + margin, 0).
+/// By how much a row misses being nearer to `positive` than to `negative` by `margin`, for rows [rows, n]:
+/// max(d(positive) - d(negative) + margin, 0); unreduced [rows].
 /// source    Balntas and others 2016; distances of p = 2, with 1e-6 added to every difference, as PyTorch's
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative>
 auto triplet_margin_loss(const X& x, const Positive& positive, const Negative& negative, double margin = 1) {

@@ -77,11 +77,11 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
   }
 };
 
-using dropout = masked_dropout<0>;
-using dropout1d = masked_dropout<2>;  ///< whole channels of [batch, channels, ...]
-using dropout2d = masked_dropout<2>;
-using dropout3d = masked_dropout<2>;
-using alpha_dropout = masked_dropout<0, true>;
-using feature_alpha_dropout = masked_dropout<2, true>;
+using dropout = masked_dropout<0>;                      ///< Zeroes elements of [...], each by itself.
+using dropout1d = masked_dropout<2>;                    ///< Zeroes whole channels of [batch, channels, ...].
+using dropout2d = masked_dropout<2>;                    ///< Zeroes whole channels of [batch, channels, ...].
+using dropout3d = masked_dropout<2>;                    ///< Zeroes whole channels of [batch, channels, ...].
+using alpha_dropout = masked_dropout<0, true>;          ///< Drops elements of [...]; mean and variance stay.
+using feature_alpha_dropout = masked_dropout<2, true>;  ///< Drops whole channels; mean and variance stay.
 
 }  // namespace tenon::nn

@@ -88,13 +88,13 @@ struct gru_gates {
   }
 };
 
-/// Options as of `recurrent_options`.
+/// A gated recurrent unit over [time, batch, Input]; options are `recurrent_options`.
 /// example   nn::gru<64, 128> layer({.bidirectional = true});
 ///           const auto [sequence, hidden] = layer.forward(x);
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using gru = recurrent<gru_gates, Input, Hidden, Space, T>;
 
-/// One step of a GRU, as torch.nn.GRUCell.
+/// One step of a GRU, as torch.nn.GRUCell: input [batch, Input], states [batch, Hidden].
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using gru_cell = recurrent_cell<gru_gates, Input, Hidden, Space, T>;
 

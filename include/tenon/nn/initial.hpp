@@ -9,10 +9,10 @@
 
 namespace tenon::nn::initial {
 
-/// What lies behind a layer.
+/// The activation behind a layer, for which its initial weights are scaled.
 enum class nonlinearity { linear, sigmoid, tanh, relu, leaky_relu, selu };
 
-/// What weights are multiplied by, so that values keep their variance behind a nonlinearity: torch's calculate_gain.
+/// The factor of weights before a nonlinearity, so that values keep their variance: torch's calculate_gain.
 inline float gain_of(nonlinearity behind, float slope = 0.01f) {
   switch (behind) {
     case nonlinearity::tanh:
@@ -31,14 +31,14 @@ inline float gain_of(nonlinearity behind, float slope = 0.01f) {
 /// Whether values keep their variance on the way forward, or gradients on the way back.
 enum class fan { in, out };
 
-/// How many values an output is a sum of, and how many outputs a value goes to.
+/// How many inputs an output is a sum of (`in`), and how many outputs an input goes to (`out`).
 struct fan_counts {
   float in, out;
 
   constexpr float operator[](fan side) const { return side == fan::in ? in : out; }
 };
 
-/// Those of a weight [Out, In, ...]: its extents 1 and 0, times all that follow.
+/// The fan counts of a weight [Out, In, ...]: its extents 1 and 0, times all that follow.
 template <shape_type Shape>
 fan_counts fans_of(const Shape& extents) {
   static_assert(Shape::rank >= 2 || must_hold<Shape>, "tenon: only weights of two axes or more have a fan in and out");
@@ -105,46 +105,48 @@ inline void make_orthonormal(tensor<double, rank<2>>& rows) {
 
 }  // namespace detail
 
-/// Fills a tensor or parameter with one number.
+/// Fills a tensor or a layer's parameter with one number: `initial::constant(layer.bias, 0)`.
 template <class Weight>
 void constant(Weight& weight, float number) {
   auto& values = detail::values_of(weight);
   values = constants(values.shape(), static_cast<detail::element_of<Weight>>(number));
 }
-/// Draws uniformly from [low, high).
+/// Fills a tensor or parameter with numbers drawn uniformly from [low, high); equal seeds draw equal numbers.
 template <class Weight>
 void uniform(Weight& weight, std::uint64_t seed, float low = 0, float high = 1) {
   auto& values = detail::values_of(weight);
   values = tenon::uniform<detail::element_of<Weight>>(values.shape(), seed, low, high);
 }
-/// Draws normal numbers.
+/// Fills a tensor or parameter with normal numbers of mean `centre` and standard deviation `deviation`.
 template <class Weight>
 void normal(Weight& weight, std::uint64_t seed, float centre = 0, float deviation = 1) {
   auto& values = detail::values_of(weight);
   values = tenon::normal<detail::element_of<Weight>>(values.shape(), seed, centre, deviation);
 }
-/// Draws normal numbers within [low, high].
-/// throws    error when next to none lies within
+/// Fills a tensor or parameter with normal numbers within [low, high] of the options.
+/// throws    error when next to no numbers lie within
 template <class Weight>
 void truncated_normal(Weight& weight, std::uint64_t seed, const truncated_normal_options& options = {}) {
   auto& values = detail::values_of(weight);
   values = tenon::truncated_normal<detail::element_of<Weight>>(values.shape(), seed, options);
 }
 
-/// Draws uniformly, so that values keep their variance forward and gradients backward, each about.
+/// Fills a weight [Out, In, ...] uniformly, a compromise at which values forward and gradients backward about keep
+/// their variance.
 /// source    Glorot, Bengio 2010: Understanding the difficulty of training deep feedforward neural networks
 template <class Weight>
 void xavier_uniform(Weight& weight, std::uint64_t seed, float gain = 1) {
   const float bound = std::sqrt(3.0f) * detail::xavier_deviation(detail::values_of(weight).shape(), gain);
   uniform(weight, seed, -bound, bound);
 }
-/// As xavier_uniform, of normal numbers.
+/// As xavier_uniform, with normal numbers.
 template <class Weight>
 void xavier_normal(Weight& weight, std::uint64_t seed, float gain = 1) {
   normal(weight, seed, 0, detail::xavier_deviation(detail::values_of(weight).shape(), gain));
 }
 
-/// Draws uniformly, so that values keep their variance forward, or gradients backward, through a nonlinearity.
+/// Fills a weight [Out, In, ...] uniformly, so that values forward (`fan::in`) or gradients backward (`fan::out`) keep
+/// their variance through a nonlinearity.
 /// source    He, Zhang, Ren, Sun 2015: Delving deep into rectifiers
 /// example   initial::kaiming_uniform(layer.weight, 7, {.mode = initial::fan::out})
 template <class Weight>
@@ -152,7 +154,7 @@ void kaiming_uniform(Weight& weight, std::uint64_t seed, const kaiming_options& 
   const float bound = std::sqrt(3.0f) * detail::kaiming_deviation(detail::values_of(weight).shape(), options);
   uniform(weight, seed, -bound, bound);
 }
-/// As kaiming_uniform, of normal numbers.
+/// As kaiming_uniform, with normal numbers.
 template <class Weight>
 void kaiming_normal(Weight& weight, std::uint64_t seed, const kaiming_options& options = {}) {
   normal(weight, seed, 0, detail::kaiming_deviation(detail::values_of(weight).shape(), options));

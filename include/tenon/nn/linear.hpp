@@ -119,7 +119,7 @@ struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, sha
     }
   }
 };
-/// The layer as users name it.
+/// A linear layer, [..., In] -> [..., Out]: `nn::linear<784, 10>{}`, or `nn::linear<dyn, dyn>(784, 10)`.
 template <index In, index Out, linear_options Options = linear_options{}, memory_space Space = host, dtype T = float>
 using linear = linear_layer<In, Out, Options.bias, Space, T>;
 

@@ -84,14 +84,15 @@ struct lstm_gates {
   }
 };
 
-/// Options as of `recurrent_options`; `projection` makes the state smaller than the cell.
+/// An LSTM over [time, batch, Input]; options are `recurrent_options`: `projection` makes the state smaller than the
+/// cell.
 /// example   nn::lstm<> layer(64, 128, {.layers = 2});
 ///           const auto [sequence, hidden, cell] = layer.forward(x);
 ///           const auto gradients = layer.backward(gradient_of_sequence);  // gradients.sequence is that of x
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using lstm = recurrent<lstm_gates, Input, Hidden, Space, T>;
 
-/// One step of an LSTM, as torch.nn.LSTMCell.
+/// One step of an LSTM, as torch.nn.LSTMCell: input [batch, Input], hidden state and cell [batch, Hidden].
 /// example   const auto [hidden, cell] = layer.forward(x, hidden_before, cell_before);
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using lstm_cell = recurrent_cell<lstm_gates, Input, Hidden, Space, T>;

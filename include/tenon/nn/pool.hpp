@@ -175,7 +175,7 @@ struct pool_layer : stateless {
   }
 };
 
-/// The greatest value of each window; padding is never it, NaN always.
+/// The greatest value of each window. Padding is never the greatest; a NaN always is.
 template <class Kernel, class Settings>
 struct max_pool_layer : pool_layer<max_pool_layer<Kernel, Settings>, Kernel, Settings>,
                         greatest_of_windows<max_pool_layer<Kernel, Settings>> {
@@ -267,7 +267,8 @@ struct lp_pool_layer : mean_of_windows<lp_pool_layer<Kernel, Settings>, Kernel, 
   }
 };
 
-/// Pooling layers by PyTorch's names. `Kernel` is a number for all axes, or a `per_axis`.
+/// Pooling layers by PyTorch's names, [batch, channels, ...] -> the same with pooled axes: `nn::max_pool2d<2>{}`.
+/// `Kernel` is a number for all axes, or a `per_axis`.
 template <per_axis<1> Kernel, pool1d_options Options = pool1d_options{}>
 using max_pool1d = max_pool_layer<axis_numbers<Kernel[0]>, detail::pool_settings_of<Options, 0>>;
 template <per_axis<2> Kernel, pool2d_options Options = pool2d_options{}>

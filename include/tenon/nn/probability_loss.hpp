@@ -9,7 +9,8 @@
 
 namespace tenon::nn {
 
-/// -(target log(x) + (1 - target) log(1 - x)) of probabilities x; logarithms are at least -100.
+/// Binary cross entropy, -(target log(x) + (1 - target) log(1 - x)), of probabilities x and targets in [0, 1].
+/// Logarithms are at least -100, as in PyTorch; extents as of mse_loss.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto bce_loss(X&& x, Target&& target) {
   const auto share = as_node(std::forward<X>(x));
@@ -19,7 +20,8 @@ auto bce_loss(X&& x, Target&& target) {
   return Reduction::of(-(wanted * of_one + (1 - wanted) * of_zero));
 }
 
-/// bce_loss(sigmoid(x), target) without overflow on the way, with the ones weighed by `positive_weight`.
+/// bce_loss(sigmoid(x), target) without overflow on the way; `positive_weight` multiplies the losses of ones.
+/// example   bce_with_logits_loss(logits, targets), bce_with_logits_loss(logits, targets, 3.0f)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
 auto bce_with_logits_loss(X&& x, Target&& target, const PositiveWeight& positive_weight = 1.0f) {
   const auto logits = as_node(std::forward<X>(x));
@@ -28,14 +30,14 @@ auto bce_with_logits_loss(X&& x, Target&& target, const PositiveWeight& positive
   return Reduction::of((1 - wanted) * logits + of_one * tenon::softplus(-logits, 1, 1e30));
 }
 
-/// target (log(target) - x) of logarithms x of probabilities: the divergence from them, element by element. PyTorch's
-/// `batchmean` is the sum divided by the rows.
+/// Kullback-Leibler divergence, target (log(target) - x) for each element: x are logarithms of probabilities, `target`
+/// probabilities; extents as of mse_loss. PyTorch's `batchmean` is the sum divided by the rows.
 /// source    Kullback, Leibler 1951
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto kl_div_loss(const X& x, const Target& target) {
   return Reduction::of(where(target > 0, target * log(target), 0) - target * x);
 }
-/// The same of a target that is given as logarithms.
+/// The same for a target of logarithms of probabilities, as PyTorch's log_target=True.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto kl_div_log_loss(const X& x, const Target& target) {
   return Reduction::of(exp(target) * (target - x));
@@ -91,7 +93,9 @@ auto nll_loss(const X& x, const Labels& labels, std::int64_t ignored = ignored_l
   return nll_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
 }
 
-/// nll_loss of the softmax over the classes: of logits [batch, classes, ...] and labels [batch, ...].
+/// Cross entropy: nll_loss of the log-softmax over axis 1, for logits [batch, classes, ...] and labels [batch, ...].
+/// Weights, ignored labels, extents and errors as of nll_loss.
+/// example   cross_entropy_loss(net(images), labels), cross_entropy_loss<to_sum>(logits, labels, class_weights)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
   requires is_integer<typename node_of<const Labels&>::element>
 auto cross_entropy_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = ignored_label) {
@@ -104,7 +108,7 @@ auto cross_entropy_loss(const X& x, const Labels& labels, std::int64_t ignored =
   return cross_entropy_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
 }
 
-/// The same with a share `smoothing` of each label spread over all classes.
+/// Cross entropy with a share `smoothing` of each label spread over all classes; otherwise as cross_entropy_loss.
 /// source    Szegedy and others 2016: Rethinking the Inception architecture
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
 auto smoothed_cross_entropy_loss(const X& x, const Labels& given, double smoothing, const Weight& weight,

@@ -25,7 +25,7 @@ struct reshaping : stateless, callable<Layer> {
   }
 };
 
-/// The axes from `Start` to `End` as one; by default all but the batch: [batch, ...] to [batch, count].
+/// Merges the axes from `Start` to `End`; by default all but the batch, [batch, ...] -> [batch, count].
 template <int Start = 1, int End = -1>
 struct flatten_axes : reshaping<flatten_axes<Start, End>> {
   static constexpr const char* name = "flatten";

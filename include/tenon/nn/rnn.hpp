@@ -53,13 +53,13 @@ struct rnn_gates {
   }
 };
 
-/// Options as of `recurrent_options`; `function` is tanh or relu.
+/// A plain recurrence over [time, batch, Input]; options are `recurrent_options`, `function` is tanh or relu.
 /// example   nn::rnn<64, 128> layer({.function = nn::nonlinearity::with_relu});
 ///           const auto [sequence, hidden] = layer.forward(x);
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using rnn = recurrent<rnn_gates, Input, Hidden, Space, T>;
 
-/// One step of a plain recurrence, as torch.nn.RNNCell.
+/// One step of a plain recurrence, as torch.nn.RNNCell: input [batch, Input], states [batch, Hidden].
 template <index Input = dyn, index Hidden = dyn, memory_space Space = host, dtype T = float>
 using rnn_cell = recurrent_cell<rnn_gates, Input, Hidden, Space, T>;
 

@@ -117,7 +117,7 @@ template <template <class...> class Network, class... Layers>
   requires std::is_base_of_v<layer_list<Layers...>, Network<Layers...>>
 struct parameters_of<Network<Layers...>> : first_parameters_of<Layers...> {};
 
-/// Layers one after another; a layer itself.
+/// A network of layers that are called one after another; it is a layer itself. `sequential` makes it.
 template <class... Layers>
 struct sequential_network : layer_list<Layers...> {
   /// The network with its parameters and buffers copied to another memory space, or as another type of elements.
@@ -138,7 +138,8 @@ struct sequential_network : layer_list<Layers...> {
   }
 };
 
-/// Composes layers; a layer that does not fit the one before it does not compile.
+/// Makes a network of layers, called one after another. A layer that does not fit the one before it does not compile.
+/// example   auto net = nn::sequential(nn::linear<784, 128>{}, nn::relu{}, nn::linear<128, 10>{});
 template <class... Layers>
 sequential_network<Layers...> sequential(Layers... layers) {
   static_assert(detail::check_chain<Layers...>());

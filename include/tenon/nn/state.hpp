@@ -24,7 +24,7 @@ struct idle_visitor {
 template <class Network>
 concept has_parameters = requires(Network& net) { net.visit_parameters(detail::idle_visitor{}); };
 
-/// Lets backward passes begin the gradients of all parameters anew; `fills` sets them to zero, too.
+/// Clears the gradients of all parameters: the next backward pass writes them anew. `fills` sets them to zero, too.
 template <has_parameters Network>
 void clear_gradients(Network& net, bool fills = true) {
   net.visit_parameters([&](const auto&, auto& parameter) {
@@ -33,8 +33,8 @@ void clear_gradients(Network& net, bool fills = true) {
   });
 }
 
-/// Leaves all parameters of a layer or network as they are, or trains them again. Backward passes stop where all that
-/// is left is frozen.
+/// Freezes all parameters of a layer or network, or lets them train again. Steps of optimizers leave frozen parameters
+/// as they are; backward passes stop where all that is left is frozen.
 /// example   nn::freeze(net.features); ... nn::freeze(net.features, false);
 template <has_parameters Network>
 void freeze(Network& net, bool is_frozen = true) {
@@ -145,7 +145,7 @@ std::vector<named_parameter<T, Space>> named_parameters(Network& net) {
   return result;
 }
 
-/// How many elements the parameters of a network have.
+/// The number of elements of all parameters of a layer or network.
 template <class Network>
 index parameter_count(Network& net) {
   index count = 0;

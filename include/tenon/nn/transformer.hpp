@@ -107,7 +107,7 @@ struct encoder_layer : detail::encoder_parts<Features, Heads, Hidden, Activation
     return copy;
   }
 };
-/// The layer as users name it.
+/// An encoder layer, [length, batch, Features] -> the same: `nn::transformer_encoder_layer<64, 8, 256>{}`.
 template <index Features, index Heads, index Hidden = 2048, class Activation = relu,
           transformer_options Options = transformer_options{}, memory_space Space = host, dtype T = float>
 using transformer_encoder_layer =

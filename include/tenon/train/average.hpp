@@ -11,7 +11,7 @@ namespace tenon::train {
 template <dtype T>
 struct average_rule;
 
-/// How much an average of weights keeps of the past at each step.
+/// Options of an average of weights: the share of the old average that each step keeps.
 struct average_options {
   double decay = 0.999;  // weight of the past
 

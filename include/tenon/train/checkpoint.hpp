@@ -18,7 +18,7 @@ struct load_options {
   double tolerance = 1e-3;  // of that answer, relative to its greatest magnitude
 };
 
-/// Names that a network has and a file lacks, and the other way round.
+/// The names that a network has and a file lacks (`missing`), and those of the file alone (`unexpected`).
 struct state_differences {
   std::vector<std::string> missing, unexpected;
 };
@@ -198,8 +198,10 @@ void check_sample(const typename Pass::network_type& net, const io::safetensors_
 
 }  // namespace detail
 
-/// Writes every parameter and buffer of a network in any space.
-/// throws    file_error
+/// Writes every parameter and buffer of a network, in any space, to a safetensors file, by PyTorch's names. A
+/// train::training in place of the network writes the optimizer's state, too. The old file is replaced whole, or stays.
+/// throws    file_error when the file cannot be written
+/// example   train::save_state(net, "model.safetensors");
 template <class Network>
 void save_state(Network&& net, const std::filesystem::path& path) {
   io::safetensors_writer writer;

@@ -8,9 +8,9 @@
 
 namespace tenon::train {
 
-/// Options of early_stopping.
+/// Options of early_stopping: how long it waits, and what counts as better.
 struct early_stopping_options {
-  index patience = 10;   // measures in a row that are no better, of which the last one stops
+  index patience = 10;   // after so many measures in a row that are no better, it stops
   double min_delta = 0;  // by how much a measure has to be better
   better mode = better::min;
 };

@@ -159,7 +159,7 @@ class loss_plot_of {
   double sum_ = 0;                                     // of those
 };
 
-/// A plot by the steady clock.
+/// A plot of losses in an SVG file, which is drawn again while training goes on: `train::loss_plot plot("loss.svg");`
 using loss_plot = loss_plot_of<>;
 
 }  // namespace tenon::train

@@ -12,7 +12,7 @@
 
 namespace tenon::train {
 
-/// Options of lr_find.
+/// Options of lr_find: the range of rates, the number of steps, and when to end early.
 struct lr_find_options {
   double start = 1e-7, end = 10;  // the first rate and the last one
   index steps = 100;
@@ -20,7 +20,7 @@ struct lr_find_options {
   double diverged = 4;  // ends where the average is more than so many times the least one
 };
 
-/// What lr_find saw, a number for each step.
+/// What lr_find found: rates and losses, one for each step, and the rate that it suggests.
 struct found_rates {
   std::vector<double> rates, losses;  // losses are averages of the last steps
   std::optional<double> suggestion;   // where losses fell fastest; none where they did not fall

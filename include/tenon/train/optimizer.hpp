@@ -22,13 +22,13 @@ struct parameter_group {
   Options options;
 };
 
-/// Takes the parameters whose names begin so, such as those of one layer.
+/// Takes the parameters whose names begin with a text, such as those of one layer: `train::begins_with("encoder.")`.
 struct begins_with {
   std::string beginning;
   explicit begins_with(std::string text) : beginning(std::move(text)) {}
   bool operator()(const std::string& name) const { return name.starts_with(beginning); }
 };
-/// Names of parameters that end so: all biases.
+/// Takes the parameters whose names end in a text, such as all biases: `train::ends_with("bias")`.
 struct ends_with {
   std::string end;
   explicit ends_with(std::string text) : end(std::move(text)) {}

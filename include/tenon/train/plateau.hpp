@@ -22,7 +22,7 @@ enum class threshold_kind { rel, abs };
 struct plateau_options {
   better mode = better::min;
   double factor = 0.1;
-  index patience = 10;  // measures without a better one that are put up with
+  index patience = 10;  // so many measures in a row may be no better
   double threshold = 1e-4;
   threshold_kind threshold_mode = threshold_kind::rel;
   index cooldown = 0;  // measures after a reduction that do not count
@@ -40,7 +40,7 @@ class reduce_lr_on_plateau {
   explicit reduce_lr_on_plateau(const plateau_options& options = {})
       : options_(options), best_(options.mode == better::min ? infinity : -infinity) {}
 
-  /// Takes the measure of an epoch.
+  /// Takes the measure of an epoch, such as the loss of validation.
   void observe(double measure) {
     const bool is_better = improves(measure);
     if (is_better) best_ = measure;

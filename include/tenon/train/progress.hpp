@@ -14,7 +14,7 @@
 
 namespace tenon::train {
 
-/// Something that is measured besides the loss, such as accuracy.
+/// A measure beside the loss, such as accuracy: its name, and its mean over the examples of a step.
 struct measure {
   const char* name;
   double value;
@@ -88,7 +88,8 @@ class progress_of {
   double loss_ = 0, extra_ = 0;
 };
 
-/// Progress by the steady clock, on standard output.
+/// Progress on standard output: a bar, the average loss, examples per second and the time left.
+/// example   train::progress bar("epoch 1", images); ... bar.advance(batch, loss, {"accuracy", 0.9});
 using progress = progress_of<>;
 
 }  // namespace tenon::train

@@ -19,7 +19,7 @@ inline double along_cosine(double first, double last, double share) {
 
 }  // namespace detail
 
-/// The rate times `gamma` after every `step_size` steps.
+/// Multiplies the rate by `gamma` after every `step_size` steps: first * gamma^(step / step_size), rounded down.
 /// source    torch.optim.lr_scheduler.StepLR
 /// example   optimizer.schedule(train::step_lr{.step_size = 30}, epoch);
 struct step_lr {
@@ -31,8 +31,9 @@ struct step_lr {
   }
 };
 
-/// The rate times `gamma` at each of the steps `milestones`.
+/// Multiplies the rate by `gamma` at each of the steps `milestones`.
 /// source    torch.optim.lr_scheduler.MultiStepLR
+/// example   optimizer.schedule(train::multi_step_lr{.milestones = {30, 80}}, epoch);
 struct multi_step_lr {
   std::vector<index> milestones;
   double gamma = 0.1;
@@ -43,7 +44,7 @@ struct multi_step_lr {
   }
 };
 
-/// The rate times `gamma` after every step.
+/// Multiplies the rate by `gamma` after every step: first * gamma^step.
 /// source    torch.optim.lr_scheduler.ExponentialLR
 struct exponential_lr {
   double gamma;
@@ -51,7 +52,7 @@ struct exponential_lr {
   double operator()(double first, index step) const { return first * std::pow(gamma, static_cast<double>(step)); }
 };
 
-/// Along a cosine to `eta_min` at step `t_max`, and beyond it back up.
+/// Lowers the rate along half a cosine, to `eta_min` at step `t_max`. Beyond that it rises again.
 /// source    torch.optim.lr_scheduler.CosineAnnealingLR; Loshchilov, Hutter 2017 (SGDR), without restarts
 struct cosine_annealing_lr {
   index t_max;
@@ -62,7 +63,7 @@ struct cosine_annealing_lr {
   }
 };
 
-/// From `start_factor` to `end_factor` times the rate, on a line over `total_iters` steps: a warm-up.
+/// Warm-up: the rate times a factor that goes from `start_factor` to `end_factor` in a line, over `total_iters` steps.
 /// source    torch.optim.lr_scheduler.LinearLR
 struct linear_lr {
   double start_factor = 1.0 / 3;
@@ -95,8 +96,8 @@ sequential_lr(Before, index, After) -> sequential_lr<Before, After>;
 /// How one_cycle_lr goes from one rate to the next.
 enum class annealing { cos, linear };
 
-/// Up from max_lr / div_factor to max_lr, then down to far less, within `total_steps`; momentum, or the first of betas,
-/// goes the other way. What the optimizer's rates are does not matter.
+/// Raises the rate from max_lr / div_factor to max_lr, then lowers it to far less, within `total_steps`; momentum, or
+/// the first of betas, goes the other way. The rates that the optimizer began with do not matter.
 /// source    torch.optim.lr_scheduler.OneCycleLR; Smith, Topin 2018 (Super-Convergence)
 struct one_cycle_lr {
   double max_lr;
