@@ -137,9 +137,11 @@ struct columns_kernel {
     if (result < positions.count()) {
       const auto start = make_tuple_of(get<I>(folds).starts[result]...);
       const index end = rows * (part + 1) / parts;
-      for (index i = rows * part / parts + row; i < end; i += (Width > 1 ? ahead : 1) * step) {
-        (add_rows<I, Width>(get<I>(partial), get<I>(start), i, step, end), ...);
-      }
+      if (Width > 1 && step == 1 && parts == 1) (add_alone<I, Width>(get<I>(partial), get<I>(start)), ...);
+      else
+        for (index i = rows * part / parts + row; i < end; i += (Width > 1 ? ahead : 1) * step) {
+          (add_rows<I, Width>(get<I>(partial), get<I>(start), i, step, end), ...);
+        }
     }
     (combine_all<I>(device, get<I>(partial)), ...);
     if (parts > 1) {
@@ -153,6 +155,12 @@ struct columns_kernel {
     TENON_UNROLLED
     for (int k = 0; k < Width; ++k) (set_slot<I>(slots.each[k], get<I>(partial).lane[k]), ...);
     store(result, slots);
+  }
+  template <int I, int Width, class Lanes, class Position>
+  TENON_HOST_DEVICE void add_alone(Lanes& partial, const Position& start) const {
+    if constexpr (Width > 1) {
+      if (first_equal[I] == I) get<I>(folds).template add_all_across<ahead>(partial, start);
+    }
   }
   template <int I, int Width, class Lanes, class Position>
   TENON_HOST_DEVICE void add_rows(Lanes& partial, const Position& start, index i, index step, index end) const {

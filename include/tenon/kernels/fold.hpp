@@ -133,7 +133,7 @@ struct kernel_fold {
   result_positions<rank> starts;
   bool in_packets;
   bool in_run;                     // the units of a result follow each other along its last axis
-  bool in_line;                    // the values of a result follow each other along the last axis but one
+  index line_extent;               // values that follow each other along the last axis but one
   bool across;                     // neighbouring results have neighbouring values, a result has not
   int kept;                        // the axes before this one are the results'
   numbered_positions<rank> units;  // the values of a result, or their packets
@@ -149,7 +149,7 @@ struct kernel_fold {
         units(detail::units_of_result(fold.extents, fold.kept, in_packets ? size : 1)),
         count(fold.count) {
     in_run = fold.kept < rank && units.is_one_run();
-    in_line = rank > 1 && fold.kept < line + 1 && count_between(fold.extents, fold.kept, line) == 1;
+    line_extent = rank > 1 && fold.kept <= line ? fold.extents[line] : 1;
   }
 
   /// Adds unit number `i` of the result whose values start at `start`.
@@ -210,14 +210,18 @@ struct kernel_fold {
   template <int Ahead, int Width>
   TENON_HOST_DEVICE void add_across(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
                                     index first, index step, index end) const {
-    if (in_line && first + (Ahead - 1) * step < end) return add_line<Ahead>(partial, start, first, step);
+    if (line_extent == count) return add_line<Ahead>(partial, start, 0, first, step, end);
     for (index i = first; i < end && i < first + Ahead * step; i += step) {
-      auto position = units.after(kept, i);
-      for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
-      const auto cursor = program.at(position);
-      const auto fetched = fetch<Width>(cursor);
-      TENON_UNROLLED
-      for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched, k), i);
+      add_line<1>(partial, moved(start, i), i, 0, 1, 1);
+    }
+  }
+  /// Adds all values of `Width` neighbouring results, line by line.
+  template <int Ahead, int Width>
+  TENON_HOST_DEVICE void add_all_across(lane_states<monoid, state, Width>& partial,
+                                        const array<index, rank>& start) const {
+    for (index before = 0; before < count; before += line_extent) {
+      const auto line_start = moved(start, before);
+      for (index i = 0; i < line_extent; i += Ahead) add_line<Ahead>(partial, line_start, before, i, 1, line_extent);
     }
   }
   TENON_HOST_DEVICE value_type finish(const state& total) const {
@@ -253,24 +257,40 @@ struct kernel_fold {
       if (Whole || i < end) add_fetched(partial, packet_at(start, i, slots), fetched[j], i);
     }
   }
-  /// All `Ahead` values, which follow each other along one axis.
+  /// Where value number `i` of a result lies that starts at `start`.
+  TENON_HOST_DEVICE array<index, rank> moved(const array<index, rank>& start, index i) const {
+    auto position = units.after(kept, i);
+    for (int axis = 0; axis < rank; ++axis) position[axis] += start[axis];
+    return position;
+  }
+  /// Adds values `first`, `first + step` and so on below `end`, `Ahead` of them at most, of a line that starts at
+  /// `start` behind `before` values.
   template <int Ahead, int Width>
   TENON_HOST_DEVICE void add_line(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
-                                  index first, index step) const {
-    decltype(fetch<Width>(line_at(start, first))) fetched[Ahead];
+                                  index before, index first, index step, index end) const {
+    if (first + (Ahead - 1) * step < end) add_values<Ahead, true>(partial, start, before, first, step, end);
+    else add_values<Ahead, false>(partial, start, before, first, step, end);
+  }
+  template <int Ahead, bool Whole, int Width>
+  TENON_HOST_DEVICE void add_values(lane_states<monoid, state, Width>& partial, const array<index, rank>& start,
+                                    index before, index first, index step, index end) const {
+    const auto cursor_at = [&](int number) {
+      const index i = first + number * step;
+      auto position = start;
+      position[line] += Whole || i < end ? i : end - 1;
+      return program.at(position);
+    };
+    decltype(fetch<Width>(cursor_at(0))) fetched[Ahead];
     TENON_UNROLLED
-    for (int j = 0; j < Ahead; ++j) fetched[j] = fetch<Width>(line_at(start, first + j * step));
+    for (int j = 0; j < Ahead; ++j) fetched[j] = fetch<Width>(cursor_at(j));
     TENON_UNROLLED
     for (int j = 0; j < Ahead; ++j) {
-      const auto cursor = line_at(start, first + j * step);
+      const index i = first + j * step;
+      if (!Whole && i >= end) return;
+      const auto cursor = cursor_at(j);
       TENON_UNROLLED
-      for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched[j], k), first + j * step);
+      for (int k = 0; k < Width; ++k) partial.add(k, value_from(cursor, fetched[j], k), before + i);
     }
-  }
-  TENON_HOST_DEVICE auto line_at(const array<index, rank>& start, index i) const {
-    auto position = start;
-    position[line] = i;
-    return program.at(position);
   }
   static bool fits_packets(Fold& fold) {
     if constexpr (rank == 0 || size == 1 || !visits_all_reads<program_type>) {
