@@ -345,7 +345,7 @@ class cuda_device : public cuda_lane_matrices {
       return atomicAdd(target, value);
     }
   }
-  __device__ __forceinline__ void fence() { __threadfence(); }
+  __device__ __forceinline__ void fence() { detail::order_accesses(); }
   __device__ __forceinline__ void sync_grid(unsigned* barrier) { detail::meet_grid(barrier); }
 
   template <class Fragment>
