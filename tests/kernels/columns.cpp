@@ -96,6 +96,18 @@ TEMPLATE_LIST_TEST_CASE("windows over images with channels last", "[columns]", t
         numbers_of(tenon::max(windows(part(host)), drop<4, 5>)));
 }
 
+TEMPLATE_LIST_TEST_CASE("threads share values along axes that do not follow each other", "[columns]",
+                        tenon_test::kernel_spaces) {
+  const auto host = tenon::evaluated_tensor(tenon::uniform<float>(rank<4>(5, 6, 7, 64), 3, -1.0f, 1.0f));
+  const auto x = host.template to<TestType>();
+  CHECK(difference(numbers_of(tenon::sum(x, drop<0, 2>)), numbers_of(tenon::sum(host, drop<0, 2>)), 1e-5) == "");
+  CHECK(numbers_of(tenon::argmax(x, drop<0, 2>)) == numbers_of(tenon::argmax(host, drop<0, 2>)));
+  const auto windows = [](const auto& a) {
+    return tenon::windows(a, tenon::axis<1, 2>, tenon::shape<5, 5>{}, {{1, 2}});
+  };
+  CHECK(numbers_of(tenon::argmax(windows(x), drop<4, 5>)) == numbers_of(tenon::argmax(windows(host), drop<4, 5>)));
+}
+
 TEMPLATE_LIST_TEST_CASE("middle axes, slices and broadcast operands", "[columns]", tenon_test::kernel_spaces) {
   const auto host = counting<float>(rank<3>(3, 40, 36));
   const auto x = host.template to<TestType>();
