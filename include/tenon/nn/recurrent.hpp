@@ -1,10 +1,11 @@
 // tenon/nn/recurrent.hpp: recurrent layers over sequences: what rnn, lstm and gru have in common.
 // Inputs and results take the user's axes here; what is inside sees packed rows.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/core/buffer.hpp>
+#include <tenon/grad/pass_numbers.hpp>
 #include <tenon/nn/packed_sequence.hpp>
 #include <tenon/nn/recurrent_checks.hpp>
 #include <tenon/nn/recurrent_network.hpp>
@@ -195,8 +196,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     network_.resize(input.layout->batch_sizes);
   }
   void run() {
-    network_.forward(is_training, (dropout_seed << 32) + calls_);
-    ++calls_;
+    attempt_forward(*this,
+                    [&] { network_.forward(is_training, (dropout_seed << 32) + tenon::detail::next_pass(calls_)); });
   }
 
   /// The gradients at the border, after the way back.
