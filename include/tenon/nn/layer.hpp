@@ -243,13 +243,25 @@ struct layer_caller {
                 "is not called with such operands");
 };
 
+namespace detail {
+/// What a recurrent layer returns.
+template <class Operand>
+inline constexpr bool has_states = requires(Operand& values) { values.hidden; };
+}  // namespace detail
+
 /// Base of layers: what makes them functions.
 /// example   const auto y = head(relu(hidden(x)));
 template <class Layer>
 struct callable {
   template <class... Operands>
   auto operator()(Operands&&... operands) {
-    return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
+    constexpr bool are_given_states = (false || ... || detail::has_states<Operands>);
+    static_assert(!are_given_states || must_hold<Layer>,
+                  "tenon: a recurrent layer makes a sequence and states; say which this layer reads, such as "
+                  "head(lstm(x).sequence)");
+    if constexpr (!are_given_states) {
+      return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
+    }
   }
   /// Of layers without parameters, which may be constants.
   template <class... Operands>

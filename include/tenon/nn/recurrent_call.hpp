@@ -187,13 +187,4 @@ struct layer_caller<Layer, Packed, States...> {
   }
 };
 
-/// Overload for what a recurrent layer returns, which is several values.
-template <class Layer, class Values>
-  requires requires(Values& values) { values.hidden; }
-struct layer_caller<Layer, Values> {
-  static_assert(must_hold<Layer>,
-                "tenon: a recurrent layer makes a sequence and states; say which this layer reads, such as "
-                "head(lstm(x).sequence)");
-};
-
 }  // namespace tenon::nn
