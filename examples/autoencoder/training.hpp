@@ -102,8 +102,7 @@ void draw(network& net, const Examples& examples, const std::string& path) {
 }
 
 inline void run(const options& options) {
-  auto net = make_network();
-  net.initialise(options.seed);
+  auto net = nn::initialised(make_network(), options.seed);
   const auto digits = read_digits(options, true), unseen = read_digits(options, false);
   train(net, with_noise(digits, options.noise, options.seed), options);
   const auto tests = with_noise(unseen, options.noise, ~options.seed);

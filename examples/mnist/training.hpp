@@ -62,8 +62,7 @@ double test(network<Space>& net, const digits& examples, const options& options)
 /// Trains and tests on one memory space; several ranks share each batch, the first one tells. Returns the exit code.
 template <class Space, class Ranks>
 int run(const options& options, Ranks& ranks) {
-  network<> drawn;
-  drawn.initialise(options.seed);
+  auto drawn = nn::initialised<network<>>(options.seed);
   if (!options.load.empty()) tn::train::load_state(drawn, options.load);
   auto net = drawn.template to<Space>();
   const int signal = options.evaluate ? 0 : train(net, read_digits(options, true), options, ranks);

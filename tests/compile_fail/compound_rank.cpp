@@ -1,5 +1,4 @@
 // expect: tenon: the destination has fewer axes than the expression
-// lines: 7: the assignment stands below the operator
 // tests/compile_fail/compound_rank.cpp: a matrix that is added to a vector in place.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

@@ -1,5 +1,5 @@
 // expect: tenon: nn::inference runs a network whose forward reads no elements
-// lines: 17: the number is asked for in forward, which a run of the network calls
+// lines: 17: g++ tells first of all that leads to the number within forward
 // tests/compile_fail/inference_reads_elements.cpp: a network in use whose loop hangs on elements.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>

@@ -1,5 +1,4 @@
 // expect: tenon: a recurrent layer makes a sequence and states; say which this layer reads
-// lines: 7: g++ tells of the call first
 // tests/compile_fail/states_as_input.cpp: all values of a recurrent layer as the input of the next layer.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>

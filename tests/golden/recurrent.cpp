@@ -99,11 +99,11 @@ result run_packed(const golden_case& given, const std::vector<index>& lengths) {
   const nn::packing options{.batch_first = layer.options().batch_first};
   const auto values =
       layer.forward(nn::pack_padded_sequence(tensor_of<float, space, 3>(given.inputs.at("input")), lengths, options));
-  found.outputs["output"] = array_of(nn::pad_packed_sequence(values.sequence, options).sequences, 3);
+  found.outputs["output"] = copied<3>(nn::pad_packed_sequence(values.sequence, options).sequences);
   add_states<3>(values, "n", found.outputs);
   const auto backward = [&](const auto& gradient, const auto&... states) {
     const auto gradients = layer.backward(nn::pack_padded_sequence(gradient, lengths, options), states...);
-    found.gradients["input"] = array_of(nn::pad_packed_sequence(gradients.sequence, options).sequences, 3);
+    found.gradients["input"] = copied<3>(nn::pad_packed_sequence(gradients.sequence, options).sequences);
     add_states<3>(gradients, "0", found.gradients);
   };
   with_states<3, States, space>(given.grad_outputs, given.grad_outputs, "h_n", "c_n", "output", backward);

@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
 using tenon::dyn;
@@ -76,4 +78,55 @@ TEST_CASE("a layer in evaluation has the gradients of running statistics", "[cal
   tenon::evaluated_tensor(layer(x));
   layer.is_training = false;
   CHECK(difference_of_calls(layer, x, [&](const auto& in) { return traced(layer(in)); }) == "");
+}
+
+namespace {
+
+template <tenon::memory_space Space>
+struct unwritten : nn::module<unwritten<Space>> {
+  nn::linear<3, 2, nn::linear_options{}, Space> first;
+  nn::linear_layer<dyn, dyn, true, Space, float> second{2, 2};
+  nn::bilinear_layer<2, 2, 2, false, Space, float> third;
+  nn::parameter<float, shape<2>, Space> scale;
+
+  auto forward(const auto& x) {
+    const traced h = second(first(x));
+    return third(h, h) * scale;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("parameters that nobody wrote are refused, and all that write them are seen", "[call_step]",
+                        tenon_test::spaces) {
+  unwritten<TestType> net;
+  const auto x = tenon::ones<float, TestType>(rank<2>(4, 3));
+  const auto refusal = [&](auto& given) { return tenon_test::text_of<tenon::error>([&] { (void)given(x); }); };
+  const std::string advice = " was never written; call initialise(seed), or load weights";
+  CHECK(refusal(net) == "linear: its weight" + advice);
+  {
+    const tenon::no_grad testing;
+    CHECK(refusal(net) == "linear: its weight" + advice);
+  }
+  auto copy = net;
+  CHECK(refusal(copy) == "linear: its weight" + advice);
+  net.first.weight.value.data()[0] = 1;
+  CHECK(refusal(net) == "linear: its bias" + advice);
+  net.first.bias.value = 0;
+  CHECK(refusal(net) == "linear: its weight" + advice);
+  net.second.initialise(1);
+  CHECK(refusal(net) == "bilinear: its weight" + advice);
+  nn::initial::constant(net.third.weight, 1);
+  CHECK(refusal(net) == "parameter: its value" + advice);
+  net.scale = {tenon::ones<float, TestType>(shape<2>{}), {}};
+  CHECK_NOTHROW(net(x));
+}
+
+TEST_CASE("a network is made from a seed", "[call_step]") {
+  const auto net = nn::initialised<nn::linear<3, 2>>(5);
+  nn::linear<3, 2> expected;
+  expected.initialise(5);
+  CHECK(numbers_of(net.weight.value) == numbers_of(expected.weight.value));
+  auto sized = nn::initialised(nn::linear_layer<dyn, dyn, true, tenon::host, float>(3, 2), 5);
+  CHECK(numbers_of(sized.weight.value) == numbers_of(expected.weight.value));
 }

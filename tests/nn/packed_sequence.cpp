@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
+#include "support/gradient.hpp"
 #include "support/spaces.hpp"
 #include "support/text_of.hpp"
 
@@ -40,6 +41,33 @@ TEMPLATE_LIST_TEST_CASE("expressions are packed, and no sequences, too", "[packe
   const auto none = nn::pack_padded_sequence(tenon::zeros<float, TestType>(rank<3>(2, 0, 1)), {});
   CHECK(none.rows.size() == 0);
   CHECK(nn::pad_packed_sequence(none).sequences.size() == 0);
+}
+
+TEMPLATE_LIST_TEST_CASE("gradients of packing and unpacking are unpacked and packed", "[packed_sequence]",
+                        tenon_test::spaces) {
+  const auto x = tenon_test::counting<float, TestType>(rank<3>(2, 3, 1));  // [batch, time, features]
+  const auto v = tenon::variable(x);
+  const nn::packing options{.batch_first = true, .enforce_sorted = false, .padding_value = 9};
+  const auto packed = nn::pack_padded_sequence(v * 1.0f, {1, 2}, options);
+  const auto padded = nn::pad_packed_sequence(packed, {.padding_value = 9});  // [time, batch, features]
+  CHECK(numbers_of<TestType>(padded.sequences) == std::vector<double>{0, 3, 9, 4});
+  padded.sequences.backward(tenon_test::counting<float, TestType>(rank<3>(2, 2, 1)) + 1.0f);
+  CHECK(numbers_of<TestType>(v.gradient()) == std::vector<double>{1, 0, 0, 2, 4, 0});
+}
+
+TEST_CASE("gradients of packed rows agree with differences", "[packed_sequence]") {
+  auto x = tenon_test::drawn(rank<3>(4, 3, 2), 1);
+  const auto weights = tenon_test::drawn(rank<3>(5, 3, 2), 2);
+  const auto loss_of = [&](const auto& in) {
+    const auto packed = nn::pack_padded_sequence(in, {2, 4, 1}, {.enforce_sorted = false});
+    const nn::packed_sequence changed{tenon::traced(tenon::square(packed.rows)), packed.layout};
+    const auto padded = nn::pad_packed_sequence(changed, {.padding_value = 3, .total_length = 5});
+    return tenon::traced(tenon::sum(tenon::square(padded.sequences) * weights));
+  };
+  const auto v = tenon::variable(x);
+  loss_of(v).backward();
+  const auto value = [&] { return static_cast<double>(loss_of(x)); };
+  CHECK(tenon_test::difference_from_slopes(x, v.gradient(), value, 1e-6, 1e-5) == "");
 }
 
 TEST_CASE("lengths that do not fit are refused", "[packed_sequence]") {

@@ -58,6 +58,102 @@ TEMPLATE_LIST_TEST_CASE("a called layer has the values and gradients of one by h
       [&](const auto&, auto& each) { CHECK(found[number++] == numbers_of<TestType>(each.gradient)); });
 }
 
+TEMPLATE_LIST_TEST_CASE("a layer called with packed sequences has the values and gradients of one by hand",
+                        "[recurrent_call]", tenon_test::spaces) {
+  const nn::packing any{.enforce_sorted = false};
+  const std::vector<tenon::index> lengths{2, 5, 3};
+  const auto check = [&](auto drawn, tenon::index states) {
+    drawn.initialise(1);
+    auto called = drawn.template to<TestType>(), by_hand = called;
+    const auto random = [](const rank<3>& extents, std::uint64_t number) {
+      return tenon::evaluated_tensor<TestType>(tenon::uniform<float>(extents, number, -1, 1));
+    };
+    const auto x = random(rank<3>(5, 3, 3), 1), seed = random(rank<3>(5, 3, 8), 2);
+    const auto before = random(rank<3>(states, 3, 4), 3), of_hidden = random(rank<3>(states, 3, 4), 4);
+    const auto v = tenon::variable(x), start = tenon::variable(before);
+    const auto found = [&] {
+      if constexpr (decltype(drawn)::state_count == 2)
+        return called(nn::pack_padded_sequence(v, lengths, any), start, start);
+      else return called(nn::pack_padded_sequence(v, lengths, any), start);
+    }();
+    const auto padded = nn::pad_packed_sequence(found.sequence);
+    const auto last = numbers_of<TestType>(found.hidden);
+    (void)called(nn::pack_padded_sequence(random(rank<3>(5, 3, 3), 7), lengths, any));  // has memory of its own
+    tenon::backward(tenon::sum(padded.sequences * seed) + tenon::sum(found.hidden * of_hidden));
+    CHECK(numbers_of<TestType>(found.hidden) == last);
+
+    const auto packed = nn::pack_padded_sequence(x, lengths, any),
+               of_rows = nn::pack_padded_sequence(seed, lengths, any);
+    const auto compare = [&](const auto& expected, const auto& gradients_of) {
+      CHECK(numbers_of<TestType>(padded.sequences) ==
+            numbers_of<TestType>(nn::pad_packed_sequence(expected.sequence).sequences));
+      CHECK(last == numbers_of<TestType>(expected.hidden));
+      const auto gradients = gradients_of();
+      CHECK(numbers_of<TestType>(v.gradient()) ==
+            numbers_of<TestType>(nn::pad_packed_sequence(gradients.sequence).sequences));
+      if constexpr (decltype(drawn)::state_count == 2) {
+        CHECK(numbers_of<TestType>(start.gradient()) == numbers_of<TestType>(gradients.hidden + gradients.cell));
+      } else {
+        CHECK(numbers_of<TestType>(start.gradient()) == numbers_of<TestType>(gradients.hidden));
+      }
+    };
+    if constexpr (decltype(drawn)::state_count == 2) {
+      const auto zeros = random(rank<3>(states, 3, 4), 5) * 0.0f;
+      compare(by_hand.forward(packed, before, before), [&] { return by_hand.backward(of_rows, of_hidden, zeros); });
+    } else {
+      compare(by_hand.forward(packed, before), [&] { return by_hand.backward(of_rows, of_hidden); });
+    }
+    std::vector<std::vector<double>> of_parameters;
+    called.visit_parameters(
+        [&](const auto&, auto& each) { of_parameters.push_back(numbers_of<TestType>(each.gradient)); });
+    std::size_t number = 0;
+    by_hand.visit_parameters(
+        [&](const auto&, auto& each) { CHECK(of_parameters[number++] == numbers_of<TestType>(each.gradient)); });
+  };
+  check(nn::lstm<>(3, 4, {.layers = 2, .bidirectional = true}), 4);
+  check(nn::gru<>(3, 4, {.bidirectional = true}), 2);
+}
+
+namespace {
+
+/// Sequences of any lengths, and a map of each row; nothing reads what is behind an end.
+struct reader : nn::module<reader> {
+  nn::gru<dyn, dyn, tenon::host, double> gru{3, 4, {.layers = 2, .batch_first = true, .bidirectional = true}};
+  nn::lstm<dyn, dyn, tenon::host, double> lstm{8, 3};
+  nn::rnn<dyn, dyn, tenon::host, double> rnn{3, 3};
+  nn::linear<3, 2, nn::linear_options{}, tenon::host, double> head;
+  std::vector<tenon::index> lengths{1, 4, 2};
+
+  auto forward(const auto& x) {
+    const auto first = gru(nn::pack_padded_sequence(x, lengths, {.batch_first = true, .enforce_sorted = false}));
+    const auto second = lstm(first.sequence);
+    const auto third = rnn(second.sequence, second.hidden);
+    const nn::packed_sequence scores{tenon::traced(head(third.sequence.rows)), third.sequence.layout};
+    const auto whole = nn::pad_packed_sequence(scores, {.batch_first = true}).sequences;
+    return std::tuple{whole, first.hidden, second.cell, third.hidden};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("gradients through packed sequences in a module agree with differences", "[recurrent_call]") {
+  reader net;
+  net.initialise(1);
+  auto x = tenon_test::drawn(rank<3>(3, 4, 3), 1);  // [batch, time, features]
+  const auto weights = tenon_test::drawn(rank<3>(3, 4, 2), 2);
+  const auto loss_of = [&](const auto& in) {
+    const auto [scores, first, second, third] = net(in);
+    return tenon::traced(tenon::sum(scores * weights) + tenon::sum(tenon::square(first)) +
+                         tenon::sum(tenon::square(second)) + tenon::sum(third));
+  };
+  const auto v = tenon::variable(x);
+  loss_of(v).backward();
+  const auto value = [&] { return static_cast<double>(loss_of(x)); };
+  CHECK(tenon_test::difference_from_slopes(x, v.gradient(), value, 1e-6, 1e-5) == "");
+  for (tenon::index time = 1; time < 4; ++time) CHECK(v.gradient()(0, time, 0) == 0);  // behind the end
+  CHECK(parameter_difference(net, [&] { return loss_of(x); }) == "");
+}
+
 TEST_CASE("gradients flow through sequences, states and several calls", "[recurrent_call]") {
   auto x = tenon_test::drawn(rank<3>(4, 2, 3), 1);
   const auto weights = tenon_test::drawn(rank<3>(4, 2, 3), 2);

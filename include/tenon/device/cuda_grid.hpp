@@ -17,8 +17,8 @@ __device__ __forceinline__ unsigned read_unordered(const unsigned* word) {
   return value;
 }
 
-/// Orders a thread's accesses to memory for all threads of the device, as releases and acquires do; `__threadfence` orders
-/// them in one sequence with all other fences, which nobody here needs, and takes longer.
+/// Orders a thread's accesses to memory for all threads of the device, as releases and acquires do. `__threadfence`
+/// orders them in one sequence with all other fences, too, which no kernel here needs.
 __device__ __forceinline__ void order_accesses() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 /// Waits for every thread of the grid and orders their accesses to memory. Each block adds one to the word, the first

@@ -17,6 +17,12 @@ concept updated_by = tensor_operand<Destination> && operands_of_expression<Desti
                      std::is_assignable_v<Destination, pointwise_of<Op, Destination, Operand>>;
 
 namespace detail {
+/// Whether a destination has the axes of what it becomes; a traced value takes them.
+template <class Op, class Destination, class Operand, class Kept = std::remove_cvref_t<Destination>>
+inline constexpr bool has_axes_after = [] {
+  if constexpr (!is_tensor<Kept> && !is_view<Kept>) return true;
+  else return ranks_fit<typename Kept::shape_type, typename pointwise_of<Op, Destination, Operand>::shape_type>();
+}();
 template <class Op, class Destination, class Operand>
 TENON_INLINE constexpr Destination update(Destination&& destination, Operand&& operand) {
   destination = apply_op<Op>(destination, std::forward<Operand>(operand));
@@ -28,18 +34,26 @@ TENON_INLINE constexpr Destination update(Destination&& destination, Operand&& o
 /// throws    shape_error where y does not repeat over them
 template <class Operand, updated_by<add_op, Operand> Destination>
 TENON_INLINE constexpr Destination operator+=(Destination&& destination, Operand&& operand) {
+  static_assert(detail::has_axes_after<add_op, Destination, Operand> || must_hold<Destination, Operand>,
+                "tenon: the destination has fewer axes than the expression");
   return detail::update<add_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<subtract_op, Operand> Destination>
 TENON_INLINE constexpr Destination operator-=(Destination&& destination, Operand&& operand) {
+  static_assert(detail::has_axes_after<subtract_op, Destination, Operand> || must_hold<Destination, Operand>,
+                "tenon: the destination has fewer axes than the expression");
   return detail::update<subtract_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<multiply_op, Operand> Destination>
 TENON_INLINE constexpr Destination operator*=(Destination&& destination, Operand&& operand) {
+  static_assert(detail::has_axes_after<multiply_op, Destination, Operand> || must_hold<Destination, Operand>,
+                "tenon: the destination has fewer axes than the expression");
   return detail::update<multiply_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<divide_op, Operand> Destination>
 TENON_INLINE constexpr Destination operator/=(Destination&& destination, Operand&& operand) {
+  static_assert(detail::has_axes_after<divide_op, Destination, Operand> || must_hold<Destination, Operand>,
+                "tenon: the destination has fewer axes than the expression");
   return detail::update<divide_op>(std::forward<Destination>(destination), std::forward<Operand>(operand));
 }
 template <class Operand, updated_by<remainder_op, Operand> Destination>

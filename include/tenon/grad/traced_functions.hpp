@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <tenon/grad/pass_numbers.hpp>
 #include <tenon/grad/traced.hpp>
 
 namespace tenon {
@@ -94,12 +95,20 @@ template <class Result, class Shape, class Function, class... Leaves>
 struct checkpoint_step : Result {
   std::optional<Function> function;
   std::optional<tuple<Leaves...>> inputs;
+  std::vector<std::uint64_t> passes;  // of layers that draw random numbers
   Shape extents{};
 
   void pull_back() override {
     const auto variables =
         apply_tuple([](const auto&... each) { return make_tuple_of(variable(each.view())...); }, *inputs);
-    const auto again = apply_tuple([&](const auto&... each) { return traced(function.value()(each...)); }, variables);
+    const auto again = apply_tuple(
+        [&](const auto&... each) {
+          repeated_passes repeated(passes);
+          traced made = function.value()(each...);
+          repeated.must_be_complete();
+          return made;
+        },
+        variables);
     must_be_same(again);
     pull_from(again, this->gradient_under(extents), get<0>(variables).owner.step->number());
     for_each_index<static_cast<int>(sizeof...(Leaves))>([&](auto i) {
@@ -119,7 +128,7 @@ struct checkpoint_step : Result {
       const auto before = this->value(extents);
       const bool is_same = all(again == before || (again != again && before != before));  // NaN is NaN
       if (is_same) return;
-      throw error("checkpoint: the function makes another value than before; does it hold dropout?");
+      throw error("checkpoint: the function makes another value than before, expected the same whenever it runs");
     }
   }
 };
@@ -128,12 +137,15 @@ struct checkpoint_step : Result {
 
 /// The result of `function(inputs...)` as one step. Only the result is kept: `backward` calls the function again. The
 /// inputs, at least one, are all traced values that the function reads. Called again with the same inputs, the function
-/// must do the same.
-/// throws    error in `backward`, where it reads another one, and on the host where it makes another value
+/// must do the same. Layers in it draw the random numbers of the first time, such as masks of dropout, and move their
+/// running statistics the first time only.
+/// throws    error in `backward`, where it reads another one, where it calls other layers that draw random numbers, and
+///           on the host where it makes another value
 /// example   h = checkpoint([&](const auto& x) { return block(x); }, h);
 template <class Function, class... Inputs>
   requires(detail::is_kept_by_steps<const Inputs&...>)
 auto checkpoint(const Function& function, const Inputs&... inputs) {
+  const detail::noted_passes noted;
   const auto made = [&] {
     const no_grad apart;
     return traced(function(inputs...));
@@ -149,7 +161,10 @@ auto checkpoint(const Function& function, const Inputs&... inputs) {
   step.value(step.extents) = made;
   (step.add_input(inputs.owner.step.get()), ...);
   step.needs_gradient = detail::is_tracing;
-  if (step.needs_gradient) step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
+  if (step.needs_gradient) {
+    step.function.emplace(function), step.inputs.emplace(make_tuple_of(as_node(inputs)...));
+    noted.copy_to(step.passes);
+  }
   return traced(leaf_type{step.value(step.extents), {link}});
 }
 

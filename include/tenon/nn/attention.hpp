@@ -8,6 +8,7 @@
 #include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/core/buffer.hpp>
 #include <tenon/grad/attention.hpp>
+#include <tenon/grad/pass_numbers.hpp>
 #include <tenon/nn/head_rows.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
@@ -336,7 +337,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     const index first = known_options.batch_first ? query.batches : query.length,
                 second = known_options.batch_first ? query.length : query.batches;
     attempt_forward(*this, [&] {
-      memory_.step = ++step_;
+      memory_.step = tenon::detail::next_pass(step_) + 1;
       const auto rows = memory_.attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
       const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
       with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/grad/pass_numbers.hpp>
 #include <tenon/nn/norm.hpp>
 
 namespace tenon::nn {
@@ -117,7 +118,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
     detail::without_channels<Input::shape_type::rank>(
         [&](auto axes) { evaluate(assign(means, mean(input, axes)), assign(variances, variance(input, axes))); });
     scales = rsqrt(variances + options.epsilon);
-    if (is_training && options.track_statistics) move_running(count);
+    if (is_training && options.track_statistics && !tenon::detail::are_passes_repeated()) move_running(count);
   }
   /// What the gradients of a batch need: how it was made standard.
   struct call_memory {

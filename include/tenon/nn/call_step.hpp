@@ -121,11 +121,24 @@ class earlier_gradients {
   std::size_t count_ = 0;
 };
 
+template <class Layer>
+constexpr const char* name_of() {
+  if constexpr (requires { Layer::name; }) return Layer::name;
+  else return "layer";
+}
+
 /// Whether one of some layers has a parameter that is trained.
+/// throws    error where one was never written
 template <class... Layers>
 bool are_trained(Layers&... layers) {
   bool found = false;
-  (layers.visit_parameters([&](const auto&, auto& parameter) { found = found || !parameter.is_frozen; }), ...);
+  const auto look = [&]<class Layer>(Layer& layer) {
+    layer.visit_parameters([&](const auto& name, auto& parameter) {
+      must_be_written(name_of<Layer>(), name, parameter);
+      found = found || !parameter.is_frozen;
+    });
+  };
+  (look(layers), ...);
   return found;
 }
 
@@ -196,6 +209,10 @@ struct call_step
 
  private:
   void forward(const Input& from, const layers_type& called) {
+    bool is_trained = false;
+    if constexpr (leaves_gradients) {
+      is_trained = apply_tuple([](const auto&... each) { return are_trained(each.get()...); }, called);
+    }
     const auto output = this->value(extents);
     apply_tuple(
         [&](const held_layer<First>& first, const auto&... rest) {
@@ -206,12 +223,7 @@ struct call_step
         },
         called);
     if constexpr (tenon::detail::is_traced_leaf<Input>) this->add_input(from.owner.step.get());
-    if constexpr (leaves_gradients) {
-      if (tenon::detail::is_tracing &&
-          apply_tuple([](const auto&... each) { return are_trained(each.get()...); }, called)) {
-        this->needs_gradient = true;
-      }
-    }
+    if (tenon::detail::is_tracing && is_trained) this->needs_gradient = true;
     if (!this->needs_gradient) return;
     input.emplace(from), layers.emplace(called);
     apply_tuple([](auto&... layer) { (layer.keep(), ...); }, *layers);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <tenon/grad/pass_numbers.hpp>
 #include <tenon/nn/expression_layer.hpp>
 
 namespace tenon::nn {
@@ -45,14 +46,14 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
   /// The next mask.
   template <class Input>
   void prepare(const Input&) {
-    if (is_training) ++step;
+    if (is_training) mask_ = tenon::detail::next_pass(step) + 1;
   }
   std::uint64_t forward_count() const { return step; }
   void undo_forward(std::uint64_t count) { step = count; }
   template <class Input>
   auto expression(const Input& x) const {
     const double kept = is_training ? 1 - probability : 1;
-    const std::uint64_t mask_seed = seed * 0x9E3779B97F4A7C15u + step;  // far from those of other layers' steps
+    const std::uint64_t mask_seed = seed * 0x9E3779B97F4A7C15u + mask_;  // far from those of other layers' steps
     const auto mask = bernoulli<bool>(mask_shape(x.shape()), mask_seed, kept);
     if constexpr (KeepsMoments) {
       constexpr double least = -1.7580993408473766;  // of selu
@@ -75,6 +76,8 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
       }(std::make_integer_sequence<int, Shape::rank>{});
     }
   }
+
+  std::uint64_t mask_ = 0;  // the number of the one in use
 };
 
 using dropout = masked_dropout<0>;                      ///< Zeroes elements of [...], each by itself.

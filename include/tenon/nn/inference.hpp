@@ -250,7 +250,8 @@ auto each_value(const Result& result, const Body& body) {
 /// of a residual, and behind images of floats a max pool of 2 x 2 side by side. Layers that only change the shape are
 /// none. What has a name in `forward` is written, once. Layers that are more than an expression, such as recurrent ones
 /// and attention, have memory of their own.
-/// throws    shape_error when a layer does not take its input; error for a batch norm without running statistics
+/// throws    shape_error when a layer does not take its input; error for a batch norm without running statistics, and
+///           for parameters that nobody wrote
 /// example   nn::inference use(net, shape<dyn, 1, 28, 28>(64, 1, 28, 28)); const auto y = use.run(images);
 template <class Network, class... Inputs>
 class inference {
@@ -260,7 +261,10 @@ class inference {
         largest_(make_tuple_of(largest.extents...)),
         planned_(largest_) {
     if constexpr (requires { network_->eval(); }) network_->eval();
-    network_->visit_parameters([](const auto&, auto& parameter) { parameter.gradient.reset(); });
+    network_->visit_parameters([](const auto& name, auto& parameter) {
+      detail::must_be_written("network", name, parameter);
+      parameter.gradient.reset();
+    });
     plan();
     arena_bytes_ = plan_.bytes();
     memory_ = storage<std::byte, space>(arena_bytes_);

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
+#include <string_view>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/nn/forward_attempt.hpp>
@@ -27,8 +29,26 @@ tensor<element_after<To, T>, Shape, space_after<To, Space>> moved_to(const tenso
   else return tensor<To, Shape, Space>(cast<To>(value));
 }
 
+namespace detail {
+
+/// Whether the host sees that nobody wrote a tensor. All bits of its first element are ones then: a NaN that no
+/// computation makes.
+template <dtype T, memory_space Space>
+inline constexpr bool marks_unwritten = is_floating<T> && Space::host_accessible;
+
+template <dtype T, shape_type Shape, memory_space Space>
+tensor<T, Shape, Space> unwritten_tensor() {
+  tensor<T, Shape, Space> made;
+  if constexpr (marks_unwritten<T, Space>) {
+    if (made.size() != 0) std::memset(static_cast<void*>(made.data()), 0xFF, sizeof(T));
+  }
+  return made;
+}
+
+}  // namespace detail
+
 /// A trained tensor and the gradient that backward passes left for it. In an expression it stands for its value, and
-/// gradients flow to it.
+/// gradients flow to it. Calls refuse a value that nobody wrote, in memory that the host sees.
 /// example   nn::parameter<float, shape<64>> scale; ... auto forward(const auto& x) { return x * scale; }
 template <dtype T, shape_type Shape, memory_space Space = host>
 struct parameter {
@@ -38,7 +58,7 @@ struct parameter {
   using shape_type = Shape;
   static constexpr tuple<> operands{};
 
-  tensor<T, Shape, Space> value{};
+  tensor<T, Shape, Space> value = detail::unwritten_tensor<T, Shape, Space>();
   tensor<T, Shape, Space> gradient{};
   bool has_gradient = false;  ///< whether `backward` adds to the gradient; else it begins anew
   bool is_frozen = false;     ///< whether it stays as it is: backward passes leave no gradient, optimizers pass it by
@@ -50,6 +70,28 @@ struct parameter {
     return {moved_to<To>(value), moved_to<To>(gradient), has_gradient, is_frozen};
   }
 };
+
+namespace detail {
+
+[[noreturn, gnu::noinline]] inline void refuse_unwritten(const char* owner, std::string_view name) {
+  throw error(compose_text(owner, ": its ", name, " was never written; call initialise(seed), or load weights"));
+}
+/// throws    error where nobody wrote the value of a parameter, as far as the host sees
+template <dtype T, shape_type Shape, memory_space Space>
+void must_be_written(const char* owner, std::string_view name, const parameter<T, Shape, Space>& given) {
+  if constexpr (Shape::rank >= 2 && Shape::dynamic_rank == Shape::rank) {
+    if (given.shape() == Shape{}) refuse_unwritten(owner, name);
+  }
+  if constexpr (marks_unwritten<T, Space>) {
+    constexpr unsigned char ones[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    static_assert(sizeof(T) <= sizeof ones);
+    if (given.value.data() != nullptr && std::memcmp(given.value.data(), ones, sizeof(T)) == 0) {
+      refuse_unwritten(owner, name);
+    }
+  }
+}
+
+}  // namespace detail
 
 /// A parameter drawn uniformly from [-bound, bound), its gradient zero.
 template <dtype T, memory_space Space, shape_type Shape>
@@ -201,13 +243,25 @@ struct layer_caller {
                 "is not called with such operands");
 };
 
+namespace detail {
+/// What a recurrent layer returns.
+template <class Operand>
+inline constexpr bool has_states = requires(Operand& values) { values.hidden; };
+}  // namespace detail
+
 /// Base of layers: what makes them functions.
 /// example   const auto y = head(relu(hidden(x)));
 template <class Layer>
 struct callable {
   template <class... Operands>
   auto operator()(Operands&&... operands) {
-    return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
+    constexpr bool are_given_states = (false || ... || detail::has_states<Operands>);
+    static_assert(!are_given_states || must_hold<Layer>,
+                  "tenon: a recurrent layer makes a sequence and states; say which this layer reads, such as "
+                  "head(lstm(x).sequence)");
+    if constexpr (!are_given_states) {
+      return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
+    }
   }
   /// Of layers without parameters, which may be constants.
   template <class... Operands>

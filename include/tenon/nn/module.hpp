@@ -190,6 +190,22 @@ struct module {
   }
 };
 
+/// A network, or a layer, whose parameters are drawn from PyTorch's default distributions: equal seeds, equal networks.
+/// example   auto net = nn::initialised<classifier>(1);
+template <class Network>
+Network initialised(std::uint64_t seed) {
+  Network made{};
+  made.initialise(seed);
+  return made;
+}
+/// The same of one that is made with options or sizes.
+/// example   auto net = nn::initialised(regressor{{}, {8, 32}}, 1);
+template <class Network>
+Network initialised(Network made, std::uint64_t seed) {
+  made.initialise(seed);
+  return made;
+}
+
 template <class Net>
   requires std::is_base_of_v<module<Net>, Net>
 struct parameters_of<Net> : parameters_of<decltype(member_pointers(std::declval<Net&>()))> {};

@@ -1,6 +1,6 @@
 // tenon/nn/packed_sequence.hpp: sequences of different lengths without what fills up the shorter ones.
 // Rows of the first time step, then those of the second, ..., the longest sequence first in each: PyTorch's order.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <tenon/expressions.hpp>
+#include <tenon/grad/traced_functions.hpp>
 #include <vector>
 
 namespace tenon::nn {
@@ -21,7 +22,7 @@ struct packed_layout {
   std::vector<index> places;                       ///< `unsorted` on the host
 };
 
-/// Rows [sum of lengths, features], a tensor or a view, and how they were packed.
+/// Rows [sum of lengths, features], and how they were packed. Layers of single rows are called with `rows`.
 template <class Rows>
 struct packed_sequence {
   using space = typename Rows::space;
@@ -96,30 +97,78 @@ void for_each_packed_row(const packed_layout<Space>& layout, index time, bool ba
   }
 }
 
+/// The numbers on the memory space of a sequence; they live as long as a value that was made by them.
+template <memory_space Space>
+traced<index, rank<1>, Space> kept_numbers(const std::vector<index>& numbers) {
+  return tensor_of_numbers<Space>(numbers);
+}
+
+/// How packed rows and padded sequences follow from each other.
+template <memory_space Space>
+struct row_exchange {
+  std::shared_ptr<const packed_layout<Space>> layout;
+  index time;
+  bool batch_first;
+
+  index batch() const { return static_cast<index>(layout->lengths.size()); }
+  rank<3> extents(index features) const {
+    return batch_first ? rank<3>(batch(), time, features) : rank<3>(time, batch(), features);
+  }
+  template <class Padded>
+  auto packed(const Padded& padded) const {
+    std::vector<index> sources(
+        static_cast<std::size_t>(std::accumulate(layout->lengths.begin(), layout->lengths.end(), index{0})));
+    for_each_packed_row(*layout, time, batch_first,
+                        [&](index from, index to) { sources[static_cast<std::size_t>(to)] = from; });
+    const auto rows = reshape(padded, rank<2>(batch() * time, padded.shape().extent(2)));
+    return take(rows, trusted(kept_numbers<Space>(sources)), axis<0>);
+  }
+  template <class Rows>
+  auto padded(const Rows& rows, double value) const {
+    using element = typename node_of<const Rows&>::element;
+    std::vector<index> sources(static_cast<std::size_t>(batch() * time), -1);
+    for_each_packed_row(*layout, time, batch_first,
+                        [&](index to, index from) { sources[static_cast<std::size_t>(to)] = from; });
+    const rank<3> whole = extents(1);
+    const auto source = reshape(kept_numbers<Space>(sources), rank<2>(whole.extent(0), whole.extent(1)));
+    return where(new_axis<-1>(source) >= 0, take(rows, trusted(maximum(source, index{0})), axis<0>),
+                 static_cast<compute_type<element>>(value));
+  }
+};
+
+/// A value of an operand, whose gradient is `gradient_of(seed)`; nothing is kept for it where none is traced.
+template <class Operand, class Value, class Gradient>
+auto exchanged(const Operand& operand, const Value& value_of, const Gradient& gradient_of) {
+  using node_type = node_of<const Operand&>;
+  if constexpr (tenon::detail::holds_traced<node_type>) {
+    const traced input(operand);
+    return with_gradient(value_of(as_node(input)), input, gradient_of);
+  } else {
+    return traced(value_of(as_node(operand)));
+  }
+}
+
 }  // namespace detail
 
-/// The rows of padded sequences [time, batch, features] that lie within their lengths.
+/// The rows of padded sequences [time, batch, features] that lie within their lengths: traced values.
 /// throws    shape_error unless there is a length from 1 to time for each sequence, in descending order where enforced
-/// cost      one kernel
+/// cost      one kernel, and one for the gradient; the numbers of the rows are copied to the memory space
+/// example   const auto packed = nn::pack_padded_sequence(x, lengths); const auto [out, hidden] = gru(packed);
 template <tensor_operand Operand>
 auto pack_padded_sequence(const Operand& padded, const std::vector<index>& lengths, const packing& options = {}) {
-  const auto& node = as_node(padded);
-  using node_type = std::remove_cvref_t<decltype(node)>;
+  using node_type = node_of<const Operand&>;
   using space = tenon::detail::concrete_space<typename node_type::space>;
+  static_assert(tenon::detail::is_kept_by_steps<const Operand&> || must_hold<Operand>,
+                "tenon: nn::inference takes no packed sequences; call the network itself, under no_grad");
   static_assert(node_type::shape_type::rank == 3, "tenon: padded sequences have three axes");
-  const index time = node.shape().extent(options.batch_first ? 1 : 0);
-  detail::check_lengths(lengths, node.shape().extent(options.batch_first ? 0 : 1), time, options.enforce_sorted);
-  const auto layout = detail::make_packed_layout<space>(lengths);
-  std::vector<index> sources(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), index{0})));
-  detail::for_each_packed_row(*layout, time, options.batch_first,
-                              [&](index from, index to) { sources[static_cast<std::size_t>(to)] = from; });
-  const index features = node.shape().extent(2);
-  const auto source = detail::tensor_of_numbers<space>(sources);
-  using rows_type = tensor<typename node_type::element, rank<2>, space>;
-  rows_type rows(rank<2>(source.size(), features));
-  const auto all = reshape(node, rank<2>(node.shape().extent(0) * node.shape().extent(1), features));
-  rows = take(all, trusted(source), axis<0>);
-  return packed_sequence<rows_type>{std::move(rows), layout};
+  const auto extents = padded.shape();
+  const index time = extents.extent(options.batch_first ? 1 : 0);
+  detail::check_lengths(lengths, extents.extent(options.batch_first ? 0 : 1), time, options.enforce_sorted);
+  const detail::row_exchange<space> rows{detail::make_packed_layout<space>(lengths), time, options.batch_first};
+  const auto packed = detail::exchanged(
+      padded, [&](const auto& whole) { return rows.packed(whole); },
+      [rows](const auto& seed) { return rows.padded(seed, 0); });
+  return packed_sequence<std::remove_const_t<decltype(packed)>>{packed, rows.layout};
 }
 
 /// Padded sequences, and their lengths.
@@ -130,25 +179,15 @@ struct padded_sequence {
 };
 
 /// The opposite of `pack_padded_sequence`; behind the end of a sequence stands `padding_value`.
-/// cost      one kernel
+/// cost      as of pack_padded_sequence
 template <class Rows>
 auto pad_packed_sequence(const packed_sequence<Rows>& packed, const packing& options = {}) {
-  using element = typename Rows::element;
-  using space = typename Rows::space;
-  const auto& layout = *packed.layout;
-  const auto batch = static_cast<index>(layout.lengths.size());
-  const index time = std::max(options.total_length, static_cast<index>(layout.batch_sizes.size()));
-  std::vector<index> sources(static_cast<std::size_t>(batch * time), -1);
-  detail::for_each_packed_row(layout, time, options.batch_first,
-                              [&](index to, index from) { sources[static_cast<std::size_t>(to)] = from; });
-  const index features = packed.rows.extent(1);
-  const auto source = detail::tensor_of_numbers<space>(sources);
-  const rank<3> extents = options.batch_first ? rank<3>(batch, time, features) : rank<3>(time, batch, features);
-  tensor<element, rank<3>, space> result(extents);
-  const auto taken = take(packed.rows, trusted(maximum(source, index{0})), axis<0>);
-  const auto padding = static_cast<compute_type<element>>(options.padding_value);
-  if (batch != 0) reshape(result, rank<2>(batch * time, features)) = where(new_axis<-1>(source) >= 0, taken, padding);
-  return padded_sequence<tensor<element, rank<3>, space>>{std::move(result), layout.lengths};
+  const index time = std::max(options.total_length, static_cast<index>(packed.layout->batch_sizes.size()));
+  const detail::row_exchange<typename Rows::space> rows{packed.layout, time, options.batch_first};
+  const auto padded = detail::exchanged(
+      packed.rows, [&](const auto& each) { return rows.padded(each, options.padding_value); },
+      [rows](const auto& seed) { return rows.packed(seed); });
+  return padded_sequence<std::remove_const_t<decltype(padded)>>{padded, packed.layout->lengths};
 }
 
 }  // namespace tenon::nn

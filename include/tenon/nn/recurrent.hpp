@@ -1,10 +1,11 @@
 // tenon/nn/recurrent.hpp: recurrent layers over sequences: what rnn, lstm and gru have in common.
 // Inputs and results take the user's axes here; what is inside sees packed rows.
-// Floor 7: may include base, core, device, expr, plan, evaluate, io, nn.
+// Floor 7: may include base, core, device, expr, plan, evaluate, grad, io, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <tenon/core/buffer.hpp>
+#include <tenon/grad/pass_numbers.hpp>
 #include <tenon/nn/packed_sequence.hpp>
 #include <tenon/nn/recurrent_checks.hpp>
 #include <tenon/nn/recurrent_network.hpp>
@@ -22,7 +23,8 @@ struct recurrent_values {
   /// The same of what `body` makes of each value.
   template <class Body>
   auto each(const Body& body) const {
-    const auto first = body(sequence), second = body(hidden);
+    const auto first = body(sequence);
+    const auto second = body(hidden);
     return recurrent_values<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>, States>{
         first, second};
   }
@@ -36,7 +38,8 @@ struct recurrent_values<Sequence, State, 2> {
   auto all() const { return make_tuple_of(sequence, hidden, cell); }
   template <class Body>
   auto each(const Body& body) const {
-    const auto first = body(sequence), second = body(hidden), third = body(cell);
+    const auto first = body(sequence);
+    const auto second = body(hidden), third = body(cell);
     return recurrent_values<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(second)>, 2>{
         first, second, third};
   }
@@ -54,7 +57,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
  public:
   static constexpr const char* name = Gates::name;
   static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
-  static constexpr bool wants_input_always = false;
+  static constexpr bool wants_input_always = false, takes_packed_sequences = true;
   using space = Space;
   using element = T;
   using network_type = recurrent_network<Gates, T, Space>;
@@ -88,11 +91,16 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   }
   /// What a call leaves for its way back.
   struct call_memory {
+    struct states {
+      buffer<T, rank<3>, Space> hidden, cell;
+    };
     typename network_type::call_memory network;
+    states unsorted, unsorted_gradients;  // of packed sequences
     index time = 0;
   };
   void exchange_memory(call_memory& memory) {
     network_.exchange_memory(memory.network);
+    std::swap(unsorted_, memory.unsorted), std::swap(unsorted_gradients_, memory.unsorted_gradients);
     std::swap(time_, memory.time);
   }
   std::uint64_t forward_count() const { return calls_; }
@@ -141,7 +149,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     set_states<3>(values.hidden_before, values.cell_before, take(before, trusted(input.layout->sorted), axis<1>)...);
     return attempt_forward(*this, [&] {
       run();
-      return packed_results(values.output, values.hidden_after, values.cell_after, input.layout);
+      const packed_sequence<const_view<2>> output{values.output, input.layout};
+      return packed_results(output, values.hidden_after, values.cell_after, *input.layout, unsorted_);
     });
   }
   /// The gradients of the input and of the states before. Takes the gradients of the sequence and of the states after
@@ -160,12 +169,15 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   }
   template <class Rows, tensor_operand... States>
   auto backward(const packed_sequence<Rows>& gradient, const States&... after) {
-    const auto gradients = network_.gradients();
-    const auto& order = gradient.layout->sorted;
-    detail::assign_equal<recurrent, dyn>("gradient", gradients.output, gradient.rows);
-    set_states<3>(gradients.hidden_after, gradients.cell_after, take(after, trusted(order), axis<1>)...);
-    network_.backward();
-    return packed_results(gradients.input, gradients.hidden_before, gradients.cell_before, gradient.layout);
+    const auto gradients = pull(gradient, true, after...);
+    const packed_sequence<const_view<2>> of_input{gradients.input, gradient.layout};
+    return packed_results(of_input, gradients.hidden_before, gradients.cell_before, *gradient.layout,
+                          unsorted_gradients_);
+  }
+  template <class Rows, tensor_operand... States>
+  auto backward(const packed_sequence<Rows>& gradient, not_wanted none, const States&... after) {
+    const auto gradients = pull(gradient, false, after...);
+    return packed_results(none, gradients.hidden_before, gradients.cell_before, *gradient.layout, unsorted_gradients_);
   }
 
  private:
@@ -195,8 +207,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     network_.resize(input.layout->batch_sizes);
   }
   void run() {
-    network_.forward(is_training, (dropout_seed << 32) + calls_);
-    ++calls_;
+    attempt_forward(*this,
+                    [&] { network_.forward(is_training, (dropout_seed << 32) + tenon::detail::next_pass(calls_)); });
   }
 
   /// The gradients at the border, after the way back.
@@ -206,6 +218,15 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     const flow gradients = network_.gradients();
     detail::assign_equal<recurrent, dyn>("gradient", sequence_view<rank>(gradients.output), gradient);
     set_states<rank>(gradients.hidden_after, gradients.cell_after, after...);
+    network_.backward(wants_input);
+    return gradients;
+  }
+  template <class Rows, tensor_operand... States>
+  flow pull(const packed_sequence<Rows>& gradient, bool wants_input, const States&... after) {
+    const flow gradients = network_.gradients();
+    detail::assign_equal<recurrent, dyn>("gradient", gradients.output, gradient.rows);
+    set_states<3>(gradients.hidden_after, gradients.cell_after,
+                  take(after, trusted(gradient.layout->sorted), axis<1>)...);
     network_.backward(wants_input);
     return gradients;
   }
@@ -244,26 +265,25 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     else return result_type{sequence, states, states_view<Rank>(cell)};
   }
   /// States in the order of the sequences before they were packed.
-  template <class Layout>
-  auto packed_results(const matrix& sequence, const matrix& hidden, const matrix& cell, const Layout& layout) {
-    using sequence_type = packed_sequence<view<const T, rank<2>, Space>>;
-    using result_type = recurrent_values<sequence_type, view<const T, rank<3>, Space>, Gates::states>;
-    const auto unsorted = [&](auto& memory, const matrix& rows) {
+  template <class Sequence>
+  auto packed_results(const Sequence& sequence, const matrix& hidden, const matrix& cell,
+                      const packed_layout<Space>& layout, typename call_memory::states& memory) const {
+    using result_type = recurrent_values<Sequence, const_view<3>, Gates::states>;
+    const auto unsorted = [&](auto& elements, const matrix& rows) {
       const auto states = states_view<3>(rows);
-      const auto result = memory.resize(states.shape());
-      result = take(states, trusted(layout->unsorted), axis<1>);
+      const auto result = elements.resize(states.shape());
+      result = take(states, trusted(layout.unsorted), axis<1>);
       return result;
     };
-    const sequence_type packed{sequence, layout};
-    if constexpr (Gates::states == 1) return result_type{packed, unsorted(unsorted_hidden_, hidden)};
-    else return result_type{packed, unsorted(unsorted_hidden_, hidden), unsorted(unsorted_cell_, cell)};
+    if constexpr (Gates::states == 1) return result_type{sequence, unsorted(memory.hidden, hidden)};
+    else return result_type{sequence, unsorted(memory.hidden, hidden), unsorted(memory.cell, cell)};
   }
 
   network_type network_;
   std::vector<index> batch_sizes_;
   index time_ = 0;
   std::uint64_t calls_ = 0;
-  buffer<T, rank<3>, Space> unsorted_hidden_, unsorted_cell_;
+  typename call_memory::states unsorted_, unsorted_gradients_;
 };
 
 }  // namespace tenon::nn

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/nn/call.hpp>
+#include <tenon/nn/packed_sequence.hpp>
 
 namespace tenon::nn {
 
@@ -33,39 +34,69 @@ struct one_of_values : tenon::detail::value_step<T, Shape, Space> {
   void forget() override { all.reset(); }
 };
 
+/// The leaf of an input of a call, which may be packed rows.
+template <class Leaf>
+const Leaf& leaf_in(const Leaf& input) {
+  return input;
+}
+template <class Leaf>
+const Leaf& leaf_in(const packed_sequence<Leaf>& input) {
+  return input.rows;
+}
+/// What a layer takes, or leaves, under another leaf or view.
+template <class Given, class Leaf>
+const Leaf& in_place_of(const Given&, const Leaf& other) {
+  return other;
+}
+template <class Given, class Leaf>
+packed_sequence<Leaf> in_place_of(const packed_sequence<Given>& given, const Leaf& other) {
+  return {other, given.layout};
+}
+/// An input as the passes of a layer take it.
+template <class Input>
+auto elements_in(const Input& input) {
+  return in_place_of(input, leaf_in(input).view());
+}
+
 /// A recurrent layer called with leaves: its input and, if given, the states before.
-template <class Layer, dtype T, class Shape, memory_space Space, int Count, class... Inputs>
-struct recurrent_call_step : several_values<T, Space, Count> {
+template <class Layer, class Values, class... Inputs>
+struct recurrent_call_step : several_values<typename Layer::element, typename Layer::space, Values::count> {
+  using element = typename Layer::element;
+  using space = typename Layer::space;
+
   Layer* layer = nullptr;
   std::optional<tuple<Inputs...>> inputs;
-  array<Shape, Count> extents;
+  std::optional<Values> values;
   typename call_memory_of<Layer>::type call_memory;
-  earlier_gradients<T, Space> earlier;
+  earlier_gradients<element, space> earlier;
 
   /// The values of the layer.
   auto run(Layer& called, const Inputs&... from) {
     layer = &called;
     const call_memory_in_use<Layer> in_use(called, call_memory);
-    const auto values = attempt_forward(called, [&] { return called.forward(from.view()...); });
+    values.emplace(attempt_forward(called, [&] { return called.forward(elements_in(from)...); }));
     if (tenon::detail::is_tracing) this->needs_gradient = are_trained(called);
     const auto add = [&](const auto& input) {
       if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(input)>>) {
         this->add_input(input.owner.step.get());
       }
     };
-    (add(from), ...);
+    (add(leaf_in(from)), ...);
     if (this->needs_gradient) inputs.emplace(make_tuple_of(from...));
     int number = 0;
-    return values.each([&](const auto& value) { return leaf_of(value, number++); });
+    return values->each([&](const auto& value) { return in_place_of(value, leaf_of(leaf_in(value), number++)); });
   }
   void pull_back() override {
     const call_memory_in_use<Layer> in_use(*layer, call_memory);
-    for (int i = 0; i < Count; ++i) {
-      if (!this->is_given[i]) this->gradients[i].resize(rank<1>(extents[i].count())) = 0;
-    }
+    int number = 0;
+    const auto seeds = values->each([&](const auto& value) {
+      const auto& elements = leaf_in(value);
+      return in_place_of(value, gradient_under(elements.shape(), number++));
+    });
     const auto pull = [&](const auto&... none) {
       const auto run = [&] {
-        apply_all([&](const auto& first, const auto&... after) { give(layer->backward(first, none..., after...)); });
+        apply_tuple([&](const auto& first, const auto&... after) { give(layer->backward(first, none..., after...)); },
+                    seeds.all());
       };
       add_gradients(earlier, run, *layer);
     };
@@ -73,28 +104,28 @@ struct recurrent_call_step : several_values<T, Space, Count> {
     else if (needs_first()) pull();
     else pull(not_wanted{});
   }
-  void forget() override { inputs.reset(); }
+  void forget() override { inputs.reset(), values.reset(); }
 
  private:
+  template <class Shape>
+  view<element, Shape, space> gradient_under(const Shape& shape, int number) {
+    auto& memory = this->gradients[number];
+    if (!this->is_given[number]) memory.resize(rank<1>(shape.count())) = 0;
+    return {memory.current().data(), shape};
+  }
   template <class View>
   auto leaf_of(const View& value, int number) {
-    using value_type = one_of_values<T, Shape, Space, Count>;
-    extents[number] = value.shape();
+    using shape_type = typename View::shape_type;
+    using value_type = one_of_values<element, shape_type, space, Values::count>;
     this->gradients[number].resize(rank<1>(value.size()));
     auto& step = tenon::detail::taken_step<value_type>(0);
-    const tenon::detail::step_link<tenon::detail::value_step<T, Shape, Space>> link(&step);
+    const tenon::detail::step_link<tenon::detail::value_step<element, shape_type, space>> link(&step);
     step.all.emplace(this), step.number = number;
     step.add_input(this);
-    return traced<T, Shape, Space>(traced_leaf<T, Shape, Space>{value, {link}});
-  }
-  template <class Body>
-  void apply_all(const Body& body) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      body(view<T, Shape, Space>(this->gradients[I].current().data(), extents[I])...);
-    }(std::make_integer_sequence<int, Count>{});
+    return traced<element, shape_type, space>(traced_leaf<element, shape_type, space>{value, {link}});
   }
   bool needs_first() const {
-    const auto& first = get<0>(*inputs);
+    const auto& first = leaf_in(get<0>(*inputs));
     if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(first)>>) {
       return first.owner.step->needs_gradient;
     } else {
@@ -106,16 +137,31 @@ struct recurrent_call_step : several_values<T, Space, Count> {
   void give(const Found& found) {
     const auto parts = found.all();
     for_each_index<static_cast<int>(sizeof...(Inputs))>([&](auto i) {
-      const auto& input = get<i.value>(*inputs);
-      using input_type = std::remove_cvref_t<decltype(input)>;
-      using part_type = std::remove_cvref_t<decltype(get<i.value>(parts))>;
-      if constexpr (tenon::detail::is_traced_leaf<input_type> && is_wanted<part_type>) {
+      const auto& input = leaf_in(get<i.value>(*inputs));
+      const auto& part = leaf_in(get<i.value>(parts));
+      if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(input)>> &&
+                    is_wanted<std::remove_cvref_t<decltype(part)>>) {
         auto& from = *input.owner.step;
-        if (from.needs_gradient) from.add_gradient(input.shape(), as_node(get<i.value>(parts)));
+        if (from.needs_gradient) from.add_gradient(input.shape(), as_node(part));
       }
     });
   }
 };
+
+/// Calls a recurrent layer with leaves, the first of which may be packed rows.
+template <class Layer, class... Inputs>
+auto call_recurrent(Layer& layer, const Inputs&... inputs) {
+  using values_type = decltype(layer.forward(elements_in(inputs)...));
+  using step_type = recurrent_call_step<Layer, values_type, Inputs...>;
+  auto& step = tenon::detail::taken_step<step_type>(0);
+  const tenon::detail::step_link<step_type> link(&step);
+  return step.run(layer, inputs...);
+}
+
+template <class Operand>
+inline constexpr bool is_packed = false;
+template <class Rows>
+inline constexpr bool is_packed<packed_sequence<Rows>> = true;
 
 }  // namespace detail
 
@@ -126,30 +172,19 @@ struct layer_caller<Layer, Operands...> {
     if constexpr (detail::is_kept_elsewhere<Operands...>) {
       return tenon::detail::keeper_of<Operands...>::call_states(layer, operands...);
     } else {
-      return run(layer, detail::input_of(std::forward<Operands>(operands))...);
+      return detail::call_recurrent(layer, detail::input_of(std::forward<Operands>(operands))...);
     }
-  }
-
- private:
-  template <class... Inputs>
-  static auto run(Layer& layer, const Inputs&... inputs) {
-    using values_type = decltype(layer.forward(inputs.view()...));
-    using shape_type = typename decltype(values_type::hidden)::shape_type;
-    using step_type = detail::recurrent_call_step<Layer, typename Layer::element, shape_type, typename Layer::space,
-                                                  values_type::count, Inputs...>;
-    auto& step = tenon::detail::taken_step<step_type>(0);
-    const tenon::detail::step_link<step_type> link(&step);
-    return step.run(layer, inputs...);
   }
 };
 
-/// Overload for what a recurrent layer returns, which is several values.
-template <class Layer, class Values>
-  requires requires(Values& values) { values.hidden; }
-struct layer_caller<Layer, Values> {
-  static_assert(must_hold<Layer>,
-                "tenon: a recurrent layer makes a sequence and states; say which this layer reads, such as "
-                "head(lstm(x).sequence)");
+/// Recurrent layers of packed sequences: `sequence` of the result is packed, too.
+template <keeps_states Layer, class Packed, tensor_operand... States>
+  requires(detail::is_packed<std::remove_cvref_t<Packed>> && Layer::takes_packed_sequences)
+struct layer_caller<Layer, Packed, States...> {
+  static auto call(Layer& layer, const Packed& packed, States&&... states) {
+    return detail::call_recurrent(layer, detail::in_place_of(packed, detail::input_of(packed.rows)),
+                                  detail::input_of(std::forward<States>(states))...);
+  }
 };
 
 }  // namespace tenon::nn

@@ -15,6 +15,7 @@ struct recurrent_states {
   State hidden;
 
   static constexpr int count = 1;
+  auto all() const { return make_tuple_of(hidden); }
   /// The same of what `body` makes of each value.
   template <class Body>
   auto each(const Body& body) const {
@@ -27,6 +28,7 @@ struct recurrent_states<State, 2> {
   State hidden, cell;
 
   static constexpr int count = 2;
+  auto all() const { return make_tuple_of(hidden, cell); }
   template <class Body>
   auto each(const Body& body) const {
     const auto first = body(hidden), second = body(cell);

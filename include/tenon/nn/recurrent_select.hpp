@@ -58,7 +58,7 @@ bool run_on_threads(const Work& units) {
   else return false;
 }
 
-/// Sequences are shared by blocks, in whole tiles of rows, as long as each has a multiprocessor: more would only wait for
+/// Blocks share the sequences, in whole tiles of rows, as long as each has a multiprocessor: more would only wait for
 /// each other longer.
 template <class Space, int Chunks = 2, class Work>
 bool run_on_tiles(const Work& units, index sequences) {
@@ -85,8 +85,8 @@ bool run_on_tiles(const Work& units, index sequences) {
 
 }  // namespace detail
 
-/// Runs all steps of `sequences` sequences as one kernel: `unit_steps` forward, `unit_gradients` back. False, and nothing
-/// is done, where blocks would not run all at a time, or elements of 16 bits do not lie in packets.
+/// Runs all steps of `sequences` sequences as one kernel: `unit_steps` forward, `unit_gradients` back. Does nothing and
+/// returns false where not all blocks would run at a time, and for elements of 16 bits that do not lie in packets.
 template <class Space, template <class, class> class Work, class Gates, dtype T>
 bool launch_recurrence(const Work<Gates, T>& units, index sequences) {
   if constexpr (has_lane_products<T>) {

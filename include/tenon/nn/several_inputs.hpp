@@ -34,6 +34,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
 
   void run(Layer& called, const Inputs&... from) {
     layer.emplace(called);
+    const bool is_trained = are_trained(called);
     const call_memory_in_use<Layer> in_use(called, call_memory);
     attempt_forward(called, [&] {
       const auto made = called.forward(from.view()...);
@@ -44,7 +45,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
       if constexpr (is_pulled<std::remove_cvref_t<decltype(input)>>) this->add_input(input.owner.step.get());
     };
     (add(from), ...);
-    if (tenon::detail::is_tracing && are_trained(called)) this->needs_gradient = true;
+    if (tenon::detail::is_tracing && is_trained) this->needs_gradient = true;
     if (this->needs_gradient) inputs.emplace(make_tuple_of(from...));
   }
   void pull_back() override {
