@@ -122,6 +122,17 @@ TEMPLATE_LIST_TEST_CASE("parameters that nobody wrote are refused, and all that 
   CHECK_NOTHROW(net(x));
 }
 
+TEST_CASE("running statistics that nobody wrote are refused", "[call_step]") {
+  nn::batch_norm<3, nn::affine::none> norm;
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(4, 3), 1));
+  const char* const text = "batch_norm: its running_var was never written; call initialise(seed), or load weights";
+  CHECK(tenon_test::text_of<tenon::error>([&] { (void)norm(x); }) == text);
+  norm.is_training = false;
+  CHECK(tenon_test::text_of<tenon::error>([&] { (void)norm(x); }) == text);
+  norm.initialise(1);
+  CHECK_NOTHROW(norm(x));
+}
+
 TEST_CASE("a network is made from a seed", "[call_step]") {
   const auto net = nn::initialised<nn::linear<3, 2>>(5);
   nn::linear<3, 2> expected;

@@ -47,7 +47,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   shape<Channels> extents{};
   batch_norm_options options{};
   parameter<T, shape<Channels>, Space> weight{}, bias{};
-  row running_mean{}, running_var{};
+  row running_mean{}, running_var = detail::unwritten_tensor<T, shape<Channels>, Space>();
   std::int64_t num_batches_tracked = 0;
   bool is_training = true;
 
@@ -102,6 +102,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   /// cost      kernels over rows of channels; for statistics of a batch one more over the input
   template <class Input>
   void prepare(const Input& input) {
+    if (options.track_statistics) detail::must_be_written(name, "running_var", running_var);
     memory_.make_rows(extents);
     memory_.uses_running = !is_training && options.track_statistics;
     const auto means = in_order(memory_.mean), scales = in_order(memory_.scale), variances = in_order(variance_);

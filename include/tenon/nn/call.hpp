@@ -11,7 +11,7 @@ namespace tenon {
 
 template <dtype T, shape_type Shape, memory_space Space>
 traced_leaf<T, Shape, Space> as_node(nn::parameter<T, Shape, Space>& weight) {
-  nn::detail::must_be_written("parameter", "value", weight);
+  nn::detail::must_be_written("parameter", "value", weight.value);
   const auto named = tenon::variable(weight.value, weight.gradient, weight.has_gradient);
   named.owner.step->needs_gradient = !weight.is_frozen;
   return named;

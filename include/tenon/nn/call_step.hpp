@@ -134,7 +134,7 @@ bool are_trained(Layers&... layers) {
   bool found = false;
   const auto look = [&]<class Layer>(Layer& layer) {
     layer.visit_parameters([&](const auto& name, auto& parameter) {
-      must_be_written(name_of<Layer>(), name, parameter);
+      must_be_written(name_of<Layer>(), name, parameter.value);
       found = found || !parameter.is_frozen;
     });
   };

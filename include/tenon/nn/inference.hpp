@@ -262,7 +262,7 @@ class inference {
         planned_(largest_) {
     if constexpr (requires { network_->eval(); }) network_->eval();
     network_->visit_parameters([](const auto& name, auto& parameter) {
-      detail::must_be_written("network", name, parameter);
+      detail::must_be_written("network", name, parameter.value);
       parameter.gradient.reset();
     });
     plan();

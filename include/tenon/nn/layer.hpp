@@ -76,16 +76,16 @@ namespace detail {
 [[noreturn, gnu::noinline]] inline void refuse_unwritten(const char* owner, std::string_view name) {
   throw error(compose_text(owner, ": its ", name, " was never written; call initialise(seed), or load weights"));
 }
-/// throws    error where nobody wrote the value of a parameter, as far as the host sees
+/// throws    error where nobody wrote a parameter or buffer, as far as the host sees
 template <dtype T, shape_type Shape, memory_space Space>
-void must_be_written(const char* owner, std::string_view name, const parameter<T, Shape, Space>& given) {
+void must_be_written(const char* owner, std::string_view name, const tensor<T, Shape, Space>& given) {
   if constexpr (Shape::rank >= 2 && Shape::dynamic_rank == Shape::rank) {
     if (given.shape() == Shape{}) refuse_unwritten(owner, name);
   }
   if constexpr (marks_unwritten<T, Space>) {
     constexpr unsigned char ones[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     static_assert(sizeof(T) <= sizeof ones);
-    if (given.value.data() != nullptr && std::memcmp(given.value.data(), ones, sizeof(T)) == 0) {
+    if (given.data() != nullptr && std::memcmp(given.data(), ones, sizeof(T)) == 0) {
       refuse_unwritten(owner, name);
     }
   }
