@@ -170,5 +170,5 @@ TEST_CASE("blocks share a product with vectors by its extents", "[vector_product
   CHECK(tenon::vector_sharing::of(true, 100, 256, 3, 8).team == 32);
   const auto rows = tenon::vector_sharing::of(false, 8192, 8192, 1, 8);
   CHECK(rows.tile == 256);
-  CHECK(rows.parts == 32);
+  CHECK(rows.parts == 64);
 }
