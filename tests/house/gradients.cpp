@@ -87,6 +87,7 @@ const reasons sections_without_gradients = {
     {"Bitwise", "integers"},
     {"Classification", "truth values"},
     {"Complex", "complex numbers have no derivative"},
+    {"Fourier", "complex numbers have no derivative"},
     {"Generators", "no operands"},
     {"Random", "no operands"},
     {"Linear", "tests/linalg/gradients.cpp checks them"},

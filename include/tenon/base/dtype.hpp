@@ -136,8 +136,10 @@ constexpr const char* dtype_name() {
   if constexpr (std::is_same_v<T, float8_e5m2>) return "float8_e5m2";
   if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "float32" : "float64";
   if constexpr (is_complex<T>) return sizeof(T) == 8 ? "complex64" : "complex128";
-  constexpr const char* names[2][4] = {{"int8", "int16", "int32", "int64"}, {"uint8", "uint16", "uint32", "uint64"}};
-  return names[std::is_unsigned_v<T> ? 1 : 0][std::bit_width(sizeof(T)) - 1];
+  if constexpr (std::is_integral_v<T>) {
+    constexpr const char* names[2][4] = {{"int8", "int16", "int32", "int64"}, {"uint8", "uint16", "uint32", "uint64"}};
+    return names[std::is_unsigned_v<T> ? 1 : 0][std::bit_width(sizeof(T)) - 1];
+  }
 }
 
 namespace detail {
