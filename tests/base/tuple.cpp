@@ -29,6 +29,12 @@ TEST_CASE("empty values take no room", "[tuple]") {
   STATIC_REQUIRE(sizeof(tenon::tuple<nothing, int, nothing_else>) == sizeof(int));
 }
 
+TEST_CASE("nothing lies in the padding of a tuple within a tuple", "[tuple]") {
+  using inner = tenon::tuple<double, float>;
+  STATIC_REQUIRE(sizeof(tenon::tuple<inner, float>) == sizeof(inner) + sizeof(double));
+  STATIC_REQUIRE(sizeof(tenon::tuple<inner, nothing>) == sizeof(inner));
+}
+
 TEST_CASE("elements of a tuple are read and written by position", "[tuple]") {
   auto values = tenon::make_tuple_of(1, 2.5, std::string("three"));
   STATIC_REQUIRE(std::is_same_v<decltype(values), tenon::tuple<int, double, std::string>>);

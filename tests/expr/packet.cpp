@@ -25,7 +25,7 @@ bool gives_the_same(const Node& node) {
 }  // namespace
 
 TEST_CASE("a packet is aligned to its size and moves as one", "[packet]") {
-  STATIC_REQUIRE(alignof(tenon::detail::packet_in_memory<float, 4>) == 16);
+  STATIC_REQUIRE(alignof(tenon::packet<float, 4>) == 16);
   STATIC_REQUIRE(sizeof(tenon::packet<tenon::half, 8>) == 16);
   alignas(16) float memory[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   const auto upper = tenon::load_packet<4>(memory + 4);

@@ -12,8 +12,15 @@ namespace tenon {
 
 namespace detail {
 
+/// Only what is empty shares its place. In the padding of a tuple within a tuple nothing else lies: nvcc 13 copies the
+/// inner one with its padding, and so would overwrite that.
 template <int I, class T>
 struct tuple_element {
+  T value;
+};
+template <int I, class T>
+  requires(std::is_empty_v<T>)
+struct tuple_element<I, T> {
   [[no_unique_address]] T value;
 };
 

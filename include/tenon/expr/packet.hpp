@@ -21,15 +21,13 @@ template <class T, int Size>
 inline constexpr bool lies_in_words = sizeof(T) < 4 && sizeof(T) * Size % 4 == 0 && std::is_trivially_copyable_v<T>;
 
 /// `Size` elements that lie side by side, read and written in one access: their size is a power of two up to 16 bytes.
-/// They are aligned where they are accessed alone. A tuple of wider and narrower aligned packets would have padding in
-/// which a tuple around it holds another one, and nvcc 13 loses that when it copies the inner tuple.
 template <class T, int Size>
-struct packet {
+struct alignas(sizeof(T) * Size) packet {
   T elements[Size];
 };
 template <class T, int Size>
   requires(lies_in_words<T, Size>)
-struct packet<T, Size> {
+struct alignas(sizeof(T) * Size) packet<T, Size> {
   std::uint32_t words[sizeof(T) * Size / 4];
 };
 
@@ -78,19 +76,13 @@ TENON_HOST_DEVICE TENON_INLINE constexpr void check_packet_address([[maybe_unuse
   if (reinterpret_cast<std::uintptr_t>(address) % sizeof(Packet) != 0) __builtin_trap();
 #endif
 }
-/// A packet in memory, where one access moves it.
-template <class T, int Size>
-struct alignas(sizeof(T) * Size) packet_in_memory {
-  packet<T, Size> held;
-};
 }  // namespace detail
 
 /// One access of a device; the address is a multiple of the packet's size.
 template <int Size, class T>
 TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> load_packet(const T* from) {
 #if defined(__CUDA_ARCH__)
-  const auto whole = *reinterpret_cast<const detail::packet_in_memory<T, Size>*>(from);
-  return whole.held;
+  return *reinterpret_cast<const packet<T, Size>*>(from);
 #else
   detail::check_packet_address<packet<T, Size>>(from);
   packet<T, Size> result{};
@@ -101,7 +93,7 @@ TENON_HOST_DEVICE TENON_INLINE constexpr packet<T, Size> load_packet(const T* fr
 template <int Size, class T>
 TENON_HOST_DEVICE TENON_INLINE constexpr void store_packet(T* to, const packet<T, Size>& lanes) {
 #if defined(__CUDA_ARCH__)
-  *reinterpret_cast<detail::packet_in_memory<T, Size>*>(to) = {lanes};
+  *reinterpret_cast<packet<T, Size>*>(to) = lanes;
 #else
   detail::check_packet_address<packet<T, Size>>(to);
   for (int k = 0; k < Size; ++k) to[k] = element_of(lanes, k);
