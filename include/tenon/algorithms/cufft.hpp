@@ -68,15 +68,15 @@ struct fft_pass<cuda> {
   template <class T, int Rank>
   static void transform(const thrust::complex<T>* from, thrust::complex<T>* to, const array<index, Rank>& lengths,
                         index batch, fft_direction direction) {
-    const int sign = direction == fft_direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE;
+    const int towards = direction == fft_direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE;
     auto* const operand = const_cast<thrust::complex<T>*>(from);
     if constexpr (std::is_same_v<T, float>) {
       const auto plan = detail::cufft_plan_of(CUFFT_C2C, lengths, batch);
-      detail::check_cufft("cufftExecC2C", cufftExecC2C(plan, as<cufftComplex>(operand), as<cufftComplex>(to), sign));
+      detail::check_cufft("cufftExecC2C", cufftExecC2C(plan, as<cufftComplex>(operand), as<cufftComplex>(to), towards));
     } else {
       const auto plan = detail::cufft_plan_of(CUFFT_Z2Z, lengths, batch);
       detail::check_cufft("cufftExecZ2Z",
-                          cufftExecZ2Z(plan, as<cufftDoubleComplex>(operand), as<cufftDoubleComplex>(to), sign));
+                          cufftExecZ2Z(plan, as<cufftDoubleComplex>(operand), as<cufftDoubleComplex>(to), towards));
     }
   }
   template <class T, int Rank>
