@@ -80,7 +80,9 @@ void on_each_device(device_tables& devices, Fill fill) {
   fill.template operator()<tn::cuda>(devices[tn::cuda::name]);
 #else
   fill.template operator()<tn::host>(devices[tn::host::name]);
+#if defined(TENON_EMULATED_CASES)
   fill.template operator()<tn::emulated>(devices[tn::emulated::name]);
+#endif
 #endif
 }
 

@@ -71,6 +71,8 @@ struct pointwise {
       : pointwise(operation, broadcast_all<Op>(nodes.shape()...), nodes...) {}
   constexpr pointwise(Op operation, const shape_type& broadcast, const Operands&... nodes)
       : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
+  constexpr pointwise(const Op& operation, const shape_type& broadcast, const tuple<Operands...>& nodes)
+      : op(operation), operands(copy_values(nodes)), extents(broadcast) {}
   TENON_INLINE constexpr pointwise(const pointwise& other)
       : op(other.op), operands(copy_values(other.operands)), extents(other.extents) {}
   pointwise& operator=(const pointwise&) = delete;
@@ -86,8 +88,7 @@ struct pointwise {
   template <class... Others>
   constexpr auto with_operands(const tuple<Others...>& others) const {
     using changed = pointwise<Op, Others...>;
-    return apply_tuple(
-        [&](const auto&... nodes) { return changed(op, typename changed::shape_type(extents), nodes...); }, others);
+    return changed(op, typename changed::shape_type(extents), others);
   }
 
   template <int FirstSlot, int Outer>

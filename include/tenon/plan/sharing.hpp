@@ -126,21 +126,21 @@ array<int, reduction_pointers<E>::count> first_equal_reductions([[maybe_unused]]
 
 namespace detail {
 
-template <int Slot, int Earlier, class Values, int Count>
-TENON_HOST_DEVICE constexpr bool copy_slot(Values& values, const array<int, Count>& first) {
-  if constexpr (std::is_same_v<decltype(get<Slot>(values)), decltype(get<Earlier>(values))>) {
-    if (first[Slot] == Earlier) {
-      get<Slot>(values) = get<Earlier>(values);
-      return true;
-    }
+/// Values of two types are never of equal slots.
+template <class To, class From>
+TENON_HOST_DEVICE constexpr bool copy_same(To& to, const From& from) {
+  if constexpr (std::is_same_v<To, From>) {
+    to = from;
+    return true;
+  } else {
+    return false;
   }
-  return false;
 }
 
 template <int Slot, class Values, int Count, int... Earlier>
 TENON_HOST_DEVICE constexpr bool copy_slot_among(Values& values, const array<int, Count>& first,
                                                  std::integer_sequence<int, Earlier...>) {
-  return (copy_slot<Slot, Earlier>(values, first) || ...);
+  return ((first[Slot] == Earlier && copy_same(get<Slot>(values), get<Earlier>(values))) || ...);
 }
 
 }  // namespace detail
