@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/linalg/elimination.hpp>
+#include <tenon/linalg/library.hpp>
 #include <tenon/linalg/shapes.hpp>
 #include <tenon/linalg/small_inverse.hpp>
 
@@ -30,11 +31,21 @@ struct cholesky_pass {
     load_matrix(a[number], work, n, n);
     const index failed = factor_cholesky<false>(work, n);
     if (failed >= 0) return failed;
+    store_factor(number, work);
+    return -1;
+  }
+  TENON_HOST_DEVICE TENON_INLINE void store_factor(index number, T* work) const {
     for (index i = 0; i < n; ++i) {
       for (index j = i + 1; j < n; ++j) work[i * n + j] = 0;
     }
     store_matrix(work, l[number], n, n);
-    return -1;
+  }
+  bool is_large() const { return n >= least_factored; }
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    load_matrix(a[number], work, n, n);
+    if (!are_finite(work, n, n, read_part::lower) || !library.factor_cholesky(work, n)) return false;
+    store_factor(number, work);
+    return true;
   }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(l[number]); }
 };
@@ -83,6 +94,20 @@ struct solve_pass {
     const index failed = eliminate(work, side, n, columns, swaps);
     return failed >= 0 ? failed : substitute(work, side, n, columns, {.is_upper = true});
   }
+  /// No library is faster with triangles.
+  bool is_large() const { return n >= least_factored && kind != system_kind::triangular; }
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    T* const side = work + n * n;
+    load_matrix(a[number], work, n, n);
+    load_matrix(b[number].transposed(), side, columns, n);
+    const bool is_positive = kind == system_kind::positive_definite;
+    if (!are_finite(work, n, n, is_positive ? read_part::lower : read_part::whole)) return false;
+    if (!(is_positive ? library.solve_positive(work, side, n, columns) : library.solve(work, side, n, columns))) {
+      return false;
+    }
+    store_matrix(side, x[number].transposed(), columns, n);
+    return true;
+  }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(x[number]); }
 };
 
@@ -112,6 +137,13 @@ struct inverse_pass {
     if (failed < 0) store_matrix(work, inverse[number], n, n);
     return failed;
   }
+  bool is_large() const { return n >= least_factored; }
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    load_matrix(a[number], work, n, n);
+    if (!are_finite(work, n, n) || !library.invert(work, n)) return false;
+    store_matrix(work, inverse[number], n, n);
+    return true;
+  }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(inverse[number]); }
 };
 
@@ -135,6 +167,15 @@ struct determinant_pass {
     result[number](0, 0) =
         static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
     return -1;
+  }
+  bool is_large() const { return n >= least_factored; }
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    load_matrix(a[number], work, n, n);
+    index swaps = 0;
+    if (!are_finite(work, n, n) || !library.eliminate(work, n, swaps)) return false;
+    using element = std::remove_reference_t<decltype(result[number](0, 0))>;
+    result[number](0, 0) = static_cast<element>(product(work, swaps));
+    return true;
   }
   TENON_HOST_DEVICE T of_singular(T pivot) const {
     if (pivot != 0) return pivot;  // NaN
@@ -240,9 +281,8 @@ void run_solve(const system_options& options, const Target& target, const Left& 
   const auto b = operand_in<space>(options.what.name, right);
   const auto batch = batch_of<own>(target.shape());
   const auto run = [&](auto n, auto columns) {
-    run_pass<typename Left::element, space>(
-        options.what, batch, n * n * (n + columns),
-        system_pass<own>(target, a.view(), b.view(), n, columns, batch, options));
+    run_pass<typename Left::element, space>(options.what, batch, n * n * (n + columns),
+                                            system_pass<own>(target, a.view(), b.view(), n, columns, batch, options));
   };
   constexpr index known = left_shape::static_extent(left_shape::rank - 1);
   constexpr index columns = known_columns<left_shape, right_shape>;

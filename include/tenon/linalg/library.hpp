@@ -1,0 +1,68 @@
+// tenon/linalg/library.hpp: what a library runs on the host in place of passes, for one matrix after another.
+// A program has one library or none; the header that brings it says so, for all files of the program.
+// Floor 7: may include base, linalg.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <tenon/base/array.hpp>
+
+namespace tenon {
+
+namespace detail {
+
+/// Extents from which a library is faster, of factors and of what passes rotate. Measured with OpenBLAS on an AMD EPYC.
+inline constexpr index least_factored = 64, least_rotated = 24;
+
+/// Functions for one matrix, in place. Rows lie one after another where nothing else is said, right sides `b` column
+/// after column. What is read of a matrix is finite. Each returns whether there is a result; where there is none, the
+/// pass runs, so that the same matrices are refused with and without a library.
+template <class T>
+class matrix_library {
+ public:
+  /// The factor on and below the diagonal.
+  virtual bool factor_cholesky(T* a, index n) const = 0;
+  /// b = a^-1 b
+  virtual bool solve(T* a, T* b, index n, index columns) const = 0;
+  /// The same by Cholesky's factors, of what is on and below the diagonal.
+  virtual bool solve_positive(T* a, T* b, index n, index columns) const = 0;
+  virtual bool invert(T* a, index n) const = 0;
+  /// Pivots on the diagonal, and how many rows or columns changed places.
+  virtual bool eliminate(T* a, index n, index& swaps) const = 0;
+  /// Column after column: R on and above the diagonal, below it reflections with their `factors`.
+  virtual bool reflect_columns(T* columns, T* factors, index length, index count) const = 0;
+  /// The first `count` columns of the product of `count` reflections, where these are.
+  virtual bool unfold_reflections(T* columns, const T* factors, index length, index count) const = 0;
+  /// Eigenvalues, ascending, of what is on and below the diagonal; their vectors in rows, where these are wanted.
+  virtual bool diagonalise(T* a, T* values, index n, bool has_vectors) const = 0;
+  /// Singular values, descending. Of wide and square matrices the rows of vh replace those of `a`, and `partners` get
+  /// u; of tall ones, the columns of u replace those of `a`, and `partners` get vh. Values alone, if there are none.
+  virtual bool decompose(T* a, T* partners, T* values, index rows, index columns) const = 0;
+
+ protected:
+  ~matrix_library() = default;
+};
+
+/// The library of this program, if it has one.
+template <class T>
+inline std::atomic<const matrix_library<T>*> host_library{nullptr};
+
+/// What is read of a square matrix.
+enum class read_part { whole, lower };
+
+/// Whether elements are finite.
+template <class T>
+bool are_finite(const T* a, index rows, index columns, read_part part = read_part::whole) {
+  bool result = true;
+  for (index i = 0; i < rows; ++i) {
+    const index last = part == read_part::lower ? i + 1 : columns;
+    for (index j = 0; j < last; ++j) result &= std::fabs(a[i * columns + j]) <= std::numeric_limits<T>::max();
+  }
+  return result;
+}
+
+}  // namespace detail
+
+}  // namespace tenon
