@@ -12,12 +12,13 @@ using tenon_test::plain_matrix;
 using matrix = tenon::tensor<double, rank<2>>;
 
 /// Counts questions. It writes a number over what it may write, and says that this is the result, or not.
+template <class Space>
 struct answering_library final : tenon::detail::matrix_library<double> {
   mutable int questions = 0;
   bool answer;
 
-  explicit answering_library(bool answer_all) : answer(answer_all) { tenon::detail::host_library<double> = this; }
-  ~answering_library() { tenon::detail::host_library<double> = nullptr; }
+  explicit answering_library(bool answer_all) : answer(answer_all) { tenon::detail::library_of<double, Space> = this; }
+  ~answering_library() { tenon::detail::library_of<double, Space> = nullptr; }
   bool write(double* elements, tenon::index count) const {
     ++questions;
     for (tenon::index i = 0; i < count; ++i) elements[i] = 3;
@@ -44,19 +45,20 @@ struct answering_library final : tenon::detail::matrix_library<double> {
     write(values, n), --questions;
     return write(a, has_vectors ? n * n : 0);
   }
-  bool decompose(double* a, double* partners, double* values, tenon::index rows, tenon::index columns) const override {
-    const tenon::index count = rows < columns ? rows : columns;
+  bool decompose(double* columns, double* partners, double* values, tenon::index length,
+                 tenon::index count) const override {
     write(values, count), write(partners, partners == nullptr ? 0 : count * count), questions -= 2;
-    return write(a, rows * columns);
+    return write(columns, length * count);
   }
 };
 
 /// What every function makes of a matrix, one after another.
+template <class Space>
 std::vector<double> everything_of(const plain_matrix& plain) {
-  const matrix a = tenon_test::batch_of_matrices<double>({plain})[0];
+  const auto a = tenon_test::batch_of_matrices<double, Space>({plain});
   std::vector<double> all;
   const auto keep = [&](const auto& result) {
-    for (const double each : numbers_of(tenon::evaluated_tensor(result))) all.push_back(each);
+    for (const double each : numbers_of(tenon::evaluated_tensor<Space>(result))) all.push_back(each);
   };
   keep(tenon::cholesky(a)), keep(tenon::solve(a, a));
   keep(tenon::solve(a, a, {.positive_definite = true}));
@@ -69,27 +71,31 @@ std::vector<double> everything_of(const plain_matrix& plain) {
   return all;
 }
 
+/// The host's memory, and a device's, where kernels copy matrices.
+using library_spaces = std::tuple<tenon::host, tenon_test::distant>;
+
 }  // namespace
 
-TEST_CASE("a library is asked for large matrices; where it has no result, passes run", "[library]") {
+TEMPLATE_LIST_TEST_CASE("a library is asked for large matrices; where it has no result, passes run", "[library]",
+                        library_spaces) {
   const plain_matrix small = tenon_test::positive_matrix(tenon::detail::least_rotated - 1),
                      between = tenon_test::positive_matrix(tenon::detail::least_factored - 1),
                      large = tenon_test::positive_matrix(tenon::detail::least_factored);
-  const auto expected_small = everything_of(small), expected_between = everything_of(between),
-             expected_large = everything_of(large);
-  const answering_library library(false);
-  CHECK(everything_of(small) == expected_small);
+  const auto expected_small = everything_of<TestType>(small), expected_between = everything_of<TestType>(between),
+             expected_large = everything_of<TestType>(large);
+  const answering_library<TestType> library(false);
+  CHECK(everything_of<TestType>(small) == expected_small);
   CHECK(library.questions == 0);
-  CHECK(everything_of(between) == expected_between);
+  CHECK(everything_of<TestType>(between) == expected_between);
   CHECK(library.questions == 2);
-  CHECK(everything_of(large) == expected_large);
+  CHECK(everything_of<TestType>(large) == expected_large);
   CHECK(library.questions == 2 + 10);
 }
 
-TEST_CASE("what a library writes is the result", "[library]") {
+TEMPLATE_LIST_TEST_CASE("what a library writes is the result", "[library]", library_spaces) {
   const plain_matrix large = tenon_test::positive_matrix(70);
-  const answering_library library(true);
-  const auto found = everything_of(large);
+  const answering_library<TestType> library(true);
+  const auto found = everything_of<TestType>(large);
   CHECK(library.questions == 11);
   const auto part = [&](tenon::index first, tenon::index count) {
     return std::vector<double>(found.begin() + first, found.begin() + first + count);
@@ -110,7 +116,7 @@ TEST_CASE("what a library writes is the result", "[library]") {
 TEST_CASE("a library sees finite elements only", "[library]") {
   plain_matrix strange = tenon_test::positive_matrix(70);
   strange(10, 20) = std::nan("");
-  const answering_library library(true);
+  const answering_library<tenon::host> library(true);
   matrix a = tenon_test::batch_of_matrices<double>({strange})[0], result;
   CHECK(tenon_test::text_of<tenon::linear_algebra_error>([&] { result = tenon::inverse(a); }) ==
         "inverse: the matrix is singular (pivot 20)");
@@ -124,10 +130,14 @@ TEST_CASE("a library sees finite elements only", "[library]") {
   CHECK(library.questions == 2);
 }
 
-TEST_CASE("which elements are finite", "[library]") {
-  using tenon::detail::read_part;
-  const double a[] = {1, HUGE_VAL, 2, 3};
-  CHECK(!tenon::detail::are_finite(a, 2, 2));
-  CHECK(tenon::detail::are_finite(a, 2, 2, read_part::lower));
-  CHECK(tenon::detail::are_finite(a, 1, 1));
+TEST_CASE("a device's library sees finite elements only", "[library]") {
+  plain_matrix strange = tenon_test::positive_matrix(70);
+  strange(69, 69) = HUGE_VAL;
+  const auto all = std::vector<plain_matrix>{strange, tenon_test::positive_matrix(70)};
+  const auto a = tenon_test::batch_of_matrices<double, tenon_test::distant>(all);
+  const answering_library<tenon_test::distant> library(true);
+  const auto [q, r] = tenon::qr(a);
+  const auto found = numbers_of(r);
+  CHECK(library.questions == 2);
+  CHECK((std::isnan(found[0]) && std::isnan(found[4899]) && found[4900] == 3));
 }

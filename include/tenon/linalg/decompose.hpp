@@ -6,7 +6,7 @@
 
 #include <tenon/core/tensor.hpp>
 #include <tenon/expr/own_pass.hpp>
-#include <tenon/linalg/library.hpp>
+#include <tenon/linalg/library_memory.hpp>
 #include <tenon/linalg/orthogonal.hpp>
 #include <tenon/linalg/passes.hpp>
 #include <tenon/linalg/shapes.hpp>
@@ -63,31 +63,31 @@ struct qr_pass {
     const T scale = scale_to_unit(work, m * n);
     if (!(scale > 0)) return 0;
     reflect_columns(work, factors, m, n);
-    if (to[1].data != nullptr) store_triangle(work, to[1][number], scale);
     if (to[0].data != nullptr) {
       unfold_reflections(work, factors, product, m, k);
       store_columns(product, to[0][number]);
     }
-    return -1;
-  }
-  template <class To>
-  TENON_HOST_DEVICE void store_triangle(const T* work, const matrix_elements<To>& triangle, T scale) const {
-    for (index i = 0; i < triangle.rows; ++i) {
-      for (index j = 0; j < triangle.columns; ++j) {
-        triangle(i, j) = i > j ? To(0) : static_cast<To>(work[j * a.rows + i] * scale);
+    if (to[1].data != nullptr) {
+      const auto triangle = to[1][number];
+      using element = std::remove_reference_t<decltype(triangle(0, 0))>;
+      for (index i = 0; i < k; ++i) {
+        for (index j = 0; j < n; ++j)
+          triangle(i, j) = i > j ? element(0) : static_cast<element>(work[j * m + i] * scale);
       }
     }
+    return -1;
   }
   bool is_large() const { return smaller() >= least_factored; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
-    const index m = a.rows, n = a.columns;
-    T* const factors = work + m * n;
-    load_matrix(a[number].transposed(), work, n, m);
-    if (!are_finite(work, n, m) || !library.reflect_columns(work, factors, m, n)) return false;
-    if (to[1].data != nullptr) store_triangle(work, to[1][number], T(1));
+    const auto own = columns_in(work, a.rows, a.columns);
+    T* const factors = work + a.rows * a.columns;
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own) || !library.reflect_columns(work, factors, a.rows, a.columns)) return false;
+    if (to[1].data != nullptr) copy_matrix<Space>(own, to[1][number], matrix_half::upper);
     if (to[0].data == nullptr) return true;
-    if (!library.unfold_reflections(work, factors, m, smaller())) return false;
-    store_columns(work, to[0][number]);
+    if (!library.unfold_reflections(work, factors, a.rows, smaller())) return false;
+    copy_matrix<Space>(own, to[0][number]);
     return true;
   }
 };
@@ -117,14 +117,18 @@ struct eigh_pass {
     return -1;
   }
   bool is_large() const { return a.rows >= least_rotated; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
     const index n = a.rows;
+    const auto own = rows_in(work, n, n);
     T* const values = work + n * n;
     const bool has_vectors = to[1].data != nullptr;
-    load_matrix(a[number], work, n, n);
-    if (!are_finite(work, n, n, read_part::lower) || !library.diagonalise(work, values, n, has_vectors)) return false;
-    if (to[0].data != nullptr) store_columns(values, to[0][number]);
-    if (has_vectors) store_columns(work, to[1][number]);
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own, matrix_half::lower) || !library.diagonalise(work, values, n, has_vectors)) {
+      return false;
+    }
+    if (to[0].data != nullptr) copy_matrix<Space>(columns_in(values, n, 1), to[0][number]);
+    if (has_vectors) copy_matrix<Space>(columns_in(work, n, n), to[1][number]);
     return true;
   }
 };
@@ -160,17 +164,18 @@ struct svd_pass {
     return -1;
   }
   bool is_large() const { return smaller() >= least_rotated; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
-    const index m = a.rows, n = a.columns, count = smaller();
-    T *const partners = work + m * n, *const values = partners + count * count;
-    const bool has_vectors = to[0].data != nullptr || to[2].data != nullptr;
-    load_matrix(a[number], work, m, n);
-    if (!are_finite(work, m, n) || !library.decompose(work, has_vectors ? partners : nullptr, values, m, n)) {
-      return false;
-    }
-    if (to[0].data != nullptr) store_matrix(m > n ? work : partners, to[0][number], m, count);
-    if (to[1].data != nullptr) store_columns(values, to[1][number]);
-    if (to[2].data != nullptr) store_matrix(m > n ? partners : work, to[2][number], count, n);
+    const bool is_tall = a.rows >= a.columns, has_vectors = to[0].data != nullptr || to[2].data != nullptr;
+    const index count = smaller(), length = is_tall ? a.rows : a.columns;
+    T *const partners = work + length * count, *const values = partners + count * count;
+    const auto own = columns_in(work, length, count), others = columns_in(partners, count, count);
+    copy_matrix<Space>(is_tall ? a[number] : a[number].transposed(), own);
+    if (!is_finite_matrix<Space>(own)) return false;
+    if (!library.decompose(work, has_vectors ? partners : nullptr, values, length, count)) return false;
+    if (to[0].data != nullptr) copy_matrix<Space>(is_tall ? own : others.transposed(), to[0][number]);
+    if (to[1].data != nullptr) copy_matrix<Space>(columns_in(values, count, 1), to[1][number]);
+    if (to[2].data != nullptr) copy_matrix<Space>(is_tall ? others : own.transposed(), to[2][number]);
     return true;
   }
   /// Vectors of length 1 in the order of their singular values.

@@ -6,7 +6,7 @@
 
 #include <lapacke.h>
 
-#include <algorithm>
+#include <limits>
 #include <tenon/linalg/library.hpp>
 #include <vector>
 
@@ -84,11 +84,10 @@ class lapack_library final : public matrix_library<T> {
     return has_counted_work(n, n) &&
            lapack::syevd(LAPACK_COL_MAJOR, has_vectors ? 'V' : 'N', 'U', narrow(n), a, narrow(n), values) == 0;
   }
-  bool decompose(T* a, T* partners, T* values, index rows, index columns) const override {
-    if (!has_counted_work(rows, columns)) return false;
-    const lapack_int count = narrow(std::min(rows, columns));
-    return lapack::gesdd(LAPACK_COL_MAJOR, partners != nullptr ? 'O' : 'N', narrow(columns), narrow(rows), a,
-                         narrow(columns), values, partners, count, partners, count) == 0;
+  bool decompose(T* columns, T* partners, T* values, index length, index count) const override {
+    return has_counted_work(length, count) &&
+           lapack::gesdd(LAPACK_COL_MAJOR, partners != nullptr ? 'O' : 'N', narrow(length), narrow(count), columns,
+                         narrow(length), values, partners, narrow(count), partners, narrow(count)) == 0;
   }
 
  private:
@@ -110,8 +109,8 @@ inline constexpr lapack_library<T> lapack{};
 
 /// From here on the program has this library.
 inline const bool has_lapack = [] {
-  host_library<float> = &lapack<float>;
-  host_library<double> = &lapack<double>;
+  library_of<float, host> = &lapack<float>;
+  library_of<double, host> = &lapack<double>;
   return true;
 }();
 

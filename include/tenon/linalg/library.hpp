@@ -1,13 +1,13 @@
-// tenon/linalg/library.hpp: what a library runs on the host in place of passes, for one matrix after another.
-// A program has one library or none; the header that brings it says so, for all files of the program.
-// Floor 7: may include base, linalg.
+// tenon/linalg/library.hpp: what a library runs in place of passes, for one matrix after another.
+// A program has one library or none for a space; the header that brings it says so, for all files of the program.
+// Floor 7: may include base, core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <tenon/base/array.hpp>
+#include <tenon/core/space.hpp>
+#include <type_traits>
 
 namespace tenon {
 
@@ -16,9 +16,9 @@ namespace detail {
 /// Extents from which a library is faster, of factors and of what passes rotate. Measured with OpenBLAS on an AMD EPYC.
 inline constexpr index least_factored = 64, least_rotated = 24;
 
-/// Functions for one matrix, in place. Rows lie one after another where nothing else is said, right sides `b` column
-/// after column. What is read of a matrix is finite. Each returns whether there is a result; where there is none, the
-/// pass runs, so that the same matrices are refused with and without a library.
+/// Functions for one matrix in work memory of a space, in place. Rows lie one after another where nothing else is said,
+/// right sides `b` column after column. What is read of a matrix is finite. Each returns whether there is a result;
+/// where there is none, the pass runs, so that the same matrices are refused with and without a library.
 template <class T>
 class matrix_library {
  public:
@@ -37,30 +37,22 @@ class matrix_library {
   virtual bool unfold_reflections(T* columns, const T* factors, index length, index count) const = 0;
   /// Eigenvalues, ascending, of what is on and below the diagonal; their vectors in rows, where these are wanted.
   virtual bool diagonalise(T* a, T* values, index n, bool has_vectors) const = 0;
-  /// Singular values, descending. Of wide and square matrices the rows of vh replace those of `a`, and `partners` get
-  /// u; of tall ones, the columns of u replace those of `a`, and `partners` get vh. Values alone, if there are none.
-  virtual bool decompose(T* a, T* partners, T* values, index rows, index columns) const = 0;
+  /// Singular values, descending, of `count` columns, no more than their `length`. Left vectors replace the columns,
+  /// right ones are the rows of `partners`, column after column. Values alone, if there are no partners.
+  virtual bool decompose(T* columns, T* partners, T* values, index length, index count) const = 0;
 
  protected:
   ~matrix_library() = default;
 };
 
-/// The library of this program, if it has one.
-template <class T>
-inline std::atomic<const matrix_library<T>*> host_library{nullptr};
+/// The library of this program for work memory of a space, if it has one.
+template <class T, class Space>
+inline std::atomic<const matrix_library<T>*> library_of{nullptr};
 
-/// What is read of a square matrix.
-enum class read_part { whole, lower };
-
-/// Whether elements are finite.
-template <class T>
-bool are_finite(const T* a, index rows, index columns, read_part part = read_part::whole) {
-  bool result = true;
-  for (index i = 0; i < rows; ++i) {
-    const index last = part == read_part::lower ? i + 1 : columns;
-    for (index j = 0; j < last; ++j) result &= std::fabs(a[i * columns + j]) <= std::numeric_limits<T>::max();
-  }
-  return result;
+/// That for matrices of a space: all memory that the host reads is worked on by the host.
+template <class T, class Space>
+const matrix_library<T>* current_library() {
+  return library_of<T, std::conditional_t<Space::host_accessible, host, Space>>.load(std::memory_order_acquire);
 }
 
 }  // namespace detail

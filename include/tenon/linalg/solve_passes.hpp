@@ -5,7 +5,7 @@
 #pragma once
 
 #include <tenon/linalg/elimination.hpp>
-#include <tenon/linalg/library.hpp>
+#include <tenon/linalg/library_memory.hpp>
 #include <tenon/linalg/shapes.hpp>
 #include <tenon/linalg/small_inverse.hpp>
 
@@ -31,20 +31,19 @@ struct cholesky_pass {
     load_matrix(a[number], work, n, n);
     const index failed = factor_cholesky<false>(work, n);
     if (failed >= 0) return failed;
-    store_factor(number, work);
-    return -1;
-  }
-  TENON_HOST_DEVICE TENON_INLINE void store_factor(index number, T* work) const {
     for (index i = 0; i < n; ++i) {
       for (index j = i + 1; j < n; ++j) work[i * n + j] = 0;
     }
     store_matrix(work, l[number], n, n);
+    return -1;
   }
   bool is_large() const { return n >= least_factored; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
-    load_matrix(a[number], work, n, n);
-    if (!are_finite(work, n, n, read_part::lower) || !library.factor_cholesky(work, n)) return false;
-    store_factor(number, work);
+    const auto own = rows_in(work, n, n);
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own, matrix_half::lower) || !library.factor_cholesky(work, n)) return false;
+    copy_matrix<Space>(own, l[number], matrix_half::lower);
     return true;
   }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(l[number]); }
@@ -96,16 +95,18 @@ struct solve_pass {
   }
   /// No library is faster with triangles.
   bool is_large() const { return n >= least_factored && kind != system_kind::triangular; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
-    T* const side = work + n * n;
-    load_matrix(a[number], work, n, n);
-    load_matrix(b[number].transposed(), side, columns, n);
     const bool is_positive = kind == system_kind::positive_definite;
-    if (!are_finite(work, n, n, is_positive ? read_part::lower : read_part::whole)) return false;
+    const auto own = rows_in(work, n, n);
+    T* const side = work + n * n;
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own, is_positive ? matrix_half::lower : matrix_half::both)) return false;
+    copy_matrix<Space>(b[number], columns_in(side, n, columns));
     if (!(is_positive ? library.solve_positive(work, side, n, columns) : library.solve(work, side, n, columns))) {
       return false;
     }
-    store_matrix(side, x[number].transposed(), columns, n);
+    copy_matrix<Space>(columns_in(side, n, columns), x[number]);
     return true;
   }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(x[number]); }
@@ -138,10 +139,12 @@ struct inverse_pass {
     return failed;
   }
   bool is_large() const { return n >= least_factored; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
-    load_matrix(a[number], work, n, n);
-    if (!are_finite(work, n, n) || !library.invert(work, n)) return false;
-    store_matrix(work, inverse[number], n, n);
+    const auto own = rows_in(work, n, n);
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own) || !library.invert(work, n)) return false;
+    copy_matrix<Space>(own, inverse[number]);
     return true;
   }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(inverse[number]); }
@@ -150,8 +153,22 @@ struct inverse_pass {
 /// A determinant, or its sign, or the logarithm of its magnitude.
 enum class determinant_part { value, sign, logarithm };
 
+/// Writes the determinant of a matrix that has been eliminated.
+template <class Pass>
+struct product_of_pivots {
+  Pass pass;
+  typename Pass::value* work;
+  index number, swaps;
+
+  TENON_HOST_DEVICE void operator()(index) const {
+    const auto to = pass.result[number];
+    to(0, 0) = static_cast<std::remove_reference_t<decltype(to(0, 0))>>(pass.product(work, swaps));
+  }
+};
+
 template <class T, class Extent, class Source, class Target>
 struct determinant_pass {
+  using value = T;
   static constexpr index known_work = known_elements<Extent, Extent>;
   Source a;
   Target result;
@@ -169,12 +186,13 @@ struct determinant_pass {
     return -1;
   }
   bool is_large() const { return n >= least_factored; }
+  template <class Space>
   bool run_in(const matrix_library<T>& library, index number, T* work) const {
-    load_matrix(a[number], work, n, n);
+    const auto own = rows_in(work, n, n);
     index swaps = 0;
-    if (!are_finite(work, n, n) || !library.eliminate(work, n, swaps)) return false;
-    using element = std::remove_reference_t<decltype(result[number](0, 0))>;
-    result[number](0, 0) = static_cast<element>(product(work, swaps));
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own) || !library.eliminate(work, n, swaps)) return false;
+    for_each_number<Space>(1, 1, product_of_pivots<determinant_pass>{*this, work, number, swaps});
     return true;
   }
   TENON_HOST_DEVICE T of_singular(T pivot) const {
