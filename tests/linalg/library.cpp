@@ -9,7 +9,6 @@ namespace {
 using tenon::rank;
 using tenon_test::numbers_of;
 using tenon_test::plain_matrix;
-using matrix = tenon::tensor<double, rank<2>>;
 
 /// Counts questions. It writes a number over what it may write, and says that this is the result, or not.
 template <class Space>
@@ -117,7 +116,7 @@ TEST_CASE("a library sees finite elements only", "[library]") {
   plain_matrix strange = tenon_test::positive_matrix(70);
   strange(10, 20) = std::nan("");
   const answering_library<tenon::host> library(true);
-  matrix a = tenon_test::batch_of_matrices<double>({strange})[0], result;
+  tenon::tensor<double, rank<2>> a = tenon_test::batch_of_matrices<double>({strange})[0], result;
   CHECK(tenon_test::text_of<tenon::linear_algebra_error>([&] { result = tenon::inverse(a); }) ==
         "inverse: the matrix is singular (pivot 20)");
   CHECK_THROWS_AS(tenon::svd(a), tenon::linear_algebra_error);

@@ -1,14 +1,14 @@
 // tenon/linalg/lapack.hpp: large matrices of the host by LAPACK.
 // Included on its own, beside linalg.hpp, in one file of a program or in several; it needs to link lapacke and lapack.
-// Floor 7: may include base, linalg.
+// Floor 7: may include base, core, linalg.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <lapacke.h>
 
 #include <limits>
+#include <tenon/core/storage.hpp>
 #include <tenon/linalg/library.hpp>
-#include <vector>
 
 namespace tenon {
 
@@ -51,9 +51,9 @@ class lapack_library final : public matrix_library<T> {
   }
   bool solve(T* a, T* b, index n, index columns) const override {
     if (!is_counted(n) || !is_counted(columns)) return false;
-    std::vector<lapack_int> places(static_cast<std::size_t>(n));
-    return factor(a, n, places) && lapack::getrs(LAPACK_COL_MAJOR, 'T', narrow(n), narrow(columns), a, narrow(n),
-                                                 places.data(), b, narrow(n)) == 0;
+    storage<lapack_int, host> places(n);
+    return factor(a, n, places.data()) && lapack::getrs(LAPACK_COL_MAJOR, 'T', narrow(n), narrow(columns), a, narrow(n),
+                                                        places.data(), b, narrow(n)) == 0;
   }
   bool solve_positive(T* a, T* b, index n, index columns) const override {
     return is_counted(n) && is_counted(columns) &&
@@ -61,14 +61,14 @@ class lapack_library final : public matrix_library<T> {
   }
   bool invert(T* a, index n) const override {
     if (!is_counted(n)) return false;
-    std::vector<lapack_int> places(static_cast<std::size_t>(n));
-    return factor(a, n, places) && lapack::getri(LAPACK_COL_MAJOR, narrow(n), a, narrow(n), places.data()) == 0;
+    storage<lapack_int, host> places(n);
+    return factor(a, n, places.data()) && lapack::getri(LAPACK_COL_MAJOR, narrow(n), a, narrow(n), places.data()) == 0;
   }
   bool eliminate(T* a, index n, index& swaps) const override {
     if (!is_counted(n)) return false;
-    std::vector<lapack_int> places(static_cast<std::size_t>(n));
-    if (!factor(a, n, places)) return false;
-    for (index i = 0; i < n; ++i) swaps += places[static_cast<std::size_t>(i)] != i + 1;  // counted from 1
+    storage<lapack_int, host> places(n);
+    if (!factor(a, n, places.data())) return false;
+    for (index i = 0; i < n; ++i) swaps += places.data()[i] != i + 1;  // counted from 1
     return true;
   }
   bool reflect_columns(T* columns, T* factors, index length, index count) const override {
@@ -93,8 +93,8 @@ class lapack_library final : public matrix_library<T> {
  private:
   using lapack = lapack_of<T>;
 
-  static bool factor(T* a, index n, std::vector<lapack_int>& places) {
-    return lapack::getrf(LAPACK_COL_MAJOR, narrow(n), narrow(n), a, narrow(n), places.data()) == 0;
+  static bool factor(T* a, index n, lapack_int* places) {
+    return lapack::getrf(LAPACK_COL_MAJOR, narrow(n), narrow(n), a, narrow(n), places) == 0;
   }
   static lapack_int narrow(index extent) { return static_cast<lapack_int>(extent); }
   static bool is_counted(index extent) { return extent <= std::numeric_limits<lapack_int>::max(); }

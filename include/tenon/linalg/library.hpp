@@ -1,5 +1,5 @@
 // tenon/linalg/library.hpp: what a library runs in place of passes, for one matrix after another.
-// A program has one library or none for a space; the header that brings it says so, for all files of the program.
+// A program has one library or none for a space, so that a statement means the same in all of its files.
 // Floor 7: may include base, core.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
