@@ -20,6 +20,11 @@ struct flagged_pass {
     results[number] = work[work_elements - 1];
     return -1;
   }
+  bool is_large() const { return false; }
+  template <class>
+  bool run_in(const tenon::detail::matrix_library<double>&, tenon::index, double*) const {
+    return false;
+  }
   TENON_HOST_DEVICE void refuse(tenon::index number) const { results[number] = -1; }
 };
 

@@ -6,6 +6,7 @@
 
 #include <tenon/core/tensor.hpp>
 #include <tenon/expr/own_pass.hpp>
+#include <tenon/linalg/library_memory.hpp>
 #include <tenon/linalg/orthogonal.hpp>
 #include <tenon/linalg/passes.hpp>
 #include <tenon/linalg/shapes.hpp>
@@ -76,6 +77,19 @@ struct qr_pass {
     }
     return -1;
   }
+  bool is_large() const { return smaller() >= least_factored; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const auto own = columns_in(work, a.rows, a.columns);
+    T* const factors = work + a.rows * a.columns;
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own) || !library.reflect_columns(work, factors, a.rows, a.columns)) return false;
+    if (to[1].data != nullptr) copy_matrix<Space>(own, to[1][number], matrix_half::upper);
+    if (to[0].data == nullptr) return true;
+    if (!library.unfold_reflections(work, factors, a.rows, smaller())) return false;
+    copy_matrix<Space>(own, to[0][number]);
+    return true;
+  }
 };
 
 template <class T, class Source, class Target>
@@ -101,6 +115,21 @@ struct eigh_pass {
     if (to[0].data != nullptr) store_columns(values, to[0][number]);
     if (to[1].data != nullptr) store_columns(vectors, to[1][number]);
     return -1;
+  }
+  bool is_large() const { return a.rows >= least_rotated; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const index n = a.rows;
+    const auto own = rows_in(work, n, n);
+    T* const values = work + n * n;
+    const bool has_vectors = to[1].data != nullptr;
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own, matrix_half::lower) || !library.diagonalise(work, values, n, has_vectors)) {
+      return false;
+    }
+    if (to[0].data != nullptr) copy_matrix<Space>(columns_in(values, n, 1), to[0][number]);
+    if (has_vectors) copy_matrix<Space>(columns_in(work, n, n), to[1][number]);
+    return true;
   }
 };
 
@@ -129,13 +158,25 @@ struct svd_pass {
       using element = std::remove_reference_t<decltype(target(0, 0))>;
       for (index i = 0; i < count; ++i) target(i, 0) = static_cast<element>(values[i] * scale);
     }
-    const auto transposed = [](auto matrix) {
-      return decltype(matrix){matrix.data, matrix.columns, matrix.rows, matrix.column_stride, matrix.row_stride};
-    };
     const int side = is_tall ? 0 : 2;
     if (to[0].data != nullptr) store_columns(side == 0 ? work : partners, to[0][number]);
-    if (to[2].data != nullptr) store_columns(side == 2 ? work : partners, transposed(to[2][number]));
+    if (to[2].data != nullptr) store_columns(side == 2 ? work : partners, to[2][number].transposed());
     return -1;
+  }
+  bool is_large() const { return smaller() >= least_rotated; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const bool is_tall = a.rows >= a.columns, has_vectors = to[0].data != nullptr || to[2].data != nullptr;
+    const index count = smaller(), length = is_tall ? a.rows : a.columns;
+    T *const partners = work + length * count, *const values = partners + count * count;
+    const auto own = columns_in(work, length, count), others = columns_in(partners, count, count);
+    copy_matrix<Space>(is_tall ? a[number] : a[number].transposed(), own);
+    if (!is_finite_matrix<Space>(own)) return false;
+    if (!library.decompose(work, has_vectors ? partners : nullptr, values, length, count)) return false;
+    if (to[0].data != nullptr) copy_matrix<Space>(is_tall ? own : others.transposed(), to[0][number]);
+    if (to[1].data != nullptr) copy_matrix<Space>(columns_in(values, count, 1), to[1][number]);
+    if (to[2].data != nullptr) copy_matrix<Space>(is_tall ? others : own.transposed(), to[2][number]);
+    return true;
   }
   /// Vectors of length 1 in the order of their singular values.
   TENON_HOST_DEVICE void order_vectors(T* work, T* partners, T* values, index length) const {

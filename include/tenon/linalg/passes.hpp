@@ -1,6 +1,6 @@
 // tenon/linalg/passes.hpp: the matrices of the last two axes, by their number, and what is done for each of them.
 // A pass copies a matrix into work memory, small ones into an array of their extents, and works there without strides.
-// Floor 7: may include base, core, device, expr, algorithms.
+// Floor 7: may include base, core, device, expr, algorithms, linalg.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <tenon/algorithms/lines.hpp>
 #include <tenon/algorithms/numbered.hpp>
 #include <tenon/core/storage.hpp>
+#include <tenon/linalg/library.hpp>
 
 namespace tenon {
 
@@ -34,6 +35,7 @@ struct matrix_elements {
   TENON_HOST_DEVICE T& operator()(index row, index column) const {
     return data[row * row_stride + column * column_stride];
   }
+  TENON_HOST_DEVICE matrix_elements transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
 /// Matrices by their number in row-major order of the leading axes; a kernel may carry it.
@@ -155,7 +157,8 @@ struct pass_of_number {
   }
 };
 
-/// Runs a pass on the matrices from `first` to before `last`; the first one that failed, or `last`.
+/// Runs a pass on the matrices from `first` to before `last`; the first one that failed, or `last`. Where there is a
+/// library, large matrices go to it first.
 template <class T, class Pass>
 index run_pass_on_host(index first, index last, const Pass& pass) {
   if constexpr (Pass::known_work != 0) {
@@ -169,11 +172,24 @@ index run_pass_on_host(index first, index last, const Pass& pass) {
     const index size = pass.work_size();
     const storage<T, host> large(size <= most ? 0 : size);
     T* const work = size <= most ? small : const_cast<T*>(large.data());
+    const auto* const library = pass.is_large() ? current_library<T, host>() : nullptr;
     for (index number = first; number < last; ++number) {
+      if (library != nullptr && pass.template run_in<host>(*library, number, work)) continue;
       if (pass(number, work) >= 0) return number;
     }
   }
   return last;
+}
+
+/// Runs matrices of a device one after another by a library; the pass runs those for which that has no result.
+template <class T, class Space, class Pass>
+void run_in_library(const matrix_library<T>& library, index count, const Pass& pass) {
+  const index size = pass.work_size();
+  storage<T, Space> work(size);
+  for (index number = 0; number < count; ++number) {
+    if (pass.template run_in<Space>(library, number, work.data())) continue;
+    for_each_number<Space>(1, 1, pass_of_number<T, Pass>{pass, work.data(), size, number});
+  }
 }
 
 /// What stands in the text of an error.
@@ -194,7 +210,9 @@ template <int Batch>
   }
 }
 
-/// Runs `pass(number, work)` for every matrix of a batch; it returns the number of the pivot that fails, or -1.
+/// Runs `pass(number, work)` for every matrix of a batch; it returns the number of the pivot that fails, or -1. With a
+/// library `pass.run_in<Space>(library, number, work)` goes before it where `pass.is_large()`, and returns whether that
+/// was enough.
 /// `operations` are about those of one matrix. On the host, the first matrix that fails is named by an exception; on a
 /// device, `pass.refuse(number)` writes NaN.
 template <class T, class Space, class Pass, int Batch>
@@ -214,6 +232,10 @@ void run_pass(const matrix_operation& what, const array<index, Batch>& batch, in
     storage<T, host> work(pass.work_size());
     refuse_matrix(what, batch, failed, pass(failed, work.data()));
   } else {
+    if constexpr (Pass::known_work == 0) {
+      const auto* const library = pass.is_large() ? current_library<T, Space>() : nullptr;
+      if (library != nullptr) return run_in_library<T, Space>(*library, count, pass);
+    }
     constexpr index most = index{1} << 24;
     const index size = Pass::known_work != 0 ? 1 : 1 + pass.work_size(), at_once = size < most ? most / size : 1;
     const index together = count < at_once ? count : at_once;

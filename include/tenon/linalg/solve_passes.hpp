@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/linalg/elimination.hpp>
+#include <tenon/linalg/library_memory.hpp>
 #include <tenon/linalg/shapes.hpp>
 #include <tenon/linalg/small_inverse.hpp>
 
@@ -35,6 +36,15 @@ struct cholesky_pass {
     }
     store_matrix(work, l[number], n, n);
     return -1;
+  }
+  bool is_large() const { return n >= least_factored; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const auto own = rows_in(work, n, n);
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own, matrix_half::lower) || !library.factor_cholesky(work, n)) return false;
+    copy_matrix<Space>(own, l[number], matrix_half::lower);
+    return true;
   }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(l[number]); }
 };
@@ -83,6 +93,22 @@ struct solve_pass {
     const index failed = eliminate(work, side, n, columns, swaps);
     return failed >= 0 ? failed : substitute(work, side, n, columns, {.is_upper = true});
   }
+  /// No library is faster with triangles.
+  bool is_large() const { return n >= least_factored && kind != system_kind::triangular; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const bool is_positive = kind == system_kind::positive_definite;
+    const auto own = rows_in(work, n, n);
+    T* const side = work + n * n;
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own, is_positive ? matrix_half::lower : matrix_half::both)) return false;
+    copy_matrix<Space>(b[number], columns_in(side, n, columns));
+    if (!(is_positive ? library.solve_positive(work, side, n, columns) : library.solve(work, side, n, columns))) {
+      return false;
+    }
+    copy_matrix<Space>(columns_in(side, n, columns), x[number]);
+    return true;
+  }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(x[number]); }
 };
 
@@ -112,14 +138,37 @@ struct inverse_pass {
     if (failed < 0) store_matrix(work, inverse[number], n, n);
     return failed;
   }
+  bool is_large() const { return n >= least_factored; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const auto own = rows_in(work, n, n);
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own) || !library.invert(work, n)) return false;
+    copy_matrix<Space>(own, inverse[number]);
+    return true;
+  }
   TENON_HOST_DEVICE void refuse(index number) const { fill_with_nan(inverse[number]); }
 };
 
 /// A determinant, or its sign, or the logarithm of its magnitude.
 enum class determinant_part { value, sign, logarithm };
 
+/// Writes the determinant of a matrix that has been eliminated.
+template <class Pass>
+struct product_of_pivots {
+  Pass pass;
+  typename Pass::value* work;
+  index number, swaps;
+
+  TENON_HOST_DEVICE void operator()(index) const {
+    const auto to = pass.result[number];
+    to(0, 0) = static_cast<std::remove_reference_t<decltype(to(0, 0))>>(pass.product(work, swaps));
+  }
+};
+
 template <class T, class Extent, class Source, class Target>
 struct determinant_pass {
+  using value = T;
   static constexpr index known_work = known_elements<Extent, Extent>;
   Source a;
   Target result;
@@ -135,6 +184,16 @@ struct determinant_pass {
     result[number](0, 0) =
         static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
     return -1;
+  }
+  bool is_large() const { return n >= least_factored; }
+  template <class Space>
+  bool run_in(const matrix_library<T>& library, index number, T* work) const {
+    const auto own = rows_in(work, n, n);
+    index swaps = 0;
+    copy_matrix<Space>(a[number], own);
+    if (!is_finite_matrix<Space>(own) || !library.eliminate(work, n, swaps)) return false;
+    for_each_number<Space>(1, 1, product_of_pivots<determinant_pass>{*this, work, number, swaps});
+    return true;
   }
   TENON_HOST_DEVICE T of_singular(T pivot) const {
     if (pivot != 0) return pivot;  // NaN
@@ -240,9 +299,8 @@ void run_solve(const system_options& options, const Target& target, const Left& 
   const auto b = operand_in<space>(options.what.name, right);
   const auto batch = batch_of<own>(target.shape());
   const auto run = [&](auto n, auto columns) {
-    run_pass<typename Left::element, space>(
-        options.what, batch, n * n * (n + columns),
-        system_pass<own>(target, a.view(), b.view(), n, columns, batch, options));
+    run_pass<typename Left::element, space>(options.what, batch, n * n * (n + columns),
+                                            system_pass<own>(target, a.view(), b.view(), n, columns, batch, options));
   };
   constexpr index known = left_shape::static_extent(left_shape::rank - 1);
   constexpr index columns = known_columns<left_shape, right_shape>;
