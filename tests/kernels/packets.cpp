@@ -92,6 +92,16 @@ TEMPLATE_LIST_TEST_CASE("operands of several widths and positions meet in a pack
   CHECK(statement(x.template to<TestType>()) == statement(x));
 }
 
+TEMPLATE_LIST_TEST_CASE("numbers that are drawn are those of the host", "[packets]", tenon_test::kernel_spaces) {
+  const auto drawn = tenon::uniform<tenon::half>(rank<2>(1, 9000), 7, -0.9f, 0.9f);
+  for (const tenon::index from : {0, 3}) {  // another word of each draw begins a packet
+    tenon::tensor<tenon::half, rank<2>, TestType> y(rank<2>(1, 9000 + from));
+    const auto inner = tenon::slice(y, range(), range(from, 9000 + from));
+    inner = drawn;
+    CHECK(numbers_of(inner) == numbers_of(tenon::evaluated_tensor(drawn)));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("in place, a packet is read before it is written", "[packets]", tenon_test::kernel_spaces) {
   auto x = counting<float, TestType>(rank<1>(5000));
   const auto expected = numbers_of(x * x + 1);
