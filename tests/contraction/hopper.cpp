@@ -81,6 +81,9 @@ TEMPLATE_LIST_TEST_CASE("hopper: floats of 8 bits, whose depth lies side by side
   using tenon::float8_e4m3, tenon::float8_e5m2;
   CHECK(compare<TestType, small_tile, float8_e4m3>(128, 64, 128, order::rows, order::columns, 1) == "");
   CHECK(compare<TestType, small_tile, float8_e5m2>(200, 72, 400, order::rows, order::columns, 3) == "");
+  for (const tenon::index rows : {193, 198, 204}) {  // the first row behind them is another of a lane's four packets
+    CHECK(compare<TestType, small_tile, float8_e5m2>(rows, 72, 128, order::rows, order::columns, 3) == "");
+  }
   CHECK(compare<TestType, tenon::square_hopper_tile, float8_e4m3>(131, 131, 272, order::rows, order::columns, 2) == "");
   const auto x = hopper_numbers<float8_e4m3>(rank<2>(64, 128), 1);
   CHECK(tenon::hopper_memory_of<float8_e4m3>(tenon::left_matrix(tenon::matmul(x, tenon::transpose(x))), true, 64, 128,

@@ -210,11 +210,12 @@ void check_parts() {
 
 /// Products of batches, of which one operand has fewer, and of strided operands.
 template <class Space, class T, class Units = void>
-void check_views() {
-  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 34), 1);
-  const auto b = random_tensor<T>(tenon::rank<3>(3, 30, 17), 2);
-  const auto statement = [](const auto& x, const auto& y) {
-    const auto every_other = tenon::slice(x, tenon::all_of, tenon::all_of, tenon::all_of, tenon::range(0, 34, 2));
+void check_views(tenon::index depth) {
+  const auto a = random_tensor<T>(tenon::rank<4>(2, 3, 20, 2 * depth), 1);
+  const auto b = random_tensor<T>(tenon::rank<3>(3, 30, depth), 2);
+  const tenon::range steps(0, 2 * depth, 2);
+  const auto statement = [&](const auto& x, const auto& y) {
+    const auto every_other = tenon::slice(x, tenon::all_of, tenon::all_of, tenon::all_of, steps);
     return tenon::matmul(every_other, tenon::permute(y, tenon::axis<0, 2, 1>));
   };
   const auto x = a.template to<Space>();
@@ -223,11 +224,11 @@ void check_views() {
     const auto found = numbers_of(evaluated_by<Space, Units>(choice, statement(x, y)));
     for (tenon::index batch = 0; batch < 6; ++batch) {
       const tenon::range outer(batch / 3, batch / 3 + 1), inner(batch % 3, batch % 3 + 1);
-      const auto left = numbers_of(tenon::slice(a, outer, inner, tenon::all_of, tenon::range(0, 34, 2)));
+      const auto left = numbers_of(tenon::slice(a, outer, inner, tenon::all_of, steps));
       const auto right =
           numbers_of(tenon::permute(tenon::slice(b, inner, tenon::all_of, tenon::all_of), tenon::axis<0, 2, 1>));
       const auto part = found.begin() + batch * 20 * 30;
-      CHECK(product_error<T>(std::vector<double>(part, part + 20 * 30), left, right, 20, 30, 17) == "");
+      CHECK(product_error<T>(std::vector<double>(part, part + 20 * 30), left, right, 20, 30, depth) == "");
     }
   }
 }
@@ -284,11 +285,12 @@ void check_convolutions() {
   };
   compare([&](const auto& x, const auto& y) { return tenon::evaluated_tensor(tenon::convolve(x, y, geometry)); }, image,
           weight);
-  compare(
-      [&](const auto& x, const auto& y) {
-        return tenon::evaluated_tensor(tenon::convolve_weight_gradient(x, y, {{3, 3}}, geometry));
-      },
-      gradient, image);
+  const auto weight_gradient = [&](const auto& x, const auto& y) {
+    return tenon::evaluated_tensor(tenon::convolve_weight_gradient(x, y, {{3, 3}}, geometry));
+  };
+  compare(weight_gradient, gradient, image);
+  compare(weight_gradient, random_tensor<T>(tenon::rank<4>(1, 5, 5, 4), 4),  // one image's gradients are single runs
+          random_tensor<T>(tenon::rank<4>(1, 3, 9, 8), 5));
   compare(
       [&](const auto& x, const auto& y) {
         return tenon::evaluated_tensor(tenon::convolve_image_gradient(x, y, {{9, 8}}, geometry));

@@ -54,6 +54,7 @@ TEMPLATE_LIST_TEST_CASE("every size around packets and blocks", "[packets]", ten
     auto y = tenon::full<float, TestType>(rank<1>(count + 4), -1.0f);
     auto inner = tenon::slice(y, range(0, count));
     CAPTURE(count);
+    CHECK(numbers_of(y) == std::vector<double>(static_cast<std::size_t>(count + 4), -1.0));
     CHECK(is_in_packets(inner, x, z));
     const auto found = numbers_of(y), expected = numbers_of(x * 2 + z);
     for (tenon::index i = 0; i < count; ++i) {
@@ -64,11 +65,16 @@ TEMPLATE_LIST_TEST_CASE("every size around packets and blocks", "[packets]", ten
 }
 
 TEMPLATE_LIST_TEST_CASE("rows, columns and numbers are held for a packet", "[packets]", tenon_test::kernel_spaces) {
-  const auto matrix = counting<float, TestType>(rank<2>(37, 64)), row = counting<float, TestType>(rank<2>(1, 64), 3),
-             column = counting<float, TestType>(rank<2>(37, 1), 5);
-  tenon::tensor<float, rank<2>, TestType> y({37, 64});
-  CHECK(is_in_packets(y.view(), matrix + row, column));
-  CHECK(numbers_of(y) == numbers_of((matrix + row) * 2 + column));
+  for (const tenon::index rows : {37, 1}) {
+    const tenon::index columns = rows == 1 ? 2062 : 64, from = rows == 1 ? 3 : 0;  // one row may begin askew
+    const auto matrix = counting<float, TestType>(rank<2>(rows, columns)),
+               row = counting<float, TestType>(rank<2>(1, columns), 3),
+               column = counting<float, TestType>(rank<2>(rows, 1), 5);
+    auto y = tenon::full<float, TestType>(rank<2>(rows, from + columns), -1.0f);
+    const auto inner = tenon::slice(y, range(), range(from, from + columns));
+    CHECK(is_in_packets(inner, matrix + row, column, tenon::other_sources::read));
+    CHECK(numbers_of(inner) == numbers_of((matrix + row) * 2 + column));
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("operands of several widths and positions meet in a packet", "[packets]",
@@ -84,6 +90,16 @@ TEMPLATE_LIST_TEST_CASE("operands of several widths and positions meet in a pack
     return numbers_of(y);
   };
   CHECK(statement(x.template to<TestType>()) == statement(x));
+}
+
+TEMPLATE_LIST_TEST_CASE("numbers that are drawn are those of the host", "[packets]", tenon_test::kernel_spaces) {
+  const auto drawn = tenon::uniform<tenon::half>(rank<2>(1, 9000), 7, -0.9f, 0.9f);
+  for (const tenon::index from : {0, 3}) {  // another word of each draw begins a packet
+    tenon::tensor<tenon::half, rank<2>, TestType> y(rank<2>(1, 9000 + from));
+    const auto inner = tenon::slice(y, range(), range(from, 9000 + from));
+    inner = drawn;
+    CHECK(numbers_of(inner) == numbers_of(tenon::evaluated_tensor(drawn)));
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("in place, a packet is read before it is written", "[packets]", tenon_test::kernel_spaces) {

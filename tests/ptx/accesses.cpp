@@ -192,8 +192,11 @@ bool decode_atomic(decoder& d) {
 
 void do_nothing(warp&, const instruction&, lane_set) {}
 void make_fence(warp& w, const instruction&, lane_set) { fence(w); }
+void show_barriers(warp& w, const instruction&, lane_set) {
+  for (auto& [address, barrier] : w.in.phases) barrier.is_shown = true;
+}
 
-/// A fence of the order of memory, for more than a block; others concern tiles and barriers in shared memory.
+/// A fence of the order of memory, for more than a block.
 bool is_wide_fence(const decoder& d) {
   if (d.part(0) == "membar") return !d.has("cta");
   return d.part(0) == "fence" && (d.part(1) == "sc" || d.part(1) == "acq_rel") && !d.has("cta");
@@ -206,7 +209,7 @@ bool decode_accesses(decoder& d) {
   if (name == "ld" || name == "ldu" || name == "st") return decode_access(d);
   if (name == "atom" || name == "red") return decode_atomic(d);
   if (name == "prefetch" || name == "prefetchu" || name == "membar" || name == "fence") {
-    d.made.run = is_wide_fence(d) ? &make_fence : &do_nothing;
+    d.made.run = is_wide_fence(d) ? &make_fence : d.part(1) == "mbarrier_init" ? &show_barriers : &do_nothing;
     return true;
   }
   return false;

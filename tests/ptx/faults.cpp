@@ -88,6 +88,11 @@ TEST_CASE("lanes of a warp need order, too", "[ptx]") {
             .empty());
   CHECK(says(fault_of(with(body, ""), {out.address()}, {.shared_bytes = 128}, dynamic_shared),
              "race in shared memory: thread 0 reads what thread 1 wrote without order"));
+  const std::string product = R"(.reg .b32 %z; .reg .f32 %f, %g, %h, %k;
+mov.u32 %z, 0; mov.f32 %f, 0f00000000; mov.f32 %g, %f; mov.f32 %h, %f; mov.f32 %k, %f;
+mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f, %g, %h, %k}, {%z, %z, %z, %z}, {%z, %z}, {%f, %g, %h, %k};)";
+  CHECK(says(fault_of(with(body, product), {out.address()}, {.shared_bytes = 128}, dynamic_shared),
+             "race in shared memory: thread 0 reads what thread 1 wrote without order"));  // though all lanes met
 }
 
 TEST_CASE("blocks that write the same word race, atomic operations do not", "[ptx]") {
@@ -173,6 +178,30 @@ st.global.u32 [%q], %v;
   CHECK(out.values() == std::vector<std::uint32_t>(32, 0));
   CHECK(says(fault_of(with(body, "cp.async.wait_group 1;"), {in.address(), out.address()}, one_warp, dynamic_shared),
              "nobody wrote"));
+}
+
+TEST_CASE("copies of tiles and products of warpgroups need a fence in front of the first", "[ptx]") {
+  const std::string copy = R"(.reg .b32 %s; .reg .b64 %p;
+mov.u32 %s, memory;
+ld.param.u64 %p, [p0];
+mbarrier.init.shared::cta.b64 [%s], 1;
+BARRIER
+cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s+128], [%p, {%s}], [%s];
+)";
+  const device_array<float> no_map(32);
+  const auto of_copy = [&](const std::string& fence) {
+    return fault_of(with(copy, fence), {no_map.address()}, {.threads = 1, .shared_bytes = 256}, dynamic_shared);
+  };
+  CHECK(says(of_copy(""), "an mbarrier that no fence.mbarrier_init has shown"));
+  CHECK(says(of_copy("fence.mbarrier_init.release.cluster;"), "a tensor map that is no parameter"));  // the next fault
+  const std::string product = R"(.reg .b64 %d; .reg .f32 %f, %g, %h, %i; .reg .pred %adds;
+mov.u64 %d, 4611686018427387904;
+setp.ne.s64 %adds, %d, %d;
+BARRIER
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f, %g, %h, %i}, %d, %d, %adds, 1, 1, 0, 0;
+)";
+  CHECK(says(fault_of(with(product, "")), "wgmma.mma_async without a wgmma.fence"));
+  CHECK(fault_of(with(product, "wgmma.fence.sync.aligned;")).empty());
 }
 
 TEST_CASE("an instruction that the machine does not know is named", "[ptx]") {

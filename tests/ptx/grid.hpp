@@ -86,9 +86,10 @@ class warp {
   std::deque<async_copy> copies;
   std::uint32_t product_groups = 0;
   std::deque<async_product> products;
-  region* recent = nullptr;  ///< of global memory, used last
-  bool is_waiting = false;   ///< at a barrier
-  bool gives_way = false;    ///< ends its turn
+  bool has_product_fence = false;  ///< of wgmma, so that products find registers as they are
+  region* recent = nullptr;        ///< of global memory, used last
+  bool is_waiting = false;         ///< at a barrier
+  bool gives_way = false;          ///< ends its turn
   const instruction* barrier = nullptr;
 
   std::unique_ptr<region> local;  ///< the lanes' own memory, one after another; nullptr: they have none
@@ -142,6 +143,7 @@ struct phase {
   std::uint32_t expected = 0, pending = 0;
   std::int64_t bytes = 0;  ///< that are still to come
   std::uint32_t number = 0;
+  bool is_shown = false;  ///< to copies of tiles, by a fence
   clocks known = {};
   std::vector<std::function<std::int64_t()>> copies = {};  ///< under way; each returns its bytes
 };

@@ -186,6 +186,8 @@ tile_map map_at(warp& w, std::uint64_t address) {
 /// Begins a copy: from here on the tile has no values, and it races with whoever still uses it.
 void begin_tile(warp& w, const instruction& in, lane_set active) {
   each_lane(active, [&](int lane) {
+    phase& at = barrier_at(w, w.at<std::uint32_t>(in.c)[lane] + in.target, lane);
+    if (!at.is_shown) throw fault("a copy of a tile tells an mbarrier that no fence.mbarrier_init has shown to it");
     tile_copy copy{.map = map_at(w, w.at<std::uint64_t>(in.b)[lane])};
     if (copy.map.rank != in.count)
       throw fault("a copy of a tile at a position of " + std::to_string(in.count) + " axes, where the map has " +
@@ -199,7 +201,6 @@ void begin_tile(warp& w, const instruction& in, lane_set active) {
     const auto bytes = static_cast<int>(copy.bytes());
     checked_shared(w, copy.to, bytes, use::write, lane);
     w.in.shared().mark(w.in.shared().begin() + copy.to, static_cast<std::size_t>(bytes), false);
-    phase& at = barrier_at(w, w.at<std::uint32_t>(in.c)[lane] + in.target, lane);
     at.copies.push_back([&w, &at, copy, clock = w.clock] {
       const auto number = static_cast<std::size_t>(w.number);
       if (at.known.size() <= number) at.known.resize(number + 1);

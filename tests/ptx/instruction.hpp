@@ -42,7 +42,7 @@ enum class flow : std::uint8_t {
   next,        ///< goes on to the next instruction
   branch,      ///< lanes whose guard holds go to `target`
   leave,       ///< lanes whose guard holds end
-  collective,  ///< waits until the lanes of `members`, or all, have come here; they are ordered then
+  collective,  ///< waits until the lanes of `members`, or all, have come here; barriers and shuffles order them
   barrier      ///< the same, and may make the warp wait for others
 };
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # tests/ptx/mutate.py: breaks the PTX within a program, one instruction a run, and says what share its tests notice.
-# Instructions are drawn from the kernels that the program launches. A survivor is run again with a trap in its place,
-# which tells whether it was reached at all.
+# Instructions are drawn from the kernels that the program launches, and from what of them runs: a trap in the place of
+# the instruction is noticed.
 # SPDX-License-Identifier: Apache-2.0
 import argparse
-import functools
+import csv
+import dataclasses
 import json
 import os
 import random
@@ -17,13 +18,17 @@ TEXT = re.compile(rb"\.version [0-9.]+[^\0]*")
 ENTRY = re.compile(rb"\.entry ([^(\s]+)")
 STATEMENT = re.compile(rb"^[ \t]*((?:@!?%\w+[ \t]+)?[a-z][^;\n{}/]*(?:\{[^;\n]*)?;)", re.MULTILINE)
 FILE = re.compile(rb'\.file\s+(\d+) "([^"]+)"')
+UNNAMED = re.compile(r"(\d+)(?=_GLOBAL__N__)")  # the length of an unnamed namespace's name
+FAULT = re.compile(r"\(719\), (.{0,70})")
+FAILED = re.compile(r"(\w+\.[a-z]+:\d+): FAILED")
 LINE = re.compile(rb"\.loc\s+(\d+) (\d+)")
 GUARD = rb"^(?:@!?%\w+\s+)?"
 DROPPED = {
-    "barrier": re.compile(GUARD + rb"(bar|barrier)\."),
-    "wait": re.compile(GUARD + rb"(cp\.async\.(wait|commit)|wgmma\.(wait|commit))"),
-    "fence": re.compile(GUARD + rb"(membar|fence|wgmma\.fence)"),
+    "barrier": re.compile(GUARD + rb"(bar\.|barrier\.|mbarrier\.arrive)"),
+    "wait": re.compile(GUARD + rb"(cp\.async\.(wait|commit)|wgmma\.(wait|commit)|mbarrier\.try_wait)"),
+    "fence": re.compile(GUARD + rb"(fence\.|wgmma\.fence)"),  # membar.cta is the mark of a branch, keep_device_branch
 }
+TRIED = re.compile(rb"mbarrier\.try_wait\S+ (\w+), \[.*\], (\S+);")
 OFFSET = re.compile(rb"\[%\w+\+(\d+)\]")
 OPCODES = [(b"setp.lt.", b"setp.le."), (b"setp.le.", b"setp.lt."), (b"setp.gt.", b"setp.ge."),
            (b"setp.ge.", b"setp.gt."), (b"setp.eq.", b"setp.ne."), (b"setp.ne.", b"setp.eq."),
@@ -32,7 +37,9 @@ SOURCES = re.compile(rb"^(.*?%\w+,\s*)(%\w+),\s*(%\w+)(\s*(?:,.*)?;)$", re.DOTAL
 
 
 def dropped(statement, _):
-    return b""
+    """Nothing; a mbarrier's phase that has ended, where the statement asks for that."""
+    tried = TRIED.match(statement)
+    return b"setp.eq.s32 %s, %s, %s;" % (tried.group(1), tried.group(2), tried.group(2)) if tried else b""
 
 
 def with_offset(statement, draw):
@@ -69,7 +76,7 @@ def launched(program, command):
 
 def source_line(text, begin):
     """Where the statement at `begin` comes from."""
-    at = text.rfind(b".loc", 0, begin)
+    at = text.rfind(b".loc\t", 0, begin)
     if at < 0:
         return "?"
     number, line = LINE.match(text, at).groups()
@@ -77,30 +84,51 @@ def source_line(text, begin):
     return f"{os.path.basename(names[0]).decode() if names else '?'}:{line.decode()}"
 
 
+def lasting(name):
+    """A kernel's name without what each compilation draws for unnamed namespaces."""
+    for each in reversed(list(UNNAMED.finditer(name))):
+        name = name[:each.end()] + name[each.end() + int(each.group(1)):]
+    return name
+
+
+@dataclasses.dataclass
+class place:
+    """A statement that can be changed: `begin` counts in the program, `at` in the text of its kernels."""
+    begin: int
+    statement: bytes
+    kernel: str
+    text: bytes
+    at: int
+    entry: int
+
+    def line(self):
+        """Its line, counted from the kernel's first."""
+        return self.text.count(b"\n", self.entry, self.at) + 1
+
+    def source(self):
+        return source_line(self.text, self.at)
+
+
 def places(program, entries_used):
-    """The statements of these kernels, by what can be done to them: (begin, statement, kernel, line)."""
+    """The statements of these kernels, by what can be done to them."""
     found = {kind: [] for kind in [*DROPPED, "offset", "operand"]}
     for text in TEXT.finditer(program):
-        entries = [(each.start(), each.group(1)) for each in ENTRY.finditer(text.group())]
         whole = text.group()
+        entries = [(each.start(), each.group(1)) for each in ENTRY.finditer(whole)]
         for each in STATEMENT.finditer(whole):
-            before = [name for start, name in entries if start < each.start()]
-            if not before or before[-1] not in entries_used:
+            before = [entry for entry in entries if entry[0] < each.start()]
+            if not before or before[-1][1] not in entries_used:
                 continue
-            place = (text.start() + each.start(1), each.group(1), before[-1],
-                     functools.partial(source_line, whole, each.start(1)))
+            start, entry = before[-1]
             kind = next((name for name, known in DROPPED.items() if known.match(each.group(1))), None)
-            if kind:
-                found[kind].append(place)
-            elif OFFSET.search(each.group(1)):
-                found["offset"].append(place)
-            else:
-                found["operand"].append(place)
+            kind = kind or ("offset" if OFFSET.search(each.group(1)) else "operand")
+            found[kind].append(place(text.start() + each.start(1), each.group(1), lasting(entry.decode()),
+                                     whole, each.start(1), start))
     return found
 
 
-def runs(program, begin, old, new, command, seconds):
-    """Whether the tests pass with `new` in the place of `old`."""
+def end_of(program, begin, old, new, command, seconds):
+    """What notices `new` in the place of `old`, in a few words; nothing if the tests pass."""
     assert len(new) <= len(old)
     changed = program[:begin] + new.ljust(len(old)) + program[begin + len(old):]
     with tempfile.TemporaryDirectory() as folder:
@@ -109,45 +137,76 @@ def runs(program, begin, old, new, command, seconds):
             file.write(changed)
         os.chmod(path, 0o755)
         try:
-            return subprocess.run([path, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  timeout=seconds, check=False).returncode == 0
+            run = subprocess.run([path, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds,
+                                 check=False)
         except subprocess.TimeoutExpired:
-            return False
+            return "time: it does not end"
+    said = " ".join(run.stdout.decode(errors="replace").split())
+    fault, failed = FAULT.search(said), FAILED.search(said)
+    if run.returncode == 0:
+        return ""
+    if fault:
+        return "machine: " + fault.group(1)
+    return f"test: {failed.group(1)}" if failed else f"end: {run.returncode}, {said[-80:]}"
+
+
+def drawn(candidates, draw):
+    """Changes, one after another: the kind, the place, and the statement instead."""
+    changes = {"offset": with_offset, "operand": with_operand}
+    while any(candidates.values()):
+        kind = draw.choice([kind for kind, left in candidates.items() if left])
+        at = candidates[kind].pop(draw.randrange(len(candidates[kind])))
+        new = changes.get(kind, dropped)(at.statement, draw)
+        if new is not None and new != at.statement and len(new) <= len(at.statement):
+            yield kind, at, new
+
+
+def repeated(candidates, table):
+    """The changes of a table, as `drawn` gives them."""
+    known = {(at.kernel, at.line(), shown(at.statement)): at for each in candidates.values() for at in each}
+    for row in csv.DictReader(table, delimiter="\t"):
+        at = known.get((row["kernel"], int(row["line"]), row["before"]))
+        if not at:
+            print(f"no longer there: {row['before']} in line {row['line']} of {row['kernel']}", file=sys.stderr)
+        elif row["outcome"] != "not reached":
+            yield row["kind"], at, row["after"].encode()
+
+
+def shown(statement):
+    return " ".join(statement.decode().split())
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Breaks the PTX of a program that links the machine, and runs it.")
+    parser = argparse.ArgumentParser(description="Breaks the PTX of a program that links the machine, and runs it. "
+                                                 "Prints a table, columns apart by tabs.")
     parser.add_argument("program")
     parser.add_argument("arguments", nargs="*", help="of the program")
     parser.add_argument("--count", type=int, default=20, help="of changes that are reached")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=120, help="that a run may take; more is noticed")
+    parser.add_argument("--repeat", type=argparse.FileType(), help="a table, whose changes are made again")
     options = parser.parse_args()
     with open(options.program, "rb") as file:
         program = file.read()
-    draw = random.Random(options.seed)
+    name = os.path.basename(options.program)
     candidates = places(program, launched(options.program, options.arguments))
-    changes = {"offset": with_offset, "operand": with_operand}
+    changes = repeated(candidates, options.repeat) if options.repeat else drawn(candidates, random.Random(options.seed))
     totals = {"noticed": 0, "not reached": 0, "survived": 0}
-    while totals["noticed"] + totals["survived"] < options.count and any(candidates.values()):
-        kind = draw.choice([kind for kind, left in candidates.items() if left])
-        begin, old, kernel, line = candidates[kind].pop(draw.randrange(len(candidates[kind])))
-        new = changes.get(kind, dropped)(old, draw)
-        if new is None or new == old or len(new) > len(old):
-            continue
-        if not runs(program, begin, old, new, options.arguments, options.seconds):
-            outcome = "noticed"
-        elif runs(program, begin, old, b"trap;", options.arguments, options.seconds):
-            outcome = "not reached"
-        else:
-            outcome = "survived"
+    table = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    table.writerow(["program", "outcome", "kind", "before", "after", "by", "source", "line", "kernel"])
+    for kind, at, new in changes:
+        def with_statement(new, at=at):
+            return end_of(program, at.begin, at.statement, new, options.arguments, options.seconds)
+        is_reached = with_statement(b"trap;") != ""
+        by = with_statement(new) if is_reached else ""
+        outcome = "noticed" if by else "survived" if is_reached else "not reached"
         totals[outcome] += 1
-        shown = [" ".join(each.decode().split()) for each in (old, new)]
-        print(f"{outcome}: {kind}: {shown[0]} -> {shown[1] or 'nothing'} ({line()}, {kernel.decode()[:100]})", flush=True)
-    reached = totals["noticed"] + totals["survived"]
-    print(f"{os.path.basename(options.program)}: " +
-          ", ".join(f"{count} {outcome}" for outcome, count in totals.items()) +
-          (f"; {100 * totals['noticed'] // reached} % of those that are reached are noticed" if reached else ""))
+        table.writerow([name, outcome, kind, shown(at.statement), shown(new), by, at.source(), at.line(), at.kernel])
+        sys.stdout.flush()
+        reached = totals["noticed"] + totals["survived"]
+        if reached == options.count and not options.repeat:
+            break
+    print(f"{name}: " + ", ".join(f"{count} {outcome}" for outcome, count in totals.items()), file=sys.stderr)
 
 
 if __name__ == "__main__":

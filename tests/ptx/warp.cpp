@@ -109,7 +109,7 @@ void warp::run(int steps, counts& done) {
       case flow::collective:
       case flow::barrier:
         if (active != 0) {
-          ++clock;
+          if (what.counts_as == work::barriers || what.counts_as == work::shuffles) ++clock;
           what.run(*this, what, active);
         }
         ++pc_;

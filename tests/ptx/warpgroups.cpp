@@ -112,6 +112,7 @@ void finish_product(warp& w, const async_product& product) {
 void begin_product(warp& w, const instruction& in, lane_set) {
   const descriptor left{w.at<std::uint64_t>(in.a)[0]}, right{w.at<std::uint64_t>(in.b)[0]};
   left.check(), right.check();
+  if (!w.has_product_fence) throw fault("wgmma.mma_async without a wgmma.fence before it");
   w.products.push_back({&in, left.bits, right.bits, (w.predicate(in.c) & 1) != 0, w.product_groups});
 }
 
@@ -125,7 +126,7 @@ void wait(warp& w, const instruction& in, lane_set) {
   }
 }
 
-void do_nothing(warp&, const instruction&, lane_set) {}
+void make_fence(warp& w, const instruction&, lane_set) { w.has_product_fence = true; }
 
 /// wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {sums}, left, right, adds, 1, 1 and, of 16 bits, the orders.
 bool decode_product(decoder& d) {
@@ -156,7 +157,7 @@ bool decode_warpgroups(decoder& d) {
   d.made.then = flow::collective;
   const std::string_view name = d.part(1);
   if (name == "mma_async") return decode_product(d);
-  if (name == "fence") d.made.run = &do_nothing;
+  if (name == "fence") d.made.run = &make_fence;
   else if (name == "commit_group") d.made.run = &commit;
   else if (name == "wait_group") d.made.run = &wait, d.made.offset = static_cast<std::int64_t>(d.at(0).bits);
   else return false;
