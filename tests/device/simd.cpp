@@ -55,6 +55,8 @@ bool agrees(const Operation& operation) {
 TEMPLATE_TEST_CASE("packs behave as their lanes", "[simd]", float, double, std::int32_t, std::uint32_t, std::int64_t) {
   CHECK(agrees<TestType>([](auto x, auto y) { return simd::max(x, y); }));
   CHECK(agrees<TestType>([](auto x, auto y) { return simd::min(x, y); }));
+  CHECK(agrees<TestType>([](auto x, auto y) { return simd::at_least(x, y); }));
+  CHECK(agrees<TestType>([](auto x, auto y) { return simd::at_most(x, y); }));
   CHECK(agrees<TestType>([](auto x, auto) { return simd::abs(x); }));
   CHECK(agrees<TestType>([](auto x, auto y) { return simd::select(x > y, x, y); }));
   if constexpr (std::is_floating_point_v<TestType>) {

@@ -195,11 +195,25 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V select(Mask mask, V left, V right) {
   }
 }
 
-/// `value`, but at least `low`, or at most `high`; NaN stays. One instruction each, unlike max and min:
-/// of unordered operands it gives the last.
+/// `value`, but at least `low`, or at most `high`, which are numbers; NaN stays. One instruction each, unlike max and
+/// min. Of two zeros it gives the value.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr V at_least(V value, V low) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<V, float>) {
+    if (!__builtin_is_constant_evaluated()) {
+      asm("max.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(low));
+      return value;
+    }
+  }
+#endif
 #if defined(__AVX__) && !defined(__CUDACC__)
+  if constexpr (std::is_same_v<V, float>) {
+    if (!std::is_constant_evaluated()) {
+      asm("vmaxss %0, %1, %0" : "+x"(value) : "x"(low));
+      return value;
+    }
+  }
   if constexpr (std::is_floating_point_v<lane_of<V>> && sizeof(V) >= 16) {
     V result;
     if constexpr (std::is_same_v<lane_of<V>, float>) {
@@ -215,6 +229,12 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V at_least(V value, V low) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr V at_most(V value, V high) {
 #if defined(__AVX__) && !defined(__CUDACC__)
+  if constexpr (std::is_same_v<V, float>) {
+    if (!std::is_constant_evaluated()) {
+      asm("vminss %0, %1, %0" : "+x"(value) : "x"(high));
+      return value;
+    }
+  }
   if constexpr (std::is_floating_point_v<lane_of<V>> && sizeof(V) >= 16) {
     V result;
     if constexpr (std::is_same_v<lane_of<V>, float>) {
@@ -294,14 +314,21 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto abs(V value) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr V sqrt(V value) {
   if constexpr (is_number<V>) {
+#if defined(__AVX__) && !defined(__CUDACC__)  // the library's function sets errno: it may be called, and no loop of it
+    if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {  // vectorises
+      if (!__builtin_constant_p(value)) {
+        if constexpr (std::is_same_v<V, float>) asm("vsqrtss %0, %0, %0" : "+x"(value));
+        else asm("vsqrtsd %0, %0, %0" : "+x"(value));
+        return value;
+      }
+    }
+#endif
     using std::sqrt;
     return sqrt(value);  // devices have it too; that of complex numbers is found by their namespace
 #if defined(__AVX__) && !defined(__CUDACC__)
   } else if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
     V result;
-    asm("vsqrtps %1, %0"
-        : "=v"(result)
-        : "v"(value));  // the library's function sets errno, so no loop of it vectorises
+    asm("vsqrtps %1, %0" : "=v"(result) : "v"(value));
     return result;
   } else if constexpr (std::is_same_v<lane_of<V>, double> && sizeof(V) >= 16) {
     V result;

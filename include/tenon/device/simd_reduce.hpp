@@ -42,4 +42,41 @@ TENON_INLINE lane_of<V> reduce(const V& lanes, Combine combine) {
   }
 }
 
+#if !defined(__CUDACC__)
+namespace detail {
+
+/// The halves of a pack added lane by lane, and theirs, until `Lanes` are left.
+template <int Lanes, class V>
+TENON_INLINE auto folded_to(const V& lanes) {
+  if constexpr (width_of<V> == Lanes) {
+    return lanes;
+  } else {
+    constexpr int half = width_of<V> / 2;
+    constexpr std::make_integer_sequence<int, half> places;
+    return folded_to<Lanes>(pack<lane_of<V>, half>(lanes_from<0>(lanes, places) + lanes_from<half>(lanes, places)));
+  }
+}
+
+}  // namespace detail
+
+/// The sums of the lanes of each pack, side by side.
+template <class V>
+TENON_INLINE auto sums(const V (&packs)[2]) {
+  const auto first = detail::folded_to<2>(packs[0]), second = detail::folded_to<2>(packs[1]);
+  return pack<lane_of<V>, 2>(__builtin_shufflevector(first, second, 0, 2) +
+                             __builtin_shufflevector(first, second, 1, 3));
+}
+template <class V>
+TENON_INLINE auto sums(const V (&packs)[4]) {
+  const auto sums_of_halves = [](const V& first, const V& second) __attribute__((always_inline)) {
+    const auto left = detail::folded_to<4>(first), right = detail::folded_to<4>(second);
+    return pack<lane_of<V>, 4>(__builtin_shufflevector(left, right, 0, 4, 1, 5) +
+                               __builtin_shufflevector(left, right, 2, 6, 3, 7));
+  };
+  const auto low = sums_of_halves(packs[0], packs[1]), high = sums_of_halves(packs[2], packs[3]);
+  return pack<lane_of<V>, 4>(__builtin_shufflevector(low, high, 0, 1, 4, 5) +
+                             __builtin_shufflevector(low, high, 2, 3, 6, 7));
+}
+#endif
+
 }  // namespace tenon::simd

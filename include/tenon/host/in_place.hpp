@@ -70,6 +70,10 @@ TENON_INLINE constexpr auto with_values(const E& node, const Use& use) {
           typename E::element values[shape{}.count()]{};
           multiply_in_place(values, changed);
           return use(node_of_values<shape>(values));
+        } else if constexpr (shape{}.count() == 1 && is_own_compute_type<typename E::element>) {
+          typename E::element value{};
+          write_in_place<false>(&value, changed);
+          return use(node_of_values<shape>(&value));
         } else {
           return use(changed);
         }

@@ -175,10 +175,15 @@ TENON_INLINE constexpr State fold_row_in_place(const Cursor& cursor, int first) 
       auto packs = values.packs[0];
       TENON_UNROLL(8)
       for (int j = 1; j < row::pack_count; ++j) packs = Monoid::combine(packs, values.packs[j]);
-      State result = simd::reduce(packs, combination<Monoid>{});
-      TENON_UNROLL(8)
-      for (int i = 0; i < row::rest; ++i) result = Monoid::combine(result, values.numbers[i]);
-      return result;
+      const State result = simd::reduce(packs, combination<Monoid>{});
+      if constexpr (row::rest == 0) {
+        return result;
+      } else {
+        State rest = values.numbers[0];
+        TENON_UNROLL(8)
+        for (int i = 1; i < row::rest; ++i) rest = Monoid::combine(rest, values.numbers[i]);
+        return Monoid::combine(result, rest);
+      }
     }
   }
   State result = Monoid::template lift<State>(cursor.value(0, no_slots{}), first);
@@ -222,35 +227,66 @@ TENON_INLINE constexpr void fold_in_place(typename Reduction::element* to, const
   for (int i = 0; i < results; ++i) to[i] = monoid::template finish<element>(states[i], shape{}.count() / results);
 }
 
-/// The sum of products of two rows.
+/// The products of two rows, lane by lane, and of the numbers behind their packs, added up.
 template <class T, int Count>
-TENON_INLINE T dot_in_registers(const values_in_registers<T, Count, true>& left,
-                                const values_in_registers<T, Count, true>& right) {
-  auto packs = left.packs[0] * right.packs[0];
-  TENON_UNROLL(8)
-  for (int j = 1; j < left.pack_count; ++j) packs += left.packs[j] * right.packs[j];
-  T result = simd::reduce(packs, std::plus<>{});
-  TENON_UNROLL(8)
-  for (int i = 0; i < left.rest; ++i) result += left.numbers[i] * right.numbers[i];
-  return result;
-}
+struct row_products {
+  using row = values_in_registers<T, Count, true>;
+
+  std::remove_cvref_t<decltype(row::packs[0])> lanes{};
+  T rest{};
+
+  TENON_INLINE row_products(const row& left, const row& right) {
+    if constexpr (row::pack_count != 0) lanes = left.packs[0] * right.packs[0];
+    TENON_UNROLL(8)
+    for (int j = 1; j < row::pack_count; ++j) lanes += left.packs[j] * right.packs[j];
+    if constexpr (row::rest != 0) rest = left.numbers[0] * right.numbers[0];
+    TENON_UNROLL(8)
+    for (int i = 1; i < row::rest; ++i) rest += left.numbers[i] * right.numbers[i];
+  }
+  TENON_INLINE T sum() const {
+    if constexpr (row::pack_count == 0) return rest;
+    else if constexpr (row::rest == 0) return simd::reduce(lanes, std::plus<>{});
+    else return simd::reduce(lanes, std::plus<>{}) + rest;
+  }
+};
 
 /// Writes the products of a vector with the columns of a matrix, each of which lies side by side.
 template <class Known, class T, class Vector, class Columns>
 TENON_INLINE void multiply_columns(T* to, const Vector& vector, const Columns& matrix) {
+  using products = row_products<T, Known::depth>;
   const auto left = values_of<T, Known::depth>(vector);
-  T results[Known::columns];
-  for (int j = 0; j < Known::columns; ++j) {
-    const strided_cursor<T> column{matrix.data + j * matrix.stride[1], 1};
-    results[j] = dot_in_registers<T, Known::depth>(left, values_of<T, Known::depth>(column));
+  const auto column = [&](int j) __attribute__((always_inline)) {
+    return products(left, values_of<T, Known::depth>(strided_cursor<T>{matrix.data + j * matrix.stride[1], 1}));
+  };
+  constexpr int lanes = static_cast<int>(16 / sizeof(T));
+  constexpr int groups = products::row::pack_count == 0 ? 0 : Known::columns / lanes, grouped = groups * lanes;
+  simd::pack<T, lanes> packs[groups + 1];
+  T numbers[Known::columns - grouped + 1];
+  if constexpr (groups != 0) {
+    TENON_UNROLL(8)
+    for (int group = 0; group < groups; ++group) {
+      std::remove_cvref_t<decltype(products::lanes)> each[lanes];
+      simd::pack<T, lanes> rests{};
+      TENON_UNROLL(4)
+      for (int lane = 0; lane < lanes; ++lane) {
+        const auto found = column(group * lanes + lane);
+        each[lane] = found.lanes;
+        rests[lane] = found.rest;
+      }
+      packs[group] = simd::sums(each);
+      if constexpr (products::row::rest != 0) packs[group] += rests;
+    }
   }
-  for (int j = 0; j < Known::columns; ++j) to[j] = results[j];
+  for (int j = grouped; j < Known::columns; ++j) numbers[j - grouped] = column(j).sum();
+  TENON_UNROLL(8)
+  for (int group = 0; group < groups; ++group) simd::store<lanes>(to + group * lanes, packs[group]);
+  for (int j = grouped; j < Known::columns; ++j) to[j] = numbers[j - grouped];
 }
 
 /// Writes the results of a plain product of floats, whose rows are computed in packs.
 template <class Known, class T, class Left, class Right>
 TENON_INLINE void multiply_in_packs(T* to, const Left& left, const Right& right) {
-  if constexpr (Known::rows == 1 && Known::depth >= 8 && std::is_same_v<Right, strided_source<T, 2>>) {
+  if constexpr (Known::rows == 1 && std::is_same_v<Right, strided_source<T, 2>>) {
     if (right.stride[0] == 1 && right.stride[1] != 1) {
       return multiply_columns<Known>(to, left.at(Known::left_position(0)), right);
     }
