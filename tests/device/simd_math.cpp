@@ -61,6 +61,12 @@ TEMPLATE_TEST_CASE("special numbers", "[simd_math]", float, double) {
     CHECK(ulps<TestType>(simd::log10(each), std::log10(here)) <= 2);
     CHECK(ulps<TestType>(simd::log1p(each), std::log1p(here)) <= 2);
     CHECK(ulps<TestType>(simd::tanh(each), std::tanh(here)) <= 2);
+    const TestType root = std::sqrt(each);
+    const auto roots = simd::sqrt(simd::generate<TestType, 4>([&](tenon::index) { return each; }));
+    for (const TestType found : {simd::sqrt(each), TestType(roots[0]), TestType(roots[3])}) {
+      CHECK((found == root || (found != found && root != root)));
+      CHECK(std::signbit(found == found ? found : 0) == std::signbit(root == root ? root : 0));
+    }
   }
 }
 

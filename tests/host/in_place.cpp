@@ -204,27 +204,6 @@ void check_products() {
         total(paired(ta, mean, [](double x, double y) { return (x - y) * (x - y) / (Rows * Depth); })));
 }
 
-/// A matrix times a vector, into a vector of its own and into the one that is read.
-template <class T, int Rows, int Depth>
-void check_matrix_times_vector() {
-  const auto a = random_numbers<T, Rows, Depth>(11);
-  const auto v = random_numbers<T, Depth>(12);
-  const tenon::tensor<T, shape<Rows>> w = tenon::matmul(a, v);
-  tenon::tensor<T, shape<Depth>> same = v;
-  if constexpr (Rows == Depth) same = tenon::matmul(a, same);
-  CAPTURE(Rows, Depth);
-  for (int i = 0; i < Rows; ++i) {
-    double sum = 0;
-    for (int k = 0; k < Depth; ++k) sum += double(a(i, k)) * double(v(k));
-    CHECK(std::fabs(double(w(i)) - sum) <= (sizeof(T) == 4 ? 1e-6 : 1e-14) * Depth);
-    if constexpr (Rows == Depth) CHECK(same(i) == w(i));
-  }
-}
-template <class T, int Rows, int... Depths>
-void check_depths(std::integer_sequence<int, Depths...>) {
-  (check_matrix_times_vector<T, Rows, Depths + 1>(), ...);
-}
-
 }  // namespace
 
 namespace constants {
@@ -264,13 +243,6 @@ TEST_CASE("products and reductions of matrices agree with their definitions", "[
 TEST_CASE("products of other extents agree with their definition", "[in_place]") {
   check_one_product<float, 3, 3, 3>(), check_one_product<float, 4, 4, 4>(), check_one_product<float, 5, 7, 6>();
   check_one_product<float, 8, 8, 8>(), check_one_product<double, 6, 6, 6>(), check_one_product<float, 1, 16, 3>();
-}
-
-TEST_CASE("a matrix times a vector agrees with its definition", "[in_place]") {
-  constexpr std::make_integer_sequence<int, 9> depths;
-  check_depths<float, 1>(depths), check_depths<float, 3>(depths), check_depths<float, 4>(depths);
-  check_depths<float, 6>(depths), check_depths<double, 3>(depths), check_depths<double, 5>(depths);
-  check_matrix_times_vector<float, 4, 16>(), check_matrix_times_vector<float, 2, 32>();
 }
 
 TEST_CASE("a tensor in place may be read where it is written", "[in_place]") {

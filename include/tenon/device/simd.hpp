@@ -310,38 +310,6 @@ TENON_HOST_DEVICE TENON_INLINE constexpr auto abs(V value) {
   }
 }
 
-/// Square root, rounded to nearest.
-template <class V>
-TENON_HOST_DEVICE TENON_INLINE constexpr V sqrt(V value) {
-  if constexpr (is_number<V>) {
-#if defined(__AVX__) && !defined(__CUDACC__)  // the library's function sets errno: it may be called, and no loop of it
-    if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {  // vectorises
-      if (!__builtin_constant_p(value)) {
-        if constexpr (std::is_same_v<V, float>) asm("vsqrtss %0, %0, %0" : "+x"(value));
-        else asm("vsqrtsd %0, %0, %0" : "+x"(value));
-        return value;
-      }
-    }
-#endif
-    using std::sqrt;
-    return sqrt(value);  // devices have it too; that of complex numbers is found by their namespace
-#if defined(__AVX__) && !defined(__CUDACC__)
-  } else if constexpr (std::is_same_v<lane_of<V>, float> && sizeof(V) >= 16) {
-    V result;
-    asm("vsqrtps %1, %0" : "=v"(result) : "v"(value));
-    return result;
-  } else if constexpr (std::is_same_v<lane_of<V>, double> && sizeof(V) >= 16) {
-    V result;
-    asm("vsqrtpd %1, %0" : "=v"(result) : "v"(value));
-    return result;
-#endif
-  } else {
-    V result{};
-    for (int lane = 0; lane < width_of<V>; ++lane) result[lane] = std::sqrt(value[lane]);
-    return result;
-  }
-}
-
 /// x * y + z, rounded once where the machine can. Numbers and packs give the same result. Written as a plain sum,
 /// compilers would fuse some products and not others, depending on the code around them.
 template <class V>
