@@ -32,7 +32,7 @@ struct relu_op : promoting {
   static constexpr const char* name = "relu";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    return simd::at_least(x, simd::constant_like<V>(0));
+    return simd::positive_part(x);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x) {
     return apply_op<where_op>(x > 0, g, 0);
