@@ -316,8 +316,8 @@ TENON_HOST_DEVICE TENON_INLINE constexpr V near_quotient(V x, V y) {
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE constexpr V sqrt(V value) {
   if constexpr (is_number<V>) {
-#if defined(__AVX__) && !defined(__CUDACC__)  // the library's function sets errno: it may be called, and no loop of it
-    if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {  // vectorises
+#if defined(__AVX__) && !defined(__CUDACC__)
+    if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {  // the library's function sets errno
       if (!__builtin_constant_p(value)) {
         if constexpr (std::is_same_v<V, float>) asm("vsqrtss %0, %0, %0" : "+x"(value));
         else asm("vsqrtsd %0, %0, %0" : "+x"(value));

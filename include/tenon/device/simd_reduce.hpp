@@ -77,7 +77,7 @@ TENON_INLINE auto sums(const V (&packs)[4]) {
   return pack<lane_of<V>, 4>(__builtin_shufflevector(low, high, 0, 1, 4, 5) +
                              __builtin_shufflevector(low, high, 2, 3, 6, 7));
 }
-#else  // which has no packs of several lanes
+#else  // nvcc has no packs of several lanes
 template <class V, int Count>
 TENON_INLINE auto sums(const V (&packs)[Count]) {
   pack<lane_of<V>, Count> result{};
