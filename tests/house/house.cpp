@@ -71,6 +71,17 @@ TEST_CASE("includes go down or stay in the room", "[house]") {
   CHECK(has_one(complaints_about(many), "9 includes"));
 }
 
+TEST_CASE("names of std come with their header", "[house]") {
+  CHECK(has_one(complaints_about("std::vector<int> f(std::vector<int>);"), ":7: std::vector without <vector>"));
+  CHECK(complaints_about("#include <vector>\n\nstd::vector<int> f();").empty());
+  CHECK(complaints_about("const char* text = \"std::vector\";  // std::map").empty());
+  house::texts tree = small_house();
+  const std::string includes_view = "#include <tenon/core/view.hpp>\n\nstd::vector<int> f();";
+  tree["include/tenon/core/view.hpp"] = header_text("core/view.hpp", "Floor 1: may include base.", "#include <vector>");
+  tree["include/tenon/evaluate.hpp"] = header_text("evaluate.hpp", "Floor 2: may include core.", includes_view);
+  CHECK(house::complaints_of(tree).empty());
+}
+
 TEST_CASE("code keeps to macros, syntax and names", "[house]") {
   CHECK(has_one(complaints_about("#define MINE 1"), "a macro"));
   CHECK(has_one(complaints_about("__global__ void f();"), "CUDA syntax"));

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "house/standard_names.hpp"
+
 namespace house {
 
 using texts = std::map<std::string, std::string>;  ///< text by path, relative to the root of the repository
@@ -123,6 +125,7 @@ class inspection {
     inspect_circles();
     inspect_exceptions();
     for (const budget& each : plan_.budgets) inspect_budget(each);
+    inspect_standard_names();
   }
 
   const words& complaints() const { return complaints_; }
@@ -204,7 +207,7 @@ class inspection {
   }
 
   void inspect_includes(const std::string& path, const std::string& header, const words& lines) {
-    static const std::regex include("\\s*#\\s*include <tenon/([^>]+)>.*");
+    static const std::regex include("\\s*#\\s*include <tenon/([^>]+)>.*"), standard("\\s*#\\s*include <([a-z_]+)>.*");
     std::size_t count = 0;
     bool is_for_others = false;  // what only programs that link tenon::compiled read, or nvcc
     std::smatch found;
@@ -213,6 +216,7 @@ class inspection {
         is_for_others = starts_with(lines[i], "#if TENON_COMPILED != 0") || lines[i] == "#if defined(__CUDACC__)";
       }
       if (starts_with(lines[i], "#endif") || starts_with(lines[i], "#else")) is_for_others = false;
+      if (std::regex_match(lines[i], found, standard)) standard_includes_[header].insert(found[1]);
       if (!std::regex_match(lines[i], found, include)) continue;
       if (!is_for_others) ++count, includes_[header].push_back(found[1]);
       inspect_include(path + ":" + std::to_string(i + 1), header, found[1], lines[std::min<std::size_t>(i, 2)]);
@@ -328,9 +332,32 @@ class inspection {
     }
   }
 
+  /// Names of std whose header is brought neither by this one nor by those of Tenon that it includes.
+  void inspect_standard_names() {
+    static const std::regex name("\\bstd::([a-z_0-9]+|FILE)");
+    const auto headers = headers_of_standard_names();
+    for (const auto& [path, text] : tree_) {
+      if (!starts_with(path, "include/tenon/") || !ends_with(path, ".hpp")) continue;
+      std::set<std::string> brought;
+      for (const std::string& each : closure_of(path.substr(14))) brought.merge(std::set(standard_includes_[each]));
+      const words lines = split_lines(text);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].find("std::") == std::string::npos) continue;
+        const std::string code = code_of(lines[i]);
+        for (std::sregex_iterator at(code.begin(), code.end(), name), none; at != none; ++at) {
+          const auto found = headers.find((*at)[1]);
+          if (found != headers.end() && brought.insert(found->second).second) {
+            complain(path, i + 1, "std::" + found->first + " without <" + found->second + ">");
+          }
+        }
+      }
+    }
+  }
+
   const texts& tree_;
   floor_plan plan_;
   std::map<std::string, words> includes_;
+  std::map<std::string, std::set<std::string>> standard_includes_;
   std::map<std::string, std::size_t> chains_;
   std::set<std::string> visited_;
   words complaints_;

@@ -1,6 +1,6 @@
 // tests/instructions/attention_float.cu: attention of floats, by threads, operands copied in packets of 16 bytes.
 // Tiles of 64 queries and 64 keys leave 32 sums in the registers of each thread.
-// architectures: 80 90a 120
+// architectures: 80 90a
 // has: fma\.rn\.f32
 // has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,
 // lacks: \.f64

@@ -1,6 +1,6 @@
 // tests/instructions/attention_half.cu: attention of halves in registers, operands copied in packets of 16 bytes.
 // A warp keeps scores of 32 queries with 32 or 64 keys, and their sums; wider ones go by fragments.
-// architectures: 80 90a 120
+// architectures: 80 90a
 // has: mma\.sync\.aligned\.m16n8k16
 // has: ex2\.approx\.ftz\.f32
 // has: wmma\.mma

@@ -1,5 +1,5 @@
 // tests/instructions/matmul_double.cu: products of doubles on matrix units.
-// architectures: 80 90a 120
+// architectures: 80 90a
 // has: wmma\.load\.a\.sync\.aligned\.row\.m8n8k4\.shared\.f64
 // has: wmma\.load\.a\.sync\.aligned\.col\.m8n8k4\.shared\.f64
 // has: wmma\.mma\.sync\.aligned\.row\.col\.m8n8k4\.f64

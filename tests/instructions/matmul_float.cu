@@ -1,5 +1,5 @@
 // tests/instructions/matmul_float.cu: products of floats by threads that read four neighbours of shared memory at once.
-// architectures: 80 90a 120
+// architectures: 80 90a
 // has: ld\.shared\.v4\.[bfu]32
 // has: fma\.rn\.f32
 // has: cp\.async\.cg\.shared\.global \[[^\n]*, 16,

@@ -1,5 +1,5 @@
 // tests/instructions/mma_bfloat16.cu: the same of bfloat16.
-// architectures: 80 90a 120
+// architectures: 80 90a
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared\.b16
 // has: mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32

@@ -1,5 +1,5 @@
 // tests/instructions/mma_half.cu: products of halves in registers, loaded as they lie or transposed.
-// architectures: 80 90a 120
+// architectures: 90a 120
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16
 // has: ldmatrix\.sync\.aligned\.m8n8\.x4\.trans\.shared\.b16
 // has: mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.f16\.f16\.f32

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <new>
 #include <span>
+#include <system_error>
 #include <tenon/base/dtype.hpp>
 #include <tenon/core/extents.hpp>
 #include <vector>
