@@ -114,6 +114,20 @@ TEMPLATE_LIST_TEST_CASE("pools of squares belong to the convolution before them 
   CHECK(sums.launches_for(input(2, 4, 9, 11)) == 1 + apart);
 }
 
+TEMPLATE_LIST_TEST_CASE("linear layers take one row and several", "[inference]", tenon_test::spaces) {
+  using input = shape<dyn, 40>;
+  const auto net = nn::sequential(nn::linear<40, 70>{}, nn::gelu{},
+                                  nn::linear<dyn, dyn, nn::linear_options{.bias = false}>(70, 33), nn::linear<33, 5>{});
+  auto use = put_to_use<TestType>(net, input(37, 40));
+  for (const tenon::index rows : {37, 1, 2, 5, 0, 16, 1}) CHECK(use.difference_for(input(rows, 40)) == "");
+  CHECK(use.launches_for(input(16, 40)) == 3);
+  auto one = put_to_use<TestType>(net, input(1, 40));
+  CHECK(one.difference_for(input(1, 40)) == "");
+  using words = shape<2, dyn, 40>;
+  auto deep = put_to_use<TestType>(nn::sequential(nn::linear<40, 70>{}, nn::linear<70, 3>{}), words(2, 9, 40));
+  for (const tenon::index length : {9, 1, 0}) CHECK(deep.difference_for(words(2, length, 40)) == "");
+}
+
 TEMPLATE_LIST_TEST_CASE("batches up to the largest need no new plan", "[inference]", in_any_space) {
   using input = shape<dyn, 3, dyn, 12>;
   auto use = put_to_use<TestType>(nn::sequential(nn::conv2d<3, 4, 3>{}, nn::batch_norm<4>{}, nn::relu{},

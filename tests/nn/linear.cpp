@@ -28,6 +28,24 @@ auto input_gradient(Layer& layer, const Input& input, const Gradient& gradient) 
 
 }  // namespace
 
+TEMPLATE_LIST_TEST_CASE("linear layers take copies of their weight in another order", "[linear]", tenon_test::spaces) {
+  nn::linear<13, 5> small;
+  nn::linear<tenon::dyn, tenon::dyn, with_bias, TestType> large(40, 70);
+  large.initialise(4), small.initialise(3);
+  auto known = small.to<TestType>();
+  const auto check = [](const auto& layer, const auto& x) {
+    const tenon::tensor<float, rank<2>, TestType> across(tenon::transpose(layer.weight.value));
+    using seen =
+        tenon::view<const float, typename std::remove_cvref_t<decltype(layer.weight.value)>::shape_type, TestType>;
+    const seen copy(across.data(), layer.weight.value.shape(), {1, layer.weight.value.extent(0)});
+    static_assert(std::is_same_v<decltype(layer.forward_by(copy, x)), decltype(layer.forward(x))>);
+    CHECK(difference(numbers_of(layer.forward_by(copy, x)), numbers_of(layer.forward(x)), 1e-6) == "");
+  };
+  const auto wave = [](tenon::index i) { return static_cast<double>(i * 37 % 41) / 20 - 1; };
+  check(known, tenon_test::made_tensor<float, TestType>(rank<2>(7, 13), wave).view());
+  check(large, tenon_test::made_tensor<float, TestType>(rank<2>(7, 40), wave).view());
+}
+
 TEMPLATE_LIST_TEST_CASE("linear layers agree with loops", "[linear]", tenon_test::spaces) {
   const tenon::index batch = 7;
   nn::linear<13, 5> made;

@@ -63,6 +63,32 @@ TEST_CASE("a network is drawn anew from its seed", "[sequential]") {
   CHECK(numbers_of(tenon::get<0>(first.layers).weight.value) != numbers_of(tenon::get<0>(second.layers).weight.value));
 }
 
+TEST_CASE("layers bring the parameters that they have", "[sequential]") {
+  const auto weight_of = [](auto& net, const std::string& wanted) {
+    std::vector<double> found;
+    net.visit_parameters([&](const std::string& name, auto& parameter) {
+      if (name == wanted) found = tenon_test::numbers_of(parameter.value);
+    });
+    return found;
+  };
+  nn::linear<4, 4> loaded;
+  loaded.initialise(7);
+  const auto own = tenon_test::numbers_of(loaded.weight.value);
+  auto net = nn::sequential(loaded, nn::relu{}, nn::linear<4, 4>{});
+  CHECK(weight_of(net, "0.weight") == own);
+  auto fresh = nn::sequential(nn::linear<4, 4>{}, nn::relu{}, nn::linear<4, 4>{});
+  CHECK(weight_of(net, "2.weight") == weight_of(fresh, "2.weight"));
+  // A network is a layer: what was drawn when it was made is drawn by its place, what was written since is kept.
+  const auto drawn = weight_of(fresh, "0.weight");
+  auto twice = nn::sequential(nn::sequential(nn::linear<4, 4>{}), nn::sequential(nn::linear<4, 4>{}));
+  CHECK(weight_of(twice, "0.0.weight") != weight_of(twice, "1.0.weight"));
+  auto again = nn::sequential(fresh, net, nn::residual(loaded), nn::residual(nn::linear<4, 4>{}));
+  CHECK(weight_of(again, "0.0.weight") == drawn);  // its parameters were visited, so that they may have been written
+  CHECK(weight_of(again, "1.0.weight") == own);
+  CHECK(weight_of(again, "2.0.weight") == own);
+  CHECK(weight_of(again, "3.0.weight") != own);
+}
+
 TEMPLATE_LIST_TEST_CASE("gradients of a network are finite differences", "[sequential]", tenon_test::spaces) {
   auto drawn = nn::sequential(nn::conv2d<1, 2, 3, same>{}, nn::flatten{}, nn::linear<2 * 6 * 6, 4>{});  // no kinks
   drawn.initialise(5);

@@ -44,7 +44,10 @@ struct host_product {
     index first, count, steps;
     bool is_first, is_last;
     sum* sums;  // tiles one after another: those of a panel of columns, then those of the next; null for a single block
-    operand_block<unit> left, right;
+    index rows;  // of a piece of work
+    operand_block<unit> left = {}, right = {};
+    bool packs_panels =
+        false;  // whether a panel of the right operand is packed by the only piece of work that reads it
 
     sum* sums_at(index row, index panel) const {
       const index padded_rows = detail::round_up(part.rows, tile::step);
@@ -68,7 +71,8 @@ struct host_product {
     }
     for (index k = 0; k == 0 || k < part.depth; k += step) {
       const index count = detail::least(step, part.depth - k), steps = (count + Products::group - 1) / Products::group;
-      depth_block block{part, columns, k, count, steps, k == 0, k + step >= part.depth, sums, {}, {}};
+      const index rows = rows_of_piece(part, columns.panels, count, steps);
+      depth_block block{part, columns, k, count, steps, k == 0, k + step >= part.depth, sums, rows};
       prepare_left(block);
       prepare_right(block);
       multiply(block);
@@ -113,33 +117,44 @@ struct host_product {
     }
     const index count = block.columns.padded() - columns.first_packed;
     if (first_panel == block.columns.panels) return;
+    if (columns.first_packed == 0 && block.rows >= part.rows) {
+      block.packs_panels = true, columns.first_packed = block.columns.padded();
+      return;
+    }
     columns.packed = detail::product_workspace<unit, 2>(count * columns.packed_line_step);
     parallel_for(block.columns.panels - first_panel, 1 + packing_grain / (tile::width * block.steps + 1),
                  [&](index first, index last) {
-                   for (index panel = first; panel < last; ++panel) pack_panel(block, first_panel + panel);
+                   for (index panel = first_panel + first; panel < first_panel + last; ++panel) {
+                     pack_panel(block, panel, columns.packed_at(block.columns.first_column(panel)));
+                   }
                  });
   }
 
-  void pack_panel(const depth_block& block, index panel) const {
+  void pack_panel(const depth_block& block, index panel, unit* to) const {
     const index column = block.columns.first_column(panel), width = block.columns.width(panel);
     const matrix_part lines{block.first, block.count, block.part.column + column,
                             detail::least(width, block.part.columns - column)};
-    pack_right<Products>(right, lines, width, block.right.packed_at(column));
+    pack_right<Products>(right, lines, width, to);
   }
 
-  /// Multiplies the tiles of a block. Blocks of rows are halved where there would be too few pieces of work for all
-  /// threads, or unequal shares, if there is work enough to wake them.
-  void multiply(const depth_block& block) const {
-    const auto& part = block.part;
-    const index panel_count = block.columns.panels, all_work = part.rows * part.columns * block.count;
+  /// Blocks of rows are halved where there would be too few pieces of work for all threads, or unequal shares, if there
+  /// is work enough to wake them.
+  static index rows_of_piece(const product_part& part, index panel_count, index count, index steps) {
+    const index all_work = part.rows * part.columns * count;
     const index threads = all_work < multiplying_grain ? 1 : thread_count();
-    index rows = detail::least(blocks::rows(block.steps), detail::round_up(part.rows, tile::height));
+    index rows = detail::least(blocks::rows(steps), detail::round_up(part.rows, tile::height));
     const auto blocks_of_rows = [&] { return (part.rows + rows - 1) / rows; };
     while (rows > 4 * tile::height && blocks_of_rows() % threads != 0 && blocks_of_rows() * panel_count < 4 * threads) {
       rows = detail::round_up(rows / 2, tile::height);
     }
     const index row_blocks = blocks_of_rows();
-    rows = detail::round_up((part.rows + row_blocks - 1) / row_blocks, tile::height);  // as equal as may be
+    return detail::round_up((part.rows + row_blocks - 1) / row_blocks, tile::height);  // as equal as may be
+  }
+
+  /// Multiplies the tiles of a block.
+  void multiply(const depth_block& block) const {
+    const auto& part = block.part;
+    const index panel_count = block.columns.panels, rows = block.rows, row_blocks = (part.rows + rows - 1) / rows;
     const index work = block.count * tile::width * rows;
     const index items = row_blocks * panel_count, grain = 1 + multiplying_grain / (work + 1);
     const index parts = part_count(items, grain), copy = detail::conflict_free_pitch<unit>(tile::width * block.steps);
@@ -161,7 +176,12 @@ struct host_product {
     const bool is_packed = block.right.is_packed(column);
     tile_operands<Products> operands{nullptr,    block.right.at(column), 1, 0, is_packed ? width : block.right.step,
                                      block.steps};
-    if (!is_packed && end - begin > tile::step) operands.copied = copy;
+    if (block.packs_panels) {
+      pack_panel(block, panel, copy);
+      operands.right = copy, operands.right_step = width;
+    } else if (!is_packed && end - begin > tile::step) {
+      operands.copied = copy;
+    }
     result_rows<sum> plain{nullptr, 0};
     if (block.is_last && block.part.columns - column >= width) {
       plain = epilogue.template plain_rows<sum>(block.part.row, block.part.column + column, width);

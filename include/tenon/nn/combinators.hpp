@@ -44,7 +44,7 @@ struct residual_block : layer_list<Layers...> {
 template <class... Layers>
 residual_block<Layers...> residual(Layers... layers) {
   residual_block<Layers...> result{{make_tuple_of(std::move(layers)...)}};
-  result.initialise(0);
+  result.initialise_unwritten();
   return result;
 }
 
@@ -98,7 +98,7 @@ struct branching_layer : layer_list<Branches...> {
 template <class... Branches>
 branching_layer<Branches...> branches(Branches... layers) {
   branching_layer<Branches...> result{{make_tuple_of(std::move(layers)...)}};
-  result.initialise(0);
+  result.initialise_unwritten();
   return result;
 }
 

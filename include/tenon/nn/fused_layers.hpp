@@ -45,7 +45,12 @@ struct fused_product {
 
   template <class Input>
   auto forward(const Input& x) const {
-    return product(x, layer.weight.value) + over_outputs<Input::shape_type::rank>(bias);
+    return forward_by(layer.weight.value, x);
+  }
+  /// The same by a copy of the weight, whose elements may lie in another order.
+  template <class Input, class Weight>
+  auto forward_by(const Weight& copy, const Input& x) const {
+    return product(x, copy) + over_outputs<Input::shape_type::rank>(bias);
   }
   /// What a weight of the layer's extents makes of an input, without the bias.
   template <class Input, class Weight>

@@ -76,19 +76,23 @@ namespace detail {
 [[noreturn, gnu::noinline]] inline void refuse_unwritten(const char* owner, std::string_view name) {
   throw error(compose_text(owner, ": its ", name, " was never written; call initialise(seed), or load weights"));
 }
-/// throws    error where nobody wrote a parameter or buffer, as far as the host sees
+/// Whether nobody wrote a parameter or buffer, as far as the host sees.
 template <dtype T, shape_type Shape, memory_space Space>
-void must_be_written(const char* owner, std::string_view name, const tensor<T, Shape, Space>& given) {
+bool is_unwritten(const tensor<T, Shape, Space>& given) {
   if constexpr (Shape::rank >= 2 && Shape::dynamic_rank == Shape::rank) {
-    if (given.shape() == Shape{}) refuse_unwritten(owner, name);
+    if (given.shape() == Shape{}) return true;
   }
   if constexpr (marks_unwritten<T, Space>) {
     constexpr unsigned char ones[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     static_assert(sizeof(T) <= sizeof ones);
-    if (given.data() != nullptr && std::memcmp(given.data(), ones, sizeof(T)) == 0) {
-      refuse_unwritten(owner, name);
-    }
+    return given.data() != nullptr && std::memcmp(given.data(), ones, sizeof(T)) == 0;
   }
+  return false;
+}
+/// throws    error where nobody wrote a parameter or buffer, as far as the host sees
+template <dtype T, shape_type Shape, memory_space Space>
+void must_be_written(const char* owner, std::string_view name, const tensor<T, Shape, Space>& given) {
+  if (is_unwritten(given)) refuse_unwritten(owner, name);
 }
 
 }  // namespace detail
@@ -186,7 +190,8 @@ decltype(auto) beside(Tensor& own) {
     if constexpr (!std::is_const_v<Tensor>) {
       if (own.data() == nullptr) own = Tensor(own.shape());
     }
-    return tenon::detail::with_dynamic_extents(own.view());
+    if constexpr (tenon::detail::is_view<std::remove_const_t<Tensor>>) return tenon::detail::with_dynamic_extents(own);
+    else return tenon::detail::with_dynamic_extents(own.view());
   } else {
     return (own);
   }

@@ -108,8 +108,12 @@ struct linear_layer : weight_and_bias<linear_layer<In, Out, Bias, Space, T>, sha
   }
   template <class Input>
   auto forward(const Input& input) const {
-    return this->with_bias(
-        matmul(input, transpose(detail::beside<linear_layer, typename Input::shape_type>(this->weight.value))));
+    return forward_by(this->weight.value.view(), input);
+  }
+  /// The same by a copy of the weight, whose elements may lie in another order.
+  template <class Input>
+  auto forward_by(const view<const T, shape<Out, In>, Space>& copy, const Input& input) const {
+    return this->with_bias(matmul(input, transpose(detail::beside<linear_layer, typename Input::shape_type>(copy))));
   }
   template <class Input, class Output, class Gradient, class Destination>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination) {

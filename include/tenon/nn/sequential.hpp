@@ -46,6 +46,20 @@ constexpr bool check_chain() {
   }
 }
 
+/// Whether a layer has its parameters from nobody: it has none, or they are as memory was, or as its list was made.
+template <class Layer>
+bool is_unwritten_layer(Layer& layer) {
+  if constexpr (requires { layer.is_as_made; }) {
+    if (layer.is_as_made) return true;
+  }
+  bool has_any = false, found = false;
+  layer.visit_parameters([&]<dtype T, class Shape, class Space>(const auto&, const parameter<T, Shape, Space>& each) {
+    has_any = true;
+    found = found || !marks_unwritten<T, Space> || is_unwritten(each.value);
+  });
+  return found || !has_any;
+}
+
 }  // namespace detail
 
 /// Base of what is made of layers. Parameters are named `0.weight`, `0.bias`, ... by position, as in
@@ -54,15 +68,26 @@ template <class... Layers>
 struct layer_list {
   static constexpr int count = static_cast<int>(sizeof...(Layers));
   tuple<Layers...> layers;
+  bool is_as_made = false;  ///< whether all parameters are still those that were drawn when the list was made
 
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) {
-    for_each_index<count>(
-        [&](auto i) { get<i.value>(layers).initialise(seed * count + static_cast<std::uint64_t>(i.value)); });
+    for_each_index<count>([&](auto i) { draw<i.value>(seed); });
+    is_as_made = false;
+  }
+  /// Draws the layers that nobody wrote. In memory that only a device reads, those are not known, and all are drawn.
+  void initialise_unwritten() {
+    bool all = true;
+    for_each_index<count>([&](auto i) {
+      if (detail::is_unwritten_layer(get<i.value>(layers))) draw<i.value>(0);
+      else all = false;
+    });
+    is_as_made = all;
   }
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
+    is_as_made = false;
     for_each_index<count>(
         [&](auto i) { get<i.value>(layers).visit_parameters(visitor_within(detail::name_of_part(i.value), visitor)); });
   }
@@ -111,6 +136,12 @@ struct layer_list {
         },
         layers);
   }
+
+ private:
+  template <int I>
+  void draw(std::uint64_t seed) {
+    get<I>(layers).initialise(seed * count + static_cast<std::uint64_t>(I));
+  }
 };
 
 template <template <class...> class Network, class... Layers>
@@ -138,13 +169,14 @@ struct sequential_network : layer_list<Layers...> {
   }
 };
 
-/// Makes a network of layers, called one after another. A layer that does not fit the one before it does not compile.
+/// Makes a network of layers, called one after another. Layers that have parameters keep them, others are drawn from
+/// seed 0. A layer that does not fit the one before it does not compile.
 /// example   auto net = nn::sequential(nn::linear<784, 128>{}, nn::relu{}, nn::linear<128, 10>{});
 template <class... Layers>
 sequential_network<Layers...> sequential(Layers... layers) {
   static_assert(detail::check_chain<Layers...>());
   sequential_network<Layers...> result{{make_tuple_of(std::move(layers)...)}};
-  result.initialise(0);
+  result.initialise_unwritten();
   return result;
 }
 
