@@ -78,6 +78,8 @@ TEST_CASE("layers bring the parameters that they have", "[sequential]") {
   CHECK(weight_of(net, "0.weight") == own);
   auto fresh = nn::sequential(nn::linear<4, 4>{}, nn::relu{}, nn::linear<4, 4>{});
   CHECK(weight_of(net, "2.weight") == weight_of(fresh, "2.weight"));
+  auto sized = nn::sequential(nn::linear<tenon::dyn, tenon::dyn>(4, 4), nn::batch_norm<>(4));
+  CHECK(weight_of(sized, "1.weight") == std::vector<double>(4, 1));  // which has none before it is drawn
   // A network is a layer: what was drawn when it was made is drawn by its place, what was written since is kept.
   const auto drawn = weight_of(fresh, "0.weight");
   auto twice = nn::sequential(nn::sequential(nn::linear<4, 4>{}), nn::sequential(nn::linear<4, 4>{}));

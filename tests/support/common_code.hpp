@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "support/catch.hpp"
-#include "support/common_networks.hpp"
 #include "support/elements.hpp"
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
@@ -113,7 +112,6 @@ void use_comparisons(const T& number) {
 }
 
 inline void use_common_code() {
-  use_common_networks();
   use_functions_of_type<float>(std::integer_sequence<int, 1, 2, 3, 4>());
   use_functions_of_type<double>(std::integer_sequence<int, 1, 2, 3, 4>());
   use_sums_of_type<int>();

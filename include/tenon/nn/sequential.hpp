@@ -55,7 +55,7 @@ bool is_unwritten_layer(Layer& layer) {
   bool has_any = false, found = false;
   layer.visit_parameters([&]<dtype T, class Shape, class Space>(const auto&, const parameter<T, Shape, Space>& each) {
     has_any = true;
-    found = found || !marks_unwritten<T, Space> || is_unwritten(each.value);
+    found = found || !marks_unwritten<T, Space> || each.value.data() == nullptr || is_unwritten(each.value);
   });
   return found || !has_any;
 }
