@@ -173,15 +173,11 @@ struct host_product {
   void run_panel(const depth_block& block, index panel, const array<index, 2>& rows, unit* copy) const {
     const index begin = rows[0], end = rows[1];
     const index column = block.columns.first_column(panel), width = block.columns.width(panel);
-    const bool is_packed = block.right.is_packed(column);
-    tile_operands<Products> operands{nullptr,    block.right.at(column), 1, 0, is_packed ? width : block.right.step,
-                                     block.steps};
-    if (block.packs_panels) {
-      pack_panel(block, panel, copy);
-      operands.right = copy, operands.right_step = width;
-    } else if (!is_packed && end - begin > tile::step) {
-      operands.copied = copy;
-    }
+    const bool is_packed = block.packs_panels || block.right.is_packed(column);
+    if (block.packs_panels) pack_panel(block, panel, copy);
+    const unit* const from = block.packs_panels ? copy : block.right.at(column);
+    tile_operands<Products> operands{nullptr, from, 1, 0, is_packed ? width : block.right.step, block.steps};
+    if (!is_packed && end - begin > tile::step) operands.copied = copy;
     result_rows<sum> plain{nullptr, 0};
     if (block.is_last && block.part.columns - column >= width) {
       plain = epilogue.template plain_rows<sum>(block.part.row, block.part.column + column, width);
