@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <tenon/grad/traced_functions.hpp>
 #include <tenon/nn/call.hpp>
@@ -87,7 +88,7 @@ struct layer_list {
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
-    is_as_made = false;
+    std::atomic_ref(is_as_made).store(false, std::memory_order_relaxed);  // several threads may visit
     for_each_index<count>(
         [&](auto i) { get<i.value>(layers).visit_parameters(visitor_within(detail::name_of_part(i.value), visitor)); });
   }
