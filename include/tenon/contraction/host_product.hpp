@@ -46,8 +46,7 @@ struct host_product {
     sum* sums;  // tiles one after another: those of a panel of columns, then those of the next; null for a single block
     index rows;  // of a piece of work
     operand_block<unit> left = {}, right = {};
-    bool packs_panels =
-        false;  // whether a panel of the right operand is packed by the only piece of work that reads it
+    bool packs_panels = false;  // of the right operand, each in the only piece of work that reads it
 
     sum* sums_at(index row, index panel) const {
       const index padded_rows = detail::round_up(part.rows, tile::step);

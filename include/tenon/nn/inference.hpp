@@ -33,7 +33,7 @@ template <class Layer>
   requires(Layer::is_expression)
 inline constexpr bool is_expression_layer<Layer> = true;
 
-/// The linear layer of numbers of the host that a layer is.
+/// The linear layer of floats or doubles of the host that a layer is.
 template <index In, index Out, bool Bias, std::floating_point T>
 const auto& linear_of_host(const linear_layer<In, Out, Bias, host, T>& layer) {
   return layer;
