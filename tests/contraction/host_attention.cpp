@@ -86,7 +86,8 @@ TEMPLATE_TEST_CASE("a product takes rows and panels of a packed operand", "[pack
       tenon::uniform<TestType>(tenon::rank<2>(rows, columns), 1, -1.0f, 1.0f));
   const auto matrix = tenon::merged_matrix<tenon::detail::batched_axes<2>>(
       tenon::as_node(right).template lower<0>(tenon::identity_map<2>()), right.shape().to_array());
-  const auto packed = tenon::packed_panels<products>::template of<30>(matrix, rows, columns);
+  const tenon::detail::scratch memory;
+  const auto packed = tenon::packed_panels<products>::of(memory, matrix, rows, columns);
   std::vector<TestType> left(static_cast<std::size_t>(lines * rows));
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = static_cast<TestType>(i % 7) - 3;
   const tenon::index pitch = 3 * tile::width;

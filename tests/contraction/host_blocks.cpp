@@ -52,11 +52,3 @@ TEST_CASE("rows of a packed block do not share a set of the cache", "[host]") {
     CHECK(pitch / 16 % 2 == 1);
   }
 }
-
-TEST_CASE("workspaces of different purposes are apart, and lines of the cache are whole", "[host]") {
-  float* const first = tenon::detail::product_workspace<float, 100>(10);
-  float* const second = tenon::detail::product_workspace<float, 101>(10);
-  CHECK(first != second);
-  CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
-  CHECK(tenon::detail::product_workspace<float, 100>(5) == first);
-}

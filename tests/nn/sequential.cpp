@@ -1,6 +1,7 @@
 // tests/nn/sequential.cpp: networks of layers and passes through them.
 // The whole chain is compared with PyTorch's training of the same network, and counted in launches.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/io/safetensors.hpp>
 #include <tenon/tenon.hpp>
@@ -89,6 +90,94 @@ TEST_CASE("layers bring the parameters that they have", "[sequential]") {
   CHECK(weight_of(again, "1.0.weight") == own);
   CHECK(weight_of(again, "2.0.weight") == own);
   CHECK(weight_of(again, "3.0.weight") != own);
+}
+
+namespace {
+
+struct trunk_and_head : nn::module<trunk_and_head> {
+  nn::linear<4, 8> trunk;
+  decltype(nn::sequential(nn::linear<8, 8>{}, nn::relu{})) body = nn::sequential(nn::linear<8, 8>{}, nn::relu{});
+  nn::linear<8, 2> head;
+
+  auto forward(const auto& x) { return head(body(trunk(x))); }
+};
+
+/// A module that draws its parameters in a way of its own.
+struct drawn_by_hand : nn::module<drawn_by_hand> {
+  nn::linear<4, 4> inner;
+  nn::parameter<float, shape<4>> scale;
+
+  void initialise(std::uint64_t seed) {
+    module::initialise(seed);
+    std::fill_n(scale.value.data(), 4, 2.0f);
+  }
+  auto forward(const auto& x) { return inner(x) * scale; }
+};
+
+/// The parameters of a network in one row.
+template <class Network>
+std::vector<double> all_of(Network net) {
+  std::vector<double> all;
+  net.visit_parameters([&](const auto&, auto& each) {
+    for (const double number : numbers_of(each.value)) all.push_back(number);
+  });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("modules in a list keep the members that were written, and get the others", "[sequential]") {
+  trunk_and_head given;
+  given.trunk.initialise(77);
+  const auto loaded = numbers_of(given.trunk.weight.value);
+  auto net = nn::sequential(given, nn::relu{}, nn::linear<2, 2>{});
+  auto& made = tenon::get<0>(net.layers);
+  CHECK(numbers_of(made.trunk.weight.value) == loaded);
+  auto anew = nn::sequential(trunk_and_head{}, nn::relu{}, nn::linear<2, 2>{});
+  auto& drawn = tenon::get<0>(anew.layers);
+  CHECK(numbers_of(made.head.weight.value) == numbers_of(drawn.head.weight.value));
+  CHECK(all_of(made.body) == all_of(drawn.body));
+  CHECK(numbers_of(drawn.trunk.weight.value) != loaded);
+
+  CHECK(all_of(anew) == all_of(nn::initialised(anew, 0)));
+  auto again = nn::sequential(net);  // trained or not, nothing is drawn
+  CHECK(all_of(again) == all_of(net));
+}
+
+TEST_CASE("equal modules in a list are drawn by their place", "[sequential]") {
+  auto net = nn::sequential(trunk_and_head{}, nn::linear<2, 4>{}, trunk_and_head{});
+  auto &first = tenon::get<0>(net.layers), &last = tenon::get<2>(net.layers);
+  CHECK(all_of(first.body) != all_of(last.body));
+  CHECK(numbers_of(first.trunk.weight.value) != numbers_of(last.trunk.weight.value));
+  auto within = nn::sequential(nn::sequential(trunk_and_head{}), nn::linear<2, 4>{}, nn::sequential(trunk_and_head{}));
+  CHECK(all_of(tenon::get<0>(within.layers)) != all_of(tenon::get<2>(within.layers)));
+}
+
+TEST_CASE("modules stand between layers, in blocks and in branches", "[sequential]") {
+  const tenon::tensor<float, shape<dyn, 4>> x(tenon::uniform<float>(shape<dyn, 4>(3), 1));
+  auto net = nn::sequential(nn::linear<4, 4>{}, trunk_and_head{}, nn::linear<2, 4>{},
+                            nn::residual(trunk_and_head{}, nn::linear<2, 4>{}),
+                            nn::branches(nn::sequential(trunk_and_head{}), nn::linear<4, 3>{}));
+  auto& [first, module, second, block, sides] = net.layers;
+  const tenon::tensor<float, rank<2>> h = second(module(first(x)));
+  const tenon::tensor<float, rank<2>> seen = h + tenon::get<1>(block.layers)(tenon::get<0>(block.layers)(h));
+  const tenon::tensor<float, rank<2>> expected =
+      tenon::concatenate(tenon::axis<1>, tenon::get<0>(sides.layers)(seen), tenon::get<1>(sides.layers)(seen));
+  CHECK(tenon_test::difference(numbers_of(net(x)), numbers_of(expected), 1e-6) == "");
+  nn::inference use(net, x.shape());
+  CHECK(tenon_test::difference(numbers_of(use.run(x)), numbers_of(expected), 1e-6) == "");
+  nn::pass<decltype(net), shape<dyn, 4>> pass(net);
+  CHECK(tenon_test::difference(numbers_of(pass.forward(x.view())), numbers_of(expected), 1e-6) == "");
+}
+
+TEST_CASE("modules with an initialise of their own are drawn as a whole, or not", "[sequential]") {
+  auto net = nn::sequential(drawn_by_hand{});
+  CHECK(numbers_of(tenon::get<0>(net.layers).scale.value) == std::vector<double>(4, 2));
+  drawn_by_hand written;
+  written.initialise(5);
+  std::fill_n(written.scale.value.data(), 4, 3.0f);
+  auto kept = nn::sequential(written);
+  CHECK(all_of(kept) == all_of(written));
 }
 
 TEMPLATE_LIST_TEST_CASE("gradients of a network are finite differences", "[sequential]", tenon_test::spaces) {

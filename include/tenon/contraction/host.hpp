@@ -98,7 +98,8 @@ template <int Rank>
   const index grain = 1 + (index{1} << 20) / (work + 1), parts = part_count(batches, grain);
   array<index, 2> whole{{0, batches}};
   if (batches < thread_count() || parts <= 1) return run_all(whole);
-  auto* const left = product_workspace<array<index, 2>, 25>(parts);  // batches that parts have not done
+  const scratch memory;
+  auto* const left = memory.take<array<index, 2>>(parts);  // batches that parts have not done
   std::fill(left, left + parts, array<index, 2>{});
   const auto run_with_memory = [&](array<index, 2>& range) {
     try {

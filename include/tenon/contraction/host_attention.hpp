@@ -22,11 +22,11 @@ struct packed_panels {
   index rows;
   unit* packed;
 
-  /// Packs a matrix into the workspace number `Purpose` of the calling thread.
-  template <int Purpose, class Matrix>
-  static packed_panels of(const Matrix& matrix, index rows, index columns) {
+  /// Packs a matrix into scratch memory.
+  template <class Matrix>
+  static packed_panels of(const detail::scratch& memory, const Matrix& matrix, index rows, index columns) {
     const column_panels<Products> lines(columns);
-    unit* const to = detail::product_workspace<unit, Purpose>(lines.padded() * rows);
+    unit* const to = memory.take<unit>(lines.padded() * rows);
     parallel_for(lines.panels, 1 + 32768 / (host_tile<Products>::width * rows + 1), [&](index first, index last) {
       for (index panel = first; panel < last; ++panel) {
         const index column = lines.first_column(panel), width = lines.width(panel);
@@ -206,13 +206,14 @@ struct host_attention {
   /// Keys and values are packed once for all blocks of queries.
   template <class Epilogue>
   void run_blocks(const Epilogue& epilogue) const {
-    const packed_operands packed{packed_matrix::template of<4>(key, features, keys),
-                                 packed_matrix::template of<5>(value, keys, columns)};
+    const detail::scratch scratch;
+    const packed_operands packed{packed_matrix::of(scratch, key, features, keys),
+                                 packed_matrix::of(scratch, value, keys, columns)};
     const index blocks = (queries + block_rows - 1) / block_rows;
     const index work = block_rows * keys * (features + columns);
     const array<index, 2> lengths{{block_keys, packed.values.columns.padded()}};
     const index grain = 1 + (index{1} << 20) / (work + 1), parts = part_count(blocks, grain);
-    const block_memory memory = memory_for(parts, detail::round_up(block_rows, tile::step), lengths);
+    const block_memory memory = memory_for(scratch, parts, detail::round_up(block_rows, tile::step), lengths);
     parallel_parts(blocks, grain, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
         const index number = item % 2 == 0 ? item / 2 : blocks - 1 - item / 2;  // causal ones have less work before
@@ -232,7 +233,8 @@ struct host_attention {
   void run_few_queries(const matrix_memory<T>& key_lines, const matrix_memory<T>& value_lines,
                        const Epilogue& epilogue) const {
     const array<index, 2> lengths{{few_keys, detail::round_up(columns, tile::lanes)}};
-    query_block block = make_block({{0, queries, Few}}, lengths, memory_for(1, Few, lengths));
+    const detail::scratch scratch;
+    query_block block = make_block({{0, queries, Few}}, lengths, memory_for(scratch, 1, Few, lengths));
     const index end = keys_seen(block);
     for (index first = 0; first < end; first += few_keys) {
       const index count = detail::least(few_keys, keys - first);
@@ -266,15 +268,16 @@ struct host_attention {
     }
   };
   /// Blocks have `lines` rows. `lengths` are the lengths of rows of scores and of sums.
-  block_memory memory_for(index parts, index lines, const array<index, 2>& lengths) const {
+  block_memory memory_for(const detail::scratch& scratch, index parts, index lines,
+                          const array<index, 2>& lengths) const {
     block_memory memory{};
     memory.query_size = detail::conflict_free_pitch<T>(lines * detail::conflict_free_pitch<T>(features));
     memory.score_size = detail::conflict_free_pitch<T>(lines * (lengths[0] + tile::lanes));
     memory.sum_size = detail::conflict_free_pitch<T>(lines * lengths[1]);
-    memory.queries = detail::product_workspace<T, 6>(parts * memory.query_size);
-    memory.scores = detail::product_workspace<T, 7>(parts * memory.score_size);
-    if constexpr (HasBias || HasFactor) memory.beside = detail::product_workspace<T, 8>(parts * memory.score_size);
-    memory.sums = detail::product_workspace<T, 9>(parts * memory.sum_size);
+    memory.queries = scratch.take<T>(parts * memory.query_size);
+    memory.scores = scratch.take<T>(parts * memory.score_size);
+    if constexpr (HasBias || HasFactor) memory.beside = scratch.take<T>(parts * memory.score_size);
+    memory.sums = scratch.take<T>(parts * memory.sum_size);
     return memory;
   }
   /// Takes `rows[1]` queries from `rows[0]` on; their blocks have `rows[2]` rows.

@@ -89,20 +89,22 @@ struct host_attention_gradient {
   void run(const array<index, Node::rank>& position, const attention_targets<Element, Node::rank>& to) const {
     const auto own = operands.at_batch(position);
     const bool pulls_queries = to.query.data != nullptr;
-    meetings common{panels::template of<10>(own.key.exchanged, features, keys),
-                 panels::template of<11>(own.value.exchanged, columns, keys),
-                 panels::template of<12>(own.key.own, keys, pulls_queries ? features : 0),
-                 panels::template of<13>(own.query.own, queries, to.key.data != nullptr ? features : 0),
-                 panels::template of<14>(own.gradient.own, queries, to.value.data != nullptr ? columns : 0),
-                 detail::product_workspace<detail::query_sums<T>, 15>(queries)};
-    common.of_keys = sums_of<16>(common.queries), common.of_values = sums_of<17>(common.gradients);
+    const detail::scratch scratch;
+    meetings common{panels::of(scratch, own.key.exchanged, features, keys),
+                    panels::of(scratch, own.value.exchanged, columns, keys),
+                    panels::of(scratch, own.key.own, keys, pulls_queries ? features : 0),
+                    panels::of(scratch, own.query.own, queries, to.key.data != nullptr ? features : 0),
+                    panels::of(scratch, own.gradient.own, queries, to.value.data != nullptr ? columns : 0),
+                    scratch.take<detail::query_sums<T>>(queries)};
+    common.of_keys = sums_of(scratch, common.queries), common.of_values = sums_of(scratch, common.gradients);
     const bool is_alone = thread_count() == 1, pulls_keys = to.key.data != nullptr || to.value.data != nullptr;
     const index key_blocks = (common.across_keys.columns.panels + block_panels - 1) / block_panels;
     const index blocks = (queries + block_rows - 1) / block_rows;
     const index work = block_rows * keys * (features + columns);
     parallel_for(blocks, 1 + (index{1} << 20) / (work + 1), [&](index first, index last) {
       for (index item = first; item < last; ++item) {
-        query_block block = make_block(own, item * block_rows, common.of_queries.columns.padded());
+        const detail::scratch memory;
+        query_block block = make_block(memory, own, item * block_rows, common.of_queries.columns.padded());
         sum_weights(own, common, block);
         for (index number = 0; number < key_blocks; ++number) {
           meet(own, common, block, key_block_of(common, number), {pulls_queries, is_alone && pulls_keys});
@@ -115,7 +117,8 @@ struct host_attention_gradient {
       parallel_for(key_blocks, 1, [&](index first, index last) {
         for (index number = first; number < last; ++number) {
           for (index item = 0; item < blocks; ++item) {
-            query_block block = make_block(own, item * block_rows, 0);
+            const detail::scratch memory;
+            query_block block = make_block(memory, own, item * block_rows, 0);
             meet(own, common, block, key_block_of(common, number), {false, true});
           }
         }
@@ -148,10 +151,9 @@ struct host_attention_gradient {
     bool queries, keys;
   };
 
-  template <int Purpose>
-  sum_rows<T> sums_of(const panels& lines) const {
+  sum_rows<T> sums_of(const detail::scratch& memory, const panels& lines) const {
     const index pitch = lines.columns.padded(), count = detail::round_up(keys, tile::width) + tile::height;
-    T* const data = detail::product_workspace<T, Purpose>(count * pitch);
+    T* const data = memory.take<T>(count * pitch);
     std::fill(data, data + count * pitch, T(0));
     return {data, pitch, true};
   }
@@ -163,22 +165,19 @@ struct host_attention_gradient {
     return {first_panel, last, first, detail::least(padded, keys - first), padded};
   }
   /// The block of queries from `first` on, and sums of `length` for each, all 0.
-  query_block make_block(const operands_type& own, index first, index length) const {
+  query_block make_block(const detail::scratch& memory, const operands_type& own, index first, index length) const {
     query_block block{};
     block.first = first, block.count = detail::least(block_rows, queries - first);
     block.lines = detail::round_up(block.count, tile::step);
-    const auto rows = [&]<int Purpose>(constant<Purpose>, index pitch) {
-      return detail::product_workspace<T, Purpose>((block.lines + tile::height) * pitch);
-    };
+    const auto rows = [&](index pitch) { return memory.take<T>((block.lines + tile::height) * pitch); };
     block.query_pitch = detail::conflict_free_pitch<T>(features),
     block.gradient_pitch = detail::conflict_free_pitch<T>(columns);
     block.pitch = block_panels * tile::width + tile::lanes, block.sum_pitch = length;
-    block.queries = rows(constant<18>{}, block.query_pitch),
-    block.gradients = rows(constant<19>{}, block.gradient_pitch);
-    block.scores = rows(constant<20>{}, block.pitch), block.of_weights = rows(constant<21>{}, block.pitch);
-    if constexpr (has_bias) block.bias = rows(constant<22>{}, block.pitch);
-    if constexpr (has_factor) block.factor = rows(constant<23>{}, block.pitch);
-    block.sums = rows(constant<24>{}, length);
+    block.queries = rows(block.query_pitch), block.gradients = rows(block.gradient_pitch);
+    block.scores = rows(block.pitch), block.of_weights = rows(block.pitch);
+    if constexpr (has_bias) block.bias = rows(block.pitch);
+    if constexpr (has_factor) block.factor = rows(block.pitch);
+    block.sums = rows(length);
     std::fill(block.sums, block.sums + block.lines * length, T(0));
     pack_left<products>(own.query.own, {first, block.count, 0, features}, block.lines, block.queries,
                         block.query_pitch);

@@ -139,7 +139,8 @@ struct block_product {
   TENON_INLINE void multiply() const {
     const index pitch = detail::conflict_free_pitch<float>(extents.depth),
                 padded = detail::round_up(extents.rows, padded_to<Few>);
-    float* const few = detail::product_workspace<float, 4>(padded * pitch);
+    const detail::scratch memory;
+    float* const few = memory.take<float>(padded * pitch);
     for (index first = 0; first < padded; first += Few) {
       const index count = detail::least(Few, std::max(index{0}, extents.rows - first));
       pack_left<number_products<float>>(rows, {first, count, 0, extents.depth}, Few, few + first * pitch, pitch);
@@ -200,7 +201,8 @@ void multiply_strips(const Problem& problem, const weight_lines<Format>& lines) 
   constexpr index strip = 256;
   const auto& [rows, columns, depth] = problem.extents;
   const index blocks = depth / Format::values;
-  float* const numbers = product_workspace<float, 26>(least(strip, columns) * depth);
+  const scratch memory;
+  float* const numbers = memory.take<float>(least(strip, columns) * depth);
   const auto results = problem.results();
   for (index column = 0; column < columns; column += strip) {
     const index count = least(strip, columns - column);

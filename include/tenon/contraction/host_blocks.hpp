@@ -7,10 +7,7 @@
 #include <tenon/contraction/host_tile.hpp>
 #include <tenon/contraction/pack.hpp>
 #include <tenon/device/caches.hpp>
-#include <vector>
-#if TENON_FILL != 0
-#include <tenon/base/unwritten.hpp>
-#endif
+#include <tenon/device/scratch.hpp>
 
 namespace tenon {
 
@@ -89,23 +86,6 @@ struct column_panels {
 };
 
 namespace detail {
-
-/// A block that a thread keeps for its products; it only grows.
-template <class T, int Purpose>
-T* product_workspace(index count) {
-  struct alignas(64) line {
-    T elements[64 / sizeof(T)];
-  };
-  static thread_local std::vector<line> memory;
-  const auto lines = static_cast<std::size_t>(count) * sizeof(T) / sizeof(line) + 1;
-  if (memory.size() < lines) {
-    memory.resize(lines);
-#if TENON_FILL != 0
-    fill_unwritten<T>(memory.data(), lines * sizeof(line));
-#endif
-  }
-  return reinterpret_cast<T*>(memory.data());
-}
 
 /// A distance of rows of `count` units that spreads them over the sets of a cache.
 template <class Unit>

@@ -69,9 +69,10 @@ struct byte_window_product {
     }
     const index taps = seen.taps(), channels = depth / taps, quads = (channels + 3) / 4;
     const index images = columns / seen.windows();
-    unit* const weight = detail::product_workspace<unit, 2>(rows * quads * taps);
-    unit* const beginnings = detail::product_workspace<unit, 3>(rows);
-    unit* const image = detail::product_workspace<unit, 4>(images * quads * pixels);
+    const detail::scratch memory;
+    unit* const weight = memory.take<unit>(rows * quads * taps);
+    unit* const beginnings = memory.take<unit>(rows);
+    unit* const image = memory.take<unit>(images * quads * pixels);
     for (index row = 0; row < rows; ++row) {
       beginnings[row] = pack_weight(row, channels, taps, weight + row * quads * taps);
     }
@@ -100,7 +101,8 @@ struct byte_window_product {
 
   /// Writes the units of a row of the weight: four channels of a tap each. Returns what the row's sums begin with.
   unit pack_weight(index row, index channels, index taps, unit* to) const {
-    auto* const bytes = reinterpret_cast<std::int8_t*>(detail::product_workspace<unit, 5>(channels * taps));
+    const detail::scratch memory;
+    auto* const bytes = memory.take<std::int8_t>(channels * taps);
     detail::copy_row(left, row, 0, channels * taps, bytes);
     int total = 0;
     for (index first = 0; first < channels; first += 4) {
@@ -142,7 +144,8 @@ struct byte_window_product {
     }
   }
   void pack_line(array<index, rank + 3> position, index first, index channels, index count, unit* to) const {
-    byte* const copies = reinterpret_cast<byte*>(detail::product_workspace<unit, 5>(count + 4));
+    const detail::scratch memory;
+    byte* const copies = memory.take<byte>(4 * count);
     const byte* channel[4];
     for (index c = 0; c < 4; ++c) {
       byte* const copy = copies + c * count;

@@ -161,12 +161,13 @@ struct depthwise_product {
 
   void run(index rows, index columns, index) const {
     const auto& geometry = patches.geometry;
-    T* const weights = detail::product_workspace<T, 2>(rows * 9);  // finding a weight is slower than a window
+    const detail::scratch memory;
+    T* const weights = memory.take<T>(rows * 9);  // finding a weight is slower than a window
     for (index i = 0; i < rows * 9; ++i) weights[i] = static_cast<T>(left.value(i / 9, i % 9));
     const index items = rows * (columns / geometry.windows()), grain = 1 + 65536 / geometry.windows();
     const index parts = part_count(items, grain), width = geometry.output[1];
     const index size = detail::conflict_free_pitch<T>(rows_at_once(width) * width + detail::tap_columns<T>::lanes);
-    T* const results = detail::product_workspace<T, 8>(parts * size);
+    T* const results = memory.take<T>(parts * size);
     parallel_parts(items, grain, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
         run_plane(weights + item % rows * 9, item % rows, item / rows, results + part * size);

@@ -134,15 +134,15 @@ struct phase_product {
     index planes = columns / windows;
     for (int axis = 0; axis < rank - 2; ++axis) planes *= phases.dense.output[axis];
     const index strip_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, lines.rows()}});
+    const detail::scratch scratch;
     const product shared{rows,   channels, strip_rows,
-                         phases, lines,    list_taps(phases, lines, {{rows, channels}}, strip_rows)};
+                         phases, lines,    list_taps(scratch, phases, lines, {{rows, channels}}, strip_rows)};
     const index strips = (lines.rows() + strip_rows - 1) / strip_rows;
     const index work = rows * depth * strip_rows * lines.columns();
     const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
     const array<index, 3> sizes = memory_sizes(shared);
-    const strip_memory memory{detail::product_workspace<unit, 7>(parts * sizes[0]),
-                              detail::product_workspace<sum, 2>(parts * sizes[1]),
-                              detail::product_workspace<sum, 8>(parts * sizes[2])};
+    const strip_memory memory{scratch.take<unit>(parts * sizes[0]), scratch.take<sum>(parts * sizes[1]),
+                              scratch.take<sum>(parts * sizes[2])};
     parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
       const strip_memory own{memory.image + part * sizes[0], memory.results + part * sizes[1],
                              memory.sums + part * sizes[2]};
@@ -180,18 +180,18 @@ struct phase_product {
   static index padded_rows(index rows) { return rows == 1 ? 1 : detail::round_up(rows, tile::step); }
 
   /// For each phase: the columns of the weight that it sees, packed side by side, and the offsets of what they see.
-  const weight* list_taps(const phases_type& phases, const lines_type& lines, const array<index, 2>& rows_and_channels,
-                          index strip_rows) const {
+  const weight* list_taps(const detail::scratch& memory, const phases_type& phases, const lines_type& lines,
+                          const array<index, 2>& rows_and_channels, index strip_rows) const {
     const index rows = rows_and_channels[0], channels = rows_and_channels[1], count = phases.count(0, rank);
     const index taps = phases.spread.taps(), places = phases.dense.taps(), depth = channels * taps;
-    index* const seen = detail::product_workspace<index, 5>(channels * places);
+    index* const seen = memory.take<index>(channels * places);
     lines.find_taps(channels, strip_rows, seen);
-    weight* const weights = detail::product_workspace<weight, 4>(count);
-    index* offsets = detail::product_workspace<index, 6>(depth + count * detail::listed_ahead);
-    index* columns = detail::product_workspace<index, 9>(depth);
+    weight* const weights = memory.take<weight>(count);
+    index* offsets = memory.take<index>(depth + count * detail::listed_ahead);
+    index* columns = memory.take<index>(depth);
     const index line = 64 / static_cast<index>(sizeof(unit));  // conflict_free_pitch adds less than two
-    unit* packed = detail::product_workspace<unit, 3>(padded_rows(rows) * (depth + 2 * line * count));
-    const auto whole = detail::prepare_weight<Products>(left, rows, depth);
+    unit* packed = memory.take<unit>(padded_rows(rows) * (depth + 2 * line * count));
+    const auto whole = detail::prepare_weight<Products>(memory, left, rows, depth);
     for (index phase = 0; phase < count; ++phase) {
       index own_depth = 0;
       for (index channel = 0; channel < channels; ++channel) {

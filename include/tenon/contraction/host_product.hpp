@@ -27,7 +27,8 @@ struct host_product {
 
   /// All results, part by part.
   [[gnu::noinline]] void run(index rows, index columns, index depth) const {
-    if (rows > blocks::most_rows || columns > blocks::most_columns) reserve(depth);
+    const detail::scratch memory;
+    if (rows > blocks::most_rows || columns > blocks::most_columns) reserve(rows, columns, depth);
     for (index row = 0; row < rows; row += blocks::most_rows) {
       for (index column = 0; column < columns; column += blocks::most_columns) {
         const index width = detail::least(blocks::most_columns, columns - column);
@@ -47,6 +48,7 @@ struct host_product {
     index rows;  // of a piece of work
     operand_block<unit> left = {}, right = {};
     bool packs_panels = false;  // of the right operand, each in the only piece of work that reads it
+    const detail::scratch memory = {};
 
     sum* sums_at(index row, index panel) const {
       const index padded_rows = detail::round_up(part.rows, tile::step);
@@ -54,19 +56,23 @@ struct host_product {
     }
   };
 
-  /// Allocates what later parts may need beyond the first one: once results are written, no allocation may fail.
-  static void reserve(index depth) {
-    const index steps = (blocks::depth(depth) + Products::group - 1) / Products::group;
-    detail::product_workspace<unit, 1>(tile::height * detail::conflict_free_pitch<unit>(steps));
-    detail::product_workspace<unit, 2>(tile::width * right_panel_rows<Products>(steps));
-    detail::product_workspace<unit, 3>(thread_count() * detail::conflict_free_pitch<unit>(tile::width * steps));
+  /// Allocates what any part may need: once results are written, no allocation may fail.
+  static void reserve(index rows, index columns, index depth) {
+    const index step = blocks::depth(depth), steps = (step + Products::group - 1) / Products::group;
+    const index lines = detail::round_up(detail::least(rows, blocks::most_rows), tile::step);
+    const index width = panels(detail::least(columns, blocks::most_columns)).padded();
+    const index sums = step < depth ? lines * width * static_cast<index>(sizeof(sum)) : 0;
+    const index units = lines * detail::conflict_free_pitch<unit>(steps) + width * right_panel_rows<Products>(steps) +
+                        thread_count() * detail::conflict_free_pitch<unit>(tile::width * steps);
+    detail::scratch().take<std::byte>(sums + units * static_cast<index>(sizeof(unit)));
   }
 
   void run_part(const product_part& part, const panels& columns) const {
     const index step = blocks::depth(part.depth);
+    const detail::scratch memory;
     sum* sums = nullptr;
     if (step < part.depth) {
-      sums = detail::product_workspace<sum, 0>(detail::round_up(part.rows, tile::step) * columns.padded());
+      sums = memory.take<sum>(detail::round_up(part.rows, tile::step) * columns.padded());
     }
     for (index k = 0; k == 0 || k < part.depth; k += step) {
       const index count = detail::least(step, part.depth - k), steps = (count + Products::group - 1) / Products::group;
@@ -91,7 +97,7 @@ struct host_product {
     }
     const index lines = detail::round_up(part.rows, tile::step) - rows.first_packed;
     if (lines == 0) return;
-    rows.packed = detail::product_workspace<unit, 1>(lines * rows.packed_line_step);
+    rows.packed = block.memory.template take<unit>(lines * rows.packed_line_step);
     parallel_for(lines, 1 + packing_grain / (block.steps + 1), [&](index first, index last) {
       const index row = rows.first_packed + first, count = last - first;
       const index inner = row < part.rows ? detail::least(count, part.rows - row) : 0;
@@ -120,7 +126,7 @@ struct host_product {
       block.packs_panels = true, columns.first_packed = block.columns.padded();
       return;
     }
-    columns.packed = detail::product_workspace<unit, 2>(count * columns.packed_line_step);
+    columns.packed = block.memory.template take<unit>(count * columns.packed_line_step);
     parallel_for(block.columns.panels - first_panel, 1 + packing_grain / (tile::width * block.steps + 1),
                  [&](index first, index last) {
                    for (index panel = first_panel + first; panel < first_panel + last; ++panel) {
@@ -157,7 +163,7 @@ struct host_product {
     const index work = block.count * tile::width * rows;
     const index items = row_blocks * panel_count, grain = 1 + multiplying_grain / (work + 1);
     const index parts = part_count(items, grain), copy = detail::conflict_free_pitch<unit>(tile::width * block.steps);
-    unit* const copies = block.right.first_packed == 0 ? nullptr : detail::product_workspace<unit, 3>(parts * copy);
+    unit* const copies = block.right.first_packed == 0 ? nullptr : block.memory.template take<unit>(parts * copy);
     parallel_parts(items, grain, parts, [&](index first, index last, index number) {
       for (index item = first; item < last; ++item) {
         const index row = item / panel_count * rows;

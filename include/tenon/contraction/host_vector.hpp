@@ -123,7 +123,8 @@ struct vector_product {
   template <int Few>
   TENON_INLINE void multiply_rows() const {
     const auto& [rows, columns, depth] = extents;
-    T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
+    const detail::scratch memory;
+    T* few = memory.take<T>(Few * pitch_of(depth));
     pack_left<number_products<T>>(vectors, {0, rows, 0, depth}, Few, few, pitch_of(depth));
     if (matrix.column_step == 1) return add_rows<Few>(few);
     const auto store = [this](index column, index count, const T* results) {
@@ -139,7 +140,8 @@ struct vector_product {
   template <int Few>
   TENON_INLINE void multiply_columns() const {
     const auto& [rows, columns, depth] = extents;
-    T* few = detail::product_workspace<T, 4>(Few * pitch_of(depth));
+    const detail::scratch memory;
+    T* few = memory.take<T>(Few * pitch_of(depth));
     for (index j = 0; j < Few; ++j) {
       for (index k = 0; k < depth; ++k) {
         few[j * pitch_of(depth) + k] = j < columns ? static_cast<T>(vectors.value(k, j)) : T(0);
@@ -173,10 +175,11 @@ struct vector_product {
     constexpr index block = 4096 / Few, unit = 64;
     const index units = (columns + unit - 1) / unit, grain = 1 + 65536 / (depth * unit + 1);
     const index parts = part_count(units, grain), size = detail::conflict_free_pitch<T>(Few * block);
-    T* const memory = detail::product_workspace<T, 5>(parts * size);
+    const detail::scratch memory;
+    T* const all_results = memory.take<T>(parts * size);
     parallel_parts(units, grain, parts, [&](index first, index last, index part) {
       const index end = detail::least(columns, last * unit);
-      T* const results = memory + part * size;
+      T* const results = all_results + part * size;
       for (index column = first * unit; column < end; column += block) {
         const index count = detail::least(block, end - column);
         const index pitch = pitch_of(count);

@@ -101,7 +101,8 @@ struct host_weight_gradient {
     const index sums_count = blocks.count() * blocks.padded_taps() * outputs.padded();
     const strips cut(lines, depth);
     const index slices = std::max(index{1}, detail::least(cut.count(), most_sums / sums_count));
-    sum* const sums = detail::product_workspace<sum, 0>(slices * sums_count);
+    const detail::scratch memory;
+    sum* const sums = memory.take<sum>(slices * sums_count);
     std::fill_n(sums, slices * sums_count, sum(0));
     const index slice_work = rows * columns * depth / slices;
     parallel_for(slices, 1 + grain / (slice_work + 1), [&](index first, index last) {
@@ -169,11 +170,12 @@ struct host_weight_gradient {
   /// Adds the sums of the strips `own[0]` to `own[1]` - 1.
   void add_strips(const lines_type& lines, const tap_blocks& blocks, const panels& outputs, const strips& cut,
                   const array<index, 2>& own, index rows, sum* sums) const {
-    index* const offsets = detail::product_workspace<index, 6>(blocks.padded_taps());
+    const detail::scratch memory;
+    index* const offsets = memory.take<index>(blocks.padded_taps());
     lines.find_taps(blocks.in_block, cut.strip_rows, offsets);
     std::fill(offsets + blocks.in_block * blocks.taps, offsets + blocks.padded_taps(), index{0});
     const index most = cut.strip_planes * cut.strip_rows * lines.columns() * outputs.padded();
-    unit* const gradients = detail::product_workspace<unit, 2>(most);
+    unit* const gradients = memory.take<unit>(most);
     const product shared{rows, cut.plane_rows, lines, blocks, outputs, offsets, gradients, sums};
     for (index number = own[0]; number < own[1]; ++number) {
       const strip part = cut[number];
@@ -221,7 +223,8 @@ struct host_weight_gradient {
     const index windows = shared.windows(part), work = blocks.padded_taps() * windows * tile::width;
     parallel_for(blocks.count() * shared.outputs.panels, 1 + grain / work, [&](index first, index last) {
       const index plane_step = shared.lines.size(blocks.in_block, part.room);
-      unit* const image = detail::product_workspace<unit, 7>(part.planes * plane_step);
+      const detail::scratch memory;
+      unit* const image = memory.take<unit>(part.planes * plane_step);
       index copied = -1;
       for (index item = first; item < last; ++item) {
         const index block = item / shared.outputs.panels, panel = item % shared.outputs.panels;
@@ -259,9 +262,10 @@ struct host_weight_gradient {
   void store(const tap_blocks& blocks, const panels& outputs, index rows, const sum* sums) const {
     const index width = blocks.in_block * blocks.taps, least = 1 + grain / 32 / (rows * width);
     const index parts = part_count(blocks.count(), least), size = detail::conflict_free_pitch<sum>(rows * width);
-    sum* const memory = detail::product_workspace<sum, 8>(parts * size);
+    const detail::scratch memory;
+    sum* const all_results = memory.take<sum>(parts * size);
     parallel_parts(blocks.count(), least, parts, [&](index first, index last, index part) {
-      sum* const results = memory + part * size;
+      sum* const results = all_results + part * size;
       for (index block = first; block < last; ++block) {
         const index count = blocks.channels_of(block) * blocks.taps;
         simd::copy_matrix(results, sums + block * blocks.padded_taps() * outputs.padded(),

@@ -227,16 +227,17 @@ index rows_of_strip(const Lines& lines, index channels, const array<index, 2>& e
   return (extents[1] + strips - 1) / strips;
 }
 
-/// A weight where it lies, or a copy with adjacent rows in the calling thread's workspace 1.
+/// A weight where it lies, or a copy with adjacent rows in scratch memory.
 template <class Products, class Left>
-matrix_memory<typename Products::unit> prepare_weight(const Left& left, index rows, index depth) {
+matrix_memory<typename Products::unit> prepare_weight(const scratch& memory, const Left& left, index rows,
+                                                      index depth) {
   using unit = typename Products::unit;
   if constexpr (std::is_same_v<memory_element_of<Left>, unit>) {
-    const auto memory = memory_of(left);
-    if (memory.data != nullptr && memory.column_step == 1) return memory;
+    const auto lines = memory_of(left);
+    if (lines.data != nullptr && lines.column_step == 1) return lines;
   }
   const index pitch = conflict_free_pitch<unit>(depth);
-  unit* copy = product_workspace<unit, 1>(rows * pitch);
+  unit* copy = memory.take<unit>(rows * pitch);
   parallel_for(rows, 1 + 32768 / (depth + 1), [&](index first, index last) {
     pack_left<Products>(left, {first, last - first, 0, depth}, last - first, copy + first * pitch, pitch);
   });
@@ -287,19 +288,23 @@ struct window_product {
     const index plane_rows = crosses ? all_rows : lines.rows(), planes = all_rows / plane_rows;
     const index wanted_rows = detail::rows_of_strip<unit>(lines, channels, {{planes, plane_rows}});
     const index strip_rows = detail::round_up(wanted_rows, rows_together);
-    index* offsets = detail::product_workspace<index, 6>(depth + detail::listed_ahead);
+    const detail::scratch scratch;
+    index* offsets = scratch.take<index>(depth + detail::listed_ahead);
     lines.find_taps(channels, strip_rows, offsets);
     weight::pad(offsets, depth);
-    const product shared{
-        rows, channels, strip_rows, lines, {detail::prepare_weight<Products>(left, rows, depth), depth, offsets}};
+    const product shared{rows,
+                         channels,
+                         strip_rows,
+                         lines,
+                         {detail::prepare_weight<Products>(scratch, left, rows, depth), depth, offsets}};
     const index used_rows = plane_rows / rows_together * rows_together;
     const index strips = (used_rows + strip_rows - 1) / strip_rows, work = rows * depth * strip_rows * lines.columns();
     const index grain = 1 + multiplying_grain / (work + 1), parts = part_count(planes * strips, grain);
     const index image_size = detail::conflict_free_pitch<unit>(lines.size(channels, strip_rows) + tile::width);
     const index result_size =
         detail::conflict_free_pitch<sum>(tile::height * column_panels<Products>(lines.numbers(strip_rows)).padded());
-    unit* const images = detail::product_workspace<unit, 7>(parts * image_size);
-    sum* const results = detail::product_workspace<sum, 8>(parts * result_size);
+    unit* const images = scratch.take<unit>(parts * image_size);
+    sum* const results = scratch.take<sum>(parts * result_size);
     parallel_parts(planes * strips, grain, parts, [&](index first, index last, index part) {
       for (index item = first; item < last; ++item) {
         const index row = item % strips * strip_rows, count = detail::least(strip_rows, used_rows - row);

@@ -144,7 +144,8 @@ struct square_lines {
   void store_tile(index row, index column, const array<index, 2>& extents, const Accumulator* accumulators,
                   index pitch) const {
     const index width = squares.windows[1], above = column / width, first_row = above % squares.windows[0];
-    T* const elements = detail::product_workspace<T, 10>(extents[1] + 2 * simd::native_width<compute_type<T>>);
+    const detail::scratch memory;
+    T* const elements = memory.take<T>(extents[1] + 2 * simd::native_width<compute_type<T>>);
     auto here = lines;
     here.target.data = detail::numbered_from(elements, first_row * width);
     for (index i = 0; i < extents[0]; ++i, accumulators += pitch) {

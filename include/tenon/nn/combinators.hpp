@@ -21,6 +21,7 @@ struct residual_block : layer_list<Layers...> {
     return this->template all_moved<To, tenon::nn::residual_block>();
   }
   template <shape_type Input>
+    requires(detail::tells_shape<Layers> && ...)
   constexpr Input output_shape(const Input& input) const {
     const auto changed =
         apply_tuple([&](const auto&... layer) { return detail::shape_through(input, layer...); }, this->layers);
@@ -44,7 +45,7 @@ struct residual_block : layer_list<Layers...> {
 template <class... Layers>
 residual_block<Layers...> residual(Layers... layers) {
   residual_block<Layers...> result{{make_tuple_of(std::move(layers)...)}};
-  result.initialise_unwritten();
+  result.is_as_made = result.initialise_unwritten(0);
   return result;
 }
 
@@ -75,6 +76,7 @@ struct branching_layer : layer_list<Branches...> {
     return this->template all_moved<To, tenon::nn::branching_layer>();
   }
   template <shape_type Input>
+    requires(detail::tells_shape<Branches> && ...)
   constexpr auto output_shape(const Input& input) const {
     return apply_tuple([&](const auto&... branch) { return detail::with_channels_of(branch.output_shape(input)...); },
                        this->layers);
@@ -98,7 +100,7 @@ struct branching_layer : layer_list<Branches...> {
 template <class... Branches>
 branching_layer<Branches...> branches(Branches... layers) {
   branching_layer<Branches...> result{{make_tuple_of(std::move(layers)...)}};
-  result.initialise_unwritten();
+  result.is_as_made = result.initialise_unwritten(0);
   return result;
 }
 

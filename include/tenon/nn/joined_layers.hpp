@@ -29,6 +29,10 @@ struct layer_pass {
 
 namespace detail {
 
+/// Whether the shape of what a layer makes follows from the input's. That of a module follows from its `forward`.
+template <class Layer>
+inline constexpr bool tells_shape = true;
+
 /// The shape that the layers make of `input`. Does not compile where types know that a layer does not take it.
 template <shape_type Input>
 constexpr auto shape_through(const Input& input) {

@@ -89,6 +89,27 @@ bool is_unwritten(const tensor<T, Shape, Space>& given) {
   }
   return false;
 }
+/// Whether nobody wrote a parameter. In memory that only a device reads, it counts as unwritten.
+template <dtype T, class Shape, class Space>
+bool is_unwritten_parameter(const parameter<T, Shape, Space>& given) {
+  return !marks_unwritten<T, Space> || given.value.data() == nullptr || is_unwritten(given.value);
+}
+/// Draws a layer that nobody wrote, or the parts of a list or module that nobody wrote. Returns whether it drew all.
+/// A layer is drawn as a whole, where it has no parameters, or any that nobody wrote.
+template <class Layer>
+bool draw_unwritten(Layer& layer, std::uint64_t seed) {
+  if constexpr (requires { layer.initialise_unwritten(seed); }) {
+    return layer.initialise_unwritten(seed);
+  } else {
+    bool has_any = false, is_missing = false;
+    layer.visit_parameters([&](const auto&, const auto& each) {
+      has_any = true, is_missing = is_missing || is_unwritten_parameter(each);
+    });
+    if (has_any && !is_missing) return false;
+    layer.initialise(seed);
+    return true;
+  }
+}
 /// throws    error where nobody wrote a parameter or buffer, as far as the host sees
 template <dtype T, shape_type Shape, memory_space Space>
 void must_be_written(const char* owner, std::string_view name, const tensor<T, Shape, Space>& given) {

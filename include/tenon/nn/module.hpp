@@ -80,11 +80,25 @@ struct module {
 
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) {
-    const std::uint64_t own = seed != 0 ? seed : 0x9E3779B97F4A7C15u;  // so that no part draws what another does
-    std::uint64_t number = 0;
-    visit_members([&](const std::string&, auto& member) {
-      if constexpr (requires { member.initialise(seed); }) member.initialise(own * 1000003u + number++);
-    });
+    draw_members(seed, [](auto& member, std::uint64_t own) { member.initialise(own); });
+  }
+  /// Draws the members that nobody wrote, with the numbers that `initialise` would give them. A module that has an
+  /// `initialise` of its own is drawn as a whole, where any parameter was never written. Returns whether it drew all.
+  bool initialise_unwritten(std::uint64_t seed) {
+    bool all = true;
+    if constexpr (has_own_initialise()) {
+      visit_parameters([&](const auto&, auto& each) { all = all && !detail::is_unwritten_parameter(each); });
+      if (!all) derived().initialise(seed);
+      return !all;
+    } else {
+      draw_members(seed, [&](auto& member, std::uint64_t own) { all = detail::draw_unwritten(member, own) && all; });
+      visit_members([&](const std::string&, auto& member) {
+        if constexpr (detail::is_parameter<std::remove_cvref_t<decltype(member)>>) {
+          all = all && detail::is_unwritten_parameter(member);
+        }
+      });
+      return all;
+    }
   }
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
@@ -144,6 +158,18 @@ struct module {
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
+  static constexpr bool has_own_initialise() {
+    return !requires { requires std::is_same_v<decltype(&Derived::initialise), void (module::*)(std::uint64_t)>; };
+  }
+  /// Calls `draw(member, its seed)` for every member that can be drawn.
+  template <class Draw>
+  void draw_members(std::uint64_t seed, const Draw& draw) {
+    const std::uint64_t own = seed != 0 ? seed : 0x9E3779B97F4A7C15u;  // so that no part draws what another does
+    std::uint64_t number = 0;
+    visit_members([&](const std::string&, auto& member) {
+      if constexpr (requires { member.initialise(seed); }) draw(member, own * 1000003u + number++);
+    });
+  }
 
   template <class Visitor>
   void visit_members(const Visitor& visitor) {
@@ -205,6 +231,14 @@ Network initialised(Network made, std::uint64_t seed) {
   made.initialise(seed);
   return made;
 }
+
+namespace detail {
+
+template <class Net>
+  requires std::is_base_of_v<module<Net>, Net>
+inline constexpr bool tells_shape<Net> = false;
+
+}  // namespace detail
 
 template <class Net>
   requires std::is_base_of_v<module<Net>, Net>

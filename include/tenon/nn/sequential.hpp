@@ -32,33 +32,34 @@ constexpr int first_rank_taken() {
   return rank;
 }
 
-/// The most general input of the first layer that says what it takes.
+/// Does not compile where types know that a layer does not take what those before it make. Begins with the most general
+/// input of the first layer that says what it takes, and again behind one that does not tell what it makes.
 template <class First, class... Rest>
-constexpr bool check_chain() {
-  constexpr bool hangs_on_rest = requires { First::takes_any_rank; } && first_rank_taken<Rest...>() > 2;
-  if constexpr (requires { typename First::input_shape; } && !hangs_on_rest) {
-    using last = decltype(shape_through(typename First::input_shape{}, std::declval<const First&>(),
-                                        std::declval<const Rest&>()...));
-    return last::rank >= 0;
+constexpr bool check_chain();
+template <shape_type Input>
+constexpr bool check_chain_from() {
+  return true;
+}
+template <shape_type Input, class First, class... Rest>
+constexpr bool check_chain_from() {
+  if constexpr (tells_shape<First>) {
+    return check_chain_from<decltype(std::declval<const First&>().output_shape(Input{})), Rest...>();
   } else if constexpr (sizeof...(Rest) != 0) {
     return check_chain<Rest...>();
   } else {
     return true;
   }
 }
-
-/// Whether a layer has its parameters from nobody: it has none, or they are as memory was, or as its list was made.
-template <class Layer>
-bool is_unwritten_layer(Layer& layer) {
-  if constexpr (requires { layer.is_as_made; }) {
-    if (layer.is_as_made) return true;
+template <class First, class... Rest>
+constexpr bool check_chain() {
+  constexpr bool hangs_on_rest = requires { First::takes_any_rank; } && first_rank_taken<Rest...>() > 2;
+  if constexpr (requires { typename First::input_shape; } && !hangs_on_rest) {
+    return check_chain_from<typename First::input_shape, First, Rest...>();
+  } else if constexpr (sizeof...(Rest) != 0) {
+    return check_chain<Rest...>();
+  } else {
+    return true;
   }
-  bool has_any = false, found = false;
-  layer.visit_parameters([&]<dtype T, class Shape, class Space>(const auto&, const parameter<T, Shape, Space>& each) {
-    has_any = true;
-    found = found || !marks_unwritten<T, Space> || each.value.data() == nullptr || is_unwritten(each.value);
-  });
-  return found || !has_any;
 }
 
 }  // namespace detail
@@ -73,17 +74,20 @@ struct layer_list {
 
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) {
-    for_each_index<count>([&](auto i) { draw<i.value>(seed); });
+    for_each_index<count>([&](auto i) { get<i.value>(layers).initialise(seed_of<i.value>(seed)); });
     is_as_made = false;
   }
-  /// Draws the layers that nobody wrote. In memory that only a device reads, those are not known, and all are drawn.
-  void initialise_unwritten() {
+  /// Draws the layers that nobody wrote, with the numbers that `initialise` would give them, and all of a list that is
+  /// as it was made. Returns whether it drew all. In memory that only a device reads, it cannot tell, and draws all.
+  bool initialise_unwritten(std::uint64_t seed) {
     bool all = true;
     for_each_index<count>([&](auto i) {
-      if (detail::is_unwritten_layer(get<i.value>(layers))) draw<i.value>(0);
-      else all = false;
+      auto& layer = get<i.value>(layers);
+      if (is_as_made) layer.initialise(seed_of<i.value>(seed));
+      else all = detail::draw_unwritten(layer, seed_of<i.value>(seed)) && all;
     });
-    is_as_made = all;
+    is_as_made = false;
+    return all;
   }
   /// Calls `visitor(name, parameter)` for every parameter.
   template <class Visitor>
@@ -140,14 +144,22 @@ struct layer_list {
 
  private:
   template <int I>
-  void draw(std::uint64_t seed) {
-    get<I>(layers).initialise(seed * count + static_cast<std::uint64_t>(I));
+  static std::uint64_t seed_of(std::uint64_t seed) {
+    return seed * count + static_cast<std::uint64_t>(I);
   }
 };
 
 template <template <class...> class Network, class... Layers>
   requires std::is_base_of_v<layer_list<Layers...>, Network<Layers...>>
 struct parameters_of<Network<Layers...>> : first_parameters_of<Layers...> {};
+
+namespace detail {
+
+template <template <class...> class Network, class... Layers>
+  requires std::is_base_of_v<layer_list<Layers...>, Network<Layers...>>
+inline constexpr bool tells_shape<Network<Layers...>> = (tells_shape<Layers> && ...);
+
+}  // namespace detail
 
 /// A network of layers that are called one after another; it is a layer itself. `sequential` makes it.
 template <class... Layers>
@@ -159,6 +171,7 @@ struct sequential_network : layer_list<Layers...> {
     return this->template all_moved<To, tenon::nn::sequential_network>();
   }
   template <shape_type Input>
+    requires(detail::tells_shape<Layers> && ...)
   constexpr auto output_shape(const Input& input) const {
     return apply_tuple([&](const auto&... layer) { return detail::shape_through(input, layer...); }, this->layers);
   }
@@ -177,7 +190,7 @@ template <class... Layers>
 sequential_network<Layers...> sequential(Layers... layers) {
   static_assert(detail::check_chain<Layers...>());
   sequential_network<Layers...> result{{make_tuple_of(std::move(layers)...)}};
-  result.initialise_unwritten();
+  result.is_as_made = result.initialise_unwritten(0);
   return result;
 }
 

@@ -110,6 +110,8 @@ inline void write_table(std::ostream& out, const std::vector<table_row>& rows) {
 /// example   std::cout << nn::summary(net, shape<64, 1, 28, 28>{})
 template <dtype T = float, class... Layers, shape_type Input>
 network_summary summary(sequential_network<Layers...>& net, const Input& input) {
+  static_assert((detail::tells_shape<Layers> && ...),
+                "tenon: nn::summary takes a sequential of layers alone: what a module makes hangs on its forward");
   network_summary result{.layers = {}, .input_bytes = input.count() * static_cast<index>(sizeof(T))};
   detail::summarise<T>(net, std::integral_constant<int, 0>{}, input, result);
   return result;
