@@ -21,8 +21,8 @@ struct alignas(64) scratch_line {
 };
 
 /// The scratch memory of a thread: a stack in blocks. A new block has room for all that is taken then. Where it has room
-/// for all that ever was taken, the blocks before it are freed when nothing is. Work that was done before finds room at
-/// once, therefore. AddressSanitizer sees what is taken, and a line between.
+/// for all that ever was taken, the blocks before it are freed when nothing is. So work that was done before finds room
+/// at once. AddressSanitizer sees what is taken, and a line between.
 class scratch_memory {
  public:
   /// How far the stack reaches: the lines taken in a block, and in all of them.
