@@ -20,9 +20,9 @@ struct alignas(64) scratch_line {
   std::byte bytes[64];
 };
 
-/// The scratch memory of a thread: a stack in blocks. A new block has room for all that is taken then. Where it has room
-/// for all that ever was taken, the blocks before it are freed when nothing is. So work that was done before finds room
-/// at once. AddressSanitizer sees what is taken, and a line between.
+/// The scratch memory of a thread: a stack in blocks. A new block has room for all that is taken then. Where it has
+/// room for all that ever was taken, the blocks before it are freed when nothing is. So work that was done before finds
+/// room at once. AddressSanitizer sees what is taken, and a line between.
 class scratch_memory {
  public:
   /// How far the stack reaches: the lines taken in a block, and in all of them.

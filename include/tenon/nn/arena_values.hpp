@@ -137,6 +137,19 @@ class arena_walk {
     parts_.emplace_back(place, std::make_shared<part>(make()));
     return *static_cast<const part*>(parts_.back().second.get());
   }
+  /// The weight [Out, In] of a product for an input of `count` elements. Products of several rows read a copy [In, Out]
+  /// as it lies and would have to lay out one of [Out, In]; a single row is multiplied faster with that.
+  template <class T, class Shape, class Space>
+  view<const T, Shape, Space> weight_for(const tensor<T, Shape, Space>& own, index count) {
+    if constexpr (std::is_same_v<Space, host> && std::is_floating_point_v<T>) {
+      if (count > own.extent(1)) {
+        using copy_type = tensor<T, shape<Shape::static_extent(1), Shape::static_extent(0)>, host>;
+        const auto& copy = kept_of(&own, [&] { return copy_type(transpose(own)); });
+        return {copy.data(), own.shape(), {1, own.extent(0)}};
+      }
+    }
+    return own.view();
+  }
 
  private:
   void keep(int block, int reader) {

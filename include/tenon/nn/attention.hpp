@@ -159,7 +159,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     (void)output_shape(input.shape());
     const auto rows =
         memory_.projected[0].resize(rank<3>(input.shape().extent(0), input.shape().extent(1), 3 * embed_dim));
-    project_whole(as_node(input), rows);
+    rows = projection(as_node(input), in_proj_weight.value.view());
     for (int part = 0; part < 3; ++part) memory_.parts[part] = rows_of(rows, part);
     return attend(mask);
   }
@@ -167,6 +167,22 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   auto forward(const Query& query, const Key& key, const Value& value, const Mask& mask = no_mask) {
     project<0>(as_node(query)), project<1>(as_node(key)), project<2>(as_node(value));
     return attend(mask);
+  }
+  /// What one input is mapped to by the weight, or by a copy whose elements may lie in another order.
+  auto projection(const auto& input, const view<const T, rank<2>, Space>& weight) const {
+    static_assert(!known_options.kdim_vdim, "tenon: one input has no features of keys and values of its own");
+    const auto product = matmul(input, transpose(weight));
+    if constexpr (known_options.bias) return product + in_proj_bias.value;
+    else return product;
+  }
+  /// The heads of part `part` of rows [., ., features]: of queries, keys or values.
+  view<T, rank<4>, Space> heads_of(const view<T, rank<3>, Space>& rows, int part) const {
+    return heads(rows_of(rows, part));
+  }
+  /// Attention between heads as an expression.
+  auto expression(const auto& query, const auto& key, const auto& value, const auto& mask, const auto&... drop) const {
+    const attention_options options{.is_causal = is_causal};
+    return tenon::detail::make_attention(query, key, value, detail::bias_of_blocks(mask), options, drop...);
   }
   /// The weights of the last `forward`, [batch, query, key], averaged over the heads.
   template <class Mask = float>
@@ -279,13 +295,6 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     return {whole.data() + I * embed_dim, rank<1>(embed_dim)};
   }
 
-  template <class Input>
-  void project_whole(const Input& input, const view<T, rank<3>, Space>& rows) {
-    static_assert(!known_options.kdim_vdim, "tenon: one input has no features of keys and values of its own");
-    const auto product = matmul(input, transpose(in_proj_weight.value));
-    if constexpr (known_options.bias) rows = product + in_proj_bias.value;
-    else rows = product;
-  }
   template <int I, class Input>
   void project(const Input& input) {
     constexpr const char* names[] = {"query", "key", "value"};
@@ -317,14 +326,9 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   }
 
   /// Calls `use` with attention as the last `forward` saw it.
-  template <class Mask, class Use>
-  void with_node(const Mask& mask, const Use& use) const {
-    const attention_options options{.is_causal = is_causal};
-    const auto make = [&](const auto&... drop) {
-      return tenon::detail::make_attention(as_node(heads(memory_.parts[0])), as_node(heads(memory_.parts[1])),
-                                           as_node(heads(memory_.parts[2])), detail::bias_of_blocks(as_node(mask)),
-                                           options, drop...);
-    };
+  void with_node(const auto& mask, const auto& use) const {
+    const auto part = [&](int number) { return as_node(heads(memory_.parts[number])); };
+    const auto make = [&](auto... drop) { return expression(part(0), part(1), part(2), as_node(mask), drop...); };
     if constexpr (known_options.dropout > 0) {
       if (is_training)
         return use(make(attention_dropout{known_options.dropout, seed_ * 0x9E3779B97F4A7C15u + memory_.step}));

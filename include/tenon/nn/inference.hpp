@@ -7,6 +7,7 @@
 #include <tenon/expr/views/concatenate.hpp>
 #include <tenon/nn/arena_values.hpp>
 #include <tenon/nn/fuse.hpp>
+#include <tenon/nn/inference_inputs.hpp>
 #include <tenon/nn/linear.hpp>
 #include <tenon/nn/recurrent_call.hpp>
 #include <tenon/nn/several_inputs.hpp>
@@ -14,6 +15,9 @@
 #include <tuple>
 
 namespace tenon::nn {
+
+template <index Embed, index Heads, class Settings, memory_space Space, dtype T>
+struct multihead_attention_layer;
 
 namespace detail {
 
@@ -58,7 +62,7 @@ struct arena_calls {
       return traced(here).reshape(layer.output_shape(here.shape()));
     } else if constexpr (requires { linear_of_host(layer); }) {
       const auto here = stored(walk, node);
-      const auto weight = weight_for(walk, linear_of_host(layer), here.shape());
+      const auto weight = walk.weight_for(linear_of_host(layer).weight.value, here.shape().count());
       return extended(walk, here, [&](const auto& x) { return layer.forward_by(weight, x); });
     } else if constexpr (is_fused_product<Layer> || is_product<Layer>) {
       return extended(walk, stored(walk, node), forward);  // products read their operands more than once
@@ -82,6 +86,16 @@ struct arena_calls {
       return norm_of(layer);
     });
     return extended(walk, node, [&](const auto& x) { return norm.forward(x); });
+  }
+  /// Overloads for attention of an input to itself, with a mask or without.
+  template <index Embed, index Heads, class Settings, memory_space Space, dtype T, class Node>
+  static auto call(multihead_attention_layer<Embed, Heads, Settings, Space, T>& layer, const Node& node) {
+    return attended(layer, node, as_node(0.0f));
+  }
+  template <index Embed, index Heads, class Settings, memory_space Space, dtype T, class Node, class Mask>
+  static auto call(multihead_attention_layer<Embed, Heads, Settings, Space, T>& layer, const Node& node,
+                   const Mask& mask) {
+    return attended(layer, node, stored(walk_of(node), mask));
   }
   /// Overload for layers that only observe their input.
   template <class Layer, class Node>
@@ -139,15 +153,27 @@ struct arena_calls {
     (visit_arena_owners(nodes, [&](const in_arena& owner) { walk = owner.walk; }), ...);
     return *walk;
   }
-  /// The weight of a linear layer for such inputs. Products of several rows read a copy [In, Out] as it lies and would
-  /// have to lay out one of [Out, In]; a single row is multiplied faster with that.
-  template <index In, index Out, bool Bias, dtype T, class Shape>
-  static auto weight_for(arena_walk& walk, const linear_layer<In, Out, Bias, host, T>& layer, const Shape& input) {
-    using seen = view<const T, shape<Out, In>, host>;
-    const auto& own = layer.weight.value;
-    if (input.count() <= own.extent(1)) return seen(own.view());
-    const auto& copy = walk.kept_of(&layer, [&] { return tensor<T, shape<In, Out>, host>(transpose(own)); });
-    return seen(copy.data(), own.shape(), {1, own.extent(0)});
+  /// Attention in three statements: a product, attention, and a product that goes on with its reader.
+  template <index Embed, index Heads, class Settings, memory_space Space, dtype T, class Node, class Mask>
+  static auto attended(multihead_attention_layer<Embed, Heads, Settings, Space, T>& layer, const Node& node,
+                       const Mask& mask) {
+    arena_walk& walk = walk_of(node);
+    (void)layer.output_shape(node.shape());
+    const auto x = stored(walk, node);
+    const index count = x.shape().count();
+    const auto rows = walk.write(as_node(layer.projection(x, walk.weight_for(layer.in_proj_weight.value, count))));
+    const view<T, rank<3>, Space> whole(const_cast<T*>(rows.elements.data()), rows.shape());
+    const auto heads = [&](int part) { return arena_leaf<T, rank<4>, Space>{layer.heads_of(whole, part), rows.owner}; };
+    const auto last = layer.expression(heads(0), heads(1), heads(2), mask);
+    const auto seen = walk.template filled<T, Space>(
+        shape<dyn, dyn, Embed>(x.shape().to_array()),
+        [&](const auto& to) {
+          const view<T, rank<3>, Space> all(to.data(), rank<3>(to.shape().to_array()));
+          layer.heads_of(all, 0).noalias() = without_owners(last);
+        },
+        last);
+    const auto weight = walk.weight_for(layer.out_proj.weight.value, count);
+    return extended(walk, seen, [&](const auto& y) { return layer.out_proj.forward_by(weight, y); });
   }
   /// The value in memory, by a statement where it is not there yet.
   template <class Node>
@@ -225,57 +251,14 @@ struct arena_keeper {
   }
 };
 
-namespace detail {
-
-/// The view that an input is seen as. Where extents alone are given, elements are of the network's own type; else the
-/// tensor's.
-template <class Network, class Given>
-struct input_view {
-  using type = view<const typename std::remove_cvref_t<Given>::element, typename std::remove_cvref_t<Given>::shape_type,
-                    typename std::remove_cvref_t<Given>::space>;
-};
-template <class Network, shape_type Given>
-struct input_view<Network, Given> {
-  using type = view<const float, Given, host>;  // of a network without parameters
-};
-template <class Network, shape_type Given>
-  requires requires { typename parameters_of<Network>::space; }
-struct input_view<Network, Given> {
-  using type = view<const typename parameters_of<Network>::element, Given, typename parameters_of<Network>::space>;
-};
-/// Extents, given as such or by a tensor.
-template <shape_type Shape>
-struct given_extents {
-  Shape extents;
-  given_extents(const Shape& given) : extents(given) {}
-  template <tensor_operand Given>
-  given_extents(const Given& given) : extents(given.shape()) {}
-};
-
-/// What `body` makes of each value that a pass made: of one, or of those in a tuple, a pair or a layer's states.
-template <class Result, class Body>
-auto each_value(const Result& result, const Body& body) {
-  if constexpr (is_kept_elsewhere<Result>) {
-    return body(result);
-  } else if constexpr (requires { std::tuple_size<Result>::value; }) {
-    return std::apply([&](const auto&... each) { return std::tuple(each_value(each, body)...); }, result);
-  } else if constexpr (requires { Result::count, result.hidden; }) {
-    return result.each([&](const auto& each) { return each_value(each, body); });
-  } else {
-    return result;
-  }
-}
-
-}  // namespace detail
-
 /// A network in use: a copy of a module, a `sequential` or a fused network, for inputs up to `largest` in every extent.
 /// Each input is said by its extents, or by a tensor like those to come. All that lies between statements has its place
 /// in one piece of memory that is allocated here, so `run` allocates nothing, and a graph can capture it.
 ///
 /// A convolution or linear layer is one statement with what is pointwise behind it: batch norms, activations, the sum
 /// of a residual, and behind images of floats a max pool of 2 x 2 side by side. Layers that only change the shape are
-/// none. What has a name in `forward` is written, once. Layers that are more than an expression, such as recurrent ones
-/// and attention, have memory of their own.
+/// none. Attention of an input to itself is three. What has a name in `forward` is written, once. Layers that are more
+/// than an expression, such as recurrent ones, have memory of their own.
 /// throws    shape_error when a layer does not take its input; error for a batch norm without running statistics, and
 ///           for parameters that nobody wrote
 /// example   nn::inference use(net, shape<dyn, 1, 28, 28>(64, 1, 28, 28)); const auto y = use.run(images);

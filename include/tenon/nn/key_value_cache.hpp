@@ -113,7 +113,7 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
     }
     const auto input = detail::input_of(std::forward<Input>(given));
     (void)layer.output_shape(input.shape());
-    const traced rows = projected(layer, input);
+    const traced rows(layer.projection(input, layer.in_proj_weight.value.view()));
     const index first = rows.extent(0), second = rows.extent(1), features = layer.embed_dim;
     const auto heads = [&](auto* data, index step) {
       using rows_type = detail::head_rows<std::remove_pointer_t<decltype(data)>>;
@@ -132,13 +132,6 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
  private:
   using rows_shape = shape<dyn, dyn, Embed>;
   using value_step = tenon::detail::value_step<T, rows_shape, Space>;
-
-  template <class Node>
-  static auto projected(layer_type& layer, const Node& input) {
-    const auto product = matmul(input, transpose(layer.in_proj_weight.value));
-    if constexpr (Settings::value.bias) return traced(product + layer.in_proj_bias.value);
-    else return traced(product);
-  }
 };
 
 }  // namespace tenon::nn
