@@ -213,3 +213,12 @@ TEMPLATE_LIST_TEST_CASE("element types of every width are folded", "[reduce]", t
   const auto greatest = numbers_of(tenon::max(counting<tenon::half, TestType>(rank<1>(50), -90), axis<0>));
   CHECK(greatest == numbers{-41});
 }
+
+TEMPLATE_LIST_TEST_CASE("means of 64-bit integers do not wrap around", "[reduce]", tenon_test::spaces) {
+  const std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+  const auto x = tenon::tensor<std::int64_t, rank<2>>({2, 2}, {greatest, greatest, -1, 3}).template to<TestType>();
+  const std::vector<double> rows = tenon_test::numbers_of(tenon::mean(x, tenon::drop<1>));
+  CHECK(rows == std::vector<double>{0x1p63, 1});
+  const auto u = tenon::tensor<std::uint64_t, rank<1>>({2}, {~std::uint64_t{0}, 1}).template to<TestType>();
+  CHECK(tenon_test::numbers_of(tenon::mean(u)) == std::vector<double>{0x1p63});
+}

@@ -2,10 +2,12 @@
 // A row for each product and convolution is in tests/grad/every_array_function.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/grad/contractions.hpp>
+#include <tenon/grad/jvp.hpp>
 
 #include <tenon/expressions.hpp>
 
 #include "support/catch.hpp"
+#include "support/elements.hpp"
 #include "support/gradient.hpp"
 
 using tenon::rank;
@@ -42,4 +44,20 @@ TEST_CASE("sums of products by letters", "[contractions]") {
   auto b = drawn(rank<2>(4, 3), 2);
   CHECK(gradient_difference([](const auto& x, const auto& y) { return tenon::einsum<"bij,ji->ib">(x, y); }, a, b) ==
         "");
+}
+
+TEST_CASE("letters that stand twice in an operand", "[contractions]") {
+  auto square = drawn(rank<2>(3, 3), 1), other = drawn(rank<2>(3, 3), 2);
+  auto cube = drawn(rank<3>(3, 2, 3), 3);
+  CHECK(gradient_difference([](const auto& x) { return tenon::einsum<"ii->">(x); }, square) == "");
+  CHECK(gradient_difference([](const auto& x) { return tenon::einsum<"ii->i">(tenon::exp(x)); }, square) == "");
+  CHECK(gradient_difference([](const auto& x, const auto& y) { return tenon::einsum<"ii,ij->j">(x, y); }, square,
+                            other) == "");
+  CHECK(gradient_difference([](const auto& x, const auto& y) { return tenon::einsum<"ij,jj->i">(x * y, y); }, square,
+                            other) == "");
+  CHECK(gradient_difference([](const auto& x) { return tenon::einsum<"iji->j">(x); }, cube) == "");
+  CHECK(gradient_difference([](const auto& x) { return tenon::einsum<"iji,kjk->jik">(x, x); }, cube) == "");
+  const auto v = tenon::variable<0>(square);
+  const auto direction = tenon::jvp(tenon::einsum<"ii->i">(v), tenon::wrt(v), other);
+  CHECK(tenon_test::numbers_of(direction) == tenon_test::numbers_of(tenon::diagonal(other)));
 }

@@ -8,6 +8,7 @@
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/text_of.hpp"
 
 using tenon::rank;
 using tenon::variable;
@@ -42,6 +43,23 @@ TEST_CASE("what an expression does not hold has the gradient 0", "[value_and_gra
   CHECK(numbers_of(dv) == std::vector<double>(4, 0.0));
 }
 
+TEST_CASE("views of a tensor are refused, as no gradient would flow through them", "[value_and_gradient]") {
+  const auto x = drawn(rank<2>(4, 4), 1), y = drawn(rank<2>(4, 4), 2);
+  const std::string expected =
+      "value_and_gradient: the expression reads a tensor of wrt by way of a view; gradients flow through views in a "
+      "function: value_and_gradient([](const auto& x) { return ...; }, x)";
+  const auto refused = [&](const auto& operand) {
+    return tenon_test::text_of<tenon::error>([&] { tenon::value_and_gradient(tenon::sum(operand), wrt(x)); });
+  };
+  CHECK(refused(x[0] * y[0]) == expected);
+  CHECK(refused(tenon::diagonal(x) + 1) == expected);
+  CHECK(refused(tenon::slice(x, tenon::range(0, 2)) * y[0]) == expected);
+  CHECK_NOTHROW(tenon::value_and_gradient(tenon::sum(y[0] * x), wrt(x)));
+  CHECK_NOTHROW(tenon::value_and_gradient(tenon::sum(tenon::stop_gradient(x[0]) * x), wrt(x)));
+  const auto [value, dx] = tenon::value_and_gradient([](const auto& v) { return tenon::sum(tenon::diagonal(v)); }, x);
+  CHECK(numbers_of(dx) == numbers_of(tenon::eye<double>(4, 4)));
+}
+
 TEST_CASE("gradients of a pointwise chain are one kernel, and so is its value", "[value_and_gradient]") {
   const auto a = drawn(rank<1>(40), 1).to<tenon::emulated>(), b = drawn(rank<1>(40), 2).to<tenon::emulated>();
   const tenon::launch_counter launches;
@@ -52,4 +70,11 @@ TEST_CASE("gradients of a pointwise chain are one kernel, and so is its value", 
   const auto found = numbers_of(da), expected = numbers_of(slope * b + 2 * a);
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::fabs(found[i] - expected[i]) < 1e-12);
   CHECK(numbers_of(db) == numbers_of(slope * a));
+}
+
+TEST_CASE("the power 0 is flat everywhere", "[value_and_gradient]") {
+  const tenon::tensor<double, rank<1>> x({3}, {0, -1, 2}), y({3}, {0, 0, 2});
+  const auto powers = [](const auto& v, const auto& u) { return tenon::sum(tenon::pow(v, u)); };
+  const auto [value, dx, dy] = tenon::value_and_gradient(powers, x, y);
+  CHECK(numbers_of(dx) == std::vector<double>{0, 0, 4});
 }

@@ -4,7 +4,9 @@
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/conv.hpp>
+#include <tenon/nn/embedding.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/nn/norm.hpp>
 #include <tenon/nn/quantise.hpp>
 #include <tenon/nn/sequential.hpp>
 #include <tenon/train/adam.hpp>
@@ -68,6 +70,30 @@ TEMPLATE_LIST_TEST_CASE("a saved state is loaded bit for bit", "[checkpoint]", t
                                          "1.running_var", "1.weight", "2.bias", "2.weight"});
   CHECK(opened.dtype("1.num_batches_tracked") == "I64");
   CHECK(opened.extents("1.num_batches_tracked").empty());
+}
+
+TEST_CASE("layers whose sizes are given at run time are loaded as they were made", "[checkpoint]") {
+  const scratch_file file("sizes.safetensors");
+  const auto make = [](auto seed) {
+    auto net = tenon::make_tuple_of(nn::linear<dyn, dyn>(3, 4), nn::conv2d<dyn, 2, 3>(3, 2, 3), nn::batch_norm<>(4),
+                                    nn::embedding<dyn, 2>(5, 2), nn::group_norm<dyn>(2, 4));
+    tenon::apply_tuple([&](auto&... layer) { (layer.initialise(seed), ...); }, net);
+    return net;
+  };
+  auto saved = make(std::uint64_t{3});
+  const auto check = [&](auto& given, auto made) {
+    tenon::train::save_state(given, file.path);
+    tenon::train::load_state(made, file.path);
+    CHECK(all_values(given) == all_values(made));
+  };
+  check(tenon::get<0>(saved), nn::linear<dyn, dyn>(3, 4));
+  check(tenon::get<1>(saved), nn::conv2d<dyn, 2, 3>(3, 2, 3));
+  check(tenon::get<2>(saved), nn::batch_norm<>(4));
+  check(tenon::get<3>(saved), nn::embedding<dyn, 2>(5, 2));
+  check(tenon::get<4>(saved), nn::group_norm<dyn>(2, 4));
+  nn::linear<dyn, dyn> unwritten(3, 4);
+  const std::string refused = "save_state: its weight was never written; call initialise(seed), or load weights";
+  CHECK(tenon_test::text_of<tenon::error>([&] { tenon::train::save_state(unwritten, file.path); }) == refused);
 }
 
 TEST_CASE("a file of another network is refused whole", "[checkpoint]") {

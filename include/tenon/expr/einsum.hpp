@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/expr/matmul.hpp>
+#include <tenon/expr/views/diagonal.hpp>
 
 namespace tenon {
 
@@ -187,34 +188,65 @@ auto merge_letters(const leaf<T, Shape, Space, Owner>& node, axis_list<Letters..
   return leaf_under(node, view<const T, new_shape, Space>(node.view().data(), new_shape(extents), strides));
 }
 
-/// The diagonal of axes that bear the same letter; an expression is evaluated first.
+/// Whether a node is elements in memory through which no gradient flows.
+template <class Node>
+inline constexpr bool is_plain_leaf = false;
+template <class T, class Shape, class Space, class Owner>
+inline constexpr bool is_plain_leaf<leaf<T, Shape, Space, Owner>> =
+    std::is_same_v<Owner, no_owner> || std::is_same_v<Owner, lie_in_place> || std::is_same_v<Owner, held_here>;
+
+/// The first axis that bears the letter of an axis before it, behind that one; (0, 0) where there is none.
+template <int... Letters>
+constexpr array<int, 2> first_pair(axis_list<Letters...>) {
+  const array<int, sizeof...(Letters)> letters{{Letters...}};
+  for (int second = 1; second < letters.size(); ++second) {
+    for (int first = 0; first < second; ++first) {
+      if (letters[first] == letters[second]) return {{first, second}};
+    }
+  }
+  return {{0, 0}};
+}
+
+/// The letters but those of two axes, and that of these at the end; of a diagonal.
+template <int First, int Second, int... Letters>
+auto letters_of_diagonal(axis_list<Letters...>) {
+  constexpr array<int, sizeof...(Letters)> letters{{Letters...}};
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    constexpr auto source = [](int axis) { return axis + (axis >= First ? 1 : 0) + (axis + 1 >= Second ? 1 : 0); };
+    return axis_list<letters[source(I)]..., letters[First]>{};
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Letters)) - 2>{});
+}
+
+/// The diagonals of axes that bear the same letter, each at the end.
 template <class Letters, class Node>
 auto take_diagonals(const Node& node) {
   using kept = distinct<Letters>;
   if constexpr (std::is_same_v<Letters, kept>) {
-    return node;
-  } else if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
-    return merge_letters(node, Letters{}, kept{});
+    return lettered<Letters, Node>{node};
+  } else if constexpr (is_plain_leaf<Node>) {
+    const auto merged = merge_letters(node, Letters{}, kept{});
+    return lettered<kept, std::remove_const_t<decltype(merged)>>{merged};
   } else {
-    using space = std::conditional_t<std::is_same_v<typename Node::space, any_space>, host, typename Node::space>;
-    return take_diagonals<Letters>(as_node(tensor<typename Node::element, typename Node::shape_type, space>(node)));
+    constexpr array<int, 2> axes = first_pair(Letters{});
+    using letters = decltype(letters_of_diagonal<axes[0], axes[1]>(Letters{}));
+    return take_diagonals<letters>(diagonal(node, 0, axis<axes[0], axes[1]>));
   }
 }
 
 /// `node` over the letters of `Order` that it has, in that order, the others of its letters summed.
 template <class Order, class Letters, class Node>
 auto sum_other_letters(const lettered<Letters, Node>& operand) {
-  using letters = distinct<Letters>;
-  using kept = common_letters<Order, letters>;
-  using order = join_lists<kept, other_letters<letters, kept>>;
-  const auto diagonal = take_diagonals<Letters>(operand.node);
-  if constexpr (std::is_same_v<letters, kept>) {
-    return lettered<kept, decltype(diagonal)>{diagonal};
-  } else {
-    const auto ordered = spread_letters<numbered<letters, order>, order::count>(diagonal);
-    const auto result = sum_trailing<kept::count>(ordered);
-    return lettered<kept, std::remove_const_t<decltype(result)>>{result};
-  }
+  return [&]<class Distinct, class Taken>(const lettered<Distinct, Taken>& taken) {
+    using kept = common_letters<Order, Distinct>;
+    using order = join_lists<kept, other_letters<Distinct, kept>>;
+    if constexpr (std::is_same_v<Distinct, kept>) {
+      return taken;
+    } else {
+      const auto ordered = spread_letters<numbered<Distinct, order>, order::count>(taken.node);
+      const auto result = sum_trailing<kept::count>(ordered);
+      return lettered<kept, std::remove_const_t<decltype(result)>>{result};
+    }
+  }(take_diagonals<Letters>(operand.node));
 }
 
 /// The sum of products of any number of operands, two after two from the left.

@@ -57,9 +57,11 @@ struct sum_monoid {
   }
 };
 
-/// Arithmetic mean; of integers in float. Empty: NaN.
+/// Arithmetic mean; of integers in float, those of 64 bits summed in double. Empty: NaN.
 struct mean_monoid : sum_monoid {
   static constexpr const char* name = "mean";
+  template <class T>
+  using state = std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, double, sum_type<T>>;
   template <class T>
   using element = std::conditional_t<is_floating<T>, T, float>;
   template <class Result, class State>

@@ -14,6 +14,14 @@ namespace tenon {
 
 namespace detail {
 
+/// throws    error where a leaf reads elements of a tensor and is another: a view of a part of it
+inline void check_is_apart(const address_range& leaf, const address_range& sought) {
+  if (!overlap(leaf, sought)) return;
+  throw error(
+      "value_and_gradient: the expression reads a tensor of wrt by way of a view; gradients flow through views in a "
+      "function: value_and_gradient([](const auto& x) { return ...; }, x)");
+}
+
 /// The gradient of a tensor in an expression with named leaves: the sum over those leaves that are the tensor.
 template <class Node, class Leaf>
 auto evaluated_gradient(const Node& node, const Leaf& sought) {
@@ -22,10 +30,13 @@ auto evaluated_gradient(const Node& node, const Leaf& sought) {
   bool has_any = false;
   visit_named_leaves(node, [&]<int Name>(constant<Name>, const auto& named) {
     using named_type = std::remove_cvref_t<decltype(named)>;
-    if constexpr (std::is_same_v<typename named_type::element, element> &&
-                  std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type> &&
-                  depends_on<Name, Node>) {
-      if (!equal_nodes(sought, Leaf{named.view(), sought.owner})) return;
+    const auto check = [&] { check_is_apart(addresses(block_of(named.view())), addresses(block_of(sought.view()))); };
+    if constexpr (!std::is_same_v<typename named_type::element, element> || !depends_on<Name, Node>) {
+      return;
+    } else if constexpr (!std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type>) {
+      check();
+    } else {
+      if (!equal_nodes(sought, Leaf{named.view(), sought.owner})) return check();
       const auto share = gradient_of_variable(node, named, constants(shape<>{}, typename Node::element(1)));
       if (has_any) result = result + share;
       else result = share;
@@ -53,8 +64,7 @@ auto evaluate_together(const Nodes&... nodes) {
       }
     }
     (static_cast<void>(get<I>(results) = nodes), ...);
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Nodes))>{});
   return results;
 }
 
@@ -63,7 +73,8 @@ auto evaluate_together(const Nodes&... nodes) {
 /// The value of an expression without axes and its gradients: a number and a tensor for each variable or tensor named.
 /// cost      the kernels of the value and of each gradient, pointwise gradients of equal extents in one. Plain tensors
 ///           take one statement to compile for every leaf of their type; variables one in all
-/// throws    shape_error where an operand's extent of 1, unknown to types, was repeated
+/// throws    shape_error where an operand's extent of 1, unknown to types, was repeated; error where the expression
+///           reads a plain tensor through a view, such as a slice of it
 /// example   const auto [loss, dw, db] = value_and_gradient(mean(square(matmul(x, w) + b - t)), wrt(w, b));
 template <tensor_operand Operand, class... Leaves>
 auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named) {
@@ -76,8 +87,7 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
                                         gradient(node, named));
     return [&]<int... I>(std::integer_sequence<int, I...>) {
       return make_tuple_of(value, std::move(get<I>(gradients))...);
-    }
-    (std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
   } else {
     const auto whole = with_named_leaves<name_every_leaf>(node);
     return apply_tuple(
@@ -94,8 +104,7 @@ template <class Function, class... Tensors>
 auto value_and_gradient(const Function& function, const Tensors&... tensors) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return value_and_gradient(function(variable<I>(tensors)...), wrt(variable<I>(tensors)...));
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Tensors))>{});
+  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Tensors))>{});
 }
 
 }  // namespace tenon

@@ -53,7 +53,12 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
 
   batch_norm() = default;
   explicit batch_norm(const batch_norm_options& given) : options(given) {}
-  explicit batch_norm(index channels, const batch_norm_options& given = {}) : extents(channels), options(given) {}
+  explicit batch_norm(index channels, const batch_norm_options& given = {}) : extents(channels), options(given) {
+    if constexpr (Affine == affine::both) weight = bias = unwritten_parameter<T, Space>(extents);
+    if constexpr (detail::marks_unwritten<T, Space>) {
+      running_mean = running_var = detail::unwritten_tensor<T, shape<Channels>, Space>(extents);
+    }
+  }
 
   void initialise(std::uint64_t) {
     const auto filled = [&](float value) { return full<T, Space>(extents, static_cast<T>(value)); };

@@ -175,6 +175,8 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
              const conv_options<rank>& given = is_static ? known_options : of_type())
       : in_channels(in), out_channels(out), kernel(window), options(given) {
     check_options();
+    weight = unwritten_parameter<T, Space>(weight_extents());
+    if constexpr (known_options.bias) bias = unwritten_parameter<T, Space>(shape<Out>(out_channels));
   }
 
   template <shape_type Input>
@@ -188,6 +190,12 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
     return shape_of<detail::output_extents<conv_layer, Input>, rank + 2>(extents);
   }
 
+  weight_shape weight_extents() const {
+    const index first = Transposed ? in_channels : out_channels, second = Transposed ? out_channels : in_channels;
+    array<index, rank + 2> extents{{first, second / options.groups}};
+    for (int axis = 0; axis < rank; ++axis) extents[2 + axis] = kernel[axis];
+    return weight_shape(extents);
+  }
   /// Of a forward pass: one for each output and element of a kernel, padding included; transposed, for each input.
   template <shape_type Input>
   constexpr index multiply_adds(const Input& input) const {
@@ -197,11 +205,10 @@ struct conv_layer : expression_layer<conv_layer<Transposed, In, Out, Kernel, Set
   }
 
   void initialise(std::uint64_t seed) {
-    const index groups = options.groups, first = Transposed ? in_channels : out_channels;
-    array<index, rank + 2> extents{{first, (Transposed ? out_channels : in_channels) / groups}};
-    index fan_in = extents[1];
-    for (int axis = 0; axis < rank; ++axis) extents[2 + axis] = kernel[axis], fan_in *= kernel[axis];
-    weight = uniform_parameter<T, Space>(weight_shape(extents), 2 * seed, default_bound(fan_in));
+    const weight_shape extents = weight_extents();
+    index fan_in = extents.extent(1);
+    for (int axis = 0; axis < rank; ++axis) fan_in *= kernel[axis];
+    weight = uniform_parameter<T, Space>(extents, 2 * seed, default_bound(fan_in));
     if constexpr (known_options.bias) {
       bias = uniform_parameter<T, Space>(shape<Out>(out_channels), 2 * seed + 1, default_bound(fan_in));
     }

@@ -36,7 +36,7 @@ struct row_table : callable<Layer> {
   }
   /// throws    index_error when there is no such row; error for a norm that makes no sense
   row_table(const shape<Count, Width>& given, const embedding_options& options)
-      : extents(given), table_options(options) {
+      : extents(given), table_options(options), weight(unwritten_parameter<T, Space>(given)) {
     if (!(options.norm_type > 0) || options.max_norm.value_or(0) < 0) {
       throw error(compose_text(Layer::name, ": norm_type ", options.norm_type, " and max_norm ",
                                options.max_norm.value_or(0), ", expected a positive number and none below 0"));

@@ -37,8 +37,8 @@ template <dtype T, memory_space Space>
 inline constexpr bool marks_unwritten = is_floating<T> && Space::host_accessible;
 
 template <dtype T, shape_type Shape, memory_space Space>
-tensor<T, Shape, Space> unwritten_tensor() {
-  tensor<T, Shape, Space> made;
+tensor<T, Shape, Space> unwritten_tensor(const Shape& extents = {}) {
+  tensor<T, Shape, Space> made(extents);
   if constexpr (marks_unwritten<T, Space>) {
     if (made.size() != 0) std::memset(static_cast<void*>(made.data()), 0xFF, sizeof(T));
   }
@@ -117,6 +117,13 @@ void must_be_written(const char* owner, std::string_view name, const tensor<T, S
 }
 
 }  // namespace detail
+
+/// A parameter of these extents that nobody wrote yet; without memory where the host could not see that.
+template <dtype T, memory_space Space, shape_type Shape>
+parameter<T, Shape, Space> unwritten_parameter(const Shape& extents) {
+  if constexpr (!detail::marks_unwritten<T, Space>) return {};
+  else return {detail::unwritten_tensor<T, Shape, Space>(extents), zeros<T, Space>(extents)};
+}
 
 /// A parameter drawn uniformly from [-bound, bound), its gradient zero.
 template <dtype T, memory_space Space, shape_type Shape>

@@ -29,7 +29,9 @@ struct weight_and_bias : callable<Layer> {
     static_assert(Weight::dynamic_rank == 0 || must_hold<Layer>,
                   "tenon: sizes that the type does not know are given to the constructor");
   }
-  explicit weight_and_bias(const Weight& given) : extents(given) {}
+  explicit weight_and_bias(const Weight& given) : extents(given), weight(unwritten_parameter<T, Space>(given)) {
+    if constexpr (Bias) bias = unwritten_parameter<T, Space>(shape<out_features>(given.extent(0)));
+  }
 
   void initialise(std::uint64_t seed) {
     const float bound = default_bound(extents.extent(1));

@@ -21,7 +21,10 @@ struct affine_layer : expression_layer<Layer> {
   float epsilon = Layer::default_epsilon;
 
   affine_layer() = default;
-  explicit affine_layer(const Shape& given) : extents(given) {}
+  explicit affine_layer(const Shape& given) : extents(given) {
+    if constexpr (Affine != affine::none) weight = unwritten_parameter<T, Space>(given);
+    if constexpr (Affine == affine::both) bias = unwritten_parameter<T, Space>(given);
+  }
 
   auto parameters() const { return listed(weight, bias); }
   auto parameters() { return listed(weight, bias); }

@@ -73,6 +73,11 @@ auto state_on_host(const Value& value) {
 
 template <class Network>
 void add_state(io::safetensors_writer& writer, Network& net) {
+  if constexpr (nn::has_parameters<Network>) {
+    net.visit_parameters([](const std::string& name, const auto& parameter) {
+      nn::detail::must_be_written("save_state", name, parameter.value);
+    });
+  }
   nn::visit_state(net, [&](const std::string& name, const auto& value) { writer.add(name, state_on_host(value)); });
 }
 
@@ -200,7 +205,7 @@ void check_sample(const typename Pass::network_type& net, const io::safetensors_
 
 /// Writes every parameter and buffer of a network, in any space, to a safetensors file, by PyTorch's names. A
 /// train::training in place of the network writes the optimizer's state, too. The old file is replaced whole, or stays.
-/// throws    file_error when the file cannot be written
+/// throws    file_error when the file cannot be written; error for a network with a parameter that nobody wrote
 /// example   train::save_state(net, "model.safetensors");
 template <class Network>
 void save_state(Network&& net, const std::filesystem::path& path) {

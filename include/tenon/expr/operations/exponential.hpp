@@ -197,7 +197,7 @@ struct pow_op : promoting, lanewise<pow_op> {
     return simd::unwrapped<T>(power);
   }
   static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
-    return g * (z * apply_op<pow_op>(x, z - 1));
+    return g * apply_op<where_op>(z == 0, 0, z * apply_op<pow_op>(x, z - 1));
   }
   static auto gradient(of_operand<1>, const auto& g, const auto& y, const auto& x, const auto& z) {
     return g * apply_op<where_op>(x == 0 && z >= 0, 0, y * apply_op<log_op>(x));
