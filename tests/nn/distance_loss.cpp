@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
+#include "support/temporaries.hpp"
 
 namespace nn = tenon::nn;
 using tenon::rank;
@@ -53,4 +54,23 @@ TEST_CASE("gradients of losses of one element at a time", "[distance_loss]") {
       {"huber_loss", gradient_difference([](const auto& a, const auto& b) { return nn::huber_loss(a, b, 2); }, x, y)},
       {"smooth_l1_loss", gradient_difference(smooth, x, y)},
   });
+}
+
+TEST_CASE("traced losses of distances keep temporaries", "[distance_loss]") {
+  const auto x = drawn(rank<2>(4, 3), 1), y = drawn(rank<2>(4, 3), 2), z = drawn(rank<2>(4, 3), 3);
+  const tenon::tensor<double, rank<1>> sides(rank<1>(4), {1, -1, 1, -1});
+  using tenon_test::keeps_temporaries;
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::mse_loss(v, std::forward<T>(t)); }, x, y));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::l1_loss(v, std::forward<T>(t)); }, x, y));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::huber_loss(v, std::forward<T>(t)); }, x, y));
+  CHECK(
+      keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::smooth_l1_loss(v, std::forward<T>(t)); }, x, y));
+  const auto of_cosines = []<class... T>(const auto& v, T&&... t) {
+    return nn::cosine_embedding_loss(v, std::forward<T>(t)..., -0.9);
+  };
+  CHECK(keeps_temporaries(of_cosines, x, y, sides));
+  const auto of_rows = []<class... T>(const auto& v, T&&... t) {
+    return nn::triplet_margin_loss(v, std::forward<T>(t)..., 3);
+  };
+  CHECK(keeps_temporaries(of_rows, x, y, z));
 }

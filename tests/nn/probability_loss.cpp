@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
+#include "support/temporaries.hpp"
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
@@ -108,4 +109,48 @@ TEST_CASE("gradients of losses of classes: weights, labels that are ignored or s
       {"smoothed_cross_entropy_loss",
        loss_difference([&](const auto& x) { return nn::smoothed_cross_entropy_loss(x, labels, 0.2, weight, -7); })},
   });
+}
+
+TEST_CASE("traced losses of probabilities keep temporaries", "[probability_loss]") {
+  const auto x = drawn(rank<2>(4, 3), 1, 0.1f, 0.9f), target = drawn(rank<2>(4, 3), 2, 0.1f, 0.9f);
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  using tenon_test::keeps_temporaries;
+  const auto of_logits = []<class... T>(const auto& v, T&&... t) {
+    return nn::bce_with_logits_loss(v, std::forward<T>(t)...);
+  };
+  CHECK(
+      keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::bce_loss(v, std::forward<T>(t)); }, x, target));
+  CHECK(keeps_temporaries(of_logits, x, target));
+  CHECK(keeps_temporaries(of_logits, x, target, weight));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::kl_div_loss(v, std::forward<T>(t)); }, x,
+                          target));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::kl_div_log_loss(v, std::forward<T>(t)); }, x,
+                          target));
+}
+
+TEST_CASE("traced losses of classes keep temporaries", "[probability_loss]") {
+  const auto x = drawn(rank<2>(4, 3), 1), target = drawn(rank<2>(4, 3), 2, 0, 1);
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  const auto labels = labels_of({2, 0, -100, 1});
+  using tenon_test::keeps_temporaries;
+  const auto of_classes = []<class... T>(const auto& v, T&&... t) {
+    return nn::cross_entropy_loss(v, std::forward<T>(t)...);
+  };
+  CHECK(keeps_temporaries(of_classes, x, target));
+  CHECK(keeps_temporaries(of_classes, x, labels));
+  CHECK(keeps_temporaries(of_classes, x, labels, weight));
+  CHECK(keeps_temporaries([]<class... T>(const auto& v, T&&... t) { return nn::nll_loss(v, std::forward<T>(t)...); }, x,
+                          labels, weight));
+  const auto smoothed = []<class L, class W>(const auto& v, L&& given, W&& weights) {
+    return nn::smoothed_cross_entropy_loss(v, std::forward<L>(given), 0.1, std::forward<W>(weights));
+  };
+  CHECK(keeps_temporaries(smoothed, x, labels, weight));
+}
+
+TEST_CASE("weights of temporaries are kept beside planes", "[probability_loss]") {
+  const auto planes = drawn(rank<3>(2, 3, 2), 1);
+  const tenon::tensor<std::int64_t, rank<2>> labels(rank<2>(2, 2), {2, 0, 1, 1});
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  const auto of_planes = []<class... T>(const auto& v, T&&... t) { return nn::nll_loss(v, std::forward<T>(t)...); };
+  CHECK(tenon_test::keeps_temporaries(of_planes, planes, labels, weight));
 }

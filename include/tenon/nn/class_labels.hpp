@@ -109,9 +109,9 @@ auto shared_scores(const leaf<T, Shape, Space, Owner>& scores) {
 
 /// Labels as losses compare them, with a new axis for the classes: -100 is no byte.
 template <int Axis, class Labels>
-auto labels_beside(const Labels& labels) {
-  const auto beside = as_node(new_axis<Axis>(labels));
-  if constexpr (std::is_same_v<typename node_of<const Labels&>::element, std::int64_t>) return beside;
+auto labels_beside(Labels&& labels) {
+  const auto beside = as_node(new_axis<Axis>(std::forward<Labels>(labels)));
+  if constexpr (std::is_same_v<typename node_of<Labels>::element, std::int64_t>) return beside;
   else return cast<std::int64_t>(beside);
 }
 
