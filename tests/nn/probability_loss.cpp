@@ -51,6 +51,26 @@ TEST_CASE("a label that is certain costs nothing, and infinite logits stay out",
   CHECK(static_cast<double>(nn::bce_with_logits_loss(logits, target)) == 0);
 }
 
+TEST_CASE("bce_loss has PyTorch's gradient where a probability is certain", "[probability_loss]") {
+  const tenon::tensor<double, rank<1>> x(rank<1>(5), {0, 1, 0, 1, 0.5}), target(rank<1>(5), {0, 1, 1, 0, 0.25});
+  const auto v = tenon::variable(x);
+  tenon::backward(nn::bce_loss(v, target));
+  CHECK(numbers_of(nn::bce_loss<nn::unreduced>(x, target)) ==
+        std::vector<double>{0, 0, 100, 100, -(0.25 * std::log(0.5) + 0.75 * std::log1p(-0.5))});
+  CHECK(tenon_test::difference(numbers_of(v.gradient()), {0, 0, -0.2e12, 0.2e12, 0.2}, 1e-12) == "");
+
+  const tenon::tensor<float, rank<1>> logits(rank<1>(3), {40, -200, 40}), ones(rank<1>(3), {1, 1, 0});
+  const auto w = tenon::variable(logits);
+  tenon::backward(nn::bce_loss<nn::to_sum>(tenon::sigmoid(w), ones));
+  CHECK(numbers_of(w.gradient())[0] == 0);  // the sigmoid of 40 is 1 in float
+  for (const double slope : numbers_of(w.gradient())) CHECK(std::isfinite(slope));
+
+  const tenon::tensor<tenon::half, rank<1>> certain(rank<1>(2), {tenon::half(0), tenon::half(1)});
+  const auto h = tenon::variable(certain);
+  tenon::backward(nn::bce_loss<nn::to_sum>(h, certain));
+  CHECK(numbers_of(h.gradient()) == std::vector<double>{0, 0});
+}
+
 TEST_CASE("there is one label for each place", "[probability_loss]") {
   const auto x = drawn(rank<2>(3, 4), 1);
   const auto labels = labels_of({0, 1});
@@ -89,6 +109,7 @@ TEST_CASE("gradients of losses of probabilities", "[probability_loss]") {
   const auto target = drawn(rank<2>(4, 3), 6, 0, 1), weight = drawn(rank<2>(4, 3), 7, 0, 3);
   tenon_test::check_rows({
       {"bce_loss", loss_difference([&](const auto& x) { return nn::bce_loss(tenon::sigmoid(x), target); })},
+      {"bce_loss", loss_difference([&](const auto& x) { return nn::bce_loss(target, tenon::sigmoid(x)); })},
       {"bce_with_logits_loss",
        loss_difference([&](const auto& x) { return nn::bce_with_logits_loss<nn::to_sum>(x, target, weight); })},
       {"kl_div_loss", loss_difference([&](const auto& x) { return nn::kl_div_loss<nn::unreduced>(x, target); })},

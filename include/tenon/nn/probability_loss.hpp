@@ -9,15 +9,34 @@
 
 namespace tenon::nn {
 
+namespace detail {
+
+/// bce_loss of each element, whose slope is finite where a probability is 0 or 1.
+struct bce_op : floating_result {
+  static constexpr const char* name = "bce_loss";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V target) {
+    const V least = simd::constant_like<V>(-100), one = simd::constant_like<V>(1);
+    const V of_one = simd::max(log_op::value(x), least);
+    const V of_zero = simd::max(log1p_op::value(-x), least);
+    return -(target * of_one + (one - target) * of_zero);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * ((x - z) / maximum((1 - x) * x, 1e-12));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) {
+    return g * (maximum(log1p(-x), -100) - maximum(log(x), -100));
+  }
+};
+
+}  // namespace detail
+
 /// Binary cross entropy, -(target log(x) + (1 - target) log(1 - x)), of probabilities x and targets in [0, 1].
 /// Logarithms are at least -100, as in PyTorch; extents as of mse_loss.
+/// gradient  in x (x - target) / max((1 - x) x, 1e-12), as PyTorch has it: finite where x is 0 or 1
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto bce_loss(X&& x, Target&& target) {
-  const auto share = as_node(std::forward<X>(x));
-  const auto wanted = as_node(std::forward<Target>(target));
-  const auto of_one = maximum(log(share), -100);
-  const auto of_zero = maximum(log1p(-share), -100);
-  return Reduction::of(-(wanted * of_one + (1 - wanted) * of_zero));
+  return Reduction::of(make_pointwise(detail::bce_op{}, std::forward<X>(x), std::forward<Target>(target)));
 }
 
 /// bce_loss(sigmoid(x), target) without overflow on the way; `positive_weight` multiplies the losses of ones.
