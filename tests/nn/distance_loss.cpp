@@ -27,6 +27,15 @@ TEST_CASE("losses of one element at a time", "[distance_loss]") {
   CHECK(static_cast<double>(nn::l1_loss<nn::to_sum>(x, t)) == 5.5);
 }
 
+TEST_CASE("smooth_l1_loss with beta 0 has the gradient of l1_loss", "[distance_loss]") {
+  const tenon::tensor<float, rank<1>> x(rank<1>(4), {1, -0.5f, 4, 0}), t(rank<1>(4), {0, 0, 5, 0});
+  for (const double beta : {0.0, 1e-42}) {
+    const auto v = tenon::variable(x);
+    tenon::backward(nn::smooth_l1_loss(v, t, beta));
+    CHECK(numbers_of(v.gradient()) == std::vector<double>{0.25, -0.25, -0.25, 0});
+  }
+}
+
 TEST_CASE("losses of rows and their gradients", "[distance_loss]") {
   auto x = drawn(rank<2>(4, 3), 1), y = drawn(rank<2>(4, 3), 2), z = drawn(rank<2>(4, 3), 3);
   tenon::tensor<std::int64_t, rank<1>> sign({4});

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <tenon/nn/layer.hpp>
 
 namespace tenon::nn {
@@ -48,7 +49,8 @@ auto huber_loss(X&& x, Target&& target, double delta = 1) {
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
-  return Reduction::of(where(distance < beta, square(distance) * (0.5 / beta), distance - 0.5 * beta));
+  const double curvature = std::min(0.5 / beta, 1e30);  // finite, so that 0 times it is 0 in the gradient of the line
+  return Reduction::of(where(distance < beta, square(distance) * curvature, distance - 0.5 * beta));
 }
 
 /// 1 - cosine of the angle between rows where `target` is 1; the cosine above `margin` where it is -1.
