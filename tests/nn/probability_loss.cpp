@@ -78,6 +78,19 @@ TEST_CASE("there is one label for each place", "[probability_loss]") {
         "cross_entropy_loss: labels: axis 0: extent 2, expected 3 (scores [3, 4], labels [2])");
 }
 
+TEST_CASE("a share that is spread is within [0, 1]", "[probability_loss]") {
+  const auto x = drawn(rank<2>(2, 4), 1);
+  const auto labels = labels_of({0, 1});
+  const auto refusal = [&](double smoothing) {
+    return tenon_test::text_of<tenon::error>([&] { nn::smoothed_cross_entropy_loss(x, labels, smoothing); });
+  };
+  CHECK(refusal(1.5) == "smoothed_cross_entropy_loss: smoothing 1.5, expected within [0, 1]");
+  CHECK(refusal(-0.5) == "smoothed_cross_entropy_loss: smoothing -0.5, expected within [0, 1]");
+  CHECK_THROWS_AS(nn::smoothed_cross_entropy_loss(x, labels, std::nan("")), tenon::error);
+  CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 0));
+  CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 1));
+}
+
 TEST_CASE("labels that are no classes are refused, by the losses that take them", "[probability_loss]") {
   const auto x = drawn(rank<2>(3, 4), 1);
   const auto refused = [](const auto& loss, const char* name, int label) {

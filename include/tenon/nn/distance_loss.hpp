@@ -21,6 +21,15 @@ struct unreduced {
   static auto of(const auto& losses) { return losses; }
 };
 
+namespace detail {
+
+/// throws    error naming a loss and its option, where that does not fit
+inline void check_option(bool fits, const char* loss, const char* option, double given, const char* expected) {
+  if (!fits) throw error(compose_text(loss, ": ", option, " ", given, ", expected ", expected));
+}
+
+}  // namespace detail
+
 /// Mean squared error: (x - target)^2.
 /// extents   x and target as for x - target; the result has no axes, unreduced those of x - target
 /// throws    shape_error when x and target do not fit
@@ -38,16 +47,20 @@ auto l1_loss(X&& x, Target&& target) {
 
 /// Half the square of a distance |x - target| below `delta`, and beyond it a line of slope delta; extents as of
 /// mse_loss.
+/// throws    error unless delta is above 0 and finite
 /// source    Huber 1964: Robust estimation of a location parameter
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto huber_loss(X&& x, Target&& target, double delta = 1) {
+  detail::check_option(delta > 0 && delta < __builtin_huge_val(), "huber_loss", "delta", delta, "above 0 and finite");
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   return Reduction::of(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
 }
 
 /// huber_loss / beta: the line beyond `beta` has slope 1; with beta 0 it is l1_loss. Extents as of mse_loss.
+/// throws    error unless beta is at least 0
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
+  detail::check_option(beta >= 0, "smooth_l1_loss", "beta", beta, "at least 0");
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   const double curvature = std::min(0.5 / beta, 1e30);  // finite, so that 0 times it is 0 in the gradient of the line
   return Reduction::of(where(distance < beta, square(distance) * curvature, distance - 0.5 * beta));

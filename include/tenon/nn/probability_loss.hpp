@@ -132,11 +132,14 @@ auto cross_entropy_loss(X&& x, Labels&& labels, std::int64_t ignored = ignored_l
 }
 
 /// Cross entropy with a share `smoothing` of each label spread over all classes; otherwise as cross_entropy_loss.
+/// throws    error unless smoothing is within [0, 1]
 /// source    Szegedy and others 2016: Rethinking the Inception architecture
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
 auto smoothed_cross_entropy_loss(X&& x, Labels&& given, double smoothing, Weight&& weight,
                                  std::int64_t ignored = ignored_label) {
   constexpr int rank = node_of<X>::shape_type::rank;
+  const bool fits = smoothing >= 0 && smoothing <= 1;
+  detail::check_option(fits, "smoothed_cross_entropy_loss", "smoothing", smoothing, "within [0, 1]");
   const auto scores = tenon::log_softmax(std::forward<X>(x), axis<1>);
   detail::check_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(std::as_const(given)), ignored);
   const auto labels = detail::labels_beside<1>(std::forward<Labels>(given));
