@@ -84,11 +84,28 @@ TEST_CASE("a share that is spread is within [0, 1]", "[probability_loss]") {
   const auto refusal = [&](double smoothing) {
     return tenon_test::text_of<tenon::error>([&] { nn::smoothed_cross_entropy_loss(x, labels, smoothing); });
   };
-  CHECK(refusal(1.5) == "smoothed_cross_entropy_loss: smoothing 1.5, expected within [0, 1]");
-  CHECK(refusal(-0.5) == "smoothed_cross_entropy_loss: smoothing -0.5, expected within [0, 1]");
+  CHECK(refusal(1.5) == "smoothed_cross_entropy_loss: smoothing 1.500000, expected within [0, 1]");
+  CHECK(refusal(-0.5) == "smoothed_cross_entropy_loss: smoothing -0.500000, expected within [0, 1]");
   CHECK_THROWS_AS(nn::smoothed_cross_entropy_loss(x, labels, std::nan("")), tenon::error);
   CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 0));
   CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 1));
+}
+
+TEST_CASE("there is one weight for each class", "[probability_loss]") {
+  const auto x = drawn(rank<2>(2, 4), 1);
+  const auto labels = labels_of({0, 1});
+  const auto refused = [](const auto& loss, const std::string& name, int count) {
+    return tenon_test::text_of<tenon::shape_error>(loss) ==
+           name + ": weights: axis 0: extent " + std::to_string(count) + ", expected 4 (scores [2, 4], weights [" +
+               std::to_string(count) + "])";
+  };
+  for (const int count : {1, 3, 5}) {
+    const auto weight = drawn(rank<1>(count), 2);
+    CHECK(refused([&] { nn::nll_loss(x, labels, weight); }, "nll_loss", count));
+    CHECK(refused([&] { nn::cross_entropy_loss(x, labels, weight); }, "cross_entropy_loss", count));
+    CHECK(refused([&] { nn::smoothed_cross_entropy_loss(x, labels, 0.1, weight); }, "smoothed_cross_entropy_loss",
+                  count));
+  }
 }
 
 TEST_CASE("labels that are no classes are refused, by the losses that take them", "[probability_loss]") {

@@ -91,6 +91,7 @@ auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t 
 template <class Reduction, class Scores, class Labels, class Weight>
 auto loss_at_labels(const char* name, const Scores& scores, Labels&& given, Weight&& weight, std::int64_t ignored) {
   check_labels(name, scores.shape(), as_node(std::as_const(given)), ignored);
+  check_class_weights(name, scores.shape(), weight.shape());
   const auto labels = labels_beside<1>(std::forward<Labels>(given));
   const auto chosen = is_label(scores, labels);
   const auto row = over_channels<Scores::shape_type::rank>(std::forward<Weight>(weight));
@@ -103,8 +104,9 @@ auto loss_at_labels(const char* name, const Scores& scores, Labels&& given, Weig
 /// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of
 /// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights; over no row it is NaN.
 /// extents   unreduced [batch, 1, ...]
-/// throws    shape_error when there is not one label for each place; index_error for a label of the host's memory that
-///           is no class and not ignored. On devices, and where labels change later, its loss is NaN
+/// throws    shape_error when there is not one label for each place, or not one weight for each class; index_error for
+///           a label of the host's memory that is no class and not ignored. On devices, and where labels change later,
+///           its loss is NaN
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
 auto nll_loss(X&& x, Labels&& labels, Weight&& weight, std::int64_t ignored = ignored_label) {
   return detail::loss_at_labels<Reduction>("nll_loss", as_node(std::forward<X>(x)), std::forward<Labels>(labels),
@@ -142,6 +144,7 @@ auto smoothed_cross_entropy_loss(X&& x, Labels&& given, double smoothing, Weight
   detail::check_option(fits, "smoothed_cross_entropy_loss", "smoothing", smoothing, "within [0, 1]");
   const auto scores = tenon::log_softmax(std::forward<X>(x), axis<1>);
   detail::check_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(std::as_const(given)), ignored);
+  detail::check_class_weights("smoothed_cross_entropy_loss", scores.shape(), weight.shape());
   const auto labels = detail::labels_beside<1>(std::forward<Labels>(given));
   const auto chosen = detail::is_label(scores, labels);
   const auto row = over_channels<rank>(std::forward<Weight>(weight));
