@@ -46,6 +46,15 @@ TEST_CASE("there is one label for each place of the scores", "[class_labels]") {
         "loss: labels: axis 1: extent 3, expected 2 (scores [2, 3, 2], labels [2, 3])");
 }
 
+TEST_CASE("there is one weight for each class, or one for all in its type", "[class_labels]") {
+  CHECK(tenon_test::text_of<tenon::shape_error>([] {
+          nn::detail::check_class_weights("loss", rank<3>(2, 3, 2), rank<1>(2));
+        }) == "loss: weights: axis 0: extent 2, expected 3 (scores [2, 3, 2], weights [2])");
+  CHECK_THROWS_AS(nn::detail::check_class_weights("loss", rank<2>(2, 3), rank<1>(1)), tenon::shape_error);
+  CHECK_NOTHROW(nn::detail::check_class_weights("loss", rank<2>(2, 3), rank<1>(3)));
+  CHECK_NOTHROW(nn::detail::check_class_weights("loss", rank<2>(2, 3), tenon::shape<1>{}));
+}
+
 TEMPLATE_LIST_TEST_CASE("what counts of a row is told by its label", "[class_labels]", tenon_test::spaces) {
   const auto labels = tenon_test::tensor_of<TestType, std::int64_t>(rank<1>(5), {0, -100, 3, -1, 2});
   const auto value = tenon_test::counting<float, TestType>(rank<1>(5), 10);

@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
+#include "support/temporaries.hpp"
+#include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
 using tenon::rank;
@@ -24,6 +26,26 @@ TEST_CASE("losses of one element at a time", "[distance_loss]") {
   CHECK(numbers_of(nn::smooth_l1_loss<nn::unreduced>(x, t, 0)) == std::vector<double>{1, 0.5, 4});
   CHECK(static_cast<double>(nn::mse_loss(x, t)) == 17.25 / 3);
   CHECK(static_cast<double>(nn::l1_loss<nn::to_sum>(x, t)) == 5.5);
+}
+
+TEST_CASE("smooth_l1_loss with beta 0 has the gradient of l1_loss", "[distance_loss]") {
+  const tenon::tensor<float, rank<1>> x(rank<1>(4), {1, -0.5f, 4, 0}), t(rank<1>(4), {0, 0, 5, 0});
+  for (const double beta : {0.0, 1e-42}) {
+    const auto v = tenon::variable(x);
+    tenon::backward(nn::smooth_l1_loss(v, t, beta));
+    CHECK(numbers_of(v.gradient()) == std::vector<double>{0.25, -0.25, -0.25, 0});
+  }
+}
+
+TEST_CASE("options of losses are within their range", "[distance_loss]") {
+  const auto x = drawn(rank<1>(3), 1), t = drawn(rank<1>(3), 2);
+  const auto refusal = [](const auto& loss) { return tenon_test::text_of<tenon::error>(loss); };
+  CHECK(refusal([&] { nn::huber_loss(x, t, 0); }) == "huber_loss: delta 0.000000, expected above 0 and finite");
+  CHECK(refusal([&] { nn::huber_loss(x, t, -1.5); }) == "huber_loss: delta -1.500000, expected above 0 and finite");
+  CHECK_THROWS_AS(nn::huber_loss(x, t, std::numeric_limits<double>::infinity()), tenon::error);
+  CHECK_THROWS_AS(nn::huber_loss(x, t, std::nan("")), tenon::error);
+  CHECK(refusal([&] { nn::smooth_l1_loss(x, t, -0.5); }) == "smooth_l1_loss: beta -0.500000, expected at least 0");
+  CHECK_THROWS_AS(nn::smooth_l1_loss(x, t, std::nan("")), tenon::error);
 }
 
 TEST_CASE("losses of rows and their gradients", "[distance_loss]") {
@@ -53,4 +75,23 @@ TEST_CASE("gradients of losses of one element at a time", "[distance_loss]") {
       {"huber_loss", gradient_difference([](const auto& a, const auto& b) { return nn::huber_loss(a, b, 2); }, x, y)},
       {"smooth_l1_loss", gradient_difference(smooth, x, y)},
   });
+}
+
+TEST_CASE("traced losses of distances keep temporaries", "[distance_loss]") {
+  const auto x = drawn(rank<2>(4, 3), 1), y = drawn(rank<2>(4, 3), 2), z = drawn(rank<2>(4, 3), 3);
+  const tenon::tensor<double, rank<1>> sides(rank<1>(4), {1, -1, 1, -1});
+  using tenon_test::keeps_temporaries;
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::mse_loss(v, std::forward<T>(t)); }, x, y));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::l1_loss(v, std::forward<T>(t)); }, x, y));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::huber_loss(v, std::forward<T>(t)); }, x, y));
+  CHECK(
+      keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::smooth_l1_loss(v, std::forward<T>(t)); }, x, y));
+  const auto of_cosines = []<class... T>(const auto& v, T&&... t) {
+    return nn::cosine_embedding_loss(v, std::forward<T>(t)..., -0.9);
+  };
+  CHECK(keeps_temporaries(of_cosines, x, y, sides));
+  const auto of_rows = []<class... T>(const auto& v, T&&... t) {
+    return nn::triplet_margin_loss(v, std::forward<T>(t)..., 3);
+  };
+  CHECK(keeps_temporaries(of_rows, x, y, z));
 }

@@ -9,6 +9,7 @@
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
 #include "support/spaces.hpp"
+#include "support/temporaries.hpp"
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
@@ -137,4 +138,13 @@ TEST_CASE("the gradient of cross entropy agrees with differences", "[loss]") {
   tenon_test::check_rows({
       {"cross_entropy cross_entropy_gradient", tenon_test::difference_from_slopes(logits, gradient, value, 1e-6, 1e-6)},
   });
+}
+
+TEST_CASE("traced cross entropy keeps labels that are temporaries", "[loss]") {
+  const auto x = tenon_test::drawn(rank<2>(4, 3), 5);
+  const tenon::tensor<std::int64_t, rank<1>> labels(rank<1>(4), {2, 0, -100, 1});
+  const auto of_rows = []<class T>(const auto& v, T&& given) {
+    return tenon::mean(nn::cross_entropy(v, std::forward<T>(given)));
+  };
+  CHECK(tenon_test::keeps_temporaries(of_rows, x, labels));
 }

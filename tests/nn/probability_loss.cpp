@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/gradient_rows.hpp"
+#include "support/temporaries.hpp"
 #include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
@@ -50,11 +51,61 @@ TEST_CASE("a label that is certain costs nothing, and infinite logits stay out",
   CHECK(static_cast<double>(nn::bce_with_logits_loss(logits, target)) == 0);
 }
 
+TEST_CASE("bce_loss has PyTorch's gradient where a probability is certain", "[probability_loss]") {
+  const tenon::tensor<double, rank<1>> x(rank<1>(5), {0, 1, 0, 1, 0.5}), target(rank<1>(5), {0, 1, 1, 0, 0.25});
+  const auto v = tenon::variable(x);
+  tenon::backward(nn::bce_loss(v, target));
+  CHECK(numbers_of(nn::bce_loss<nn::unreduced>(x, target)) ==
+        std::vector<double>{0, 0, 100, 100, -(0.25 * std::log(0.5) + 0.75 * std::log1p(-0.5))});
+  CHECK(tenon_test::difference(numbers_of(v.gradient()), {0, 0, -0.2e12, 0.2e12, 0.2}, 1e-12) == "");
+
+  const tenon::tensor<float, rank<1>> logits(rank<1>(3), {40, -200, 40}), ones(rank<1>(3), {1, 1, 0});
+  const auto w = tenon::variable(logits);
+  tenon::backward(nn::bce_loss<nn::to_sum>(tenon::sigmoid(w), ones));
+  CHECK(numbers_of(w.gradient())[0] == 0);  // the sigmoid of 40 is 1 in float
+  for (const double slope : numbers_of(w.gradient())) CHECK(std::isfinite(slope));
+
+  const tenon::tensor<tenon::half, rank<1>> certain(rank<1>(2), {tenon::half(0), tenon::half(1)});
+  const auto h = tenon::variable(certain);
+  tenon::backward(nn::bce_loss<nn::to_sum>(h, certain));
+  CHECK(numbers_of(h.gradient()) == std::vector<double>{0, 0});
+}
+
 TEST_CASE("there is one label for each place", "[probability_loss]") {
   const auto x = drawn(rank<2>(3, 4), 1);
   const auto labels = labels_of({0, 1});
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, labels); }) ==
         "cross_entropy_loss: labels: axis 0: extent 2, expected 3 (scores [3, 4], labels [2])");
+}
+
+TEST_CASE("a share that is spread is within [0, 1]", "[probability_loss]") {
+  const auto x = drawn(rank<2>(2, 4), 1);
+  const auto labels = labels_of({0, 1});
+  const auto refusal = [&](double smoothing) {
+    return tenon_test::text_of<tenon::error>([&] { nn::smoothed_cross_entropy_loss(x, labels, smoothing); });
+  };
+  CHECK(refusal(1.5) == "smoothed_cross_entropy_loss: smoothing 1.500000, expected within [0, 1]");
+  CHECK(refusal(-0.5) == "smoothed_cross_entropy_loss: smoothing -0.500000, expected within [0, 1]");
+  CHECK_THROWS_AS(nn::smoothed_cross_entropy_loss(x, labels, std::nan("")), tenon::error);
+  CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 0));
+  CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 1));
+}
+
+TEST_CASE("there is one weight for each class", "[probability_loss]") {
+  const auto x = drawn(rank<2>(2, 4), 1);
+  const auto labels = labels_of({0, 1});
+  const auto refused = [](const auto& loss, const std::string& name, int count) {
+    return tenon_test::text_of<tenon::shape_error>(loss) ==
+           name + ": weights: axis 0: extent " + std::to_string(count) + ", expected 4 (scores [2, 4], weights [" +
+               std::to_string(count) + "])";
+  };
+  for (const int count : {1, 3, 5}) {
+    const auto weight = drawn(rank<1>(count), 2);
+    CHECK(refused([&] { nn::nll_loss(x, labels, weight); }, "nll_loss", count));
+    CHECK(refused([&] { nn::cross_entropy_loss(x, labels, weight); }, "cross_entropy_loss", count));
+    CHECK(refused([&] { nn::smoothed_cross_entropy_loss(x, labels, 0.1, weight); }, "smoothed_cross_entropy_loss",
+                  count));
+  }
 }
 
 TEST_CASE("labels that are no classes are refused, by the losses that take them", "[probability_loss]") {
@@ -88,6 +139,7 @@ TEST_CASE("gradients of losses of probabilities", "[probability_loss]") {
   const auto target = drawn(rank<2>(4, 3), 6, 0, 1), weight = drawn(rank<2>(4, 3), 7, 0, 3);
   tenon_test::check_rows({
       {"bce_loss", loss_difference([&](const auto& x) { return nn::bce_loss(tenon::sigmoid(x), target); })},
+      {"bce_loss", loss_difference([&](const auto& x) { return nn::bce_loss(target, tenon::sigmoid(x)); })},
       {"bce_with_logits_loss",
        loss_difference([&](const auto& x) { return nn::bce_with_logits_loss<nn::to_sum>(x, target, weight); })},
       {"kl_div_loss", loss_difference([&](const auto& x) { return nn::kl_div_loss<nn::unreduced>(x, target); })},
@@ -108,4 +160,48 @@ TEST_CASE("gradients of losses of classes: weights, labels that are ignored or s
       {"smoothed_cross_entropy_loss",
        loss_difference([&](const auto& x) { return nn::smoothed_cross_entropy_loss(x, labels, 0.2, weight, -7); })},
   });
+}
+
+TEST_CASE("traced losses of probabilities keep temporaries", "[probability_loss]") {
+  const auto x = drawn(rank<2>(4, 3), 1, 0.1f, 0.9f), target = drawn(rank<2>(4, 3), 2, 0.1f, 0.9f);
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  using tenon_test::keeps_temporaries;
+  const auto of_logits = []<class... T>(const auto& v, T&&... t) {
+    return nn::bce_with_logits_loss(v, std::forward<T>(t)...);
+  };
+  CHECK(
+      keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::bce_loss(v, std::forward<T>(t)); }, x, target));
+  CHECK(keeps_temporaries(of_logits, x, target));
+  CHECK(keeps_temporaries(of_logits, x, target, weight));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::kl_div_loss(v, std::forward<T>(t)); }, x,
+                          target));
+  CHECK(keeps_temporaries([]<class T>(const auto& v, T&& t) { return nn::kl_div_log_loss(v, std::forward<T>(t)); }, x,
+                          target));
+}
+
+TEST_CASE("traced losses of classes keep temporaries", "[probability_loss]") {
+  const auto x = drawn(rank<2>(4, 3), 1), target = drawn(rank<2>(4, 3), 2, 0, 1);
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  const auto labels = labels_of({2, 0, -100, 1});
+  using tenon_test::keeps_temporaries;
+  const auto of_classes = []<class... T>(const auto& v, T&&... t) {
+    return nn::cross_entropy_loss(v, std::forward<T>(t)...);
+  };
+  CHECK(keeps_temporaries(of_classes, x, target));
+  CHECK(keeps_temporaries(of_classes, x, labels));
+  CHECK(keeps_temporaries(of_classes, x, labels, weight));
+  CHECK(keeps_temporaries([]<class... T>(const auto& v, T&&... t) { return nn::nll_loss(v, std::forward<T>(t)...); }, x,
+                          labels, weight));
+  const auto smoothed = []<class L, class W>(const auto& v, L&& given, W&& weights) {
+    return nn::smoothed_cross_entropy_loss(v, std::forward<L>(given), 0.1, std::forward<W>(weights));
+  };
+  CHECK(keeps_temporaries(smoothed, x, labels, weight));
+}
+
+TEST_CASE("weights of temporaries are kept beside planes", "[probability_loss]") {
+  const auto planes = drawn(rank<3>(2, 3, 2), 1);
+  const tenon::tensor<std::int64_t, rank<2>> labels(rank<2>(2, 2), {2, 0, 1, 1});
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  const auto of_planes = []<class... T>(const auto& v, T&&... t) { return nn::nll_loss(v, std::forward<T>(t)...); };
+  CHECK(tenon_test::keeps_temporaries(of_planes, planes, labels, weight));
 }

@@ -34,6 +34,19 @@ void check_label_extents(const char* name, const Scores& scores, const Labels& l
   }
 }
 
+/// Weights of classes beside scores [batch, classes, ...]: one for each, or one for all that says so in its type.
+/// throws    shape_error naming both extents
+template <class Scores, class Weights>
+void check_class_weights(const char* name, const Scores& scores, const Weights& weights) {
+  static_assert(Weights::rank == 1 || must_hold<Weights>, "tenon: weights of classes have one axis");
+  if constexpr (Weights::static_extent(0) != 1) {
+    if (weights.extent(0) == scores.extent(1)) return;
+    throw shape_error(compose_text(name, ": weights: axis 0: extent ", weights.extent(0), ", expected ",
+                                   scores.extent(1), " (scores ", scores.to_array(), ", weights ", weights.to_array(),
+                                   ")"));
+  }
+}
+
 inline bool is_ignored_number(std::int64_t label, std::int64_t ignored) { return label == ignored; }
 inline bool is_ignored_number(std::int64_t, nothing_ignored_type) { return false; }
 inline std::string text_of_ignored(std::int64_t ignored) {
@@ -109,9 +122,9 @@ auto shared_scores(const leaf<T, Shape, Space, Owner>& scores) {
 
 /// Labels as losses compare them, with a new axis for the classes: -100 is no byte.
 template <int Axis, class Labels>
-auto labels_beside(const Labels& labels) {
-  const auto beside = as_node(new_axis<Axis>(labels));
-  if constexpr (std::is_same_v<typename node_of<const Labels&>::element, std::int64_t>) return beside;
+auto labels_beside(Labels&& labels) {
+  const auto beside = as_node(new_axis<Axis>(std::forward<Labels>(labels)));
+  if constexpr (std::is_same_v<typename node_of<Labels>::element, std::int64_t>) return beside;
   else return cast<std::int64_t>(beside);
 }
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <tenon/nn/layer.hpp>
 
 namespace tenon::nn {
@@ -19,6 +20,15 @@ struct to_sum {
 struct unreduced {
   static auto of(const auto& losses) { return losses; }
 };
+
+namespace detail {
+
+/// throws    error naming a loss and its option, where that does not fit
+inline void check_option(bool fits, const char* loss, const char* option, double given, const char* expected) {
+  if (!fits) throw error(compose_text(loss, ": ", option, " ", given, ", expected ", expected));
+}
+
+}  // namespace detail
 
 /// Mean squared error: (x - target)^2.
 /// extents   x and target as for x - target; the result has no axes, unreduced those of x - target
@@ -37,37 +47,48 @@ auto l1_loss(X&& x, Target&& target) {
 
 /// Half the square of a distance |x - target| below `delta`, and beyond it a line of slope delta; extents as of
 /// mse_loss.
+/// throws    error unless delta is above 0 and finite
 /// source    Huber 1964: Robust estimation of a location parameter
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto huber_loss(X&& x, Target&& target, double delta = 1) {
+  detail::check_option(delta > 0 && delta < __builtin_huge_val(), "huber_loss", "delta", delta, "above 0 and finite");
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   return Reduction::of(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
 }
 
 /// huber_loss / beta: the line beyond `beta` has slope 1; with beta 0 it is l1_loss. Extents as of mse_loss.
+/// throws    error unless beta is at least 0
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
+  detail::check_option(beta >= 0, "smooth_l1_loss", "beta", beta, "at least 0");
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
-  return Reduction::of(where(distance < beta, square(distance) * (0.5 / beta), distance - 0.5 * beta));
+  const double curvature = std::min(0.5 / beta, 1e30);  // finite, so that 0 times it is 0 in the gradient of the line
+  return Reduction::of(where(distance < beta, square(distance) * curvature, distance - 0.5 * beta));
 }
 
 /// 1 - cosine of the angle between rows where `target` is 1; the cosine above `margin` where it is -1.
 /// extents   x and y [rows, n], target [rows]; unreduced [rows]
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Y, tensor_operand Target>
-auto cosine_embedding_loss(const X& x, const Y& y, const Target& target, double margin = 0) {
+auto cosine_embedding_loss(X&& x, Y&& y, Target&& target, double margin = 0) {
   constexpr double least = 1e-12;  // below the squares of both lengths, as in PyTorch
-  const auto lengths = (sum(square(x), axis<-1>) + least) * (sum(square(y), axis<-1>) + least);
-  const auto cosine = sum(x * y, axis<-1>) * rsqrt(lengths);
-  return Reduction::of(where(new_axis<-1>(target) == 1, 1 - cosine, maximum(cosine - margin, 0)));
+  const auto a = as_node(std::forward<X>(x));
+  const auto b = as_node(std::forward<Y>(y));
+  const auto lengths = (sum(square(a), axis<-1>) + least) * (sum(square(b), axis<-1>) + least);
+  const auto cosine = sum(a * b, axis<-1>) * rsqrt(lengths);
+  const auto sides = new_axis<-1>(std::forward<Target>(target));
+  return Reduction::of(where(sides == 1, 1 - cosine, maximum(cosine - margin, 0)));
 }
 
 /// By how much a row misses being nearer to `positive` than to `negative` by `margin`, for rows [rows, n]:
 /// max(d(positive) - d(negative) + margin, 0); unreduced [rows].
 /// source    Balntas and others 2016; distances of p = 2, with 1e-6 added to every difference, as PyTorch's
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, tensor_operand Negative>
-auto triplet_margin_loss(const X& x, const Positive& positive, const Negative& negative, double margin = 1) {
-  const auto distance = [&](const auto& other) { return norm_l2(x - other + 1e-6, axis<-1>); };
-  return Reduction::of(tenon::relu(distance(positive) - distance(negative) + margin));
+auto triplet_margin_loss(X&& x, Positive&& positive, Negative&& negative, double margin = 1) {
+  const auto anchor = as_node(std::forward<X>(x));
+  const auto distance = [&](const auto& other) { return norm_l2(anchor - other + 1e-6, axis<-1>); };
+  const auto near = distance(as_node(std::forward<Positive>(positive)));
+  const auto far = distance(as_node(std::forward<Negative>(negative)));
+  return Reduction::of(tenon::relu(near - far + margin));
 }
 
 }  // namespace tenon::nn

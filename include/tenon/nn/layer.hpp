@@ -140,9 +140,9 @@ inline float default_bound(index fan_in) { return 1.0f / std::sqrt(static_cast<f
 
 /// A row of one value for each channel, so that it repeats over [batch, channels, ...] of `Rank` axes.
 template <int Rank, class Row>
-auto over_channels(const Row& row) {
-  if constexpr (Rank <= 2) return as_node(row);
-  else return over_channels<Rank - 1>(new_axis<-1>(row));
+auto over_channels(Row&& row) {
+  if constexpr (Rank <= 2) return as_node(std::forward<Row>(row));
+  else return over_channels<Rank - 1>(new_axis<-1>(std::forward<Row>(row)));
 }
 
 /// Facts that compile-time messages carry.

@@ -18,6 +18,14 @@ auto at_label(index classes, const Labels& labels) {
   return arange<std::int64_t>(classes) == labels;
 }
 
+/// The cross entropy of each row, of labels beside the scores.
+template <class Scores, class Rows, class Ignored>
+auto losses_of_rows(const Scores& scores, const Rows& rows, const Ignored& ignored) {
+  const index classes = scores.shape().extent(1);
+  const auto chosen = sum(where(at_label(classes, rows), scores, 0.0f), axis<-1>);
+  return where_counted(rows, classes, ignored, logsumexp(scores, axis<-1>) - chosen);
+}
+
 /// What each row counts: one over the number of rows that do, `counted` of them where labels are looked at, or nothing.
 /// On the host it is a number a row, computed here; on a device the number of rows is, which nobody waits for.
 template <class Number, class Labels, class Rows>
@@ -50,31 +58,28 @@ auto shares_of_rows(const Labels&, const Rows& rows, index classes, index, nothi
 /// cost      one kernel, and on the host a pass over the labels; probabilities are never stored
 /// example   mean(nn::cross_entropy(matmul(x, w), labels))
 template <tensor_operand Logits, tensor_operand Labels, class Ignored = std::int64_t>
-auto cross_entropy(const Logits& logits, const Labels& labels, const Ignored& ignored = ignored_label) {
+auto cross_entropy(const Logits& logits, Labels&& labels, const Ignored& ignored = ignored_label) {
   const auto& scores = detail::shared_scores(as_node(logits));
-  detail::check_labels("cross_entropy", scores.shape(), as_node(labels), ignored);
-  const index classes = scores.shape().extent(1);
-  const auto rows = detail::labels_beside<-1>(labels);
-  const auto chosen = sum(where(detail::at_label(classes, rows), scores, 0.0f), axis<-1>);
-  return detail::where_counted(rows, classes, ignored, logsumexp(scores, axis<-1>) - chosen);
+  detail::check_labels("cross_entropy", scores.shape(), as_node(std::as_const(labels)), ignored);
+  return detail::losses_of_rows(scores, detail::labels_beside<-1>(std::forward<Labels>(labels)), ignored);
 }
 
 /// The same of logits that are traced: their gradient is one statement, in which probabilities are not stored either.
 template <class T, class Shape, class Space, tensor_operand Labels, class Ignored = std::int64_t>
-auto cross_entropy(const traced<T, Shape, Space>& logits, const Labels& labels,
-                   const Ignored& ignored = ignored_label) {
+auto cross_entropy(const traced<T, Shape, Space>& logits, Labels&& labels, const Ignored& ignored = ignored_label) {
   const auto scores = detail::shared_scores(as_node(logits.view()));
-  const auto rows = detail::labels_beside<-1>(labels);
+  detail::check_labels("cross_entropy", scores.shape(), as_node(std::as_const(labels)), ignored);
+  const auto rows = detail::labels_beside<-1>(std::forward<Labels>(labels));
   const index classes = scores.shape().extent(1);
-  return with_gradient(cross_entropy(scores, labels, ignored), logits, [=](const auto& seed) {
+  return with_gradient(detail::losses_of_rows(scores, rows, ignored), logits, [=](const auto& seed) {
     const auto distance = tenon::softmax(scores, axis<-1>) - where(detail::at_label(classes, rows), 1.0f, 0.0f);
     return cast<T>(distance * detail::where_counted(rows, classes, ignored, seed));
   });
 }
 template <class Input, class... Layers, tensor_operand Labels, class Ignored = std::int64_t>
-auto cross_entropy(const layer_call<Input, Layers...>& logits, const Labels& labels,
+auto cross_entropy(const layer_call<Input, Layers...>& logits, Labels&& labels,
                    const Ignored& ignored = ignored_label) {
-  return cross_entropy(logits.value(), labels, ignored);
+  return cross_entropy(logits.value(), std::forward<Labels>(labels), ignored);
 }
 
 /// The gradient of the mean of `cross_entropy` over the rows that count, with respect to the logits: (softmax - one

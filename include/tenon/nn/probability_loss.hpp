@@ -9,24 +9,43 @@
 
 namespace tenon::nn {
 
+namespace detail {
+
+/// bce_loss of each element, whose slope is finite where a probability is 0 or 1.
+struct bce_op : floating_result {
+  static constexpr const char* name = "bce_loss";
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x, V target) {
+    const V least = simd::constant_like<V>(-100), one = simd::constant_like<V>(1);
+    const V of_one = simd::max(log_op::value(x), least);
+    const V of_zero = simd::max(log1p_op::value(-x), least);
+    return -(target * of_one + (one - target) * of_zero);
+  }
+  static auto gradient(of_operand<0>, const auto& g, const auto&, const auto& x, const auto& z) {
+    return g * ((x - z) / maximum((1 - x) * x, 1e-12));
+  }
+  static auto gradient(of_operand<1>, const auto& g, const auto&, const auto& x, const auto&) {
+    return g * (maximum(log1p(-x), -100) - maximum(log(x), -100));
+  }
+};
+
+}  // namespace detail
+
 /// Binary cross entropy, -(target log(x) + (1 - target) log(1 - x)), of probabilities x and targets in [0, 1].
 /// Logarithms are at least -100, as in PyTorch; extents as of mse_loss.
+/// gradient  in x (x - target) / max((1 - x) x, 1e-12), as PyTorch has it: finite where x is 0 or 1
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto bce_loss(X&& x, Target&& target) {
-  const auto share = as_node(std::forward<X>(x));
-  const auto wanted = as_node(std::forward<Target>(target));
-  const auto of_one = maximum(log(share), -100);
-  const auto of_zero = maximum(log1p(-share), -100);
-  return Reduction::of(-(wanted * of_one + (1 - wanted) * of_zero));
+  return Reduction::of(make_pointwise(detail::bce_op{}, std::forward<X>(x), std::forward<Target>(target)));
 }
 
 /// bce_loss(sigmoid(x), target) without overflow on the way; `positive_weight` multiplies the losses of ones.
 /// example   bce_with_logits_loss(logits, targets), bce_with_logits_loss(logits, targets, 3.0f)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
-auto bce_with_logits_loss(X&& x, Target&& target, const PositiveWeight& positive_weight = 1.0f) {
+auto bce_with_logits_loss(X&& x, Target&& target, PositiveWeight&& positive_weight = 1.0f) {
   const auto logits = as_node(std::forward<X>(x));
   const auto wanted = as_node(std::forward<Target>(target));
-  const auto of_one = 1 + (positive_weight - 1) * wanted;
+  const auto of_one = 1 + (std::forward<PositiveWeight>(positive_weight) - 1) * wanted;
   return Reduction::of((1 - wanted) * logits + of_one * tenon::softplus(-logits, 1, 1e30));
 }
 
@@ -34,13 +53,15 @@ auto bce_with_logits_loss(X&& x, Target&& target, const PositiveWeight& positive
 /// probabilities; extents as of mse_loss. PyTorch's `batchmean` is the sum divided by the rows.
 /// source    Kullback, Leibler 1951
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto kl_div_loss(const X& x, const Target& target) {
-  return Reduction::of(where(target > 0, target * log(target), 0) - target * x);
+auto kl_div_loss(X&& x, Target&& target) {
+  const auto wanted = as_node(std::forward<Target>(target));
+  return Reduction::of(where(wanted > 0, wanted * log(wanted), 0) - wanted * std::forward<X>(x));
 }
 /// The same for a target of logarithms of probabilities, as PyTorch's log_target=True.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-auto kl_div_log_loss(const X& x, const Target& target) {
-  return Reduction::of(exp(target) * (target - x));
+auto kl_div_log_loss(X&& x, Target&& target) {
+  const auto wanted = as_node(std::forward<Target>(target));
+  return Reduction::of(exp(wanted) * (wanted - std::forward<X>(x)));
 }
 
 namespace detail {
@@ -68,12 +89,13 @@ auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t 
 
 /// nll_loss in the name of another.
 template <class Reduction, class Scores, class Labels, class Weight>
-auto loss_at_labels(const char* name, const Scores& scores, const Labels& given, const Weight& weight,
-                    std::int64_t ignored) {
-  check_labels(name, scores.shape(), as_node(given), ignored);
-  const auto labels = labels_beside<1>(given);
+auto loss_at_labels(const char* name, const Scores& scores, Labels&& given, Weight&& weight, std::int64_t ignored) {
+  check_labels(name, scores.shape(), as_node(std::as_const(given)), ignored);
+  check_class_weights(name, scores.shape(), weight.shape());
+  const auto labels = labels_beside<1>(std::forward<Labels>(given));
   const auto chosen = is_label(scores, labels);
-  const auto weights = weights_of_labels(chosen, labels, ignored, over_channels<Scores::shape_type::rank>(weight));
+  const auto row = over_channels<Scores::shape_type::rank>(std::forward<Weight>(weight));
+  const auto weights = weights_of_labels(chosen, labels, ignored, row);
   return reduce_weighed<Reduction>(-(sum(where(chosen, scores, 0), axis<1>) * weights), weights);
 }
 
@@ -82,43 +104,50 @@ auto loss_at_labels(const char* name, const Scores& scores, const Labels& given,
 /// -x[label] of logarithms x of probabilities, [batch, classes, ...], and labels [batch, ...]: weighed by `weight` of
 /// the class, and 0 where the label is `ignored`. A mean is divided by the sum of the weights; over no row it is NaN.
 /// extents   unreduced [batch, 1, ...]
-/// throws    shape_error when there is not one label for each place; index_error for a label of the host's memory that
-///           is no class and not ignored. On devices, and where labels change later, its loss is NaN
+/// throws    shape_error when there is not one label for each place, or not one weight for each class; index_error for
+///           a label of the host's memory that is no class and not ignored. On devices, and where labels change later,
+///           its loss is NaN
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
-auto nll_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = ignored_label) {
-  return detail::loss_at_labels<Reduction>("nll_loss", as_node(x), labels, weight, ignored);
+auto nll_loss(X&& x, Labels&& labels, Weight&& weight, std::int64_t ignored = ignored_label) {
+  return detail::loss_at_labels<Reduction>("nll_loss", as_node(std::forward<X>(x)), std::forward<Labels>(labels),
+                                           std::forward<Weight>(weight), ignored);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
-auto nll_loss(const X& x, const Labels& labels, std::int64_t ignored = ignored_label) {
-  return nll_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
+auto nll_loss(X&& x, Labels&& labels, std::int64_t ignored = ignored_label) {
+  return nll_loss<Reduction>(std::forward<X>(x), std::forward<Labels>(labels), constants(shape<1>{}, 1.0f), ignored);
 }
 
 /// Cross entropy: nll_loss of the log-softmax over axis 1, for logits [batch, classes, ...] and labels [batch, ...].
 /// Weights, ignored labels, extents and errors as of nll_loss.
 /// example   cross_entropy_loss(net(images), labels), cross_entropy_loss<to_sum>(logits, labels, class_weights)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
-  requires is_integer<typename node_of<const Labels&>::element>
-auto cross_entropy_loss(const X& x, const Labels& labels, const Weight& weight, std::int64_t ignored = ignored_label) {
-  return detail::loss_at_labels<Reduction>("cross_entropy_loss", tenon::log_softmax(x, axis<1>), labels, weight,
-                                           ignored);
+  requires is_integer<typename node_of<Labels>::element>
+auto cross_entropy_loss(X&& x, Labels&& labels, Weight&& weight, std::int64_t ignored = ignored_label) {
+  return detail::loss_at_labels<Reduction>("cross_entropy_loss", tenon::log_softmax(std::forward<X>(x), axis<1>),
+                                           std::forward<Labels>(labels), std::forward<Weight>(weight), ignored);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
-  requires is_integer<typename node_of<const Labels&>::element>
-auto cross_entropy_loss(const X& x, const Labels& labels, std::int64_t ignored = ignored_label) {
-  return cross_entropy_loss<Reduction>(x, labels, constants(shape<1>{}, 1.0f), ignored);
+  requires is_integer<typename node_of<Labels>::element>
+auto cross_entropy_loss(X&& x, Labels&& labels, std::int64_t ignored = ignored_label) {
+  return cross_entropy_loss<Reduction>(std::forward<X>(x), std::forward<Labels>(labels), constants(shape<1>{}, 1.0f),
+                                       ignored);
 }
 
 /// Cross entropy with a share `smoothing` of each label spread over all classes; otherwise as cross_entropy_loss.
+/// throws    error unless smoothing is within [0, 1]
 /// source    Szegedy and others 2016: Rethinking the Inception architecture
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
-auto smoothed_cross_entropy_loss(const X& x, const Labels& given, double smoothing, const Weight& weight,
+auto smoothed_cross_entropy_loss(X&& x, Labels&& given, double smoothing, Weight&& weight,
                                  std::int64_t ignored = ignored_label) {
-  constexpr int rank = node_of<const X&>::shape_type::rank;
-  const auto scores = tenon::log_softmax(x, axis<1>);
-  detail::check_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(given), ignored);
-  const auto labels = detail::labels_beside<1>(given);
+  constexpr int rank = node_of<X>::shape_type::rank;
+  const bool fits = smoothing >= 0 && smoothing <= 1;
+  detail::check_option(fits, "smoothed_cross_entropy_loss", "smoothing", smoothing, "within [0, 1]");
+  const auto scores = tenon::log_softmax(std::forward<X>(x), axis<1>);
+  detail::check_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(std::as_const(given)), ignored);
+  detail::check_class_weights("smoothed_cross_entropy_loss", scores.shape(), weight.shape());
+  const auto labels = detail::labels_beside<1>(std::forward<Labels>(given));
   const auto chosen = detail::is_label(scores, labels);
-  const auto row = over_channels<rank>(weight);
+  const auto row = over_channels<rank>(std::forward<Weight>(weight));
   const auto weights = detail::weights_of_labels(chosen, labels, ignored, row);
   const double share = smoothing / static_cast<double>(scores.shape().extent(1));
   const auto spread = where(labels != ignored, sum(scores * row, axis<1>), 0);
@@ -126,17 +155,17 @@ auto smoothed_cross_entropy_loss(const X& x, const Labels& given, double smoothi
   return detail::reduce_weighed<Reduction>(-((1 - smoothing) * own + share * spread), weights);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
-auto smoothed_cross_entropy_loss(const X& x, const Labels& labels, double smoothing,
-                                 std::int64_t ignored = ignored_label) {
-  return smoothed_cross_entropy_loss<Reduction>(x, labels, smoothing, constants(shape<1>{}, 1.0f), ignored);
+auto smoothed_cross_entropy_loss(X&& x, Labels&& labels, double smoothing, std::int64_t ignored = ignored_label) {
+  return smoothed_cross_entropy_loss<Reduction>(std::forward<X>(x), std::forward<Labels>(labels), smoothing,
+                                                constants(shape<1>{}, 1.0f), ignored);
 }
 
 /// Cross entropy of logits [batch, classes, ...] with probabilities of the same extents in place of labels.
 /// extents   unreduced [batch, 1, ...]
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-  requires is_floating<typename node_of<const Target&>::element>
-auto cross_entropy_loss(const X& x, const Target& target) {
-  return Reduction::of(-sum(tenon::log_softmax(x, axis<1>) * target, axis<1>));
+  requires is_floating<typename node_of<Target>::element>
+auto cross_entropy_loss(X&& x, Target&& target) {
+  return Reduction::of(-sum(tenon::log_softmax(std::forward<X>(x), axis<1>) * std::forward<Target>(target), axis<1>));
 }
 
 }  // namespace tenon::nn
