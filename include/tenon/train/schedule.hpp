@@ -113,8 +113,8 @@ sequential_lr(Before, index, After) -> sequential_lr<Before, After>;
 enum class annealing { cos, linear };
 
 /// Raises the rate from max_lr / div_factor to max_lr, then lowers it to far less, within `total_steps`; momentum, or
-/// the first of betas, goes the other way. The rates that the optimizer began with do not matter. Where pct_start leaves one step to go up,
-/// the first rate is max_lr.
+/// the first of betas, goes the other way. The rates that the optimizer began with do not matter. Where pct_start
+/// leaves one step to go up, the first rate is max_lr.
 /// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.OneCycleLR; Smith, Topin 2018 (Super-Convergence)
 struct one_cycle_lr {
