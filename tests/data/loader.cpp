@@ -111,6 +111,42 @@ TEST_CASE("an error of an example reaches the reader with its number", "[loader]
   }
 }
 
+TEST_CASE("a sampler that gives other numbers than those of examples is refused", "[loader]") {
+  struct one_number {
+    tenon::index number = 0;
+    tenon::index size() const { return 1; }
+    std::vector<tenon::index> order(std::uint64_t, tenon::index) const { return {number}; }
+  };
+  const numbers examples(23);
+  for (const int workers : {0, 2}) {
+    const auto text = [&](auto order) {
+      data::loader<numbers> loader(examples, order, {.batch = 5, .workers = workers});
+      return tenon_test::text_of<tenon::index_error>([&] { batches_of(loader, 0); });
+    };
+    CHECK(text(data::sequential_sampler{24}) ==
+          "loader: the sampler gave example 23, expected numbers from 0 on and below 23");
+    CHECK(text(one_number{-1}) == "loader: the sampler gave example -1, expected numbers from 0 on and below 23");
+    CHECK(text(data::random_sampler{4000}) != "");
+    CHECK(examples.copies == 0);
+  }
+}
+
+TEST_CASE("an epoch within an epoch has batches of its own", "[loader]") {
+  const numbers examples(7);
+  const std::vector<std::vector<tenon::index>> expected{{0, 1, 2}, {3, 4, 5}, {6}};
+  for (const int workers : {0, 1, 3}) {
+    CAPTURE(workers);
+    data::loader<numbers> loader(examples, {.batch = 3, .workers = workers});
+    std::size_t outer = 0;
+    for (const auto& batch : loader.epoch(0)) {
+      CHECK(batches_of(loader, 5) == expected);
+      CHECK(loader.state() == data::loader_state{6, 0, 0});
+      CHECK(batch == expected[outer++]);
+    }
+    CHECK(outer == 3);
+  }
+}
+
 TEST_CASE("an empty dataset has no batches", "[loader]") {
   const numbers examples(0);
   data::loader<numbers> loader(examples);

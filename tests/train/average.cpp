@@ -104,6 +104,18 @@ TEST_CASE("an average refuses an optimizer of another network", "[average]") {
         "optimizer: parameter 1 of 0 elements is followed, but is not of the network that it moves");
 }
 
+TEST_CASE("an average of nothing is not copied", "[average]") {
+  tenon_test::loose_parameters<tenon::host> net;
+  const auto before = net.values();
+  tenon::train::average<> average;
+  const auto copy = [&] { average.copy_to(net); };
+  const char* const refusal = "average: copy_to: 0 updates, expected at least 1; call update(net) first";
+  CHECK(tenon_test::text_of<tenon::error>(copy) == refusal);
+  average.visit_state(net, [](const std::string&, auto&) {});  // as a checkpoint does
+  CHECK(tenon_test::text_of<tenon::error>(copy) == refusal);
+  CHECK(net.values() == before);
+}
+
 TEST_CASE("an average refuses a decay outside of 0 to 1", "[average]") {
   const auto text = tenon_test::text_of<tenon::error>([] { tenon::train::average<>({.decay = 1.5}); });
   CHECK(text == "average: 1 - decay: -0.500000, expected at least 0.000000");

@@ -126,7 +126,8 @@ TEST_CASE("an optimizer passes frozen parameters by, whatever their decay", "[op
   CHECK(state() != before);
   nn::freeze(net);
   CHECK(tenon_test::text_of<tenon::error>(step) ==
-        "optimizer: no parameter has a gradient; call backward on a loss of this network first");
+        "optimizer: no parameter has a gradient; call backward on a loss of this network first (frozen parameters and "
+        "no_grad leave none)");
 }
 
 TEST_CASE("a step of a loss is a cleared pass back and a step", "[optimizer]") {
@@ -171,17 +172,6 @@ TEST_CASE("an optimizer knows the space and the elements of its network", "[opti
   CHECK(rounding.groups() == 1);
 }
 
-TEST_CASE("steps without a network or without gradients", "[optimizer]") {
-  tenon::train::sgd<> alone({.lr = 1});
-  CHECK(tenon_test::text_of<tenon::error>([&] { alone.step(); }) ==
-        "optimizer: this step needs a network: make it with one, optimizer(net, options)?");
-  network net;
-  net.initialise(1);
-  tenon::train::sgd optimizer(net, {.lr = 1});
-  CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.step(); }) ==
-        "optimizer: no parameter has a gradient; call backward on a loss of this network first");
-}
-
 TEST_CASE("a training of modules allocates no memory for elements from the second step of a shape on", "[optimizer]") {
   network net;
   net.initialise(1);
@@ -218,16 +208,6 @@ TEMPLATE_LIST_TEST_CASE("groups of parameters have options of their own", "[opti
   const auto after = net.values();
   CHECK(after.back() == before.back());
   CHECK(after.front() != before.front());
-}
-
-TEST_CASE("groups that fit no network are refused", "[optimizer]") {
-  loose_parameters<tenon::host> net;
-  tenon::train::sgd<> optimizer({}, {{begins_with("0."), {}}, {begins_with("fc1"), {}}});
-  CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.step(net); }) ==
-        "optimizer: group 2 takes no parameter of the network; do its names fit?");
-  std::vector<tenon::train::parameter_group<tenon::train::sgd_options>> many(64, {begins_with("0."), {}});
-  CHECK(tenon_test::text_of<tenon::error>([&] { tenon::train::sgd<>({}, many); }) ==
-        "optimizer: 64 groups, expected fewer than 64");
 }
 
 TEMPLATE_LIST_TEST_CASE("gradients are clipped within the step", "[optimizer]", tenon_test::spaces) {

@@ -4,7 +4,7 @@
 #include <tenon/train/plateau.hpp>
 #include <vector>
 
-#include "support/catch.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -48,4 +48,14 @@ TEST_CASE("rates do not fall below the least, nor by next to nothing", "[plateau
   CHECK(rates_after({.factor = 0.5, .patience = 0, .min_lr = 0.375}, {1, 1, 1, 1}) ==
         plateau_rates{1, 0.5, 0.375, 0.375});
   CHECK(rates_after({.factor = 0.5, .patience = 0, .eps = 0.5}, {1, 1, 1}) == plateau_rates{1, 1, 1});
+}
+
+TEST_CASE("options of a plateau that make no sense are refused", "[plateau]") {
+  const auto text = [](const plateau_options& options) {
+    return tenon_test::text_of<tenon::error>([&] { tenon::train::reduce_lr_on_plateau{options}; });
+  };
+  CHECK(text({.factor = 1}) == "reduce_lr_on_plateau: factor: 1.000000, expected at least 0.000000 and below 1.000000");
+  CHECK(text({.patience = -1}) == "reduce_lr_on_plateau: patience: -1, expected at least 0");
+  CHECK(text({.threshold = std::nan("")}) == "reduce_lr_on_plateau: threshold: nan, expected a finite number");
+  CHECK(text({.min_lr = -1}) == "reduce_lr_on_plateau: min_lr: -1.000000, expected at least 0.000000");
 }

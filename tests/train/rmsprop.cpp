@@ -37,6 +37,9 @@ TEMPLATE_LIST_TEST_CASE("rmsprop follows its definition", "[rmsprop]", tenon_tes
 }
 
 TEST_CASE("rmsprop refuses options that make no sense", "[rmsprop]") {
-  const auto text = tenon_test::text_of<tenon::error>([] { tenon::train::rmsprop<>({.alpha = -0.5}); });
-  CHECK(text == "rmsprop: alpha: -0.500000, expected at least 0.000000");
+  const auto text = [](const rmsprop_options& options) {
+    return tenon_test::text_of<tenon::error>([&] { tenon::train::rmsprop<>{options}; });
+  };
+  CHECK(text({.alpha = -0.5}) == "rmsprop: alpha: -0.500000, expected at least 0.000000");
+  CHECK(text({.alpha = 2}) == "rmsprop: 1 - alpha: -1.000000, expected at least 0.000000");
 }

@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -65,6 +66,53 @@ TEST_CASE("one cycle rises and falls", "[schedule]") {
   thrice.three_phase = true;
   CHECK(are_rates(rates_of(thrice, 77, 5), {low, 0.625, 1, 0.625, low}));
   CHECK(std::fabs(thrice(0, 9) - end) < 1e-12);
+}
+
+TEST_CASE("one cycle without steps that go up begins at its greatest rate", "[schedule]") {
+  one_cycle_lr cycle{.max_lr = 1, .total_steps = 10, .pct_start = 0.1, .anneal_strategy = annealing::linear};
+  const double end = 1 / 25.0 / 1e4;
+  CHECK(cycle(0, 0) == 1);
+  CHECK(std::fabs(cycle(0, 1) - (1 - (1 - end) / 9)) < 1e-12);
+  CHECK(std::fabs(cycle(0, 9) - end) < 1e-12);
+  cycle.three_phase = true;
+  CHECK(cycle(0, 0) == 1);
+  cycle.pct_start = 0;  // as PyTorch has it, where it goes down from step -1 on
+  cycle.three_phase = false;
+  CHECK(std::fabs(cycle(0, 0) - (1 - (1 - end) / 10)) < 1e-12);
+  CHECK(one_cycle_lr{.max_lr = 1, .total_steps = 1, .pct_start = 1}(0, 0) == 1);
+}
+
+TEST_CASE("schedules refuse options that make no sense by name", "[schedule]") {
+  namespace train = tenon::train;
+  const auto text = [](const auto& schedule) { return tenon_test::text_of<tenon::error>([&] { schedule(1.0, 0); }); };
+  const double nan = std::nan("");
+  CHECK(text(train::step_lr{.step_size = 0}) == "step_lr: step_size: 0, expected at least 1");
+  CHECK(text(train::step_lr{.step_size = 1, .gamma = nan}) == "step_lr: gamma: nan, expected at least 0.000000");
+  CHECK(text(train::multi_step_lr{.milestones = {1}, .gamma = -1}) ==
+        "multi_step_lr: gamma: -1.000000, expected at least 0.000000");
+  CHECK(text(train::exponential_lr{.gamma = nan}) == "exponential_lr: gamma: nan, expected at least 0.000000");
+  CHECK(text(train::cosine_annealing_lr{.t_max = 0}) == "cosine_annealing_lr: t_max: 0, expected at least 1");
+  CHECK(text(train::cosine_annealing_lr{.t_max = 1, .eta_min = -1}) ==
+        "cosine_annealing_lr: eta_min: -1.000000, expected at least 0.000000");
+  CHECK(text(train::linear_lr{.start_factor = nan}) == "linear_lr: start_factor: nan, expected at least 0.000000");
+  CHECK(text(train::linear_lr{.end_factor = -1}) == "linear_lr: end_factor: -1.000000, expected at least 0.000000");
+  CHECK(text(train::linear_lr{.total_iters = -1}) == "linear_lr: total_iters: -1, expected at least 0");
+  CHECK(text(train::sequential_lr{train::linear_lr{}, -1, train::linear_lr{}}) ==
+        "sequential_lr: milestone: -1, expected at least 0");
+  CHECK(text(one_cycle_lr{.max_lr = nan, .total_steps = 9}) == "one_cycle_lr: max_lr: nan, expected at least 0.000000");
+  CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 0}) == "one_cycle_lr: total_steps: 0, expected at least 1");
+  CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .pct_start = -1}) ==
+        "one_cycle_lr: pct_start: -1.000000, expected at least 0.000000");
+  CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .pct_start = 1.5}) ==
+        "one_cycle_lr: 1 - pct_start: -0.500000, expected at least 0.000000");
+  CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .div_factor = 0}) ==
+        "one_cycle_lr: div_factor: 0.000000, expected at least 0.000001");
+  CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .final_div_factor = 0}) ==
+        "one_cycle_lr: final_div_factor: 0.000000, expected at least 0.000001");
+  tenon::train::rmsprop_options options;
+  const one_cycle_lr cycle{.max_lr = 1, .total_steps = 9, .max_momentum = nan};
+  CHECK(tenon_test::text_of<tenon::error>([&] { cycle.set_momentum(options, 0); }) ==
+        "one_cycle_lr: max_momentum: nan, expected at least 0.000000");
 }
 
 TEST_CASE("one cycle turns momentum round", "[schedule]") {

@@ -16,6 +16,7 @@
 #include <tenon/data/sampler.hpp>
 #include <tenon/device/threads.hpp>
 #include <thread>
+#include <utility>
 
 namespace tenon::data {
 
@@ -67,18 +68,21 @@ class epoch_range {
   epoch_range(loader<Dataset>& owner, index epoch, index first)
       : owner_(owner),
         epoch_(epoch),
-        order_(owner.order_(owner.options_.seed, epoch)),
+        order_(owner.draw_order(epoch)),
+        slots_(std::exchange(owner.slots_, {})),
         claimed_(first),
         consumed_(first) {
     const int workers = owner_.options_.workers;
-    owner_.slots_.resize(static_cast<std::size_t>(workers * owner_.options_.prefetch + 1));
-    for (auto& slot : owner_.slots_) slot.ready = false;
+    slots_.resize(static_cast<std::size_t>(workers * owner_.options_.prefetch + 1));
+    for (auto& slot : slots_) slot.ready = false;
     for (int worker = 0; worker < workers; ++worker) start_worker(worker, workers);
   }
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range() {
     for (auto& worker : workers_) worker.request_stop();  // all at once; each would by itself when it is joined
+    workers_.clear();
+    owner_.slots_ = std::move(slots_);  // for the next epoch
   }
 
   iterator begin() { return iterator(this); }
@@ -99,7 +103,7 @@ class epoch_range {
 
  private:
   using slot_type = typename loader<Dataset>::slot;
-  slot_type& slot_of(index number) { return owner_.slots_[static_cast<std::size_t>(number) % owner_.slots_.size()]; }
+  slot_type& slot_of(index number) { return slots_[static_cast<std::size_t>(number) % slots_.size()]; }
 
   const batch_type& current() {
     const batch_type& batch = next();
@@ -128,7 +132,7 @@ class epoch_range {
   /// Makes batches, each time the next one that no worker has taken, as long as there is a free slot.
   void work(const std::stop_token& stop) {
     const single_thread_scope alone;  // loops within a worker stay on it
-    const auto limit = static_cast<index>(owner_.slots_.size());
+    const auto limit = static_cast<index>(slots_.size());
     while (true) {
       index number = 0;
       {
@@ -156,15 +160,18 @@ class epoch_range {
   loader<Dataset>& owner_;
   index epoch_;
   std::vector<index> order_;
+  std::vector<slot_type> slots_;  // the loader's, unless another epoch has them
   std::mutex mutex_;
   std::condition_variable_any changed_;  // whose waits end when a worker is to stop
   index claimed_, consumed_;
   std::vector<std::jthread> workers_;  // last: they stop before anything else goes
 };
 
-/// Reads, shuffles and batches a dataset. One epoch is read at a time; the dataset must outlive the loader.
-/// throws    shape_error for options that make no sense; thread_error where a worker cannot be started, and the loader
-///           stays as it is; while reading, an error that names the example
+/// Reads, shuffles and batches a dataset, which must outlive the loader. An epoch that begins within another one has
+/// workers and batches of its own; `state` is that of the batch that was given out last.
+/// throws    shape_error for options that make no sense; by `epoch`, index_error where the sampler gives a number that
+///           no example has, and thread_error where a worker cannot be started, and the loader stays as it is; while
+///           reading, an error that names the example
 /// example   data::loader batches(examples, {.batch = 64, .shuffle = true, .workers = 4});
 ///           for (index epoch = batches.state().epoch; epoch < 10; ++epoch) {
 ///             for (const auto& [images, labels] : batches.epoch(epoch)) ...
@@ -255,6 +262,17 @@ class loader {
     const sharded_sampler<Sampler> own(std::move(order), options_.shard);
     count_ = own.size();
     order_ = [own](std::uint64_t seed, index epoch) { return own.order(seed, epoch); };
+  }
+  /// throws    index_error where a number of the order is not that of an example
+  std::vector<index> draw_order(index epoch) const {
+    auto order = order_(options_.seed, epoch);
+    const index count = examples_->size();
+    for (const index example : order) {
+      if (example >= 0 && example < count) continue;
+      throw index_error(
+          compose_text("loader: the sampler gave example ", example, ", expected numbers from 0 on and below ", count));
+    }
+    return order;
   }
   void fill(slot& place, index number, index epoch, const std::vector<index>& order) const {
     const index first = number * options_.batch, left = count_ - first;

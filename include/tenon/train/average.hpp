@@ -74,8 +74,10 @@ class average {
     else kept_.step(net);
   }
   /// Gives the average to the parameters of a network like those that were averaged.
+  /// throws    error before the first update, shape_error for another network
   template <class Network>
   void copy_to(Network& net) {
+    if (updates() == 0) throw error("average: copy_to: 0 updates, expected at least 1; call update(net) first");
     kept_.copy_state_to(net, 0);
   }
   /// Calls `visitor(name, values)` for the number of updates and for the average of every parameter.

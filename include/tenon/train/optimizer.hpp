@@ -35,22 +35,6 @@ struct ends_with {
   bool operator()(const std::string& name) const { return name.ends_with(end); }
 };
 
-/// How a step clips gradients: first by value, then by the norm of the clipped ones. Gradients in memory stay as they
-/// are.
-/// source    torch.nn.utils.clip_grad_value_, clip_grad_norm_
-struct gradient_clipping {
-  double clip_value = std::numeric_limits<double>::infinity();  // the greatest magnitude of an element
-  double max_norm = std::numeric_limits<double>::infinity();    // of the gradients of all parameters together
-};
-
-/// throws    error where an option is below `least`, or not below `end`
-inline void check_option(const char* optimizer, const char* option, double given, double least,
-                         double end = std::numeric_limits<double>::infinity()) {
-  if (given >= least && given < end) return;
-  throw error(compose_text(optimizer, ": ", option, ": ", given, ", expected at least ", least,
-                           std::isinf(end) ? std::string() : compose_text(" and below ", end)));
-}
-
 namespace detail {
 
 /// The norm of all gradients.
@@ -144,7 +128,11 @@ class optimizer {
   }
 
   /// The options of group `group`, from 1 on; of all other parameters is 0. They may change between steps.
-  Options& options(int group = 0) { return options_.at(static_cast<std::size_t>(group)); }
+  /// throws    index_error when there is no such group
+  Options& options(int group = 0) {
+    if (group >= 0 && group < groups()) return options_[static_cast<std::size_t>(group)];
+    throw index_error(compose_text("optimizer: options: group ", group, ", expected at least 0 and below ", groups()));
+  }
   int groups() const { return static_cast<int>(options_.size()); }
   gradient_clipping& clipping() { return clipping_; }
   /// The norm of all gradients that the last step measured, as it does where it clips by norm.
@@ -165,7 +153,8 @@ class optimizer {
   /// Moves every parameter of `net` along the gradient that the last backward pass left; those without one stay.
   /// Of gradients of a scaled loss, one launch more looks first whether all are finite, and says so in `scaled`; where
   /// one is not, the step does nothing and is not counted.
-  /// throws    error for options that make no sense, shape_error when `net` is another network than before
+  /// throws    error for options or bounds of clipping that make no sense, shape_error when `net` is another network
+  ///           than before
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
     collect(net);
@@ -268,9 +257,12 @@ class optimizer {
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
     const int reached = collect(net, [](int, index) -> T* { return nullptr; }, true);
     if (reached != 0) return move(scaled);
-    throw error("optimizer: no parameter has a gradient; call backward on a loss of this network first");
+    throw error(
+        "optimizer: no parameter has a gradient; call backward on a loss of this network first (frozen parameters "
+        "and no_grad leave none)");
   }
   void move(const scaled_gradients<T>& scaled) {
+    clipping_.check();
     const device_of_parameters<Space> on_device(memory_);
     take_parameters();
     table_.note_use();

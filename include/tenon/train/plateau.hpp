@@ -10,6 +10,7 @@
 #include <string>
 #include <tenon/base/array.hpp>
 #include <tenon/core/kept_number.hpp>
+#include <tenon/train/check_option.hpp>
 
 namespace tenon::train {
 
@@ -31,6 +32,7 @@ struct plateau_options {
 };
 
 /// A schedule that multiplies the rate by `factor` when more than `patience` measures in a row were no better.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.ReduceLROnPlateau
 /// example   plateau.observe(loss); optimizer.schedule(plateau);
 class reduce_lr_on_plateau {
@@ -38,7 +40,12 @@ class reduce_lr_on_plateau {
   static constexpr const char* state_prefix = "plateau.";
 
   explicit reduce_lr_on_plateau(const plateau_options& options = {})
-      : options_(options), best_(options.mode == better::min ? infinity : -infinity) {}
+      : options_(options), best_(options.mode == better::min ? infinity : -infinity) {
+    constexpr const char* name = "reduce_lr_on_plateau";
+    check_option(name, "factor", options.factor, 0, 1), check_option(name, "patience", options.patience, 0);
+    check_finite(name, "threshold", options.threshold), check_option(name, "cooldown", options.cooldown, 0);
+    check_option(name, "min_lr", options.min_lr, 0), check_option(name, "eps", options.eps, 0);
+  }
 
   /// Takes the measure of an epoch, such as the loss of validation.
   void observe(double measure) {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cmath>
-#include <tenon/base/array.hpp>
+#include <tenon/train/check_option.hpp>
 #include <vector>
 
 namespace tenon::train {
@@ -20,6 +20,7 @@ inline double along_cosine(double first, double last, double share) {
 }  // namespace detail
 
 /// Multiplies the rate by `gamma` after every `step_size` steps: first * gamma^(step / step_size), rounded down.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.StepLR
 /// example   optimizer.schedule(train::step_lr{.step_size = 30}, epoch);
 struct step_lr {
@@ -27,11 +28,13 @@ struct step_lr {
   double gamma = 0.1;
 
   double operator()(double first, index step) const {
+    check_option("step_lr", "step_size", step_size, 1), check_option("step_lr", "gamma", gamma, 0);
     return first * std::pow(gamma, static_cast<double>(step / step_size));
   }
 };
 
 /// Multiplies the rate by `gamma` at each of the steps `milestones`.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.MultiStepLR
 /// example   optimizer.schedule(train::multi_step_lr{.milestones = {30, 80}}, epoch);
 struct multi_step_lr {
@@ -39,31 +42,40 @@ struct multi_step_lr {
   double gamma = 0.1;
 
   double operator()(double first, index step) const {
+    check_option("multi_step_lr", "gamma", gamma, 0);
     for (const index each : milestones) first = step >= each ? first * gamma : first;
     return first;
   }
 };
 
 /// Multiplies the rate by `gamma` after every step: first * gamma^step.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.ExponentialLR
 struct exponential_lr {
   double gamma;
 
-  double operator()(double first, index step) const { return first * std::pow(gamma, static_cast<double>(step)); }
+  double operator()(double first, index step) const {
+    check_option("exponential_lr", "gamma", gamma, 0);
+    return first * std::pow(gamma, static_cast<double>(step));
+  }
 };
 
 /// Lowers the rate along half a cosine, to `eta_min` at step `t_max`. Beyond that it rises again.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.CosineAnnealingLR; Loshchilov, Hutter 2017 (SGDR), without restarts
 struct cosine_annealing_lr {
   index t_max;
   double eta_min = 0;
 
   double operator()(double first, index step) const {
+    check_option("cosine_annealing_lr", "t_max", t_max, 1);
+    check_option("cosine_annealing_lr", "eta_min", eta_min, 0);
     return detail::along_cosine(first, eta_min, static_cast<double>(step) / static_cast<double>(t_max));
   }
 };
 
 /// Warm-up: the rate times a factor that goes from `start_factor` to `end_factor` in a line, over `total_iters` steps.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.LinearLR
 struct linear_lr {
   double start_factor = 1.0 / 3;
@@ -71,6 +83,8 @@ struct linear_lr {
   index total_iters = 5;
 
   double operator()(double first, index step) const {
+    check_option("linear_lr", "start_factor", start_factor, 0), check_option("linear_lr", "end_factor", end_factor, 0);
+    check_option("linear_lr", "total_iters", total_iters, 0);
     const double share =
         step >= total_iters ? 1 : static_cast<double>(step) / static_cast<double>(total_iters);  // of 0 steps too
     return first * (start_factor + (end_factor - start_factor) * share);
@@ -78,6 +92,7 @@ struct linear_lr {
 };
 
 /// One schedule up to step `milestone`, then another, whose steps count from there.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.SequentialLR
 /// example   train::sequential_lr{train::linear_lr{.total_iters = 500}, 500, train::cosine_annealing_lr{.t_max = 9500}}
 template <class Before, class After>
@@ -87,6 +102,7 @@ struct sequential_lr {
   After after;
 
   double operator()(double first, index step) const {
+    check_option("sequential_lr", "milestone", milestone, 0);
     return step < milestone ? before(first, step) : after(first, step - milestone);
   }
 };
@@ -97,7 +113,9 @@ sequential_lr(Before, index, After) -> sequential_lr<Before, After>;
 enum class annealing { cos, linear };
 
 /// Raises the rate from max_lr / div_factor to max_lr, then lowers it to far less, within `total_steps`; momentum, or
-/// the first of betas, goes the other way. The rates that the optimizer began with do not matter.
+/// the first of betas, goes the other way. The rates that the optimizer began with do not matter. Where pct_start
+/// leaves one step to go up, the first rate is max_lr.
+/// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.OneCycleLR; Smith, Topin 2018 (Super-Convergence)
 struct one_cycle_lr {
   double max_lr;
@@ -127,13 +145,24 @@ struct one_cycle_lr {
   }
 
  private:
-  /// At the ends of the phases are these values.
+  void check() const {
+    constexpr double least_factor = 1e-6;
+    check_option("one_cycle_lr", "max_lr", max_lr, 0), check_option("one_cycle_lr", "total_steps", total_steps, 1);
+    check_option("one_cycle_lr", "pct_start", pct_start, 0);
+    check_option("one_cycle_lr", "1 - pct_start", 1 - pct_start, 0);
+    check_option("one_cycle_lr", "div_factor", div_factor, least_factor);
+    check_option("one_cycle_lr", "final_div_factor", final_div_factor, least_factor);
+    check_option("one_cycle_lr", "base_momentum", base_momentum, 0);
+    check_option("one_cycle_lr", "max_momentum", max_momentum, 0);
+  }
+  /// At the ends of the phases are these values. A phase of no steps is at its end.
   double at(index step, const array<double, 4>& values) const {
+    check();
     const double last = static_cast<double>(total_steps) - 1, rise = pct_start * static_cast<double>(total_steps) - 1;
     const array<double, 4> ends{{0, rise, three_phase ? 2 * rise : last, last}};
     const double position = static_cast<double>(step) < last ? static_cast<double>(step) : last;
     const int phase = position <= ends[1] ? 0 : position <= ends[2] ? 1 : 2;
-    const double share = (position - ends[phase]) / (ends[phase + 1] - ends[phase]);
+    const double length = ends[phase + 1] - ends[phase], share = length == 0 ? 1 : (position - ends[phase]) / length;
     if (anneal_strategy == annealing::cos) return detail::along_cosine(values[phase], values[phase + 1], share);
     return values[phase] + (values[phase + 1] - values[phase]) * share;
   }

@@ -39,6 +39,7 @@ struct sgd_rule : sweep_rule {
         nesterov(options.nesterov) {
     check_option("sgd", "lr", options.lr, 0);
     check_option("sgd", "momentum", options.momentum, 0);
+    check_finite("sgd", "dampening", options.dampening);
     check_option("sgd", "weight_decay", options.weight_decay, 0);
     if (nesterov && (options.momentum == 0 || options.dampening != 0)) {
       throw error("sgd: nesterov takes a momentum, and no dampening");

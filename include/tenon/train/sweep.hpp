@@ -8,6 +8,7 @@
 #include <tenon/device/threads.hpp>
 #include <tenon/device/workspace.hpp>
 #include <tenon/expr/packet.hpp>
+#include <tenon/train/check_option.hpp>
 #include <tenon/train/parameter_table.hpp>
 
 namespace tenon::train {
@@ -38,6 +39,21 @@ template <dtype T>
 struct scaled_gradients {
   const T* scale = nullptr;
   T* found_inf = nullptr;
+};
+
+/// How a step clips gradients: first by value, then by the norm of the clipped ones. Gradients in memory stay as they
+/// are.
+/// source    torch.nn.utils.clip_grad_value_, clip_grad_norm_
+struct gradient_clipping {
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+  double clip_value = infinity;  // the greatest magnitude of an element
+  double max_norm = infinity;    // of the gradients of all parameters together
+
+  /// throws    error for bounds that are negative or NaN
+  void check() const {
+    if (clip_value != infinity) check_option("clipping", "clip_value", clip_value, 0);
+    if (max_norm != infinity) check_option("clipping", "max_norm", max_norm, 0);
+  }
 };
 
 /// How gradients are divided by the scale of their loss and clipped on their way into a rule.
