@@ -109,6 +109,7 @@ const reasons functions_without_gradients = {
 
 const reasons layers_without_gradients = {
     {"pad upsample", "of every border, of every size: they have rows"},
+    {"sequential", "its layers have rows"},
     {"greatest_gradient", "a kernel of the backward pass of pools"},
     {"recurrent_steps recurrent_steps_backward", "kernels of recurrent layers, which have rows"},
     {"matrix_view path_sum table_row element_after space_after element_behind node_of_inputs arena_leaf "

@@ -1,5 +1,6 @@
 // tests/nn/padding.cpp: padding layers against plain loops, forward and backward, and their shapes.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/nn/module.hpp>
 #include <tenon/nn/padding.hpp>
 
 #include "nn/passes.hpp"
@@ -81,6 +82,16 @@ void compare_padding(const Shape& extents, Layer layer, const std::vector<tenon:
   CHECK(numbers_of(dx) == expected.gradients);
 }
 
+/// Members without values of their own, but for the number.
+struct bordered_members : nn::module<bordered_members> {
+  nn::zero_pad1d<1> zeros;
+  nn::constant_pad1d<1, 0> constant{2};
+  nn::circular_pad1d<1> around;
+  nn::replication_pad1d<1> ends;
+  nn::reflection_pad1d<1> mirror;
+  auto forward(const auto& x) { return mirror(ends(around(constant(zeros(x))))); }
+};
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("a border of one number", "[padding]", tenon_test::spaces) {
@@ -110,6 +121,14 @@ TEMPLATE_LIST_TEST_CASE("a border of the other end", "[padding]", tenon_test::sp
   compare_padding<TestType>(rank<4>(2, 1, 3, 5), nn::circular_pad2d<0, 2, 3, 1>{}, {0, 2, 3, 1}, beside_circular);
   compare_padding<TestType>(rank<5>(1, 2, 2, 3, 3), nn::circular_pad3d<1, 2, 3, 0, 0, 1>{}, {1, 2, 3, 0, 0, 1},
                             beside_circular);
+}
+
+TEST_CASE("padding layers are members of a module", "[padding]") {
+  bordered_members net;
+  CHECK(nn::parameter_count(net) == 0);
+  const tenon::tensor<float, rank<3>> x = 1.0f + tenon::iota<float>(rank<3>(1, 1, 3));
+  const tenon::no_grad in_use;
+  CHECK(numbers_of(tenon::tensor<float, rank<3>>(net(x))) == std::vector<double>{0, 0, 0, 2, 0, 1, 2, 3, 0, 2, 2, 2});
 }
 
 TEST_CASE("types know padded extents", "[padding]") {

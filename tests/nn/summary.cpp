@@ -4,6 +4,7 @@
 #include <tenon/nn/batch_norm.hpp>
 #include <tenon/nn/conv.hpp>
 #include <tenon/nn/linear.hpp>
+#include <tenon/nn/reshaping.hpp>
 #include <tenon/nn/summary.hpp>
 
 #include <sstream>
@@ -52,6 +53,23 @@ TEST_CASE("a summary counts shapes, parameters, multiply-adds and bytes", "[summ
 TEST_CASE("a transposed convolution multiplies each input", "[summary]") {
   auto net = nn::sequential(nn::conv_transpose1d<4, 6, 3, nn::conv1d_options{.stride = 2, .groups = 2}>{});
   CHECK(nn::summary(net, rank<3>(5, 4, 7)).multiply_adds() == 5 * 4 * 7 * 3 * 3);
+}
+
+TEST_CASE("a summary counts within lists of layers", "[summary]") {
+  auto net =
+      nn::sequential(nn::residual(nn::linear<8, 6>{}, nn::tanh{}, nn::linear<6, 8>{}),
+                     nn::sequential(nn::relu{}, nn::sequential(nn::linear<8, 24>{})), nn::unflatten<1, 4, 6>{},
+                     nn::branches(nn::conv1d<4, 2, 1>{}, nn::sequential(nn::conv1d<4, 3, 1>{}, nn::conv1d<3, 5, 1>{})));
+  const auto found = nn::summary(net, shape<5, 8>{});
+  REQUIRE(found.layers.size() == 4);
+  CHECK(found.layers[0].name == "0 residual");
+  CHECK(found.layers[0].multiply_adds == 5 * (8 * 6 + 6 * 8));
+  CHECK(found.layers[1].name == "1 sequential");
+  CHECK(found.layers[1].output == std::vector<tenon::index>{5, 24});
+  CHECK(found.layers[1].parameters == 8 * 24 + 24);
+  CHECK(found.layers[1].multiply_adds == 5 * 8 * 24);
+  CHECK(found.layers[3].multiply_adds == 5 * 6 * (4 * 2 + 4 * 3 + 3 * 5));
+  CHECK(found.multiply_adds() == 480 + 960 + 1050);
 }
 
 TEST_CASE("a summary is printed as a table", "[summary]") {

@@ -17,6 +17,11 @@ namespace tenon {
 
 namespace nn {
 
+/// What a keeper does for the values of a network in use: their leaves have an `owner_type`, and `written(node)` is the
+/// leaf of an expression in memory.
+template <class Keeper>
+struct kept_by;
+
 class arena_walk;
 /// What keeps the values of a network in use; inference.hpp has the definition, which calls the layers.
 struct arena_keeper;
@@ -190,6 +195,17 @@ class arena_walk {
   int next_ = 0;
 };
 
+template <>
+struct kept_by<arena_keeper> {
+  using owner_type = in_arena;
+  template <class Node>
+  static auto written(const Node& node) {
+    arena_walk* walk = nullptr;
+    detail::visit_arena_owners(node, [&](const in_arena& owner) { walk = owner.walk; });
+    return walk->write(node);
+  }
+};
+
 /// What a layer or network in use makes: an expression that joins its reader, or that is written where it has a name.
 template <class Node>
 class arena_value {
@@ -254,10 +270,12 @@ Node as_node(nn::arena_value<Node>&& value) {
 }
 
 /// A value with a name in a network in use: it is written, and assigned to it names another one.
-template <dtype T, shape_type Shape, memory_space Space>
-class traced<T, Shape, Space, nn::arena_keeper> : public nn::arena_leaf<T, Shape, Space> {
+template <dtype T, shape_type Shape, memory_space Space, class Keeper>
+  requires(!std::is_same_v<Keeper, kept_by_steps>)
+class traced<T, Shape, Space, Keeper> : public leaf<T, Shape, Space, typename nn::kept_by<Keeper>::owner_type> {
  public:
-  using leaf_type = nn::arena_leaf<T, Shape, Space>;
+  using owner_type = typename nn::kept_by<Keeper>::owner_type;
+  using leaf_type = leaf<T, Shape, Space, owner_type>;
 
   traced(const leaf_type& node) : leaf_type(node) {}
   traced(const traced&) = default;
@@ -273,15 +291,15 @@ class traced<T, Shape, Space, nn::arena_keeper> : public nn::arena_leaf<T, Shape
 
   index extent(int axis) const { return this->shape().extent(axis); }
   index size() const { return this->shape().count(); }
-  /// The same elements under another shape, in the same block.
+  /// The same elements under another shape, in the same place.
   /// throws    shape_error where it counts other elements
   template <shape_type New>
-  traced<T, New, Space, nn::arena_keeper> reshape(const New& extents) const {
+  traced<T, New, Space, Keeper> reshape(const New& extents) const {
     detail::check_reshape(extents, size(), this->shape().to_array());
-    return nn::arena_leaf<T, New, Space>{{this->elements.data(), extents}, this->owner};
+    return leaf<T, New, Space, owner_type>{{this->elements.data(), extents}, this->owner};
   }
   template <int Rank>
-  traced<T, rank<Rank>, Space, nn::arena_keeper> reshape(const listed_extent (&extents)[Rank]) const {
+  traced<T, rank<Rank>, Space, Keeper> reshape(const listed_extent (&extents)[Rank]) const {
     return reshape(detail::inferred_shape(extents, size()));
   }
   template <class Position>
@@ -299,15 +317,14 @@ class traced<T, Shape, Space, nn::arena_keeper> : public nn::arena_leaf<T, Shape
     } else if constexpr (nn::detail::is_leaf_node<Node>) {
       return {{node.view().data(), Shape(node.shape())}, node.owner};
     } else {
-      nn::arena_walk* walk = nullptr;
-      nn::detail::visit_arena_owners(node, [&](const nn::in_arena& owner) { walk = owner.walk; });
-      return leaf_of(walk->write(node));
+      return leaf_of(nn::kept_by<Keeper>::written(node));
     }
   }
 };
-template <class T, class Shape, class Space>
-const nn::arena_leaf<T, Shape, Space>& as_node(const traced<T, Shape, Space, nn::arena_keeper>& value) {
-  return value;
+template <class T, class Shape, class Space, class Keeper>
+  requires(!std::is_same_v<Keeper, kept_by_steps>)
+const auto& as_node(const traced<T, Shape, Space, Keeper>& value) {
+  return static_cast<const typename traced<T, Shape, Space, Keeper>::leaf_type&>(value);
 }
 
 }  // namespace tenon

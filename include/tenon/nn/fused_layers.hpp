@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/grad/traced.hpp>
 #include <tenon/nn/layer.hpp>
 #include <tenon/products.hpp>
 
@@ -165,6 +166,12 @@ struct fused_network {
   template <space_or_element To>
   auto to() const {
     return detail::all_moved<To, tenon::nn::fused_network>(layers);
+  }
+  /// Does not compile: `inference` runs this network, whose values have places in its arena.
+  template <tensor_operand Operand>
+    requires(tenon::detail::is_kept_by_steps<Operand>)
+  auto operator()(Operand&&) const {
+    static_assert(must_hold<Operand>, "tenon: a fused network runs in nn::inference; make one of it");
   }
 };
 

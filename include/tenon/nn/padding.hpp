@@ -47,8 +47,11 @@ struct padding_layer : stateless, expression_layer<padding_layer<Border, Rank, W
   per_axis<end_count> widths = detail::widths_of_type<end_count, Widths...>();
   [[no_unique_address]] Border border;
 
+  constexpr padding_layer()  // not explicit: a member is made from {}
+    requires(is_static)
+      : border() {}
   template <class... Beside>
-    requires(is_static && std::is_constructible_v<Border, Beside...>)
+    requires(is_static && sizeof...(Beside) != 0 && std::is_constructible_v<Border, Beside...>)
   constexpr explicit padding_layer(Beside... beside) : border(beside...) {}
   constexpr explicit padding_layer(const per_axis<end_count>& given, const Border& beside = Border())
     requires(!is_static)

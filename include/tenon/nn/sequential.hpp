@@ -164,6 +164,8 @@ inline constexpr bool tells_shape<Network<Layers...>> = (tells_shape<Layers> && 
 /// A network of layers that are called one after another; it is a layer itself. `sequential` makes it.
 template <class... Layers>
 struct sequential_network : layer_list<Layers...> {
+  static constexpr const char* name = "sequential";
+
   /// The network with its parameters and buffers copied to another memory space, or as another type of elements.
   /// example   net.to<cuda>(), net.to<bfloat16>()
   template <space_or_element To>

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <tenon/nn/activation.hpp>
+#include <tenon/nn/arena_values.hpp>
 #include <tenon/nn/fuse.hpp>
 #include <tenon/nn/module.hpp>
 #include <tenon/nn/stream_steps.hpp>
@@ -219,6 +220,15 @@ struct stream_calls {
 };
 
 }  // namespace detail
+
+template <>
+struct kept_by<stream_keeper> {
+  using owner_type = in_stream;
+  template <class Node>
+  static auto written(const Node& node) {
+    return detail::stream_calls::stored(node);
+  }
+};
 
 /// What a recurrent layer of a stream makes: its output. Its states stay in the stream.
 template <class Value>

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
-#include <tenon/nn/sequential.hpp>
+#include <tenon/nn/combinators.hpp>
 #include <tenon/nn/state.hpp>
 #include <vector>
 
@@ -43,12 +43,33 @@ struct network_summary {
 
 namespace detail {
 
-/// What a layer says of its multiply-adds for an input, else 0.
-template <class Layer, class Input>
-index multiply_adds_of(const Layer& layer, const Input& input) {
-  if constexpr (requires { layer.multiply_adds(input); }) return layer.multiply_adds(input);
-  else return 0;
-}
+/// Multiply-adds for an input: what a layer says, else 0; of a list of layers those of its layers.
+struct multiply_adds {
+  template <class Layer, class Input>
+  static index of(const Layer& layer, const Input& input) {
+    if constexpr (requires { layer.multiply_adds(input); }) return layer.multiply_adds(input);
+    else return 0;
+  }
+  template <template <class...> class List, class... Layers, class Input>
+    requires std::is_base_of_v<layer_list<Layers...>, List<Layers...>>
+  static index of(const List<Layers...>& list, const Input& input) {
+    return apply_tuple([&](const auto&... layer) { return through(input, layer...); }, list.layers);
+  }
+  template <class... Branches, class Input>
+  static index of(const branching_layer<Branches...>& list, const Input& input) {
+    return apply_tuple([&](const auto&... branch) { return (index{0} + ... + of(branch, input)); }, list.layers);
+  }
+
+ private:
+  template <class Input>
+  static index through(const Input&) {
+    return 0;
+  }
+  template <class Input, class First, class... Rest>
+  static index through(const Input& input, const First& first, const Rest&... rest) {
+    return of(first, input) + through(first.output_shape(input), rest...);
+  }
+};
 
 template <dtype T, class Network, int I, class Input>
 void summarise(Network& net, std::integral_constant<int, I>, const Input& input, network_summary& result) {
@@ -62,7 +83,7 @@ void summarise(Network& net, std::integral_constant<int, I>, const Input& input,
           static_cast<index>(sizeof(typename std::remove_cvref_t<decltype(parameter.value)>::element));
     });
     result.layers.push_back({std::to_string(I) + " " + layer.name, std::vector<index>(extents.begin(), extents.end()),
-                             parameter_count(layer), multiply_adds_of(layer, input),
+                             parameter_count(layer), multiply_adds::of(layer, input),
                              output.count() * static_cast<index>(sizeof(T))});
     summarise<T>(net, std::integral_constant<int, I + 1>{}, output, result);
   }
