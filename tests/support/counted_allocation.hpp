@@ -3,6 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TENON_TEST_COUNTS_NOTHING  // ThreadSanitizer has an allocation of its own, which nothing may replace
+#endif
+#endif
+
 #if !defined(__CUDACC__)
 #include <atomic>
 #include <cstddef>
@@ -15,6 +21,7 @@ inline std::atomic<std::size_t> blocks_allocated{0}, bytes_allocated{0};
 
 }  // namespace tenon_test
 
+#if !defined(TENON_TEST_COUNTS_NOTHING)
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   ++tenon_test::blocks_allocated, tenon_test::bytes_allocated += bytes;
   const auto unit = static_cast<std::size_t>(alignment);
@@ -23,4 +30,5 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
 #endif

@@ -63,7 +63,7 @@ struct host_product {
     const index width = panels(detail::least(columns, blocks::most_columns)).padded();
     const index sums = step < depth ? lines * width * static_cast<index>(sizeof(sum)) : 0;
     const index units = lines * detail::conflict_free_pitch<unit>(steps) + width * right_panel_rows<Products>(steps) +
-                        thread_count() * detail::conflict_free_pitch<unit>(tile::width * steps);
+                        thread_count() * copied_panel(steps);
     detail::scratch().take<std::byte>(sums + units * static_cast<index>(sizeof(unit)));
   }
 
@@ -142,6 +142,11 @@ struct host_product {
     pack_right<Products>(right, lines, width, to);
   }
 
+  /// Units of a panel that a thread packs or copies.
+  static constexpr index copied_panel(index steps) {
+    return detail::conflict_free_pitch<unit>(tile::width * right_panel_rows<Products>(steps));
+  }
+
   /// Blocks of rows are halved where there would be too few pieces of work for all threads, or unequal shares, if there
   /// is work enough to wake them.
   static index rows_of_piece(const product_part& part, index panel_count, index count, index steps) {
@@ -162,7 +167,7 @@ struct host_product {
     const index panel_count = block.columns.panels, rows = block.rows, row_blocks = (part.rows + rows - 1) / rows;
     const index work = block.count * tile::width * rows;
     const index items = row_blocks * panel_count, grain = 1 + multiplying_grain / (work + 1);
-    const index parts = part_count(items, grain), copy = detail::conflict_free_pitch<unit>(tile::width * block.steps);
+    const index parts = part_count(items, grain), copy = copied_panel(block.steps);
     unit* const copies = block.right.first_packed == 0 ? nullptr : block.memory.template take<unit>(parts * copy);
     parallel_parts(items, grain, parts, [&](index first, index last, index number) {
       for (index item = first; item < last; ++item) {
