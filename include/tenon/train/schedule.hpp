@@ -162,7 +162,8 @@ struct one_cycle_lr {
     const array<double, 4> ends{{0, rise, three_phase ? 2 * rise : last, last}};
     const double position = static_cast<double>(step) < last ? static_cast<double>(step) : last;
     const int phase = position <= ends[1] ? 0 : position <= ends[2] ? 1 : 2;
-    const double length = ends[phase + 1] - ends[phase], share = length == 0 ? 1 : (position - ends[phase]) / length;
+    const double length = ends[phase + 1] - ends[phase];  // as good as none, where pct_start is no exact share
+    const double share = length < 1e-9 ? 1 : (position - ends[phase]) / length;
     if (anneal_strategy == annealing::cos) return detail::along_cosine(values[phase], values[phase + 1], share);
     return values[phase] + (values[phase + 1] - values[phase]) * share;
   }
