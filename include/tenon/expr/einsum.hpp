@@ -210,12 +210,9 @@ constexpr array<int, 2> first_pair(axis_list<Letters...>) {
 /// The letters but those of two axes, and that of these at the end; of a diagonal.
 template <int First, int Second, int... Letters>
 auto letters_of_diagonal(axis_list<Letters...>) {
-  [[maybe_unused]] constexpr array<int, sizeof...(Letters)> letters{{Letters...}};
+  constexpr array<int, sizeof...(Letters)> letters{{Letters...}};
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    [[maybe_unused]] constexpr auto source = [](int axis) {
-      return axis + (axis >= First ? 1 : 0) + (axis + 1 >= Second ? 1 : 0);
-    };
-    return axis_list<letters[source(I)]..., letters[First]>{};
+    return axis_list<letters[axis_beside_diagonal<First, Second>(I)]..., letters[First]>{};
   }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Letters)) - 2>{});
 }
 

@@ -114,18 +114,14 @@ struct layer_caller<multihead_attention_layer<Embed, Heads, Settings, Space, T>,
     const auto input = detail::input_of(std::forward<Input>(given));
     (void)layer.output_shape(input.shape());
     const traced rows(layer.projection(input, layer.in_proj_weight.value.view()));
-    const index first = rows.extent(0), second = rows.extent(1), features = layer.embed_dim;
-    const auto heads = [&](auto* data, index step) {
-      using rows_type = detail::head_rows<std::remove_pointer_t<decltype(data)>>;
-      const rows_type own = Settings::value.batch_first ? rows_type{data, first, second, second * step, step}
-                                                        : rows_type{data, second, first, step, second * step};
-      return own.template heads<Space>(layer.num_heads, features / layer.num_heads);
-    };
-    const auto part = [&](int number) { return heads(rows.data() + number * features, 3 * features); };
-    auto& step = tenon::detail::taken_step<value_step>(first * second * features);
+    const view<T, rank<3>, Space> projected(const_cast<T*>(rows.data()), rank<3>(rows.shape().to_array()));
+    const auto part = [&](int number) { return layer.heads_of(projected, number); };
+    const array<index, 3> extents{{rows.extent(0), rows.extent(1), layer.embed_dim}};
+    auto& step = tenon::detail::taken_step<value_step>(extents[0] * extents[1] * extents[2]);
     const tenon::detail::step_link<value_step> link(&step);
-    const auto seen = step.value({first, second, features});
-    heads(seen.data(), features) = cache.attend(part(0), part(1), part(2));
+    const auto seen = step.value(rows_shape(extents));
+    const view<T, rank<3>, Space> whole(seen.data(), rank<3>(extents));
+    layer.heads_of(whole, 0) = cache.attend(part(0), part(1), part(2));
     return layer.out_proj(traced(traced_leaf<T, rows_shape, Space>{seen, {link}}));
   }
 

@@ -33,14 +33,19 @@ struct diagonal_map {
 
 namespace detail {
 
+/// The axis that is number `axis` among those beside a diagonal of two others.
+template <int Row, int Column>
+constexpr int axis_beside_diagonal(int axis) {
+  constexpr int first = Row < Column ? Row : Column, second = Row < Column ? Column : Row;
+  return axis + (axis >= first ? 1 : 0) + (axis + 1 >= second ? 1 : 0);
+}
+
 /// The extents of the diagonals: the other axes, then the diagonal's length.
 template <int Row, int Column, class Shape>
 constexpr auto diagonal_shape(const Shape& extents, index length) {
-  constexpr int first = Row < Column ? Row : Column, second = Row < Column ? Column : Row;
-  constexpr auto source = [](int axis) { return axis + (axis >= first ? 1 : 0) + (axis + 1 >= second ? 1 : 0); };
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return shape<Shape::static_extent(source(I))..., dyn>(
-        array<index, Shape::rank - 1>{{extents.extent(source(I))..., length}});
+    return shape<Shape::static_extent(axis_beside_diagonal<Row, Column>(I))..., dyn>(
+        array<index, Shape::rank - 1>{{extents.extent(axis_beside_diagonal<Row, Column>(I))..., length}});
   }(std::make_integer_sequence<int, Shape::rank - 2>{});
 }
 
