@@ -115,8 +115,8 @@ TEST_CASE("buckets of late layers are summed while early layers have no gradient
   ranks.first_layer = &tenon::get<0>(net.layers).weight.gradient;
   distributed::data_parallel parallel(net, ranks, {.bucket_bytes = 64});
   one_step<tenon::host>(net, parallel, 0, 12);
-  CHECK(ranks.counts == std::vector<std::size_t>{3 + 8 + 2 + 20, 15 + 5});  // what leads, then 2, 1; 0
-  CHECK(ranks.was_first_layer_done == std::vector<bool>{false, true});
+  CHECK(ranks.counts == std::vector<std::size_t>{3 + 5 + 8, 2 + 20, 15 + 5});  // what leads, then 2; 1; 0
+  CHECK(ranks.was_first_layer_done == std::vector<bool>{false, false, true});
 }
 
 TEST_CASE("ranks share the gradients of a traced loss", "[data_parallel]") {
@@ -145,6 +145,70 @@ TEST_CASE("ranks share the gradients of a traced loss", "[data_parallel]") {
   const tenon::traced loss = tenon::mean(tenon::square(single(x)));
   CHECK(alone.backward(loss, 12).loss == static_cast<double>(static_cast<float>(loss)));
   CHECK(all_gradients(single) == all_gradients(whole));
+}
+
+TEST_CASE("traced losses of parts add up over ranks, and none is lost in silence", "[data_parallel]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(12, 3), 1));
+  const auto loss_of = [&](auto& net, tenon::index first, tenon::index last) {
+    const auto own = tenon::evaluated_tensor(tenon::slice(x, tenon::range(first, last)));
+    return tenon::traced(tenon::mean(tenon::square(net(own))));
+  };
+  auto whole = parallel_network<tenon::host>(3);
+  tenon::backward(loss_of(whole, 0, 12));
+  for (const int ranks : {1, 2}) {
+    distributed::run_in_threads(ranks, [&](auto& all) {
+      auto net = parallel_network<tenon::host>(3);
+      distributed::data_parallel parallel(net, all);
+      const tenon::index first = all.rank() == 0 ? 0 : 7, last = all.size() == 2 && all.rank() == 0 ? 7 : 12;
+      for (int step = 0; step < 2; ++step) {
+        parallel.accumulate(loss_of(net, first, first + 1), 1);
+        parallel.accumulate(loss_of(net, first + 1, first + 3), 2);
+        const auto part = parallel.backward(loss_of(net, first + 3, last), last - first - 3);
+        if (part.examples != 12) throw tenon::error("other examples");
+        if (!are_near(all_gradients(net), all_gradients(whole))) throw tenon::error("other gradients");
+      }
+    });
+  }
+  auto net = parallel_network<tenon::host>(3);
+  tenon::backward(loss_of(net, 0, 12));
+  distributed::alone one;
+  distributed::data_parallel alone(net, one);
+  alone.backward(loss_of(net, 0, 12), 12);  // gradients from before the ranks met do not count
+  CHECK(all_gradients(net) == all_gradients(whole));
+  nn::clear_gradients(net);
+  distributed::data_parallel other(net, one);
+  tenon::backward(loss_of(net, 0, 4));
+  CHECK(tenon_test::text_of<tenon::error>([&] { other.backward(loss_of(net, 4, 12), 8); }) ==
+        "data_parallel: the network has gradients that the ranks have not summed; add a part of the batch by "
+        "accumulate(loss, examples), or clear them by zero_grad()");
+}
+
+TEST_CASE("a layer that only some ranks call has the same gradient on all, and one that none calls has none",
+          "[data_parallel]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(4, 3), 1));
+  auto single = parallel_network<tenon::host>(3);
+  auto& lone = tenon::get<0>(single.layers);
+  tenon::backward(tenon::mean(tenon::square(lone(x))) / 2);  // the other rank's part has the gradient 0
+  const auto expected = tenon_test::numbers_of(lone.weight.gradient);
+  distributed::run_in_threads(2, [&](auto& all) {
+    auto net = parallel_network<tenon::host>(3);
+    distributed::data_parallel parallel(net, all);
+    auto& [first, second, third] = net.layers;
+    for (int step = 0; step < 2; ++step) {
+      const tenon::traced sum_of_both = tenon::sum(tenon::square(first(x))) + tenon::sum(tenon::square(second.weight));
+      if (step == 0) {  // later, what it left must not count again
+        parallel.backward(sum_of_both, 4);
+      } else if (all.rank() == 0) {
+        parallel.backward(tenon::traced(tenon::mean(tenon::square(first(x)))), 4);
+      } else {
+        parallel.backward(tenon::traced(0 * tenon::sum(third.bias)), 4);
+      }
+    }
+    if (!first.weight.has_gradient || second.weight.has_gradient || !third.bias.has_gradient) {
+      throw tenon::error("other parameters have gradients");
+    }
+    if (!are_near(tenon_test::numbers_of(first.weight.gradient), expected)) throw tenon::error("other gradients");
+  });
 }
 
 TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]") {

@@ -18,6 +18,15 @@
 
 namespace tenon {
 
+namespace detail {
+
+/// How a space frees a block.
+using free_block = void (*)(void*, std::size_t) noexcept;
+/// Takes a block whose tensor is gone where something still reads it; none until values are traced.
+inline bool (*keep_block)(void*, std::size_t, free_block) = nullptr;
+
+}  // namespace detail
+
 /// `count` elements of `T` in `Space`, released at the end of its life; copies are deep.
 /// throws    shape_error when the bytes cannot be counted, std::bad_alloc (or the space's error) when there are too few
 template <class T, memory_space Space>
@@ -64,14 +73,21 @@ class storage {
     return static_cast<T*>(memory);
   }
 
+  /// Whether a graph is recorded, which keeps blocks for longer.
+  static bool is_capturing() {
+    if constexpr (requires { Space::is_capturing(); }) return Space::is_capturing();
+    else return false;
+  }
+  static void deallocate(void* memory, std::size_t bytes) noexcept { Space::deallocate(memory, bytes); }
   static void release(void* memory, std::size_t bytes) {
+    const auto keep = __atomic_load_n(&detail::keep_block, __ATOMIC_ACQUIRE);
+    if (keep != nullptr && !is_capturing() && keep(memory, bytes, deallocate)) return;
 #if TENON_CHECKED != 0
-    if constexpr (requires { Space::is_capturing(); }) {
-      if (Space::is_capturing()) return Space::deallocate(memory, bytes);  // a graph keeps it for longer
+    if constexpr (Space::host_accessible) {
+      if (!is_capturing()) return freed_blocks::of_process().keep(memory, bytes, deallocate);
     }
-    if constexpr (Space::host_accessible) return freed_blocks::of_process().keep(memory, bytes, Space::deallocate);
 #endif
-    Space::deallocate(memory, bytes);
+    deallocate(memory, bytes);
   }
 
   T* data_ = nullptr;

@@ -61,9 +61,11 @@ class data_parallel {
   data_parallel(Network& net, Communicator& all, const data_parallel_options& options = {})
       : net_(net),
         all_(all),
-        layout_(parameters_of(net), options.bucket_bytes / static_cast<index>(sizeof(T)), facts),
+        facts_(facts_of_part + parameters_of(net).size()),
+        layout_(parameters_of(net), options.bucket_bytes / static_cast<index>(sizeof(T)), std::ssize(facts_)),
         requests_(layout_.buckets().size()) {
     broadcast_state(net, all);
+    nn::clear_gradients(net, false);
   }
 
   /// Adds the gradients of a part of this rank's batch to what the next `backward` makes: for batches that do not fit
@@ -72,11 +74,14 @@ class data_parallel {
   template <class Pass, class Input, class Gradient>
   void accumulate(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
     pass.backward(input, gradient);
-    begin(part);
-    pack_until(gradient_place::no_layer);
-    std::swap(memory_, accumulated_);
-    accumulated_facts_ = facts_;
-    has_accumulated_ = true;
+    is_traced_ = false;
+    keep(part);
+  }
+  /// The same of a traced loss: the mean over the examples of the part, whose number is all that is asked for.
+  template <class Shape, class Space>
+  void accumulate(const traced<T, Shape, Space>& loss, index examples) {
+    go_back(loss);
+    keep({examples, static_cast<double>(static_cast<T>(loss))});
   }
   /// The backward pass of this rank's examples: `gradient` is that of the mean loss over them. Leaves in every
   /// parameter the gradient of the mean over the examples of all ranks, accumulated ones included.
@@ -86,6 +91,7 @@ class data_parallel {
   template <class Pass, class Input, class Gradient>
   batch_part backward(Pass& pass, const Input& input, const Gradient& gradient, const batch_part& part) {
     if (all_.size() == 1 && !has_accumulated_) return pass.backward(input, gradient), part;
+    is_traced_ = false;
     return sum_over_ranks(part, [&](const auto& done) {
       if constexpr (requires { pass.backward(input, gradient, done); }) pass.backward(input, gradient, done);
       else pass.backward(input, gradient);
@@ -93,16 +99,17 @@ class data_parallel {
   }
   /// The same of a traced loss: the mean over this rank's examples, whose number is all that is asked for.
   /// cost      sums begin when the whole backward pass is done
+  /// throws    error when gradients are there that other calls of backward left: these would be lost
   template <class Shape, class Space>
   batch_part backward(const traced<T, Shape, Space>& loss, index examples, bool wants_to_stop = false) {
-    nn::clear_gradients(net_, false);
-    loss.backward();
+    go_back(loss);
     const batch_part part{examples, static_cast<double>(static_cast<T>(loss)), wants_to_stop};
     return all_.size() == 1 && !has_accumulated_ ? part : sum_over_ranks(part, [](const auto&) {});
   }
 
  private:
-  static constexpr index facts = 3;  // of batch_part, as sums, which travel in front of the first bucket
+  // Sums that travel in front of the first bucket: of batch_part, then how often each parameter had a gradient.
+  static constexpr std::size_t facts_of_part = 3;
 
   static std::vector<sized_parameter> parameters_of(Network& net) {
     std::vector<sized_parameter> result;
@@ -113,11 +120,35 @@ class data_parallel {
     });
     return result;
   }
+  /// Leaves the gradients of a loss in place of those that this object left before.
+  template <class Loss>
+  void go_back(const Loss& loss) {
+    bool has_others = false;
+    net_.visit_parameters([&](const auto&, auto& parameter) {
+      has_others = has_others || (parameter.has_gradient && !has_left_gradients_);
+    });
+    if (has_others) {
+      throw error(
+          "data_parallel: the network has gradients that the ranks have not summed; add a part of the batch by "
+          "accumulate(loss, examples), or clear them by zero_grad()");
+    }
+    nn::clear_gradients(net_, false);
+    is_traced_ = has_left_gradients_ = true;
+    loss.backward();
+  }
+  /// Keeps the gradients of a part until the next `backward`.
+  void keep(const batch_part& part) {
+    begin(part);
+    pack_until(gradient_place::no_layer);
+    std::swap(memory_, accumulated_);
+    accumulated_facts_ = facts_;
+    has_accumulated_ = true;
+  }
   /// Sums the gradients that `run(done)` leaves, where it calls `done(layer)` as pass does.
   template <class Run>
   batch_part sum_over_ranks(const batch_part& part, const Run& run) {
     begin(part);
-    space::copy_from_host(memory_.data(), facts_.begin(), sizeof(facts_));
+    space::copy_from_host(memory_.data(), facts_.data(), facts_.size() * sizeof(T));
     const auto done = [this](int layer) { pack_until(layer), start_full_buckets(); };
     run(done);
     done(gradient_place::no_layer);
@@ -134,20 +165,25 @@ class data_parallel {
       memory_ = accumulated_, facts_ = accumulated_facts_;
     } else {
       if (memory_.count() == 0) memory_ = storage<T, space>(layout_.elements());
-      sums_of(0, memory_.count()) = T{0}, facts_ = {};
+      sums_of(0, memory_.count()) = T{0}, facts_.assign(facts_.size(), T{0});
     }
     examples_ = static_cast<T>(part.examples);
     facts_[0] += examples_;
     facts_[1] += static_cast<T>(part.loss) * examples_;
     facts_[2] += static_cast<T>(part.wants_to_stop);
+    std::size_t number = facts_of_part;
+    net_.visit_parameters([&](const auto&, auto& parameter) {
+      facts_[number++] += static_cast<T>(!is_traced_ || parameter.has_gradient);
+    });
     packed_ = started_ = 0;
   }
-  /// Calls `body(gradient, sums)` for the parameter at a place, where it has a gradient.
+  /// Calls `body(gradient, sums)` for the parameter at a place, where this backward pass left a gradient.
   template <class Body>
   void with_gradient(const gradient_place& place, const Body& body) {
     int number = 0;
     net_.visit_parameters([&](const auto&, auto& parameter) {
       if (number++ != place.parameter || parameter.gradient.size() != place.size) return;
+      if (is_traced_ && !parameter.has_gradient) return;
       using gradient_space = typename std::remove_cvref_t<decltype(parameter.gradient)>::space;
       body(view<T, rank<1>, gradient_space>(parameter.gradient.data(), rank<1>(place.size)),
            sums_of(place.first, place.size));
@@ -177,10 +213,21 @@ class data_parallel {
     std::size_t at = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       all_.wait(requests_[i]);
-      if (i == 0) space::copy_to_host(facts_.begin(), memory_.data(), sizeof(facts_));
+      if (i == 0) take_facts();
       for (; at < layout_.buckets()[i].places; ++at) unpack(layout_.places()[at], T{1} / facts_[0]);
     }
     return {static_cast<index>(facts_[0]), static_cast<double>(facts_[1] / facts_[0]), facts_[2] > 0};
+  }
+  /// A parameter that a loss of any rank reached has a gradient on every rank.
+  void take_facts() {
+    space::copy_to_host(facts_.data(), memory_.data(), facts_.size() * sizeof(T));
+    std::size_t number = facts_of_part;
+    net_.visit_parameters([&](const auto&, auto& parameter) {
+      if (facts_[number++] == T{0} || !is_traced_) return;
+      parameter.has_gradient = true;
+      using parameter_space = typename std::remove_cvref_t<decltype(parameter)>::space;
+      if (parameter.gradient.is_empty()) parameter.gradient = zeros<T, parameter_space>(parameter.shape());
+    });
   }
   void unpack(const gradient_place& place, T share) {
     with_gradient(place, [&]<class Space>(const view<T, rank<1>, Space>& gradient, const auto& sums) {
@@ -191,13 +238,14 @@ class data_parallel {
 
   Network& net_;
   Communicator& all_;
+  std::vector<T> facts_, accumulated_facts_;
   gradient_layout layout_;
   std::vector<typename Communicator::request> requests_;  // of each bucket
   storage<T, space> memory_, accumulated_;
-  array<T, facts> facts_{}, accumulated_facts_{};
   T examples_ = 0;                        // of the part under way
   std::size_t packed_ = 0, started_ = 0;  // places and buckets
-  bool has_accumulated_ = false;
+  bool has_accumulated_ = false, has_left_gradients_ = false;
+  bool is_traced_ = false;  // whether the part under way is a loss, which may leave parameters aside
 };
 
 }  // namespace tenon::distributed

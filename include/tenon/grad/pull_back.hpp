@@ -33,9 +33,8 @@ template <class Node, int I, class Gradient>
 consteval bool derivative_must_exist() {
   using operand = std::remove_cvref_t<decltype(get<I>(std::declval<const Node&>().operands))>;
   constexpr bool is_real = !is_complex<typename Node::element> && !is_complex<typename operand::element>;
-  constexpr bool exists = is_real && requires(const Node& node, const Gradient& gradient) {
-    operand_gradient<I>(node, gradient);
-  };
+  constexpr bool exists =
+      is_real && requires(const Node& node, const Gradient& gradient) { operand_gradient<I>(node, gradient); };
   static_assert(is_real || must_hold<Node>,
                 "tenon: complex numbers have no derivative; stop_gradient(x) makes a result a constant");
   static_assert(exists || !is_real || must_hold<Node>,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <tenon/core/buffer.hpp>
 #include <tenon/evaluate.hpp>
+#include <tenon/grad/kept_blocks.hpp>
 #include <vector>
 
 namespace tenon {
@@ -87,6 +88,13 @@ class trace_step {
     inputs_.emplace_back(input);
     needs_gradient = true;
   }
+  /// Keeps the memory of a tensor's or a view's elements; other leaves keep their own.
+  template <class T, class Shape, class Space>
+  void keep_elements(const leaf<T, Shape, Space>& input) {
+    read_.add(input.elements.data());
+  }
+  void keep_elements(const auto&) {}
+  void keep_no_elements() { read_.clear(); }
   void add_owner() { __atomic_fetch_add(&owners_, 1, __ATOMIC_RELAXED); }
   std::uint64_t number() const { return number_; }
   bool lose_owner() { return __atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0; }
@@ -97,6 +105,7 @@ class trace_step {
   friend class step_pool;
 
   std::vector<step_link<trace_step>> inputs_;
+  read_blocks read_;
   std::vector<trace_step*> walk_;  // of a pass that begins here
   trace_step* next_ = nullptr;     // of those that are given back
   const void* kind_ = nullptr;     // which pool it came from
@@ -135,6 +144,7 @@ class step_pool {
   static void give(trace_step& step) {
     step.forget();
     step.inputs_.clear();
+    step.keep_no_elements();
     step.needs_gradient = step.has_gradient = false;
     list* const own = is_gone_ ? nullptr : find(step.kind_);
     if (own != nullptr && own->steps.size() < own->steps.capacity()) own->steps.emplace_back(&step);

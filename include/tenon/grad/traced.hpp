@@ -102,13 +102,15 @@ struct name_traced_leaves {
   }
 };
 
-/// Calls `visitor(leaf)` for every traced leaf of an expression.
-template <class Node, class Visitor>
-void visit_traced_leaves(const Node& node, const Visitor& visitor) {
+/// Makes the leaves of an expression inputs of a step, which keeps their memory.
+template <class Node>
+void add_leaves(trace_step& step, const Node& node) {
   if constexpr (is_traced_leaf<Node>) {
-    visitor(node);
+    step.add_input(node.owner.step.get());
+  } else if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
+    step.keep_elements(node);
   } else if constexpr (decltype(Node::operands)::count != 0) {
-    apply_tuple([&](const auto&... operands) { (visit_traced_leaves(operands, visitor), ...); }, node.operands);
+    apply_tuple([&](const auto&... operands) { (add_leaves(step, operands), ...); }, node.operands);
   }
 }
 
@@ -121,8 +123,10 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
   void run(const Node& expression, const Shape& shape) {
     this->value(shape) = expression;
     extents = shape;
-    visit_traced_leaves(expression, [&](const auto& each) { this->add_input(each.owner.step.get()); });
+    if (!is_tracing) return;
+    add_leaves(*this, expression);
     if (this->needs_gradient) node.emplace(expression);
+    else this->keep_no_elements();
   }
   void pull_back() override {
     const auto named = with_named_leaves<name_traced_leaves>(*node);
@@ -209,8 +213,9 @@ void pull_from(const Leaf& value, const Seed& seed, std::uint64_t first) {
 /// expressions, like a tensor, and a number where it has no axes. Copies name the same value; assigned to, it names
 /// another one, so that a loop can carry it. It remembers what it was made of until the last copy is gone.
 ///
-/// Tensors that a traced expression reads must live, and keep their elements, until `backward`; those that are moved
-/// into it live with it. A value and all that it was made of belong to one thread.
+/// Tensors that a traced expression reads must keep their elements until `backward`. Their memory is kept where
+/// they are gone before, but for tensors in place and memory that is not Tenon's. A value and all that it was made of
+/// belong to one thread.
 /// cost      a statement, whose value is kept in memory that later statements of the same type use again: a loop that
 ///           does the same again allocates nothing from its second turn on. `backward` is a statement for each use of a
 ///           value in one
@@ -342,12 +347,15 @@ traced<T, Shape, Space> named_variable(const leaf<T, Shape, Space, Owner>& eleme
 
 }  // namespace detail
 
-/// A tensor or view that gradients are wanted of: `gradient()` is what backward passes leave. It must outlive what is
-/// made of it, and keep its elements until `backward`.
+/// A tensor or view that gradients are wanted of: `gradient()` is what backward passes leave. It must keep its
+/// elements until `backward`.
 template <tensor_operand Tensor>
 auto variable(const Tensor& elements) {
   const auto node = as_node(elements);
-  return detail::named_variable(node, detail::new_variable(node));
+  auto& step = detail::new_variable(node);
+  const auto named = detail::named_variable(node, step);
+  step.keep_elements(node);
+  return named;
 }
 /// The same; the gradient stays in `gradient`, which backward passes add to where `is_kept` says so, else begin anew.
 /// Both outlive the variable.

@@ -225,7 +225,7 @@ struct call_step
     if constexpr (tenon::detail::is_traced_leaf<Input>) this->add_input(from.owner.step.get());
     if (tenon::detail::is_tracing && is_trained) this->needs_gradient = true;
     if (!this->needs_gradient) return;
-    input.emplace(from), layers.emplace(called);
+    input.emplace(from), layers.emplace(called), this->keep_elements(from);
     apply_tuple([](auto&... layer) { (layer.keep(), ...); }, *layers);
   }
   template <class Destination>

@@ -82,7 +82,7 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
       }
     };
     (add(leaf_in(from)), ...);
-    if (this->needs_gradient) inputs.emplace(make_tuple_of(from...));
+    if (this->needs_gradient) inputs.emplace(make_tuple_of(from...)), (this->keep_elements(leaf_in(from)), ...);
     int number = 0;
     return values->each([&](const auto& value) { return in_place_of(value, leaf_of(leaf_in(value), number++)); });
   }

@@ -46,7 +46,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
     };
     (add(from), ...);
     if (tenon::detail::is_tracing && is_trained) this->needs_gradient = true;
-    if (this->needs_gradient) inputs.emplace(make_tuple_of(from...));
+    if (this->needs_gradient) inputs.emplace(make_tuple_of(from...)), (this->keep_elements(from), ...);
   }
   void pull_back() override {
     const call_memory_in_use<Layer> in_use(layer->get(), call_memory);

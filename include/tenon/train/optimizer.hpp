@@ -177,6 +177,7 @@ class optimizer {
     requires(!nn::has_parameters<Loss> && std::invocable<const Loss&>)  // a layer can be called, too
   auto step(const Loss& loss) {
     must_be_own(), own_.clear(false);
+    const tenon::detail::later_frees until_backward;  // the loss may read tensors of its function
     const auto value = backward(loss());
     step();
     return value;
