@@ -207,22 +207,23 @@ std::string write_case(const json& given, const std::string& family, const json&
   return "";
 }
 
+/// Neighbours, which use the same layers, are compiled together.
 void write_all(const path& folder, const path& out, std::size_t count) {
   const json all = read_json(folder / "cases.json");
-  std::vector<std::string> includes(count), texts(count);
+  std::vector<std::string> includes, texts;
   std::string refusals;
-  std::size_t number = 0;
   for (const json& each : all["cases"]) {
     const std::string name = each["name"];
     const std::string text =
         write_case(read_json(folder / name / "case.json"), each["family"], all["tolerance"], folder, out, refusals);
-    if (text.empty()) continue;
-    const std::size_t part = number++ % count;
-    includes[part] += "#include \"" + name + ".hpp\"\n", texts[part] += text;
+    if (!text.empty()) includes.push_back("#include \"" + name + ".hpp\"\n"), texts.push_back(text);
   }
-  for (std::size_t part = 0; part < count; ++part) {
-    std::ofstream(out / ("part" + std::to_string(part) + ".cpp")) << "#include \"conformance_run.hpp\"\n"
-                                                                  << includes[part] << texts[part];
+  for (std::size_t part = 0, first = 0; part < count; ++part) {
+    const std::size_t last = (part + 1) * texts.size() / count;
+    std::ofstream file(out / ("part" + std::to_string(part) + ".cpp"));
+    file << "#include \"conformance_run.hpp\"\n";
+    for (std::size_t i = first; i < last; ++i) file << includes[i];
+    for (; first < last; ++first) file << texts[first];
   }
   std::ofstream(out / "refused.txt") << refusals;
 }
