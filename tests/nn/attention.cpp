@@ -1,6 +1,7 @@
 // tests/nn/attention.cpp: attention of several heads.
 // Gradients against differences, masks, layouts; PyTorch's cases are in tests/golden.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/graph.hpp>
 #include <tenon/nn/attention.hpp>
 
 #include <algorithm>
@@ -43,6 +44,24 @@ TEST_CASE("gradients of self-attention agree with differences", "[attention]") {
   by_type.initialise(1), causal.initialise(1);
   const auto x = tenon_test::drawn(rank<3>(2, 5, 6), 3);
   CHECK(numbers_of(by_type.forward(x)) == numbers_of(causal.forward(x)));
+}
+
+TEMPLATE_LIST_TEST_CASE("each launch of captured attention leaves out other weights, and its gradients follow it",
+                        "[attention]", tenon_test::kernel_spaces) {
+  auto layer = make_attention_layer<TestType>(true);
+  const auto x = tenon_test::random_input<TestType>(rank<3>(2, 5, 8));
+  tenon::tensor<float, rank<3>, TestType> y({2, 5, 8}), dx({2, 5, 8});
+  const auto run = [&] {
+    y = layer.forward(x);
+    layer.backward(x, y, x, dx.write_view());
+  };
+  run();
+  const auto graph = tenon::capture<TestType>(run);
+  graph.launch();
+  const auto first = numbers_of(y), gradient = numbers_of(dx);
+  graph.launch();
+  CHECK(numbers_of(y) != first);
+  CHECK(numbers_of(dx) != gradient);
 }
 
 TEMPLATE_LIST_TEST_CASE("self-attention is three kernels and attends as several inputs do", "[attention]",

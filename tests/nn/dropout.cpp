@@ -1,5 +1,6 @@
 // tests/nn/dropout.cpp: what is dropped, what is kept, and that both passes agree on it.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/graph.hpp>
 #include <tenon/nn/dropout.hpp>
 
 #include "nn/passes.hpp"
@@ -107,6 +108,33 @@ TEST_CASE("the gradient passes where the elements did", "[dropout]") {
   const auto y = tenon::evaluated_tensor(layer.forward(x));
   layer.backward(x, y, x, dx.write_view());
   CHECK(numbers_of(dx) == numbers_of(y));
+}
+
+TEMPLATE_LIST_TEST_CASE("each launch of a captured graph draws another mask", "[dropout]", tenon_test::kernel_spaces) {
+  const auto x = tenon::ones<float, TestType>(rank<1>(64));
+  const auto masks = [&](nn::dropout layer) {
+    tenon::tensor<float, rank<1>, TestType> y({64}), dx({64});
+    const auto graph = tenon::capture<TestType>([&] {
+      layer.prepare(x);
+      y = layer.forward(x);
+      layer.backward(x, y, x, dx.write_view());
+    });
+    std::vector<std::vector<double>> found;
+    for (int launch = 0; launch < 3; ++launch) {
+      graph.launch();
+      found.push_back(numbers_of(y));
+      CHECK(numbers_of(dx) == found.back());
+    }
+    CHECK(layer.step == 1);
+    layer.prepare(x);
+    found.push_back(numbers_of(layer.forward(x)));
+    return found;
+  };
+  const auto found = masks(nn::dropout(0.5));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) CHECK(found[i] != found[j]);
+  }
+  CHECK(masks(nn::dropout(0.5)) == found);
 }
 
 TEST_CASE("layers of one network drop other elements", "[dropout]") {

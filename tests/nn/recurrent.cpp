@@ -1,6 +1,7 @@
 // tests/nn/recurrent.cpp: what all recurrent layers do with sequences, here plain recurrences.
 // Packed and single sequences, no sequences, dropout, memory, other spaces, and what does not fit.
 // SPDX-License-Identifier: Apache-2.0
+#include <tenon/device/graph.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/nn/rnn.hpp>
 
@@ -127,6 +128,21 @@ TEMPLATE_LIST_TEST_CASE("dropout between layers leaves out and scales in trainin
     for (const double each : numbers_of(parameter.gradient)) greatest = std::fmax(greatest, std::fabs(each));
     CHECK((greatest == 0) == (name.find("_l0") != std::string::npos || name == "weight_ih_l1"));
   });
+}
+
+TEMPLATE_LIST_TEST_CASE("each launch of a captured call leaves out other elements", "[recurrent]",
+                        tenon_test::kernel_spaces) {
+  layer_of<TestType> layer(3, 40, {.layers = 2, .dropout = 0.5});
+  layer.initialise(0);
+  const auto x = drawn<TestType>(rank<3>(6, 2, 3), 1);
+  tenon::tensor<float, rank<3>, TestType> y({6, 2, 40});
+  const auto run = [&] { y = layer.forward(x).sequence; };
+  run();
+  const auto graph = tenon::capture<TestType>(run);
+  graph.launch();
+  const numbers first = numbers_of(y);
+  graph.launch();
+  CHECK(numbers_of(y) != first);
 }
 
 TEMPLATE_LIST_TEST_CASE("gradients go through the elements that dropout kept", "[recurrent]", tenon_test::spaces) {

@@ -24,11 +24,13 @@ class captured_work {
   captured_work& operator=(const captured_work&) = delete;
   ~captured_work() {
     workspace.reset();
+    if (launch_number != nullptr) release_(launch_number, sizeof *launch_number);
     for (const block& each : kept_) release_(each.memory, each.bytes);
   }
 
   /// The smallest block that was freed and has room; null where there is none.
   void* take(std::size_t bytes) {
+    if (!hands_out) return nullptr;
     std::size_t best = kept_.size();
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       if (kept_[i].bytes >= bytes && (best == kept_.size() || kept_[i].bytes < kept_[best].bytes)) best = i;
@@ -56,6 +58,10 @@ class captured_work {
   std::vector<const void*> used{};         ///< addresses that a launch reads or writes
   std::vector<const void*> host_memory{};  ///< page-locked blocks that it reads or writes
   std::int64_t kernels = 0;                ///< how many kernels it starts
+  std::uint64_t* launch_number = nullptr;  ///< where its kernels read which launch runs; null where none does
+  std::uint64_t launches = 0;              ///< how many launches wrote their number there
+  void (*before_launch)(captured_work&) = nullptr;  ///< what each launch runs first
+  bool hands_out = true;                            ///< whether what was freed serves again
 
  private:
   struct block {

@@ -116,7 +116,8 @@ class graph_recording<emulated> {
   void end() {
     if (thread_recording() == &steps_) thread_recording() = nullptr;
   }
-  void launch(const captured_work&) const {
+  void launch(captured_work& work) const {
+    if (work.before_launch != nullptr) work.before_launch(work);
     for (const auto& step : steps_) step->run();
   }
 

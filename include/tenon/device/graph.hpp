@@ -42,10 +42,11 @@ class graph_recording<cuda> {
     cudaGraphDestroy(graph);
     check_cuda("cudaGraphInstantiate", made);
   }
-  void launch(const captured_work& work) const {
+  void launch(captured_work& work) const {
     const cuda_device_scope on(work.outer.device);
     const stream_id stream = space_devices<cuda>::stream();
     follow(stream, work.outer);  // where its memory was allocated
+    if (work.before_launch != nullptr) work.before_launch(work);
     check_cuda("cudaGraphLaunch", cudaGraphLaunch(replayed_, handle_of(stream)));
     if (space_devices<cuda>::are_watched()) {
       for (const void* address : work.used) blocks_of<cuda>().note_use(address, stream);
@@ -79,7 +80,7 @@ class graph_recording<cuda> {
 /// exist before the capture must outlive the graph; tensors that the function makes and frees belong to the graph.
 /// throws    capture_error where the function does what a replay would not repeat: a loop on the host, reading a value,
 ///           a copy from ordinary memory, launching another graph; cuda_error; what the function throws
-/// cost      a launch of the whole, and no allocation
+/// cost      a launch of the whole, and no allocation; a kernel more where layers draw random numbers
 /// example   const tenon::graph step = tenon::capture([&] { w = w - rate * matmul(transpose(x), y); });
 ///           for (int i = 0; i < steps; ++i) step.launch();
 template <class Space = cuda>

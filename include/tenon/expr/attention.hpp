@@ -24,7 +24,7 @@ struct attention_options {
 /// `bernoulli` with the same seed over the extents of the scores.
 struct attention_dropout {
   double p = 0;
-  std::uint64_t seed = 0;
+  random_seed seed{};
 };
 
 namespace detail {

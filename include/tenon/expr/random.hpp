@@ -111,16 +111,30 @@ struct truncated_normal_generator {
   }
 };
 
+/// What `bernoulli` draws by: a number, or one that differs in each launch of a captured graph.
+struct random_seed {
+  std::uint64_t number = 0;
+  const std::uint64_t* launch = nullptr;  ///< where kernels read the number of their launch; null: they do not
+
+  constexpr random_seed(std::uint64_t chosen = 0, const std::uint64_t* number_of_launch = nullptr)
+      : number(chosen), launch(number_of_launch) {}
+  bool operator==(const random_seed&) const = default;
+  TENON_HOST_DEVICE std::uint64_t value() const {
+    return launch == nullptr ? number : number + *launch * 0xD1B54A32D192ED03u;  // far from other numbers
+  }
+};
+
 /// 1 where 32 random bits are below the threshold.
 template <dtype T>
 struct bernoulli_generator {
   static constexpr const char* name = "bernoulli";
   using element = T;
-  std::uint64_t seed, threshold;
+  random_seed seed;
+  std::uint64_t threshold;
 
   bool operator==(const bernoulli_generator&) const = default;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 4);
+    const auto bits = philox_bits(seed.value(), static_cast<std::uint64_t>(offset) / 4);
     return compute_type<T>(bits[offset % 4] < threshold ? 1 : 0);
   }
 };
@@ -227,7 +241,7 @@ auto truncated_normal(const listed_extent (&extents)[Rank], std::uint64_t seed,
 /// throws    error when the probability is outside [0, 1]
 /// example   const auto mask = evaluated_tensor(bernoulli<bool>({2, 3}, 1, 0.5));
 template <dtype T, shape_type Shape>
-auto bernoulli(const Shape& extents, std::uint64_t seed, double probability) {
+auto bernoulli(const Shape& extents, random_seed seed, double probability) {
   if (!(probability >= 0 && probability <= 1)) {
     throw error(compose_text("bernoulli: probability ", probability, ", expected within [0, 1]"));
   }
@@ -237,7 +251,7 @@ auto bernoulli(const Shape& extents, std::uint64_t seed, double probability) {
                                                   row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto bernoulli(const listed_extent (&extents)[Rank], std::uint64_t seed, double probability) {
+auto bernoulli(const listed_extent (&extents)[Rank], random_seed seed, double probability) {
   return bernoulli<T>(listed_shape(extents), seed, probability);
 }
 

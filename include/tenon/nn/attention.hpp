@@ -225,7 +225,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     array<buffer<T, rank<3>, Space>, 3> projected, gradients;
     array<detail::head_rows<T>, 3> parts{};
     buffer<T, shape<dyn, dyn, Embed>, Space> attended, attended_gradient;
-    std::uint64_t step = 0;
+    random_seed mask;  // of what dropout leaves out
   };
   void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
@@ -330,8 +330,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     const auto part = [&](int number) { return as_node(heads(memory_.parts[number])); };
     const auto make = [&](auto... drop) { return expression(part(0), part(1), part(2), as_node(mask), drop...); };
     if constexpr (known_options.dropout > 0) {
-      if (is_training)
-        return use(make(attention_dropout{known_options.dropout, seed_ * 0x9E3779B97F4A7C15u + memory_.step}));
+      if (is_training) return use(make(attention_dropout{known_options.dropout, memory_.mask}));
     }
     use(make());
   }
@@ -341,7 +340,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     const index first = known_options.batch_first ? query.batches : query.length,
                 second = known_options.batch_first ? query.length : query.batches;
     attempt_forward(*this, [&] {
-      memory_.step = tenon::detail::next_pass(step_) + 1;
+      memory_.mask = detail::seed_of_pass<Space>(seed_ * 0x9E3779B97F4A7C15u + tenon::detail::next_pass(step_) + 1);
       const auto rows = memory_.attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
       const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
       with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });

@@ -46,15 +46,16 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
   /// The next mask.
   template <class Input>
   void prepare(const Input&) {
-    if (is_training) mask_ = tenon::detail::next_pass(step) + 1;
+    if (!is_training) return;
+    const std::uint64_t number = tenon::detail::next_pass(step) + 1;  // seeds of layers lie far from each other
+    mask_ = detail::seed_of_pass<typename node_of<const Input&>::space>(seed * 0x9E3779B97F4A7C15u + number);
   }
   std::uint64_t forward_count() const { return step; }
   void undo_forward(std::uint64_t count) { step = count; }
   template <class Input>
   auto expression(const Input& x) const {
     const double kept = is_training ? 1 - probability : 1;
-    const std::uint64_t mask_seed = seed * 0x9E3779B97F4A7C15u + mask_;  // far from those of other layers' steps
-    const auto mask = bernoulli<bool>(mask_shape(x.shape()), mask_seed, kept);
+    const auto mask = bernoulli<bool>(mask_shape(x.shape()), mask_, kept);
     if constexpr (KeepsMoments) {
       constexpr double least = -1.7580993408473766;  // of selu
       const double dropped = 1 - kept, scale = kept > 0 ? 1 / std::sqrt((least * least * dropped + 1) * kept) : 0.0;
@@ -77,7 +78,7 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
     }
   }
 
-  std::uint64_t mask_ = 0;  // the number of the one in use
+  random_seed mask_;  // of the one in use
 };
 
 using dropout = masked_dropout<0>;                      ///< Zeroes elements of [...], each by itself.

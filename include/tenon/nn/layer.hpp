@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <tenon/device/launch_number.hpp>
 #include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 #include <tenon/nn/forward_attempt.hpp>
@@ -133,6 +134,15 @@ parameter<T, Shape, Space> uniform_parameter(const Shape& shape, std::uint64_t s
   elements = uniform<T>(elements.shape(), seed, -bound, bound);
   return {std::move(value), zeros<T, Space>(shape)};
 }
+
+namespace detail {
+/// A seed of `number`; within a captured function each launch draws by another.
+template <memory_space Space>
+random_seed seed_of_pass(std::uint64_t number) {
+  if constexpr (has_devices<Space>) return {number, number_of_launch<Space>()};
+  else return number;
+}
+}  // namespace detail
 
 /// The bound of PyTorch's default initialisation of linear and convolution layers: 1 / sqrt(fan in).
 /// source    He and others 2015 with a = sqrt(5), as torch.nn.Linear and torch.nn.Conv2d do

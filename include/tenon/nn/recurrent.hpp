@@ -207,8 +207,10 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     network_.resize(input.layout->batch_sizes);
   }
   void run() {
-    attempt_forward(*this,
-                    [&] { network_.forward(is_training, (dropout_seed << 32) + tenon::detail::next_pass(calls_)); });
+    attempt_forward(*this, [&] {
+      const std::uint64_t number = (dropout_seed << 32) + tenon::detail::next_pass(calls_);
+      network_.forward(is_training, detail::seed_of_pass<Space>(number));
+    });
   }
 
   /// The gradients at the border, after the way back.

@@ -94,7 +94,7 @@ class recurrent_network {
     index rows = 0, batch = 0;
     bool is_dropping = false;
     bool has_values = false;  // of a forward pass, which the next backward pass uses up
-    std::uint64_t dropout_seed = 0;
+    random_seed dropout_seed;
   };
   void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
 
@@ -119,7 +119,7 @@ class recurrent_network {
   flow gradients() { return whole_flow(memory_.gradients, memory_.layers.back().gradient.current()); }
 
   /// `dropout_seed` draws the zeros between layers, which are the same whenever it is.
-  void forward(bool is_training, std::uint64_t dropout_seed) {
+  void forward(bool is_training, const random_seed& dropout_seed) {
     memory_.has_values = false;
     memory_.is_dropping = is_training && options_.dropout > 0;
     memory_.dropout_seed = dropout_seed;
@@ -192,8 +192,8 @@ class recurrent_network {
   auto masked(const matrix& output, index layer) const {
     const double kept = 1 - options_.dropout;
     const auto scale = static_cast<compute_type<T>>(kept > 0 ? 1 / kept : 0);
-    const auto seed =
-        memory_.dropout_seed * static_cast<std::uint64_t>(options_.layers) + static_cast<std::uint64_t>(layer);
+    random_seed seed = memory_.dropout_seed;
+    seed.number = seed.number * static_cast<std::uint64_t>(options_.layers) + static_cast<std::uint64_t>(layer);
     return output * (bernoulli<T>(output.shape(), seed, kept) * scale);
   }
 
