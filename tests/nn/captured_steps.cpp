@@ -48,6 +48,7 @@ std::vector<double> pass_in_numbers(Layer& layer, tenon::index time, std::uint64
 template <class Layer>
 void learn_in_both_spaces(Layer layer) {
   const tenon::emulation_scope without_room({.resident_blocks = 0});
+  layer.initialise(0);
   auto emulated = layer.template to<tenon::emulated>();
   const auto compare = [](auto& left, auto& right, tenon::index time, std::uint64_t seed) {
     CHECK(tenon_test::difference(pass_in_numbers(left, time, seed), pass_in_numbers(right, time, seed), 1e-5) == "");

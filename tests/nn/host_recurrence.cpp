@@ -43,6 +43,7 @@ TEST_CASE("host and statements give the same states", "[host_recurrence]") {
   STATIC_REQUIRE(!nn::has_host_steps<float, tenon::emulated>);
   STATIC_REQUIRE(!nn::has_host_steps<tenon::half, tenon::host>);
   nn::lstm<> layer(20, 37);
+  layer.initialise(0);
   auto emulated = layer.to<tenon::emulated>();
   for (const tenon::index batch : {1, 3, 9}) {  // nine rows have their inputs multiplied within the steps
     CAPTURE(batch);
@@ -53,6 +54,7 @@ TEST_CASE("host and statements give the same states", "[host_recurrence]") {
 TEMPLATE_TEST_CASE("host and statements give the same gradients", "[host_recurrence]", nn::lstm<>, nn::gru<>,
                    nn::rnn<>) {
   TestType layer(20, 37);
+  layer.initialise(0);
   auto emulated = layer.template to<tenon::emulated>();
   for (const tenon::index batch : {1, 3, 9}) {
     CAPTURE(batch);
@@ -63,6 +65,7 @@ TEMPLATE_TEST_CASE("host and statements give the same gradients", "[host_recurre
 TEMPLATE_TEST_CASE("one step of the host gives what kernels give, with and without packed weights", "[host_recurrence]",
                    nn::lstm<>, nn::gru<>, nn::rnn<>) {
   TestType layer(20, 37);
+  layer.initialise(0);
   auto emulated = layer.template to<tenon::emulated>();
   for (const tenon::index batch : {1, 3, 4, 5}) {
     CAPTURE(batch);
@@ -73,6 +76,7 @@ TEMPLATE_TEST_CASE("one step of the host gives what kernels give, with and witho
 TEST_CASE("one step of few rows packs no weights", "[host_recurrence]") {
   const auto runs_steps = [](tenon::index time, tenon::index batch) {
     nn::gru<> layer(20, 37);
+    layer.initialise(0);
     const tenon::tensor<float, rank<3>> x = tenon::zeros<float>({time, batch, 20});
     const tenon::run_log log;
     (void)layer.forward(x);
@@ -86,6 +90,7 @@ TEST_CASE("one step of few rows packs no weights", "[host_recurrence]") {
 TEST_CASE("all steps of the host are one loop, forward and back", "[host_recurrence]") {
   const auto loops = [](tenon::index time) {
     nn::gru<> layer(20, 37);
+    layer.initialise(0);
     const tenon::launch_counter counter;
     gradients_of(layer, time, 3);
     return counter.count();
@@ -95,6 +100,7 @@ TEST_CASE("all steps of the host are one loop, forward and back", "[host_recurre
 
 TEST_CASE("gradients of the host are the same on any number of threads", "[host_recurrence]") {
   nn::lstm<> layer(20, 250);
+  layer.initialise(0);
   for (const tenon::index batch : {1, 12, 200}) {
     CAPTURE(batch);
     CHECK(tenon_test::is_same_on_any_threads([&] { return gradients_of(layer, 5, batch); }));
@@ -103,6 +109,7 @@ TEST_CASE("gradients of the host are the same on any number of threads", "[host_
 
 TEST_CASE("states of the host are the same on any number of threads", "[host_recurrence]") {
   nn::lstm<> layer(20, 250);
+  layer.initialise(0);
   for (const tenon::index batch : {1, 12}) {
     CAPTURE(batch);
     CHECK(tenon_test::is_same_on_any_threads([&] { return output_of(layer, 5, batch); }));

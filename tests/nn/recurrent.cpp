@@ -31,6 +31,7 @@ tenon::tensor<T, Shape, Space> drawn(const Shape& shape, std::uint64_t seed) {
 TEMPLATE_LIST_TEST_CASE("packed sequences agree with the definition, whatever their order", "[recurrent]",
                         tenon_test::spaces) {
   layer_of<TestType> layer(3, 5, {.layers = 2, .bidirectional = true});
+  layer.initialise(0);
   const tenon_test::recurrent_reference reference{3, 5, layer.options(), 1, tenon_test::weights_of(layer)};
   const auto x = drawn<TestType>(rank<3>(4, 3, 3), 1), before = drawn<TestType>(rank<3>(4, 3, 5), 2);
   const std::vector<tenon::index> lengths{1, 4, 2};
@@ -45,6 +46,7 @@ TEMPLATE_LIST_TEST_CASE("packed sequences agree with the definition, whatever th
 TEMPLATE_LIST_TEST_CASE("gradients of packed sequences are those of each by itself", "[recurrent]",
                         tenon_test::spaces) {
   layer_of<TestType, double> layer(3, 4, {.layers = 2, .bidirectional = true});
+  layer.initialise(0);
   const auto x = drawn<TestType, double>(rank<3>(3, 2, 3), 1), before = drawn<TestType, double>(rank<3>(4, 2, 4), 2),
              of_sequence = drawn<TestType, double>(rank<3>(3, 2, 8), 3),
              of_hidden = drawn<TestType, double>(rank<3>(4, 2, 4), 4);
@@ -81,6 +83,7 @@ TEMPLATE_LIST_TEST_CASE("gradients of packed sequences are those of each by itse
 
 TEMPLATE_LIST_TEST_CASE("one sequence needs no axis of a batch", "[recurrent]", tenon_test::spaces) {
   layer_of<TestType> layer(3, 4, {.batch_first = true});
+  layer.initialise(0);
   const auto x = drawn<TestType>(rank<2>(5, 3), 1), before = drawn<TestType>(rank<2>(1, 4), 2);
   const auto batched = layer.forward(tenon::reshape(x, rank<3>(1, 5, 3)), tenon::reshape(before, rank<3>(1, 1, 4)));
   const numbers sequence = numbers_in(batched.sequence), hidden = numbers_in(batched.hidden);
@@ -97,6 +100,7 @@ TEMPLATE_LIST_TEST_CASE("one sequence needs no axis of a batch", "[recurrent]", 
 TEMPLATE_LIST_TEST_CASE("a batch of no sequences gives none, and gradients of zero", "[recurrent]",
                         tenon_test::spaces) {
   layer_of<TestType> layer(3, 4, {.layers = 2, .bidirectional = true});
+  layer.initialise(0);
   const auto x = drawn<TestType>(rank<3>(5, 0, 3), 1);
   const auto values = layer.forward(x);
   CHECK(values.sequence.shape() == rank<3>(5, 0, 8));
@@ -111,7 +115,9 @@ TEMPLATE_LIST_TEST_CASE("a batch of no sequences gives none, and gradients of ze
 TEMPLATE_LIST_TEST_CASE("dropout between layers leaves out and scales in training alone", "[recurrent]",
                         tenon_test::spaces) {
   layer_of<TestType> layer(3, 40, {.layers = 2, .dropout = 0.5});
+  layer.initialise(0);
   layer_of<TestType> whole(3, 40, {.layers = 2});
+  whole.initialise(0);
   const auto x = drawn<TestType>(rank<3>(6, 2, 3), 1);
   const numbers without = numbers_in(whole.forward(x).sequence);
   layer.is_training = false;
@@ -121,6 +127,7 @@ TEMPLATE_LIST_TEST_CASE("dropout between layers leaves out and scales in trainin
   CHECK(first != without);
   CHECK(first != second);
   layer_of<TestType> all(3, 40, {.layers = 2, .dropout = 1});  // the upper layer sees zeros only
+  all.initialise(0);
   all.forward(x);
   all.backward(tenon::ones<float, TestType>(rank<3>(6, 2, 40)));
   all.visit_parameters([](const std::string& name, auto& parameter) {
@@ -147,7 +154,11 @@ TEMPLATE_LIST_TEST_CASE("each launch of a captured call leaves out other element
 
 TEMPLATE_LIST_TEST_CASE("gradients go through the elements that dropout kept", "[recurrent]", tenon_test::spaces) {
   const auto x = drawn<TestType, double>(rank<3>(3, 2, 3), 1), weights = drawn<TestType, double>(rank<3>(3, 2, 4), 2);
-  const auto make = [] { return layer_of<TestType, double>(3, 4, {.layers = 2, .dropout = 0.4}); };
+  const auto make = [] {
+    layer_of<TestType, double> made(3, 4, {.layers = 2, .dropout = 0.4});
+    made.initialise(0);
+    return made;
+  };
   const auto loss = [&](auto layer) { return static_cast<double>(tenon::sum(layer.forward(x).sequence * weights)); };
   auto layer = make();
   layer.forward(x);
@@ -169,6 +180,7 @@ TEMPLATE_LIST_TEST_CASE("gradients go through the elements that dropout kept", "
 TEMPLATE_LIST_TEST_CASE("a call like the one before keeps its memory and its results", "[recurrent]",
                         tenon_test::spaces) {
   layer_of<TestType> layer(3, 5, {.layers = 2, .bidirectional = true});
+  layer.initialise(0);
   const auto x = drawn<TestType>(rank<3>(6, 9, 3), 1), fewer = drawn<TestType>(rank<3>(2, 3, 3), 1);
   const auto pass = [&](const auto& input) {
     const auto values = layer.forward(input);
@@ -188,6 +200,7 @@ TEMPLATE_LIST_TEST_CASE("a call like the one before keeps its memory and its res
 TEMPLATE_LIST_TEST_CASE("gradients of parameters and states need none of the input", "[recurrent]",
                         tenon_test::spaces) {
   layer_of<TestType> layer(3, 5, {.layers = 2, .bidirectional = true});
+  layer.initialise(0);
   const tenon::tensor<float, rank<3>, TestType> x = tenon::uniform<float>(rank<3>(4, 2, 3), 1, -1.0f, 1.0f),
                                                 seed = tenon::uniform<float>(rank<3>(4, 2, 10), 2, -1.0f, 1.0f);
   const auto all = [&](const auto&... wanted) {
@@ -221,6 +234,7 @@ TEMPLATE_LIST_TEST_CASE("recurrent layers move between spaces", "[recurrent]", t
 TEST_CASE("what does not fit a recurrent layer is refused", "[recurrent]") {
   using tenon_test::text_of;
   layer_of<tenon::host> layer(3, 4);
+  layer.initialise(0);
   const auto x = drawn<tenon::host>(rank<3>(5, 2, 3), 1);
   const auto text = [](auto statement) { return text_of<tenon::shape_error>(statement); };
   CHECK(text([&] { layer.forward(drawn<tenon::host>(rank<3>(5, 2, 4), 1)); }) ==

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace nn = tenon::nn;
 using tenon::dyn;
@@ -158,6 +159,7 @@ TEST_CASE("gradients flow through sequences, states and several calls", "[recurr
   auto x = tenon_test::drawn(rank<3>(4, 2, 3), 1);
   const auto weights = tenon_test::drawn(rank<3>(4, 2, 3), 2);
   const auto check = [&](auto layer) {
+    layer.initialise(0);
     const auto loss_of = [&](const auto& in) {
       const auto first = layer(in);
       const auto second = [&] {
@@ -180,15 +182,18 @@ TEST_CASE("gradients flow through sequences, states and several calls", "[recurr
 TEST_CASE("gradients of the last state alone, of batches first and of one sequence", "[recurrent_call]") {
   const auto x = tenon_test::drawn(rank<3>(2, 4, 3), 1);
   nn::lstm<dyn, dyn, tenon::host, double> batches(3, 2, {.batch_first = true});
+  batches.initialise(0);
   CHECK(parameter_difference(batches, [&] { return tenon::sum(tenon::square(batches(x).cell)); }) == "");
   const auto one = tenon_test::drawn(rank<2>(4, 3), 1);
   nn::gru<dyn, dyn, tenon::host, double> single(3, 2);
+  single.initialise(0);
   CHECK(parameter_difference(single, [&] { return tenon::sum(tenon::square(single(one).hidden)); }) == "");
 }
 
 TEST_CASE("cells in a loop of their own", "[recurrent_call]") {
   const auto x = tenon_test::drawn(rank<3>(5, 2, 3), 1);
   nn::lstm_cell<dyn, dyn, tenon::host, double> cell(3, 4);
+  cell.initialise(0);
   const auto loss = [&] {
     auto state = cell(tenon::select(x, tenon::axis<0>, 0));
     for (tenon::index step = 1; step < 5; ++step) {
@@ -198,6 +203,7 @@ TEST_CASE("cells in a loop of their own", "[recurrent_call]") {
   };
   CHECK(parameter_difference(cell, loss) == "");
   nn::gru_cell<dyn, dyn, tenon::host, double> gated(3, 4);
+  gated.initialise(0);
   CHECK(parameter_difference(gated, [&] {
           const auto [hidden] = gated(tenon::select(x, tenon::axis<0>, 0));
           return tenon::sum(gated(tenon::select(x, tenon::axis<0>, 1), hidden).hidden);
@@ -208,7 +214,50 @@ TEST_CASE("detached states end the way back", "[recurrent_call]") {
   const auto x = tenon_test::drawn(rank<3>(4, 2, 3), 1);
   const auto v = tenon::variable(x);
   nn::gru<dyn, dyn, tenon::host, double> layer(3, 3);
+  layer.initialise(0);
   const auto first = layer(v);
   tenon::backward(tenon::sum(layer(x, first.hidden.detached()).sequence));
   CHECK(numbers_of(v.gradient()) == std::vector<double>(24, 0.0));
+}
+
+namespace {
+
+struct pooled : nn::module<pooled> {
+  nn::gru<3, 4> layer;
+  auto forward(const auto& x) { return tenon::mean(layer(x).sequence, tenon::drop<0>); }
+};
+
+}  // namespace
+
+TEST_CASE("recurrent layers and cells that nobody drew are refused", "[recurrent_call]") {
+  const auto x = tenon::ones<float>(rank<3>(5, 2, 3));
+  const auto row = tenon::ones<float>(rank<2>(2, 3));
+  const auto refusal = [](auto layer, const auto& input) {
+    return tenon_test::text_of<tenon::error>([&] { (void)layer(input); });
+  };
+  const std::string advice = " was never written; call initialise(seed), or load weights";
+  CHECK(refusal(nn::rnn<3, 4>{}, x) == "rnn: its weight_ih_l0" + advice);
+  CHECK(refusal(nn::lstm<>(3, 4, {.layers = 2}), x) == "lstm: its weight_ih_l0" + advice);
+  CHECK(refusal(nn::gru<3, 4>{}, nn::pack_padded_sequence(x, {5, 4})) == "gru: its weight_ih_l0" + advice);
+  CHECK(refusal(pooled{}, x) == "gru: its weight_ih_l0" + advice);
+  CHECK(refusal(nn::rnn_cell<3, 4>{}, row) == "rnn_cell: its weight_ih" + advice);
+  CHECK(refusal(nn::lstm_cell<>(3, 4), row) == "lstm_cell: its weight_ih" + advice);
+  {
+    const tenon::no_grad testing;
+    CHECK(refusal(nn::gru_cell<3, 4>{}, row) == "gru_cell: its weight_ih" + advice);
+  }
+  CHECK(tenon_test::text_of<tenon::error>([] { nn::inference use(pooled{}, rank<3>(5, 2, 3)); }) ==
+        "network: its layer.weight_ih_l0" + advice);
+  nn::lstm<3, 4> layer({.bias = false});
+  std::size_t written = 0;
+  layer.visit_parameters([&](const auto&, auto& each) { each.value = 0.5f, ++written; });
+  CHECK(written == 2);
+  CHECK_NOTHROW(layer(x));
+}
+
+TEST_CASE("recurrent layers in a list are drawn by their place", "[recurrent_call]") {
+  auto net = nn::sequential(nn::branches(pooled{}, pooled{}), nn::linear<8, 2>{});
+  const auto weight = [&](auto branch) { return numbers_of(branch.layer.network().weights(0).weight_ih.value); };
+  auto& branches = tenon::get<0>(net.layers).layers;
+  CHECK(weight(tenon::get<0>(branches)) != weight(tenon::get<1>(branches)));
 }

@@ -43,6 +43,7 @@ TEMPLATE_LIST_TEST_CASE("a cell is a layer of one step", "[recurrent_cell]", ten
 
 TEMPLATE_LIST_TEST_CASE("a cell takes one vector, and states of zero", "[recurrent_cell]", tenon_test::spaces) {
   nn::rnn_cell<dyn, dyn, TestType> cell(3, 5);
+  cell.initialise(0);
   const tenon::tensor<float, rank<1>, TestType> x = tenon::uniform<float>(rank<1>(3), 1);
   const auto expected = numbers_in(cell.forward(tenon::reshape(x, rank<2>(1, 3))).hidden);
   const auto [hidden] = cell.forward(x);
@@ -57,7 +58,7 @@ TEST_CASE("what does not fit a cell is refused", "[recurrent_cell]") {
   nn::rnn_cell<> cell(3, 5);
   const tenon::tensor<float, rank<2>> x = tenon::zeros<float>(rank<2>(2, 4));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { cell.forward(x); }) ==
-        "rnn: axis 1: extent 4, expected 3 (input [2, 4])");
+        "rnn_cell: axis 1: extent 4, expected 3 (input [2, 4])");
   CHECK(tenon_test::text_of<tenon::shape_error>([] { nn::rnn_cell<3, 5>({.layers = 2}); }) ==
-        "rnn: a cell has one layer in one direction, without projection");
+        "rnn_cell: a cell has one layer in one direction, without projection");
 }

@@ -39,6 +39,7 @@ TEST_CASE("layers are drawn from their seed, each differently", "[recurrent_netw
   const auto weight = [](network& net, std::size_t part) {
     return tenon_test::numbers_of(net.weights(part).weight_ih.value);
   };
+  first.initialise(0), second.initialise(0);
   CHECK(weight(first, 0) == weight(second, 0));
   CHECK(weight(first, 0) != weight(first, 1));
   second.initialise(3);

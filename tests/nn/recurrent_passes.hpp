@@ -65,6 +65,7 @@ std::vector<double> numbers_of_pass(Layer& layer, tenon::index sequences = 11) {
 /// How far a layer in `Space` is from the same on the host.
 template <class Space, class Layer>
 std::string error_in_space(Layer layer, double tolerance, tenon::index sequences = 11) {
+  layer.initialise(0);
   auto moved = layer.template to<Space>();
   const auto expected = numbers_of_pass(layer, sequences);
   return difference(numbers_of_pass(moved, sequences), expected, tolerance);

@@ -29,6 +29,7 @@ template <class T>
 auto launches_of_pass(tenon::index hidden, int room, tenon::index sequences = 2) {
   const tenon::emulation_scope scope({.resident_blocks = room});
   nn::lstm<dyn, dyn, tenon::emulated, T> layer(3, hidden);
+  layer.initialise(0);
   const auto x = tenon::ones<T, tenon::emulated>(rank<3>(9, sequences, 3));
   const tenon::launch_counter counter;
   layer.forward(x);

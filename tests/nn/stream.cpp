@@ -179,6 +179,8 @@ TEST_CASE("what does not stream says so when the stream is made", "[stream]") {
         "stream: lstm: two directions, expected one: samples to come are not known");
   recurrent_head<nn::lstm<2, 4>> projected{{}, nn::lstm<2, 4>({.projection = 3})};
   CHECK(text_of_stream(projected, shape<2>{}) == "stream: lstm: a projection, expected none");
+  CHECK(text_of_stream(recurrent_head<nn::gru<2, 4>>{}, shape<2>{}) ==
+        "stream: gru: its weight_ih_l0 was never written; call initialise(seed), or load weights");
   nn::conv1d<2, 4, 3, nn::conv1d_at_run_time> padded(2, 4, 3, {.padding = 1});
   CHECK(text_of_stream(nn::sequential(padded), shape<2>{}) ==
         "stream: conv1d: padding 1, stride 1, groups 1, expected 0, 1 and 1");

@@ -159,6 +159,7 @@ void compare_with_definition(Layer layer, int gates, tenon::index input, tenon::
                              tenon::index batch) {
   using space = typename Layer::space;
   using element = typename Layer::element;
+  layer.initialise(0);
   CAPTURE(input, hidden, time, batch, layer.options().layers, layer.options().bidirectional);
   const recurrent_reference reference{input, hidden, layer.options(), gates, weights_of(layer)};
   const tenon::tensor<element, tenon::rank<3>, space> x =
@@ -190,6 +191,7 @@ template <class Layer>
 void check_gradients(Layer layer, tenon::index input, tenon::index hidden, tenon::index time, tenon::index batch) {
   using space = typename Layer::space;
   using cube = tenon::tensor<double, tenon::rank<3>, space>;
+  layer.initialise(0);
   cube x = tenon::uniform<double>(tenon::rank<3>(time, batch, input), 3, -1.0f, 1.0f);
   with_states(layer, hidden, batch, 5, [&](auto... before) {
     with_states(layer, hidden, batch, 7, [&](const auto&... after) {
@@ -237,6 +239,7 @@ void check_gradients(Layer layer, tenon::index input, tenon::index hidden, tenon
 template <class Layer>
 void check_cost(Layer layer, tenon::index input) {
   using space = typename Layer::space;
+  layer.initialise(0);
   struct cost {
     int forward, backward;
     bool takes_memory;

@@ -13,7 +13,7 @@ namespace tenon::nn {
 /// within r * (...), as in cuDNN.
 /// source    Cho and others 2014
 struct gru_gates {
-  static constexpr const char* name = "gru";
+  static constexpr const char *name = "gru", *cell_name = "gru_cell";
   static constexpr index count = 3;
   static constexpr int states = 1;
   static constexpr bool keeps_products = true;

@@ -12,7 +12,7 @@ namespace tenon::nn {
 /// Gates i, f, g, o: the cell is f * cell + i * g, the state o * tanh(cell).
 /// source    Hochreiter, Schmidhuber 1997; Gers and others 2000
 struct lstm_gates {
-  static constexpr const char* name = "lstm";
+  static constexpr const char *name = "lstm", *cell_name = "lstm_cell";
   static constexpr index count = 4;
   static constexpr int states = 2;
   static constexpr bool keeps_products = false;

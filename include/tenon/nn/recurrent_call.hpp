@@ -73,9 +73,10 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
   /// The values of the layer.
   auto run(Layer& called, const Inputs&... from) {
     layer = &called;
+    const bool is_trained = are_trained(called);
     const call_memory_in_use<Layer> in_use(called, call_memory);
     values.emplace(attempt_forward(called, [&] { return called.forward(elements_in(from)...); }));
-    if (tenon::detail::is_tracing) this->needs_gradient = are_trained(called);
+    if (tenon::detail::is_tracing) this->needs_gradient = is_trained;
     const auto add = [&](const auto& input) {
       if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(input)>>) {
         this->add_input(input.owner.step.get());

@@ -54,7 +54,7 @@ struct recurrent_cell_gradients<State, 2> {
 template <class Gates, index Input, index Hidden, memory_space Space, dtype T>
 class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Space, T>> {
  public:
-  static constexpr const char* name = Gates::name;
+  static constexpr const char* name = Gates::cell_name;
   static constexpr int state_count = Gates::states;  ///< 2 where a cell is kept beside the hidden state
   static constexpr bool wants_input_always = true;
   using space = Space;

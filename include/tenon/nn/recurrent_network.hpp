@@ -38,7 +38,7 @@ class recurrent_network {
     check();
     weights_.resize(static_cast<std::size_t>(options.layers * options.directions()));
     memory_.layers.resize(static_cast<std::size_t>(options.layers));
-    initialise(0);
+    make_weights([](const recurrent_extents& given, std::size_t) { return parameters::unwritten(given); });
   }
   template <space_or_element To>
   auto to() const {
@@ -60,14 +60,9 @@ class recurrent_network {
   index parts() const { return static_cast<index>(weights_.size()); }
 
   void initialise(std::uint64_t seed) {
-    for (index layer = 0; layer < options_.layers; ++layer) {
-      recurrent_extents extents = extents_;
-      if (layer != 0) extents.input = output_features();
-      for (index direction = 0; direction < options_.directions(); ++direction) {
-        const std::size_t number = number_of(layer, direction);
-        weights_[number] = parameters::drawn(extents, seed * weights_.size() + number);
-      }
-    }
+    make_weights([&](const recurrent_extents& given, std::size_t number) {
+      return parameters::drawn(given, seed * weights_.size() + number);
+    });
   }
   template <class Visitor>
   void visit_parameters(Visitor&& visitor) {
@@ -180,6 +175,18 @@ class recurrent_network {
     }
   }
 
+  /// The weights of each layer and direction are `make(extents, number)`.
+  template <class Make>
+  void make_weights(const Make& make) {
+    for (index layer = 0; layer < options_.layers; ++layer) {
+      recurrent_extents extents = extents_;
+      if (layer != 0) extents.input = output_features();
+      for (index direction = 0; direction < options_.directions(); ++direction) {
+        const std::size_t number = number_of(layer, direction);
+        weights_[number] = make(extents, number);
+      }
+    }
+  }
   std::size_t number_of(index layer, index direction) const {
     return static_cast<std::size_t>(layer * options_.directions() + direction);
   }

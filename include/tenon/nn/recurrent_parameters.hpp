@@ -32,17 +32,15 @@ struct recurrent_parameters {
 
   /// Draws all from [-1 / sqrt(hidden), 1 / sqrt(hidden)).
   static recurrent_parameters drawn(const recurrent_extents& extents, std::uint64_t seed) {
-    const index rows = extents.gates * extents.hidden;
-    const float bound = default_bound(extents.hidden);
-    const auto draw = [&](const auto& shape, std::uint64_t number) {
-      return uniform_parameter<T, Space>(shape, 5 * seed + number, bound);
-    };
-    recurrent_parameters result;
-    result.weight_ih = draw(rank<2>(rows, extents.input), 0);
-    result.weight_hh = draw(rank<2>(rows, extents.state()), 1);
-    if (extents.has_bias) result.bias_ih = draw(rank<1>(rows), 2), result.bias_hh = draw(rank<1>(rows), 3);
-    if (extents.projection != 0) result.weight_hr = draw(rank<2>(extents.projection, extents.hidden), 4);
-    return result;
+    return made(extents, [&](const auto& shape, std::uint64_t number) {
+      return uniform_parameter<T, Space>(shape, 5 * seed + number, default_bound(extents.hidden));
+    });
+  }
+  /// Those that nobody wrote yet, with memory in every space: layers take their extents from it.
+  static recurrent_parameters unwritten(const recurrent_extents& extents) {
+    return made(extents, [](const auto& shape, std::uint64_t) -> parameter<T, std::decay_t<decltype(shape)>, Space> {
+      return {detail::unwritten_tensor<T, std::decay_t<decltype(shape)>, Space>(shape), zeros<T, Space>(shape)};
+    });
   }
   template <space_or_element To>
   recurrent_parameters<element_after<To, T>, space_after<To, Space>> to() const {
@@ -62,6 +60,19 @@ struct recurrent_parameters {
     call("weight_ih", weight_ih), call("weight_hh", weight_hh);
     call("bias_ih", bias_ih), call("bias_hh", bias_hh);
     call("weight_hr", weight_hr);
+  }
+
+ private:
+  /// Each of `make(shape, number)`.
+  template <class Make>
+  static recurrent_parameters made(const recurrent_extents& extents, const Make& make) {
+    const index rows = extents.gates * extents.hidden;
+    recurrent_parameters result;
+    result.weight_ih = make(rank<2>(rows, extents.input), 0);
+    result.weight_hh = make(rank<2>(rows, extents.state()), 1);
+    if (extents.has_bias) result.bias_ih = make(rank<1>(rows), 2), result.bias_hh = make(rank<1>(rows), 3);
+    if (extents.projection != 0) result.weight_hr = make(rank<2>(extents.projection, extents.hidden), 4);
+    return result;
   }
 };
 

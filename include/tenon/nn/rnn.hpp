@@ -12,7 +12,7 @@ namespace tenon::nn {
 /// One gate: the state is tanh or relu of the sum of input's and state's products.
 /// source    Elman 1990
 struct rnn_gates {
-  static constexpr const char* name = "rnn";
+  static constexpr const char *name = "rnn", *cell_name = "rnn_cell";
   static constexpr index count = 1;
   static constexpr int states = 1;
   static constexpr bool keeps_products = false;

@@ -36,8 +36,7 @@ storage<T, host> zeros_of(index count) {
 template <class Layer>
 void check_weights(const Layer& layer, index expected) {
   if (layer.weight.value.size() == expected && !is_unwritten(layer.weight.value)) return;
-  throw error(
-      compose_text("stream: ", Layer::name, ": its weight was never written; call initialise(seed), or load weights"));
+  refuse_unwritten(compose_text("stream: ", Layer::name).c_str(), "weight");
 }
 
 /// Sums of packed products, the bias added: what linear layers and convolutions have in common.
@@ -278,7 +277,7 @@ class recurrent_stream_layer {
 template <class Gates, dtype T, index Input, index Hidden>
 class recurrent_stream : public stream_part {
  public:
-  /// throws    error for what does not stream: a second direction, a projection
+  /// throws    error for what does not stream: a second direction, a projection; for weights that nobody wrote
   explicit recurrent_stream(recurrent<Gates, Input, Hidden, host, T>& layer)
       : first_(layer.network().make_gates(), layer.network().weights(0)) {
     const recurrent_options& options = layer.options();
@@ -286,6 +285,9 @@ class recurrent_stream : public stream_part {
       throw error(compose_text("stream: ", Gates::name, ": ", options.bidirectional ? "two directions" : "a projection",
                                ", expected ", options.bidirectional ? "one: samples to come are not known" : "none"));
     }
+    layer.visit_parameters([](const std::string& name, auto& each) {
+      detail::must_be_written(compose_text("stream: ", Gates::name).c_str(), name, each.value);
+    });
     for (index number = 1; number < options.layers; ++number) {
       rest_.emplace_back(layer.network().make_gates(), layer.network().weights(static_cast<std::size_t>(number)));
     }
