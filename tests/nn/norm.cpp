@@ -32,3 +32,14 @@ TEST_CASE("a norm refuses other extents", "[norm]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { layer.output_shape(rank<2>(4, 6)); }) ==
         "layer_norm: axis 1: extent 6, expected 5 (input [4, 6])");
 }
+
+TEST_CASE("an instance norm refuses one value a channel", "[norm]") {
+  nn::instance_norm<3> layer;
+  const auto refusal = [&](const auto& x) { return tenon_test::text_of<tenon::shape_error>([&] { (void)layer(x); }); };
+  CHECK(refusal(tenon::ones<float>(tenon::rank<3>(2, 3, 1))) ==
+        "instance_norm: 1 value a channel of an image, expected at least 2 (input [2, 3, 1])");
+  CHECK(refusal(tenon::ones<float>(tenon::rank<4>(2, 3, 1, 1))) ==
+        "instance_norm: 1 value a channel of an image, expected at least 2 (input [2, 3, 1, 1])");
+  CHECK_NOTHROW(layer(tenon::ones<float>(tenon::rank<4>(1, 3, 1, 2))));
+  CHECK_NOTHROW(layer(tenon::ones<float>(tenon::rank<3>(2, 3, 0))));
+}

@@ -70,6 +70,17 @@ TEST_CASE("gradients of packed rows agree with differences", "[packed_sequence]"
   CHECK(tenon_test::difference_from_slopes(x, v.gradient(), value, 1e-6, 1e-5) == "");
 }
 
+TEST_CASE("a total length below the longest sequence is refused", "[packed_sequence]") {
+  const auto packed = nn::pack_padded_sequence(tenon_test::counting<float>(rank<3>(5, 2, 1)), {5, 2});
+  const auto text = [&](tenon::index total) {
+    return tenon_test::text_of<tenon::shape_error>([&] { nn::pad_packed_sequence(packed, {.total_length = total}); });
+  };
+  const std::string expected = ", expected at least 5, the time steps of the longest sequence";
+  CHECK(text(4) == "pad_packed_sequence: total_length: 4" + expected);
+  CHECK(text(-1) == "pad_packed_sequence: total_length: -1" + expected);
+  CHECK(nn::pad_packed_sequence(packed, {.total_length = 5}).sequences.shape() == rank<3>(5, 2, 1));
+}
+
 TEST_CASE("lengths that do not fit are refused", "[packed_sequence]") {
   const auto x = tenon_test::counting<float>(rank<3>(3, 2, 1));
   const auto text = [&](const std::vector<tenon::index>& lengths) {

@@ -104,6 +104,15 @@ TEST_CASE("an average refuses an optimizer of another network", "[average]") {
         "optimizer: parameter 1 of 0 elements is followed, but is not of the network that it moves");
 }
 
+TEST_CASE("an average refuses another network than before", "[average]") {
+  tenon_test::loose_parameters<tenon::host> net, other({3, 5});
+  tenon::train::average<> average;
+  average.update(net);
+  const auto refusal = tenon_test::text_of<tenon::shape_error>([&] { average.update(other); });
+  CHECK(refusal.starts_with("average: 2 parameters of other sizes than the "));
+  CHECK(refusal.ends_with(" of its first step; an average belongs to one network"));
+}
+
 TEST_CASE("an average of nothing is not copied", "[average]") {
   tenon_test::loose_parameters<tenon::host> net;
   const auto before = net.values();

@@ -84,6 +84,11 @@ TEST_CASE("a whole step of a module is captured, and its replays are steps", "[o
     optimizer.step([&] { return tenon::mean(nn::cross_entropy(net(x), y, nn::nothing_ignored)); });
   };
   for (int i = 0; i < 2; ++i) step(stepped, first), step(replayed, second);
+  auto third = drawn.to<space>();
+  tenon::train::adamw<space> fresh(third, {.lr = 1e-2});
+  CHECK(tenon_test::text_of<tenon::capture_error>([&] { tenon::capture<space>([&] { step(third, fresh); }); }) ==
+        "capture: a step with other parameters or gradients than the one before within a captured function, of memory "
+        "of emulated; run two steps before the capture");
   const auto graph = tenon::capture<space>([&] { step(replayed, second); });
   const auto allocated = tenon::blocks_of<space>().added();
   for (int i = 0; i < 3; ++i) step(stepped, first), graph.launch();

@@ -137,6 +137,8 @@ TEST_CASE("a schedule moves the rates of all groups of an optimizer", "[schedule
   optimizer.schedule(tenon::train::step_lr{.step_size = 1}, 2);
   CHECK(std::fabs(optimizer.options().lr - 0.01) < 1e-15);
   CHECK(std::fabs(optimizer.options(1).lr - 0.005) < 1e-15);
+  CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.schedule(tenon::train::step_lr{.step_size = 1}, -1); }) ==
+        "optimizer.schedule: step: -1, expected at least 0");
   optimizer.schedule(one_cycle_lr{.max_lr = 1, .total_steps = 10}, 0);
   CHECK(std::fabs(optimizer.options(1).lr - 1 / 25.0) < 1e-15);
   CHECK(optimizer.options(1).betas[0] == 0.95);

@@ -181,6 +181,7 @@ struct group_norm : affine_layer<group_norm<Channels, Affine, Space, T>, shape<C
 
 /// Every channel of every image of [batch, Channels, ...] made standard.
 /// parameters  weight, bias [Channels] where `Affine` says so
+/// throws      shape_error for one value a channel of an image
 /// source      Ulyanov, Vedaldi, Lempitsky 2016: Instance normalization
 template <index Channels = dyn, affine Affine = affine::none, memory_space Space = host, dtype T = float>
 struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, shape<Channels>, Affine, Space, T> {
@@ -196,6 +197,12 @@ struct instance_norm : affine_layer<instance_norm<Channels, Affine, Space, T>, s
   constexpr Input output_shape(const Input& input) const {
     static_assert(Input::rank >= 3, "tenon: instance_norm takes [batch, channels, ...]");
     check_input<instance_norm, 1, Channels>(input, this->extents.extent(0));
+    index values = 1;
+    for (int place = 2; place < Input::rank; ++place) values *= input.extent(place);
+    if (values == 1) {
+      throw shape_error(compose_text("instance_norm: 1 value a channel of an image, expected at least 2 (input ",
+                                     input.to_array(), ")"));
+    }
     return input;
   }
   template <class Input, class... Parameters>

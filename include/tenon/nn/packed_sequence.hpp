@@ -36,7 +36,7 @@ struct packing {
   bool batch_first = false;    ///< padded sequences are [batch, time, features], else [time, batch, features]
   bool enforce_sorted = true;  ///< lengths must descend
   double padding_value = 0;    ///< what stands behind the end of a sequence
-  index total_length = 0;      ///< the least number of time steps of what is unpacked
+  index total_length = 0;      ///< time steps of what is unpacked; 0: those of the longest sequence
 };
 
 namespace detail {
@@ -179,10 +179,16 @@ struct padded_sequence {
 };
 
 /// The opposite of `pack_padded_sequence`; behind the end of a sequence stands `padding_value`.
+/// throws    shape_error when `total_length` is given and less than the time steps of the longest sequence
 /// cost      as of pack_padded_sequence
 template <class Rows>
 auto pad_packed_sequence(const packed_sequence<Rows>& packed, const packing& options = {}) {
-  const index time = std::max(options.total_length, static_cast<index>(packed.layout->batch_sizes.size()));
+  const index longest = static_cast<index>(packed.layout->batch_sizes.size());
+  const index time = options.total_length == 0 ? longest : options.total_length;
+  if (time < longest) {
+    throw shape_error(compose_text("pad_packed_sequence: total_length: ", time, ", expected at least ", longest,
+                                   ", the time steps of the longest sequence"));
+  }
   const detail::row_exchange<typename Rows::space> rows{packed.layout, time, options.batch_first};
   const auto padded = detail::exchanged(
       packed.rows, [&](const auto& each) { return rows.padded(each, options.padding_value); },

@@ -140,8 +140,10 @@ class optimizer {
   std::int64_t steps() const { return table_.steps(); }
 
   /// Sets the rate of every group to what a schedule makes of the one that it began with.
+  /// throws    error when the step is negative, and what the schedule throws
   template <class Schedule>
   void schedule(const Schedule& rate, index step = 0) {
+    check_option("optimizer.schedule", "step", step, 0);
     for (std::size_t group = 0; group < options_.size(); ++group) {
       options_[group].lr = rate(initial_[group].lr, step);
       if constexpr (requires { rate.set_momentum(options_[group], step); }) {
@@ -298,7 +300,8 @@ class optimizer {
     return count;
   }
   void take_parameters() {
-    table_.take(memory_, planes_, [this](auto& fresh) { fill_state(fresh); });
+    const auto fill = [this](auto& fresh) { fill_state(fresh); };
+    table_.take(memory_, planes_, fill, rule::writes_value ? "optimizer" : rule::name);
   }
   template <class Network>
   void start(Network& net) {

@@ -85,19 +85,23 @@ class parameter_table {
   using memory = parameter_memory<Weight, T>;
 
   /// Takes the parameters of a step, and allocates `planes` numbers for each of their elements at the first. What is
-  /// kept is zero then; `fill(table)` may give it other values. Where anything throws, the table is as it was.
-  /// throws    shape_error when later parameters are not as many or not of the same sizes
+  /// kept is zero then; `fill(table)` may give it other values. Where anything throws, the table is as it was. `owner`
+  /// stands in messages.
+  /// throws    shape_error when later parameters are not as many or not of the same sizes; capture_error where they
+  ///           have changed within a captured function
   /// cost      a comparison of pointers; a copy of the list to the device where they have changed
   template <class Fill>
-  void take(const std::vector<memory>& parameters, int planes, const Fill& fill) {
+  void take(const std::vector<memory>& parameters, int planes, const Fill& fill, const char* owner = "optimizer") {
     if (parameters == parameters_) return;
+    refuse_in_capture<Space>("a step with other parameters or gradients than the one before",
+                             "run two steps before the capture");
     if (parameters_.empty()) {
       parameter_table made;
       made.begin(parameters, planes);
       fill(made);
       *this = std::move(made);
     } else {
-      check_same_sizes(parameters);
+      check_same_sizes(parameters, owner);
       auto taken = parameters;
       write(chunks_, chunks_of(parameters));
       parameters_ = std::move(taken);
@@ -157,14 +161,14 @@ class parameter_table {
   static void write(storage<U, Space>& to, const std::vector<U>& values) {
     if (!values.empty()) Space::copy_from_host(to.data(), values.data(), to.bytes());
   }
-  void check_same_sizes(const std::vector<memory>& parameters) const {
+  void check_same_sizes(const std::vector<memory>& parameters, const char* owner) const {
     bool is_same = parameters.size() == parameters_.size();
     for (std::size_t i = 0; is_same && i < parameters.size(); ++i) {
       is_same = parameters[i].size == parameters_[i].size;
     }
     if (!is_same) {
-      throw shape_error(compose_text("optimizer: ", parameters.size(), " parameters of other sizes than the ",
-                                     parameters_.size(), " of its first step; an optimizer belongs to one network"));
+      throw shape_error(compose_text(owner, ": ", parameters.size(), " parameters of other sizes than the ",
+                                     parameters_.size(), " of its first step; an ", owner, " belongs to one network"));
     }
   }
   /// Of a table that holds nothing yet.
