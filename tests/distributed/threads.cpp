@@ -99,8 +99,8 @@ TEST_CASE("a rank that ends early, or does not come in time, is called lost", "[
 }
 
 TEST_CASE("ranks that bring other numbers of bytes are told so", "[threads]") {
-  const auto text = tenon_test::text_of<distributed::communication_error>([] {
-    distributed::run_in_threads(2, [](auto& all) {
+  const auto text = text_of<tenon::distributed::communication_error>([] {
+    tenon::distributed::run_in_threads(2, [](auto& all) {
       std::vector<char> bytes(all.rank() == 0 ? 3 : 5);
       all.broadcast(bytes.data(), bytes.size());
     });
