@@ -84,6 +84,13 @@ struct pointwise {
   {
     return assigner<element, pointwise>::value(*this);
   }
+  /// Refuses to be a condition. (`std::equality_comparable` asks the same of !(x == y), and gets no for an answer.)
+  template <std::same_as<bool> Truth>
+    requires(std::is_same_v<element, bool> && shape_type::rank > 0)
+  constexpr explicit(std::is_same_v<typename Op::template operand<0, Operands...>, bool>) operator Truth() const {
+    static_assert(must_hold<pointwise, Truth>, "tenon: a condition is one bool, all(x == y) or any(x == y)");
+    return {};
+  }
   /// This node on other operands of the same extents.
   template <class... Others>
   constexpr auto with_operands(const tuple<Others...>& others) const {
