@@ -145,11 +145,8 @@ class view {
  private:
   template <class... Indices>
   static constexpr array<index, rank> position_of(Indices... indices) {
-    if constexpr (rank == 0) {
-      return {};
-    } else {
-      return {{static_cast<index>(indices)...}};
-    }
+    if constexpr (rank == 0) return {};
+    else return {{static_cast<index>(indices)...}};
   }
   template <class Expression>
   constexpr const view& assign(const Expression& expression) const {

@@ -44,6 +44,33 @@ constexpr auto lower_operation(Op op, const axis_map<Rank, Outer>& map,
                      map, static_cast<const tuple_element<I, Operands>&>(operands).value)}...}}};
 }
 
+template <class T, class Number>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_number(const char* operation, Number number) {
+  throw dtype_error(compose_text(operation, ": number ", number, ", expected ", lowest_value<T>(), " to ",
+                                 highest_value<T>(), ", as elements of ", dtype_name<T>(), " hold; cast these first?"));
+}
+/// A number takes the type T of the elements beside it. Operations on bits take -2 and 254 in any type of 8 bits.
+/// throws    dtype_error where integers of type T do not hold the number
+template <class T, bool IsOfBits = false, class Node>
+TENON_INLINE constexpr void check_number([[maybe_unused]] const char* operation, [[maybe_unused]] const Node& node) {
+  using number = typename Node::element;
+  if constexpr (is_scalar_node<Node> && is_integer<T> && is_integer<number> && !std::is_same_v<T, number>) {
+    const T held = static_cast<T>(node.value);
+    const auto is_value = [&](auto other) { return static_cast<number>(other) == node.value; };
+    const auto is_negative = [](auto x) { return std::is_signed_v<decltype(x)> && static_cast<std::int64_t>(x) < 0; };
+    const bool fits = IsOfBits ? is_value(std::make_signed_t<T>(held)) || is_value(std::make_unsigned_t<T>(held))
+                               : is_value(held) && is_negative(held) == is_negative(node.value);
+    if (!fits) refuse_number<T>(operation, node.value);
+  }
+}
+template <class Op, int... I, class... Operands>
+constexpr void check_numbers(const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
+  constexpr bool is_of_bits = requires { requires Op::is_of_bits; };
+  (check_number<typename Op::template operand<I, Operands...>, is_of_bits>(
+       Op::name, static_cast<const tuple_element<I, Operands>&>(operands).value),
+   ...);
+}
+
 }  // namespace detail
 
 /// `Op` applied to the elements of its operands, broadcast together.
@@ -66,9 +93,11 @@ struct pointwise {
   tuple<Operands...> operands;
   shape_type extents;
 
-  /// throws    shape_error when run-time extents do not broadcast
+  /// throws    shape_error when run-time extents do not broadcast, dtype_error for a number that no element can be
   TENON_INLINE constexpr pointwise(Op operation, const Operands&... nodes)
-      : pointwise(operation, broadcast_all<Op>(nodes.shape()...), nodes...) {}
+      : pointwise(operation, broadcast_all<Op>(nodes.shape()...), nodes...) {
+    if constexpr ((detail::is_scalar_node<Operands> || ...)) detail::check_numbers<Op>(operands);
+  }
   constexpr pointwise(Op operation, const shape_type& broadcast, const Operands&... nodes)
       : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
   constexpr pointwise(const Op& operation, const shape_type& broadcast, const tuple<Operands...>& nodes)
