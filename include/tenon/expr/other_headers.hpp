@@ -17,40 +17,39 @@ struct any_text {
 };
 
 /// The results of functions that are not there: the compiler reads them at the user's call.
-template <class Function>
+template <class Call>
 struct result_of_products {
-  static_assert(must_hold<Function>, "tenon: include <tenon/products.hpp>, or these arguments do not fit");
+  static_assert(must_hold<Call>, "tenon: include <tenon/products.hpp>, or these arguments do not fit");
 };
-template <class Function>
+template <class Call>
 struct result_of_algorithms {
-  static_assert(must_hold<Function>,
-                "tenon: include <tenon/algorithms.hpp>, or these arguments do not fit; axes are "
-                "written as in sort(x, axis<1>)");
+  static_assert(must_hold<Call>,
+                "tenon: include <tenon/algorithms.hpp>, or these arguments do not fit; axes "
+                "are written as in sort(x, axis<1>)");
 };
-template <class Function>
+template <class Call>
 struct result_of_random {
-  static_assert(must_hold<Function>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
+  static_assert(must_hold<Call>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
 };
 template <class Operand>
 struct result_of_print {
   static_assert(must_hold<Operand>, "tenon: to print tensors include <tenon/io/print.hpp>");
 };
-template <class Function>
+template <class Call>
 struct result_of_extents {
-  static_assert(must_hold<Function>, "tenon: extents stand in braces, zeros<float>({3, 4}), reshape(x, {2, 6})");
+  static_assert(must_hold<Call>, "tenon: extents stand in braces, zeros<float>({3, 4}), reshape(x, {2, 6})");
 };
-template <class Function>
+template <class Call>
 struct result_of_ranges {
-  static_assert(must_hold<Function>, "tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x[1]");
+  static_assert(must_hold<Call>, "tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x[1]");
 };
-template <class Function>
+template <class Call>
 struct result_of_axes {
-  static_assert(must_hold<Function>,
-                "tenon: axes are written as in softmax(x, axis<1>), or these arguments do not fit");
+  static_assert(must_hold<Call>, "tenon: axes are written as in softmax(x, axis<1>), or these arguments do not fit");
 };
-template <class Function>
+template <class Call>
 struct result_of_joining {
-  static_assert(must_hold<Function>, "tenon: tensors are joined along an axis that stands first, stack(axis<1>, a, b)");
+  static_assert(must_hold<Call>, "tenon: tensors are joined along an axis that stands first, stack(axis<1>, a, b)");
 };
 }  // namespace detail
 
@@ -92,9 +91,8 @@ detail::result_of_ranges<struct slice_call> slice(...);
 detail::result_of_joining<struct joining_call> concatenate(...), stack(...);
 detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
     roll(...), repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...),
-    take(...), take_along_axis(...), select(...), narrow(...), stddev(...), count_nonzero(...), nansum(...),
-    nanmean(...), nanmax(...), nanmin(...), norm_l1(...), norm_l2(...), norm_inf(...), fft(...), ifft(...), rfft(...),
-    irfft(...);
+    take(...), take_along_axis(...), select(...), narrow(...), stddev(...), count_nonzero(...), norm_l1(...),
+    norm_l2(...), norm_inf(...), fft(...), ifft(...), rfft(...), irfft(...);
 
 /// Behind any for std::ostream, which is nearer to every stream.
 template <tensor_operand Operand>

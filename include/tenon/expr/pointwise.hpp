@@ -23,11 +23,8 @@ inline constexpr int slots_before = [] {
 /// narrow the packs.
 template <int FirstSlot, class Computed, int Rank, int Outer, class Operand>
 constexpr auto lower_operand(const axis_map<Rank, Outer>& map, const Operand& operand) {
-  if constexpr (is_scalar_node<Operand>) {
-    return constant_source<Computed>{converted_to<Computed>(operand.value)};
-  } else {
-    return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
-  }
+  if constexpr (is_scalar_node<Operand>) return constant_source<Computed>{converted_to<Computed>(operand.value)};
+  else return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
 }
 
 /// The program of an operation. All nodes with an operand share what lowers it.
@@ -47,7 +44,7 @@ constexpr auto lower_operation(Op op, const axis_map<Rank, Outer>& map,
 template <class T, class Number>
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_number(const char* operation, Number number) {
   throw dtype_error(compose_text(operation, ": number ", number, ", expected ", lowest_value<T>(), " to ",
-                                 highest_value<T>(), ", as elements of ", dtype_name<T>(), " hold; cast these first?"));
+                                 highest_value<T>(), " (elements of ", dtype_name<T>(), ")"));
 }
 /// A number takes the type T of the elements beside it. Operations on bits take -2 and 254 in any type of 8 bits.
 /// throws    dtype_error where integers of type T do not hold the number
