@@ -61,7 +61,7 @@ TENON_INLINE constexpr void check_number([[maybe_unused]] const char* operation,
   }
 }
 template <class Op, int... I, class... Operands>
-constexpr void check_numbers(const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
+TENON_INLINE constexpr void check_numbers(const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
   constexpr bool is_of_bits = requires { requires Op::is_of_bits; };
   (check_number<typename Op::template operand<I, Operands...>, is_of_bits>(
        Op::name, static_cast<const tuple_element<I, Operands>&>(operands).value),
