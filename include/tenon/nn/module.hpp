@@ -77,6 +77,10 @@ struct module {
     if constexpr (detail::is_kept_elsewhere<Inputs...>) return run();
     else return attempt_forward(derived(), run);
   }
+  template <class... Inputs>
+  auto operator()(const Inputs&...) const {
+    static_assert(must_hold<Derived, Inputs...>, "tenon: a network is called by a name that is not const");
+  }
 
   /// Draws every parameter from PyTorch's default distribution.
   void initialise(std::uint64_t seed) {
