@@ -144,6 +144,7 @@ template <class T, class Shape, class Space, class E>
 /// what to do with those beyond the range; other conversions are the store's.
 template <class T, class E>
 TENON_INLINE constexpr decltype(auto) as_written(const E& node) {
+  check_number<T>("assign", node);
   if constexpr (is_integer<T> && is_floating<typename E::element> && !is_complex<typename E::element>) {
     return cast<T>(node);
   } else {

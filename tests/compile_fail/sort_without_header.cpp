@@ -1,5 +1,5 @@
-// expect: tenon: include <tenon/algorithms.hpp>
-// expect: sort_call
+// expect: tenon: include <tenon/algorithms.hpp>, or these arguments do not fit; axes are written as in sort(x, axis<1>)
+// expect: algorithm_call
 // tests/compile_fail/sort_without_header.cpp: an algorithm behind the smallest door alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

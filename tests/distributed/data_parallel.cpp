@@ -211,6 +211,39 @@ TEST_CASE("a layer that only some ranks call has the same gradient on all, and o
   });
 }
 
+TEST_CASE("ranks whose networks differ are told so before anything is copied", "[data_parallel]") {
+  for (const int more : {-1, 1}) {
+    const auto text = tenon_test::text_of<tenon::shape_error>([&] {
+      distributed::run_in_threads(2, [&](auto& all) {
+        nn::linear<dyn, 1> net(5 + more * all.rank(), 1);
+        net.initialise(1);
+        const distributed::data_parallel parallel(net, all);
+      });
+    });
+    CHECK(text == "broadcast_state: rank 1: weight has " + std::to_string(5 + more) +
+                      " elements, on rank 0 5; ranks train one network");
+  }
+}
+
+TEST_CASE("a rank without examples has no share in the loss", "[data_parallel]") {
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(12, 3), 1));
+  distributed::run_in_threads(2, [&](auto& all) {
+    auto net = parallel_network<tenon::host>(3);
+    distributed::data_parallel parallel(net, all);
+    const auto own = tenon::evaluated_tensor(tenon::slice(x, tenon::range(0, 12 * all.rank())));
+    const tenon::traced loss = tenon::mean(tenon::square(net(own)));
+    const auto part = parallel.backward(loss, own.extent(0));
+    if (!(part.loss > 0) || part.examples != 12) throw tenon::error("other facts");
+    if (all.rank() == 1 && std::fabs(part.loss - static_cast<float>(loss)) > 1e-6) throw tenon::error("another loss");
+  });
+  auto net = parallel_network<tenon::host>(3);
+  distributed::alone one;
+  distributed::data_parallel alone(net, one);
+  CHECK(tenon_test::text_of<tenon::error>([&] {
+          alone.accumulate(tenon::traced(tenon::mean(tenon::square(net(x)))), -3);
+        }) == "data_parallel: -3 examples, expected at least 0");
+}
+
 TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]") {
   using space = tenon::host;
   auto whole = parallel_network<space>(3), parted = parallel_network<space>(3);

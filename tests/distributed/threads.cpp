@@ -97,3 +97,13 @@ TEST_CASE("a rank that ends early, or does not come in time, is called lost", "[
   CHECK(text_of<tenon::error>([] { run_in_threads(0, [](thread_communicator&) {}); }) ==
         "run_in_threads: 0 ranks, expected at least 1");
 }
+
+TEST_CASE("ranks that bring other numbers of bytes are told so", "[threads]") {
+  const auto text = text_of<tenon::distributed::communication_error>([] {
+    tenon::distributed::run_in_threads(2, [](auto& all) {
+      std::vector<char> bytes(all.rank() == 0 ? 3 : 5);
+      all.broadcast(bytes.data(), bytes.size());
+    });
+  });
+  CHECK((text == "rank 0 of 2 brings 3 bytes, others 5" || text == "rank 1 of 2 brings 5 bytes, others 3"));
+}

@@ -10,11 +10,14 @@
 
 namespace {
 
+using tenon::cast;
+using tenon::dtype_error;
 using tenon::dyn;
 using tenon::rank;
 using tenon::shape;
 using tenon_test::counting;
 using tenon_test::numbers_of;
+using tenon_test::text_of;
 using numbers = std::vector<double>;
 
 /// x * 100 + y * 10 + z: an operation of the tests' own, written as a user would.
@@ -78,6 +81,33 @@ TEST_CASE("numbers do not widen tensors, tensors widen each other", "[pointwise]
   STATIC_REQUIRE(std::is_same_v<decltype(i * 0.5)::element, float>);
   STATIC_REQUIRE(std::is_same_v<decltype(h + f)::element, float>);
   STATIC_REQUIRE(std::is_same_v<decltype(digits(2.0, i, h))::element, tenon::half>);
+}
+
+TEST_CASE("a number that the integers beside it do not hold is refused", "[pointwise]") {
+  tenon::tensor<std::uint8_t, rank<1>> bytes({2}, {254, 7});
+  tenon::tensor<std::int8_t, rank<1>> small({2}, {-128, 7});
+  const tenon::tensor<std::int32_t, rank<1>> whole({2}, {-1, 7});
+  const tenon::tensor<std::uint64_t, rank<1>> wide({2}, {~std::uint64_t{0}, 7});
+  CHECK(text_of<dtype_error>([&] { (void)(bytes == 300); }) ==
+        "equal: number 300, expected 0 to 255 (elements of uint8)");
+  CHECK(text_of<dtype_error>([&] { (void)(small + 128u); }) ==
+        "add: number 128, expected -128 to 127 (elements of int8)");
+  CHECK_THROWS_AS(tenon::where(bytes > 8, bytes, -1), dtype_error);
+  CHECK_THROWS_AS(wide == -1, dtype_error);
+  CHECK_THROWS_AS(4294967295u == whole, dtype_error);
+  CHECK_THROWS_AS(whole != std::int64_t{1} << 32, dtype_error);
+  CHECK_THROWS_AS(bytes << -1, dtype_error);
+  CHECK_THROWS_AS(bytes | 256, dtype_error);
+  CHECK_THROWS_AS(bytes -= 256, dtype_error);
+  CHECK_THROWS_AS(bytes = 256, dtype_error);
+  CHECK_THROWS_AS(bytes.view() = -1, dtype_error);
+  CHECK(numbers_of(bytes) == numbers{254, 7});
+  CHECK(numbers_of(bytes == 254u) == numbers{1, 0});
+  CHECK(numbers_of(bytes & ~3) == numbers{252, 4});  // bits are those of -4
+  CHECK(numbers_of((small & 0x80) != 0) == numbers{1, 0});
+  CHECK(numbers_of(whole < std::size_t{7}) == numbers{1, 0});
+  CHECK(numbers_of((bytes > 8) + 300) == numbers{301, 300});
+  CHECK(numbers_of(cast<int>(bytes) < 300) == numbers{1, 1});
 }
 
 TEST_CASE("an expression without axes is a number", "[pointwise]") {

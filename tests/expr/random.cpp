@@ -209,6 +209,16 @@ TEST_CASE("integers of the widest and the narrowest range", "[random]") {
   CHECK_THROWS_AS(tenon::randint<std::int64_t>(rank<1>(3), 1, -1, widest), tenon::error);
 }
 
+TEST_CASE("integers that the element type does not hold are refused", "[random]") {
+  CHECK(numbers_of(tenon::permutation<std::int8_t>(128, 1)).size() == 128);
+  CHECK(text_of<tenon::dtype_error>([] { tenon::permutation<std::int8_t>(129, 1); }) ==
+        "permutation: number 128, expected -128 to 127 (elements of int8)");
+  CHECK(numbers_of(tenon::permutation<std::uint8_t>(0, 1)).empty());
+  CHECK(numbers_of(tenon::randint<std::uint8_t>(rank<1>(3), 1, 255, 256)) == std::vector<double>(3, 255.0));
+  CHECK_THROWS_AS(tenon::randint<std::uint8_t>(rank<1>(3), 1, 0, 257), tenon::dtype_error);
+  CHECK_THROWS_AS(tenon::randint<std::uint8_t>(rank<1>(3), 1, -1, 5), tenon::dtype_error);
+}
+
 TEST_CASE("bins of uniform numbers, and pairs of neighbours, fill evenly", "[random]") {
   const auto values = numbers_of(tenon::uniform<float>(rank<1>(100000), 29));
   std::vector<double> counts(64, 0.0), pairs(64, 0.0);

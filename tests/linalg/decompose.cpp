@@ -156,7 +156,7 @@ TEST_CASE("what is not finite, or not square, is refused", "[decompose]") {
   auto all = random_matrices(3, 3);
   all[1](2, 0) = HUGE_VAL;
   const auto a = batch_of_matrices<double>(all);
-  const std::string reason = ": matrix [1] of [2]: has elements that are infinite or NaN (pivot 0)";
+  const std::string reason = ": matrix [1] of [2]: has elements that are infinite or NaN";
   CHECK(text_of<tenon::linear_algebra_error>([&] { (void)tenon::qr(a); }) == "qr" + reason);
   CHECK(text_of<tenon::linear_algebra_error>([&] { (void)tenon::eigh(a); }) == "eigh" + reason);
   CHECK(text_of<tenon::linear_algebra_error>([&] { (void)tenon::svd(a); }) == "svd" + reason);

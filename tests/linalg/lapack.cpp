@@ -187,7 +187,7 @@ TEST_CASE("NaN and infinite elements", "[lapack]") {
   CHECK(text_of<failure>([&] { kept = tenon::inverse(strange); }) == "inverse: the matrix is singular (pivot 60)");
   CHECK(text_of<failure>([&] { kept = tenon::solve(strange, strange); }) == "solve: the matrix is singular (pivot 60)");
   CHECK(std::isnan(static_cast<double>(tenon::determinant(strange))));
-  const std::string reason = ": the matrix has elements that are infinite or NaN (pivot 0)";
+  const std::string reason = ": the matrix has elements that are infinite or NaN";
   strange(3, 60) = HUGE_VAL;
   strange(60, 3) = HUGE_VAL;
   CHECK(text_of<failure>([&] { (void)tenon::qr(strange); }) == "qr" + reason);

@@ -1,6 +1,7 @@
 // tests/snippets/extract.cpp: makes a program of a page's blocks of C++: extract PAGE SHOWN_PATH OUTPUT.
 // docs/CONTRIBUTING.md says what comments on a page tell it: `<!-- snippet: continues -->` and the like.
 // SPDX-License-Identifier: Apache-2.0
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -53,18 +54,24 @@ class page_program {
     for (const auto& each : includes_) out << each << "\n";
     const bool has_code = found_.compiled + found_.rows != 0;
     if (has_code && prelude_.empty()) out << "#include <tenon/train.hpp>\n";
-    out << (is_in_tenon_ ? "namespace tenon {\n" : "") << "namespace {\n";
+    out << (is_in_tenon_ ? "namespace tenon {\n" : "") << "namespace {\nnamespace " << page_name() << " {\n";
     if (has_code && prelude_.empty()) out << "namespace tn = tenon;\nnamespace nn = tenon::nn;\n";
     for (const auto& each : prelude_) out << each << "\n";
     out << code_.str() << "#line 1 \"program\"\nconst snippets::registration page({\"" << path_ << "\", {"
         << found_.compiled << ", " << found_.run << ", " << found_.compared << ", " << found_.rows << ", "
         << found_.of_files << ", " << found_.not_compiled << "}, {";
     for (const int each : run_) out << "{" << each << ", snippet_" << each << "}, ";
-    out << "}});\n}  // namespace\n" << (is_in_tenon_ ? "}\n" : "");
+    out << "}});\n}\n}  // namespace\n" << (is_in_tenon_ ? "}\n" : "");
     return out.str();
   }
 
  private:
+  /// A namespace of its own, since pages are compiled together.
+  std::string page_name() const {
+    std::string name = "page_";
+    for (const char each : path_) name += std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
+    return name;
+  }
   [[noreturn]] void refuse(const std::string& why) const {
     throw std::runtime_error(path_ + ":" + std::to_string(at_ + 1) + ": " + why);
   }

@@ -35,6 +35,9 @@ TEST_CASE("a measure has to be better by the least difference", "[early_stopping
   CHECK(stops_after({.patience = 1, .min_delta = 0.5}, {3, 2.25}) == -1);
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   CHECK(stops_after({.patience = 2}, {nothing, nothing}) == 2);
+  CHECK_THROWS_AS(tenon::train::early_stopping({.min_delta = nothing}), tenon::error);
+  CHECK_THROWS_AS(tenon::train::early_stopping({.min_delta = -1}), tenon::error);
+  CHECK_THROWS_AS(tenon::train::early_stopping({.patience = -1}), tenon::error);
 }
 
 TEST_CASE("the best measure is told and remembered", "[early_stopping]") {

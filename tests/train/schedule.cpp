@@ -90,6 +90,7 @@ TEST_CASE("schedules refuse options that make no sense by name", "[schedule]") {
   CHECK(text(train::step_lr{.step_size = 1, .gamma = nan}) == "step_lr: gamma: nan, expected at least 0.000000");
   CHECK(text(train::multi_step_lr{.milestones = {1}, .gamma = -1}) ==
         "multi_step_lr: gamma: -1.000000, expected at least 0.000000");
+  CHECK(text(train::multi_step_lr{.milestones = {1, -3}}) == "multi_step_lr: milestones: -3, expected at least 0");
   CHECK(text(train::exponential_lr{.gamma = nan}) == "exponential_lr: gamma: nan, expected at least 0.000000");
   CHECK(text(train::cosine_annealing_lr{.t_max = 0}) == "cosine_annealing_lr: t_max: 0, expected at least 1");
   CHECK(text(train::cosine_annealing_lr{.t_max = 1, .eta_min = -1}) ==

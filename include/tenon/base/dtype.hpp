@@ -149,24 +149,9 @@ constexpr int dtype_category() {  // bool < integers < floating < complex, as in
   return is_complex<T> ? 3 : is_floating<T> ? 2 : std::is_same_v<T, bool> ? 0 : 1;
 }
 
-template <int Bytes>
-struct signed_of_size;
-template <>
-struct signed_of_size<2> {
-  using type = std::int16_t;
-};
-template <>
-struct signed_of_size<4> {
-  using type = std::int32_t;
-};
-template <>
-struct signed_of_size<8> {
-  using type = std::int64_t;
-};
-template <>
-struct signed_of_size<16> {
-  using type = std::int64_t;
-};
+template <std::size_t Bytes>
+using signed_of_size =
+    std::conditional_t<Bytes == 2, std::int16_t, std::conditional_t<Bytes == 4, std::int32_t, std::int64_t>>;
 
 template <class Left, class Right>
 constexpr auto promote_integers() {
@@ -178,7 +163,7 @@ constexpr auto promote_integers() {
     if constexpr (sizeof(signed_side) > sizeof(unsigned_side)) {
       return signed_side{};
     } else {
-      return typename signed_of_size<2 * static_cast<int>(sizeof(unsigned_side))>::type{};
+      return signed_of_size<2 * sizeof(unsigned_side)>{};
     }
   }
 }

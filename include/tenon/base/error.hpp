@@ -23,7 +23,7 @@ struct shape_error : error {  ///< Thrown where extents or ranks do not fit each
 struct index_error : error {  ///< Thrown for an index or axis outside its range.
   using error::error;
 };
-struct dtype_error : error {  ///< Thrown for an element type that the operation does not take.
+struct dtype_error : error {  ///< Thrown for an element type that the operation does not take, or a number it lacks.
   using error::error;
 };
 struct space_error : error {  ///< Thrown where memory spaces do not fit, or a space is absent.

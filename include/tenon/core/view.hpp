@@ -21,7 +21,10 @@ namespace detail {
 /// What `whole[position]` is, by expr/views/select.hpp and slice.hpp.
 template <class Whole, class Position>
 constexpr auto subscript(Whole&& whole, const Position& position) {
-  if constexpr (!std::convertible_to<Position, index>) return slice(std::forward<Whole>(whole), position);
+  constexpr bool is_position = std::convertible_to<Position, index>, is_part = !requires { position.shape(); };
+  static_assert(is_position || is_part || must_hold<Position>,
+                "tenon: x[x > 0] = 0 is written x = where(x > 0, 0, x), and x[indices] take(x, indices, axis<0>)");
+  if constexpr (!is_position) return slice(std::forward<Whole>(whole), position);
   else return select(std::forward<Whole>(whole), axis<0>, static_cast<index>(position));
 }
 
@@ -142,11 +145,8 @@ class view {
  private:
   template <class... Indices>
   static constexpr array<index, rank> position_of(Indices... indices) {
-    if constexpr (rank == 0) {
-      return {};
-    } else {
-      return {{static_cast<index>(indices)...}};
-    }
+    if constexpr (rank == 0) return {};
+    else return {{static_cast<index>(indices)...}};
   }
   template <class Expression>
   constexpr const view& assign(const Expression& expression) const {

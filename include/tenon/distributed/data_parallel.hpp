@@ -13,10 +13,40 @@
 
 namespace tenon::distributed {
 
+namespace detail {
+
+/// Whether all ranks have the state of rank 0 by its extents.
+/// throws    shape_error on a rank that has not
+template <class Network, communicator Communicator>
+void check_same_state(Network& net, Communicator& all) {
+  std::vector<std::string> names;
+  std::vector<std::int64_t> sizes;
+  nn::visit_state(net, [&](const std::string& name, auto& value) {
+    names.push_back(name);
+    if constexpr (requires { value.size(); }) sizes.push_back(value.size());
+    else sizes.push_back(1);
+  });
+  const auto refuse = [&](const auto&... what) {
+    throw shape_error(compose_text("broadcast_state: rank ", all.rank(), ": ", what..., "; ranks train one network"));
+  };
+  std::int64_t count = std::ssize(sizes);
+  all.broadcast(&count, sizeof(count));
+  if (count != std::ssize(sizes)) refuse(sizes.size(), " tensors, on rank 0 ", count);
+  auto first = sizes;
+  all.broadcast(first.data(), first.size() * sizeof(std::int64_t));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] != first[i]) refuse(names[i], " has ", sizes[i], " elements, on rank 0 ", first[i]);
+  }
+}
+
+}  // namespace detail
+
 /// Copies the state of rank 0's network to every rank: parameters, buffers and, of a train::training, all its parts.
+/// throws    shape_error where a rank has other tensors, or of other sizes
 template <class Network, communicator Communicator>
 void broadcast_state(Network& net, Communicator& all) {
   if (all.size() == 1) return;
+  detail::check_same_state(net, all);
   nn::visit_state(net, [&](const std::string&, auto& value) {
     using value_type = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<value_type>) {
@@ -160,7 +190,11 @@ class data_parallel {
   view<T, rank<1>, space> sums_of(index first, index count) { return {memory_.data() + first, rank<1>(count)}; }
 
   /// A part begins with what was accumulated; nothing of its own is packed.
+  /// throws    error for a negative number of examples
   void begin(const batch_part& part) {
+    if (part.examples < 0) {
+      throw error(compose_text("data_parallel: ", part.examples, " examples, expected at least 0"));
+    }
     if (has_accumulated_) {
       memory_ = accumulated_, facts_ = accumulated_facts_;
     } else {
@@ -169,7 +203,7 @@ class data_parallel {
     }
     examples_ = static_cast<T>(part.examples);
     facts_[0] += examples_;
-    facts_[1] += static_cast<T>(part.loss) * examples_;
+    if (part.examples != 0) facts_[1] += static_cast<T>(part.loss) * examples_;  // a mean of none is NaN
     facts_[2] += static_cast<T>(part.wants_to_stop);
     std::size_t number = facts_of_part;
     net_.visit_parameters([&](const auto&, auto& parameter) {

@@ -32,11 +32,17 @@ class meeting_place {
   int size() const { return size_; }
   /// Rank `rank` brings bytes to operation `which`. The last to come calls `combine` with what all ranks brought, which
   /// leaves the result in what rank 0 did.
+  /// throws    communication_error where it brings another number of bytes than the others
   template <class Combine>
   void arrive(int rank, number which, const void* bytes, std::size_t count, const Combine& combine) {
     const std::lock_guard lock(mutex_);
     meeting& own = meetings_[which];
     own.brought.resize(static_cast<std::size_t>(size_));
+    if (own.arrived == 0) own.bytes = count;
+    if (own.bytes != count) {
+      throw communication_error(
+          compose_text("rank ", rank, " of ", size_, " brings ", count, " bytes, others ", own.bytes));
+    }
     const auto* const first = static_cast<const std::byte*>(bytes);
     own.brought[static_cast<std::size_t>(rank)].assign(first, first + count);
     if (++own.arrived < size_) return;
@@ -76,6 +82,7 @@ class meeting_place {
   static constexpr int nobody = -1;
   struct meeting {
     std::vector<memory> brought;
+    std::size_t bytes = 0;
     int arrived = 0, left = 0;
     bool is_done = false;
   };

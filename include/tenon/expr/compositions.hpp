@@ -50,7 +50,7 @@ constexpr auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
 
 /// Logarithm of the sum of exponentials, safe from overflow; infinite where the greatest value is, -infinity of
 /// nothing.
-/// extents   the named axes become 1
+/// extents   the named axes become 1; a destination without them takes the result, too
 /// example   const auto total = evaluated_tensor(logsumexp(x, axis<-1>));
 template <tensor_operand Operand, int... Axes>
 constexpr auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {

@@ -265,5 +265,7 @@ concept tensor_operand = detail::is_tensor<std::remove_cvref_t<T>> || detail::is
 template <class... Operands>
 concept operands_of_expression =
     (tensor_operand<Operands> || ...) && ((tensor_operand<Operands> || dtype<std::remove_cvref_t<Operands>>) && ...);
+template <class Right, class Left>
+concept operand_beside = operands_of_expression<Left, Right>;
 
 }  // namespace tenon

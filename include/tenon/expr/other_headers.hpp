@@ -17,81 +17,56 @@ struct any_text {
 };
 
 /// The results of functions that are not there: the compiler reads them at the user's call.
-template <class Function>
+template <class Call>
 struct result_of_products {
-  static_assert(must_hold<Function>, "tenon: include <tenon/products.hpp>, or these arguments do not fit");
+  static_assert(must_hold<Call>, "tenon: include <tenon/products.hpp>, or these arguments do not fit");
 };
-template <class Function>
+template <class Call>
 struct result_of_algorithms {
-  static_assert(must_hold<Function>, "tenon: include <tenon/algorithms.hpp>, or these arguments do not fit");
+  static_assert(must_hold<Call>,
+                "tenon: include <tenon/algorithms.hpp>, or these arguments do not fit; axes "
+                "are written as in sort(x, axis<1>)");
 };
-template <class Function>
+template <class Call>
 struct result_of_random {
-  static_assert(must_hold<Function>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
+  static_assert(must_hold<Call>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
 };
 template <class Operand>
 struct result_of_print {
   static_assert(must_hold<Operand>, "tenon: to print tensors include <tenon/io/print.hpp>");
 };
-template <class Function>
+template <class Call>
 struct result_of_extents {
-  static_assert(must_hold<Function>, "tenon: extents stand in braces, zeros<float>({3, 4})");
+  static_assert(must_hold<Call>, "tenon: extents stand in braces, zeros<float>({3, 4}), reshape(x, {2, 6})");
+};
+template <class Call>
+struct result_of_ranges {
+  static_assert(must_hold<Call>, "tenon: a part is a range of each axis, slice(x, only(1), range(0, 3)), or x[1]");
+};
+template <class Call>
+struct result_of_axes {
+  static_assert(must_hold<Call>, "tenon: axes are written as in softmax(x, axis<1>), or these arguments do not fit");
+};
+template <class Call>
+struct result_of_joining {
+  static_assert(must_hold<Call>, "tenon: tensors are joined along an axis that stands first, stack(axis<1>, a, b)");
 };
 }  // namespace detail
 
 template <class... Types>
 detail::result_of_products<struct matmul_call> matmul(...);
 template <class... Types>
-detail::result_of_products<struct gemm_call> gemm(...);
-template <class... Types>
-detail::result_of_products<struct dot_call> dot(...);
-template <class... Types>
-detail::result_of_products<struct outer_call> outer(...);
-template <class... Types>
 detail::result_of_products<struct tensordot_call> tensordot(...);
 template <int, class... Types>
 detail::result_of_products<struct tensordot_call> tensordot(...);
 template <detail::any_text, class... Types>
 detail::result_of_products<struct einsum_call> einsum(...);
-template <class... Types>
-detail::result_of_products<struct convolve_call> convolve(...);
-template <class... Types>
-detail::result_of_products<struct convolve_transpose_call> convolve_transpose(...);
-template <class... Types>
-detail::result_of_products<struct scaled_dot_product_attention_call> scaled_dot_product_attention(...);
-template <class... Types>
-detail::result_of_products<struct rotary_embedding_call> rotary_embedding(...);
-template <class... Types>
-detail::result_of_products<struct interpolate_call> interpolate(...);
+detail::result_of_products<struct product_call> gemm(...), dot(...), outer(...), convolve(...), convolve_transpose(...),
+    scaled_dot_product_attention(...), rotary_embedding(...), interpolate(...);
 
-template <class... Types>
-detail::result_of_algorithms<struct sort_call> sort(...);
-template <class... Types>
-detail::result_of_algorithms<struct argsort_call> argsort(...);
-template <class... Types>
-detail::result_of_algorithms<struct topk_call> topk(...);
-template <class... Types>
-detail::result_of_algorithms<struct searchsorted_call> searchsorted(...);
-template <class... Types>
-detail::result_of_algorithms<struct unique_call> unique(...);
-template <class... Types>
-detail::result_of_algorithms<struct histogram_call> histogram(...);
-template <class... Types>
-detail::result_of_algorithms<struct bincount_call> bincount(...);
-template <class... Types>
-detail::result_of_algorithms<struct compress_call> compress(...);
-template <class... Types>
-detail::result_of_algorithms<struct masked_select_call> masked_select(...);
-template <class... Types>
-detail::result_of_algorithms<struct nonzero_call> nonzero(...);
-template <class... Types>
-detail::result_of_algorithms<struct scatter_call> scatter(...);
-template <class... Types>
-detail::result_of_algorithms<struct scatter_add_call> scatter_add(...);
-template <class... Types>
-detail::result_of_algorithms<struct scatter_nd_call> scatter_nd(...);
-template <class... Types>
-detail::result_of_algorithms<struct index_add_call> index_add(...);
+detail::result_of_algorithms<struct algorithm_call> sort(...), argsort(...), topk(...), searchsorted(...), unique(...),
+    histogram(...), bincount(...), compress(...), masked_select(...), nonzero(...), scatter(...), scatter_add(...),
+    scatter_nd(...), index_add(...);
 
 template <class... Types>
 detail::result_of_random<struct uniform_call> uniform(...);
@@ -110,6 +85,14 @@ template <class... Types>
 detail::result_of_extents<struct zeros_call> zeros(...);
 template <class... Types>
 detail::result_of_extents<struct ones_call> ones(...);
+detail::result_of_extents<struct extents_call> reshape(...), broadcast_to(...), expand(...);
+detail::result_of_ranges<struct slice_call> slice(...);
+
+detail::result_of_joining<struct joining_call> concatenate(...), stack(...);
+detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
+    roll(...), repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...),
+    take(...), take_along_axis(...), select(...), narrow(...), stddev(...), count_nonzero(...), norm_l1(...),
+    norm_l2(...), norm_inf(...), fft(...), ifft(...), rfft(...), irfft(...);
 
 /// Behind any for std::ostream, which is nearer to every stream.
 template <tensor_operand Operand>

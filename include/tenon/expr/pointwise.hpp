@@ -23,11 +23,8 @@ inline constexpr int slots_before = [] {
 /// narrow the packs.
 template <int FirstSlot, class Computed, int Rank, int Outer, class Operand>
 constexpr auto lower_operand(const axis_map<Rank, Outer>& map, const Operand& operand) {
-  if constexpr (is_scalar_node<Operand>) {
-    return constant_source<Computed>{converted_to<Computed>(operand.value)};
-  } else {
-    return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
-  }
+  if constexpr (is_scalar_node<Operand>) return constant_source<Computed>{converted_to<Computed>(operand.value)};
+  else return operand.template lower<FirstSlot>(broadcast_map(map, operand.shape().to_array()));
 }
 
 /// The program of an operation. All nodes with an operand share what lowers it.
@@ -42,6 +39,33 @@ constexpr auto lower_operation(Op op, const axis_map<Rank, Outer>& map,
   return program{op,
                  {{{lower_operand<FirstSlot + slots_before<I, Operands...>, typename computes::template at<I>>(
                      map, static_cast<const tuple_element<I, Operands>&>(operands).value)}...}}};
+}
+
+template <class T, class Number>
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_number(const char* operation, Number number) {
+  throw dtype_error(compose_text(operation, ": number ", number, ", expected ", lowest_value<T>(), " to ",
+                                 highest_value<T>(), " (elements of ", dtype_name<T>(), ")"));
+}
+/// A number takes the type T of the elements beside it. Operations on bits take -2 and 254 in any type of 8 bits.
+/// throws    dtype_error where integers of type T do not hold the number
+template <class T, bool IsOfBits = false, class Node>
+TENON_INLINE constexpr void check_number([[maybe_unused]] const char* operation, [[maybe_unused]] const Node& node) {
+  using number = typename Node::element;
+  if constexpr (is_scalar_node<Node> && is_integer<T> && is_integer<number> && !std::is_same_v<T, number>) {
+    const T held = static_cast<T>(node.value);
+    const auto is_value = [&](auto other) { return static_cast<number>(other) == node.value; };
+    const auto is_negative = [](auto x) { return std::is_signed_v<decltype(x)> && static_cast<std::int64_t>(x) < 0; };
+    const bool fits = IsOfBits ? is_value(std::make_signed_t<T>(held)) || is_value(std::make_unsigned_t<T>(held))
+                               : is_value(held) && is_negative(held) == is_negative(node.value);
+    if (!fits) refuse_number<T>(operation, node.value);
+  }
+}
+template <class Op, int... I, class... Operands>
+TENON_INLINE constexpr void check_numbers(const tuple_base<std::integer_sequence<int, I...>, Operands...>& operands) {
+  constexpr bool is_of_bits = requires { requires Op::is_of_bits; };
+  (check_number<typename Op::template operand<I, Operands...>, is_of_bits>(
+       Op::name, static_cast<const tuple_element<I, Operands>&>(operands).value),
+   ...);
 }
 
 }  // namespace detail
@@ -66,9 +90,11 @@ struct pointwise {
   tuple<Operands...> operands;
   shape_type extents;
 
-  /// throws    shape_error when run-time extents do not broadcast
+  /// throws    shape_error when run-time extents do not broadcast, dtype_error for a number that no element can be
   TENON_INLINE constexpr pointwise(Op operation, const Operands&... nodes)
-      : pointwise(operation, broadcast_all<Op>(nodes.shape()...), nodes...) {}
+      : pointwise(operation, broadcast_all<Op>(nodes.shape()...), nodes...) {
+    if constexpr ((detail::is_scalar_node<Operands> || ...)) detail::check_numbers<Op>(operands);
+  }
   constexpr pointwise(Op operation, const shape_type& broadcast, const Operands&... nodes)
       : op(operation), operands{{{nodes}...}}, extents(broadcast) {}
   constexpr pointwise(const Op& operation, const shape_type& broadcast, const tuple<Operands...>& nodes)
@@ -83,6 +109,13 @@ struct pointwise {
     requires(shape_type::rank == 0)
   {
     return assigner<element, pointwise>::value(*this);
+  }
+  /// Refuses to be a condition. (`std::equality_comparable` asks the same of !(x == y), and gets no for an answer.)
+  template <std::same_as<bool> Truth>
+    requires(std::is_same_v<element, bool> && shape_type::rank > 0)
+  constexpr explicit(std::is_same_v<typename Op::template operand<0, Operands...>, bool>) operator Truth() const {
+    static_assert(must_hold<pointwise, Truth>, "tenon: a condition is one bool, all(x == y) or any(x == y)");
+    return {};
   }
   /// This node on other operands of the same extents.
   template <class... Others>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <tenon/base/philox.hpp>
 #include <tenon/expr/generate.hpp>
+#include <tenon/expr/pointwise.hpp>
 
 namespace tenon {
 
@@ -257,7 +258,7 @@ auto bernoulli(const listed_extent (&extents)[Rank], random_seed seed, double pr
 
 /// Integers uniform in [low, high), a pure function of `seed` and position.
 /// accuracy  no probability is off by more than one part in 2^64 / (high - low)
-/// throws    error when high is not above low, or by more than 2^32
+/// throws    error when high is not above low, or by more than 2^32; dtype_error for numbers that T does not hold
 /// example   const auto labels = evaluated_tensor(randint<int>({8}, 1, 0, 10));
 template <dtype T, shape_type Shape>
 auto randint(const Shape& extents, std::uint64_t seed, index low, index high) {
@@ -265,6 +266,7 @@ auto randint(const Shape& extents, std::uint64_t seed, index low, index high) {
   if (high <= low || range > std::uint64_t{1} << 32) {
     throw error(compose_text("randint: range [", low, ", ", high, "), expected 1 to 4294967296 numbers"));
   }
+  detail::check_number<T>("randint", scalar<index>{low}), detail::check_number<T>("randint", scalar<index>{high - 1});
   return generated<integer_generator<T>, Shape>{{seed, low, range}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
@@ -273,12 +275,13 @@ auto randint(const listed_extent (&extents)[Rank], std::uint64_t seed, index low
 }
 
 /// The numbers 0 to count - 1 in an order that `seed` chooses; each is computed by itself, nothing is stored.
-/// throws    shape_error when count is negative
+/// throws    shape_error when count is negative, dtype_error where T holds fewer numbers
 /// cost      about 10 philox blocks a number
 /// source    Luby, Rackoff 1988; Black, Rogaway 2002 (cycle walking)
 /// example   const auto order = evaluated_tensor(permutation<std::int64_t>(100, 1));
 template <dtype T = index>
 auto permutation(index count, std::uint64_t seed) {
+  if (count > 0) detail::check_number<T>("permutation", scalar<index>{count - 1});
   int half_bits = 1;
   while (count > index{1} << 2 * half_bits) ++half_bits;
   return generated<permutation_generator<T>, rank<1>>{

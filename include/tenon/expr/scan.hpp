@@ -73,6 +73,10 @@ struct scan_function {
       if constexpr (is_here) return executor::evaluate({options}, name, std::forward<Operand>(operand));
     }
   }
+  template <tensor_operand Operand>
+  auto operator()(Operand&&, index, scan_options = {}) const {
+    static_assert(must_hold<Monoid, Operand>, "tenon: axes are part of the type, cumsum(x, axis<0>)");
+  }
 };
 
 /// Sums of all elements up to each.

@@ -75,6 +75,7 @@ inline std::vector<std::uint8_t> read_bytes(const char* operation, const std::fi
   if (!is_file && !folder.empty() && !std::filesystem::is_directory(folder, status)) {
     refuse(operation, path, "there is no folder " + folder.string());
   }
+  if (std::filesystem::is_directory(path, status)) refuse(operation, path, "it is a folder, expected a file");
   if (!is_file) refuse(operation, path, "there is no such file");
   const std::uint64_t size = std::filesystem::file_size(path, status);
   if (status) refuse(operation, path, "it cannot be read: " + status.message());

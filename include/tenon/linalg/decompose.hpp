@@ -216,7 +216,7 @@ void run_decomposition(const char* name, const Source& source, const array<Targe
   const auto from = matrices_of<2>(source.view(), batch);
   using from_type = std::remove_const_t<decltype(from)>;
   using pass = refusing_pass<Pass<element, from_type, Target>>;
-  run_pass<element, Space>({name, "has elements that are infinite or NaN"}, batch,
+  run_pass<element, Space>({name, "has elements that are infinite or NaN", false}, batch,
                            from.rows * from.columns * (from.rows + from.columns), pass{{from, to}});
 }
 

@@ -195,18 +195,19 @@ void run_in_library(const matrix_library<T>& library, index count, const Pass& p
 /// What stands in the text of an error.
 struct matrix_operation {
   const char *name, *reason;
+  bool names_pivot = true;
 };
 
 template <int Batch>
 [[noreturn, gnu::cold, gnu::noinline]] void refuse_matrix(const matrix_operation& what,
                                                           const array<index, Batch>& batch, index number, index pivot) {
+  const std::string fact = what.reason + (what.names_pivot ? compose_text(" (pivot ", pivot, ")") : std::string());
   if constexpr (Batch == 0) {
-    throw linear_algebra_error(compose_text(what.name, ": the matrix ", what.reason, " (pivot ", pivot, ")"));
+    throw linear_algebra_error(compose_text(what.name, ": the matrix ", fact));
   } else {
     array<index, Batch> position{};
     set_position(position, batch, 0, Batch, number);
-    throw linear_algebra_error(
-        compose_text(what.name, ": matrix ", position, " of ", batch, ": ", what.reason, " (pivot ", pivot, ")"));
+    throw linear_algebra_error(compose_text(what.name, ": matrix ", position, " of ", batch, ": ", fact));
   }
 }
 

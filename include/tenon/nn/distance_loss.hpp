@@ -23,6 +23,14 @@ struct unreduced {
 
 namespace detail {
 
+/// Refuses a target whose axes are other than those of `x`: [n, 1] and [n] would make the losses of all pairs.
+template <class X, class Target>
+constexpr void must_have_the_same_axes() {
+  constexpr int rank = node_of<X>::shape_type::rank, target = node_of<Target>::shape_type::rank;
+  static_assert(rank == target || rank == 0 || target == 0 || must_hold<X, Target>,
+                "tenon: a loss takes x and a target of as many axes; squeeze(x, axis<1>) makes [n] of [n, 1]");
+}
+
 /// throws    error naming a loss and its option, where that does not fit
 inline void check_option(bool fits, const char* loss, const char* option, double given, const char* expected) {
   if (!fits) throw error(compose_text(loss, ": ", option, " ", given, ", expected ", expected));
@@ -31,17 +39,19 @@ inline void check_option(bool fits, const char* loss, const char* option, double
 }  // namespace detail
 
 /// Mean squared error: (x - target)^2.
-/// extents   x and target as for x - target; the result has no axes, unreduced those of x - target
+/// extents   x and target as for x - target, and of as many axes; the result has no axes, unreduced those of x - target
 /// throws    shape_error when x and target do not fit
 /// example   mse_loss(x, t), mse_loss<to_sum>(x, t), mse_loss<unreduced>(x, t)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto mse_loss(X&& x, Target&& target) {
+  detail::must_have_the_same_axes<X, Target>();
   return Reduction::of(square(std::forward<X>(x) - std::forward<Target>(target)));
 }
 
 /// Mean absolute error: |x - target|; extents and errors as of mse_loss.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto l1_loss(X&& x, Target&& target) {
+  detail::must_have_the_same_axes<X, Target>();
   return Reduction::of(abs(std::forward<X>(x) - std::forward<Target>(target)));
 }
 
@@ -51,6 +61,7 @@ auto l1_loss(X&& x, Target&& target) {
 /// source    Huber 1964: Robust estimation of a location parameter
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto huber_loss(X&& x, Target&& target, double delta = 1) {
+  detail::must_have_the_same_axes<X, Target>();
   detail::check_option(delta > 0 && delta < __builtin_huge_val(), "huber_loss", "delta", delta, "above 0 and finite");
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   return Reduction::of(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
@@ -60,6 +71,7 @@ auto huber_loss(X&& x, Target&& target, double delta = 1) {
 /// throws    error unless beta is at least 0
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto smooth_l1_loss(X&& x, Target&& target, double beta = 1) {
+  detail::must_have_the_same_axes<X, Target>();
   detail::check_option(beta >= 0, "smooth_l1_loss", "beta", beta, "at least 0");
   const auto distance = abs(std::forward<X>(x) - std::forward<Target>(target));
   const double curvature = std::min(0.5 / beta, 1e30);  // finite, so that 0 times it is 0 in the gradient of the line

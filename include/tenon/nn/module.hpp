@@ -11,6 +11,7 @@
 #include <tenon/nn/recurrent_call.hpp>
 #include <tenon/nn/several_inputs.hpp>
 #include <tenon/nn/state.hpp>
+#include <tuple>
 #include <vector>
 
 namespace tenon::nn {
@@ -29,12 +30,21 @@ inline constexpr bool is_list<std::vector<Element>> = true;
 template <class Element, std::size_t Count>
 inline constexpr bool is_list<std::array<Element, Count>> = true;
 
+/// Whether a member holds layers where a module does not look: std::optional, std::unique_ptr, std::map, std::tuple.
+template <class Member>
+concept hides_parts = !has_parameters<Member> &&
+                      (has_parameters<typename Member::value_type> || has_parameters<typename Member::element_type> ||
+                       has_parameters<typename Member::mapped_type> ||
+                       has_parameters<std::tuple_element_t<0, Member>> || is_parameter<typename Member::value_type>);
+
 /// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
   if constexpr (is_list<Member>) {
     for (std::size_t i = 0; i < member.size(); ++i) visit_parts(dotted(name, std::to_string(i)), member[i], visitor);
   } else {
+    static_assert(!hides_parts<Member> || must_hold<Member>,
+                  "tenon: layers of a module are members, or elements of a std::vector or std::array");
     visitor(name, member);
   }
 }
@@ -53,8 +63,8 @@ struct moved_module<To, Module<Arguments...>> {
 }  // namespace detail
 
 /// Base of a network. Its members are layers, other modules, parameters, tensors (buffers, such as a table of
-/// positions), lists of these (std::vector, std::array), and anything else, which is left alone. Names are those of the
-/// members with dots between, as in PyTorch's state_dict.
+/// positions), lists of these (std::vector, std::array), and anything else, which is left alone; other containers of layers do
+/// not compile. Names are those of the members with dots between, as in PyTorch's state_dict.
 ///
 /// `net(inputs...)` calls `forward`, whatever that takes and returns: values, or structs of them. Loops, conditions and
 /// shared layers are C++; gradients follow what ran.
@@ -76,6 +86,10 @@ struct module {
     };
     if constexpr (detail::is_kept_elsewhere<Inputs...>) return run();
     else return attempt_forward(derived(), run);
+  }
+  template <class... Inputs>
+  auto operator()(const Inputs&...) const {
+    static_assert(must_hold<Derived, Inputs...>, "tenon: a network is called by a name that is not const");
   }
 
   /// Draws every parameter from PyTorch's default distribution.

@@ -36,6 +36,7 @@ struct bce_op : floating_result {
 /// gradient  in x (x - target) / max((1 - x) x, 1e-12), as PyTorch has it: finite where x is 0 or 1
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto bce_loss(X&& x, Target&& target) {
+  detail::must_have_the_same_axes<X, Target>();
   return Reduction::of(make_pointwise(detail::bce_op{}, std::forward<X>(x), std::forward<Target>(target)));
 }
 
@@ -43,6 +44,7 @@ auto bce_loss(X&& x, Target&& target) {
 /// example   bce_with_logits_loss(logits, targets), bce_with_logits_loss(logits, targets, 3.0f)
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
 auto bce_with_logits_loss(X&& x, Target&& target, PositiveWeight&& positive_weight = 1.0f) {
+  detail::must_have_the_same_axes<X, Target>();
   const auto logits = as_node(std::forward<X>(x));
   const auto wanted = as_node(std::forward<Target>(target));
   const auto of_one = 1 + (std::forward<PositiveWeight>(positive_weight) - 1) * wanted;
@@ -54,12 +56,14 @@ auto bce_with_logits_loss(X&& x, Target&& target, PositiveWeight&& positive_weig
 /// source    Kullback, Leibler 1951
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto kl_div_loss(X&& x, Target&& target) {
+  detail::must_have_the_same_axes<X, Target>();
   const auto wanted = as_node(std::forward<Target>(target));
   return Reduction::of(where(wanted > 0, wanted * log(wanted), 0) - wanted * std::forward<X>(x));
 }
 /// The same for a target of logarithms of probabilities, as PyTorch's log_target=True.
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
 auto kl_div_log_loss(X&& x, Target&& target) {
+  detail::must_have_the_same_axes<X, Target>();
   const auto wanted = as_node(std::forward<Target>(target));
   return Reduction::of(exp(wanted) * (wanted - std::forward<X>(x)));
 }

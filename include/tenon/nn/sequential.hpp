@@ -183,6 +183,10 @@ struct sequential_network : layer_list<Layers...> {
     return attempt_forward(
         *this, [&] { return detail::settled(detail::call_all(std::forward<Operand>(operand), this->layers)); });
   }
+  template <tensor_operand Operand>
+  auto operator()(const Operand&) const {
+    static_assert(must_hold<sequential_network, Operand>, "tenon: a network is called by a name that is not const");
+  }
 };
 
 /// Makes a network of layers, called one after another. Layers that have parameters keep them, others are drawn from

@@ -138,6 +138,12 @@ network_summary summary(sequential_network<Layers...>& net, const Input& input) 
   return result;
 }
 
+template <dtype T = float, class Network, class... Input>
+auto summary(const Network&, const Input&...) {
+  static_assert(must_hold<Network, Input...>,
+                "tenon: nn::summary takes a sequential and the shape of its input, nn::summary(net, shape<8, 784>{})");
+}
+
 /// Prints the table and its totals.
 inline std::ostream& operator<<(std::ostream& out, const network_summary& net) {
   std::vector<detail::table_row> rows{{"layer", "output", "parameters", "multiply-adds"}};

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/train/check_option.hpp>
 #include <tenon/train/plateau.hpp>
 
 namespace tenon::train {
@@ -24,8 +25,12 @@ class early_stopping {
  public:
   static constexpr const char* state_prefix = "early_stopping.";
 
+  /// throws    error for options that make no sense
   explicit early_stopping(const early_stopping_options& options = {})
-      : options_(options), best_(options.mode == better::min ? infinity : -infinity) {}
+      : options_(options), best_(options.mode == better::min ? infinity : -infinity) {
+    check_option("early_stopping", "patience", options.patience, 0);
+    check_option("early_stopping", "min_delta", options.min_delta, 0);
+  }
 
   /// Takes the measure of an epoch; whether it is the best so far.
   bool observe(double measure) {

@@ -176,13 +176,18 @@ class optimizer {
   /// parameters. Returns the loss, which is waited for where it is read as a number.
   /// example   const float loss = optimizer.step([&] { return mean(nn::cross_entropy(net(x), y)); });
   template <class Loss>
-    requires(!nn::has_parameters<Loss> && std::invocable<const Loss&>)  // a layer can be called, too
+    requires(!nn::has_parameters<Loss> && !tensor_operand<Loss> && std::invocable<const Loss&>)  // layers can be called
   auto step(const Loss& loss) {
     must_be_own(), own_.clear(false);
     const tenon::detail::later_frees until_backward;  // the loss may read tensors of its function
     const auto value = backward(loss());
     step();
     return value;
+  }
+  template <tensor_operand Loss>
+  void step(const Loss&) {
+    static_assert(must_hold<optimizer, Loss>,
+                  "tenon: a step comes behind backward(loss), or computes the loss, step([&] { return loss_of(x); })");
   }
   /// Clears the gradients of the network that the optimizer was made with: they are zero, and backward passes begin
   /// anew.

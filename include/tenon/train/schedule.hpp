@@ -43,7 +43,10 @@ struct multi_step_lr {
 
   double operator()(double first, index step) const {
     check_option("multi_step_lr", "gamma", gamma, 0);
-    for (const index each : milestones) first = step >= each ? first * gamma : first;
+    for (const index each : milestones) {
+      check_option("multi_step_lr", "milestones", each, 0);
+      first = step >= each ? first * gamma : first;
+    }
     return first;
   }
 };

@@ -60,6 +60,18 @@ TEMPLATE_LIST_TEST_CASE("numbers stand on either side, results count as bool", "
   CHECK(numbers_of(tenon::sum(x > 2)) == std::vector<double>{2});
 }
 
+TEST_CASE("masks are no condition, and tensors not of equality_comparable", "[comparison]") {
+  using vector = tenon::tensor<float, tenon::rank<1>>;
+  using small = tenon::tensor<float, tenon::shape<2>>;
+  STATIC_REQUIRE(!std::equality_comparable<vector>);
+  STATIC_REQUIRE(!std::totally_ordered<vector>);
+  STATIC_REQUIRE(!std::is_convertible_v<tenon::pointwise_of<tenon::equal_op, vector&, vector&>, int>);
+  STATIC_REQUIRE(!std::is_constructible_v<bool, tenon::pointwise_of<tenon::add_op, vector&, vector&>>);
+  constexpr small x = {1, 2};
+  STATIC_REQUIRE(static_cast<bool>(tenon::all(x == x)));
+  STATIC_REQUIRE(static_cast<bool>(tenon::sum(x) == 3));
+}
+
 TEMPLATE_LIST_TEST_CASE("long rows of masks", "[comparison]", tenon_test::spaces) {
   const auto x = tenon_test::counting<double, TestType>(tenon::rank<1>(1001));
   const auto y = tenon_test::counting<float, TestType>(tenon::rank<1>(1001), 500, 0);

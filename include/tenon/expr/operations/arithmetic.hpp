@@ -263,29 +263,25 @@ struct copysign_op : floating_result, lanewise<copysign_op> {
 TENON_FUNCTION_OBJECT pointwise_function<copysign_op> copysign;
 
 /// `add` as an operator.
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 TENON_INLINE constexpr pointwise_of<add_op, Left, Right> operator+(Left&& left, Right&& right) {
   return {add_op{}, as_node(std::forward<Left>(left)), as_node(std::forward<Right>(right))};
 }
 
 /// `subtract` as an operator.
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 TENON_INLINE constexpr pointwise_of<subtract_op, Left, Right> operator-(Left&& left, Right&& right) {
   return {subtract_op{}, as_node(std::forward<Left>(left)), as_node(std::forward<Right>(right))};
 }
 
 /// `multiply` as an operator.
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 TENON_INLINE constexpr pointwise_of<multiply_op, Left, Right> operator*(Left&& left, Right&& right) {
   return {multiply_op{}, as_node(std::forward<Left>(left)), as_node(std::forward<Right>(right))};
 }
 
 /// `divide` as an operator.
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 TENON_INLINE constexpr pointwise_of<divide_op, Left, Right> operator/(Left&& left, Right&& right) {
   return {divide_op{}, as_node(std::forward<Left>(left)), as_node(std::forward<Right>(right))};
 }

@@ -13,6 +13,7 @@ namespace tenon {
 /// As promoting, of integers alone or of integers and bool.
 template <bool TakesBool>
 struct bits_of_operands {
+  static constexpr bool is_of_bits = TakesBool;
   template <class... Operands>
   struct promoted {
     using type = promoted_element<Operands...>;
@@ -89,32 +90,27 @@ struct right_shift_op : bits_of_operands<false> {
 };
 TENON_FUNCTION_OBJECT pointwise_function<right_shift_op> right_shift;
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<bitwise_and_op, Left, Right> operator&(Left&& left, Right&& right) {
   return bitwise_and(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<bitwise_or_op, Left, Right> operator|(Left&& left, Right&& right) {
   return bitwise_or(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<bitwise_xor_op, Left, Right> operator^(Left&& left, Right&& right) {
   return bitwise_xor(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<left_shift_op, Left, Right> operator<<(Left&& left, Right&& right) {
   return left_shift(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<right_shift_op, Left, Right> operator>>(Left&& left, Right&& right) {
   return right_shift(std::forward<Left>(left), std::forward<Right>(right));
 }

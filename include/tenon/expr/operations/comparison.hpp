@@ -69,38 +69,32 @@ struct greater_equal_op : predicate {
 };
 TENON_FUNCTION_OBJECT pointwise_function<greater_equal_op> greater_equal;
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<equal_op, Left, Right> operator==(Left&& left, Right&& right) {
   return equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<not_equal_op, Left, Right> operator!=(Left&& left, Right&& right) {
   return not_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<less_op, Left, Right> operator<(Left&& left, Right&& right) {
   return less(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<less_equal_op, Left, Right> operator<=(Left&& left, Right&& right) {
   return less_equal(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<greater_op, Left, Right> operator>(Left&& left, Right&& right) {
   return greater(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<greater_equal_op, Left, Right> operator>=(Left&& left, Right&& right) {
   return greater_equal(std::forward<Left>(left), std::forward<Right>(right));
 }

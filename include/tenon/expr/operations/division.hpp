@@ -79,8 +79,7 @@ struct floor_divide_op : promoting, lanewise<floor_divide_op> {
 };
 TENON_FUNCTION_OBJECT pointwise_function<floor_divide_op> floor_divide;
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<remainder_op, Left, Right> operator%(Left&& left, Right&& right) {
   return remainder(std::forward<Left>(left), std::forward<Right>(right));
 }

@@ -49,14 +49,12 @@ struct logical_not_op : boolean {
 };
 TENON_FUNCTION_OBJECT pointwise_function<logical_not_op> logical_not;
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<logical_and_op, Left, Right> operator&&(Left&& left, Right&& right) {
   return logical_and(std::forward<Left>(left), std::forward<Right>(right));
 }
 
-template <class Left, class Right>
-  requires operands_of_expression<Left, Right>
+template <class Left, operand_beside<Left> Right>
 constexpr pointwise_of<logical_or_op, Left, Right> operator||(Left&& left, Right&& right) {
   return logical_or(std::forward<Left>(left), std::forward<Right>(right));
 }
