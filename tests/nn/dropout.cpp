@@ -47,7 +47,7 @@ TEMPLATE_LIST_TEST_CASE("elements are 0 or divided by what is kept", "[dropout]"
   CHECK(std::abs(dropped - 500) < 100);
   layer.prepare(x);
   CHECK(numbers_of(layer.forward(x)) != first);
-  layer.is_training = false;
+  layer.eval();
   CHECK(numbers_of(layer.forward(x)) == given);
 }
 

@@ -18,6 +18,10 @@ struct layer {
 struct sharing_layer : layer {
   static constexpr bool shares_statements = true;
 };
+struct same_in_training : nn::callable<same_in_training> {};
+struct other_in_training : nn::callable<other_in_training> {
+  bool is_training = true;
+};
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("parameters move between spaces with value and gradient", "[layer]", tenon_test::spaces) {
@@ -60,6 +64,15 @@ TEST_CASE("layers without parameters are the same in every space", "[layer]") {
   STATIC_REQUIRE(std::is_same_v<decltype(nn::layer_moved<tenon::emulated>(nn::stateless{})), nn::stateless>);
   STATIC_REQUIRE(nn::is_wanted<int>);
   STATIC_REQUIRE(!nn::is_wanted<nn::not_wanted>);
+}
+
+TEST_CASE("a layer by itself is trained and used", "[layer]") {
+  other_in_training layer;
+  layer.eval();
+  CHECK(!layer.is_training);
+  layer.train();
+  CHECK(layer.is_training);
+  same_in_training().eval();
 }
 
 TEST_CASE("statements that layers share know no extents", "[layer]") {

@@ -110,8 +110,7 @@ class data_parallel {
   /// The same of a traced loss: the mean over the examples of the part, whose number is all that is asked for.
   template <class Shape, class Space>
   void accumulate(const traced<T, Shape, Space>& loss, index examples) {
-    go_back(loss);
-    keep({examples, static_cast<double>(static_cast<T>(loss))});
+    keep({examples, go_back(loss)});
   }
   /// The backward pass of this rank's examples: `gradient` is that of the mean loss over them. Leaves in every
   /// parameter the gradient of the mean over the examples of all ranks, accumulated ones included.
@@ -132,8 +131,7 @@ class data_parallel {
   /// throws    error when gradients are there that other calls of backward left: these would be lost
   template <class Shape, class Space>
   batch_part backward(const traced<T, Shape, Space>& loss, index examples, bool wants_to_stop = false) {
-    go_back(loss);
-    const batch_part part{examples, static_cast<double>(static_cast<T>(loss)), wants_to_stop};
+    const batch_part part{examples, go_back(loss), wants_to_stop};
     return all_.size() == 1 && !has_accumulated_ ? part : sum_over_ranks(part, [](const auto&) {});
   }
 
@@ -150,9 +148,11 @@ class data_parallel {
     });
     return result;
   }
-  /// Leaves the gradients of a loss in place of those that this object left before.
-  template <class Loss>
-  void go_back(const Loss& loss) {
+  /// Leaves the gradients of a loss in place of those that this object left before. Returns its value.
+  template <class Shape, class Space>
+  double go_back(const traced<T, Shape, Space>& loss) {
+    static_assert(Shape::rank == 0 || must_hold<Shape>,
+                  "tenon: data_parallel takes a loss without axes, the mean over examples; mean(...) of this one?");
     bool has_others = false;
     net_.visit_parameters([&](const auto&, auto& parameter) {
       has_others = has_others || (parameter.has_gradient && !has_left_gradients_);
@@ -165,6 +165,7 @@ class data_parallel {
     nn::clear_gradients(net_, false);
     is_traced_ = has_left_gradients_ = true;
     loss.backward();
+    return static_cast<double>(static_cast<T>(loss));
   }
   /// Keeps the gradients of a part until the next `backward`.
   void keep(const batch_part& part) {

@@ -314,6 +314,12 @@ struct callable {
     Layer copy = static_cast<const Layer&>(*this);
     return copy(std::forward<Operands>(operands)...);
   }
+  /// Training or use, as of networks; what dropout, batch norm, attention and recurrent layers do hangs on it.
+  void train(bool is_training = true) {
+    Layer& layer = static_cast<Layer&>(*this);
+    if constexpr (requires { layer.is_training = is_training; }) layer.is_training = is_training;
+  }
+  void eval() { train(false); }
 };
 
 /// A layer with its parameters and buffers copied to another memory space, or as another type of elements. Layers say
