@@ -1,5 +1,5 @@
 // expect: tenon: a loss takes x and a target of as many axes
-// tests/compile_fail/loss_target_rank.cpp: a target of [n] beside an output of [n, 1], which would make losses of all pairs.
+// tests/compile_fail/loss_target_rank.cpp: a target of [n] beside an output of [n, 1].
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/nn/distance_loss.hpp>
 
