@@ -1,5 +1,5 @@
 // tenon/device/launch_number.hpp: which launch of a captured graph runs, for kernels that draw random numbers.
-// The number lies in the device's memory, since what a graph captures stays as it is; a kernel before the launch sets it.
+// What a graph captures stays as it is, so the number lies in the device's memory; a kernel before the launch sets it.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
