@@ -218,6 +218,9 @@ void check_sample(const typename Pass::network_type& net, const io::safetensors_
 /// example   train::save_state(net, "model.safetensors");
 template <class Network>
 void save_state(Network&& net, const std::filesystem::path& path) {
+  static_assert(nn::has_parameters<std::remove_reference_t<Network>> || must_hold<Network>,
+                "tenon: what is saved is a network that is not const, or a train::training of a network and its "
+                "optimizer");
   io::safetensors_writer writer;
   detail::add_state(writer, net);
   writer.save(path);
@@ -243,6 +246,9 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
 /// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
 template <class Network>
 state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
+  static_assert(nn::has_parameters<Network> || must_hold<Network>,
+                "tenon: what is loaded is a network that is not const, or a train::training of a network and its "
+                "optimizer");
   const io::safetensors_file file(path);
   if (options.run_sample && file.contains(detail::sample_input)) {
     io::refuse("load_state", path, "it carries a sample; load it by a pass, which runs it, or with run_sample = false");

@@ -1,6 +1,6 @@
 // tenon/train/optimizer.hpp: what all optimizers do: one launch moves all parameters of a network.
 // An optimizer is its options and a rule for one element; groups of parameters, clipping and state are here.
-// Floor 8: may include base, core, device, expr, plan, evaluate, nn, train.
+// Floor 8: may include base, core, device, expr, plan, evaluate, grad, nn, train.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <tenon/core/kept_number.hpp>
+#include <tenon/grad/kept_blocks.hpp>
 #include <tenon/nn/state.hpp>
 #include <tenon/train/sweep.hpp>
 
