@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <tenon/base/array.hpp>
-#include <tenon/base/dtype.hpp>
 #include <tenon/base/error.hpp>
 #include <type_traits>
 
@@ -61,9 +60,9 @@ TENON_INLINE constexpr bool is_countable(const Extents& extents, index parts = 1
 
 namespace detail {
 
-/// What would be cut to an extent is none: in `tensor<float, rank<1>> x{0.5f}` a value is meant.
+/// Whether T holds whole numbers: in `tensor<float, rank<1>> x{0.5f}` a value is meant, which no extent can be.
 template <class T>
-inline constexpr bool counts_elements = !is_floating<T> && !std::is_same_v<T, bool>;
+inline constexpr bool is_whole_number = !std::is_same_v<T, bool> && requires(const T& each) { each % 2; };
 
 /// Refusals stand apart from what they refuse, once for all types: statements stay short.
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_uncountable(extents_view extents) {
@@ -117,7 +116,7 @@ struct shape : private detail::dynamic_extents<(0 + ... + (Extents == dyn ? 1 : 
   template <std::convertible_to<index>... Values>
     requires((sizeof...(Values) == rank || sizeof...(Values) == dynamic_rank) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
-    static_assert((detail::counts_elements<Values> && ...) || must_hold<Values...>,
+    static_assert((detail::is_whole_number<Values> && ...) || must_hold<Values...>,
                   "tenon: an extent is a whole number; one value stands behind its extent, x({1}, {0.5f})");
     if constexpr (sizeof...(Values) == rank) assign({{static_cast<index>(extents)...}});
     else assign(completed({{static_cast<index>(extents)...}}));
@@ -227,7 +226,7 @@ struct listed_extent {
   index value;
   template <std::convertible_to<index> Extent>
   constexpr listed_extent(Extent extent) : value(static_cast<index>(extent)) {
-    static_assert(detail::counts_elements<Extent> || must_hold<Extent>, "tenon: an extent is a whole number");
+    static_assert(detail::is_whole_number<Extent> || must_hold<Extent>, "tenon: an extent is a whole number");
   }
 };
 

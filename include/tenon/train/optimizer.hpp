@@ -201,8 +201,8 @@ class optimizer {
     return table_.master_of(number);
   }
 
-  /// Calls `visitor(name, values)` for the number of steps, for the rate of each group, which may have been set by hand,
-  /// and for what is kept of every parameter, by PyTorch's names. Older files hold no rates.
+  /// Calls `visitor(name, values)` for the number of steps, for the rate of each group, which may have been set by
+  /// hand, and for what is kept of every parameter, by PyTorch's names. Older files hold no rates.
   template <class Network, class Visitor>
   void visit_state(Network& net, Visitor&& visitor) {
     visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
