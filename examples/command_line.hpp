@@ -28,7 +28,9 @@ Number parse_number(const std::string& option, std::string_view text, Number lea
   Number value{};
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size() || !(value >= least)) {
-    throw usage_error(option + ": " + std::string(text) + ", expected a number of at least " + std::to_string(least));
+    throw usage_error(option + ": " + std::string(text) + ", expected a " +
+                      (std::is_integral_v<Number> ? "whole number" : "number") + " of at least " +
+                      std::to_string(least));
   }
   return value;
 }

@@ -15,14 +15,15 @@ constexpr const char* usage =
     "       tenon-onnx --operators\n"
     "lists the operators that are known\n";
 
-/// The file's name as that of a namespace.
+/// The file's name as that of a namespace. Words that mean something else get an ending.
 std::string namespace_of(const std::filesystem::path& model) {
   std::string name;
   for (const char each : model.stem().string()) {
     name += std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
   }
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "net_" + name;
-  return name;
+  const bool is_taken = onnx_in::is_keyword(name) || onnx_in::holds_word("main nn std tenon tn", name);
+  return is_taken ? name + "_network" : name;
 }
 
 void convert(const std::filesystem::path& model, const std::filesystem::path& folder) {
@@ -52,7 +53,8 @@ int main(int count, char** arguments) {
     convert(arguments[1], count == 3 ? arguments[2] : ".");
     return 0;
   } catch (const std::exception& failure) {
-    std::fprintf(stderr, "tenon-onnx: %s\n", failure.what());
+    const std::string text = failure.what();  // readers of files name the program themselves
+    std::fprintf(stderr, "%s%s\n", text.starts_with("tenon-onnx: ") ? "" : "tenon-onnx: ", text.c_str());
     return 1;
   }
 }

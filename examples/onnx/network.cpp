@@ -64,7 +64,24 @@ std::string filled_code(int element, const extents& all, double number) {
 }
 }  // namespace
 
+namespace {
+/// throws    error where a value has two origins: ONNX lets each be written once
+void check_names(const graph& from) {
+  std::map<std::string, std::string> origins;
+  for (const auto& [name, each] : from.constants) origins[name] = "an initialiser";
+  for (const graph_input& each : from.inputs) origins[each.name] = "an input";
+  for (const node& each : from.nodes) {
+    for (const std::string& name : each.outputs) {
+      const auto [origin, is_new] = origins.emplace(name, each.text());
+      if (is_new || name.empty()) continue;
+      throw tenon::error(each.text() + " writes '" + name + "', which is written by " + origin->second + " already");
+    }
+  }
+}
+}  // namespace
+
 network::network(const graph& from) : graph_(from) {
+  check_names(from);
   for (const node& each : from.nodes) {
     for (const std::string& name : each.inputs) {
       readers_[name].push_back(&each);
@@ -141,6 +158,18 @@ bool holds_word(const std::string& text, const std::string& word) {
     if (begins && (at + word.size() == text.size() || !is_part(text[at + word.size()]))) return true;
   }
   return false;
+}
+
+bool is_keyword(const std::string& word) {
+  static constexpr const char* all =
+      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
+      "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
+      "default delete do double dynamic_cast else enum explicit export extern false final float for friend goto if "
+      "inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq override private protected "
+      "public register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct "
+      "switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void "
+      "volatile wchar_t while xor xor_eq";
+  return holds_word(all, word);
 }
 
 /// Lines whose names no later line reads, last lines first.
@@ -239,87 +268,10 @@ std::string network::constant_code(value& each) {
 
 namespace {
 
-const std::set<std::string>& taken_words() {
-  static const std::set<std::string> all = {"forward",
-                                            "initialise",
-                                            "visit_parameters",
-                                            "visit_buffers",
-                                            "visit_random_state",
-                                            "train",
-                                            "eval",
-                                            "to",
-                                            "nn",
-                                            "tn",
-                                            "x",
-                                            "Space",
-                                            "network",
-                                            "module",
-                                            "with_epsilon",
-                                            "forward_count",
-                                            "undo_forward",
-                                            "auto",
-                                            "bool",
-                                            "break",
-                                            "case",
-                                            "char",
-                                            "class",
-                                            "const",
-                                            "default",
-                                            "delete",
-                                            "do",
-                                            "double",
-                                            "else",
-                                            "enum",
-                                            "explicit",
-                                            "export",
-                                            "extern",
-                                            "false",
-                                            "final",
-                                            "float",
-                                            "for",
-                                            "friend",
-                                            "if",
-                                            "inline",
-                                            "int",
-                                            "long",
-                                            "mutable",
-                                            "namespace",
-                                            "new",
-                                            "operator",
-                                            "override",
-                                            "private",
-                                            "protected",
-                                            "public",
-                                            "register",
-                                            "requires",
-                                            "return",
-                                            "short",
-                                            "signed",
-                                            "sizeof",
-                                            "static",
-                                            "struct",
-                                            "switch",
-                                            "template",
-                                            "this",
-                                            "throw",
-                                            "true",
-                                            "try",
-                                            "typedef",
-                                            "union",
-                                            "unsigned",
-                                            "using",
-                                            "virtual",
-                                            "void",
-                                            "volatile",
-                                            "while",
-                                            "and",
-                                            "or",
-                                            "not",
-                                            "xor",
-                                            "tenon",
-                                            "std"};
-  return all;
-}
+/// What networks and their members are called already.
+constexpr const char* taken_words =
+    "Space eval forward forward_count initialise main module network nn std tenon tn to train undo_forward "
+    "visit_buffers visit_parameters visit_random_state with_epsilon x";
 
 /// A part of a name as C++ takes it.
 std::string identifier(const std::string& part) {
@@ -333,7 +285,7 @@ std::string identifier(const std::string& part) {
   const bool is_value = made.size() > 1 && (made[0] == 'h' || made[0] == 'x') &&
                         made.find_first_not_of("0123456789", 1) == std::string::npos;
   if (made.empty() || std::isdigit(static_cast<unsigned char>(made[0]))) return "part" + made;
-  return is_value || taken_words().contains(made) ? made + "_layer" : made;
+  return is_value || is_keyword(made) || holds_word(taken_words, made) ? made + "_layer" : made;
 }
 
 bool begins_with(const std::vector<std::string>& path, const std::vector<std::string>& front) {

@@ -105,6 +105,8 @@ std::string joined(const std::vector<std::string>& all, const char* between = ",
 std::string listed(const std::vector<std::int64_t>& all);
 /// Whether a name stands in code.
 bool holds_word(const std::string& text, const std::string& word);
+/// Whether C++ has a meaning for a word.
+bool is_keyword(const std::string& word);
 /// An extent that only the value itself knows.
 extent unknown_extent();
 

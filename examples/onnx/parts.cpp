@@ -232,9 +232,12 @@ void write_gather(const call& each) {
                        "tn::select(" + each.code(0) + ", " + axis_text({axis}) + ", " + std::to_string(index) + ")");
   }
   const extent& whole = from.extents[static_cast<std::size_t>(axis)];
-  bool is_inside = indices.data && whole.known;
+  const bool is_inside = indices.data && whole.known;
   for (const std::int64_t index : is_inside ? each.known_integers(1, "indices") : lengths{}) {
-    is_inside = is_inside && index >= 0 && index < *whole.known;
+    if (index < -*whole.known || index >= *whole.known) {
+      each.refuse("axis " + std::to_string(axis) + ": index " + std::to_string(index) + ", expected at least -" +
+                  whole.code + " and below " + whole.code);
+    }
   }
   const std::string places = is_inside ? "tn::trusted(" + each.code(1) + ")" : each.code(1);
   each.result(made, "tn::take(" + each.code(0) + ", " + places + ", " + axis_text({axis}) + ")");

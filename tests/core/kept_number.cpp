@@ -23,6 +23,8 @@ TEST_CASE("a variable within bounds is the variable", "[kept_number]") {
   CHECK(number.bounds().most == std::numeric_limits<double>::max());
   number = 2;
   CHECK(variable == 2);
+  CHECK(number.is_needed());
+  CHECK_FALSE(tenon::kept_within(variable, {.least = 0}, false).is_needed());
   static_assert(tenon::is_number_of_state<decltype(number)>);
   static_assert(tenon::is_number_of_state<long> && !tenon::is_number_of_state<int*>);
 }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/data/resize.hpp>
 
+#include <limits>
 #include <tenon/evaluate.hpp>
 
 #include "support/random.hpp"
@@ -166,6 +167,24 @@ TEST_CASE("images that no random part fits give their middle", "[resize]") {
   const auto line = data::random_part({1, 100}, draws), pillar = data::random_part({101, 4}, draws);
   CHECK((line.top == 0 && line.left == 49 && line.size.height == 1 && line.size.width == 1));
   CHECK((pillar.top == 48 && pillar.left == 0 && pillar.size.height == 5 && pillar.size.width == 4));
+}
+
+TEST_CASE("ranges of parts that are none are refused by name", "[resize]") {
+  data::random_draws draws(1, 1);
+  const auto refusal = [&](const data::part_options& options) {
+    return tenon_test::text_of<tenon::shape_error>([&] { data::random_part({4, 6}, draws, options); });
+  };
+  CHECK(refusal({.least_ratio = 0}) ==
+        "random_part: least_ratio 0.000000, greatest_ratio 1.333333, expected finite "
+        "numbers above 0, the least first");
+  CHECK(refusal({.least_share = -1}) ==
+        "random_part: least_share -1.000000, greatest_share 1.000000, expected finite "
+        "numbers of at least 0, the least first");
+  CHECK(refusal({.greatest_share = 0}).find("least_share 0.080000, greatest_share 0.000000") != std::string::npos);
+  CHECK_FALSE(refusal({.greatest_ratio = std::numeric_limits<double>::infinity()}).empty());
+  CHECK_FALSE(refusal({.least_ratio = std::nan("")}).empty());
+  const auto [top, left, size] = data::random_part({4, 6}, draws, {.least_ratio = 1e-300, .greatest_ratio = 1e300});
+  CHECK((top >= 0 && left >= 0 && top + size.height <= 4 && left + size.width <= 6));
 }
 
 TEST_CASE("a random part of an image is resized", "[resize]") {

@@ -64,8 +64,19 @@ TEST_CASE("examples drawn with replacement come again", "[sampler]") {
   CHECK(order == sampler.order(3, 1));
   CHECK(order != sampler.order(3, 2));
   CHECK(order != sampler.order(4, 1));
-  CHECK(tenon_test::text_of<tenon::index_error>([] { tenon::data::replacement_sampler{0, 1}.order(0, 0); }) ==
-        "random_draws: below: 0, expected at least 1");
+}
+
+TEST_CASE("samplers of no sense are refused by name", "[sampler]") {
+  const auto refusal = [](const auto& sampler) {
+    const auto text = tenon_test::text_of<tenon::index_error>([&] { sampler.size(); });
+    CHECK(tenon_test::text_of<tenon::index_error>([&] { sampler.order(0, 0); }) == text);
+    return text;
+  };
+  CHECK(refusal(tenon::data::sequential_sampler{-1}) == "sequential_sampler: count: -1, expected at least 0");
+  CHECK(refusal(tenon::data::random_sampler{-1}) == "random_sampler: count: -1, expected at least 0");
+  CHECK(refusal(tenon::data::replacement_sampler{0, 5}) == "replacement_sampler: count: 0, expected at least 1");
+  CHECK(refusal(tenon::data::replacement_sampler{5, -1}) == "replacement_sampler: draws: -1, expected at least 0");
+  CHECK(tenon::data::replacement_sampler{}.order(0, 0).empty());
 }
 
 TEST_CASE("the shards of all ranks are the whole, in turns", "[sampler]") {

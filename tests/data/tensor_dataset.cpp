@@ -4,6 +4,7 @@
 #include <tenon/data/tensor_dataset.hpp>
 
 #include <tenon/data/loader.hpp>
+#include <tenon/expressions.hpp>
 
 #include "support/text_of.hpp"
 
@@ -45,6 +46,17 @@ TEST_CASE("tensors of unequally many examples are refused", "[tensor_dataset]") 
           const data::tensor_dataset refused(tokens_up_to(4), tokens_up_to(4), tokens_up_to(5));
         }) == "tensor_dataset: tensor 2: axis 0: extent 5, expected 4 as of the first");
   CHECK(data::tensor_dataset(tokens_up_to(0)).size() == 0);
+}
+
+TEST_CASE("of expressions and views a data set keeps the values", "[tensor_dataset]") {
+  auto tokens = tokens_up_to(3);
+  const data::tensor_dataset examples(tokens * 2, tokens.view(), tenon::arange<float>(0, 3));
+  tokens(1) = 0;
+  auto batch = examples.make_batch(1);
+  examples.copy_example(1, batch, 0);
+  CHECK(std::get<0>(batch)(0) == 22);
+  CHECK(std::get<1>(batch)(0) == 11);
+  CHECK(std::get<2>(batch)(0) == 1);
 }
 
 TEST_CASE("windows of tokens come with the tokens that follow", "[tensor_dataset]") {

@@ -77,9 +77,11 @@ TEST_CASE("parts of images, also beside them", "[transforms]") {
   check_image(data::crop(image, 1, 2, {3, 4}), [&](place c, place y, place x) { return image(c, y + 1, x + 2); });
   check_image(data::crop(image, -2, 4, {9, 5}, 77),
               [&](place c, place y, place x) { return at_or(image, c, y - 2, x + 4, 77); });
-  check_image(data::centre_crop(image, {2, 3}), [&](place c, place y, place x) { return image(c, y + 1, x + 2); });
+  check_image(data::centre_crop(image, {2, 3}), [&](place c, place y, place x) { return image(c, y + 2, x + 2); });
   check_image(data::centre_crop(image, {8, 9}),
               [&](place c, place y, place x) { return at_or(image, c, y - 1, x - 1, 0); });
+  check_image(data::centre_crop(image, {2, 2}),  // between places 1 and 2, and between 2 and 3
+              [&](place c, place y, place x) { return image(c, y + 2, x + 2); });
 }
 
 TEST_CASE("random parts lie anywhere, within the padding", "[transforms]") {

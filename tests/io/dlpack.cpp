@@ -117,6 +117,11 @@ TEST_CASE("misfits are refused by a sentence that names both", "[io][dlpack]") {
 
 TEST_CASE("broken structs are refused", "[io][dlpack]") {
   using matrix = tn::rank<2>;
+  const std::string none = "from_dlpack: no tensor is given, only a null pointer";
+  dlpack::managed_tensor* const null = nullptr;
+  CHECK(tenon_test::text_of<tn::storage_error>([&] { io::from_dlpack<float, matrix>(null); }) == none);
+  CHECK(tenon_test::text_of<tn::storage_error>(
+            [] { io::from_dlpack<float, matrix>(dlpack::handle<dlpack::managed_tensor_versioned>()); }) == none);
   foreign from;
   from.managed.version = {2, 0};
   CHECK(refusal<float, matrix, tn::host, tn::file_error>(from) ==

@@ -4,6 +4,7 @@
 #include <tenon/io/npy.hpp>
 
 #include <tenon/expr/operations/complex.hpp>
+#include <tenon/expressions.hpp>
 
 #include "support/scratch_file.hpp"
 #include "support/shared_dir.hpp"
@@ -82,6 +83,19 @@ TEST_CASE("every element type and rank goes out and in", "[npy]") {
   check_round_trip<std::int64_t, 0>(rank<0>());
   check_round_trip<bool, 1>(rank<1>(9));
   check_round_trip<std::uint16_t, 2>(rank<2>(0, 4));
+}
+
+TEST_CASE("expressions and views are written by their values", "[npy]") {
+  const scratch_file file("expression.npy");
+  const tenon::tensor<float, rank<2>> x = {{1, 2, 3}, {4, 5, 6}};
+  io::write_npy(file.path, x * 2);
+  const auto doubled = io::read_npy<float, 2>(file.path);
+  REQUIRE(doubled.shape() == rank<2>(2, 3));
+  for (tenon::index i = 0; i < 6; ++i) CHECK(doubled.data()[i] == 2 * static_cast<float>(i + 1));
+  io::write_npy(file.path, tenon::transpose(x));
+  CHECK(io::read_npy<float, 2>(file.path)(2, 1) == 6);
+  io::write_npy(file.path, x.view());
+  CHECK(io::read_npy<float, 2>(file.path)(1, 2) == 6);
 }
 
 TEST_CASE("every truncation of an NPY file is refused", "[npy]") {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/io/png.hpp>
 
-#include <tenon/io/checksum.hpp>
+#include <tenon/io/write_png.hpp>
 
 #include "support/scratch_file.hpp"
 #include "support/text_of.hpp"
@@ -27,6 +27,27 @@ tenon_test::bytes png_of(png_uint_32 format) {
   return file;
 }
 
+/// A file of one row, of any depth and type of colour: its samples as bytes, and a part before them, if any.
+tenon_test::bytes png_row(std::uint8_t depth, std::uint8_t colour_type, std::uint8_t width,
+                          const tenon_test::bytes& samples, const char (&type)[5] = "tRNS",
+                          const tenon_test::bytes& part = {}) {
+  tenon_test::bytes file{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}, row{0};
+  row.insert(row.end(), samples.begin(), samples.end());
+  const tenon_test::bytes header{0, 0, 0, width, 0, 0, 0, 1, depth, colour_type, 0, 0, 0};
+  io::detail::append_png_chunk(file, "IHDR", header);
+  if (!part.empty()) io::detail::append_png_chunk(file, type, part);
+  io::detail::append_png_chunk(file, "IDAT", io::detail::stored_stream(row));
+  io::detail::append_png_chunk(file, "IEND", {});
+  return file;
+}
+
+std::vector<int> samples_of(const tenon_test::bytes& content) {
+  const tenon_test::scratch_file file("row.png");
+  file.write(content);
+  const auto image = io::read_png(file.path);
+  return {image.data(), image.data() + image.size()};
+}
+
 std::string png_refusal(const tenon_test::bytes& content) {
   const tenon_test::scratch_file file("bad.png");
   file.write(content);
@@ -45,6 +66,22 @@ TEST_CASE("grey and colour are read from PNG files", "[png]") {
   const auto colour = io::read_png(file.path);
   REQUIRE(colour.shape() == tenon::rank<3>(3, 2, 3));
   for (tenon::index i = 0; i < 18; ++i) CHECK(colour(i % 3, i / 9, i / 3 % 3) == 10 + i);
+}
+
+TEST_CASE("samples of 16 bits are rounded to 8", "[png]") {
+  CHECK(samples_of(png_row(16, 0, 4, {0x12, 0x34, 0x12, 0xff, 0, 0, 0xff, 0xff})) == std::vector<int>{18, 19, 0, 255});
+  CHECK(samples_of(png_row(16, 2, 1, {0x12, 0x34, 0x80, 0x80, 0x12, 0xff})) == std::vector<int>{18, 128, 19});
+}
+
+TEST_CASE("transparent pixels are laid over black", "[png]") {
+  CHECK(samples_of(png_row(8, 4, 4, {200, 255, 200, 128, 200, 0, 7, 64})) == std::vector<int>{200, 100, 0, 2});
+  CHECK(samples_of(png_row(8, 6, 2, {200, 100, 50, 128, 1, 2, 3, 255})) == std::vector<int>{100, 1, 50, 2, 25, 3});
+  CHECK(samples_of(png_row(16, 4, 1, {0x12, 0x34, 0x80, 0x80})) == std::vector<int>{9});
+  CHECK(samples_of(png_row(8, 0, 2, {9, 40}, "tRNS", {0, 9})) == std::vector<int>{0, 40});
+}
+
+TEST_CASE("samples of a file that names its gamma become those of sRGB", "[png]") {
+  CHECK(samples_of(png_row(8, 0, 2, {9, 40}, "gAMA", {0, 1, 0x86, 0xa0})) == std::vector<int>{56, 110});  // linear
 }
 
 TEST_CASE("pixels are counted in the bits that they have in the file", "[png]") {

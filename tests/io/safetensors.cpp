@@ -158,6 +158,8 @@ TEST_CASE("headers that lie are refused", "[safetensors]") {
   bytes huge = file_of("{}", 0);
   for (std::size_t i = 0; i < 8; ++i) huge[i] = 0xff;
   CHECK(has(refusal_of(huge), "a header of 18446744073709551615 bytes, expected at most 2"));
+  CHECK(has(refusal_of(tenon_test::bytes_of("loss,lr\n0.5,0.25\n")),
+            "no safetensors file: its header does not begin with {"));
 }
 
 TEST_CASE("PyTorch's own file is read", "[safetensors]") {

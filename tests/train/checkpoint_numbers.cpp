@@ -105,9 +105,42 @@ TEST_CASE("counts that cannot be are refused, and nothing is loaded", "[checkpoi
   CHECK(refusal_of("optim.step", std::int64_t{1} << 31) == "optim.step is 2147483648, expected 0 to 2147483647");
   CHECK(refusal_of("plot.count", std::int64_t{512}) == "plot.count is 512, expected 0 to 511");
   CHECK(has(refusal_of("plot.stride", std::int64_t{0}), "plot.stride is 0, expected 1 to "));
-  CHECK(has(refusal_of("plateau.reductions", std::int64_t{-1}), "plateau.reductions is -1, expected 0 to "));
-  CHECK(has(refusal_of("early_stopping.bad_measures", std::int64_t{-1}), "bad_measures is -1, expected 0 to "));
-  CHECK(has(refusal_of("position.batch", std::int64_t{-3}), "position.batch is -3, expected 0 to "));
+  CHECK(has(refusal_of("plateau.reductions", std::int64_t{-1}), "plateau.reductions is -1, expected at least 0"));
+  CHECK(has(refusal_of("early_stopping.bad_measures", std::int64_t{-1}), "bad_measures is -1, expected at least 0"));
+  CHECK(has(refusal_of("position.batch", std::int64_t{-3}), "position.batch is -3, expected at least 0"));
+}
+
+TEST_CASE("learning rates that were set by hand go on", "[checkpoint_numbers]") {
+  const tenon_test::scratch_file file("numbers.safetensors");
+  auto net = nn::sequential(nn::linear<3, 2>{});
+  net.initialise(1);
+  const auto make = [] { return train::adam<>({.lr = 0.5}, {{train::ends_with("bias"), {.lr = 0.25}}}); };
+  auto saved = make(), loaded = make();
+  saved.options().lr = 1e-4, saved.options(1).lr = 0;
+  train::save_state(train::training(net, saved), file.path);
+  train::training all(net, loaded);
+  train::load_state(all, file.path);
+  CHECK(loaded.options().lr == 1e-4);
+  CHECK(loaded.options(1).lr == 0);
+  loaded.schedule([](double began, tenon::index) { return began; });  // of the rates that the program named
+  CHECK(loaded.options(1).lr == 0.25);
+  CHECK(has(refusal_of("optim.param_groups.0.lr", -0.5), "lr is -0.500000, expected at least 0.000000"));
+}
+
+TEST_CASE("a file that was saved without learning rates leaves them", "[checkpoint_numbers]") {
+  const tenon_test::scratch_file file("numbers.safetensors");
+  numbered_training saved(1), loaded(2);
+  io::safetensors_writer writer;
+  nn::visit_state(saved.all, [&](const std::string& name, auto& value) {
+    if (!name.ends_with(".lr")) writer.add(name, train::detail::state_on_host(value));
+  });
+  writer.save(file.path);
+  loaded.optimizer.options().lr = 0.5;
+  const auto differences = train::load_state(loaded.all, file.path);
+  CHECK(differences.missing.empty());
+  CHECK(loaded.optimizer.options().lr == 0.5);
+  loaded.optimizer.options().lr = saved.optimizer.options().lr;
+  CHECK(loaded.bits() == saved.bits());
 }
 
 TEST_CASE("a file of the end of an epoch begins the next one", "[checkpoint_numbers]") {

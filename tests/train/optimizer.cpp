@@ -275,19 +275,23 @@ TEMPLATE_LIST_TEST_CASE("clipping by norm is one launch more, and tells the norm
 
 TEMPLATE_LIST_TEST_CASE("state has PyTorch's names", "[optimizer]", tenon_test::spaces) {
   loose_parameters<TestType> net({3, 2});
-  tenon::train::adam<TestType> optimizer({}, {{ends_with("bias"), {.amsgrad = true}}});
+  tenon::train::adam<TestType> optimizer({.lr = 0.5}, {{ends_with("bias"), {.lr = 0.25, .amsgrad = true}}});
   net.draw_gradients(1);
   optimizer.step(net);
   std::vector<std::string> names;
-  std::int64_t steps = 0;
   optimizer.visit_state(net, [&]<class Value>(const std::string& name, Value& value) {
     names.push_back(name);
-    if constexpr (tenon::is_number_of_state<Value>) steps = value;
-    else CHECK(value.shape().extent(0) == (name.starts_with("0.weight") ? 3 : 2));
+    if constexpr (!tenon::is_number_of_state<Value>) {
+      CHECK(value.shape().extent(0) == (name.starts_with("0.weight") ? 3 : 2));
+    } else if (name == "step") {
+      CHECK(value == 1);
+    } else {
+      CHECK(static_cast<double>(value.number()) == (name == "param_groups.0.lr" ? 0.5 : 0.25));
+    }
   });
-  CHECK(steps == 1);
-  CHECK(names == std::vector<std::string>{"step", "0.weight.exp_avg", "0.weight.exp_avg_sq", "0.bias.exp_avg",
-                                          "0.bias.exp_avg_sq", "0.bias.max_exp_avg_sq"});
+  CHECK(names == std::vector<std::string>{"step", "param_groups.0.lr", "param_groups.1.lr", "0.weight.exp_avg",
+                                          "0.weight.exp_avg_sq", "0.bias.exp_avg", "0.bias.exp_avg_sq",
+                                          "0.bias.max_exp_avg_sq"});
 }
 
 TEMPLATE_LIST_TEST_CASE("an optimizer belongs to one network, wherever that lies", "[optimizer]", tenon_test::spaces) {

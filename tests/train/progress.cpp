@@ -61,6 +61,25 @@ TEST_CASE("a measure is averaged as the loss is, and what an earlier run did cou
   CHECK(lines[1] == "epoch [========================] 100.0 %  loss 1.0000  accuracy 0.7500  1 words/s  0 s left  \n");
 }
 
+TEST_CASE("counts beyond the total, or below 0, are no progress", "[progress]") {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  {
+    tenon::train::progress_of<still_clock> progress("much", 4, file), none("none", 0, file), less("less", 4, file);
+    still_clock::present += std::chrono::seconds(1);
+    progress.advance(5, 1.0f);
+    progress.advance(1, 1.0f);
+    none.advance(2, 1.0f);
+    less.advance(-1, 1.0f);
+    less.advance(3, 1.0f);
+  }
+  const auto lines = lines_of(file);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] == "much [========================] 100.0 %  loss 1.0000  5 images/s  0 s left  \n");
+  CHECK(lines[1] == "none [========================] 100.0 %  loss 1.0000  2 images/s  0 s left  \n");
+  CHECK(lines[2] == "less [============            ]  50.0 %  loss 1.0000  2 images/s  1 s left  \n");
+}
+
 TEST_CASE("progress of nothing shows nothing", "[progress]") {
   std::FILE* file = std::tmpfile();
   REQUIRE(file != nullptr);

@@ -1,5 +1,6 @@
 // examples/onnx/check/main.cpp: headers that tenon-onnx wrote, beside plain loops: called, planned, trained, refused.
 // SPDX-License-Identifier: Apache-2.0
+#include <class_network.hpp>
 #include <cstdio>
 #include <small_attention.hpp>
 #include <small_cnn.hpp>
@@ -129,6 +130,17 @@ void check_attention(const std::string& folder) {
   compare("attention, planned", use.run(input), reference::attention(x, 2));
 }
 
+/// The last column, then the first one.
+void check_columns(const std::string& folder) {
+  auto net = loaded<class_network::network<>>(folder, "class_network");
+  const reference::numbers x = reference::waves_of(52, 6);
+  const auto input = input_of<class_network::input>(class_network::input::shape_type(2), x);
+  reference::numbers expected;
+  for (const std::size_t place : {2u, 0u, 5u, 3u}) expected.push_back(std::fmax(x[place], 0.0));
+  const tn::no_grad testing;
+  compare("columns", net(input), expected);
+}
+
 void check_shapes(const std::string& folder) {
   auto net = loaded<small_shapes::network<>>(folder, "small_shapes");
   const reference::numbers x = reference::waves_of(44, 20), z = reference::waves_of(45, 20);
@@ -154,7 +166,7 @@ int main(int count, char** arguments) {
   try {
     const std::string folder = arguments[1];
     check_cnn(folder), check_training(folder), check_refusals(folder);
-    check_lstm(folder), check_reverse(folder), check_attention(folder), check_shapes(folder);
+    check_lstm(folder), check_reverse(folder), check_attention(folder), check_shapes(folder), check_columns(folder);
     return faults == 0 ? 0 : 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "%s\n", failure.what());

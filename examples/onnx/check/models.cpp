@@ -207,10 +207,22 @@ model linear(const std::string& operation = "Relu", const std::string& domain = 
   return made;
 }
 
+/// Columns at places that the model knows, of which one counts from the back.
+model columns(std::int64_t last = -1) {
+  model made;
+  made.input("x", {-1, 3}).output("y").numbers("places", {last, 0});
+  made.node("Gather", "columns", {"x", "places"}, {"a"}).with("axis", 1).node("Relu", "relu", {"a"}, {"y"});
+  return made;
+}
+
 void write_all(const std::string& folder) {
   cnn().save(folder + "/small_cnn.onnx"), lstm().save(folder + "/small_lstm.onnx");
   reverse().save(folder + "/small_reverse.onnx");
   attention().save(folder + "/small_attention.onnx"), shapes().save(folder + "/small_shapes.onnx");
+  columns().save(folder + "/class.onnx");  // a name that no namespace has
+  columns(-4).save(folder + "/bad_index.onnx");
+  model twice = linear();
+  twice.node("Relu", "again", {"x"}, {"a"}).save(folder + "/bad_twice.onnx");
   linear("Foo").save(folder + "/bad_operator.onnx"), linear("Relu", "com.example").save(folder + "/bad_domain.onnx");
   linear("Relu", "", 4).save(folder + "/bad_extents.onnx"), linear().save(folder + "/bad_truncated.onnx", 60);
   model lacking = linear(), short_of_bytes = linear();

@@ -60,6 +60,10 @@ TENON_INLINE constexpr bool is_countable(const Extents& extents, index parts = 1
 
 namespace detail {
 
+/// Whether T holds whole numbers: in `tensor<float, rank<1>> x{0.5f}` a value is meant, which no extent can be.
+template <class T>
+inline constexpr bool is_whole_number = !std::is_same_v<T, bool> && requires(const T& each) { each % 2; };
+
 /// Refusals stand apart from what they refuse, once for all types: statements stay short.
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_uncountable(extents_view extents) {
   throw shape_error(compose_text("shape: extents ", extents, " have more elements than can be counted"));
@@ -112,6 +116,8 @@ struct shape : private detail::dynamic_extents<(0 + ... + (Extents == dyn ? 1 : 
   template <std::convertible_to<index>... Values>
     requires((sizeof...(Values) == rank || sizeof...(Values) == dynamic_rank) && sizeof...(Values) > 0)
   constexpr shape(Values... extents) {
+    static_assert((detail::is_whole_number<Values> && ...) || must_hold<Values...>,
+                  "tenon: an extent is a whole number; one value stands behind its extent, x({1}, {0.5f})");
     if constexpr (sizeof...(Values) == rank) assign({{static_cast<index>(extents)...}});
     else assign(completed({{static_cast<index>(extents)...}}));
   }
@@ -219,7 +225,9 @@ using rank = typename detail::dynamic_shape<std::make_integer_sequence<int, Rank
 struct listed_extent {
   index value;
   template <std::convertible_to<index> Extent>
-  constexpr listed_extent(Extent extent) : value(static_cast<index>(extent)) {}
+  constexpr listed_extent(Extent extent) : value(static_cast<index>(extent)) {
+    static_assert(detail::is_whole_number<Extent> || must_hold<Extent>, "tenon: an extent is a whole number");
+  }
 };
 
 /// The shape that braces list.

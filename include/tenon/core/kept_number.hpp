@@ -18,13 +18,14 @@ struct number_bounds {
 };
 
 /// A number of some owner that is more than a variable: `set(number)` gives it another one, which must lie within the
-/// bounds, and must not throw then. Visitors of state are given it in place of the number, and use it alike.
+/// bounds, and must not throw then. Visitors of state are given it in place of the number, and use it alike. What older
+/// files lack is not `is_needed`: it stays as it is there.
 /// example   visitor("step", kept);  // kept_number kept(steps, {.least = 0}, [&](auto given) { set_steps(given); });
 template <dtype T, class Set>
 class kept_number {
  public:
-  kept_number(T value, const number_bounds<T>& bounds, Set set)
-      : value_(value), bounds_(bounds), set_(std::move(set)) {}
+  kept_number(T value, const number_bounds<T>& bounds, Set set, bool is_needed = true)
+      : value_(value), bounds_(bounds), set_(std::move(set)), is_needed_(is_needed) {}
 
   operator T() const { return value_; }
   T number() const { return value_; }
@@ -34,17 +35,19 @@ class kept_number {
     return *this;
   }
   const number_bounds<T>& bounds() const { return bounds_; }
+  bool is_needed() const { return is_needed_; }
 
  private:
   T value_;
   number_bounds<T> bounds_;
   Set set_;
+  bool is_needed_;
 };
 
 /// A variable that may hold some numbers only.
 template <dtype T>
-auto kept_within(T& variable, const number_bounds<T>& bounds) {
-  return kept_number(variable, bounds, [&variable](T given) { variable = given; });
+auto kept_within(T& variable, const number_bounds<T>& bounds, bool is_needed = true) {
+  return kept_number(variable, bounds, [&variable](T given) { variable = given; }, is_needed);
 }
 
 /// Whether T is a `kept_number`.

@@ -136,7 +136,12 @@ std::array<subset<const Dataset&>, Count> random_split(const Dataset& examples, 
     return std::array<subset<const Dataset&>, Count>{next(I)...};
   }(std::make_index_sequence<Count>{});
 }
+/// A temporary, which would be gone before its examples are read, does not compile.
 template <class Number, std::size_t Count, dataset Dataset>
-void random_split(const Dataset&& temporary, const Number (&)[Count], std::uint64_t = 0) = delete;
+auto random_split(const Dataset&& temporary, const Number (&shares)[Count], std::uint64_t seed = 0) {
+  static_assert(must_hold<Dataset>,
+                "tenon: parts read their data set later; give the data set a name that outlives them");
+  return random_split(temporary, shares, seed);
+}
 
 }  // namespace tenon::data

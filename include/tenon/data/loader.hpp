@@ -186,9 +186,9 @@ class loader {
       : loader(examples, sequential_sampler{examples.size()}, options) {
     if (options.shuffle) set_sampler(random_sampler{examples.size()});
   }
-  /// A temporary, which would be gone before its examples are read, does not compile.
-  template <std::same_as<Dataset> Temporary>
-  explicit loader(Temporary&&, const loader_options& = {}) {
+  /// A temporary, which would be gone before its examples are read, does not compile, with a sampler or without.
+  template <std::same_as<Dataset> Temporary, class Next = loader_options>
+  explicit loader(Temporary&&, const Next& = {}, const loader_options& = {}) {
     static_assert(must_hold<Temporary>,
                   "tenon: a loader reads its data set later; give the data set a name that outlives it");
   }
@@ -210,9 +210,24 @@ class loader {
   }
   /// The batches of epoch `number`, in an order that depends on seed and number alone; after `restore`, those that are
   /// left of it.
-  epoch_range<Dataset> epoch(index number) {
+  epoch_range<Dataset> epoch(index number) & {
     return {*this, number, number == state_.epoch && is_restored_ ? state_.position : 0};
   }
+  /// Those of a temporary loader, which would be gone before they are read, do not compile.
+  template <int = 0>
+  epoch_range<Dataset> epoch(index number) && {
+    static_assert(must_hold<Dataset>,
+                  "tenon: batches are read later than this loader lives; give the loader a name that outlives them");
+    return epoch(number);
+  }
+  /// A loop over a loader itself does not compile.
+  template <int = 0>
+  auto begin() {
+    static_assert(must_hold<Dataset>,
+                  "tenon: a loop reads an epoch of a loader: for (const auto& [x, y] : batches.epoch(0))");
+    return epoch(0).begin();
+  }
+  std::default_sentinel_t end() const { return {}; }
 
   const loader_state& state() const { return state_; }
   /// Goes on where another loader of the same options stood: `epoch(state.epoch)` begins behind its last batch.

@@ -70,6 +70,19 @@ struct part_options {
   double least_ratio = 3.0 / 4, greatest_ratio = 4.0 / 3;  ///< width / height
 };
 
+namespace detail {
+
+/// throws    shape_error where a range of `random_part` is none
+inline void check_range(const char* what, double least, double greatest, bool takes_zero) {
+  const bool begins = takes_zero ? least >= 0 : least > 0;
+  if (begins && least <= greatest && std::isfinite(greatest)) return;
+  throw shape_error(compose_text("random_part: least_", what, " ", least, ", greatest_", what, " ", greatest,
+                                 ", expected finite numbers ", takes_zero ? "of at least 0" : "above 0",
+                                 ", the least first"));
+}
+
+}  // namespace detail
+
 /// A rectangle of an image: where it begins, and its size.
 struct image_part {
   index top = 0, left = 0;
@@ -78,10 +91,13 @@ struct image_part {
 
 /// A part drawn as `options` say: its share of the area uniformly, its ratio by its logarithm. A part that does not fit
 /// is drawn again, up to ten times; then the largest part in the middle with an allowed ratio is taken.
+/// throws    shape_error for a negative share, a ratio that is not positive, and ranges that end before they begin
 /// source    torchvision.transforms.RandomResizedCrop; Szegedy and others 2015
 inline image_part random_part(const image_size& whole, random_draws& draws, const part_options& options = {}) {
+  detail::check_range("share", options.least_share, options.greatest_share, true);
+  detail::check_range("ratio", options.least_ratio, options.greatest_ratio, false);
   const auto height = static_cast<double>(whole.height), width = static_cast<double>(whole.width);
-  const auto rounded = [](double extent) { return static_cast<index>(std::nearbyint(extent)); };
+  const auto rounded = [](double extent) { return static_cast<index>(std::nearbyint(std::fmin(extent, 1e15))); };
   for (int attempt = 0; attempt < 10; ++attempt) {
     const double area = height * width * draws.uniform(options.least_share, options.greatest_share);
     const double ratio = std::exp(draws.uniform(std::log(options.least_ratio), std::log(options.greatest_ratio)));
@@ -98,7 +114,7 @@ inline image_part random_part(const image_size& whole, random_draws& draws, cons
 
 /// A random part of an image, drawn as `options` say and resized to `size`.
 /// extents   [..., height, width]
-/// throws    as resize
+/// throws    as random_part and resize
 /// source    torchvision.transforms.RandomResizedCrop
 template <class Filter = antialiased<linear_filter>, tensor_operand Image>
 auto random_resized_crop(const Image& image, random_draws& draws, const image_size& size,

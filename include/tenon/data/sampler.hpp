@@ -45,32 +45,45 @@ concept sampler = requires(const Sampler& each, std::uint64_t seed, index epoch)
   { each.order(seed, epoch) } -> std::same_as<std::vector<index>>;
 };
 
+namespace detail {
+
+/// throws    index_error where a number of a sampler makes no sense
+inline index checked_count(const char* what, index count, index least = 0) {
+  if (count >= least) return count;
+  throw index_error(compose_text(what, ": ", count, ", expected at least ", least));
+}
+
+}  // namespace detail
+
 /// Every example once, in order.
 struct sequential_sampler {
   index count = 0;
 
-  index size() const { return count; }
-  std::vector<index> order(std::uint64_t, index) const { return sequential_order(count); }
+  index size() const { return detail::checked_count("sequential_sampler: count", count); }
+  std::vector<index> order(std::uint64_t, index) const { return sequential_order(size()); }
 };
 
 /// Every example once, in an order drawn for each epoch.
 struct random_sampler {
   index count = 0;
 
-  index size() const { return count; }
+  index size() const { return detail::checked_count("random_sampler: count", count); }
   std::vector<index> order(std::uint64_t seed, index epoch) const {
-    return shuffled_order(count, seed, static_cast<std::uint64_t>(epoch));
+    return shuffled_order(size(), seed, static_cast<std::uint64_t>(epoch));
   }
 };
 
 /// `draws` examples, each drawn from all `count` with replacement, whatever was drawn before.
-/// throws    index_error while drawing when there are none
+/// throws    index_error when there are none
 struct replacement_sampler {
   index count = 0, draws = 0;
 
-  index size() const { return draws; }
+  index size() const {
+    detail::checked_count("replacement_sampler: count", count, draws > 0 ? 1 : 0);
+    return detail::checked_count("replacement_sampler: draws", draws);
+  }
   std::vector<index> order(std::uint64_t seed, index epoch) const {
-    std::vector<index> numbers(static_cast<std::size_t>(draws));
+    std::vector<index> numbers(static_cast<std::size_t>(size()));
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       numbers[i] = random_draws(seed, {static_cast<index>(i), epoch}).below(count);
     }

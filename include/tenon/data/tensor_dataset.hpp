@@ -10,6 +10,7 @@
 namespace tenon::data {
 
 /// A data set in memory. Example i is part i of every tensor: an image and its label, a row of a table and its value.
+/// Of views and expressions it keeps the values.
 /// extents   tensors [count, ...]; batches [batch, ...]
 /// throws    shape_error when the tensors differ in their number of examples
 /// source    torch.utils.data.TensorDataset
@@ -58,6 +59,24 @@ class tensor_dataset {
   std::tuple<Tensors...> tensors_;
   index size_;
 };
+
+namespace detail {
+/// How a data set holds its examples: a view or an expression becomes the tensor of its values.
+template <class Examples>
+struct kept_examples {
+  using type = Examples;
+};
+template <class T, shape_type Shape>
+struct kept_examples<view<T, Shape, host>> {
+  using type = tensor<std::remove_const_t<T>, Shape>;
+};
+template <expression_node Expression>
+struct kept_examples<Expression> {
+  using type = tensor<typename Expression::element, typename Expression::shape_type>;
+};
+}  // namespace detail
+template <class... Parts>
+tensor_dataset(Parts...) -> tensor_dataset<typename detail::kept_examples<Parts>::type...>;
 
 /// Length of the windows of a sequence, and the distance between them.
 struct window_options {

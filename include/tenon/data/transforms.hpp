@@ -97,13 +97,15 @@ auto random_crop(const Image& image, random_draws& draws, const image_size& size
   return crop(image, top, left, size, outside);
 }
 
-/// The middle part of `size` of an image [..., height, width]; a smaller image gets `outside` around it.
+/// The middle part of `size` of an image [..., height, width]; a smaller image gets `outside` around it. Where there is
+/// no middle, a part begins at the even one of two places, as in torchvision.
 /// source    torchvision.transforms.CenterCrop
 template <tensor_operand Image>
 auto centre_crop(const Image& image, const image_size& size, typename Image::element outside = {}) {
   constexpr int rank = Image::shape_type::rank;
   const auto margin = [](index whole, index part) {
-    return whole >= part ? (whole - part) / 2 : -((part - whole) / 2);
+    const index room = whole - part;
+    return room / 2 + (room > 0 && room % 4 == 3 ? 1 : 0);
   };
   const auto extents = image.shape().to_array();
   return crop(image, margin(extents[rank - 2], size.height), margin(extents[rank - 1], size.width), size, outside);

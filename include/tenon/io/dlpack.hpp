@@ -239,6 +239,7 @@ class dlpack_tensor {
 template <class T, shape_type Shape, memory_space Space = host, class Managed>
   requires std::is_same_v<Managed, dlpack::managed_tensor> || std::is_same_v<Managed, dlpack::managed_tensor_versioned>
 dlpack_tensor<T, Shape, Space> from_dlpack(Managed* managed) {
+  if (managed == nullptr) throw storage_error("from_dlpack: no tensor is given, only a null pointer");
   if constexpr (detail::has_version<Managed>) {
     if (managed->version.major != dlpack::major_version) detail::refuse_version(managed->version);
     if (!std::is_const_v<T> && (managed->flags & dlpack::read_only) != 0) {

@@ -180,5 +180,14 @@ void write_npy(const std::filesystem::path& path, const tensor<T, Shape, Space>&
                 static_cast<std::size_t>(elements.size()) * sizeof(T))};
   write_bytes("write_npy", path, parts);
 }
+/// The same of the values of a view or an expression.
+template <class T, shape_type Shape>
+void write_npy(const std::filesystem::path& path, const view<T, Shape, host>& elements) {
+  write_npy(path, tensor<std::remove_const_t<T>, Shape>(elements));
+}
+template <expression_node Expression>
+void write_npy(const std::filesystem::path& path, const Expression& expression) {
+  write_npy(path, tensor<typename Expression::element, typename Expression::shape_type>(expression));
+}
 
 }  // namespace tenon::io

@@ -43,15 +43,19 @@ inline image parse_png(const std::filesystem::path& path, std::span<const std::u
            compose_text(width, " x ", height, " pixels of ", inflated, " bytes, more than ", bytes.size(),
                         " compressed bytes can hold"));
   }
-  const bool has_colour = (decoder.format & PNG_FORMAT_FLAG_COLOR) != 0;
-  decoder.format = has_colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-  const index channels = has_colour ? 3 : 1;
-  std::vector<std::uint8_t> samples(static_cast<std::size_t>(channels * pixels));
-  const png_color black{0, 0, 0};
-  check(png_image_finish_read(&decoder, &black, samples.data(), 0, nullptr));
+  decoder.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else samples of 16 bits would be bent along a curve
+  decoder.format &= PNG_FORMAT_FLAG_COLOR | PNG_FORMAT_FLAG_ALPHA;
+  const bool has_alpha = (decoder.format & PNG_FORMAT_FLAG_ALPHA) != 0;
+  const index samples_of_pixel = PNG_IMAGE_SAMPLE_CHANNELS(decoder.format);
+  const index channels = samples_of_pixel - (has_alpha ? 1 : 0);
+  std::vector<std::uint8_t> samples(static_cast<std::size_t>(samples_of_pixel * pixels));
+  check(png_image_finish_read(&decoder, nullptr, samples.data(), 0, nullptr));
   image result(rank<3>(channels, height, width));
   for (index i = 0; i < result.size(); ++i) {
-    result.data()[i % channels * pixels + i / channels] = samples[static_cast<std::size_t>(i)];
+    const std::uint8_t* const pixel = samples.data() + i / channels * samples_of_pixel;
+    const int alpha = has_alpha ? pixel[channels] : 255;
+    result.data()[i % channels * pixels + i / channels] =
+        static_cast<std::uint8_t>((pixel[i % channels] * alpha + 127) / 255);
   }
   return result;
 }
@@ -59,7 +63,8 @@ inline image parse_png(const std::filesystem::path& path, std::span<const std::u
 }  // namespace detail
 
 /// Reads a PNG file as bytes [channels, height, width]: 1 channel where the file has no colour, else 3. Palettes become
-/// colours, 16 bits become 8, and transparent pixels are laid over black.
+/// colours, 16 bits are rounded to 8 as by read_pnm, and transparent pixels are laid over black: sample times alpha.
+/// Samples of a file that names another gamma than sRGB's (chunk gAMA) become those of sRGB; others stay.
 /// throws    file_error with libpng's text when the file is missing, damaged or no PNG, or memory is too small; nothing
 ///           is allocated for more pixels than the compressed bytes can hold
 /// source    ISO/IEC 15948, by libpng's simplified interface

@@ -81,6 +81,13 @@ void add_state(io::safetensors_writer& writer, Network& net) {
   nn::visit_state(net, [&](const std::string& name, const auto& value) { writer.add(name, state_on_host(value)); });
 }
 
+/// Whether a file must have it.
+template <class Value>
+bool is_needed(const Value& value) {
+  if constexpr (is_kept_number<Value>) return value.is_needed();
+  else return true;
+}
+
 template <class Value>
 auto shape_of_state(const Value& value) {
   if constexpr (is_number_of_state<Value>) return shape<>{};
@@ -99,8 +106,10 @@ std::string fault_of_number(const std::string& name, const Value& value, const i
   if constexpr (is_kept_number<Value>) {
     const auto [least, most] = value.bounds();
     const number given = read.data()[0];
+    const bool is_open = most == std::numeric_limits<number>::max();
     if (!(given >= least && given <= most)) {
-      return compose_text("; ", name, " is ", given, ", expected ", least, " to ", most);
+      return compose_text("; ", name, " is ", given, ", expected ", is_open ? "at least " : "", least,
+                          is_open ? std::string() : compose_text(" to ", most));
     }
   }
   return {};
@@ -118,7 +127,7 @@ state_differences compare_state(Network& net, const io::safetensors_file& file, 
     known[name] = true;
     const auto expected = shape_of_state(value);
     if (!file.contains(name)) {
-      names.missing.push_back(name);
+      if (is_needed(value)) names.missing.push_back(name);
     } else if (!file.fits(name, expected)) {
       facts += compose_text("; ", name, " has extents ", file.extents(name), ", expected ", expected.to_array());
     } else if constexpr (is_number_of_state<std::remove_cvref_t<decltype(value)>>) {
@@ -209,6 +218,9 @@ void check_sample(const typename Pass::network_type& net, const io::safetensors_
 /// example   train::save_state(net, "model.safetensors");
 template <class Network>
 void save_state(Network&& net, const std::filesystem::path& path) {
+  static_assert(nn::has_parameters<std::remove_reference_t<Network>> || must_hold<Network>,
+                "tenon: what is saved is a network that is not const, or a train::training of a network and its "
+                "optimizer");
   io::safetensors_writer writer;
   detail::add_state(writer, net);
   writer.save(path);
@@ -234,6 +246,9 @@ void save_state(Pass&& pass, const std::filesystem::path& path,
 /// example   train::load_state(net, "model.safetensors", {.strict = false}).missing
 template <class Network>
 state_differences load_state(Network& net, const std::filesystem::path& path, const load_options& options = {}) {
+  static_assert(nn::has_parameters<Network> || must_hold<Network>,
+                "tenon: what is loaded is a network that is not const, or a train::training of a network and its "
+                "optimizer");
   const io::safetensors_file file(path);
   if (options.run_sample && file.contains(detail::sample_input)) {
     io::refuse("load_state", path, "it carries a sample; load it by a pass, which runs it, or with run_sample = false");

@@ -208,13 +208,20 @@ class optimizer {
     return table_.master_of(number);
   }
 
-  /// Calls `visitor(name, values)` for the number of steps and for what is kept of every parameter, by PyTorch's names.
+  /// Calls `visitor(name, values)` for the number of steps, for the rate of each group, which may have been set by
+  /// hand, and for what is kept of every parameter, by PyTorch's names. Older files hold no rates.
   template <class Network, class Visitor>
   void visit_state(Network& net, Visitor&& visitor) {
     visit_kept(net, [](const auto&, auto&, auto&) {});  // allocates where no step has
     constexpr std::int64_t most_steps = std::numeric_limits<std::int32_t>::max();
     kept_number steps(table_.steps(), {0, most_steps}, [this](std::int64_t given) { table_.set_steps(given); });
     visitor(std::string("step"), steps);
+    if constexpr (requires { options().lr; }) {
+      for (int group = 0; group < groups(); ++group) {
+        auto lr = kept_within(options(group).lr, {.least = 0}, false);
+        visitor(compose_text("param_groups.", group, ".lr"), lr);
+      }
+    }
     visit_kept(net, [&](const std::string& name, auto&, auto& kept) { visitor(name, kept); });
   }
   /// Gives every parameter of `net` what is kept of it as state `k`.

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -47,7 +48,7 @@ class progress_of {
     loss_ += static_cast<double>(loss) * static_cast<double>(count);
     extra_name_ = extra.name;
     extra_ += extra.value * static_cast<double>(count);
-    const index share = total_ == 0 ? lines : done_ * (is_terminal_ ? columns * 8 : lines) / total_;
+    const index share = part_of(is_terminal_ ? columns * 8 : lines);
     if (share == shown_) return;
     shown_ = share;
     std::fputs((is_terminal_ ? '\r' + line() : line() + '\n').c_str(), output_);
@@ -57,12 +58,14 @@ class progress_of {
  private:
   static constexpr index lines = 10, columns = 24;
 
+  /// How many of `parts` are done. Examples beyond the total count for none.
+  index part_of(index parts) const { return total_ > 0 ? std::clamp<index>(done_, 0, total_) * parts / total_ : parts; }
   std::string line() const {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    const auto counted = static_cast<double>(done_ - skipped_);
-    const double rate = seconds > 0 ? counted / seconds : 0;
-    const double left = rate > 0 ? static_cast<double>(total_ - done_) / rate : 0;
-    const double share = 100.0 * static_cast<double>(done_) / static_cast<double>(total_ > 0 ? total_ : 1);
+    const auto counted = static_cast<double>(std::max<index>(done_ - skipped_, 1));
+    const double rate = seconds > 0 && done_ > skipped_ ? counted / seconds : 0;
+    const double left = rate > 0 ? static_cast<double>(std::max<index>(total_ - done_, 0)) / rate : 0;
+    const double share = static_cast<double>(part_of(1000)) / 10;
     std::string text = title_ + ' ' + bar() + printed(" %5.1f %%  loss %.4f  ", share, loss_ / counted);
     if (extra_name_ != nullptr) text += extra_name_ + printed(" %.4f  ", extra_ / counted);
     return text + printed("%.0f ", rate) + unit_ + printed("/s  %.0f s left  ", left);
@@ -74,7 +77,7 @@ class progress_of {
     return text.data();
   }
   std::string bar() const {
-    const auto filled = static_cast<std::size_t>(total_ > 0 ? done_ * columns / total_ : columns);
+    const auto filled = static_cast<std::size_t>(part_of(columns));
     return '[' + std::string(filled, '=') + std::string(static_cast<std::size_t>(columns) - filled, ' ') + ']';
   }
 
