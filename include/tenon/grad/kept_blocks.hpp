@@ -42,10 +42,10 @@ class kept_blocks {
     if (readers_.empty()) __atomic_store_n(&is_read_, false, __ATOMIC_RELEASE);
     const auto behind = kept_.upper_bound(number_of(address));
     if (behind == kept_.begin()) return;
-    const auto block = std::prev(behind);
-    if (has_readers(block->second)) return;
-    block->second.free();
-    kept_.erase(block);
+    const auto before = std::prev(behind);
+    if (has_readers(before->second)) return;
+    before->second.free();
+    kept_.erase(before);
   }
   /// How many blocks wait for their last reader.
   std::size_t size() const {
