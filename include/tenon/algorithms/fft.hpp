@@ -147,6 +147,7 @@ void with_fft_operand(const char* name, Operand&& operand, const Body& body) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
   constexpr bool is_leaf = std::is_same_v<typename node::kind, leaf_kind>;
+  algorithms_must_repeat<space>();
   check_operand(name, as_node(operand));
   if constexpr (is_leaf && Axes::is_in_order && std::is_same_v<typename node::element, T> && !MayChange) {
     const auto elements = as_node(operand).view();
