@@ -173,7 +173,7 @@ TEST_CASE("ends that hold next to nothing are refused", "[random]") {
   };
   CHECK(
       tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4.000000, 5.000000] holds 0.000031 of all"));
-  CHECK(tenon_test::has(refused({.low = 1, .high = -1}), "expected at least 0.001"));
+  CHECK(refused({.low = 1, .high = -1}) == "truncated_normal: [1.000000, -1.000000], expected ends in ascending order");
   CHECK(tenon_test::has(refused({.deviation = 0}), "with deviation 0.000000"));
 }
 
@@ -207,6 +207,31 @@ TEST_CASE("integers of the widest and the narrowest range", "[random]") {
   CHECK(text_of<tenon::error>([] { tenon::randint<int>(rank<1>(3), 1, 4, 4); }) ==
         "randint: range [4, 4), expected 1 to 4294967296 numbers");
   CHECK_THROWS_AS(tenon::randint<std::int64_t>(rank<1>(3), 1, -1, widest), tenon::error);
+}
+
+TEST_CASE("integers that the elements cannot hold are refused", "[random]") {
+  const auto refuses = []<class T>(T, tenon::index low, tenon::index high) {
+    const auto text = text_of<tenon::error>([&] { tenon::randint<T>(rank<1>(3), 1, low, high); });
+    return tenon_test::has(text, tenon::compose_text("expected numbers that ", tenon::dtype_name<T>(), " has"));
+  };
+  CHECK(text_of<tenon::error>([] { tenon::randint<std::uint8_t>(rank<1>(3), 1, 0, 300); }) ==
+        "randint: range [0, 300), expected numbers that uint8 has");
+  CHECK(refuses(std::uint8_t{}, -5, 5));
+  CHECK(refuses(std::uint64_t{}, -5, 5));
+  CHECK(refuses(std::int8_t{}, 0, 129));
+  CHECK(refuses(true, 0, 3));
+  CHECK(refuses(tenon::half{}, 0, 70000));
+  CHECK(refuses(0.0f, 0, (1 << 24) + 2));
+  CHECK(numbers_of(tenon::randint<std::uint8_t>(rank<1>(2), 1, 255, 256)) == std::vector<double>(2, 255));
+  CHECK(numbers_of(tenon::randint<std::int8_t>(rank<1>(2), 1, -128, -127)) == std::vector<double>(2, -128));
+  CHECK(numbers_of(tenon::randint<bool>(rank<1>(2), 1, 1, 2)) == std::vector<double>(2, 1));
+  CHECK(numbers_of(tenon::randint<tenon::half>(rank<1>(2), 1, 2048, 2049)) == std::vector<double>(2, 2048));
+}
+
+TEST_CASE("uniform numbers have ends in ascending order", "[random]") {
+  CHECK(text_of<tenon::error>([] { tenon::uniform<float>(rank<1>(2), 1, 5, 4); }) ==
+        "uniform: range [5.000000, 4.000000), expected ends in ascending order");
+  CHECK(numbers_of(tenon::uniform<float>(rank<1>(2), 1, 5, 5)) == std::vector<double>(2, 5));
 }
 
 TEST_CASE("bins of uniform numbers, and pairs of neighbours, fill evenly", "[random]") {

@@ -171,11 +171,33 @@ struct permutation_generator {
   }
 };
 
+namespace detail {
+
+[[gnu::noinline]] inline void check_ascending(float low, float high) {
+  if (low <= high) return;
+  throw error(compose_text("uniform: range [", low, ", ", high, "), expected ends in ascending order"));
+}
+
+/// Whether T has this whole number.
+template <dtype T>
+bool has_number(index number) {
+  if constexpr (is_floating<T>) {
+    using part = real_type<T>;
+    return static_cast<double>(part(static_cast<compute_type<part>>(number))) == static_cast<double>(number);
+  } else {
+    return (std::is_signed_v<T> || number >= 0) && static_cast<index>(static_cast<T>(number)) == number;
+  }
+}
+
+}  // namespace detail
+
 /// Numbers uniform in [low, high), a pure function of `seed` and position.
+/// throws    error when low is above high
 /// source    Salmon and others 2011 (Philox)
 /// example   x = uniform<float>({2, 3}, 1, -1.0f, 1.0f);
 template <dtype T, shape_type Shape>
 auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
+  detail::check_ascending(low, high);
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
@@ -199,7 +221,7 @@ auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, float cent
 
 /// Normal numbers; those outside [low, high] are drawn again. They are a pure function of `seed` and position, with the
 /// same bits everywhere.
-/// throws    error when fewer than one number in 1000 lies within
+/// throws    error when low is above high, or fewer than one number in 1000 lies within
 /// cost      1 / (4 share within) philox blocks a number, at least one
 /// example   truncated_normal<float>(extents, seed, {.deviation = 0.02f, .low = -0.04f, .high = 0.04f})
 template <dtype T, shape_type Shape>
@@ -208,6 +230,10 @@ auto truncated_normal(const Shape& extents, std::uint64_t seed, const truncated_
     return 0.5 * std::erfc((options.centre - end) / (options.deviation * std::sqrt(2.0)));
   };
   const double within = below(options.high) - below(options.low);
+  if (!(options.low <= options.high)) {
+    throw error(
+        compose_text("truncated_normal: [", options.low, ", ", options.high, "], expected ends in ascending order"));
+  }
   if (!(options.deviation > 0) || !(within >= 1e-3)) {
     throw error(compose_text("truncated_normal: [", options.low, ", ", options.high, "] holds ", within,
                              " of all numbers around ", options.centre, " with deviation ", options.deviation,
@@ -243,13 +269,17 @@ auto bernoulli(const listed_extent (&extents)[Rank], std::uint64_t seed, double 
 
 /// Integers uniform in [low, high), a pure function of `seed` and position.
 /// accuracy  no probability is off by more than one part in 2^64 / (high - low)
-/// throws    error when high is not above low, or by more than 2^32
+/// throws    error when high is not above low, or by more than 2^32, or T has not both ends of the range
 /// example   const auto labels = evaluated_tensor(randint<int>({8}, 1, 0, 10));
 template <dtype T, shape_type Shape>
 auto randint(const Shape& extents, std::uint64_t seed, index low, index high) {
   const auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   if (high <= low || range > std::uint64_t{1} << 32) {
     throw error(compose_text("randint: range [", low, ", ", high, "), expected 1 to 4294967296 numbers"));
+  }
+  if (!detail::has_number<T>(low) || !detail::has_number<T>(high - 1)) {
+    throw error(
+        compose_text("randint: range [", low, ", ", high, "), expected numbers that ", dtype_name<T>(), " has"));
   }
   return generated<integer_generator<T>, Shape>{{seed, low, range}, extents, 0, row_major_strides(extents.to_array())};
 }
