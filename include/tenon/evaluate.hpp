@@ -358,8 +358,8 @@ void evaluate(const assignment<Views, Nodes>&... each) {
   (check_operands_alive({&each.node, &statement_type_of<Nodes>}, "evaluate"), ...);
 #endif
   [](const auto&... destination) {
-    const any_block all[] = {destination...};
-    check_apart(all, static_cast<int>(sizeof...(Views)));
+    const any_block blocks[] = {destination...};
+    check_apart(blocks, static_cast<int>(sizeof...(Views)));
   }(block_of(each.destination)...);
   if constexpr (fuses_operations) {
     static_assert(detail::ranks_agree<decltype(detail::with_equal_axes(each))...>() || must_hold<Views...>,

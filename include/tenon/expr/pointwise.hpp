@@ -84,6 +84,11 @@ struct pointwise {
   {
     return assigner<element, pointwise>::value(*this);
   }
+  constexpr operator detail::widened<element>() const
+    requires(shape_type::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, pointwise>::value(*this);
+  }
   /// This node on other operands of the same extents.
   template <class... Others>
   constexpr auto with_operands(const tuple<Others...>& others) const {
