@@ -295,3 +295,34 @@ TEMPLATE_LIST_TEST_CASE("an empty tensor takes extents, another keeps them", "[e
   const auto larger = counting<float, TestType>(rank<2>(4, 3));
   CHECK_THROWS_AS(result = larger + 1, tenon::shape_error);
 }
+
+namespace {
+
+/// An expression without axes as T, and as what T converts to.
+template <class T, class Expression>
+void check_number(const Expression& expression, float expected) {
+  const T own = expression, made(expression);
+  const float single = expression;
+  const double wide = expression;
+  CHECK(float(own) == expected);
+  CHECK(float(made) == expected);
+  CHECK(float(static_cast<T>(expression)) == expected);
+  CHECK(single == expected);
+  CHECK(wide == double{expected});
+  CHECK(int(expression) == int(expected));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("expressions without axes are numbers, short ones also floats", "[statement]", float, tenon::half,
+                   tenon::bfloat16, tenon::float8_e4m3) {
+  const auto x = counting<TestType>(rank<1>(3), 1);
+  check_number<TestType>(tenon::sum(x), 6);
+  check_number<TestType>(tenon::sum(x) * 2, 12);
+  check_number<TestType>(tenon::select(x + 0, axis<0>, 1), 2);
+  check_number<TestType>(tenon::as_node(tenon::tensor<TestType, shape<>>(tenon::max(x))), 3);
+  tenon::traced loss = tenon::sum(tenon::traced(x * 2));
+  check_number<TestType>(loss, 12);
+  check_number<float>(tenon::sum(tenon::cast<float>(x)), 6);
+  CHECK(float(tenon::half(tenon::sum(x))) == 6);
+}

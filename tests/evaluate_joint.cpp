@@ -276,7 +276,7 @@ TEMPLATE_LIST_TEST_CASE("outputs of other extents are refused", "[evaluate_joint
   const auto x = counting<float, TestType>(rank<2>(3, 5)), y = counting<float, TestType>(rank<2>(4, 5));
   auto a = counting<float, TestType>(rank<2>(3, 5)), b = counting<float, TestType>(rank<2>(4, 5));
   auto c = counting<float, TestType>(rank<1>(3));
-  auto d = counting<float, TestType>(rank<2>(1, 5));
+  auto d = counting<float, TestType>(rank<2>(1, 5)), e = a;
   const auto before = numbers_of(a);
   CHECK(text_of<tenon::shape_error>([&] { evaluate(assign(a, x * 2), assign(b, y * 2)); }) ==
         "evaluate: axis 0: extent 3, expected 4 as of another output ([3, 5] with [4, 5])");
@@ -285,9 +285,29 @@ TEMPLATE_LIST_TEST_CASE("outputs of other extents are refused", "[evaluate_joint
   CHECK(text_of<tenon::shape_error>([&] {
           evaluate(assign(c, tenon::sum(x, axis<1>)), assign(b, tenon::softmax(y, axis<1>)));
         }) == "evaluate: axis 0: extent 3, expected 4 as of another output ([3, 1] with [4, 5])");
-  CHECK(text_of<tenon::shape_error>([&] { evaluate(assign(a, y * 2), assign(a, x * 2)); }) ==
+  CHECK(text_of<tenon::shape_error>([&] { evaluate(assign(a, y * 2), assign(e, x * 2)); }) ==
         "assign: axis 0: extent 4, expected 3 (expression [4, 5], destination [3, 5])");
   CHECK(numbers_of(a) == before);
+}
+
+TEMPLATE_LIST_TEST_CASE("outputs that have elements in common are refused", "[evaluate_joint]", tenon_test::spaces) {
+  auto a = counting<float, TestType>(rank<2>(4, 6));
+  const auto before = numbers_of(a);
+  const auto x = counting<float, TestType>(rank<2>(3, 6));
+  const auto top = tenon::slice(a, range(0, 3)), bottom = tenon::slice(a, range(1, 4));
+  CHECK(text_of<tenon::storage_error>([&] { evaluate(assign(top, x), assign(bottom, x * 2)); }) ==
+        "evaluate: outputs 0 and 1, of extents [3, 6] and [3, 6], have elements in common; assign one after the other");
+  CHECK(text_of<tenon::storage_error>([&] { evaluate(assign(a[0], x[0]), assign(a[1], x[1]), assign(a[0], x[2])); }) ==
+        "evaluate: outputs 0 and 2, of extents [6] and [6], have elements in common; assign one after the other");
+  CHECK(numbers_of(a) == before);
+}
+
+TEMPLATE_LIST_TEST_CASE("views without a name are destinations", "[evaluate_joint]", tenon_test::spaces) {
+  auto a = counting<float, TestType>(rank<2>(4, 6));
+  const auto x = counting<float, TestType>(rank<1>(3), 1);
+  const auto even = tenon::range(0, 6, 2), odd = tenon::range(1, 6, 2);  // they lie between each other
+  evaluate(assign(a[2][even], x * 2), assign(a[2][odd], x * 3));
+  CHECK(numbers_of(a[2]) == numbers{2, 3, 4, 6, 6, 9});
 }
 
 TEST_CASE("empty destinations take the extents of their expressions", "[evaluate_joint]") {

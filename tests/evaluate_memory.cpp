@@ -112,11 +112,36 @@ TEMPLATE_LIST_TEST_CASE("a tensor that a captured function makes may outlive it"
 TEMPLATE_LIST_TEST_CASE("reading a value within a captured function is an error", "[memory]",
                         tenon_test::kernel_spaces) {
   const auto x = counting<float>(rank<1>(9)).template to<TestType>();
-  if constexpr (!TestType::host_accessible) {
-    CHECK_THROWS_AS(tenon::capture<TestType>([&] { return static_cast<float>(tenon::sum(x)); }), tenon::capture_error);
-  }
   vector<tenon::host> here({9});
+  tenon::tensor<float, tenon::shape<9>> in_place;
+  here = -1.0f, in_place = -1.0f;
+  const auto refuses = [](const auto& function) {
+    const auto text = text_of<tenon::capture_error>([&] { tenon::capture<TestType>(function); });
+    return text.find("capture: a value is read on the host") == 0;
+  };
+  float number = -1;
+  CHECK(refuses([&] { number = static_cast<float>(tenon::sum(x)); }));
+  CHECK(refuses([&] { number = tenon::sum(x); }));
+  CHECK(refuses([&] { here = x.template to<tenon::host>(); }));
+  CHECK(refuses([&] { here.copy_from(x); }));
+  CHECK(refuses([&] { in_place.copy_from(x); }));
+  CHECK(number == -1);
+  CHECK(numbers_of(here) == std::vector<double>(9, -1));
+  CHECK(numbers_of(in_place) == std::vector<double>(9, -1));
   CHECK_THROWS_AS(tenon::capture<TestType>([&] { here = here + 1.0f; }), tenon::capture_error);
+}
+
+TEST_CASE("algorithms of the emulation run on the host, so they are not captured", "[memory]") {
+  auto x = counting<float>(rank<1>(5)).to<tenon::emulated>(), y = x;
+  const auto places = counting<int>(rank<1>(5)).to<tenon::emulated>();
+  const auto refuses = [](const auto& function) {
+    const auto text = text_of<tenon::capture_error>([&] { tenon::capture<tenon::emulated>(function); });
+    return text.find("capture: an algorithm within a captured function") == 0;
+  };
+  CHECK(refuses([&] { y = tenon::sort(x, axis<0>, tenon::sort_options{.descending = true}); }));
+  CHECK(refuses([&] { y = tenon::cumsum(x, axis<0>); }));
+  CHECK(refuses([&] { tenon::scatter_add(y, axis<0>, places, x); }));
+  CHECK(numbers_of(y) == numbers_of(x));
 }
 
 TEMPLATE_LIST_TEST_CASE("page-locked tensors are the host's in statements", "[memory]", tenon_test::spaces) {

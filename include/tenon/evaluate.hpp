@@ -294,8 +294,10 @@ auto evaluated_tensor(Operand&& operand) {
 
 /// Pairs a destination with an expression, for `evaluate`. An empty tensor takes the extents of the expression.
 template <class Destination, tensor_operand Operand>
-auto assign(Destination& destination, Operand&& operand) {
-  const auto node = detail::as_written<typename Destination::element>(as_node(std::forward<Operand>(operand)));
+  requires(std::is_lvalue_reference_v<Destination> || detail::is_view<std::remove_cvref_t<Destination>>)
+auto assign(Destination&& destination, Operand&& operand) {
+  using element = typename std::remove_cvref_t<Destination>::element;
+  const auto node = detail::as_written<element>(as_node(std::forward<Operand>(operand)));
   if constexpr (requires { detail::give_elements(destination, node.shape()); }) {
     if (destination.data() == nullptr) detail::give_elements(destination, node.shape());
   }
@@ -344,7 +346,8 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
 
 /// Evaluates several assignments together: every expression sees the operands as they were before the statement.
 /// extents   equal; where rows are reduced, over the same last axes, an output may also hold one element a row
-/// throws    shape_error when the destinations' extents differ from each other or from their expressions'
+/// throws    shape_error when the destinations' extents differ from each other or from their expressions';
+///           storage_error when destinations have elements in common
 /// cost      one kernel for pointwise expressions, reductions over the same axes, or rows; equal reductions run once.
 ///           A destination that another expression reads elsewhere costs a kernel and a temporary for each output
 /// example   evaluate(assign(m, mean(x, axis<0>)), assign(v, variance(x, axis<0>)));
@@ -355,6 +358,10 @@ void evaluate(const assignment<Views, Nodes>&... each) {
   (check_alive("evaluate", "destination", block_of(each.destination)), ...);
   (check_operands_alive({&each.node, &statement_type_of<Nodes>}, "evaluate"), ...);
 #endif
+  [](const auto&... destination) {
+    const any_block blocks[] = {destination...};
+    check_apart(blocks, static_cast<int>(sizeof...(Views)));
+  }(block_of(each.destination)...);
   if constexpr (fuses_operations) {
     static_assert(detail::ranks_agree<decltype(detail::with_equal_axes(each))...>() || must_hold<Views...>,
                   "tenon: the outputs of one evaluate have equal extents");

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 using tenon::rank;
 using tenon_test::difference;
@@ -30,8 +31,7 @@ std::string error_of_gradients(const Node& node, const Gradient& gradient) {
     return (error(tenon::evaluated_tensor(tenon::make_attention_gradient<I>(node, gradient)),
                   tenon::evaluated_tensor(tenon::detail::gradient_in_memory<I>(node, gradient))) +
             ...);
-  }
-  (std::make_integer_sequence<int, 3>{});
+  }(std::make_integer_sequence<int, 3>{});
 }
 
 }  // namespace
@@ -61,4 +61,34 @@ TEST_CASE("a gradient of attention is an operand of statements", "[attention]") 
   const auto of_key = tenon::make_attention_gradient<1>(node, tenon::as_node(gradient));
   const tenon::tensor<float, rank<2>> alone = of_key, twice = of_key * 2 + x;
   CHECK(difference(numbers_of(twice), numbers_of(alone * 2 + x), 1e-6) == "");
+}
+
+TEST_CASE("gradients of attention are refused where extents differ, and none is written", "[attention]") {
+  using shape = rank<2>;
+  const auto query = attention_part<tenon::host>(shape(3, 2), 1), key = attention_part<tenon::host>(shape(5, 2), 2),
+             values = attention_part<tenon::host>(shape(5, 4), 3);
+  const auto node = tenon::scaled_dot_product_attention(query, key, values);
+  const auto text_of = [&](const shape& result, const shape& to_query, const shape& to_key, const shape& to_values) {
+    const tenon::tensor<float, shape> gradient = tenon::constants(result, 1.0f);
+    tenon::tensor<float, shape> dq = tenon::constants(to_query, 7.0f), dk = tenon::constants(to_key, 7.0f),
+                                dv = tenon::constants(to_values, 7.0f);
+    const auto text = tenon_test::text_of<tenon::shape_error>([&] {
+      tenon::write_attention_gradients(node, tenon::as_node(gradient), dq.write_view(), dk.write_view(),
+                                       dv.write_view());
+    });
+    CHECK(bool(tenon::all(dq == 7.0f)));
+    CHECK(bool(tenon::all(dk == 7.0f)));
+    CHECK(bool(tenon::all(dv == 7.0f)));
+    return text;
+  };
+  CHECK(text_of({2, 4}, {3, 2}, {5, 2}, {5, 4}) ==
+        "write_attention_gradients: axis 0: extent 2 of the gradient, expected 3 of the result [3, 4]");
+  CHECK(
+      text_of({3, 4}, {3, 1}, {5, 2}, {5, 4}) ==
+      "write_attention_gradients: axis 1: extent 1 of the destination of queries, expected 2 of their gradient [3, 2]");
+  CHECK(text_of({3, 4}, {3, 2}, {4, 2}, {5, 4}) ==
+        "write_attention_gradients: axis 0: extent 4 of the destination of keys, expected 5 of their gradient [5, 2]");
+  CHECK(
+      text_of({3, 4}, {3, 2}, {5, 2}, {5, 2}) ==
+      "write_attention_gradients: axis 1: extent 2 of the destination of values, expected 4 of their gradient [5, 4]");
 }

@@ -87,10 +87,23 @@ TEMPLATE_LIST_TEST_CASE("histogram and bincount refuse what they cannot count", 
   const auto x = tensor_of<TestType, int>(rank<1>(3), {1, -2, 0});
   CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::bincount(x); }) ==
         "bincount: element -2, expected at least 0");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::bincount(tenon::abs(x), -3); }) ==
+        "bincount: a least count of -3, expected at least 0");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::histogram(x, 0, 0, 1); }) ==
         "histogram: 0 bins, expected at least 1");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::histogram(x, 4, 1, 1); }) ==
         "histogram: from 1.000000 to 1.000000, expected finite ends in ascending order");
+}
+
+TEMPLATE_LIST_TEST_CASE("bincount refuses numbers that no count reaches", "[histogram]", tenon_test::algorithm_spaces) {
+  constexpr auto limit = tenon::highest_value<std::int64_t>();
+  const auto greatest = tensor_of<TestType, std::int64_t>(rank<1>(2), {1, limit});
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::bincount(greatest); }) ==
+        "bincount: element 9223372036854775807, expected below 9223372036854775807");
+  const auto beyond =
+      tensor_of<TestType, std::uint64_t>(rank<1>(2), {std::uint64_t{limit} + 1, tenon::highest_value<std::uint64_t>()});
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::bincount(beyond, 4); }) ==
+        "bincount: element 18446744073709551615, expected below 9223372036854775807");
 }
 
 TEST_CASE("counts are the same on any number of threads", "[histogram]") {

@@ -146,6 +146,9 @@ TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destin
   const auto below = tensor_of<TestType, std::int64_t>(rank<2>(2, 2), {0, 1, 0, -3});
   CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::scatter(y, axis<0>, below, source); }) ==
         "scatter: axis 0: index -3, expected at least -2 and below 2 (destination [2, 3])");
+  const auto huge = tensor_of<TestType, std::uint64_t>(rank<2>(2, 2), {0, 1, 0, ~std::uint64_t{0}});
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::scatter(y, axis<1>, huge, source); }) ==
+        "scatter: axis 1: index 18446744073709551615, expected at least -3 and below 3 (destination [2, 3])");
   const auto many = tenon::zeros<std::int64_t, TestType>(rank<2>(3, 2));
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::scatter(y, axis<1>, many, source); }) ==
         "scatter: axis 0: 3 indices, expected at most 2 as of the destination (destination [2, 3], indices [3, 2], "

@@ -3,9 +3,11 @@
 #include <tenon/grad/gradient.hpp>
 
 #include <tenon/expressions.hpp>
+#include <tenon/products.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
+#include "support/text_of.hpp"
 
 using tenon::rank;
 using tenon::variable;
@@ -33,4 +35,21 @@ TEST_CASE("gradients of gradients", "[gradient]") {
   CHECK(gradient_difference(second([](const auto& v) { return tenon::exp(v) * v * v; }), x) == "");
   CHECK(gradient_difference(second(tenon::silu), x) == "");
   CHECK(gradient_difference(second(tenon::gelu), x) == "");
+}
+
+TEST_CASE("vjp starts from a gradient of the expression's extents", "[gradient]") {
+  const auto x = drawn(rank<1>(3), 1), two = drawn(rank<1>(2), 2), one = drawn(rank<1>(1), 3);
+  const auto matrix = drawn(rank<2>(4, 3), 4);
+  const auto v = variable<0>(x);
+  const auto text_from = [&](const auto& value, const auto& seed) {
+    return tenon_test::text_of<tenon::shape_error>([&] { tenon::vjp(value, seed, wrt(v)); });
+  };
+  CHECK(text_from(v * 2, two) == "vjp: axis 0: extent 2 of the gradient, expected 3 of the expression [3]");
+  CHECK(text_from(v * 2, one) == "vjp: axis 0: extent 1 of the gradient, expected 3 of the expression [3]");
+  CHECK(text_from(tenon::matmul(matrix, v), two) ==
+        "vjp: axis 0: extent 2 of the gradient, expected 4 of the expression [4]");
+  CHECK(text_from(matrix * v, drawn(rank<2>(4, 4), 5)) ==
+        "vjp: axis 1: extent 4 of the gradient, expected 3 of the expression [4, 3]");
+  CHECK(text_from(tenon::slice(v, tenon::range(0, 2)), one) ==
+        "vjp: axis 0: extent 1 of the gradient, expected 2 of the expression [2]");
 }

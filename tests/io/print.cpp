@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -111,6 +112,12 @@ TEST_CASE("long rows are broken, large tensors show their edges", "[print]") {
         " [[1188 1189]\n  [1190 1191]]\n\n [[1192 1193]\n  [1194 1195]]\n\n [[1196 1197]\n  [1198 1199]]]");
   CHECK(to_text(tenon::arange<int>(9), {.threshold = 8, .edge = 2}) == "[0 1 ... 7 8]");
   CHECK(to_text(tenon::arange<int>(6), {.threshold = 5, .edge = 3}) == "[0 1 2 3 4 5]");
+  CHECK(to_text(tenon::arange<int>(4), {.threshold = 3, .edge = 0}) == "[...]");
+  CHECK(to_text(tenon::iota<int>(shape<2, 3>{}), {.threshold = 0, .edge = 0}) == "[...]");
+  CHECK(to_text(tenon::iota<int>(shape<0, 3>{}), {.threshold = -1, .edge = 0}) == "[]");
+  CHECK(to_text(tenon::full(shape<>{}, 5), {.threshold = 0, .edge = 0}) == "5");
+  CHECK(tenon_test::text_of<tenon::error>([] { to_text(tenon::arange<int>(4), {.edge = -1}); }) ==
+        "to_text: edge -1, expected at least 0");
 }
 
 TEST_CASE("a stream's precision is the most digits", "[print]") {

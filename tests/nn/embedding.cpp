@@ -106,6 +106,9 @@ TEMPLATE_LIST_TEST_CASE("indices outside the table are named", "[embedding]", te
   };
   CHECK(complaint(6) == "embedding: index 6, expected at least 0 and below 6");
   CHECK(complaint(-1) == "embedding: index -1, expected at least 0 and below 6");
+  const auto huge = tenon::tensor<std::uint64_t, rank<1>>({1, ~std::uint64_t{0}}).template to<TestType>();
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { (void)layer.forward(huge); }) ==
+        "embedding: index 18446744073709551615, expected at least 0 and below 6");
   CHECK(tenon_test::text_of<tenon::index_error>([] { nn::embedding<6, 5>({.padding_idx = 6}); }) ==
         "embedding: padding_idx: 6, expected at least -6 and below 6");
 }

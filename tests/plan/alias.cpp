@@ -5,6 +5,7 @@
 #include <tenon/tenon.hpp>
 
 #include "support/catch.hpp"
+#include "support/text_of.hpp"
 
 using tenon::axis;
 using tenon::range;
@@ -60,4 +61,16 @@ TEST_CASE("the same bytes as another type need one", "[alias]") {
   tenon::tensor<std::int32_t, rank<1>> whole({8});
   const tenon::view<float, rank<1>> floats(reinterpret_cast<float*>(whole.data()), rank<1>(8));
   CHECK(overwrites_operands(whole.write_view(), floats));
+}
+
+TEST_CASE("destinations of one statement lie apart", "[alias]") {
+  tenon::tensor<float, rank<1>> v({10});
+  const auto even = tenon::block_of(tenon::slice(v, range(0, 10, 2))),
+             odd = tenon::block_of(tenon::slice(v, range(1, 10, 2))),
+             none = tenon::block_of(tenon::slice(v, range(4, 4))),
+             last = tenon::block_of(tenon::slice(v, range(9, 10)));
+  const tenon::any_block apart[] = {even, none, odd, none}, meeting[] = {even, odd, last};
+  tenon::check_apart(apart, 4);
+  CHECK(tenon_test::text_of<tenon::storage_error>([&] { tenon::check_apart(meeting, 3); }) ==
+        "evaluate: outputs 1 and 2, of extents [5] and [1], have elements in common; assign one after the other");
 }

@@ -28,6 +28,16 @@ strided_target<T, Shape::rank> gradient_target(const view<T, Shape, Space>& to) 
   return {to.size() == 0 ? nullptr : to.data(), to.strides()};
 }
 
+/// Refuses a destination of other extents than the gradient of operand `I`; one without elements is not written.
+template <int I, class Node, class View>
+void check_gradient_target(const char* given, const Node& node, const View& to) {
+  static_assert(View::rank == Node::rank || must_hold<View>,
+                "tenon: gradients of attention have all axes of its result");
+  if (to.size() == 0) return;
+  check_equal_extents("write_attention_gradients", given, to.shape(), "their gradient",
+                      attention_gradient_shape<I>(node));
+}
+
 /// The attention node of these operands; a number in the place of mask or factor stands for none.
 template <class Space, class Query, class Key, class Value, class Bias, class Factor>
 auto readable_attention(const attention_options& options, const Query& query, const Key& key, const Value& value,
@@ -39,12 +49,18 @@ auto readable_attention(const attention_options& options, const Query& query, co
 }  // namespace detail
 
 /// Writes the gradients of the queries, keys and values of an attention node into views, from the gradient of its
-/// result. Each gradient has all batches of the result.
+/// result. Each gradient has all batches of the result; a view without elements stands for one that nobody wants.
+/// throws    shape_error naming what has other extents, axis and both extents
 /// cost      the weights are never in memory: they are computed twice, for the sums of queries and for the gradients
 template <class... Operands, class Gradient, class QueryView, class KeyView, class ValueView>
 void write_attention_gradients(const attention<Operands...>& node, const Gradient& gradient, const QueryView& to_query,
                                const KeyView& to_key, const ValueView& to_value) {
   using space = typename QueryView::space;
+  detail::check_equal_extents("write_attention_gradients", "the gradient", gradient.shape(), "the result",
+                              node.shape());
+  detail::check_gradient_target<0>("the destination of queries", node, to_query);
+  detail::check_gradient_target<1>("the destination of keys", node, to_key);
+  detail::check_gradient_target<2>("the destination of values", node, to_value);
   const auto readable =
       apply_tuple([&](const auto&... operands) { return detail::readable_attention<space>(node.options, operands...); },
                   node.operands);

@@ -147,6 +147,7 @@ void with_fft_operand(const char* name, Operand&& operand, const Body& body) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
   constexpr bool is_leaf = std::is_same_v<typename node::kind, leaf_kind>;
+  algorithms_must_repeat<space>();
   check_operand(name, as_node(operand));
   if constexpr (is_leaf && Axes::is_in_order && std::is_same_v<typename node::element, T> && !MayChange) {
     const auto elements = as_node(operand).view();
@@ -245,7 +246,7 @@ auto rfft(Operand&& operand, axis_list<Axes...>, fft_options options = {}) {
 
 /// The real elements whose half spectrum this is: `irfft(rfft(x, axes), axes, {.length = n})` is x.
 /// extents   `length` along the last axis that is named, those of the operand elsewhere
-/// throws    shape_error for an axis without elements, and where the extent is not length / 2 + 1
+/// throws    shape_error for an axis without elements, a negative length, and where the extent is not length / 2 + 1
 /// example   const auto signal = irfft(spectrum, axis<-1>, {.length = 441});
 template <tensor_operand Operand, int... Axes>
 auto irfft(Operand&& operand, axis_list<Axes...>, irfft_options options = {}) {
@@ -258,6 +259,10 @@ auto irfft(Operand&& operand, axis_list<Axes...>, irfft_options options = {}) {
   using part = real_type<element>;
   detail::fft_problem<along> problem("irfft", operand.shape());
   const index half = problem.lengths[along::count - 1];
+  if (options.length < 0) {
+    throw shape_error(compose_text("irfft: axis ", along::last, ": a length of ", options.length,
+                                   ", expected at least 1, or 0 for 2 (extent - 1)"));
+  }
   const index length = options.length != 0 ? options.length : 2 * (half - 1);
   if (length < 1 || half != length / 2 + 1) {
     throw shape_error(compose_text("irfft: axis ", along::last, ": extent ", half, ", expected ",

@@ -100,7 +100,8 @@ auto histogram(Operand&& operand, index bins, double low, double high) {
 
 /// How often each of 0, 1, ... occurs, up to the greatest element, and at least up to `least_count` - 1.
 /// extents   [max(greatest element + 1, least_count)], int64
-/// throws    index_error when an element is negative
+/// throws    index_error when an element is negative or no count of elements reaches it; shape_error for a negative
+///           `least_count`
 /// cost      two passes, shared among threads
 /// example   const auto counts = bincount(labels, 10);
 template <tensor_operand Operand>
@@ -108,11 +109,16 @@ auto bincount(Operand&& operand, index least_count = 0) {
   const auto source = in_memory("bincount", std::forward<Operand>(operand));
   using element = typename std::remove_cvref_t<decltype(source)>::element;
   static_assert(is_integer<element>, "tenon: bincount counts integers");
-  index bins = least_count < 0 ? 0 : least_count;
+  if (least_count < 0) {
+    throw shape_error(compose_text("bincount: a least count of ", least_count, ", expected at least 0"));
+  }
+  index bins = least_count;
   if (source.shape().count() != 0) {
     const element least = min(source), greatest = max(source);
-    if (std::is_signed_v<element> && static_cast<index>(least) < 0) {
-      throw index_error(compose_text("bincount: element ", least, ", expected at least 0"));
+    if (least < element(0)) throw index_error(compose_text("bincount: element ", least, ", expected at least 0"));
+    constexpr index limit = highest_value<index>();
+    if (static_cast<std::uint64_t>(greatest) >= std::uint64_t{limit}) {
+      throw index_error(compose_text("bincount: element ", greatest, ", expected below ", limit));
     }
     if (static_cast<index>(greatest) >= bins) bins = static_cast<index>(greatest) + 1;
   }

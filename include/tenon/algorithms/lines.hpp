@@ -32,12 +32,24 @@ struct device_passes {
   static constexpr bool available = false;
 };
 
-/// Refuses, by a sentence, a space whose algorithms this file cannot run.
+/// Within a captured function, refuses an algorithm of a device's memory that runs on the host.
+/// throws    capture_error
 template <class Space>
-consteval void algorithms_must_run() {
+void algorithms_must_repeat() {
+  if constexpr (Space::host_accessible && requires { Space::is_capturing(); }) {
+    if (!Space::is_capturing()) return;
+    throw capture_error(compose_text("capture: an algorithm within a captured function, of memory of ", Space::name,
+                                     ", runs on the host; run it before the capture"));
+  }
+}
+
+/// Refuses, by a sentence, a space whose algorithms this file cannot run; captures as `algorithms_must_repeat`.
+template <class Space>
+void algorithms_must_run() {
   static_assert(Space::host_accessible || device_passes<Space>::available || must_hold<Space>,
                 "tenon: algorithms reach this space only in files that nvcc compiles and that include "
                 "<tenon/algorithms/cuda.hpp>; or copy the operand first, x.to<tenon::host>()");
+  algorithms_must_repeat<Space>();
 }
 
 /// Operands of one pass must all lie in one space, or all in memory that the host reaches.

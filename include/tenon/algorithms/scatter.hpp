@@ -66,10 +66,9 @@ view<const T, Shape, Space> elements_apart(const Target& target, const leaf<T, S
 /// throws    index_error when it lies outside the extent
 template <class Index, class Extents>
 index checked_index(const char* name, Index given, int axis, const Extents& extents) {
-  const auto which = static_cast<index>(given);
-  const index extent = extents[axis];
+  const index which = nearest_index(given), extent = extents[axis];
   if (which < -extent || which >= extent) {
-    throw index_error(compose_text(name, ": axis ", axis, ": index ", which, ", expected at least ", -extent,
+    throw index_error(compose_text(name, ": axis ", axis, ": index ", given, ", expected at least ", -extent,
                                    " and below ", extent, " (destination ", extents, ")"));
   }
   return which < 0 ? which + extent : which;
@@ -95,10 +94,12 @@ void check_indices(const char* name, const Target& target, int axis, const Indic
   if constexpr (Indices::space::host_accessible) {
     check_indices_on_host(name, target, axis, indices);
   } else if (indices.size() != 0) {
-    const auto given = cast<index>(as_node(indices));
-    const index least = min(given), greatest = max(given);
+    using number = typename Indices::element;
+    const auto given = as_node(indices);
+    const index least = nearest_index(static_cast<number>(min(given)));
+    const index greatest = nearest_index(static_cast<number>(max(given)));
     if (least >= -target.extent(axis) && greatest < target.extent(axis)) return;
-    const tensor<index, typename Indices::shape_type, typename Indices::space> copied(given);
+    const tensor<number, typename Indices::shape_type, typename Indices::space> copied(given);
     check_indices_on_host(name, target, axis, copied.template to<host>().view());
   }
 }

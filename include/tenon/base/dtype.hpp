@@ -30,6 +30,9 @@ struct half {
   template <class Whole>
     requires std::is_integral_v<Whole>
   TENON_HOST_DEVICE constexpr explicit half(Whole value) : half(static_cast<float>(value)) {}
+  template <class Expression>
+    requires requires(const Expression& each) { each.operator half(); }
+  constexpr explicit half(const Expression& each) : half(each.operator half()) {}  // it converts to float, too
   TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_half_bits(bits); }
   TENON_HOST_DEVICE static constexpr half from_bits(std::uint16_t bits) {
     half result(0.0f);
@@ -47,6 +50,10 @@ struct bfloat16 {
   template <class Whole>
     requires std::is_integral_v<Whole>
   TENON_HOST_DEVICE constexpr explicit bfloat16(Whole value) : bfloat16(static_cast<float>(value)) {}
+  template <class Expression>
+    requires requires(const Expression& each) { each.operator bfloat16(); }
+  constexpr explicit bfloat16(const Expression& each)
+      : bfloat16(each.operator bfloat16()) {}  // it converts to float, too
   TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_bfloat16_bits(bits); }
   TENON_HOST_DEVICE static constexpr bfloat16 from_bits(std::uint16_t bits) {
     bfloat16 result(0.0f);
@@ -67,6 +74,16 @@ template <class T>
 inline constexpr bool is_floating = std::is_floating_point_v<T> || is_short_float<T> || is_complex<T>;
 template <class T>
 inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+namespace detail {
+
+struct not_widened {};
+/// What a number of T converts to besides T: float, if T is short. A type of its own stands for nothing, as g++ takes
+/// two conversions to one type for ambiguous even where one of them is ruled out.
+template <class T>
+using widened = std::conditional_t<is_short_float<T>, float, not_widened>;
+
+}  // namespace detail
 
 /// Element types that tensors hold.
 template <class T>

@@ -85,6 +85,9 @@ struct float8 {
   template <class Whole>
     requires std::is_integral_v<Whole>
   TENON_HOST_DEVICE constexpr explicit float8(Whole value) : float8(static_cast<float>(value)) {}
+  template <class Expression>
+    requires requires(const Expression& each) { each.operator float8(); }
+  constexpr explicit float8(const Expression& each) : float8(each.operator float8()) {}  // it converts to float, too
   TENON_HOST_DEVICE constexpr operator float() const { return detail::float_from_float8_bits<Format>(bits); }
   TENON_HOST_DEVICE static constexpr float8 from_bits(std::uint8_t bits) {
     float8 result(0.0f);

@@ -92,6 +92,24 @@ inline constexpr bool is_whole_number = !std::is_same_v<T, bool> && requires(con
   }
 }
 
+/// Refuses extents of `given` that are not those of `owner`.
+[[gnu::noinline]] inline void check_equal_extents(const char* operation, const char* given, extents_view extents,
+                                                  const char* owner, extents_view expected) {
+  for (int axis = 0; axis < expected.rank; ++axis) {
+    if (extents[axis] == expected[axis]) continue;
+    throw shape_error(compose_text(operation, ": axis ", axis, ": extent ", extents[axis], " of ", given, ", expected ",
+                                   expected[axis], " of ", owner, " ", expected));
+  }
+}
+template <class Given, class Expected>
+void check_equal_extents(const char* operation, const char* given, const Given& shape, const char* owner,
+                         const Expected& expected_shape) {
+  const auto extents = shape.to_array();
+  const auto expected = expected_shape.to_array();
+  check_equal_extents(operation, given, extents_view{extents.begin(), Given::rank}, owner,
+                      extents_view{expected.begin(), Expected::rank});
+}
+
 /// The extents that types do not know. A base, as nvcc cannot return a class whose only member is empty.
 template <int Count>
 struct dynamic_extents {

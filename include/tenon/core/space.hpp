@@ -57,13 +57,14 @@ struct statement_space_of<Space> {
 template <class Target, class Source>
 void copy_between_spaces(void* target, const void* source, std::size_t bytes) {
   constexpr bool is_locked = requires { Target::is_page_locked; } || requires { Source::is_page_locked; };
+  constexpr bool from_device = requires { Source::start_copy_to_host(target, source, bytes); };
   if constexpr (std::is_same_v<Target, Source>) {
     Source::copy(target, source, bytes);
   } else if constexpr (is_locked && requires { Target::start_copy_from_host(target, source, bytes); }) {
     Target::start_copy_from_host(target, source, bytes);
   } else if constexpr (is_locked && requires { Source::start_copy_to_host(target, source, bytes); }) {
     Source::start_copy_to_host(target, source, bytes);
-  } else if constexpr (Source::host_accessible) {
+  } else if constexpr (Source::host_accessible && !(from_device && Target::host_accessible)) {
     Target::copy_from_host(target, source, bytes);
   } else {
     static_assert(Target::host_accessible || must_hold<Target, Source>,

@@ -127,6 +127,11 @@ struct leaf {
   {
     return assigner<element, leaf>::value(*this);
   }
+  constexpr operator detail::widened<element>() const
+    requires(Shape::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, leaf>::value(*this);
+  }
 
   template <int, int Outer>
   constexpr strided_source<T, Outer> lower(const axis_map<Shape::rank, Outer>& map) const {

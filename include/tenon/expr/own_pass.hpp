@@ -40,6 +40,11 @@ struct own_pass {
   {
     return assigner<element, own_pass>::value(*this);
   }
+  operator detail::widened<element>() const
+    requires(Shape::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, own_pass>::value(*this);
+  }
   /// This node on other operands of the same extents.
   template <class... Others>
   constexpr auto with_operands(const tuple<Others...>& others) const {

@@ -117,6 +117,11 @@ struct pointwise {
     static_assert(must_hold<pointwise, Truth>, "tenon: a condition is one bool, all(x == y) or any(x == y)");
     return {};
   }
+  constexpr operator detail::widened<element>() const
+    requires(shape_type::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, pointwise>::value(*this);
+  }
   /// This node on other operands of the same extents.
   template <class... Others>
   constexpr auto with_operands(const tuple<Others...>& others) const {

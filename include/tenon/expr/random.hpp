@@ -186,11 +186,22 @@ struct permutation_generator {
   }
 };
 
+namespace detail {
+
+[[gnu::noinline]] inline void check_ascending(float low, float high) {
+  if (low <= high) return;
+  throw error(compose_text("uniform: range [", low, ", ", high, "), expected ends in ascending order"));
+}
+
+}  // namespace detail
+
 /// Numbers uniform in [low, high), a pure function of `seed` and position.
+/// throws    error when low is above high
 /// source    Salmon and others 2011 (Philox)
 /// example   x = uniform<float>({2, 3}, 1, -1.0f, 1.0f);
 template <dtype T, shape_type Shape>
 auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
+  detail::check_ascending(low, high);
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
@@ -214,7 +225,7 @@ auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, float cent
 
 /// Normal numbers; those outside [low, high] are drawn again. They are a pure function of `seed` and position, with the
 /// same bits everywhere.
-/// throws    error when fewer than one number in 1000 lies within
+/// throws    error when low is above high, or fewer than one number in 1000 lies within
 /// cost      1 / (4 share within) philox blocks a number, at least one
 /// example   truncated_normal<float>(extents, seed, {.deviation = 0.02f, .low = -0.04f, .high = 0.04f})
 template <dtype T, shape_type Shape>
@@ -223,6 +234,10 @@ auto truncated_normal(const Shape& extents, std::uint64_t seed, const truncated_
     return 0.5 * std::erfc((options.centre - end) / (options.deviation * std::sqrt(2.0)));
   };
   const double within = below(options.high) - below(options.low);
+  if (!(options.low <= options.high)) {
+    throw error(
+        compose_text("truncated_normal: [", options.low, ", ", options.high, "], expected ends in ascending order"));
+  }
   if (!(options.deviation > 0) || !(within >= 1e-3)) {
     throw error(compose_text("truncated_normal: [", options.low, ", ", options.high, "] holds ", within,
                              " of all numbers around ", options.centre, " with deviation ", options.deviation,

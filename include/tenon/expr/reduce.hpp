@@ -174,6 +174,11 @@ struct reduction {
   {
     return assigner<element, reduction>::value(*this);
   }
+  constexpr operator detail::widened<element>() const
+    requires(shape_type::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, reduction>::value(*this);
+  }
   /// This node on other operands of the same extents.
   template <class Other>
   constexpr auto with_operands(const tuple<Other>& others) const {

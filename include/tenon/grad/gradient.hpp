@@ -35,6 +35,14 @@ consteval void must_be_without_axes() {
                 "tenon: gradient takes an expression without axes, such as a sum; vjp takes others");
 }
 
+/// throws    shape_error when a gradient that vjp starts from has other extents than its value
+template <class Value, class Seed>
+void check_seed(const Value& value, const Seed& seed) {
+  static_assert(shapes_agree<Value, Seed>() || must_hold<Value, Seed>,
+                "tenon: the gradient that vjp starts from has the extents of the expression");
+  check_equal_extents("vjp", "the gradient", seed, "the expression", value);
+}
+
 template <class Node, class Variable, class Seed>
 auto gradient_of_variable(const Node& node, const Variable& variable, const Seed& seed) {
   must_be_variable<Variable>();
@@ -50,12 +58,14 @@ auto gradient_of_variable(const Node& node, const Variable& variable, const Seed
 
 /// The gradients of variables in an expression, given that of the expression's value (a vector-Jacobian product):
 /// a tuple of expressions of the variables' extents.
-/// throws    shape_error where an operand's extent of 1, unknown to types, was repeated
+/// throws    shape_error where the gradient has other extents than the expression, or an operand's extent of 1, unknown
+///           to types, was repeated
 /// example   const auto [dx] = vjp(tanh(matmul(x, w)), gradient, wrt(x));
 template <tensor_operand Operand, tensor_operand Seed, class... Variables>
 auto vjp(Operand&& operand, Seed&& seed, const wrt_variables<Variables...>& named) {
   const auto& node = as_node(std::forward<Operand>(operand));
   const auto& start = as_node(std::forward<Seed>(seed));
+  detail::check_seed(node.shape(), start.shape());
   return apply_tuple(
       [&](const Variables&... variable) {
         return make_tuple_of(detail::gradient_of_variable(node, variable, start)...);

@@ -22,15 +22,9 @@ consteval void tangents_must_fit() {
 /// throws    shape_error when a tangent has other extents than its variable
 template <class Variable, class Tangent>
 void check_tangent(const char* operation, const Variable& variable, const Tangent& tangent) {
-  using shape_type = typename Tangent::shape_type;
-  static_assert(Variable::shape_type::rank == shape_type::rank || must_hold<Variable, Tangent>,
+  static_assert(Variable::shape_type::rank == Tangent::shape_type::rank || must_hold<Variable, Tangent>,
                 "tenon: a tangent has the extents of its variable");
-  for (int axis = 0; axis < shape_type::rank; ++axis) {
-    const index extent = tangent.shape().extent(axis), expected = variable.shape().extent(axis);
-    if (extent == expected) continue;
-    throw shape_error(compose_text(operation, ": axis ", axis, ": extent ", extent, " of a tangent, expected ",
-                                   expected, " of its variable ", variable.shape().to_array()));
-  }
+  check_equal_extents(operation, "a tangent", tangent.shape(), "its variable", variable.shape());
 }
 
 /// The gradient of the variable named `Name` in `node`, where that is the product of a gradient with a tangent: zeros

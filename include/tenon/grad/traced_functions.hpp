@@ -88,6 +88,13 @@ auto on_gradient(const Input& value, const Function&) {
   return traced(value);
 }
 
+template <tensor_operand Operand, class Function>
+  requires(detail::is_kept_by_steps<const Operand&> && !detail::is_traced_leaf<node_of<const Operand&>>)
+auto on_gradient(const Operand& value, const Function&) {
+  static_assert(must_hold<Operand>, "tenon: on_gradient takes a traced value; traced(x) makes one of an expression");
+  return traced(value);
+}
+
 namespace detail {
 
 /// A function that runs again for its gradient.
@@ -145,6 +152,8 @@ struct checkpoint_step : Result {
 template <class Function, class... Inputs>
   requires(detail::is_kept_by_steps<const Inputs&...>)
 auto checkpoint(const Function& function, const Inputs&... inputs) {
+  static_assert((detail::is_traced_leaf<node_of<const Inputs&>> && ...) || must_hold<Inputs...>,
+                "tenon: checkpoint takes traced values; traced(x) makes one of an expression");
   const detail::noted_passes noted;
   const auto made = [&] {
     const no_grad apart;

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <ostream>
@@ -12,7 +13,6 @@
 #include <vector>
 #include <version>
 #if defined(__cpp_lib_format)
-#include <algorithm>
 #include <format>
 #endif
 
@@ -22,7 +22,7 @@ namespace tenon {
 struct print_options {
   int precision = 8;       ///< at most so many significant digits; fewer where they read back as the same number
   index threshold = 1000;  ///< tensors of more elements are shown by their edges
-  index edge = 3;          ///< positions shown at each end of an axis
+  index edge = 3;          ///< positions shown at each end of an axis; 0: none
   int line_width = 75;     ///< longer rows are broken
 };
 
@@ -175,7 +175,8 @@ class text_layout {
       const auto last = texts_[0].find_last_not_of(' ');
       return texts_[0].substr(0, last + 1) + (texts_[0][last] == '.' ? "0" : "");
     }
-    return texts_.empty() ? "[]" : block(0);
+    const bool has_elements = std::find(extents_.begin(), extents_.end(), 0) == extents_.end();
+    return has_elements ? block(0) : "[]";
   }
 
  private:
@@ -243,8 +244,8 @@ class shown_elements {
     }
     const index extent = source_.extent(axis);
     for (index i = 0; i < extent; ++i) {
-      if (i == edge_ && extent > 2 * edge_) i = extent - edge_;
-      visit(axis + 1, offset + i * source_.strides()[axis]);
+      if (i >= edge_ && i < extent - edge_) i = extent - edge_ - 1;  // the last one that is left out
+      else visit(axis + 1, offset + i * source_.strides()[axis]);
     }
   }
 
@@ -255,6 +256,7 @@ class shown_elements {
 
 template <class T, class Shape>
 std::string text_of_view(const view<const T, Shape, host>& source, const print_options& options) {
+  if (options.edge < 0) throw error(compose_text("to_text: edge ", options.edge, ", expected at least 0"));
   const bool summarises = source.size() > options.threshold;
   const auto extents = source.shape().to_array();
   const shown_elements<T, Shape> elements(source, options, summarises);
@@ -275,6 +277,7 @@ struct printed_space<Space> {
 }  // namespace detail
 
 /// The text of a tensor, a view or an expression, as NumPy lays it out: `[[1. 2.]\n [3. 4.]]`.
+/// throws    error for a negative edge
 /// cost      expressions are evaluated, elements of a device are copied to the host first
 /// example   const std::string text = to_text(x);
 template <printable Operand>

@@ -79,10 +79,9 @@ struct row_table : callable<Layer> {
     using number = typename Indices::element;
     static_assert(is_integer<number> || must_hold<Layer, number>, "tenon: the rows of an embedding have integers");
     if (indices.shape().count() == 0) return;
-    const auto least = static_cast<index>(static_cast<number>(min(indices)));
-    const auto greatest = static_cast<index>(static_cast<number>(max(indices)));
-    if (least >= 0 && greatest < extents.extent(0)) return;
-    throw index_error(compose_text(Layer::name, ": index ", least < 0 ? least : greatest,
+    const auto least = static_cast<number>(min(indices)), greatest = static_cast<number>(max(indices));
+    if (least >= number(0) && tenon::detail::nearest_index(greatest) < extents.extent(0)) return;
+    throw index_error(compose_text(Layer::name, ": index ", least < number(0) ? least : greatest,
                                    ", expected at least 0 and below ", extents.extent(0)));
   }
   /// Makes the rows that `indices` names as short as `max_norm`, if there is one, where they are longer.

@@ -51,6 +51,19 @@ class read_check final : public read_visitor {
   return check.found();
 }
 
+/// Refuses destinations of one statement that have elements in common: what these hold would depend on its form.
+/// throws    storage_error
+[[gnu::noinline]] inline void check_apart(const any_block* destinations, int count) {
+  for (int later = 1; later < count; ++later) {
+    for (int earlier = 0; earlier < later; ++earlier) {
+      if (!share_bytes(destinations[earlier], destinations[later])) continue;
+      throw storage_error(compose_text("evaluate: outputs ", earlier, " and ", later, ", of extents ",
+                                       destinations[earlier].extents, " and ", destinations[later].extents,
+                                       ", have elements in common; assign one after the other"));
+    }
+  }
+}
+
 namespace detail {
 
 /// Elements that a statement reads elsewhere than it writes them: a temporary saves them, or the caller has said that

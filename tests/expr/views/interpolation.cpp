@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/random.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -141,4 +142,15 @@ TEMPLATE_LIST_TEST_CASE("images without other axes are interpolated", "[interpol
       {{5, 7}}, {{8, 3}}, {{0.625, 7.0 / 3}}, 1});
   check(tenon::interpolated_places<double, 2, tenon::antialiased<tenon::cubic_filter<2>>>{
       {{5, 7}}, {{8, 3}}, {{0.625, 7.0 / 3}}, 1});
+}
+
+TEST_CASE("places of an image of other extents are refused", "[interpolation]") {
+  const tenon::tensor<float, tenon::rank<2>> x({2, 4});
+  const auto text_of = [&]<class Filter>(const tenon::interpolated_places<float, 1, Filter>& places) {
+    return tenon_test::text_of<tenon::shape_error>([&] { (void)tenon::interpolate(x, places); });
+  };
+  CHECK(text_of(places_between<tenon::linear_filter>(5, 10, 1)) ==
+        "interpolate: axis 1: extent 4 of the operand [2, 4], expected 5 of the image [5]");
+  CHECK(text_of(places_between<tenon::nearest_filter>(3, 6, 0)) ==
+        "interpolate: axis 1: extent 4 of the operand [2, 4], expected 3 of the image [3]");
 }

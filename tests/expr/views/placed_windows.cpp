@@ -82,3 +82,11 @@ TEST_CASE("windows that do not move or lie beyond 64 bits are refused", "[placed
   CHECK(refused(tenon::even_windows<1>{{{5}}, {{3}}, {{3}}, {{1}}, {{1}}, {{half}}}));
   CHECK(refused(tenon::shared_windows<1>{{{5}}, {{half}}}));
 }
+
+TEST_CASE("windows on an image of other extents are refused", "[placed_windows]") {
+  const auto x = tenon_test::counting<float>(tenon::rank<2>(4, 6));
+  const tenon::even_windows<2> windows{{{4, 7}}, {{3, 3}}, {{2, 5}}, {{1, 1}}, {{0, 0}}, {{1, 1}}};
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] {
+          (void)tenon::placed_windows(x, windows, tenon::rank<2>(3, 3), 0.0f);
+        }) == "placed_windows: axis 1: extent 6 of the operand [4, 6], expected 7 of the image [4, 7]");
+}

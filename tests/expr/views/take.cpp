@@ -136,6 +136,9 @@ TEST_CASE("an index outside the axis is named", "[take]") {
         "take: axis 1: index 3, expected at least -3 and below 3");
   CHECK(text_of<tenon::index_error>([&] { tenon::take(x, indices - 3, axis<0>); }) ==
         "take: axis 0: index -4, expected at least -2 and below 2");
+  const auto huge = tensor_of<tenon::host>(rank<1>(2), std::vector<std::uint64_t>{1, ~std::uint64_t{0}});
+  CHECK(text_of<tenon::index_error>([&] { tenon::take(x, huge, axis<0>); }) ==
+        "take: axis 0: index 18446744073709551615, expected at least -2 and below 2");
   const auto square = tensor_of<tenon::host>(rank<2>(3, 1), std::vector<std::int32_t>{0, 0, 0});
   CHECK(text_of<tenon::index_error>([&] { tenon::take_along_axis(x, square - 9, axis<1>); }) ==
         "take_along_axis: axis 1: index -9, expected at least -3 and below 3");

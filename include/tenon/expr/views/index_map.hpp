@@ -43,6 +43,11 @@ struct index_map {
   {
     return assigner<element, index_map>::value(*this);
   }
+  constexpr operator detail::widened<element>() const
+    requires(Shape::rank == 0 && is_short_float<element>)
+  {
+    return assigner<element, index_map>::value(*this);
+  }
   template <class Position>
   constexpr auto operator[](const Position& position) const {
     return detail::subscript(*this, position);

@@ -215,13 +215,16 @@ auto interpolated(const Operand& x, const Places& places, std::integer_sequence<
 
 /// An image whose last axes have other extents: each element is the mean of those near its place, weighted by a filter.
 /// extents   [..., image...] to [..., output...], as `places` say
+/// throws    shape_error where those of the operand are other ones
 /// cost      one pass: a product for each element of a window, 4 of an image with a linear filter, 16 with a cubic;
 ///           antialiased, a matrix product along each axis, after small passes for the weights
 /// example   interpolate(image, interpolated_places<float, 1, linear_filter>{{{4}}, {{8}}, {{0.5f}}, 1})
 template <tensor_operand Operand, class Number, int Rank, class Filter>
 auto interpolate(const Operand& x, const interpolated_places<Number, Rank, Filter>& places) {
   static_assert(node_of<const Operand&>::shape_type::rank >= Rank, "tenon: interpolation along axes that there are");
-  return detail::interpolated(as_node(x), places, std::make_integer_sequence<int, Rank>{});
+  const auto& node = as_node(x);
+  detail::check_image("interpolate", node.shape(), places.image);
+  return detail::interpolated(node, places, std::make_integer_sequence<int, Rank>{});
 }
 
 }  // namespace tenon

@@ -141,11 +141,22 @@ struct placed_shape<Operand, Taps, std::integer_sequence<int, I...>, std::intege
   using type = shape<Operand::static_extent(I)..., unknown_extent<J>..., Taps::static_extent(J)...>;
 };
 
+/// throws    shape_error when the last extents of an operand are not those that its windows were made for
+template <class Shape, int Rank>
+void check_image(const char* operation, const Shape& shape, const array<index, Rank>& image) {
+  for (int axis = 0; axis < Rank; ++axis) {
+    const int own = Shape::rank - Rank + axis;
+    if (shape.extent(own) == image[axis]) continue;
+    throw shape_error(compose_text(operation, ": axis ", own, ": extent ", shape.extent(own), " of the operand ",
+                                   shape.to_array(), ", expected ", image[axis], " of the image ", image));
+  }
+}
+
 }  // namespace detail
 
 /// The windows over the last axes of `operand`: [..., h, w] becomes [..., windows along h, along w, taps, taps], of
 /// which `Taps` says what types know. Taps that see no element are `outside`.
-/// throws    shape_error for windows that no numbers of 64 bits can place
+/// throws    shape_error for windows of an image of other extents, or that no numbers of 64 bits can place
 /// cost      places are computed for every tap; `windows` costs nothing where no window reaches beside the operand
 template <class Taps, tensor_operand Operand, class Windows>
 auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
@@ -153,6 +164,7 @@ auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
   using old_shape = typename std::remove_cvref_t<Operand>::shape_type;
   constexpr int leading = old_shape::rank - Windows::rank;
   static_assert(leading >= 0, "tenon: windows slide over axes that the operand has");
+  detail::check_image("placed_windows", operand.shape(), windows.image);
   if constexpr (requires { windows.check(); }) windows.check();
   using leading_axes = std::make_integer_sequence<int, leading>;
   using sliding_axes = std::make_integer_sequence<int, Windows::rank>;

@@ -67,15 +67,24 @@ struct take_along_axis_operation {
 
 namespace detail {
 
+/// An integer as an index; the greatest index in place of one beyond.
+template <class Integer>
+constexpr index nearest_index(Integer number) {
+  if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) == sizeof(index)) {
+    if (number > Integer{highest_value<index>()}) return highest_value<index>();
+  }
+  return static_cast<index>(number);
+}
+
 template <class Operation, class Node>
 constexpr void check_indices(int axis, index extent, const Node& indices) {
   using element = typename Node::element;
   static_assert(is_integer<element>, "tenon: indices are integers");
   if (indices.shape().count() == 0) return;
-  const auto least = static_cast<index>(static_cast<element>(min(indices)));
-  const auto greatest = static_cast<index>(static_cast<element>(max(indices)));
-  if (least >= -extent && greatest < extent) return;
-  throw index_error(compose_text(Operation::name, ": axis ", axis, ": index ", least < -extent ? least : greatest,
+  const auto least = static_cast<element>(min(indices)), greatest = static_cast<element>(max(indices));
+  const bool is_below = nearest_index(least) < -extent;
+  if (!is_below && nearest_index(greatest) < extent) return;
+  throw index_error(compose_text(Operation::name, ": axis ", axis, ": index ", is_below ? least : greatest,
                                  ", expected at least ", -extent, " and below ", extent));
 }
 
