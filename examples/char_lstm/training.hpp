@@ -157,13 +157,19 @@ inline std::int64_t draw(const float* scores, tn::index count, double temperatur
   return std::min<std::int64_t>(found - sums.begin(), count - 1);
 }
 
+/// What the model goes on from.
+inline auto prompt_tokens(const corpus& text, const options& options) {
+  auto tokens = text.characters.encode(options.prompt);
+  if (tokens.size() == 0) throw tn::shape_error("--prompt: no characters, expected at least 1");
+  return tokens;
+}
+
 /// Text that goes on from the prompt.
 template <tn::memory_space Space>
 std::string write(language_model<Space>& model, const corpus& text, const options& options) {
   const tn::no_grad writing;
   model.eval();
-  const auto tokens = text.characters.encode(options.prompt);
-  if (tokens.size() == 0) throw tn::shape_error("--prompt: no characters, expected at least 1");
+  const auto tokens = prompt_tokens(text, options);
   tn::data::random_draws random(options.seed, 0);
   const auto drawn_from = [&](const auto& scores) {
     const auto rows = tn::evaluated_tensor(scores).template to<tn::host>();
@@ -189,6 +195,7 @@ void run(const options& options) {
       make_model<Space>({text.characters.size(), 64, options.hidden, options.layers, options.dropout}, options.seed);
   std::printf("%ld distinct characters, %ld parameters\n", static_cast<long>(text.characters.size()),
               static_cast<long>(nn::parameter_count(model)));
+  prompt_tokens(text, options);  // refused before an hour of training
   train(model, text, options);
   std::printf("validation loss: %.4f\n\n", validation_loss(model, text, options, text.validation.size()));
   std::printf("%s\n", write(model, text, options).c_str());

@@ -32,10 +32,12 @@ int run(gpt::options options) {
   const std::string text = options.text.empty() ? char_lstm::sonnets : tenon::io::read_text(options.text);
   if (options.steps < 0) options.steps = options.text.empty() ? 200 : 2000;
   const gpt::corpus all(text, options.batch);
+  if (options.sample > 0) gpt::check_prompt(all, options);
   gpt::network net = gpt::make_network(all.characters.size(), options.seed);
   if (!options.load.empty()) tenon::train::load_state(net, options.load);
   std::printf("%ld distinct characters, %ld parameters\n", static_cast<long>(all.characters.size()),
               static_cast<long>(tenon::nn::parameter_count(net)));
+  if (!options.save.empty()) tenon::train::save_state(net, options.save);  // a folder that is not there is known now
   gpt::train(net, all, options);
   std::printf("validation loss: %.4f\n\n", gpt::validation_loss(net, all, all.validation.size()));
   if (!options.save.empty()) tenon::train::save_state(net, options.save);

@@ -24,7 +24,11 @@ TEST_CASE("options beyond their bounds are refused by name", "[check_option]") {
   CHECK(number(std::nan("")) == "rule: share: nan, expected at least 0.000000 and below 1.000000");
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(text_of<tenon::error>([&] { train::check_option("rule", "lr", infinity, 0); }) ==
-        "rule: lr: inf, expected at least 0.000000");
+        "rule: lr: inf, expected a finite number");
+  CHECK_NOTHROW(train::check_share("rule", "share", 0));
+  CHECK_NOTHROW(train::check_share("rule", "share", 1));
+  CHECK(text_of<tenon::error>([] { train::check_share("rule", "share", std::nan("")); }) ==
+        "rule: share: nan, expected at least 0 and at most 1");
   CHECK(text_of<tenon::error>([] { train::check_option("rule", "count", tenon::index{0}, 1); }) ==
         "rule: count: 0, expected at least 1");
   CHECK(text_of<tenon::error>([&] { train::check_finite("rule", "shift", -infinity); }) ==

@@ -103,9 +103,9 @@ TEST_CASE("schedules refuse options that make no sense by name", "[schedule]") {
   CHECK(text(one_cycle_lr{.max_lr = nan, .total_steps = 9}) == "one_cycle_lr: max_lr: nan, expected at least 0.000000");
   CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 0}) == "one_cycle_lr: total_steps: 0, expected at least 1");
   CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .pct_start = -1}) ==
-        "one_cycle_lr: pct_start: -1.000000, expected at least 0.000000");
+        "one_cycle_lr: pct_start: -1.000000, expected at least 0 and at most 1");
   CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .pct_start = 1.5}) ==
-        "one_cycle_lr: 1 - pct_start: -0.500000, expected at least 0.000000");
+        "one_cycle_lr: pct_start: 1.500000, expected at least 0 and at most 1");
   CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .div_factor = 0}) ==
         "one_cycle_lr: div_factor: 0.000000, expected at least 0.000001");
   CHECK(text(one_cycle_lr{.max_lr = 1, .total_steps = 9, .final_div_factor = 0}) ==

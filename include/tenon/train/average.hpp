@@ -30,8 +30,7 @@ struct average_rule : sweep_rule {
   average_rule() = default;
   explicit average_rule(const average_options& options)
       : decay(static_cast<T>(options.decay)), rest(static_cast<T>(1 - options.decay)) {
-    check_option("average", "decay", options.decay, 0);
-    check_option("average", "1 - decay", 1 - options.decay, 0);
+    check_share("average", "decay", options.decay);
   }
   static const char* state_name(int) { return "average"; }
 

@@ -36,38 +36,6 @@ struct ends_with {
   bool operator()(const std::string& name) const { return name.ends_with(end); }
 };
 
-namespace detail {
-
-/// The norm of all gradients.
-template <dtype T>
-struct norm_rule : sweep_rule {
-  static constexpr const char* name = "gradient_norm";
-  static constexpr int sum_count = 1;
-  static constexpr bool writes_value = false, is_step = false;
-
-  TENON_HOST_DEVICE static T settle(const T* sums) { return simd::sqrt(*sums); }
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE void operator()(V&, V gradient, V*, V* sum) const {
-    *sum = *sum + gradient * gradient;
-  }
-};
-
-/// Whether any gradient is not finite: 1 then, else 0.
-template <dtype T>
-struct found_inf_rule : sweep_rule {
-  static constexpr const char* name = "found_inf";
-  static constexpr int sum_count = 1;
-  static constexpr bool writes_value = false, is_step = false;
-
-  TENON_HOST_DEVICE static T settle(const T* sums) { return *sums == 0 ? T{0} : T{1}; }
-  template <class V>
-  TENON_HOST_DEVICE TENON_INLINE void operator()(V&, V gradient, V*, V* sum) const {
-    *sum = *sum + (gradient - gradient);  // NaN of what is not finite
-  }
-};
-
-}  // namespace detail
-
 /// A part of an optimizer's state, as checkpoints save it.
 template <dtype T, shape_type Shape, memory_space Space>
 struct kept_values {

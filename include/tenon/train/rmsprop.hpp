@@ -41,8 +41,7 @@ struct rmsprop_rule : sweep_rule {
         momentum(static_cast<T>(options.momentum)),
         centered(options.centered) {
     check_option("rmsprop", "lr", options.lr, 0);
-    check_option("rmsprop", "alpha", options.alpha, 0);
-    check_option("rmsprop", "1 - alpha", 1 - options.alpha, 0);
+    check_share("rmsprop", "alpha", options.alpha);
     check_option("rmsprop", "eps", options.eps, 0);
     check_option("rmsprop", "weight_decay", options.weight_decay, 0);
     check_option("rmsprop", "momentum", options.momentum, 0);

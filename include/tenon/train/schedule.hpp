@@ -151,8 +151,7 @@ struct one_cycle_lr {
   void check() const {
     constexpr double least_factor = 1e-6;
     check_option("one_cycle_lr", "max_lr", max_lr, 0), check_option("one_cycle_lr", "total_steps", total_steps, 1);
-    check_option("one_cycle_lr", "pct_start", pct_start, 0);
-    check_option("one_cycle_lr", "1 - pct_start", 1 - pct_start, 0);
+    check_share("one_cycle_lr", "pct_start", pct_start);
     check_option("one_cycle_lr", "div_factor", div_factor, least_factor);
     check_option("one_cycle_lr", "final_div_factor", final_div_factor, least_factor);
     check_option("one_cycle_lr", "base_momentum", base_momentum, 0);

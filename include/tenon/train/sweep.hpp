@@ -33,6 +33,38 @@ struct sweep_rule {
   double initial(int) const { return 0; }  // what is kept begins there
 };
 
+namespace detail {
+
+/// The norm of all gradients.
+template <dtype T>
+struct norm_rule : sweep_rule {
+  static constexpr const char* name = "gradient_norm";
+  static constexpr int sum_count = 1;
+  static constexpr bool writes_value = false, is_step = false;
+
+  TENON_HOST_DEVICE static T settle(const T* sums) { return simd::sqrt(*sums); }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE void operator()(V&, V gradient, V*, V* sum) const {
+    *sum = *sum + gradient * gradient;
+  }
+};
+
+/// Whether any gradient is not finite: 1 then, else 0.
+template <dtype T>
+struct found_inf_rule : sweep_rule {
+  static constexpr const char* name = "found_inf";
+  static constexpr int sum_count = 1;
+  static constexpr bool writes_value = false, is_step = false;
+
+  TENON_HOST_DEVICE static T settle(const T* sums) { return *sums == 0 ? T{0} : T{1}; }
+  template <class V>
+  TENON_HOST_DEVICE TENON_INLINE void operator()(V&, V gradient, V*, V* sum) const {
+    *sum = *sum + (gradient - gradient);  // NaN of what is not finite
+  }
+};
+
+}  // namespace detail
+
 /// Gradients of a scaled loss, in the memory of their device: what it was multiplied by, and whether a gradient is not
 /// finite: not 0 then. Null where losses are not scaled.
 template <dtype T>
