@@ -36,7 +36,8 @@ template <class Operation>
 std::string of_one(const Operation& operation, float low = -2, float high = 2) {
   const auto x = drawn(rank<1>(23), 5, low, high);
   const auto v = tenon::variable<0>(x);
-  const auto [dx] = tenon::vjp(operation(v), tenon::constants(tenon::shape<>{}, 1.0), tenon::wrt(v));
+  const auto y = operation(v);
+  const auto [dx] = tenon::vjp(y, tenon::constants(y.shape(), 1.0), tenon::wrt(v));
   return slope_difference(dx, operation(x + 1e-6), operation(x - 1e-6));
 }
 template <class Operation>
@@ -44,7 +45,8 @@ std::string of_both(const Operation& operation, float low = -2, float high = 2) 
   const auto x = drawn(rank<1>(23), 6, low, high), y = drawn(rank<1>(23), 7, low, high);
   const auto v = tenon::variable<0>(x);
   const auto w = tenon::variable<1>(y);
-  const auto [dx, dy] = tenon::vjp(operation(v, w), tenon::constants(tenon::shape<>{}, 1.0), tenon::wrt(v, w));
+  const auto z = operation(v, w);
+  const auto [dx, dy] = tenon::vjp(z, tenon::constants(z.shape(), 1.0), tenon::wrt(v, w));
   return slope_difference(dx, operation(x + 1e-6, y), operation(x - 1e-6, y)) +
          slope_difference(dy, operation(x, y + 1e-6), operation(x, y - 1e-6));
 }
@@ -153,7 +155,7 @@ TEST_CASE("derivatives of activations", "[every_function]") {
 TEST_CASE("quantised numbers have the derivative of their range", "[every_function]") {
   const auto x = drawn(rank<1>(23), 5, -100, 100);
   const auto v = tenon::variable<0>(x);
-  const auto ones = tenon::constants(tenon::shape<>{}, 1.0);
+  const auto ones = tenon::constants(x.shape(), 1.0);
   const auto [dx] = tenon::vjp(tenon::fake_quantise<std::int8_t>(v, 0.5, 3), ones, tenon::wrt(v));
   const auto range = [](const auto& moved) { return tenon::clamp(moved, -65.5, 62); };  // (-128 - 3) / 2, (127 - 3) / 2
   check_rows({

@@ -222,7 +222,7 @@ TEST_CASE("detached states end the way back", "[recurrent_call]") {
 
 namespace {
 
-struct pooled : nn::module<pooled> {
+struct averaged_gru : nn::module<averaged_gru> {
   nn::gru<3, 4> layer;
   auto forward(const auto& x) { return tenon::mean(layer(x).sequence, tenon::drop<0>); }
 };
@@ -239,14 +239,14 @@ TEST_CASE("recurrent layers and cells that nobody drew are refused", "[recurrent
   CHECK(refusal(nn::rnn<3, 4>{}, x) == "rnn: its weight_ih_l0" + advice);
   CHECK(refusal(nn::lstm<>(3, 4, {.layers = 2}), x) == "lstm: its weight_ih_l0" + advice);
   CHECK(refusal(nn::gru<3, 4>{}, nn::pack_padded_sequence(x, {5, 4})) == "gru: its weight_ih_l0" + advice);
-  CHECK(refusal(pooled{}, x) == "gru: its weight_ih_l0" + advice);
+  CHECK(refusal(averaged_gru{}, x) == "gru: its weight_ih_l0" + advice);
   CHECK(refusal(nn::rnn_cell<3, 4>{}, row) == "rnn_cell: its weight_ih" + advice);
   CHECK(refusal(nn::lstm_cell<>(3, 4), row) == "lstm_cell: its weight_ih" + advice);
   {
     const tenon::no_grad testing;
     CHECK(refusal(nn::gru_cell<3, 4>{}, row) == "gru_cell: its weight_ih" + advice);
   }
-  CHECK(tenon_test::text_of<tenon::error>([] { nn::inference use(pooled{}, rank<3>(5, 2, 3)); }) ==
+  CHECK(tenon_test::text_of<tenon::error>([] { nn::inference use(averaged_gru{}, rank<3>(5, 2, 3)); }) ==
         "network: its layer.weight_ih_l0" + advice);
   nn::lstm<3, 4> layer({.bias = false});
   std::size_t written = 0;
@@ -256,7 +256,7 @@ TEST_CASE("recurrent layers and cells that nobody drew are refused", "[recurrent
 }
 
 TEST_CASE("recurrent layers in a list are drawn by their place", "[recurrent_call]") {
-  auto net = nn::sequential(nn::branches(pooled{}, pooled{}), nn::linear<8, 2>{});
+  auto net = nn::sequential(nn::branches(averaged_gru{}, averaged_gru{}), nn::linear<8, 2>{});
   const auto weight = [&](auto branch) { return numbers_of(branch.layer.network().weights(0).weight_ih.value); };
   auto& branches = tenon::get<0>(net.layers).layers;
   CHECK(weight(tenon::get<0>(branches)) != weight(tenon::get<1>(branches)));
