@@ -83,14 +83,6 @@ inline double validation_loss(network& net, const corpus& all, tn::index most) {
   return total / static_cast<double>(characters);
 }
 
-/// Whether there is a prompt that a network can go on from, which is best known before it is trained.
-inline void check_prompt(const corpus& all, const options& options) {
-  if (options.prompt.empty() || options.prompt.size() > std::size_t{context}) {
-    throw tn::shape_error(tn::compose_text("--prompt: ", options.prompt.size(), " bytes, expected 1 to ", context));
-  }
-  all.row(options.prompt);
-}
-
 /// Text that goes on from a prompt. Each step reads the one character that was written last; where no place is left for
 /// it, the later half of the text is read again.
 inline std::string write(network& net, const corpus& all, const options& options) {

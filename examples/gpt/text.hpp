@@ -68,6 +68,14 @@ struct corpus {
   }
 };
 
+/// Whether there is a prompt that a network can go on from, which is best known before it is trained.
+inline void check_prompt(const corpus& all, const options& options) {
+  if (options.prompt.empty() || options.prompt.size() > std::size_t{context}) {
+    throw tn::shape_error(tn::compose_text("--prompt: ", options.prompt.size(), " bytes, expected 1 to ", context));
+  }
+  all.row(options.prompt);
+}
+
 /// Prints ten times how a training goes.
 class report {
  public:
