@@ -100,20 +100,17 @@ class kept_blocks {
 };
 
 /// While one lives, blocks that this thread frees are kept: an expression that a function returns may read tensors of
-/// that function.
+/// that function. Within another one, blocks are left to the outer one.
 class later_frees {
  public:
-  later_frees() : before_(std::exchange(kept_blocks::later_, &blocks())) {
-    kept_blocks::of_process();
-    first_ = blocks().size();
-  }
+  later_frees() : before_(std::exchange(kept_blocks::later_, &blocks())) { kept_blocks::of_process(); }
   ~later_frees() {
     kept_blocks::later_ = before_;
-    auto& own = blocks();
-    for (; own.size() > first_; own.pop_back()) {
-      const auto& [memory, bytes, release] = own.back();
-      if (!kept_blocks::take(memory, bytes, release)) own.back().free();
+    if (before_ != nullptr) return;
+    for (const auto& each : blocks()) {
+      if (!kept_blocks::take(each.memory, each.bytes, each.release)) each.free();
     }
+    blocks().clear();
   }
   later_frees(const later_frees&) = delete;
   later_frees& operator=(const later_frees&) = delete;
@@ -124,7 +121,6 @@ class later_frees {
     return blocks;
   }
   std::vector<kept_blocks::block>* before_;
-  std::size_t first_ = 0;
 };
 
 /// The memory that one traced value reads, and keeps.

@@ -143,6 +143,7 @@ class optimizer {
   void step(const scaled_gradients<T>& scaled = {}) { must_be_own(), own_.step(*this, scaled); }
   /// A whole step: clears gradients, computes `loss()`, an expression without axes, and its gradients, and moves the
   /// parameters. Returns the loss, which is waited for where it is read as a number.
+  /// cost      tensors that `loss` frees keep their memory until the gradients are there
   /// example   const float loss = optimizer.step([&] { return mean(nn::cross_entropy(net(x), y)); });
   template <class Loss>
     requires(!nn::has_parameters<Loss> && !tensor_operand<Loss> && std::invocable<const Loss&>)  // layers can be called
