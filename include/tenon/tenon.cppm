@@ -11,6 +11,7 @@ module;
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <clocale>
 #include <cmath>
 #include <complex>
 #include <concepts>

@@ -3,7 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/core/tensor.hpp>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -22,6 +25,10 @@ using tenon_test::text_of;
 
 using vector_type = tensor<float, rank<1>>;
 using matrix = tensor<float, rank<2>>;
+
+struct unreachable : tenon::host {
+  static constexpr bool host_accessible = false;
+};
 
 }  // namespace
 
@@ -241,4 +248,27 @@ TEST_CASE("the type of a tensor follows from a vector", "[tensor]") {
   const tensor made(std::vector<double>{1, 2});
   STATIC_REQUIRE(std::is_same_v<decltype(made), const tensor<double, rank<1>>>);
   CHECK(made(1) == 2.0);
+}
+
+TEST_CASE("elements on the host are a range in row-major order", "[tensor]") {
+  tensor<float, rank<2>> x = {{3, 1}, {2, 5}};
+  std::vector<float> seen;
+  for (const float value : x) seen.push_back(value);
+  CHECK(seen == std::vector<float>{3, 1, 2, 5});
+  for (float& value : x) value *= 2;
+  CHECK(x(1, 1) == 10);
+
+  const auto& constant = x;
+  CHECK(std::accumulate(constant.begin(), constant.end(), 0.0f) == 22);
+  CHECK(std::span<const float>(constant).size() == 4);
+  std::ranges::sort(x);
+  CHECK(std::vector<float>(x.begin(), x.end()) == std::vector<float>{2, 4, 6, 10});
+
+  tensor<int, shape<3>> in_place = {1, 2, 3};
+  CHECK(std::ranges::max(in_place) == 3);
+  const tensor<float, rank<1>> nothing, none({0});
+  CHECK(std::ranges::distance(nothing) == 0);
+  CHECK(std::ranges::distance(none) == 0);
+  STATIC_REQUIRE(std::ranges::contiguous_range<tensor<float, rank<3>>>);
+  STATIC_REQUIRE(!std::ranges::range<tensor<float, rank<1>, unreachable>>);
 }

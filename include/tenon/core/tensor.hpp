@@ -137,6 +137,28 @@ class tensor {
   constexpr array<index, rank> strides() const { return row_major_strides(shape().to_array()); }
   TENON_INLINE constexpr T* data() TENON_LIFETIMEBOUND { return elements_.data(); }
   TENON_INLINE constexpr const T* data() const TENON_LIFETIMEBOUND { return elements_.data(); }
+  /// Elements that the host can read are a contiguous range in row-major order: `for (float& value : x)`,
+  /// `std::ranges::sort(x)`, `std::span<float>(x)`.
+  constexpr T* begin() TENON_LIFETIMEBOUND
+    requires Space::host_accessible
+  {
+    return data();
+  }
+  constexpr const T* begin() const TENON_LIFETIMEBOUND
+    requires Space::host_accessible
+  {
+    return data();
+  }
+  constexpr T* end() TENON_LIFETIMEBOUND
+    requires Space::host_accessible
+  {
+    return data() + size();
+  }
+  constexpr const T* end() const TENON_LIFETIMEBOUND
+    requires Space::host_accessible
+  {
+    return data() + size();
+  }
   /// True for a tensor of dynamic extents that takes those of the first expression.
   constexpr bool is_empty() const { return elements_.is_empty(); }
 

@@ -14,8 +14,8 @@
 #include <tenon/core/kept_number.hpp>
 #include <tenon/data/dataset.hpp>
 #include <tenon/data/sampler.hpp>
+#include <tenon/device/joined_threads.hpp>
 #include <tenon/device/threads.hpp>
-#include <thread>
 #include <utility>
 
 namespace tenon::data {
@@ -80,8 +80,7 @@ class epoch_range {
   epoch_range(const epoch_range&) = delete;
   epoch_range& operator=(const epoch_range&) = delete;
   ~epoch_range() {
-    for (auto& worker : workers_) worker.request_stop();  // all at once; each would by itself when it is joined
-    workers_.clear();
+    end_workers();
     owner_.slots_ = std::move(slots_);  // for the next epoch
   }
 
@@ -123,22 +122,31 @@ class epoch_range {
   /// throws    thread_error
   void start_worker(int worker, int workers) {
     try {
-      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+      workers_.start([this] { work(); });
     } catch (const std::system_error& failure) {
+      end_workers();
       throw thread_error(compose_text("loader: worker ", worker, " of ", workers,
                                       " cannot be started: ", failure.code().message(), "; take fewer workers?"));
     }
   }
+  void end_workers() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_all();
+    workers_.join();
+  }
   /// Makes batches, each time the next one that no worker has taken, as long as there is a free slot.
-  void work(const std::stop_token& stop) {
+  void work() {
     const single_thread_scope alone;  // loops within a worker stay on it
     const auto limit = static_cast<index>(slots_.size());
     while (true) {
       index number = 0;
       {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, stop, [&] { return claimed_ == owner_.batches() || claimed_ < consumed_ + limit; });
-        if (stop.stop_requested() || claimed_ == owner_.batches()) return;
+        changed_.wait(lock, [&] { return is_ending_ || claimed_ == owner_.batches() || claimed_ < consumed_ + limit; });
+        if (is_ending_ || claimed_ == owner_.batches()) return;
         number = claimed_++;
       }
       build(number);
@@ -162,9 +170,10 @@ class epoch_range {
   std::vector<index> order_;
   std::vector<slot_type> slots_;  // the loader's, unless another epoch has them
   std::mutex mutex_;
-  std::condition_variable_any changed_;  // whose waits end when a worker is to stop
+  std::condition_variable changed_;
   index claimed_, consumed_;
-  std::vector<std::jthread> workers_;  // last: they stop before anything else goes
+  bool is_ending_ = false;
+  tenon::detail::joined_threads workers_;
 };
 
 /// Reads, shuffles and batches a dataset, which must outlive the loader. An epoch that begins within another one has

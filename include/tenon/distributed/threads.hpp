@@ -12,8 +12,8 @@
 #include <mutex>
 #include <string>
 #include <system_error>
+#include <tenon/device/joined_threads.hpp>
 #include <tenon/distributed/communicator.hpp>
-#include <thread>
 #include <vector>
 
 namespace tenon::distributed {
@@ -150,10 +150,10 @@ namespace detail {
 
 /// throws    thread_error
 template <class Run>
-void start_ranks(std::vector<std::jthread>& threads, int size, const Run& run) {
+void start_ranks(tenon::detail::joined_threads& threads, int size, const Run& run) {
   for (int rank = 0; rank < size; ++rank) {
     try {
-      threads.emplace_back(run, rank);
+      threads.start([&run, rank] { run(rank); });
     } catch (const std::system_error& failure) {
       throw thread_error(
           compose_text("run_in_threads: rank ", rank, " of ", size, " cannot be started: ", failure.code().message()));
@@ -182,11 +182,11 @@ void run_in_threads(int size, const Body& body, const communicator_options& opti
     place.lose(rank, failure);
   };
   {
-    std::vector<std::jthread> threads;
+    tenon::detail::joined_threads threads;
     try {
       detail::start_ranks(threads, size, run_rank);
     } catch (...) {
-      place.lose(static_cast<int>(threads.size()), std::current_exception());
+      place.lose(threads.size(), std::current_exception());
     }
   }
   if (place.first_failure()) std::rethrow_exception(place.first_failure());

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <tenon/core/tensor.hpp>
 #include <tenon/io/bytes.hpp>
+#include <tenon/io/read_double.hpp>
 
 namespace tenon::io {
 
@@ -229,7 +230,7 @@ class csv_table {
     }
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     number value{};
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto [end, status] = read_number(text, value);
     if (status == std::errc::invalid_argument || end != text.data() + text.size()) {
       refuse_field(field, column, expected_number<T>());
     }
@@ -247,6 +248,10 @@ class csv_table {
   template <dtype T>
   static constexpr const char* expected_number() {
     return is_floating<T> ? "a number" : std::is_unsigned_v<T> ? "a whole number without a sign" : "a whole number";
+  }
+  static std::from_chars_result read_number(std::string_view text, auto& value) {
+    if constexpr (std::is_same_v<decltype(value), double&>) return tenon::detail::read_double(text, value);
+    else return std::from_chars(text.data(), text.data() + text.size(), value);
   }
   /// The double for a number beyond the range: 0 where it is too small, the greatest double where it is too great.
   static double nearest_double(std::string_view text) {

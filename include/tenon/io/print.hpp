@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string>
 #include <tenon/core/tensor.hpp>
+#include <tenon/io/read_double.hpp>
 #include <vector>
 #include <version>
 #if defined(__cpp_lib_format)
@@ -56,7 +57,7 @@ decimal shortest_decimal(T value, int precision) {
   for (int digits = 1;; ++digits) {
     const auto end = std::to_chars(text, text + sizeof(text), number, std::chars_format::scientific, digits - 1).ptr;
     double read = 0;
-    std::from_chars(text, end, read);
+    read_double({text, static_cast<std::size_t>(end - text)}, read);
     if (digits < precision && static_cast<double>(static_cast<T>(static_cast<compute_type<T>>(read))) != number)
       continue;
     const std::string all(negative ? text + 1 : text, end);
@@ -311,6 +312,12 @@ std::ostream& operator<<(std::ostream& stream, const Shape& extents) {
 }
 
 }  // namespace tenon
+
+#if defined(__cpp_lib_format_ranges)
+/// A tensor is a range, but it has extents to be printed by.
+template <tenon::printable Operand>
+inline constexpr std::range_format std::format_kind<Operand> = std::range_format::disabled;
+#endif
 
 #if defined(__cpp_lib_format)
 /// `std::format("{}", x)`, or with a precision, `std::format("{:.3}", x)`.
