@@ -4,6 +4,7 @@
 #include <tenon/run_log.hpp>
 #include <tenon/tenon.hpp>
 
+#include <memory>
 #include <sstream>
 
 #include "support/catch.hpp"
@@ -54,6 +55,31 @@ TEST_CASE("a drawing has a box for each statement and an ellipse for each name",
         "  s1 [label=\"1 pointwise\\nfloat32 [4] = add(x, c)\"];\n"
         "  \"x\" [shape=ellipse];\n  \"x\" -> s1;\n"
         "  s2 [label=\"2 pointwise\\nfloat32 [4] = multiply(x, x)\"];\n  s1 -> s2;\n  \"x\" -> s2;\n}\n");
+}
+
+TEST_CASE("a drawing takes any name", "[run_log]") {
+  const auto x = counting<float, tenon::host>(rank<1>(4));
+  tenon::tensor<float, rank<1>> a({4});
+  tenon::run_log seen;
+  seen.name(x, "the \"in\"\nput\\");
+  a = x + 1;
+  CHECK(seen.dot().find("\"the \\\"in\\\" put\\\\\" [shape=ellipse];\n") != std::string::npos);
+}
+
+TEST_CASE("logs and profiles end in any order", "[run_log]") {
+  tenon::tensor<float, rank<1>> a({4});
+  auto first = std::make_unique<tenon::run_log>();
+  auto second = std::make_unique<tenon::profile>();
+  auto third = std::make_unique<tenon::run_log>();
+  first.reset();
+  a = 1.0f;
+  second.reset();
+  a = a + 1;
+  CHECK(third->statements().size() == 2);
+  third.reset();
+  CHECK(tenon::current_launch_observer() == nullptr);
+  a = a + 1;
+  CHECK(a(0) == 3);
 }
 
 TEST_CASE("logs and profiles within one another see the same", "[run_log]") {

@@ -25,7 +25,8 @@ struct logged_statement {
   std::vector<std::string> names;  ///< of the named tensors that it reads
 };
 
-/// Notes what the calling thread runs while it lives. Logs may be nested, also with profiles: the outer one sees all.
+/// Notes what the calling thread runs while it lives. Logs may be nested, also with profiles: the outer one sees all. They
+/// end on their thread, in any order.
 /// cost      some text for each statement
 /// example   tenon::run_log seen;
 ///           optimizer.step([&] { return mean(nn::cross_entropy(net(x), y)); });
@@ -70,14 +71,14 @@ class run_log final : private launch_observer {
     for (std::size_t place = 0; place < statements_.size(); ++place) {
       const auto& each = statements_[place];
       const std::string own = compose_text("s", place + 1);
-      text += compose_text("  ", own, " [label=\"", place + 1, " ", each.kernel, "\\n", each.text, "\"];\n");
+      text += compose_text("  ", own, " [label=\"", place + 1, " ", each.kernel, "\\n", escaped(each.text), "\"];\n");
       for (const int from : each.from) text += compose_text("  s", from + 1, " -> ", own, ";\n");
       for (const auto& name : each.names) {
         if (std::find(shown.begin(), shown.end(), name) == shown.end()) {
           shown.push_back(name);
-          text += compose_text("  \"", name, "\" [shape=ellipse];\n");
+          text += compose_text("  \"", escaped(name), "\" [shape=ellipse];\n");
         }
-        text += compose_text("  \"", name, "\" -> ", own, ";\n");
+        text += compose_text("  \"", escaped(name), "\" -> ", own, ";\n");
       }
     }
     return text + "}\n";
@@ -93,6 +94,15 @@ class run_log final : private launch_observer {
     int place;
   };
 
+  /// A text between quotes of Graphviz.
+  static std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char each : text) {
+      if (each == '"' || each == '\\') result += '\\';
+      result += each == '\n' ? ' ' : each;
+    }
+    return result;
+  }
   static bool holds(const address_range& range, std::uintptr_t start) {
     return range.begin <= start && start < range.end;
   }

@@ -100,6 +100,9 @@ TEMPLATE_LIST_TEST_CASE("a graph can be moved, and launched by another thread", 
     moved.launch();
     CHECK(values.values() == std::vector<int>{2});
   }).join();
+  CHECK(graph.kernels() == 0);
+  CHECK(tenon_test::text_of<tenon::error>([&] { graph.launch(); }) ==
+        "graph: launch: it was moved from, and has nothing to launch");
 }
 
 #if defined(__CUDACC__)

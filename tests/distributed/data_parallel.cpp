@@ -244,6 +244,18 @@ TEST_CASE("a rank without examples has no share in the loss", "[data_parallel]")
         }) == "data_parallel: -3 examples, expected at least 0");
 }
 
+TEST_CASE("gradients of no examples are 0", "[data_parallel]") {
+  const tenon::tensor<float, rank<2>> none({0, 3});
+  distributed::run_in_threads(2, [&](auto& all) {
+    auto net = parallel_network<tenon::host>(3);
+    distributed::data_parallel parallel(net, all);
+    parallel.backward(tenon::traced(tenon::mean(tenon::square(net(none)))), 0);
+    for (const float each : all_gradients(net)) {
+      if (each != 0) throw tenon::error("a gradient that is not 0");
+    }
+  });
+}
+
 TEST_CASE("gradients of parts add up, on one rank and on two", "[data_parallel]") {
   using space = tenon::host;
   auto whole = parallel_network<space>(3), parted = parallel_network<space>(3);

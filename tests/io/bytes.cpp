@@ -35,6 +35,21 @@ TEST_CASE("what cannot be read says why", "[bytes]") {
             (folder / "tenon_no_folder").string());
   CHECK(text_of<tenon::file_error>([&] { io::read_bytes("read", folder); }) ==
         "read: " + folder.string() + ": it is a folder, expected a file");
+  CHECK(text_of<tenon::file_error>([&] { io::read_bytes("read", "/dev/null"); }) ==
+        "read: /dev/null: it is a device or a socket, expected a file");
+  const std::string long_name(300, 'a');
+  CHECK(text_of<tenon::file_error>([&] { io::read_bytes("read", long_name); }) ==
+        "read: " + long_name + ": it cannot be read: File name too long");
+}
+
+TEST_CASE("a pipe is read until its writer closes it", "[bytes]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const std::vector<std::uint8_t> values{1, 2, 255};
+  REQUIRE(::write(ends[1], values.data(), values.size()) == 3);
+  ::close(ends[1]);
+  CHECK(io::read_bytes("read", "/proc/self/fd/" + std::to_string(ends[0])) == values);
+  ::close(ends[0]);
 }
 
 TEST_CASE("what is appended is there whole, or not at all", "[bytes]") {

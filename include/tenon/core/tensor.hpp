@@ -105,6 +105,13 @@ class tensor {
     requires(!std::is_same_v<tenon::tensor<U, OtherShape, Other>, tensor> &&
              std::is_same_v<statement_space<Other>, space>)
   constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
+  /// A tensor of another space does not compile.
+  template <class U, class OtherShape, memory_space Other>
+    requires(!std::is_same_v<statement_space<Other>, space>)
+  tensor(const tenon::tensor<U, OtherShape, Other>&) : tensor() {
+    static_assert(must_hold<Other, space>,
+                  "tenon: the other tensor lies in another memory space; copy it, y = x.to<Space>()");
+  }
   tensor(const tensor&) = default;
   tensor(tensor&&) = default;
   /// Becomes a copy of `other`, with its extents. If it has as many elements already, it keeps its memory, and views

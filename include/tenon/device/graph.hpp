@@ -106,14 +106,16 @@ class graph {
   }
 
   /// Starts the work again, on the current stream.
+  /// throws    error where the graph was moved from
   void launch() const {
+    if (recording_ == nullptr) throw error("graph: launch: it was moved from, and has nothing to launch");
     refuse_in_capture<Space>("a graph is launched", "call its function instead");
     count_launch("graph");
     recording_->launch(*work_);
     remember_launch("graph");
   }
-  /// How many kernels a launch runs.
-  std::int64_t kernels() const { return work_->kernels; }
+  /// How many kernels a launch runs; none where the graph was moved from.
+  std::int64_t kernels() const { return work_ != nullptr ? work_->kernels : 0; }
 
  private:
   graph() = default;

@@ -83,15 +83,18 @@ struct launch_tally {
   const char* last_kind;  ///< what the latest one named itself
 };
 
+class observer_scope;
+
 namespace detail {
 
 struct observed_launches {
   launch_tally tally;
-  launch_observer* observer;
+  launch_observer* observer;  // of the innermost scope
+  observer_scope* innermost;
 };
 
 inline observed_launches& thread_launches() {
-  thread_local observed_launches launches{{0, ""}, nullptr};
+  thread_local observed_launches launches{{0, ""}, nullptr, nullptr};
   return launches;
 }
 
@@ -100,19 +103,34 @@ inline observed_launches& thread_launches() {
 /// The observer of the calling thread's launches; null where there is none.
 inline launch_observer* current_launch_observer() { return detail::thread_launches().observer; }
 
-/// Makes `observer` the calling thread's while it lives.
+/// Makes `observer` the calling thread's while it lives. Scopes of a thread may end in any order, but on that thread.
 class observer_scope {
  public:
-  explicit observer_scope(launch_observer* observer) : outer_(current_launch_observer()) {
-    detail::thread_launches().observer = observer;
+  explicit observer_scope(launch_observer* observer)
+      : observer_(observer), outer_(detail::thread_launches().innermost) {
+    set_innermost(this);
   }
   observer_scope(const observer_scope&) = delete;
   observer_scope& operator=(const observer_scope&) = delete;
-  ~observer_scope() { detail::thread_launches().observer = outer_; }
-  launch_observer* outer() const { return outer_; }
+  ~observer_scope() {
+    observer_scope* inner = detail::thread_launches().innermost;
+    if (inner == this) set_innermost(outer_);
+    else {
+      while (inner != nullptr && inner->outer_ != this) inner = inner->outer_;
+      if (inner != nullptr) inner->outer_ = outer_;
+    }
+  }
+  /// The observer around this one; null where there is none.
+  launch_observer* outer() const { return outer_ != nullptr ? outer_->observer_ : nullptr; }
 
  private:
-  launch_observer* outer_;
+  static void set_innermost(observer_scope* scope) {
+    detail::thread_launches().innermost = scope;
+    detail::thread_launches().observer = scope != nullptr ? scope->observer_ : nullptr;
+  }
+
+  launch_observer* observer_;
+  observer_scope* outer_;
 };
 
 /// Counts a short launch that nobody observes.

@@ -249,7 +249,8 @@ class data_parallel {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       all_.wait(requests_[i]);
       if (i == 0) take_facts();
-      for (; at < layout_.buckets()[i].places; ++at) unpack(layout_.places()[at], T{1} / facts_[0]);
+      const T share = facts_[0] > 0 ? T{1} / facts_[0] : T{0};  // of no examples at all, gradients are 0
+      for (; at < layout_.buckets()[i].places; ++at) unpack(layout_.places()[at], share);
     }
     return {static_cast<index>(facts_[0]), static_cast<double>(facts_[1] / facts_[0]), facts_[2] > 0};
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <span>
 #include <system_error>
@@ -27,6 +28,13 @@ inline constexpr std::uint64_t most_inflated_bytes = 1032;
 /// Throws a file_error that names operation and file.
 [[noreturn]] inline void refuse(const char* operation, const std::filesystem::path& path, const std::string& fact) {
   throw file_error(compose_text(operation, ": ", path.string(), ": ", fact));
+}
+
+/// Throws a file_error with what the system says of its last call, which failed.
+[[noreturn]] inline void refuse_with_reason(const char* operation, const std::filesystem::path& path,
+                                            const char* fact = "it cannot be written") {
+  const std::error_code reason(errno, std::generic_category());
+  refuse(operation, path, compose_text(fact, ": ", reason.message()));
 }
 
 /// Calls `make`, which allocates memory for the content of a file of `bytes` bytes, and returns its result.
@@ -66,22 +74,28 @@ T element_of(const std::uint8_t* bytes) {
   }
 }
 
-/// Every byte of a file.
+/// Every byte of a file, or of a pipe until its writer closes it.
 /// throws    file_error when it is missing, is a folder, cannot be read, or is larger than the memory
 inline std::vector<std::uint8_t> read_bytes(const char* operation, const std::filesystem::path& path) {
   std::error_code status;
-  const bool is_file = std::filesystem::is_regular_file(path, status);
-  const auto folder = path.parent_path();
-  if (!is_file && !folder.empty() && !std::filesystem::is_directory(folder, status)) {
-    refuse(operation, path, "there is no folder " + folder.string());
+  const auto type = std::filesystem::status(path, status).type();
+  if (type == std::filesystem::file_type::not_found) {
+    const auto folder = path.parent_path();
+    const bool has_folder = folder.empty() || std::filesystem::is_directory(folder, status);
+    refuse(operation, path, has_folder ? "there is no such file" : "there is no folder " + folder.string());
   }
-  if (std::filesystem::is_directory(path, status)) refuse(operation, path, "it is a folder, expected a file");
-  if (!is_file) refuse(operation, path, "there is no such file");
-  const std::uint64_t size = std::filesystem::file_size(path, status);
+  if (type == std::filesystem::file_type::none) refuse(operation, path, "it cannot be read: " + status.message());
+  if (type == std::filesystem::file_type::directory) refuse(operation, path, "it is a folder, expected a file");
+  const bool is_pipe = type == std::filesystem::file_type::fifo;
+  if (type != std::filesystem::file_type::regular && !is_pipe) {
+    refuse(operation, path, "it is a device or a socket, expected a file");
+  }
+  const std::uint64_t size = is_pipe ? 0 : std::filesystem::file_size(path, status);
   if (status) refuse(operation, path, "it cannot be read: " + status.message());
   return within_memory(operation, path, size, [&] {
     std::ifstream file(path, std::ios::binary);
-    if (!file) refuse(operation, path, "it cannot be opened");
+    if (!file) refuse_with_reason(operation, path, "it cannot be opened");
+    if (is_pipe) return std::vector<std::uint8_t>(std::istreambuf_iterator<char>(file), {});
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
     if (!file) refuse(operation, path, "it cannot be read");

@@ -15,13 +15,6 @@
 
 namespace tenon::io {
 
-/// Throws a file_error with what the system says of its last call, which failed.
-[[noreturn]] inline void refuse_with_reason(const char* operation, const std::filesystem::path& path,
-                                            const char* fact = "it cannot be written") {
-  const std::error_code reason(errno, std::generic_category());
-  refuse(operation, path, compose_text(fact, ": ", reason.message()));
-}
-
 namespace detail {
 
 /// Whether a path names an open file of a process, as /dev/stdout does by way of links.
