@@ -250,7 +250,7 @@ TEST_CASE("gradients of no examples are 0", "[data_parallel]") {
     auto net = parallel_network<tenon::host>(3);
     distributed::data_parallel parallel(net, all);
     parallel.backward(tenon::traced(tenon::mean(tenon::square(net(none)))), 0);
-    for (const float each : all_gradients(net)) {
+    for (const double each : all_gradients(net)) {
       if (each != 0) throw tenon::error("a gradient that is not 0");
     }
   });
