@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <tenon/base/array.hpp>
 #include <tenon/base/dtype.hpp>
 #include <tenon/device/simd_short.hpp>
@@ -25,6 +24,7 @@ inline constexpr int vector_bytes = 16;
 template <class T, int Width>
 struct pack_type {
   using type __attribute__((vector_size(sizeof(T) * Width))) = T;
+  using in_memory __attribute__((vector_size(sizeof(T) * Width), aligned(alignof(T)), may_alias)) = T;
 };
 template <class T>
 struct pack_type<T, 1> {
@@ -119,13 +119,17 @@ TENON_INLINE constexpr pack<T, Width> generate(Generator&& generator) {
   }
 }
 
+/// A pack in memory, aligned as its elements are. Copied by memcpy, packs pass through the stack in some loops of g++.
+template <class T, int Width>
+using pack_in_memory = typename detail::pack_type<T, Width>::in_memory;
+
 /// `Width` adjacent elements, converted to T.
 template <class T, int Width, class U>
 TENON_INLINE constexpr pack<T, Width> load(const U* from) {
-  if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool>) {
-    pack<T, Width> result;
-    std::memcpy(&result, from, sizeof(result));
-    return result;
+  if constexpr (Width == 1) {
+    return static_cast<T>(*from);
+  } else if constexpr (std::is_same_v<T, U> && !std::is_same_v<T, bool>) {
+    return *reinterpret_cast<const pack_in_memory<T, Width>*>(from);
   } else if constexpr (std::is_same_v<T, float> && converts_short_floats<U, Width>) {
     return as_bits<pack<T, Width>>(load_short_floats<Width>(from));
   } else {
@@ -152,7 +156,7 @@ TENON_INLINE constexpr void store(U* to, const V& lanes) {
   if constexpr (Width == 1) {
     *to = static_cast<U>(lanes);
   } else if constexpr (std::is_same_v<lane_of<V>, U>) {
-    std::memcpy(to, &lanes, sizeof(lanes));
+    *reinterpret_cast<pack_in_memory<U, Width>*>(to) = lanes;
   } else if constexpr (std::is_same_v<lane_of<V>, float> && converts_short_floats<U, Width>) {
     store_short_floats<Width>(to, lanes);
   } else {
