@@ -65,6 +65,7 @@ int run(const options& options, Ranks& ranks) {
   auto drawn = nn::initialised<network<>>(options.seed);
   if (!options.load.empty()) tn::train::load_state(drawn, options.load);
   auto net = drawn.template to<Space>();
+  const digits unseen = read_digits(options, false);  // whether there are any is best known before the training
   const int signal = options.evaluate ? 0 : train(net, read_digits(options, true), options, ranks);
   if (ranks.rank() != 0) return signal == 0 ? 0 : 128 + signal;
   if (!options.save.empty()) tn::train::save_state(net, options.save);
@@ -72,7 +73,7 @@ int run(const options& options, Ranks& ranks) {
     std::printf("interrupted%s\n", options.checkpoint.empty() ? "" : "; go on by --resume");
     return 128 + signal;
   }
-  std::printf("test accuracy: %.4f\n", test(net, read_digits(options, false), options));
+  std::printf("test accuracy: %.4f\n", test(net, unseen, options));
   return 0;
 }
 

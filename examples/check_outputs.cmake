@@ -1,0 +1,31 @@
+# Files that cannot be written are refused before the work begins, and those that are there stay until it is done.
+# Variables: program, short (arguments of a short training), long (of an endless one), options (which take a file),
+# fails (arguments whose training fails), folder, which this may overwrite.
+# SPDX-License-Identifier: Apache-2.0
+include("${CMAKE_CURRENT_LIST_DIR}/expect.cmake")
+
+file(REMOVE_RECURSE "${folder}")
+file(MAKE_DIRECTORY "${folder}")
+foreach(option IN LISTS options)
+  expect_run(2 "${option}: /no/x: there is no folder /no\n" ${long} ${option} /no/x)
+  expect_run(2 "${option}: .*: it is a folder, expected a file\n" ${long} ${option} "${folder}")
+  execute_process(COMMAND "${program}" ${long} ${option} "" RESULT_VARIABLE result ERROR_VARIABLE errors)
+  if(NOT result EQUAL 2 OR NOT errors MATCHES "${option}: nothing, expected FILE\n")
+    message(FATAL_ERROR "${program} ${option} '': ${result}\n${errors}")
+  endif()
+  set(file "${folder}/${option}")
+  file(WRITE "${file}" "of a training before")
+  expect_run(1 "the loss of step [0-9]+ is (-?nan|inf); is --rate too great.\n" ${fails} ${option} "${file}")
+  file(READ "${file}" kept)
+  if(NOT kept STREQUAL "of a training before")
+    message(FATAL_ERROR "${program} ${option}: a training that failed has replaced the file")
+  endif()
+  expect_run(0 "" ${short} ${option} "${file}")
+  file(SIZE "${file}" bytes)
+  file(GLOB files LIST_DIRECTORIES true "${folder}/*" "${folder}/.*")
+  list(LENGTH files count)
+  if(bytes LESS 100 OR NOT count EQUAL 1)
+    message(FATAL_ERROR "${program} ${option}: ${bytes} bytes; the folder holds ${files}")
+  endif()
+  file(REMOVE "${file}")
+endforeach()
