@@ -1,9 +1,12 @@
 # Files that cannot be written are refused before the work begins, and those that are there stay until it is done.
-# Variables: program, short (arguments of a short training), long (of an endless one), options (which take a file),
-# fails (arguments whose training fails), folder, which this may overwrite.
+# Variables: program; short (arguments of a short training), long (of an endless one) and fails (of one that fails), with
+# blanks between; options (a list), which take a file; folder, which this may overwrite.
 # SPDX-License-Identifier: Apache-2.0
 include("${CMAKE_CURRENT_LIST_DIR}/expect.cmake")
 
+separate_arguments(short)
+separate_arguments(long)
+separate_arguments(fails)
 file(REMOVE_RECURSE "${folder}")
 file(MAKE_DIRECTORY "${folder}")
 foreach(option IN LISTS options)
