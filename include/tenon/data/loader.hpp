@@ -128,6 +128,9 @@ class epoch_range {
       end_workers();
       throw thread_error(compose_text("loader: worker ", worker, " of ", workers,
                                       " cannot be started: ", failure.code().message(), "; take fewer workers?"));
+    } catch (...) {  // no memory for another thread: those that run would wait for ever
+      end_workers();
+      throw;
     }
   }
   void end_workers() {
