@@ -44,3 +44,10 @@ foreach(loss other IN ZIP_LISTS one two)
   endif()
 endforeach()
 message(STATUS "${steps} losses of two ranks are those of one")
+
+# A digit that does not fill the ranks is left out, and the epoch is whole without it.
+execute_process(COMMAND "${mpirun}" -n 3 "${program}" --mpi --limit 47 --batch 12 --epochs 1 RESULT_VARIABLE failed
+  OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(failed OR NOT output MATCHES "100[.]0 %")
+  message(FATAL_ERROR "the epoch of three ranks is not whole: ${failed}\n${output}${errors}")
+endif()

@@ -54,4 +54,10 @@ while(kills LESS kills_wanted)
     endif()
   endforeach()
 endwhile()
+
+# Batches of another size, or other digits, would be skipped or seen twice.
+include("${CMAKE_CURRENT_LIST_DIR}/expect.cmake")
+set(training ${training} --checkpoint "${folder}/checkpoint" --resume)
+expect_run(2 "data.batch is 8, expected 4\n" ${training} --batch 4)
+expect_run(2 "data.examples is 40, expected 48\n" ${training} --limit 48)
 message(STATUS "${kills} kills in ${trainings} trainings: losses, weights and accuracy are those of one without")

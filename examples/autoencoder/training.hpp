@@ -7,6 +7,7 @@
 #include <string>
 #include <tenon/train.hpp>
 
+#include "../errors.hpp"
 #include "../mnist/digits.hpp"
 
 namespace autoencoder {
@@ -38,8 +39,7 @@ inline auto read_digits(const options& options, bool for_training) {
     const auto drawn = mnist::draw_digits(count, for_training ? options.seed : ~options.seed);
     return tn::data::tensor_dataset(images(drawn.images()));
   }
-  const auto read = tn::io::read_idx<3>(options.data + (for_training ? "/train" : "/t10k") + "-images-idx3-ubyte");
-  return tn::data::tensor_dataset(images(tn::slice(read, tn::range(0, std::min(count, read.extent(0))))));
+  return tn::data::tensor_dataset(images(mnist::read_images(options.data, for_training, count)));
 }
 
 /// Examples of two rows: what goes in, and what is to come out. The noise of an image is drawn anew in every epoch.
@@ -79,6 +79,7 @@ void train(network& net, const Examples& examples, const options& options) {
       optimizer.schedule(falling, step++);
       const float loss =
           optimizer.step([&] { return nn::bce_with_logits_loss<nn::to_sum>(net(noisy), clean) * share; });
+      example::check_loss(static_cast<double>(loss), step);
       progress.advance(noisy.extent(0), loss);
     }
   }

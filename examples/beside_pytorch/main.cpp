@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "../command_line.hpp"
 #include "losses.hpp"
 
 std::vector<float> train_digits();
@@ -39,9 +40,8 @@ void print_losses(const char* name, const std::vector<float>& losses) {
   std::printf("\n");
 }
 
-}  // namespace
-
-int main() {
+/// The program's exit code.
+int compare_all() {
   const std::map<std::string, std::vector<float> (*)()> programs = {
       {"digits", train_digits}, {"text", train_text}, {"cells: RNN", train_rnn},         {"cells: LSTM", train_lstm},
       {"resnet", train_resnet}, {"unet", train_unet}, {"transformer", train_transformer}};
@@ -56,4 +56,14 @@ int main() {
   }
   std::printf("%s %.0e\n", agree ? "all losses agree to" : "losses are further apart than", tolerance);
   return agree ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  return example::run_example("beside_pytorch", count, arguments, [](const std::vector<std::string_view>& given) {
+    const example::command_line line(
+        "beside_pytorch\n\nTrains six networks from PyTorch's start, and compares their losses with PyTorch's.");
+    return line.parse(given) ? compare_all() : 0;
+  });
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../characters.hpp"
 #include "model.hpp"
 #include "sonnets.hpp"
 
@@ -36,9 +37,7 @@ struct corpus {
       : characters(text),
         training(part(text, 0, text_split(text)), {.length = options.length}),
         validation(part(text, text_split(text), text.size()), {.length = options.length}) {
-    if (training.size() != 0 && validation.size() != 0) return;
-    throw tn::shape_error(tn::compose_text("text: ", text.size(), " bytes, expected at least ",
-                                           10 * (options.length + 1), " for windows of ", options.length));
+    example::check_windows(text.size(), training, validation, options.length, options.batch);
   }
 
  private:
@@ -90,7 +89,8 @@ class course {
 
   /// Another step of `characters` is done, with this loss.
   void advance(tn::index characters, float loss) {
-    ++steps_, characters_ += characters, loss_ += static_cast<double>(loss), ++averaged_;
+    example::check_loss(static_cast<double>(loss), ++steps_);
+    characters_ += characters, loss_ += static_cast<double>(loss), ++averaged_;
   }
   /// From 0 to 1.
   double share() const {
@@ -128,7 +128,6 @@ void train(language_model<Space>& model, const corpus& text, const options& opti
   optimizer.clipping().max_norm = options.clip;
   tn::data::loader batches(text.training,
                            {.batch = options.batch, .shuffle = true, .seed = options.seed, .drop_last = true});
-  if (batches.batches() == 0) throw tn::shape_error("text: fewer windows than a batch");
   constexpr tn::train::cosine_annealing_lr falling{.t_max = 1'000'000};
   course progress(options, batches.batches());
   for (tn::index epoch = 0; !progress.is_done(); ++epoch) {

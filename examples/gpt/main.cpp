@@ -34,13 +34,13 @@ int run(gpt::options options) {
   const gpt::corpus all(text, options.batch);
   if (options.sample > 0) gpt::check_prompt(all, options);
   gpt::network net = gpt::make_network(all.characters.size(), options.seed);
-  if (!options.load.empty()) tenon::train::load_state(net, options.load);
+  example::alphabet alphabet(all.characters);
+  if (!options.load.empty()) alphabet.load_state(net, options.load);
   std::printf("%ld distinct characters, %ld parameters\n", static_cast<long>(all.characters.size()),
               static_cast<long>(tenon::nn::parameter_count(net)));
-  if (!options.save.empty()) tenon::train::save_state(net, options.save);  // a folder that is not there is known now
   gpt::train(net, all, options);
   std::printf("validation loss: %.4f\n\n", gpt::validation_loss(net, all, all.validation.size()));
-  if (!options.save.empty()) tenon::train::save_state(net, options.save);
+  if (!options.save.empty()) tenon::train::save_state(tenon::train::training(net, alphabet), options.save);
   if (options.sample > 0) write_text(net, all, options);
   return options.check ? check(net, all, text) : 0;
 }
@@ -55,17 +55,17 @@ int main(int count, char** arguments) {
         "its last tenth.\nThen it writes, one character a step.");
     line.add("--text FILE", options.text, "the text; without it four sonnets that the program carries");
     line.add("--steps N", options.steps, tenon::index{0}, "steps of training (default 2000; of the sonnets 200)");
-    line.add("--batch N", options.batch, tenon::index{1}, "windows of 128 characters in a step (default 16)");
-    line.add("--rate X", options.rate, 0.0, "learning rate of the first step (default 0.002)");
+    line.add("--batch N", options.batch, tenon::index{1}, "windows of 128 characters in a step");
+    line.add("--rate X", options.rate, 0.0, "learning rate of the first step");
     line.add("--in-order", options.in_order, "windows as they stand in the text, not shuffled");
     line.add("--load FILE", options.load, "begin with the weights of a safetensors file");
-    line.add("--save FILE", options.save, "save the weights as safetensors");
-    line.add("--sample N", options.sample, std::uint64_t{0}, "characters to write (default 400)");
+    line.add_output("--save FILE", options.save, "save weights and alphabet as safetensors");
+    line.add("--sample N", options.sample, std::uint64_t{0}, "characters to write");
     line.add("--prompt TEXT", options.prompt, "what the network goes on from, up to 128 bytes (default: a new line)");
-    line.add("--temperature X", options.temperature, 1e-3f, "how boldly it writes (default 0.8)");
+    line.add("--temperature X", options.temperature, 1e-3f, "how boldly it writes");
     line.add("--processor-time", options.processor_time, "rates are those of seconds that processors worked");
     line.add("--check", options.check, "compare scores with and without kept keys and values");
-    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights, order and writing (default 1)");
+    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights, order and writing");
     return line.parse(given) ? run(options) : 0;
   });
 }

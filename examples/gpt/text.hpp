@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../char_lstm/sonnets.hpp"
+#include "../characters.hpp"
 
 namespace gpt {
 
@@ -57,9 +58,7 @@ struct corpus {
       : characters(text, tn::data::token::byte),
         training(characters.encode(text.substr(0, text.size() / 10 * 9)), {.length = context, .stride = context / 8}),
         validation(characters.encode(text.substr(text.size() / 10 * 9)), {.length = context}) {
-    if (training.size() >= batch && validation.size() != 0) return;
-    throw tn::shape_error(tn::compose_text("text: ", text.size(), " bytes give ", training.size(), " and ",
-                                           validation.size(), " windows, expected at least ", batch, " and 1"));
+    example::check_windows(text.size(), training, validation, context, batch);
   }
   /// A text as one row.
   tokens row(const std::string& text) const {
@@ -84,6 +83,7 @@ class report {
   /// Another step is done; whether it is time to print.
   bool advance(float loss) {
     loss_ += static_cast<double>(loss), ++averaged_, ++step_;
+    example::check_loss(static_cast<double>(loss), step_);
     last_ = seconds_now(options_);
     return step_ * 10 / options_.steps != (step_ - 1) * 10 / options_.steps;
   }

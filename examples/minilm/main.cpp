@@ -103,10 +103,10 @@ int run(const std::vector<std::string_view>& arguments) {
   options.add("--query TEXT", given.query, "what is asked");
   options.add("--lines FILE", given.lines, "search the lines of a file");
   options.add("--files FOLDER", given.files, "search the files of a folder");
-  options.add("--best N", given.best, 1, "how many answers are printed (5)");
+  options.add("--best N", given.best, 1, "how many answers are printed");
   options.add("--sentences FILE", given.sentences, "a sentence a line, for --check and --rounds");
   options.add("--check FILE", given.check, "compare their embeddings with those of an NPY file");
-  options.add("--rounds N", given.rounds, 1, "encode them N times and print sentences per second");
+  options.add("--rounds N", given.rounds, 1, "encode them N times and print sentences per second (default: do not)");
   options.require("--check", "--sentences FILE");
   options.require("--rounds", "--sentences FILE");
   if (!options.parse(arguments)) return 0;

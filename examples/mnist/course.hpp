@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "../errors.hpp"
 #include "digits.hpp"
 
 namespace tn = tenon;
@@ -39,10 +40,9 @@ inline digits read_digits(const options& options, bool for_training) {
     const tn::index count = std::min<tn::index>(options.limit, for_training ? 8000 : 1000);
     return draw_digits(count, for_training ? options.seed : ~options.seed);
   }
-  const std::string stem = options.data + (for_training ? "/train" : "/t10k");
-  const auto first = tn::range(0, options.limit);
-  return digits{tn::evaluated_tensor(tn::slice(tn::io::read_idx<3>(stem + "-images-idx3-ubyte"), first)),
-                tn::evaluated_tensor(tn::slice(tn::io::read_idx<1>(stem + "-labels-idx1-ubyte"), first))};
+  const std::string labels = options.data + (for_training ? "/train" : "/t10k") + "-labels-idx1-ubyte";
+  return digits{read_images(options.data, for_training, options.limit),
+                tn::evaluated_tensor(tn::slice(tn::io::read_idx<1>(labels), tn::range(0, options.limit)))};
 }
 
 /// Where the first rank writes how it goes.
@@ -63,8 +63,12 @@ struct journal {
 template <class Ranks>
 tn::data::loader<digits> make_loader(const digits& examples, const options& options, const Ranks& ranks) {
   if (options.batch % ranks.size() != 0) {
-    throw tn::error(tn::compose_text("mnist: a batch of ", options.batch, ", expected a multiple of the ", ranks.size(),
+    throw tn::error(tn::compose_text("--batch: ", options.batch, ", expected a multiple of the ", ranks.size(),
                                      " ranks that share it"));
+  }
+  if (examples.size() < ranks.size()) {
+    throw tn::error(tn::compose_text(examples.size(), " digits to learn from, expected at least one for each of the ",
+                                     ranks.size(), " ranks"));
   }
   return tn::data::loader(examples, {.batch = options.batch / ranks.size(),
                                      .shuffle = true,
@@ -81,12 +85,11 @@ class course {
   course(Network& net, Optimizer& optimizer, const digits& examples, const options& options, Ranks& ranks)
       : options_(options),
         is_first_(ranks.rank() == 0),
-        examples_(examples.size()),
+        examples_(examples.size() / ranks.size() * ranks.size()),
         loader_(make_loader(examples, options, ranks)),
         plot_(is_first_ ? options.plot : ""),
         all_(net, optimizer, loader_, plot_),
         optimizer_(optimizer) {
-    if (loader_.batches() == 0) throw tn::error("mnist: fewer digits than ranks; nothing to train on");
     if (options.resume && is_first_ && std::filesystem::exists(options.checkpoint)) {
       tn::train::load_state(all_, options.checkpoint);
     }
@@ -111,6 +114,7 @@ class course {
 
   /// Notes a step of all ranks. Returns the signal that ends the training early, or 0.
   int advance(const tn::distributed::batch_part& whole) {
+    example::check_loss(whole.loss, step() + 1);
     log_->add(step(), whole.loss, optimizer_.options().lr);
     plot_.add(whole.loss);
     if (progress_) progress_->advance(whole.examples, static_cast<float>(whole.loss));
@@ -130,7 +134,7 @@ class course {
 
   const options& options_;
   bool is_first_;
-  tn::index examples_;
+  tn::index examples_;  // of an epoch, all ranks together
   loader_type loader_;
   tn::train::loss_plot plot_;
   tn::train::training<Network, Optimizer, loader_type, tn::train::loss_plot> all_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <tenon/train.hpp>
 #include <vector>
 
@@ -113,6 +114,16 @@ inline tenon::data::labelled_images draw_digits(index count, std::uint64_t seed)
     }
   });
   return {std::move(images), std::move(labels)};
+}
+
+/// Images of MNIST's files in a folder, at most `limit` of them.
+/// throws    file_error where there are none
+inline auto read_images(const std::string& folder, bool for_training, index limit) {
+  const std::string path = folder + (for_training ? "/train" : "/t10k") + "-images-idx3-ubyte";
+  auto images = tenon::io::read_idx<3>(path);
+  if (images.extent(0) == 0) throw tenon::file_error(path + ": it holds no images, expected at least 1");
+  const index count = std::min(limit, images.extent(0));
+  return tenon::evaluated_tensor(tenon::slice(std::move(images), tenon::range(0, count)));
 }
 
 }  // namespace mnist

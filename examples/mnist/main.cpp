@@ -42,27 +42,27 @@ int main(int count, char** arguments) {
              "a folder of MNIST's files: train-images-idx3-ubyte, train-labels-idx1-ubyte, the same for t10k;\n"
              "without it the program draws its own digits, 8000 to learn from and 1000 to test");
     line.add("--limit N", options.limit, tn::index{1}, "digits to learn from and to test at most (default: all)");
-    line.add("--epochs N", options.epochs, tn::index{0}, "passes over the training digits (default 3)");
-    line.add("--batch N", options.batch, tn::index{1}, "digits in a step (default 32)");
-    line.add("--rate X", options.rate, 0.0f, "learning rate of the first step, falling along a cosine (default 0.03)");
-    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights, order and drawn digits (default 1)");
+    line.add("--epochs N", options.epochs, tn::index{0}, "passes over the training digits");
+    line.add("--batch N", options.batch, tn::index{1}, "digits in a step");
+    line.add("--rate X", options.rate, 0.0f, "learning rate of the first step, falling along a cosine");
+    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights, order and drawn digits");
     line.add("--device D", options.device, {"host", "emulated", "cuda"},
-             "host (SIMD and threads), emulated (the CUDA kernels on the CPU: slow, for debugging) or cuda\n"
-             "(needs a GPU and a program built by nvcc); default host");
-    line.add("--save FILE", options.save, "write the trained weights to FILE (safetensors)");
+             "host (SIMD and threads), emulated (the CUDA kernels on the CPU: slow, for debugging) or cuda,\n"
+             "which needs a GPU and a program built by nvcc");
+    line.add_output("--save FILE", options.save, "write the trained weights to FILE (safetensors)");
     line.add("--load FILE", options.load, "start from the weights in FILE");
     line.add("--evaluate", options.evaluate, "only test, do not train");
-    line.add("--checkpoint FILE", options.checkpoint,
-             "write the whole training to FILE every --every steps, after each epoch, and on Ctrl-C,\n"
-             "which ends the program after its step with code 130");
-    line.add("--every N", options.every, tn::index{1}, "steps between checkpoints (default 100)");
+    line.add_output("--checkpoint FILE", options.checkpoint,
+                    "write the whole training to FILE every --every steps, after each epoch, and on Ctrl-C,\n"
+                    "which ends the program after its step with code 130");
+    line.add("--every N", options.every, tn::index{1}, "steps between checkpoints");
     line.add("--resume", options.resume,
              "go on from the checkpoint if it is there; losses are those of a training that was never stopped");
     line.require("--resume", "--checkpoint FILE");
-    line.add("--csv FILE", options.csv, "write loss and learning rate of each step to FILE");
+    line.add_output("--csv FILE", options.csv, "write loss and learning rate of each step to FILE");
     line.add("--tensorboard DIR", options.tensorboard,
              "write them to an event file in DIR, for tensorboard --logdir DIR");
-    line.add("--plot FILE", options.plot, "draw the loss to FILE (SVG) while it falls");
+    line.add_output("--plot FILE", options.plot, "draw the loss to FILE (SVG) while it falls");
     line.add("--watch", options.watch,
              "stop at the first statement that makes a NaN or an infinity, and name it; slow");
     line.add("--mpi", options.mpi, "share each batch among the processes of mpirun (needs a program built with MPI)");

@@ -65,14 +65,17 @@ int run(const options& options, Ranks& ranks) {
   auto drawn = nn::initialised<network<>>(options.seed);
   if (!options.load.empty()) tn::train::load_state(drawn, options.load);
   auto net = drawn.template to<Space>();
-  const int signal = options.evaluate ? 0 : train(net, read_digits(options, true), options, ranks);
+  std::optional<digits> seen;
+  if (!options.evaluate) seen = read_digits(options, true);
+  const digits unseen = read_digits(options, false);  // whether there are any is best known before the training
+  const int signal = seen ? train(net, *seen, options, ranks) : 0;
   if (ranks.rank() != 0) return signal == 0 ? 0 : 128 + signal;
   if (!options.save.empty()) tn::train::save_state(net, options.save);
   if (signal != 0) {
     std::printf("interrupted%s\n", options.checkpoint.empty() ? "" : "; go on by --resume");
     return 128 + signal;
   }
-  std::printf("test accuracy: %.4f\n", test(net, read_digits(options, false), options));
+  std::printf("test accuracy: %.4f\n", test(net, unseen, options));
   return 0;
 }
 

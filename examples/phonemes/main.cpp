@@ -97,8 +97,8 @@ int run(const std::vector<std::string_view>& arguments) {
   options.add("--text TEXT", given.text, "what is said; without it what comes in");
   options.add("--words FILE", given.words, "a word a line, its phonemes behind it, for --check and --rounds");
   options.add("--check", given.check, "compare the phonemes of these words");
-  options.add("--rounds N", given.rounds, 1, "say them N times and print words per second");
-  options.add("--batch N", given.batch, std::size_t{1}, "at most so many words at once (32)");
+  options.add("--rounds N", given.rounds, 1, "say them N times and print words per second (default: do not)");
+  options.add("--batch N", given.batch, std::size_t{1}, "at most so many words at once");
   options.add("--processor-time", given.processor_time, "rates are those of seconds that processors worked");
   options.require("--check", "--words FILE");
   options.require("--rounds", "--words FILE");

@@ -10,10 +10,10 @@ int main(int count, char** arguments) {
     example::command_line line(
         "transformer [options]\n\nTrains two layers of attention to sort 16 numbers, and prints how many of the places "
         "of\nunseen sequences it fills rightly.");
-    line.add("--steps N", options.steps, tenon::index{0}, "steps of training (default 1000)");
-    line.add("--batch N", options.batch, tenon::index{1}, "sequences in a step (default 32)");
-    line.add("--rate X", options.rate, 0.0, "learning rate of the first step (default 0.002)");
-    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights and sequences (default 1)");
+    line.add("--steps N", options.steps, tenon::index{0}, "steps of training");
+    line.add("--batch N", options.batch, tenon::index{1}, "sequences in a step");
+    line.add("--rate X", options.rate, 0.0, "learning rate of the first step");
+    line.add("--seed N", options.seed, std::uint64_t{0}, "of weights and sequences");
     if (line.parse(given)) transformer::run(options);
     return 0;
   });

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstdio>
 
+#include "../errors.hpp"
+
 namespace transformer {
 
 namespace tn = tenon;
@@ -42,7 +44,9 @@ class sorting_task {
       : unsorted_({batch, length}), sorted_({batch, length}), input_({batch, length, tokens + length}), seed_(seed) {}
 
   void draw(std::uint64_t step) {
-    unsorted_ = tn::randint<std::int64_t>(unsorted_.shape(), seed_ + step, 0, tokens);
+    const auto bits = tn::philox_bits(seed_, step);  // no two seeds share their sequences
+    const std::uint64_t own_seed = std::uint64_t{bits[0]} << 32 | bits[1];
+    unsorted_ = tn::randint<std::int64_t>(unsorted_.shape(), own_seed, 0, tokens);
     sorted_ = tn::sort(unsorted_, tn::axis<-1>);
     const auto places = tn::broadcast_to(tn::arange<std::int64_t>(length), unsorted_.shape());
     input_ = tn::concatenate(tn::axis<2>, tn::one_hot<float>(unsorted_, tokens), tn::one_hot<float>(places, length));
@@ -62,7 +66,7 @@ class sorting_task {
 inline void train(network& net, const options& options) {
   tn::train::adamw optimizer(net, {.lr = options.rate});
   const tn::train::cosine_annealing_lr falling{.t_max = options.steps};
-  sorting_task task(options.batch, options.seed << 32);
+  sorting_task task(options.batch, options.seed);
   tn::train::progress_of<> progress("sorting", options.steps * options.batch, stdout, "sequences");
   for (tn::index step = 0; step < options.steps; ++step) {
     task.draw(static_cast<std::uint64_t>(step));
@@ -72,6 +76,7 @@ inline void train(network& net, const options& options) {
       const tn::traced logits = net(task.input());
       return tn::mean(nn::cross_entropy(logits.reshape(tn::shape<tn::dyn, tokens>(labels.size(), tokens)), labels));
     });
+    example::check_loss(static_cast<double>(loss), step + 1);
     progress.advance(task.batch(), loss);
   }
 }
@@ -79,7 +84,7 @@ inline void train(network& net, const options& options) {
 /// The share of places of unseen sequences that hold the right token; prints a few sequences.
 inline double test(network& net, std::uint64_t seed) {
   const tn::no_grad testing;
-  sorting_task task(256, ~(seed << 32));
+  sorting_task task(256, ~seed);
   task.draw(0);
   const auto answers = tn::evaluated_tensor(tn::argmax(net(task.input()), tn::drop<-1>));
   for (tn::index i = 0; i < 3; ++i) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 #include <tenon/data/weighted_sampler.hpp>
 #include <tenon/nn/linear.hpp>
@@ -61,6 +62,25 @@ TEST_CASE("a short last batch is dropped on request", "[loader]") {
   data::loader<numbers> loader(examples, {.batch = 3, .drop_last = true});
   CHECK(loader.batches() == 2);
   CHECK(batches_of(loader, 0) == std::vector<std::vector<tenon::index>>{{0, 1, 2}, {3, 4, 5}});
+}
+
+TEST_CASE("a batch may be larger than all examples", "[loader]") {
+  constexpr auto greatest = std::numeric_limits<tenon::index>::max();
+  const numbers examples(7);
+  for (const int workers : {0, 2}) {
+    data::loader<numbers> loader(examples, {.batch = greatest, .workers = workers});
+    CHECK(loader.batches() == 1);
+    CHECK(batches_of(loader, 0) == std::vector<std::vector<tenon::index>>{{0, 1, 2, 3, 4, 5, 6}});
+    CHECK(loader.state() == data::loader_state{1, 0, 0});
+  }
+  const data::loader<numbers> dropped(examples, {.batch = greatest, .drop_last = true});
+  CHECK(dropped.batches() == 0);
+  data::loader<numbers> half(examples, {.batch = greatest, .shard = {.rank = 1, .ranks = 2}});
+  CHECK(batches_of(half, 0) == std::vector<std::vector<tenon::index>>{{1, 3, 5, 0}});
+  int network = 0;
+  half.visit_state(network, [&](const std::string& name, auto& value) {
+    if (name == "batch") CHECK(static_cast<tenon::index>(value) == greatest);
+  });
 }
 
 TEST_CASE("workers and their timing do not change what comes", "[loader]") {
@@ -218,9 +238,9 @@ TEST_CASE("a state is visited by name, and set", "[loader]") {
   std::string names;
   loader.visit_state(network,
                      [&](const std::string& name, auto& value) { names += name + std::to_string(value) + " "; });
-  CHECK(names == "epoch1 position2 seed3 ");
+  CHECK(names == "epoch1 position2 seed3 batch4 examples23 ");
   data::loader<numbers> resumed(examples, {.batch = 4});
-  const tenon::index saved[] = {1, 2, 3};
+  const tenon::index saved[] = {1, 2, 3, 4, 23};
   int number = 0;
   resumed.visit_state(network, [&](const std::string&, auto& value) {
     value = static_cast<decltype(value.number())>(saved[number++]);
@@ -290,4 +310,42 @@ TEST_CASE("a checkpoint of a training holds where its loader stands", "[loader]"
   CHECK(resumed.state() == data::loader_state{2, 2, 3});
   const auto whole = batches_of(loader, 2);
   CHECK(batches_of(resumed, 2) == std::vector(whole.begin() + 2, whole.end()));
+}
+
+TEST_CASE("a checkpoint is refused where batches or examples are others", "[loader]") {
+  tenon::nn::linear<2, 1> network;
+  network.initialise(1);
+  const tenon_test::scratch_file file("reading.safetensors");
+  const numbers examples(23), fewer(22);
+  data::loader<numbers> loader(examples, {.batch = 4, .seed = 3});
+  for (const auto& batch : loader.epoch(2)) {
+    if (batch[0] == 4) break;
+  }
+  tenon::train::training saved(network, loader);
+  tenon::train::save_state(saved, file.path);
+  const auto load = [&](data::loader<numbers>& into) {
+    tenon::train::training loaded(network, into);
+    tenon::train::load_state(loaded, file.path);
+  };
+  const auto refusal_of = [&](const numbers& others, const data::loader_options& options) {
+    data::loader<numbers> other(others, options);
+    const auto text = tenon_test::text_of<tenon::file_error>([&] { load(other); });
+    CHECK(other.state() == data::loader_state{0, 0, 0});
+    return text.substr(text.find(';') + 2);
+  };
+  CHECK(refusal_of(examples, {.batch = 8}) == "data.batch is 4, expected 8");
+  CHECK(refusal_of(fewer, {.batch = 4}) == "data.examples is 23, expected 22");
+  CHECK(refusal_of(examples, {.batch = 4, .shard = {.rank = 0, .ranks = 2}}) == "data.batch is 4, expected 8");
+  data::loader<numbers> half(examples,
+                             {.batch = 2, .shard = {.rank = 1, .ranks = 2}});  // the same batches on two ranks
+  load(half);
+  CHECK(half.state() == data::loader_state{2, 2, 3});
+  tenon::io::safetensors_writer older;  // which knew neither
+  tenon::nn::visit_state(saved, [&](const std::string& name, const auto& value) {
+    if (name != "data.batch" && name != "data.examples") older.add(name, tenon::train::detail::state_on_host(value));
+  });
+  older.save(file.path);
+  data::loader<numbers> other(examples, {.batch = 8});
+  load(other);
+  CHECK(other.state() == data::loader_state{2, 2, 3});
 }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <mutex>
 #include <system_error>
+#include <tenon/base/checked_arithmetic.hpp>
 #include <tenon/core/kept_number.hpp>
 #include <tenon/data/dataset.hpp>
 #include <tenon/data/sampler.hpp>
@@ -127,6 +128,9 @@ class epoch_range {
       end_workers();
       throw thread_error(compose_text("loader: worker ", worker, " of ", workers,
                                       " cannot be started: ", failure.code().message(), "; take fewer workers?"));
+    } catch (...) {  // no memory for another thread: those that run would wait for ever
+      end_workers();
+      throw;
     }
   }
   void end_workers() {
@@ -214,8 +218,8 @@ class loader {
 
   /// Batches in an epoch; the last may be short unless it is dropped.
   index batches() const {
-    const index extra = options_.drop_last ? 0 : options_.batch - 1;
-    return (count_ + extra) / options_.batch;
+    const bool has_rest = !options_.drop_last && count_ % options_.batch != 0;
+    return count_ / options_.batch + (has_rest ? 1 : 0);
   }
   /// The batches of epoch `number`, in an order that depends on seed and number alone; after `restore`, those that are
   /// left of it.
@@ -250,7 +254,9 @@ class loader {
     state_ = is_over ? loader_state{state.epoch + 1, 0, state.seed} : state;
     options_.seed = state.seed, is_restored_ = true;
   }
-  /// As an optimizer's: through it, `train::training` saves and loads how far the loader has read.
+  /// As an optimizer's: through it, `train::training` saves and loads how far the loader has read. A position is one of
+  /// batches, so a file is refused where they are of another size, or of another number of examples; those of all ranks
+  /// count as one.
   template <class Network, class Visitor>
   void visit_state(Network&, Visitor&& visitor) {
     constexpr index most_epochs = std::numeric_limits<index>::max() - 1;
@@ -266,6 +272,13 @@ class loader {
     kept_number seed(state_.seed, {}, set(&loader_state::seed));
     visitor(std::string("epoch"), epoch), visitor(std::string("position"), position);
     visitor(std::string("seed"), seed);
+    const auto whole = checked_extent(options_.batch) * options_.shard.ranks;
+    const auto visit_fixed = [&](const char* name, index number) {
+      kept_number own(number, {number, number}, [](index) {}, /*is_needed=*/false);
+      visitor(std::string(name), own);
+    };
+    visit_fixed("batch", whole.fits() ? whole.value() : std::numeric_limits<index>::max());
+    visit_fixed("examples", whole_count_);
   }
 
  private:
@@ -283,6 +296,7 @@ class loader {
 
   template <sampler Sampler>
   void set_sampler(Sampler order) {
+    whole_count_ = order.size();
     const sharded_sampler<Sampler> own(std::move(order), options_.shard);
     count_ = own.size();
     order_ = [own](std::uint64_t seed, index epoch) { return own.order(seed, epoch); };
@@ -316,7 +330,7 @@ class loader {
 
   const Dataset* examples_;
   loader_options options_;
-  index count_ = 0;
+  index count_ = 0, whole_count_ = 0;  // of this rank, of all
   std::function<std::vector<index>(std::uint64_t seed, index epoch)> order_;
   loader_state state_;
   bool is_restored_ = false;

@@ -169,6 +169,8 @@ template <class T, int Rank, class Program>
   detail::run_observed(*statement, target, extents, may_alias, words);
 }
 
+#pragma GCC diagnostic push  // g++ 12 does not see that the loop ends before a vector beyond a small tensor
+#pragma GCC diagnostic ignored "-Warray-bounds"
 /// A short statement over elements that all lie in index order: no axes to merge, nothing to share among threads. For
 /// any other, and where an observer wants to see the launch, it does nothing and returns false. Every statement
 /// contains it, so it has a single loop, in which elements that the statement names twice are read once.
@@ -195,6 +197,7 @@ TENON_INLINE bool run_short_host(T* data, const array<index, Shape::rank>& exten
   }
   return true;
 }
+#pragma GCC diagnostic pop
 
 namespace detail {
 

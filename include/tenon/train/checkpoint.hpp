@@ -106,10 +106,10 @@ std::string fault_of_number(const std::string& name, const Value& value, const i
   if constexpr (is_kept_number<Value>) {
     const auto [least, most] = value.bounds();
     const number given = read.data()[0];
-    const bool is_open = most == std::numeric_limits<number>::max();
+    const bool is_open = most == std::numeric_limits<number>::max(), is_one = least == most;
     if (!(given >= least && given <= most)) {
       return compose_text("; ", name, " is ", given, ", expected ", is_open ? "at least " : "", least,
-                          is_open ? std::string() : compose_text(" to ", most));
+                          is_open || is_one ? std::string() : compose_text(" to ", most));
     }
   }
   return {};
