@@ -78,6 +78,7 @@ detail::result_of_algorithms<struct algorithm_call> sort(...), argsort(...), top
     histogram(...), bincount(...), compress(...), masked_select(...), nonzero(...), scatter(...), scatter_add(...),
     scatter_nd(...), index_add(...);
 
+/// Fourier transforms, which `<tenon/algorithms/fftw.hpp>` brings, for devices `<tenon/algorithms/cufft.hpp>`.
 detail::result_of_transforms<struct transform_call> fft(...), ifft(...), rfft(...), irfft(...);
 
 detail::result_of_linear_algebra<struct linear_algebra_call> cholesky(...), solve(...), solve_triangular(...),
