@@ -1,7 +1,8 @@
 # What Tenon uses on the host when it is found and never requires: OpenMP, xsimd, libpng and zlib.
 # A search's result is read from its <name>_FOUND: modules make targets of what they only half find, too.
 # Read by Tenon's own build and by the installed package, so the package does not depend on where it was installed.
-# TENON_OPENMP, TENON_XSIMD, TENON_PNG and TENON_ZLIB: AUTO (when found; the default), ON (required) or OFF.
+# TENON_OPENMP, TENON_XSIMD, TENON_PNG and TENON_ZLIB: AUTO (when found; the default), ON (required) or OFF, in letters of
+# either case. Other values are refused, so that nothing is left out by a slip.
 # SPDX-License-Identifier: Apache-2.0
 include_guard()
 
@@ -14,9 +15,38 @@ macro(tenon_find_backends)
   tenon_find_reader(ZLIB)
 endmacro()
 
+# Says in one line what is used and what is not, once however often the package is looked for.
+function(tenon_tell_backends)
+  get_property(told GLOBAL PROPERTY tenon_backends_told)
+  if(tenon_FIND_QUIETLY OR told)
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY tenon_backends_told ON)
+  set(with "")
+  set(without "")
+  foreach(name IN ITEMS OpenMP xsimd PNG ZLIB)
+    string(TOLOWER "tenon_${name}" target)
+    string(TOUPPER "TENON_${name}" option)
+    if(TARGET ${target})
+      list(APPEND with ${name})
+    elseif("${${option}}" MATCHES "^([Aa][Uu][Tt][Oo])?$")
+      list(APPEND without "${name} (not found)")
+    else()
+      list(APPEND without "${name} (${option}=${${option}})")
+    endif()
+  endforeach()
+  list(JOIN with ", " with)
+  list(JOIN without ", " without)
+  string(REGEX REPLACE ".+" "with \\0" with "${with}")
+  string(REGEX REPLACE ".+" "without \\0" without "${without}")
+  set(parts ${with} ${without})
+  list(JOIN parts "; " parts)
+  message(STATUS "tenon: ${parts}")
+endfunction()
+
 function(tenon_find_openmp)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)  # a project above this one links them as well
-  tenon_find("${TENON_OPENMP}" OpenMP COMPONENTS CXX)
+  tenon_find(TENON_OPENMP OpenMP COMPONENTS CXX)
   if(NOT OpenMP_CXX_FOUND OR TARGET tenon_openmp)
     return()
   endif()
@@ -28,7 +58,7 @@ endfunction()
 
 function(tenon_find_xsimd)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-  tenon_find("${TENON_XSIMD}" xsimd)
+  tenon_find(TENON_XSIMD xsimd)
   if(NOT xsimd_FOUND OR TARGET tenon_xsimd)
     return()
   endif()
@@ -43,7 +73,7 @@ endfunction()
 function(tenon_find_reader package)
   string(TOLOWER "tenon_${package}" name)
   set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-  tenon_find("${TENON_${package}}" ${package})
+  tenon_find(TENON_${package} ${package})
   if(NOT ${package}_FOUND OR TARGET ${name})
     return()
   endif()
@@ -52,11 +82,13 @@ function(tenon_find_reader package)
   target_compile_definitions(${name} INTERFACE TENON_${package}=1)
 endfunction()
 
-# find_package(<arguments>) as the option `wanted` says.
-macro(tenon_find wanted)
-  if("${wanted}" STREQUAL "" OR "${wanted}" STREQUAL "AUTO")
+# find_package(<arguments>) as the option says. Words of CMake for ON and OFF will do.
+macro(tenon_find option)
+  if("${${option}}" MATCHES "^([Aa][Uu][Tt][Oo])?$")
     find_package(${ARGN} QUIET)
-  elseif(${wanted})
+  elseif("${${option}}" MATCHES "^(1|[Oo][Nn]|[Yy]|[Yy][Ee][Ss]|[Tt][Rr][Uu][Ee])$")
     find_package(${ARGN} REQUIRED)
+  elseif(NOT "${${option}}" MATCHES "^(0|[Oo][Ff][Ff]|[Nn]|[Nn][Oo]|[Ff][Aa][Ll][Ss][Ee])$")
+    message(FATAL_ERROR "tenon: ${option} is `${${option}}`, expected AUTO, ON or OFF")
   endif()
 endmacro()

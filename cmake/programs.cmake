@@ -48,7 +48,7 @@ endif()
 set(TENON_MPI AUTO CACHE STRING "Tests and examples on several processes, through MPI: AUTO, ON or OFF")
 set(MPI_CXX_SKIP_MPICXX ON)  # its C functions are enough
 if(NOT TENON_SANITIZE)
-  tenon_find("${TENON_MPI}" MPI COMPONENTS CXX)
+  tenon_find(TENON_MPI MPI COMPONENTS CXX)
 endif()
 set(TENON_HAS_MPI "${MPI_CXX_FOUND}")
 # Lets tests run on several ranks of this machine, as root too, on fewer cores than ranks: for Open MPI 4 and 5.

@@ -4,6 +4,7 @@
 include("${CMAKE_CURRENT_LIST_DIR}/tenonTargets.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/backends.cmake")
 tenon_find_backends()
+tenon_tell_backends()
 foreach(backend IN LISTS tenon_backends)
   if(TARGET ${backend})
     target_link_libraries(tenon::tenon INTERFACE ${backend})

@@ -80,6 +80,9 @@ TEST_CASE("choices are saved and loaded", "[tune]") {
   tenon::load_tuned(file.path);
   REQUIRE(table.entries().size() == 1);
   CHECK(table.entries()[0] == std::pair(key, product_choice{0, 4}));
+  file.write(tenon_test::bytes_of("tenon tuned products 1\nwmma_product float16 0 0 1 2 3 1 1 3\n"));
+  tenon::load_tuned(file.path);
+  CHECK(table.entries().size() == 2);
 }
 
 TEST_CASE("files that hold no choices are refused by line, and nothing is added", "[tune]") {
@@ -96,6 +99,15 @@ TEST_CASE("files that hold no choices are refused by line, and nothing is added"
         std::string::npos);
   CHECK(text_for("tenon tuned products 1\nwmma_product float16 90 132 1 2 3 1 0 1 0\n").find("line 2 is no choice") !=
         std::string::npos);
+  for (const char* line : {"-1 132 1 2 3 1 0 1", "90 -2 1 2 3 1 0 1", "90 132 -1 2 3 4 0 1", "90 132 1 -2 3 4 0 1",
+                           "90 132 1 2 -3 4 0 1", "90 132 1 2 3 -4 0 1", "90 132 1 2 3 1 1 1000000",
+                           "90 132 1 2 3 1 0 4", "90 132 1 2 3 1 0 0", "90 132 1 2 0 1 0 2"}) {
+    CAPTURE(line);
+    const std::string whole = std::string("wmma_product float16 ") + line;
+    CHECK(text_for("tenon tuned products 1\n" + whole + "\n") ==
+          "load_tuned: " + file.path.string() + ": line 2 is no choice: '" + whole + "'");
+  }
+  CHECK(tuned_products::of_process().entries().empty());
   std::string many = "tenon tuned products 1\n";
   for (int line = 0; line < 10000; ++line) many += "wmma_product float16 90 132 1 2 3 1 0 1\n";
   CHECK(text_for(many).find("more than 10000 lines") != std::string::npos);

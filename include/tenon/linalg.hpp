@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/config.hpp>  // first, so that what a compiler lacks is told from here
+
 #include <tenon/linalg/shapes.hpp>  // first, so that its assertions are told from here
 
 #include <tenon/expressions.hpp>

@@ -1,4 +1,5 @@
-// tenon/tenon.cppm: all of Tenon as a C++20 module, `import tenon;`. docs/guide/extending.md says how it is built.
+// tenon/tenon.cppm: Tenon as a C++20 module, `import tenon;`: all but what needs another library or device.
+// docs/guide/extending.md says how it is built, and how headers are added.
 // Headers of others come first, outside the module; a test compares this list with what Tenon's headers include.
 // SPDX-License-Identifier: Apache-2.0
 module;
@@ -63,6 +64,9 @@ module;
 #if defined(__cpp_lib_format)
 #include <format>
 #endif
+#if defined(__cpp_lib_mdspan)
+#include <mdspan>
+#endif
 #if defined(_OPENMP)
 #include <omp.h>
 #endif
@@ -78,6 +82,17 @@ module;
 export module tenon;
 
 export extern "C++" {
+#include <tenon/expr/operations/complex.hpp>
+#include <tenon/grad/gradcheck.hpp>
+#include <tenon/io/dlpack.hpp>
+#include <tenon/io/mdspan.hpp>
 #include <tenon/linalg.hpp>
+#include <tenon/nn/block_linear.hpp>
+#include <tenon/nn/explain.hpp>
+#include <tenon/nn/key_value_cache.hpp>
+#include <tenon/nn/stream.hpp>
+#include <tenon/profile.hpp>
+#include <tenon/run_log.hpp>
 #include <tenon/train.hpp>
+#include <tenon/tune.hpp>
 }

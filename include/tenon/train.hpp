@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/base/config.hpp>  // first, so that what a compiler lacks is told from here
+
 #include <tenon/data/combinators.hpp>
 #include <tenon/data/image_folder.hpp>
 #include <tenon/data/loader.hpp>

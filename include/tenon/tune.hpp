@@ -116,6 +116,14 @@ inline void save_tuned(const std::filesystem::path& path) {
 
 namespace detail {
 
+/// Whether a product can be what a line says of it. Blocks that share a tile have a step of its depth each, or more.
+inline bool is_conceivable(const product_key& key, const product_choice& choice) {
+  const auto& [rows, columns, depth, batches] = key.size;
+  const index least = std::min({rows, columns, depth, batches});
+  return least >= 0 && key.architecture >= 0 && key.multiprocessors >= 0 && (choice.tile == 0 || choice.tile == 1) &&
+         choice.parts >= 1 && (choice.parts == 1 || choice.parts <= depth);
+}
+
 /// The choices of a file of `save_tuned`.
 inline std::vector<std::pair<product_key, product_choice>> parse_tuned(const std::filesystem::path& path,
                                                                        std::span<const std::uint8_t> bytes) {
@@ -133,9 +141,8 @@ inline std::vector<std::pair<product_key, product_choice>> parse_tuned(const std
     auto& [rows, columns, depth, batches] = key.size;
     words >> key.kernel >> key.element >> key.architecture >> key.multiprocessors >> rows >> columns >> depth >>
         batches >> choice.tile >> choice.parts;
-    const bool is_choice = !words.fail() && (choice.tile == 0 || choice.tile == 1) && choice.parts >= 1;
     std::string rest;
-    if (!is_choice || words >> rest) {
+    if (words.fail() || !is_conceivable(key, choice) || words >> rest) {
       io::refuse("load_tuned", path, compose_text("line ", number, " is no choice: '", line, "'"));
     }
   }

@@ -1,5 +1,6 @@
 # Checks one case: with -DMISUSE it does not compile, and the compiler prints every text that an `// expect: ` line names,
 # the first within five lines, so that nobody has to search for it. A line `// lines: <number>: <why>` allows it more.
+# A line `// flags: <flags>` adds to the flags with which the case must fail.
 # Variables: compiler, include, source.
 # SPDX-License-Identifier: Apache-2.0
 file(STRINGS "${source}" expectations REGEX "^// expect: .")
@@ -12,7 +13,11 @@ if(allowance)
   string(REGEX REPLACE "^// lines: ([0-9]+): .*" "\\1" most_lines "${allowance}")
 endif()
 
-execute_process(COMMAND "${compiler}" -std=c++20 -fsyntax-only "-I${include}" -DMISUSE "${source}"
+file(STRINGS "${source}" flags REGEX "^// flags: .")
+string(REGEX REPLACE "^// flags: " "" flags "${flags}")
+separate_arguments(flags UNIX_COMMAND "${flags}")
+
+execute_process(COMMAND "${compiler}" -std=c++20 ${flags} -fsyntax-only "-I${include}" -DMISUSE "${source}"
   RESULT_VARIABLE failed ERROR_VARIABLE output)
 if(NOT failed)
   message(FATAL_ERROR "${source}: must not compile with MISUSE")

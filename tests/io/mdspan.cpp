@@ -4,7 +4,9 @@
 #include <tenon/io/mdspan.hpp>
 
 #include <array>
+#include <string>
 #include <tenon/expressions.hpp>
+#include <type_traits>
 
 #include "support/text_of.hpp"
 #if __has_include(<mdspan/mdspan.hpp>)
@@ -133,6 +135,25 @@ TEST_CASE("misfits of mdspans are refused", "[io][mdspan]") {
         }) == "to_mdspan: axis 1: extent 40000, expected one that the index type of the mdspan holds");
 }
 
+TEST_CASE("spans that the index type of an mdspan cannot count are refused", "[io][mdspan]") {
+  float memory[2] = {};
+  using matrix = tn::view<float, tn::rank<2>>;
+  const std::string beyond = " elements, expected one that the index type of the mdspan holds";
+  const auto text = [&]<class Span>(std::type_identity<Span>, const matrix& elements) {
+    return text_of<tn::shape_error>([&] { io::to_mdspan<Span>(elements); });
+  };
+  const matrix square(memory, tn::rank<2>(300, 300)), steps(memory, tn::rank<2>(2, 1), {{40000, 1}});
+  CHECK(text(std::type_identity<plain::strided>(), square) ==
+        "to_mdspan: extents [300, 300], strides [300, 1]: a span of 90000" + beyond);
+  CHECK(text(std::type_identity<plain::span<float, plain::layout_right>>(), square) ==
+        "to_mdspan: extents [300, 300], strides [300, 1]: a span of 90000" + beyond);
+  CHECK(text(std::type_identity<plain::strided>(), steps) ==
+        "to_mdspan: extents [2, 1], strides [40000, 1]: a span of 40001" + beyond);
+
+  CHECK(io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 32767))).mapping().stride(0) == 32767);
+  CHECK_THROWS_AS(io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 32768))), tn::shape_error);
+}
+
 TEST_CASE("strides that nothing walks over are taken", "[io][mdspan]") {
   float memory[12] = {};
   using matrix = tn::view<float, tn::rank<2>>;
@@ -141,6 +162,9 @@ TEST_CASE("strides that nothing walks over are taken", "[io][mdspan]") {
   CHECK(one_row.mapping().stride(1) == 2);
   const auto none = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(3, 0)));
   CHECK(none.mapping().stride(0) == 1);
+  const auto far = io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(1, 3), {{40000, 1}}));
+  CHECK(far.mapping().stride(0) == 3);
+  CHECK(io::to_mdspan<plain::strided>(matrix(memory, tn::rank<2>(0, 3), {{40000, 1}})).mapping().stride(0) == 1);
   CHECK(io::to_mdspan<plain::rows>(matrix(memory, tn::rank<2>(1, 3), {{7, 1}})).extents().extent(0) == 1);
 }
 

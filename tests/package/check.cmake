@@ -32,6 +32,9 @@ else()
   run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${way}" -B "${scratch}" -G "${generator}" "${where}"
     "-DTENON_VERSION=${version}" "-DCMAKE_CXX_COMPILER=${compiler}" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
     --no-warn-unused-cli)
+  if(way MATCHES "find_package|build_tree" AND NOT output MATCHES "\n-- tenon: with")
+    message(FATAL_ERROR "nothing is said of optional libraries:\n${output}")
+  endif()
   run("${CMAKE_COMMAND}" --build "${scratch}")
 endif()
 

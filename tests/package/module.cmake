@@ -5,12 +5,12 @@ include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 set(include "${tenon_source}/include")
 set(module "${include}/tenon/tenon.cppm")
 
-# What headers include of others stands in front of the module, but for what CUDA, NCCL, MPI, FFTW, LAPACK, <mdspan> and ucontext need.
+# What headers include of others stands in front of the module, but for what CUDA, NCCL, MPI, FFTW, LAPACK and ucontext need.
 file(GLOB_RECURSE headers "${include}/*.hpp")
 file(STRINGS "${module}" listed REGEX "^#include <")
 foreach(header IN LISTS headers)
   file(STRINGS "${header}" wanted REGEX "^#include <")
-  list(FILTER wanted EXCLUDE REGEX "<(tenon/|cuda|thrust/|cub/|cufft|cusolver|nccl|mpi|fftw3|lapacke|nvtx|mdspan|ucontext)")
+  list(FILTER wanted EXCLUDE REGEX "<(tenon/|cuda|thrust/|cub/|cufft|cusolver|nccl|mpi|fftw3|lapacke|nvtx|ucontext)")
   foreach(line IN LISTS wanted)
     list(FIND listed "${line}" place)
     if(place EQUAL -1)

@@ -263,11 +263,14 @@ auto irfft(Operand&& operand, axis_list<Axes...>, irfft_options options = {}) {
     throw shape_error(compose_text("irfft: axis ", along::last, ": a length of ", options.length,
                                    ", expected at least 1, or 0 for 2 (extent - 1)"));
   }
+  if (options.length == 0 && half == 1) {
+    throw shape_error(compose_text("irfft: axis ", along::last, ": extent 1, expected at least 2 (operand ",
+                                   operand.shape().to_array(), "); a single element needs {.length = 1}"));
+  }
   const index length = options.length != 0 ? options.length : 2 * (half - 1);
-  if (length < 1 || half != length / 2 + 1) {
-    throw shape_error(compose_text("irfft: axis ", along::last, ": extent ", half, ", expected ",
-                                   length < 1 ? 2 : length / 2 + 1, " for a length of ", length, " (operand ",
-                                   operand.shape().to_array(), ")"));
+  if (half != length / 2 + 1) {
+    throw shape_error(compose_text("irfft: axis ", along::last, ": extent ", half, ", expected ", length / 2 + 1,
+                                   " for a length of ", length, " (operand ", operand.shape().to_array(), ")"));
   }
   problem.lengths[along::count - 1] = length;
   const auto extents = with_extent<along::last>(operand.shape(), length);

@@ -6,8 +6,16 @@
 
 #define TENON_VERSION 200  // major * 10000 + minor * 100 + patch
 
+// A header that is not there ends what the compiler prints: else errors of every header would follow.
 #if defined(__clang__) ? __clang_major__ < 18 && !defined(__apple_build_version__) : __GNUC__ < 12
 #error "tenon: needs g++ 12 or clang++ 18, or a newer one"
+#include "the error above"
+#elif __cplusplus < 202002L
+#error "tenon: needs C++20: -std=c++20"
+#include "the error above"
+#elif !defined(__cpp_exceptions) && !defined(__CUDACC__)
+#error "tenon: needs exceptions: leave out -fno-exceptions"
+#include "the error above"
 #endif
 
 /// Marks what a kernel may call; empty outside nvcc.

@@ -21,7 +21,8 @@ namespace tenon {
 /// Up to 64 elements of static extents lie in the tensor itself, unless it names another space (`in_place`): it is
 /// trivially copyable then, and moving it is copying it.
 /// throws    shape_error, std::bad_alloc
-template <dtype T, shape_type Shape, memory_space Space = default_space<Shape>>
+template <dtype T, shape_type Shape,
+          memory_space Space = std::conditional_t<detail::element_of_tensor<T>::is_told, default_space<Shape>, host>>
 class tensor {
   static_assert(Space::host_accessible || !is_host_only<T> || must_hold<T, Space>,
                 "tenon: no device computes with std::complex; in files that nvcc compiles, elements may be "

@@ -44,6 +44,16 @@ TENON_INLINE constexpr shape<Rest...> behind_first_axis(const shape<First, Rest.
     return shape<Rest...>(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
   }(std::make_integer_sequence<int, shape<Rest...>::rank>{});
 }
+
+template <class T>
+inline constexpr bool is_unknown_complex = requires(const T& each) { each.real() + each.imag(); } && !dtype<T>;
+/// Says which elements need a header. Compilers read default arguments before they check constraints.
+template <class T>
+struct element_of_tensor {
+  static_assert(!is_unknown_complex<T> || must_hold<T>,
+                "tenon: complex elements need <tenon/expr/operations/complex.hpp>");
+  static constexpr bool is_told = true;
+};
 }  // namespace detail
 
 /// Values side by side that are no tensor: those of a vector, a span or an array.

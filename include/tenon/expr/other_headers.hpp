@@ -28,6 +28,16 @@ struct result_of_algorithms {
                 "are written as in sort(x, axis<1>)");
 };
 template <class Call>
+struct result_of_linear_algebra {
+  static_assert(must_hold<Call>, "tenon: include <tenon/linalg.hpp>, or these arguments do not fit");
+};
+template <class Call>
+struct result_of_transforms {
+  static_assert(must_hold<Call>,
+                "tenon: include <tenon/algorithms/fftw.hpp>, on devices cufft.hpp, or these arguments do not fit; axes "
+                "are written as in fft(x, axis<1>)");
+};
+template <class Call>
 struct result_of_random {
   static_assert(must_hold<Call>, "tenon: include <tenon/expr/random.hpp>, or these arguments do not fit");
 };
@@ -68,6 +78,12 @@ detail::result_of_algorithms<struct algorithm_call> sort(...), argsort(...), top
     histogram(...), bincount(...), compress(...), masked_select(...), nonzero(...), scatter(...), scatter_add(...),
     scatter_nd(...), index_add(...);
 
+/// Fourier transforms, which `<tenon/algorithms/fftw.hpp>` brings, for devices `<tenon/algorithms/cufft.hpp>`.
+detail::result_of_transforms<struct transform_call> fft(...), ifft(...), rfft(...), irfft(...);
+
+detail::result_of_linear_algebra<struct linear_algebra_call> cholesky(...), solve(...), solve_triangular(...),
+    inverse(...), determinant(...), slogdet(...), qr(...), eigh(...), svd(...);
+
 template <class... Types>
 detail::result_of_random<struct uniform_call> uniform(...);
 template <class... Types>
@@ -92,7 +108,7 @@ detail::result_of_joining<struct joining_call> concatenate(...), stack(...);
 detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
     roll(...), repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...),
     take(...), take_along_axis(...), select(...), narrow(...), stddev(...), count_nonzero(...), norm_l1(...),
-    norm_l2(...), norm_inf(...), fft(...), ifft(...), rfft(...), irfft(...);
+    norm_l2(...), norm_inf(...);
 
 /// Behind any for std::ostream, which is nearer to every stream.
 template <tensor_operand Operand>

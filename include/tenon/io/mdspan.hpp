@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <tenon/core/view.hpp>
 #include <utility>
 #if __has_include(<version>)
@@ -80,19 +81,39 @@ auto extents_for(const View& elements) {
   }(std::make_integer_sequence<int, View::rank>{});
 }
 
+/// How many elements lie from the first of a view to its last, both included.
+template <class View>
+index span_of(const View& elements) {
+  if (elements.size() == 0) return 0;
+  index reach = 1;
+  for (int axis = 0; axis < View::rank; ++axis) reach += (elements.extent(axis) - 1) * elements.strides()[axis];
+  return reach;
+}
+
+/// Refuses a view whose addresses the index type of an mdspan cannot count; mappings multiply in that type, unchecked.
+template <class Span, class View>
+void check_span(const View& elements) {
+  const index span = std::max(span_of(elements), elements.size());
+  if (!std::in_range<typename Span::index_type>(span)) {
+    throw shape_error(compose_text("to_mdspan: extents ", elements.shape().to_array(), ", strides ", elements.strides(),
+                                   ": a span of ", span,
+                                   " elements, expected one that the index type of the mdspan holds"));
+  }
+}
+
 /// Strides for a layout that takes any. Strides of axes of one element do not matter; an mdspan wants positive ones.
 template <class Strides, class View>
 Strides strides_for(const View& elements) {
   Strides strides{};
-  index reach = 1;
-  for (int axis = 0; axis < View::rank; ++axis) reach += (elements.extent(axis) - 1) * elements.strides()[axis];
   for (int axis = 0; axis < View::rank; ++axis) {
     index stride = elements.strides()[axis];
     if (stride <= 0 && elements.extent(axis) > 1 && elements.size() != 0) {
       throw shape_error(compose_text("to_mdspan: axis ", axis, ": stride ", stride,
                                      ", expected at least 1 in an mdspan; copy the view"));
     }
-    if (stride <= 0) stride = elements.size() == 0 ? 1 : reach;
+    if (stride <= 0 || !std::in_range<typename Strides::value_type>(stride)) {
+      stride = elements.size() == 0 ? 1 : span_of(elements);
+    }
     strides[static_cast<std::size_t>(axis)] = static_cast<typename Strides::value_type>(stride);
   }
   return strides;
@@ -114,6 +135,7 @@ template <class Span, class View>
 auto mapping_for(const View& elements) {
   using mapping_type = typename Span::mapping_type;
   const auto extents = extents_for<Span>(elements);
+  check_span<Span>(elements);
   if constexpr (View::rank == 0) {
     return mapping_type{};
   } else if constexpr (requires(const mapping_type& mapping) { mapping.strides(); }) {
@@ -149,7 +171,8 @@ auto from_mdspan(const Span& span) {
 }
 
 /// A view as the mdspan `Span`, whose static extents and layout it must have.
-/// throws    shape_error naming the axis, the extent or stride that it has and the expected one
+/// throws    shape_error naming the axis, the extent or stride that it has and the expected one; or the span of the
+///           elements where the index type of the mdspan is too narrow for it
 /// example   auto span = to_mdspan<std::mdspan<float, std::extents<int, std::dynamic_extent, 3>>>(x.view());
 template <mdspan_type Span, class T, class Shape, class Space>
 Span to_mdspan(const view<T, Shape, Space>& elements) {
