@@ -25,8 +25,8 @@ struct logged_statement {
   std::vector<std::string> names;  ///< of the named tensors that it reads
 };
 
-/// Notes what the calling thread runs while it lives. Logs may be nested, also with profiles: the outer one sees all. They
-/// end on their thread, in any order.
+/// Notes what the calling thread runs while it lives. Logs may be nested, also with profiles: the outer one sees all.
+/// They end on their thread, in any order.
 /// cost      some text for each statement
 /// example   tenon::run_log seen;
 ///           optimizer.step([&] { return mean(nn::cross_entropy(net(x), y)); });

@@ -10,9 +10,9 @@
 #include <tenon/data/image_folder.hpp>
 #include <tenon/data/loader.hpp>
 #include <tenon/data/mapped.hpp>
+#include <tenon/data/resize.hpp>
 #include <tenon/data/space_batches.hpp>
 #include <tenon/data/tensor_dataset.hpp>
-#include <tenon/data/resize.hpp>
 #include <tenon/data/transforms.hpp>
 #include <tenon/data/vocabulary.hpp>
 #include <tenon/data/weighted_sampler.hpp>

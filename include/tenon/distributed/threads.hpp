@@ -1,6 +1,6 @@
 // tenon/distributed/threads.hpp: ranks that are threads of one process.
 // They show in a test, or under a debugger, what ranks on many machines would do.
-// Floor 8: may include base, core, distributed.
+// Floor 8: may include base, core, device, distributed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
