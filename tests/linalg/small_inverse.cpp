@@ -54,7 +54,31 @@ void check_cofactors() {
   CHECK(error_of_cofactors<N>(plain_matrix(N, N)) == -1);
 }
 
+template <tenon::index N>
+void check_determinants_by_cofactors() {
+  for (unsigned seed = 1; seed < 9; ++seed) {
+    const plain_matrix a = tenon_test::scattered_matrix(N, N, seed);
+    const auto found = detail::determinant_by_cofactors(a.values.data(), known_extent<N>{});
+    CHECK(std::fabs(found.sum - tenon_test::laplace_determinant(a)) < 1e-13 * found.magnitudes);
+  }
+  const auto of = [](const plain_matrix& a) {
+    return detail::determinant_by_cofactors(a.values.data(), known_extent<N>{});
+  };
+  for (tenon::index shift = 0; shift < N; ++shift) {
+    const plain_matrix turned(N, N, [=](tenon::index i, tenon::index j) { return (i + shift) % N == j ? 2.0 : 0.0; });
+    CHECK(of(turned).is_accurate());
+    CHECK(of(turned).sum == tenon_test::laplace_determinant(turned));
+  }
+  CHECK_FALSE(of(plain_matrix(N, N, [](tenon::index, tenon::index) { return 1.0; })).is_accurate());
+  CHECK_FALSE(of(plain_matrix(N, N, [](tenon::index, tenon::index) { return std::nan(""); })).is_accurate());
+  CHECK_FALSE(of(plain_matrix(N, N)).is_accurate());
+}
+
 }  // namespace
+
+TEST_CASE("cofactors give determinants, and say where their terms cancel", "[small_inverse]") {
+  check_determinants_by_cofactors<2>(), check_determinants_by_cofactors<3>(), check_determinants_by_cofactors<4>();
+}
 
 TEST_CASE("cofactors give inverses, and refuse where their terms cancel", "[small_inverse]") {
   check_cofactors<2>(), check_cofactors<3>();

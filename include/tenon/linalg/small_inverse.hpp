@@ -1,4 +1,4 @@
-// tenon/linalg/small_inverse.hpp: the inverses of matrices of 2, 3 and 4 rows by their cofactors.
+// tenon/linalg/small_inverse.hpp: the inverses and determinants of matrices of 2, 3 and 4 rows by their cofactors.
 // One division and no choice of rows. Where the determinant's terms cancel, elimination is left to do it.
 // Floor 7: may include base, device, linalg.
 // SPDX-License-Identifier: Apache-2.0
@@ -22,10 +22,28 @@ struct sum_of_terms {
   TENON_HOST_DEVICE bool is_accurate() const { return std::fabs(sum) * 64 > magnitudes + 64 * float_limits<T>::least; }
 };
 
+template <class T>
+TENON_HOST_DEVICE TENON_INLINE sum_of_terms<T> determinant_by_cofactors(const T* a, known_extent<2>) {
+  return sum_of_terms<T>(a[0] * a[3], -a[1] * a[2]);
+}
+template <class T>
+TENON_HOST_DEVICE TENON_INLINE sum_of_terms<T> determinant_by_cofactors(const T* a, known_extent<3>) {
+  return sum_of_terms<T>(a[0] * (a[4] * a[8] - a[5] * a[7]), a[1] * (a[5] * a[6] - a[3] * a[8]),
+                         a[2] * (a[3] * a[7] - a[4] * a[6]));
+}
+/// By the minors of the upper two rows, and those of the lower two in the other columns.
+template <class T>
+TENON_HOST_DEVICE TENON_INLINE sum_of_terms<T> determinant_by_cofactors(const T* a, known_extent<4>) {
+  const auto minor = [a](int row, int i, int j) { return a[row + i] * a[row + 4 + j] - a[row + j] * a[row + 4 + i]; };
+  const auto term = [&](int i, int j, int k, int l) { return minor(0, i, j) * minor(8, k, l); };
+  return sum_of_terms<T>(term(0, 1, 2, 3), term(0, 2, 3, 1), term(0, 3, 1, 2), term(1, 2, 0, 3), term(1, 3, 2, 0),
+                         term(2, 3, 0, 1));
+}
+
 /// The inverse of `a` at `to`, another place. Whether it was made.
 template <class T>
 TENON_HOST_DEVICE TENON_INLINE bool invert_by_cofactors(const T* a, T* to, known_extent<2>) {
-  const sum_of_terms<T> determinant(a[0] * a[3], -a[1] * a[2]);
+  const auto determinant = determinant_by_cofactors(a, known_extent<2>{});
   if (!determinant.is_accurate()) return false;
   const T scale = 1 / determinant.sum;
   to[0] = a[3] * scale, to[1] = -a[1] * scale, to[2] = -a[2] * scale, to[3] = a[0] * scale;

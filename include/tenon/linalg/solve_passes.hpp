@@ -169,6 +169,7 @@ struct product_of_pivots {
 template <class T, class Extent, class Source, class Target>
 struct determinant_pass {
   using value = T;
+  static constexpr bool has_cofactors = requires(const T* a, Extent n) { determinant_by_cofactors(a, n); };
   static constexpr index known_work = known_elements<Extent, Extent>;
   Source a;
   Target result;
@@ -177,10 +178,16 @@ struct determinant_pass {
 
   TENON_HOST_DEVICE index work_size() const { return n * n; }
   TENON_HOST_DEVICE TENON_INLINE index operator()(index number, T* work) const {
+    using element = std::remove_reference_t<decltype(result[number](0, 0))>;
     load_matrix(a[number], work, n, n);
+    if constexpr (has_cofactors) {
+      if (const auto terms = determinant_by_cofactors(work, n); terms.is_accurate()) {
+        result[number](0, 0) = static_cast<element>(of_regular(terms.sum));
+        return -1;
+      }
+    }
     index swaps = 0;
     const index failed = eliminate(work, work, n, known_extent<0>{}, swaps);
-    using element = std::remove_reference_t<decltype(result[number](0, 0))>;
     result[number](0, 0) =
         static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
     return -1;
@@ -194,6 +201,10 @@ struct determinant_pass {
     if (!is_finite_matrix<Space>(own) || !library.eliminate(work, n, swaps)) return false;
     for_each_number<Space>(1, 1, product_of_pivots<determinant_pass>{*this, work, number, swaps});
     return true;
+  }
+  TENON_HOST_DEVICE TENON_INLINE T of_regular(T determinant) const {
+    if (part == determinant_part::logarithm) return std::log(std::fabs(determinant));
+    return part == determinant_part::value ? determinant : determinant < 0 ? T(-1) : T(1);
   }
   TENON_HOST_DEVICE T of_singular(T pivot) const {
     if (pivot != 0) return pivot;  // NaN
