@@ -1,5 +1,5 @@
 // tenon/algorithms.hpp: scans, sorting, searching, selection, scattering, counting.
-// A door for those who need no more than these and expressions; tenon.hpp brings it.
+// A door beside expressions.hpp, which it does not bring; tenon.hpp brings both.
 // Floor 6: may include base, core, device, expr, plan, host, kernels, algorithms, evaluate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -81,8 +81,9 @@ struct data_parallel_options {
 /// cost      on one rank nothing; else a copy of the gradients there and back, their sum over ranks, and its memory
 /// source    Li and others 2020: PyTorch distributed, experiences on accelerating data parallel training
 /// example   distributed::data_parallel parallel(net, all);
-///           const auto whole = parallel.backward(pass, images.view(), gradient, {.examples = images.extent(0)});
-///           optimizer.step(net);
+///           const traced loss = mean(nn::cross_entropy(net(images), labels));
+///           const auto whole = parallel.backward(loss, images.extent(0));  // of all ranks
+///           optimizer.step();
 template <class Network, communicator Communicator, dtype T = float>
 class data_parallel {
   using space = typename Communicator::space;
