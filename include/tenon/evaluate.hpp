@@ -215,7 +215,7 @@ template <class T, class Shape, class Space, class Extents>
 template <class T, class Shape, class Space, class Expression>
 struct assigner<view<T, Shape, Space>, Expression> {
   template <detail::aliasing Aliasing = detail::aliasing::handled>
-  static void assign(const view<T, Shape, Space>& destination, const Expression& expression) {
+  TENON_INLINE static void assign(const view<T, Shape, Space>& destination, const Expression& expression) {
     detail::evaluate_into<Aliasing>(destination, detail::as_written<T>(as_node(expression)));
   }
 };

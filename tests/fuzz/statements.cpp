@@ -123,19 +123,40 @@ dense<Rank> fold_numbers(dense<Rank> x, int axis, double identity, const Combine
   return result;
 }
 
+/// What types know of the extents of leaves: nothing where `Seed` is 0.
+template <int Rank, std::uint64_t Seed>
+struct known_extents {
+  /// 2 to 5 or unknown; leaves other than the first have 1 in its place now and then.
+  static constexpr tenon::index of(std::size_t leaf, int axis) {
+    const auto salt = static_cast<std::uint64_t>(axis);
+    if (Seed == 0 || mix(Seed, salt) % 3 == 0) return tenon::dyn;
+    if (leaf != 0 && mix(Seed, 100 + 10 * leaf + salt) % 3 == 0) return 1;
+    return 2 + static_cast<tenon::index>(mix(Seed, 1000 + salt) % 4);
+  }
+  template <std::size_t Leaf, class Space>
+  static auto view_of(const tenon::view<float, tenon::rank<Rank>, Space>& elements) {
+    return [&]<int... Axis>(std::integer_sequence<int, Axis...>) {
+      using extents = tenon::shape<of(Leaf, Axis)...>;
+      return tenon::view<float, extents, Space>(elements.data(), extents(elements.shape().to_array()),
+                                                elements.strides());
+    }(std::make_integer_sequence<int, Rank>{});
+  }
+};
+
 /// A tree grown from `Seed`: what it composes and what it means. No operation makes numbers, or their errors, greater.
-template <int Rank, std::uint64_t Seed, int Depth>
+template <int Rank, std::uint64_t Seed, int Depth, class Known>
 struct tree {
+  using known = Known;
   static constexpr int choice = Depth == 0 ? 0 : static_cast<int>(mix(Seed, 1) % 16);
   static constexpr int axis = static_cast<int>(mix(Seed, 2) % Rank);
   static constexpr std::size_t leaf = mix(Seed, 3) % 4;
-  using first = tree<Rank, mix(Seed, 4), Depth - 1>;
-  using second = tree<Rank, mix(Seed, 5), Depth - 1>;
+  using first = tree<Rank, mix(Seed, 4), Depth - 1, Known>;
+  using second = tree<Rank, mix(Seed, 5), Depth - 1, Known>;
 
   template <class Operands>
   static auto compose(const Operands& operands) {
     if constexpr (choice == 0) {
-      return tenon::as_node(operands[leaf].elements);
+      return tenon::as_node(Known::template view_of<leaf>(operands[leaf].elements));
     } else if constexpr (choice <= 7) {
       return compose_two(first::compose(operands), second::compose(operands));
     } else {
@@ -245,11 +266,17 @@ std::string try_tree(std::uint64_t seed) {
   random_source random(seed);
   tenon::array<tenon::index, Rank> extents{};
   const tenon::index greatest = Rank == 1 ? 200 : Rank == 2 ? 24 : 9;
-  for (int axis = 0; axis < Rank; ++axis) extents[axis] = 1 + random.below(greatest);
+  using known = typename Tree::known;
+  for (int axis = 0; axis < Rank; ++axis) {
+    extents[axis] = known::of(0, axis) == tenon::dyn ? 1 + random.below(greatest) : known::of(0, axis);
+  }
   std::vector<operand<Rank, Space>> operands;
   for (int i = 0; i < 4; ++i) {
     auto own = extents;
-    for (int axis = 0; axis < Rank; ++axis) own[axis] = i != 0 && random.below(6) == 0 ? 1 : own[axis];
+    for (int axis = 0; axis < Rank; ++axis) {
+      const tenon::index extent = known::of(static_cast<std::size_t>(i), axis);
+      own[axis] = extent != tenon::dyn ? extent : i != 0 && random.below(6) == 0 ? 1 : own[axis];
+    }
     operands.push_back(make_operand<Rank, Space>(own, random));
   }
   auto expected = Tree::interpret(operands);
@@ -279,7 +306,8 @@ std::string try_tree(std::uint64_t seed) {
 template <class Space, int Rank, int... Numbers>
 int try_trees(int count, std::integer_sequence<int, Numbers...>) {
   const auto try_one = [count]<int Number>(tenon::constant<Number>) {
-    using grown = tree<Rank, mix(Number, 77), 4>;
+    using known = known_extents<Rank, Number % 2 == 0 ? 0 : mix(Number, 78)>;
+    using grown = tree<Rank, mix(Number, 77), 4, known>;
     for (int round = 0; round < count; ++round) {
       const auto seed = mix(static_cast<std::uint64_t>(round), Number);
       const auto text = try_tree<grown, Rank, Space>(seed);

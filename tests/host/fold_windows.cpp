@@ -49,9 +49,29 @@ TEST_CASE("windows are on a line where neighbours begin a few elements apart", "
   CHECK_FALSE(is_on_line(lowered(greatest_of(x, 4))));  // elements between windows belong to none
   const tenon::tensor<float, rank<2>> weight({2, 3});
   CHECK_FALSE(is_on_line(lowered(tenon::max(windows<2, 3>(x, 1) * weight, axis<-2, -1>))));
+  CHECK_FALSE(is_on_line(lowered(tenon::max(weight * windows<2, 3>(x, 1), axis<-2, -1>))));  // whichever stands first
   CHECK_FALSE(is_on_line(
       lowered(greatest_of(tenon::evaluated_tensor(x), 1)
                   .with_operands(tenon::make_tuple_of(tenon::as_node(windows<2, 3>(tenon::transpose(x), 1)))))));
+}
+
+TEST_CASE("short rows of operands, some the same for every row, in any order", "[fold_windows]") {
+  constexpr int columns = 3;
+  auto x = tenon::tensor<float, rank<2>>({9, columns});
+  for (tenon::index i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 7);
+  const tenon::tensor<float, tenon::shape<columns>> weight = {1, 2, 3};
+  const tenon::tensor<float, rank<1>> first = tenon::sum(weight * x, tenon::drop<1>),
+                                      last = tenon::sum(x * weight, tenon::drop<1>),
+                                      between = tenon::sum(weight * x * weight, tenon::drop<1>);
+  for (tenon::index row = 0; row < 9; ++row) {
+    float sum = 0, squares = 0;
+    for (tenon::index i = 0; i < columns; ++i) {
+      sum += x(row, i) * weight(i), squares += x(row, i) * weight(i) * weight(i);
+    }
+    CHECK(first(row) == sum);
+    CHECK(last(row) == sum);
+    CHECK(between(row) == squares);
+  }
 }
 
 TEST_CASE("windows that reach beside their operand are on its lines", "[fold_windows]") {

@@ -73,10 +73,11 @@ struct own_pass {
   }
 };
 
-/// Composes the node from operands that are nodes already.
+/// Composes the node from its operands: nodes, or what becomes one where the node keeps it.
 template <class T, class Algorithm, shape_type Shape, class... Operands>
-auto make_own_pass(const Algorithm& algorithm, const Shape& extents, const Operands&... operands) {
-  return own_pass<Algorithm, T, Shape, Operands...>{algorithm, {{{operands}...}}, extents};
+TENON_INLINE auto make_own_pass(const Algorithm& algorithm, Shape extents, Operands&&... operands) {
+  return own_pass<Algorithm, T, Shape, node_of<Operands>...>{
+      algorithm, {{{as_node(std::forward<Operands>(operands))}...}}, extents};
 }
 
 }  // namespace tenon

@@ -85,12 +85,12 @@ template <int Rank>
 struct common_step {
   int windows, line;  // their axes
   index step = 0;
-  bool exists = true;
+  bool is_known = false, exists = true;
 
   template <class Start>
   void operator()(const array<index, Rank>& stride, const Start&) {
     const index along = stride[line], apart = stride[windows];
-    if (step == 0 && along != 0) step = apart / along;
+    if (!is_known && along != 0) step = apart / along, is_known = true;
     exists = exists && apart == step * along;
   }
 };

@@ -122,12 +122,14 @@ struct triangular_algorithm : system_algorithm<triangular_algorithm> {
 namespace detail {
 
 template <class Algorithm, class Left, class Right>
-auto make_solve(const Algorithm& algorithm, const Left& left, const Right& right) {
-  return make_own_pass<typename Left::element>(algorithm, solution_extents<Algorithm>(left, right), left, right);
+TENON_INLINE auto make_solve(const Algorithm& algorithm, Left&& left, Right&& right) {
+  return make_own_pass<typename node_of<Left>::element>(algorithm, solution_extents<Algorithm>(left, right),
+                                                        std::forward<Left>(left), std::forward<Right>(right));
 }
-template <determinant_part Part, class Node>
-auto make_determinant(const Node& node) {
-  return make_own_pass<typename Node::element>(determinant_algorithm<Part>{}, leading_extents<2>(node.shape()), node);
+template <determinant_part Part, class Matrix>
+TENON_INLINE auto make_determinant(Matrix&& a) {
+  return make_own_pass<typename node_of<Matrix>::element>(determinant_algorithm<Part>{}, leading_extents<2>(a.shape()),
+                                                          std::forward<Matrix>(a));
 }
 
 }  // namespace detail
@@ -141,10 +143,9 @@ auto make_determinant(const Node& node) {
 /// gradient  symmetric, as PyTorch's
 /// example   l = cholesky(covariance);
 template <tensor_operand Matrix>
-auto cholesky(Matrix&& a) {
-  const auto node = as_node(std::forward<Matrix>(a));
-  detail::check_square("cholesky", node);
-  return make_own_pass<typename decltype(node)::element>(cholesky_algorithm{}, node.shape(), node);
+TENON_INLINE auto cholesky(Matrix&& a) {
+  detail::check_square("cholesky", a);
+  return make_own_pass<typename node_of<Matrix>::element>(cholesky_algorithm{}, a.shape(), std::forward<Matrix>(a));
 }
 
 /// The solutions x of a x = b, by elimination with a choice of rows; by Cholesky's factors where the options say that
@@ -156,10 +157,8 @@ auto cholesky(Matrix&& a) {
 /// gradient  of both sides
 /// example   x = solve(a, b); k = solve(s, h, {.positive_definite = true});
 template <tensor_operand Matrix, tensor_operand Right>
-auto solve(Matrix&& a, Right&& b, solve_options options = {}) {
-  const auto left = as_node(std::forward<Matrix>(a));
-  const auto right = as_node(std::forward<Right>(b));
-  return detail::make_solve(solve_algorithm<>{{}, options}, left, right);
+TENON_INLINE auto solve(Matrix&& a, Right&& b, solve_options options = {}) {
+  return detail::make_solve(solve_algorithm<>{{}, options}, std::forward<Matrix>(a), std::forward<Right>(b));
 }
 
 /// The solutions x of a x = b. Only one triangle of `a` is read: the lower one, unless the options say `upper`.
@@ -169,10 +168,8 @@ auto solve(Matrix&& a, Right&& b, solve_options options = {}) {
 /// gradient  of both operands; the gradient of `a` is 0 outside the triangle
 /// example   x = solve_triangular(r, c, {.upper = true});
 template <tensor_operand Matrix, tensor_operand Right>
-auto solve_triangular(Matrix&& a, Right&& b, triangular_options options = {}) {
-  const auto left = as_node(std::forward<Matrix>(a));
-  const auto right = as_node(std::forward<Right>(b));
-  return detail::make_solve(triangular_algorithm{{}, options}, left, right);
+TENON_INLINE auto solve_triangular(Matrix&& a, Right&& b, triangular_options options = {}) {
+  return detail::make_solve(triangular_algorithm{{}, options}, std::forward<Matrix>(a), std::forward<Right>(b));
 }
 
 /// The inverses of matrices. `solve` is faster and more accurate where they are multiplied with something.
@@ -182,10 +179,9 @@ auto solve_triangular(Matrix&& a, Right&& b, triangular_options options = {}) {
 /// gradient  yes
 /// example   a = inverse(a);
 template <tensor_operand Matrix>
-auto inverse(Matrix&& a) {
-  const auto node = as_node(std::forward<Matrix>(a));
-  detail::check_square("inverse", node);
-  return make_own_pass<typename decltype(node)::element>(inverse_algorithm{}, node.shape(), node);
+TENON_INLINE auto inverse(Matrix&& a) {
+  detail::check_square("inverse", a);
+  return make_own_pass<typename node_of<Matrix>::element>(inverse_algorithm{}, a.shape(), std::forward<Matrix>(a));
 }
 
 /// The determinants of matrices; 1 of matrices without rows.
@@ -195,10 +191,9 @@ auto inverse(Matrix&& a) {
 /// gradient  where the matrix is not singular
 /// example   const float size = determinant(a);
 template <tensor_operand Matrix>
-auto determinant(Matrix&& a) {
-  const auto node = as_node(std::forward<Matrix>(a));
-  detail::check_square("determinant", node);
-  return detail::make_determinant<detail::determinant_part::value>(node);
+TENON_INLINE auto determinant(Matrix&& a) {
+  detail::check_square("determinant", a);
+  return detail::make_determinant<detail::determinant_part::value>(std::forward<Matrix>(a));
 }
 
 /// The result of slogdet, extents [...] of the batch: `auto [sign, logabsdet] = slogdet(a);`
