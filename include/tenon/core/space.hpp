@@ -7,7 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
-#include <new>
+#include <tenon/base/aligned_memory.hpp>
 #include <tenon/base/error.hpp>
 #include <type_traits>
 
@@ -32,8 +32,8 @@ struct host {
   static constexpr bool host_accessible = true;
   static constexpr std::size_t alignment = 64;
 
-  static void* allocate(std::size_t bytes) { return ::operator new(bytes, std::align_val_t{alignment}); }
-  static void deallocate(void* memory, std::size_t) noexcept { ::operator delete(memory, std::align_val_t{alignment}); }
+  static void* allocate(std::size_t bytes) { return detail::allocate_aligned<alignment>(bytes); }
+  static void deallocate(void* memory, std::size_t) noexcept { detail::free_aligned(memory); }
   static void copy(void* target, const void* source, std::size_t bytes) {
     if (bytes != 0) std::memmove(target, source, bytes);
   }

@@ -68,7 +68,7 @@ struct emulated {
     if (captured_work* const work = thread_capture<emulated>()) {
       if (void* const again = work->take(bytes)) return again;
     }
-    void* const memory = ::operator new(bytes, std::align_val_t{alignment});
+    void* const memory = detail::allocate_aligned<alignment>(bytes);
     blocks_of<emulated>().add(memory, bytes, {nullptr, detail::thread_emulated_device()});
     return memory;
   }
@@ -78,7 +78,7 @@ struct emulated {
       return work->keep(memory, blocks_of<emulated>().bytes_at(memory));
     }
     blocks_of<emulated>().take(memory);
-    ::operator delete(memory, std::align_val_t{alignment});
+    detail::free_aligned(memory);
   }
   static void copy(void* target, const void* source, std::size_t bytes) {
     detail::run_or_record([=] {

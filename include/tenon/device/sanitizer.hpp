@@ -1,15 +1,14 @@
-// tenon/device/sanitizer.hpp: what AddressSanitizer and ThreadSanitizer must be told about fibers and lent memory.
+// tenon/device/sanitizer.hpp: what AddressSanitizer and ThreadSanitizer must be told about fibers.
 // Each call is empty unless that sanitizer is on, so callers tell them always and never ask.
 // Floor 1: may include base, device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
+#include <tenon/base/aligned_memory.hpp>
 #include <tenon/base/config.hpp>
 
 extern "C" {
-void __asan_poison_memory_region(const volatile void* memory, std::size_t bytes);
-void __asan_unpoison_memory_region(const volatile void* memory, std::size_t bytes);
 void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, std::size_t size);
 void __sanitizer_finish_switch_fiber(void* fake_stack, const void** old_bottom, std::size_t* old_size);
 void* __tsan_get_current_fiber(void);
@@ -27,23 +26,12 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 namespace tenon::detail {
 
 #if defined(__has_feature)
-inline constexpr bool address_sanitized = __has_feature(address_sanitizer);
 inline constexpr bool thread_sanitized = __has_feature(thread_sanitizer);
-#elif defined(__SANITIZE_ADDRESS__)
-inline constexpr bool address_sanitized = true, thread_sanitized = false;
 #elif defined(__SANITIZE_THREAD__)
-inline constexpr bool address_sanitized = false, thread_sanitized = true;
+inline constexpr bool thread_sanitized = true;
 #else
-inline constexpr bool address_sanitized = false, thread_sanitized = false;
+inline constexpr bool thread_sanitized = false;
 #endif
-
-/// Nobody may access this memory until it is lent again.
-inline void forbid_access([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes) {
-  if constexpr (address_sanitized) __asan_poison_memory_region(memory, bytes);
-}
-inline void allow_access([[maybe_unused]] const void* memory, [[maybe_unused]] std::size_t bytes) {
-  if constexpr (address_sanitized) __asan_unpoison_memory_region(memory, bytes);
-}
 
 /// Everything the calling fiber did so far happens before what follows an `acquire_from` of the same place.
 inline void release_to([[maybe_unused]] void* place) {
