@@ -123,6 +123,23 @@ void copy_matrix(T* to, const T* from, const copied_matrix& matrix) {
                                        matrix.streaming);
   }
 #endif
+  if (matrix.row_stride == 0 && matrix.to_stride == matrix.columns && matrix.rows > 0) {  // one row again and again
+    const index count = matrix.rows * matrix.columns;
+    copy_strided(to, from, matrix.column_stride, matrix.columns);
+    for (index done = matrix.columns; done < count; done *= 2) {
+      const index more = done < count - done ? done : count - done;
+      std::memcpy(static_cast<void*>(to + done), to, static_cast<std::size_t>(more) * sizeof(T));
+    }
+    return;
+  }
+  if (matrix.columns < native_width<T>) {  // rows are too short for loops of their own
+    for (index column = 0; column < matrix.columns; ++column) {
+      for (index row = 0; row < matrix.rows; ++row) {
+        to[row * matrix.to_stride + column] = from[row * matrix.row_stride + column * matrix.column_stride];
+      }
+    }
+    return;
+  }
   for (index row = 0; row < matrix.rows; ++row) {
     copy_strided(to + row * matrix.to_stride, from + row * matrix.row_stride, matrix.column_stride, matrix.columns);
   }
