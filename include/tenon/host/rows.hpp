@@ -24,8 +24,8 @@ struct row_slots {
 
 namespace detail {
 
-inline constexpr index short_row = 16;      // rows up to here are folded side by side, not along themselves
-inline constexpr index record_size = 4096;  // values of a row that are kept; longer rows are computed again
+inline constexpr index short_row_bytes = 56;  // rows up to here are folded side by side, not along themselves
+inline constexpr index record_size = 4096;    // values of a row that are kept; longer rows are computed again
 
 /// Folds reduction number `I` of a row. Reduction number `Slot` records the values first and folds the record.
 template <int I, int Slot, class Slots, class Fold, class Original, class Position, class Number>
@@ -160,8 +160,8 @@ template <int RowAxis, class Target, class E>
 void run_rows_host(const Target& target, const E& node) {
   const auto extents = node.shape().to_array();
   const index length = detail::longest_row<RowAxis>(node);
-  const bool side_by_side =
-      RowAxis > 0 && length <= detail::short_row && count_between(extents, RowAxis - 1, RowAxis) > length;
+  constexpr index short_row = detail::short_row_bytes / index{sizeof(compute_type<typename E::element>)};
+  const bool side_by_side = RowAxis > 0 && length <= short_row && count_between(extents, RowAxis - 1, RowAxis) > length;
   const auto folds = lower_reductions(node, extents, filled_array<reduction_pointers<E>::count>(side_by_side));
   const counted_launch counted("rows");
   if (side_by_side) {
