@@ -35,6 +35,18 @@ TEMPLATE_TEST_CASE("lanes past the first are not written", "[simd]", float, doub
   for (std::size_t i = 1; i < memory.size(); ++i) CHECK(static_cast<value>(memory[i]) == value(-1));
 }
 
+TEMPLATE_TEST_CASE("the first lanes of one pack, and the others of another", "[simd]", float, double, std::int8_t,
+                   std::int64_t) {
+  constexpr int width = tenon::simd::native_width<TestType>;
+  const auto lanes = tenon::simd::broadcast<TestType, width>(TestType{3});
+  const auto rest = tenon::simd::broadcast<TestType, width>(TestType{5});
+  for (tenon::index count = 0; count <= width; ++count) {
+    TestType found[width];
+    tenon::simd::store<width>(found, tenon::simd::first_lanes(lanes, rest, count));
+    for (int lane = 0; lane < width; ++lane) CHECK(found[lane] == (lane < count ? TestType{3} : TestType{5}));
+  }
+}
+
 TEST_CASE("truth is loaded in part", "[simd]") {
   constexpr int width = simd::native_width<bool>;
   const tenon_test::guarded<bool> from(3);

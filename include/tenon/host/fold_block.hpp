@@ -72,7 +72,8 @@ TENON_INLINE State fold_steps(const Cursor& cursor, index& i, index end, bool is
   return simd::reduce(chains_type::joined(chains), combination<Monoid>{});
 }
 
-/// The packs of [i, end) combined, and where they end.
+/// The packs of [i, end) combined, and where they end. The last of elements in memory is one in part, where the machine
+/// can.
 template <class Monoid, class State, class Cursor, class Slots>
 TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is_cached, const Slots& slots) {
   using chains_type = pack_chains<Monoid, State, Cursor>;
@@ -83,10 +84,19 @@ TENON_INLINE State fold_packs(const Cursor& cursor, index& i, index end, bool is
     constexpr std::make_integer_sequence<int, chains_type::count> chains;
     result = Monoid::combine(result, fold_steps<Monoid, State>(cursor, i, end, is_cached, slots, chains));
   }
-  if (i + width <= end) {
-    auto rest = simd::broadcast<State, width>(Monoid::template identity<State>());
+  constexpr bool takes_part = simd::has_partial_packs && takes_partial<Cursor> && cost_of<Cursor> == 0 && width > 1;
+  if (i + (takes_part ? 1 : width) <= end) {
+    const auto none = simd::broadcast<State, width>(Monoid::template identity<State>());
+    auto rest = none;
     for (; i + width <= end; i += width) {
       rest = Monoid::combine(rest, cursor.template pack<width>(i, access, slots));
+    }
+    if constexpr (takes_part) {
+      if (i < end) {
+        const auto part = cursor.template pack<width>(i, partial_access<reading::adjacent>{end - i}, slots);
+        rest = Monoid::combine(rest, simd::first_lanes(part, none, end - i));
+        i = end;
+      }
     }
     result = Monoid::combine(result, simd::reduce(rest, combination<Monoid>{}));
   }
