@@ -32,7 +32,7 @@ using traced_leaf = leaf<T, Shape, Space, made_by<T, Shape, Space>>;
 namespace detail {
 
 template <class T, class Shape, class Space>
-inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = is_floating<T> ? (1 << 30) - 1 : -1;
+inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = is_floating<T> ? traced_variable : -1;
 template <class T, class Shape, class Space, int Name>
 inline constexpr int variable_of_node<leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>> =
     is_floating<T> ? Name : -1;  // masks and indices have no gradients
@@ -129,6 +129,12 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
     else this->keep_no_elements();
   }
   void pull_back() override {
+    if constexpr (!holds_numbered<Node>) pull_back_to_leaves();
+  }
+  void forget() override { node.reset(); }
+
+ private:
+  void pull_back_to_leaves() {
     const auto named = with_named_leaves<name_traced_leaves>(*node);
     using named_type = std::remove_const_t<decltype(named)>;
     const auto gradient = this->gradient_under(extents);
@@ -140,7 +146,6 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
       }
     });
   }
-  void forget() override { node.reset(); }
 };
 
 /// A value under another shape.
@@ -238,7 +243,11 @@ class traced : public traced_leaf<T, Shape, Space> {
   /// Evaluates an expression, and remembers it where one of its operands is traced.
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
-  traced(Operand&& operand) : leaf_type(traced_leaf_of(std::forward<Operand>(operand))) {}
+  traced(Operand&& operand) : leaf_type(traced_leaf_of(std::forward<Operand>(operand))) {
+    static_assert(!detail::holds_numbered<Operand> || must_hold<Operand>,
+                  "tenon: variable<0>(x) is for expressions that are not traced; trace those of v = variable(x), and "
+                  "loss.backward() leaves v.gradient()");
+  }
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
   traced& operator=(Operand&& operand) {

@@ -302,7 +302,11 @@ struct callable {
     static_assert(!are_given_states || must_hold<Layer>,
                   "tenon: a recurrent layer makes a sequence and states; say which this layer reads, such as "
                   "head(lstm(x).sequence)");
-    if constexpr (!are_given_states) {
+    constexpr bool are_numbered = (false || ... || tenon::detail::holds_numbered<Operands>);
+    static_assert(!are_numbered || must_hold<Layer>,
+                  "tenon: variable<0>(x) is for expressions without layers; call layers with v = variable(x), and "
+                  "loss.backward() leaves v.gradient()");
+    if constexpr (!are_given_states && !are_numbered) {
       return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
     }
   }
