@@ -172,11 +172,16 @@ struct variable_step : value_step<T, Shape, Space> {
   tensor<T, Shape, Space> own;
   tensor<T, Shape, Space>* kept = &own;  ///< where the gradient stays
   bool own_flag = false;
-  bool* is_kept = &own_flag;  ///< whether further passes add to it
+  bool* is_kept = &own_flag;             ///< whether further passes add to it
+  const std::uint32_t* moves = nullptr;  ///< of a parameter: how often optimizers moved it
+  std::uint32_t moves_before = 0;
 
   std::optional<tensor<T, Shape, Space>> fresh;  ///< a first gradient, for which there is no memory yet
 
   bool is_variable() const override { return true; }
+  void must_be_current() const override {
+    if (moves != nullptr && *moves != moves_before) refuse_moved("parameter");
+  }
   void prepare_gradient() override {
     if (!has_memory()) fresh.emplace(this->gradient_under(extents));
   }
@@ -190,7 +195,7 @@ struct variable_step : value_step<T, Shape, Space> {
   }
   bool has_memory() const { return kept->shape() == extents && kept->data() != nullptr; }
   void forget() override {
-    kept = &own, is_kept = &own_flag, own_flag = false;
+    kept = &own, is_kept = &own_flag, own_flag = false, moves = nullptr;
     fresh.reset();
   }
 };
@@ -264,9 +269,11 @@ class traced : public traced_leaf<T, Shape, Space> {
     backward(constants(Shape{}, T(1.0f)));
   }
   /// The same from the gradient of this value. A pass that fails leaves the gradients of variables as they were.
-  /// throws    shape_error when the gradient has other extents than the value
+  /// throws    shape_error when the gradient has other extents than the value; error where the value was made of no
+  ///           variable and of no parameter, or an optimizer has moved a parameter since
   template <tensor_operand Seed>
   void backward(const Seed& seed) const {
+    detail::must_lead_back(*this->owner.step);
     detail::pull_from(*this, seed, 0);
   }
   /// What all backward passes left for a variable; zeros where none did.

@@ -64,6 +64,8 @@ struct parameter {
   bool has_gradient = false;  ///< whether `backward` adds to the gradient; else it begins anew
   bool is_frozen = false;     ///< whether it stays as it is: backward passes leave no gradient, optimizers pass it by
 
+  std::uint32_t moves = 0;  ///< how often optimizers have moved it
+
   const Shape& shape() const { return value.shape(); }
 
   template <space_or_element To>
