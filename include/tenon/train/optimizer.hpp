@@ -72,6 +72,9 @@ class optimizer {
   /// Whether parameters are of another type than T, whose values are kept here, or by an optimizer that is followed.
   static constexpr bool has_masters = !std::is_same_v<T, Weight>, follows = has_masters && !rule::writes_value;
 
+  /// Whether a step changes parameters, and not only what is kept of them.
+  static constexpr bool moves_parameters = rule::writes_value || requires { typename rule::second_rule; };
+
   /// `options` hold for all parameters that no group takes. A parameter belongs to the first group that takes it.
   explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : options_{options} {
@@ -128,7 +131,7 @@ class optimizer {
   ///           than before
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
-    collect(net, [](int, index) -> T* { return nullptr; }, {.counts_moves = true});
+    collect(net, [](int, index) -> T* { return nullptr; }, {.counts_moves = moves_parameters});
     move(scaled);
   }
   /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
@@ -241,8 +244,8 @@ class optimizer {
   }
   template <class Network>
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
-    const int reached =
-        collect(net, [](int, index) -> T* { return nullptr; }, {.looks_at_cleared = true, .counts_moves = true});
+    const int reached = collect(net, [](int, index) -> T* { return nullptr; },
+                                {.looks_at_cleared = true, .counts_moves = moves_parameters});
     if (reached != 0) return move(scaled);
     throw error(
         "optimizer: no parameter has a gradient; call backward on a loss of this network first (frozen parameters "
