@@ -1,8 +1,8 @@
-// expect: tenon: wrt takes numbered variables, variable<0>(x); gradients of traced values are what loss.backward() leaves
+// expect: tenon: wrt takes numbered variables, variable<0>(x); gradients of traced values are what loss.
 // expect: tenon: a variable of wrt is not in this expression, whose traced values are constants; make them of v
 // expect: tenon: a variable of wrt is not in this expression, whose traced values are constants
 // expect: tenon: a tensor of wrt is no operand of this expression; of what a layer or a traced value reads
-// tests/compile_fail/wrt_of_traced.cpp: gradients as expressions of what is traced, or of what traced values are made of.
+// tests/compile_fail/wrt_of_traced.cpp: gradients of what is traced, or of what made traced values.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/grad/gradient.hpp>
 

@@ -22,7 +22,7 @@ inline void check_is_apart(const address_range& leaf, const address_range& sough
       "function: value_and_gradient([](const auto& x) { return ...; }, x)");
 }
 
-/// Whether a tensor may be an operand of an expression, as far as types know. A traced value of another shape is not it.
+/// Whether a tensor may be an operand of an expression, as far as types know. No traced value of another shape is it.
 template <class Leaf, class Node>
 consteval bool may_be_operand() {
   if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
