@@ -52,4 +52,9 @@ TEST_CASE("an extent of 1 that only the run knows cannot be summed", "[fit]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::gradient(tenon::sum(x * v), tenon::wrt(v)); }) ==
         "gradient: axis 0: extent 1 was repeated to 3; make it static, as in shape<1, dyn>, that its gradient can be "
         "summed (operand [1, 4])");
+  const auto last = drawn(rank<3>(2, 3, 1), 3), y = drawn(rank<3>(2, 3, 4), 4);
+  const auto w = tenon::variable<0>(last);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::gradient(tenon::sum(y * w), tenon::wrt(w)); }) ==
+        "gradient: axis 2: extent 1 was repeated to 4; make it static, as in shape<dyn, dyn, 1>, that its gradient can "
+        "be summed (operand [2, 3, 1])");
 }

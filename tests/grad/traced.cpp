@@ -163,3 +163,21 @@ TEST_CASE("a value under another shape", "[traced]") {
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { square.reshape(rank<1>(5)); }) ==
         "reshape: extents [5] hold 5 elements, expected 6 (operand [2, 3])");
 }
+
+TEST_CASE("a backward pass that leads nowhere is refused", "[traced]") {
+  const double_line x({2}, {1, 2});
+  const auto v = tenon::variable(x);
+  const std::string expected =
+      "backward: this value was made of no variable and of no parameter (no_grad, detached() and gradient() leave "
+      "constants); make it of v = variable(x), or of what a network makes";
+  const auto refused = [](const auto& loss) { return tenon_test::text_of<tenon::error>([&] { loss.backward(); }); };
+  CHECK(refused(traced(tenon::sum(x))) == expected);
+  CHECK(refused(traced(tenon::sum(v)).detached()) == expected);
+  {
+    const tenon::no_grad apart;
+    CHECK(refused(traced(tenon::sum(v * v))) == expected);
+  }
+  tenon::backward(tenon::sum(v * v));
+  CHECK(refused(traced(tenon::mean(tenon::square(v.gradient() - 1)))) == expected);
+  CHECK(numbers_of(v.gradient()) == std::vector<double>{2, 4});
+}

@@ -5,6 +5,7 @@
 #include <tenon/device/emulated.hpp>
 #include <tenon/device/launch_count.hpp>
 #include <tenon/expressions.hpp>
+#include <tenon/grad/traced.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
@@ -35,10 +36,15 @@ TEST_CASE("a tensor that stands in several places has the sum of their gradients
   CHECK(numbers_of(dy) == numbers_of(x));
 }
 
-TEST_CASE("what an expression does not hold has the gradient 0", "[value_and_gradient]") {
+TEST_CASE("what an expression does not hold is refused, as a variable it has the gradient 0", "[value_and_gradient]") {
   const auto x = drawn(rank<1>(4), 1), y = drawn(rank<1>(4), 2);
-  const auto [value, dy] = tenon::value_and_gradient(tenon::sum(x), wrt(y));
-  CHECK(numbers_of(dy) == std::vector<double>(4, 0.0));
+  CHECK(tenon_test::text_of<tenon::error>([&] { tenon::value_and_gradient(tenon::sum(x), wrt(y)); }) ==
+        "value_and_gradient: a tensor of wrt is no operand of the expression; of what a layer or a traced value reads, "
+        "loss.backward() leaves the gradient: v.gradient() of v = variable(x), or that of a parameter");
+  const tenon::traced made = x * 2;
+  CHECK_THROWS_AS(tenon::value_and_gradient(tenon::sum(made), wrt(x)), tenon::error);
+  const auto [flat, dx] = tenon::value_and_gradient(tenon::sum(tenon::stop_gradient(x) * y), wrt(x));
+  CHECK(numbers_of(dx) == std::vector<double>(4, 0.0));
   const auto [dv] = tenon::gradient(tenon::sum(x), wrt(variable<0>(y)));
   CHECK(numbers_of(dv) == std::vector<double>(4, 0.0));
 }

@@ -150,6 +150,10 @@ TEST_CASE("backward passes leave nothing in frozen parameters, and stop where al
   nn::parameter<float, shape<3>> scale{.value = {1, -2, 3}}, kept{.value = {1, 1, 1}, .is_frozen = true};
   tenon::backward(tenon::sum(x * scale * kept));
   CHECK((scale.has_gradient && !kept.has_gradient));
+  CHECK_NOTHROW(tenon::backward(tenon::sum(x * kept)));
+  nn::freeze(net);
+  CHECK_NOTHROW(tenon::backward(tenon::sum(net(x))));
+  CHECK(!head.bias.has_gradient);
 }
 
 TEST_CASE("what is not traced makes the same values", "[call]") {
@@ -161,7 +165,7 @@ TEST_CASE("what is not traced makes the same values", "[call]") {
   const traced found = net(x);
   CHECK(numbers_of(found) == expected);
   CHECK(found.extent(1) == 5);
-  found.backward(found);
+  CHECK_THROWS_AS(found.backward(found), tenon::error);
   CHECK(!tenon::get<0>(net.layers).weight.has_gradient);
 }
 

@@ -3,6 +3,9 @@
 #include <tenon/nn/call_step.hpp>
 
 #include <tenon/tenon.hpp>
+#include <tenon/train/average.hpp>
+#include <tenon/train/lamb.hpp>
+#include <tenon/train/sgd.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
@@ -140,4 +143,48 @@ TEST_CASE("a network is made from a seed", "[call_step]") {
   CHECK(numbers_of(net.weight.value) == numbers_of(expected.weight.value));
   auto sized = nn::initialised(nn::linear_layer<dyn, dyn, true, tenon::host, float>(3, 2), 5);
   CHECK(numbers_of(sized.weight.value) == numbers_of(expected.weight.value));
+}
+
+TEST_CASE("what an optimizer has moved refuses the way back of earlier calls", "[call_step]") {
+  const auto refusal = [](const auto& loss) { return tenon_test::text_of<tenon::error>([&] { loss.backward(); }); };
+  const std::string advice =
+      ": an optimizer has moved what the way back reads; call backward before the step, or compute the value again "
+      "behind it";
+  nn::linear<3, 4> before;
+  before.initialise(1);
+  const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(5, 3), 1));
+  const auto check = [&](auto& layer, const std::string& name, const auto& value_of) {
+    tenon::train::sgd<> optimizer(layer, {.lr = 0.1});
+    const traced old = value_of();
+    optimizer.step(value_of);
+    nn::clear_gradients(before);
+    CHECK(refusal(old) == "backward: " + name + advice);
+    CHECK(!before.weight.has_gradient);
+    const traced now = value_of();
+    tenon::train::average<> average;
+    average.update(layer);  // which moves nothing
+    CHECK_NOTHROW(now.backward());
+    CHECK(before.weight.has_gradient);
+    nn::clear_gradients(before);
+  };
+  nn::linear<4, 2> last;
+  last.initialise(2);
+  const traced earlier = tenon::sum(last(before(x)));
+  tenon::train::lamb<> other(last, {.lr = 0.1});
+  other.step([&] { return tenon::sum(last(before(x))); });
+  CHECK(refusal(earlier) == "backward: linear" + advice);
+  check(last, "linear", [&] { return traced(tenon::sum(last(tenon::tanh(before(x))))); });
+  nn::bilinear<4, 3, 2> both;
+  both.initialise(3);
+  check(both, "bilinear", [&] { return traced(tenon::sum(both(before(x), x))); });
+  nn::gru<4, 3> recurrent;
+  recurrent.initialise(4);
+  check(recurrent, "gru", [&] {
+    const traced h = before(x);
+    return traced(tenon::sum(recurrent(tenon::new_axis<0>(h)).sequence));
+  });
+  struct scaled : nn::module<scaled> {
+    nn::parameter<float, shape<4>> scale{.value = tenon::ones<float>(shape<4>{})};
+  } own;
+  check(own, "parameter", [&] { return traced(tenon::sum(before(x) * own.scale)); });
 }

@@ -26,6 +26,8 @@ inline constexpr int variable_of_node<leaf<T, Shape, Space, variable_name<Name>>
 
 /// Stands for the names of all variables.
 inline constexpr int any_variable = -2;
+/// The name that all traced values have in common: users' names are smaller.
+inline constexpr int traced_variable = (1 << 30) - 1;
 
 namespace detail {
 
@@ -55,6 +57,24 @@ constexpr bool any_depends(std::type_identity<tuple<Operands...>>) {
 /// Whether an expression depends on the variable `Name`, or on `any_variable`.
 template <int Name, class Node>
 inline constexpr bool depends_on = detail::depends<Name, Node>();
+
+namespace detail {
+
+/// Whether a numbered variable, `variable<0>(x)`, stands in an operand.
+template <class Operand>
+inline constexpr bool holds_numbered = false;
+template <tensor_operand Operand>
+inline constexpr bool holds_numbered<Operand> = []<class Node>(std::type_identity<Node>) {
+  if constexpr (decltype(Node::operands)::count == 0) {
+    return variable_of_node<Node> >= 0 && variable_of_node<Node> < traced_variable;
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (false || ... || holds_numbered<Operands>);
+    }(std::type_identity<operands_of<Node>>{});
+  }
+}(std::type_identity<node_of<Operand>>{});
+
+}  // namespace detail
 
 /// For algorithms whose results are tensors, which gradients take for constants: a variable among their operands is a
 /// mistake.

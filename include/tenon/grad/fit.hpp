@@ -51,8 +51,10 @@ struct repetition {
 };
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_repetition(int axis, index repeated, extents_view operand) {
+  std::string type = "shape<";
+  for (int k = 0; k < operand.rank; ++k) type.append(k == 0 ? "" : ", ").append(k == axis ? "1" : "dyn");
   throw shape_error(compose_text("gradient: axis ", axis, ": extent ", operand[axis], " was repeated to ", repeated,
-                                 "; make it static, as in shape<1, dyn>, that its gradient can be summed (operand ",
+                                 "; make it static, as in ", type, ">, that its gradient can be summed (operand ",
                                  operand, ")"));
 }
 

@@ -17,8 +17,11 @@ struct wrt_variables {
 
 /// Names the variables of a gradient, `gradient(sum(a * b), wrt(a, b))`; `value_and_gradient` takes tensors, too.
 template <tensor_operand... Variables>
-wrt_variables<node_of<const Variables&>...> wrt(const Variables&... variables) {
-  return {make_tuple_of(as_node(variables)...)};
+auto wrt(Variables&&... variables) {
+  static_assert(((detail::variable_of_node<node_of<Variables&>> != traced_variable) && ...) || must_hold<Variables...>,
+                "tenon: wrt takes numbered variables, variable<0>(x); gradients of traced values are what "
+                "loss.backward() leaves: x.gradient() of x = variable(...), and a parameter's gradient");
+  return wrt_variables<node_of<Variables&>...>{make_tuple_of(as_node(variables)...)};
 }
 
 namespace detail {
@@ -28,6 +31,11 @@ consteval void must_be_variable() {
   static_assert(variable_of_node<Variable> >= 0 || must_hold<Variable>,
                 "tenon: gradients are taken with respect to variables: variable<0>(tensor)");
 }
+
+/// Whether an expression is apart from a variable, and its traced values may have been meant to depend on it.
+template <class Node, class Variable>
+inline constexpr bool misses_variable =
+    depends_on<traced_variable, Node> && !depends_on<variable_of_node<Variable>, Node>;
 
 template <class Node>
 consteval void must_be_without_axes() {
@@ -65,6 +73,9 @@ template <tensor_operand Operand, tensor_operand Seed, class... Variables>
 auto vjp(Operand&& operand, Seed&& seed, const wrt_variables<Variables...>& named) {
   const auto& node = as_node(std::forward<Operand>(operand));
   const auto& start = as_node(std::forward<Seed>(seed));
+  static_assert(!(false || ... || detail::misses_variable<node_of<Operand>, Variables>) || must_hold<Operand>,
+                "tenon: a variable of wrt is not in this expression, whose traced values are constants; make them of "
+                "v = variable(x), and loss.backward() leaves v.gradient()");
   detail::check_seed(node.shape(), start.shape());
   return apply_tuple(
       [&](const Variables&... variable) {

@@ -65,6 +65,8 @@ auto change_along(const Node& node, const Variable& variable, const Tangent& tan
 template <tensor_operand Operand, class... Variables, tensor_operand... Tangents>
 auto jvp(Operand&& operand, const wrt_variables<Variables...>& named, Tangents&&... tangents) {
   detail::tangents_must_fit<sizeof...(Variables), sizeof...(Tangents)>();
+  static_assert(!(false || ... || detail::misses_variable<node_of<Operand>, Variables>) || must_hold<Operand>,
+                "tenon: a variable of wrt is not in this expression, whose traced values are constants");
   const auto& node = as_node(std::forward<Operand>(operand));
   const auto along = make_tuple_of(as_node(std::forward<Tangents>(tangents))...);
   return [&]<int... I>(std::integer_sequence<int, I...>) {

@@ -64,6 +64,7 @@ class step_link {
 class trace_step {
  public:
   bool needs_gradient = false;  ///< whether a variable or parameter is among what it was made of
+  bool meets_frozen = false;    ///< whether a frozen parameter is, so that a pass may leave nothing
   bool has_gradient = false;    ///< whether the pass has come to it
 
   trace_step() = default;
@@ -74,6 +75,8 @@ class trace_step {
   /// Adds to the gradients of the values that this one was made of.
   virtual void pull_back() {}
   virtual bool is_variable() const { return false; }
+  /// throws    error where an optimizer has moved what the way back reads
+  virtual void must_be_current() const {}
   /// Computes what the gradient that the caller sees is to be; of variables.
   virtual void prepare_gradient() {}
   /// Shows it.
@@ -84,7 +87,9 @@ class trace_step {
   virtual index capacity() const { return 0; }
 
   void add_input(trace_step* input) {
-    if (!is_tracing || !input->needs_gradient) return;
+    if (!is_tracing) return;
+    meets_frozen = meets_frozen || input->meets_frozen;
+    if (!input->needs_gradient) return;
     inputs_.emplace_back(input);
     needs_gradient = true;
   }
@@ -145,7 +150,7 @@ class step_pool {
     step.forget();
     step.inputs_.clear();
     step.keep_no_elements();
-    step.needs_gradient = step.has_gradient = false;
+    step.needs_gradient = step.meets_frozen = step.has_gradient = false;
     list* const own = is_gone_ ? nullptr : find(step.kind_);
     if (own != nullptr && own->steps.size() < own->steps.capacity()) own->steps.emplace_back(&step);
     else delete &step;
@@ -193,8 +198,15 @@ class step_pool {
   is_busy = false;
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_moved(const char* name) {
+  throw error(
+      compose_text("backward: ", name,
+                   ": an optimizer has moved what the way back reads; call backward before the step, or compute "
+                   "the value again behind it"));
+}
+
 /// From the gradient of the last step to those of all variables that it was made of.
-/// throws    error where a step before number `first` is among them
+/// throws    error where a step before number `first` is among them, or one whose parameters an optimizer has moved
 inline void run_backward(trace_step& last, std::uint64_t first) {
   last.has_gradient = true;
   if (!last.needs_gradient) return;
@@ -210,6 +222,7 @@ inline void run_backward(trace_step& last, std::uint64_t first) {
       if (std::exchange(input->seen_, pass) != pass) walk.push_back(input.get()), input->has_gradient = false;
     }
   }
+  for (const trace_step* each : walk) each->must_be_current();
   std::sort(walk.begin(), walk.end(), [](const auto* a, const auto* b) { return a->number_ > b->number_; });
   for (trace_step* each : walk) {
     if (each->has_gradient) each->pull_back();
@@ -220,6 +233,14 @@ inline void run_backward(trace_step& last, std::uint64_t first) {
   for (trace_step* each : walk) {
     if (each->has_gradient) each->take_gradient();
   }
+}
+
+/// throws    error for a value that no backward pass leads anywhere from
+inline void must_lead_back(const trace_step& last) {
+  if (last.needs_gradient || last.meets_frozen) return;
+  throw error(
+      "backward: this value was made of no variable and of no parameter (no_grad, detached() and gradient() leave "
+      "constants); make it of v = variable(x), or of what a network makes");
 }
 
 /// The type of a step, as an address.

@@ -32,7 +32,7 @@ using traced_leaf = leaf<T, Shape, Space, made_by<T, Shape, Space>>;
 namespace detail {
 
 template <class T, class Shape, class Space>
-inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = is_floating<T> ? (1 << 30) - 1 : -1;
+inline constexpr int variable_of_node<traced_leaf<T, Shape, Space>> = is_floating<T> ? traced_variable : -1;
 template <class T, class Shape, class Space, int Name>
 inline constexpr int variable_of_node<leaf<T, Shape, Space, made_by_named<T, Shape, Space, Name>>> =
     is_floating<T> ? Name : -1;  // masks and indices have no gradients
@@ -129,6 +129,12 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
     else this->keep_no_elements();
   }
   void pull_back() override {
+    if constexpr (!holds_numbered<Node>) pull_back_to_leaves();
+  }
+  void forget() override { node.reset(); }
+
+ private:
+  void pull_back_to_leaves() {
     const auto named = with_named_leaves<name_traced_leaves>(*node);
     using named_type = std::remove_const_t<decltype(named)>;
     const auto gradient = this->gradient_under(extents);
@@ -140,7 +146,6 @@ struct statement_step : value_step<typename Node::element, Shape, concrete_space
       }
     });
   }
-  void forget() override { node.reset(); }
 };
 
 /// A value under another shape.
@@ -167,11 +172,16 @@ struct variable_step : value_step<T, Shape, Space> {
   tensor<T, Shape, Space> own;
   tensor<T, Shape, Space>* kept = &own;  ///< where the gradient stays
   bool own_flag = false;
-  bool* is_kept = &own_flag;  ///< whether further passes add to it
+  bool* is_kept = &own_flag;             ///< whether further passes add to it
+  const std::uint32_t* moves = nullptr;  ///< of a parameter: how often optimizers moved it
+  std::uint32_t moves_before = 0;
 
   std::optional<tensor<T, Shape, Space>> fresh;  ///< a first gradient, for which there is no memory yet
 
   bool is_variable() const override { return true; }
+  void must_be_current() const override {
+    if (moves != nullptr && *moves != moves_before) refuse_moved("parameter");
+  }
   void prepare_gradient() override {
     if (!has_memory()) fresh.emplace(this->gradient_under(extents));
   }
@@ -185,7 +195,7 @@ struct variable_step : value_step<T, Shape, Space> {
   }
   bool has_memory() const { return kept->shape() == extents && kept->data() != nullptr; }
   void forget() override {
-    kept = &own, is_kept = &own_flag, own_flag = false;
+    kept = &own, is_kept = &own_flag, own_flag = false, moves = nullptr;
     fresh.reset();
   }
 };
@@ -238,7 +248,11 @@ class traced : public traced_leaf<T, Shape, Space> {
   /// Evaluates an expression, and remembers it where one of its operands is traced.
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
-  traced(Operand&& operand) : leaf_type(traced_leaf_of(std::forward<Operand>(operand))) {}
+  traced(Operand&& operand) : leaf_type(traced_leaf_of(std::forward<Operand>(operand))) {
+    static_assert(!detail::holds_numbered<Operand> || must_hold<Operand>,
+                  "tenon: variable<0>(x) is for expressions that are not traced; trace those of v = variable(x), and "
+                  "loss.backward() leaves v.gradient()");
+  }
   template <tensor_operand Operand>
     requires(!std::is_base_of_v<leaf_type, std::remove_cvref_t<Operand>>)
   traced& operator=(Operand&& operand) {
@@ -255,9 +269,11 @@ class traced : public traced_leaf<T, Shape, Space> {
     backward(constants(Shape{}, T(1.0f)));
   }
   /// The same from the gradient of this value. A pass that fails leaves the gradients of variables as they were.
-  /// throws    shape_error when the gradient has other extents than the value
+  /// throws    shape_error when the gradient has other extents than the value; error where the value was made of no
+  ///           variable and of no parameter, or an optimizer has moved a parameter since
   template <tensor_operand Seed>
   void backward(const Seed& seed) const {
+    detail::must_lead_back(*this->owner.step);
     detail::pull_from(*this, seed, 0);
   }
   /// What all backward passes left for a variable; zeros where none did.

@@ -22,27 +22,53 @@ inline void check_is_apart(const address_range& leaf, const address_range& sough
       "function: value_and_gradient([](const auto& x) { return ...; }, x)");
 }
 
+/// Whether a tensor may be an operand of an expression, as far as types know. No traced value of another shape is it.
+template <class Leaf, class Node>
+consteval bool may_be_operand() {
+  if constexpr (std::is_same_v<typename Node::kind, leaf_kind>) {
+    return std::is_same_v<typename Leaf::element, typename Node::element> &&
+           (variable_of_node<Node> != traced_variable ||
+            std::is_same_v<typename Leaf::shape_type, typename Node::shape_type>);
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (false || ... || may_be_operand<Leaf, Operands>());
+    }(std::type_identity<operands_of<Node>>{});
+  }
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_absent() {
+  throw error(
+      "value_and_gradient: a tensor of wrt is no operand of the expression; of what a layer or a traced value reads, "
+      "loss.backward() leaves the gradient: v.gradient() of v = variable(x), or that of a parameter");
+}
+
 /// The gradient of a tensor in an expression with named leaves: the sum over those leaves that are the tensor.
+/// throws    error where none is
 template <class Node, class Leaf>
 auto evaluated_gradient(const Node& node, const Leaf& sought) {
   using element = typename Leaf::element;
   tensor<element, typename Leaf::shape_type, typename Leaf::space> result(sought.shape());
-  bool has_any = false;
+  bool has_any = false, is_there = false;
   visit_named_leaves(node, [&]<int Name>(constant<Name>, const auto& named) {
     using named_type = std::remove_cvref_t<decltype(named)>;
     const auto check = [&] { check_is_apart(addresses(block_of(named.view())), addresses(block_of(sought.view()))); };
-    if constexpr (!std::is_same_v<typename named_type::element, element> || !depends_on<Name, Node>) {
+    if constexpr (!std::is_same_v<typename named_type::element, element>) {
       return;
     } else if constexpr (!std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type>) {
-      check();
+      if constexpr (depends_on<Name, Node>) check();
+    } else if (!equal_nodes(sought, Leaf{named.view(), sought.owner})) {
+      if constexpr (depends_on<Name, Node>) check();
     } else {
-      if (!equal_nodes(sought, Leaf{named.view(), sought.owner})) return check();
-      const auto share = gradient_of_variable(node, named, constants(shape<>{}, typename Node::element(1)));
-      if (has_any) result = result + share;
-      else result = share;
-      has_any = true;
+      is_there = true;
+      if constexpr (depends_on<Name, Node>) {
+        const auto share = gradient_of_variable(node, named, constants(shape<>{}, typename Node::element(1)));
+        if (has_any) result = result + share;
+        else result = share;
+        has_any = true;
+      }
     }
   });
+  if (!is_there) refuse_absent();
   if (!has_any) result = constants(sought.shape(), element(0));
   return result;
 }
@@ -89,6 +115,9 @@ auto value_and_gradient(Operand&& operand, const wrt_variables<Leaves...>& named
       return make_tuple_of(value, std::move(get<I>(gradients))...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Leaves))>{});
   } else {
+    static_assert((detail::may_be_operand<Leaves, node_type>() && ...) || must_hold<Operand, Leaves...>,
+                  "tenon: a tensor of wrt is no operand of this expression; of what a layer or a traced value reads, "
+                  "loss.backward() leaves the gradient: v.gradient() of v = variable(x), or that of a parameter");
     const auto whole = with_named_leaves<name_every_leaf>(node);
     return apply_tuple(
         [&](const Leaves&... leaves) { return make_tuple_of(value, detail::evaluated_gradient(whole, leaves)...); },

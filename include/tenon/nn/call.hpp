@@ -13,7 +13,9 @@ template <dtype T, shape_type Shape, memory_space Space>
 traced_leaf<T, Shape, Space> as_node(nn::parameter<T, Shape, Space>& weight) {
   nn::detail::must_be_written("parameter", "value", weight.value);
   const auto named = tenon::variable(weight.value, weight.gradient, weight.has_gradient);
-  named.owner.step->needs_gradient = !weight.is_frozen;
+  auto& step = static_cast<tenon::detail::variable_step<T, Shape, Space>&>(*named.owner.step);
+  step.needs_gradient = !weight.is_frozen, step.meets_frozen = weight.is_frozen;
+  step.moves = &weight.moves, step.moves_before = weight.moves;
   return named;
 }
 template <dtype T, shape_type Shape, memory_space Space>

@@ -129,15 +129,37 @@ constexpr const char* name_of() {
   else return "layer";
 }
 
-/// Whether one of some layers has a parameter that is trained.
-/// throws    error where one was never written
+/// What a call finds of the parameters of its layers.
+struct found_parameters {
+  bool are_trained = false, are_frozen = false;  ///< any of them
+  std::uint64_t moves = 0;                       ///< how often optimizers have moved them, added up
+
+  /// Says to a step what it was made of.
+  void tell(tenon::detail::trace_step& step) const {
+    if (!tenon::detail::is_tracing) return;
+    step.needs_gradient = step.needs_gradient || are_trained;
+    step.meets_frozen = step.meets_frozen || are_frozen;
+  }
+  /// throws    error where an optimizer has moved them since
+  template <class First, class... Rest>
+  void must_be_current(First& first, Rest&... rest) const {
+    std::uint64_t now = 0;
+    const auto add = [&](auto& layer) {
+      layer.visit_parameters([&](const auto&, const auto& parameter) { now += parameter.moves; });
+    };
+    add(first), (add(rest), ...);
+    if (now != moves) tenon::detail::refuse_moved(name_of<First>());
+  }
+};
+/// throws    error where a parameter was never written
 template <class... Layers>
-bool are_trained(Layers&... layers) {
-  bool found = false;
+found_parameters parameters_of_call(Layers&... layers) {
+  found_parameters found;
   const auto look = [&]<class Layer>(Layer& layer) {
     layer.visit_parameters([&](const auto& name, auto& parameter) {
       must_be_written(name_of<Layer>(), name, parameter.value);
-      found = found || !parameter.is_frozen;
+      (parameter.is_frozen ? found.are_frozen : found.are_trained) = true;
+      found.moves += parameter.moves;
     });
   };
   (look(layers), ...);
@@ -184,6 +206,7 @@ struct call_step
   pass_type pass;
   typename call_memory_of<First>::type call_memory;
   earlier_gradients<element, space> earlier;
+  [[no_unique_address]] std::conditional_t<leaves_gradients, found_parameters, no_call_memory> noted;
 
   /// The leaf of the value.
   static traced_leaf<element, shape_type, space> run(const Input& input, const layers_type& layers) {
@@ -207,13 +230,17 @@ struct call_step
     }
     if constexpr (leaves_gradients) backward(not_wanted{});
   }
+  void must_be_current() const override {
+    if constexpr (leaves_gradients) {
+      apply_tuple([&](const auto&... layer) { noted.must_be_current(layer.get()...); }, *layers);
+    }
+  }
   void forget() override { input.reset(), layers.reset(); }
 
  private:
   void forward(const Input& from, const layers_type& called) {
-    bool is_trained = false;
     if constexpr (leaves_gradients) {
-      is_trained = apply_tuple([](const auto&... each) { return are_trained(each.get()...); }, called);
+      noted = apply_tuple([](const auto&... each) { return parameters_of_call(each.get()...); }, called);
     }
     const auto output = this->value(extents);
     apply_tuple(
@@ -225,7 +252,7 @@ struct call_step
         },
         called);
     if constexpr (tenon::detail::is_traced_leaf<Input>) this->add_input(from.owner.step.get());
-    if (tenon::detail::is_tracing && is_trained) this->needs_gradient = true;
+    if constexpr (leaves_gradients) noted.tell(*this);
     if (!this->needs_gradient) return;
     input.emplace(from), layers.emplace(called), this->keep_elements(from);
     apply_tuple([](auto&... layer) { (layer.keep(), ...); }, *layers);

@@ -64,6 +64,8 @@ struct parameter {
   bool has_gradient = false;  ///< whether `backward` adds to the gradient; else it begins anew
   bool is_frozen = false;     ///< whether it stays as it is: backward passes leave no gradient, optimizers pass it by
 
+  std::uint32_t moves = 0;  ///< how often optimizers have moved it
+
   const Shape& shape() const { return value.shape(); }
 
   template <space_or_element To>
@@ -302,7 +304,11 @@ struct callable {
     static_assert(!are_given_states || must_hold<Layer>,
                   "tenon: a recurrent layer makes a sequence and states; say which this layer reads, such as "
                   "head(lstm(x).sequence)");
-    if constexpr (!are_given_states) {
+    constexpr bool are_numbered = (false || ... || tenon::detail::holds_numbered<Operands>);
+    static_assert(!are_numbered || must_hold<Layer>,
+                  "tenon: variable<0>(x) is for expressions without layers; call layers with v = variable(x), and "
+                  "loss.backward() leaves v.gradient()");
+    if constexpr (!are_given_states && !are_numbered) {
       return layer_caller<Layer, Operands...>::call(static_cast<Layer&>(*this), std::forward<Operands>(operands)...);
     }
   }

@@ -81,6 +81,9 @@ template <class Derived>
 struct module {
   template <class... Inputs>
   auto operator()(Inputs&&... inputs) {
+    static_assert(!(false || ... || tenon::detail::holds_numbered<Inputs>) || must_hold<Derived>,
+                  "tenon: variable<0>(x) is for expressions without layers; call networks with v = variable(x), and "
+                  "loss.backward() leaves v.gradient()");
     const auto run = [&] {
       return detail::settled(derived().forward(detail::settled_input(std::forward<Inputs>(inputs))...));
     };

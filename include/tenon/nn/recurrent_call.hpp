@@ -69,14 +69,15 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
   std::optional<Values> values;
   typename call_memory_of<Layer>::type call_memory;
   earlier_gradients<element, space> earlier;
+  found_parameters noted;
 
   /// The values of the layer.
   auto run(Layer& called, const Inputs&... from) {
     layer = &called;
-    const bool is_trained = are_trained(called);
+    noted = parameters_of_call(called);
     const call_memory_in_use<Layer> in_use(called, call_memory);
     values.emplace(attempt_forward(called, [&] { return called.forward(elements_in(from)...); }));
-    if (tenon::detail::is_tracing) this->needs_gradient = is_trained;
+    noted.tell(*this);
     const auto add = [&](const auto& input) {
       if constexpr (tenon::detail::is_traced_leaf<std::remove_cvref_t<decltype(input)>>) {
         this->add_input(input.owner.step.get());
@@ -105,6 +106,7 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
     else if (needs_first()) pull();
     else pull(not_wanted{});
   }
+  void must_be_current() const override { noted.must_be_current(*layer); }
   void forget() override { inputs.reset(), values.reset(); }
 
  private:

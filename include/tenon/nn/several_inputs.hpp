@@ -31,10 +31,11 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
   tuple<buffer<typename Inputs::element, typename Inputs::shape_type, space>...> gradients;  // of the inputs
   typename call_memory_of<Layer>::type call_memory;
   earlier_gradients<element, space> earlier;
+  found_parameters noted;
 
   void run(Layer& called, const Inputs&... from) {
     layer.emplace(called);
-    const bool is_trained = are_trained(called);
+    noted = parameters_of_call(called);
     const call_memory_in_use<Layer> in_use(called, call_memory);
     attempt_forward(called, [&] {
       const auto made = called.forward(from.view()...);
@@ -45,7 +46,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
       if constexpr (is_pulled<std::remove_cvref_t<decltype(input)>>) this->add_input(input.owner.step.get());
     };
     (add(from), ...);
-    if (tenon::detail::is_tracing && is_trained) this->needs_gradient = true;
+    noted.tell(*this);
     if (this->needs_gradient) inputs.emplace(make_tuple_of(from...)), (this->keep_elements(from), ...);
   }
   void pull_back() override {
@@ -60,6 +61,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
       (give(get<I>(*inputs), get<I>(to)), ...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{});
   }
+  void must_be_current() const override { noted.must_be_current(layer->get()); }
   void forget() override { inputs.reset(), layer.reset(); }
 
  private:

@@ -72,6 +72,9 @@ class optimizer {
   /// Whether parameters are of another type than T, whose values are kept here, or by an optimizer that is followed.
   static constexpr bool has_masters = !std::is_same_v<T, Weight>, follows = has_masters && !rule::writes_value;
 
+  /// Whether a step changes parameters, and not only what is kept of them.
+  static constexpr bool moves_parameters = rule::writes_value || requires { typename rule::second_rule; };
+
   /// `options` hold for all parameters that no group takes. A parameter belongs to the first group that takes it.
   explicit optimizer(const Options& options = {}, std::vector<parameter_group<Options>> groups = {})
       : options_{options} {
@@ -128,7 +131,7 @@ class optimizer {
   ///           than before
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
-    collect(net);
+    collect(net, [](int, index) -> T* { return nullptr; }, {.counts_moves = moves_parameters});
     move(scaled);
   }
   /// The same of a rule that changes no parameters, for those that `trained` moves: of their values as T.
@@ -204,6 +207,7 @@ class optimizer {
       const view<const T, rank<1>, Space> kept(table_.state_of(static_cast<int>(number), plane_of_[k]), extent);
       view<Weight, rank<1>, Space>(memory_[number].value, extent) = cast<Weight>(kept);
     }
+    net.visit_parameters([](const auto&, auto& parameter) { ++parameter.moves; });
   }
   /// Calls `body(name, parameter, values)` for what is kept of every parameter.
   template <class Network, class Body>
@@ -240,7 +244,8 @@ class optimizer {
   }
   template <class Network>
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
-    const int reached = collect(net, [](int, index) -> T* { return nullptr; }, true);
+    const int reached = collect(net, [](int, index) -> T* { return nullptr; },
+                                {.looks_at_cleared = true, .counts_moves = moves_parameters});
     if (reached != 0) return move(scaled);
     throw error(
         "optimizer: no parameter has a gradient; call backward on a loss of this network first (frozen parameters "
@@ -263,9 +268,13 @@ class optimizer {
   void collect(Network& net) {
     collect(net, [](int, index) -> T* { return nullptr; });
   }
-  /// Returns how many parameters have a gradient: of backward passes, where `cleared` ones do not count.
+  struct collecting {
+    bool looks_at_cleared = false;  ///< whether gradients that were cleared do not count
+    bool counts_moves = false;      ///< whether parameters with a gradient are about to be moved
+  };
+  /// Returns how many parameters have a gradient.
   template <class Network, class Masters>
-  int collect(Network& net, const Masters& master_of, bool looks_at_cleared = false) {
+  int collect(Network& net, const Masters& master_of, const collecting& how = {}) {
     int count = 0;
     if (table_.parameters().empty()) start(net);
     memory_.clear();
@@ -273,8 +282,9 @@ class optimizer {
       const std::size_t number = memory_.size();
       const int group = number < group_of_.size() ? group_of_[number] : 0;
       const bool has_gradient = !parameter.is_frozen && parameter.gradient.size() == parameter.value.size() &&
-                                (!looks_at_cleared || parameter.has_gradient);
+                                (!how.looks_at_cleared || parameter.has_gradient);
       count += has_gradient ? 1 : 0;
+      parameter.moves += how.counts_moves && has_gradient ? 1u : 0u;
       const Weight* const gradient = has_gradient ? parameter.gradient.data() : nullptr;
       memory_.push_back({parameter.value.data(), rule::reads_gradient ? gradient : parameter.value.data(),
                          parameter.value.size(), group, master_of(static_cast<int>(number), parameter.value.size())});
