@@ -1,4 +1,5 @@
 // expect: tenon: index_add(y, axis<0>, ...) writes into a tensor or view; of traced values
+// lines: 6: g++ says in which function, and where the header stands
 // tests/compile_fail/index_add_in_place.cpp: slices added to a traced value in its place.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/tenon.hpp>
