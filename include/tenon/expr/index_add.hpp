@@ -50,8 +50,8 @@ auto added_at_indices(index extent, Indices&& indices, const Source& source) {
 
 }  // namespace detail
 
-/// Zeros with `extent` slices along `Axis`, to which slice i of `source` is added at `indices[i]`: the sums of segments,
-/// of the messages at the nodes of a graph. Negative indices count from the back.
+/// Zeros with `extent` slices along `Axis`, to which slice i of `source` is added at `indices[i]`: sums of segments, or
+/// of messages at the nodes of a graph. Negative indices count from the back.
 /// extents   of source: the number of indices along the axis, which the result has `extent` of
 /// types     the source's; sums of half and bfloat16 are made in float
 /// throws    shape_error; index_error when the expression is made with an index outside the axis

@@ -67,8 +67,8 @@ inline void check_option(bool fits, const char* loss, const char* option, double
 }  // namespace detail
 
 /// Mean squared error: (x - target)^2.
-/// extents   x and target as for x - target, and of as many axes: extents of 1 are repeated, and one number is the target
-///           of all elements; the result has no axes, unreduced those of x - target
+/// extents   x and target as for x - target, and of as many axes: extents of 1 are repeated, and one number is the
+///           target of all elements; the result has no axes, unreduced those of x - target
 /// throws    shape_error when x and target do not fit
 /// example   mse_loss(x, t), mse_loss<to_sum>(x, t), mse_loss<unreduced>(x, t)
 template <class Reduction = to_mean, tensor_operand X, loss_target Target>

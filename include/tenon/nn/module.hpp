@@ -73,7 +73,8 @@ struct moved_module<To, Module<Arguments...>> {
 
 /// Base of a network. Its members are layers, other modules, parameters, tensors (buffers, such as a table of
 /// positions), lists of these (std::vector, std::array), and anything else, which is left alone; other containers of
-/// layers, and pointers to them, do not compile. Names are those of the members with dots between, as in PyTorch's state_dict.
+/// layers, and pointers to them, do not compile. Names are those of the members with dots between, as in PyTorch's
+/// state_dict.
 ///
 /// `net(inputs...)` calls `forward`, whatever that takes and returns: values, or structs of them. Loops, conditions and
 /// shared layers are C++; gradients follow what ran.
