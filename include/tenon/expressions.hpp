@@ -20,6 +20,7 @@
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/compound_assignment.hpp>
 #include <tenon/expr/custom_reduce.hpp>
+#include <tenon/expr/joined_list.hpp>
 #include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>
 #include <tenon/expr/operations/activation.hpp>
@@ -43,7 +44,6 @@
 #include <tenon/expr/scan.hpp>
 #include <tenon/expr/statistics.hpp>
 #include <tenon/expr/views/broadcast.hpp>
-#include <tenon/expr/views/concatenate.hpp>
 #include <tenon/expr/views/diagonal.hpp>
 #include <tenon/expr/views/flip.hpp>
 #include <tenon/expr/views/pad.hpp>

@@ -13,6 +13,7 @@
 #include <tenon/expressions.hpp>
 #include <tenon/grad/jvp.hpp>
 #include <tenon/grad/traced_functions.hpp>
+#include <tenon/grad/traced_list.hpp>
 #include <tenon/grad/value_and_gradient.hpp>
 #include <tenon/nn/activation.hpp>
 #include <tenon/nn/adaptive_pool.hpp>

@@ -4,6 +4,7 @@
 #include <tenon/grad/gathers.hpp>
 
 #include <tenon/expressions.hpp>
+#include <tenon/grad/traced.hpp>
 
 #include "support/catch.hpp"
 #include "support/gradient.hpp"
@@ -37,9 +38,7 @@ TEST_CASE("elements that are taken one by one", "[gathers]") {
 TEST_CASE("what is sorted or selected gets the gradients of its places", "[gathers]") {
   const auto mask = tensor_of<tenon::host, double>(rank<2>(4, 6), tenon_test::random_values<double>(24, 4, -1, 1)) > 0;
   const auto columns = tenon::arange<int>(6) % 3 != 1;
-  const auto least = [](const auto& x) {
-    return tenon::topk(x, 3, axis<0>, {.largest = false}).values;
-  };
+  const auto least = [](const auto& x) { return tenon::topk(x, 3, axis<0>, {.largest = false}).values; };
   const auto in_line = [&](const auto& x) { return tenon::compress(x, tenon::arange<int>(24) % 5 == 0); };
   tenon_test::check_rows({
       {"sort", view_difference([](const auto& x) { return tenon::sort(tenon::sin(x), axis<1>); })},
@@ -97,4 +96,59 @@ TEST_CASE("nothing is taken, and of nothing", "[gathers]") {
   const auto w = tenon::variable<0>(y);
   const auto [dy] = tenon::gradient(tenon::sum(tenon::take(w, none, axis<0>)), tenon::wrt(w));
   CHECK(tenon_test::numbers_of(dy) == std::vector<double>(3, 0.0));
+}
+
+TEST_CASE("slices that are added at indices get the gradients of their places", "[gathers]") {
+  const auto rows = tensor_of<tenon::host, int>(rank<1>(4), {2, -1, 0, 2});
+  const auto other = drawn(rank<2>(3, 6), 7), more = drawn(rank<2>(5, 6), 8);
+  const auto six = tensor_of<tenon::host, int>(rank<1>(6), {1, 0, 1, 1, 0, 1});
+  const auto two = tensor_of<tenon::host, int>(rank<1>(5), {3, 3, 0, -1, 0});
+  tenon_test::check_rows({
+      {"index_add", view_difference([&](const auto& x) { return tenon::index_add(axis<0>, 3, rows, tenon::sin(x)); })},
+      {"index_add", view_difference([&](const auto& x) { return tenon::index_add(axis<1>, 2, six, x * x); })},
+      {"index_add", view_difference([&](const auto& x) { return tenon::index_add(axis<0>, other, rows, x * x); })},
+      {"index_add", view_difference([&](const auto& x) { return tenon::index_add(axis<0>, x * x, two, more); })},
+  });
+}
+
+TEMPLATE_LIST_TEST_CASE("messages of a graph are added at its nodes and trained", "[gathers]", tenon_test::spaces) {
+  const auto from = tensor_of<TestType, int>(rank<1>(4), {0, 1, 2, 0}),
+             to = tensor_of<TestType, int>(rank<1>(4), {1, 2, 0, 2});
+  const auto nodes = tensor_of<TestType, float>(rank<2>(3, 2), {1, 2, 3, 4, 5, 6});
+  auto weight = tensor_of<TestType, float>(rank<1>(2), {0.5f, 0.25f});
+  const auto wanted = tensor_of<TestType, float>(rank<2>(3, 2), {5, 3, 1, 1, 4, 3});  // for weights 1 and 0.5
+  for (int step = 0; step < 200; ++step) {
+    const auto w = tenon::variable(weight);
+    const tenon::traced messages = tenon::take(tenon::traced(nodes * w), from, axis<0>);
+    const tenon::traced sums = tenon::index_add(axis<0>, 3, to, messages);
+    tenon::backward(tenon::mean(tenon::square(sums - wanted)));
+    weight = weight - 0.02f * w.gradient();
+  }
+  const auto found = tenon_test::numbers_of<TestType>(weight);
+  CHECK(std::fabs(found[0] - 1) < 1e-3);
+  CHECK(std::fabs(found[1] - 0.5) < 1e-3);
+}
+
+TEST_CASE("softmax over segments", "[gathers]") {
+  const auto segment = tensor_of<tenon::host, int>(rank<1>(6), {0, 1, 0, 2, 1, 0});
+  const auto softmax_of_segments = [&](const auto& scores) {
+    tenon::tensor<double, rank<1>> greatest = tenon::constants(rank<1>(3), tenon::lowest_value<double>());
+    tenon::index_add(greatest, axis<0>, segment, tenon::stop_gradient(scores), tenon::maximum);
+    const tenon::traced powers = tenon::exp(scores - tenon::take(greatest, segment, axis<0>));
+    return tenon::traced(powers /
+                         tenon::take(tenon::traced(tenon::index_add(axis<0>, 3, segment, powers)), segment, axis<0>));
+  };
+  const tenon::tensor<double, rank<1>> x(rank<1>(6), {1, 2, 3, 4, 5, 6}), seed(rank<1>(6), {1, 0, 2, 5, -1, 0.5});
+  const auto v = tenon::variable(x);
+  const auto shares = softmax_of_segments(v);
+  CHECK(std::fabs(double(tenon::sum(shares)) - 3) < 1e-12);
+  CHECK(std::fabs(shares.data()[1] - 1 / (1 + std::exp(3.0))) < 1e-12);
+  shares.backward(seed);
+  for (tenon::index i = 0; i < 6; ++i) {
+    const auto moved = [&](double by) -> double {
+      const tenon::tensor<double, rank<1>> beside = x + tenon::where(tenon::arange<int>(6) == i, by, 0.0);
+      return tenon::sum(softmax_of_segments(beside) * seed);
+    };
+    CHECK(std::fabs((moved(1e-5) - moved(-1e-5)) / 2e-5 - v.gradient()(i)) < 1e-8);
+  }
 }

@@ -37,6 +37,23 @@ Value power_of(const Value& x, int power) {
 
 }  // namespace
 
+TEMPLATE_LIST_TEST_CASE("a loop adds losses to a number", "[traced]", tenon_test::spaces) {
+  using number = traced<double, tenon::shape<>, TestType>;
+  const auto x = tenon_test::tensor_of<TestType, double>(rank<1>(3), {1, 2, 3});
+  const auto v = tenon::variable(x);
+  number total = 0.0;
+  for (int i = 1; i <= 3; ++i) total = total + i * tenon::sum(tenon::square(v));
+  CHECK(static_cast<double>(total) == 84);
+  total.backward();
+  CHECK(numbers_of(v.gradient()) == std::vector<double>{12, 24, 36});
+  total = 2;
+  CHECK(static_cast<double>(total) == 2);
+  traced of_host = 0.5f;
+  static_assert(std::is_same_v<decltype(of_host), traced<float, tenon::shape<>>>);
+  static_assert(!std::is_convertible_v<double, traced<double, rank<1>>>);
+  CHECK(static_cast<float>(of_host) == 0.5f);
+}
+
 TEMPLATE_LIST_TEST_CASE("a loop of unknown length", "[traced]", tenon_test::spaces) {
   for (const int halvings : {0, 1, 5}) {
     const auto start = tenon_test::tensor_of<TestType, double>(rank<1>(2), {0.375, -0.5});

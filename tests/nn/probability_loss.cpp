@@ -205,3 +205,29 @@ TEST_CASE("weights of temporaries are kept beside planes", "[probability_loss]")
   const auto of_planes = []<class... T>(const auto& v, T&&... t) { return nn::nll_loss(v, std::forward<T>(t)...); };
   CHECK(tenon_test::keeps_temporaries(of_planes, planes, labels, weight));
 }
+
+TEST_CASE("targets of losses of probabilities are not repeated", "[probability_loss]") {
+  const auto x = drawn(rank<2>(3, 3), 1, 0.1f, 0.9f), column = drawn(rank<2>(3, 1), 2, 0, 1);
+  const auto row = drawn(rank<2>(1, 3), 2, 0, 1);
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, column); }) ==
+        "cross_entropy_loss: probabilities: axis 1: extent 1, expected 3 (x [3, 3], probabilities [3, 1])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, row); }) ==
+        "cross_entropy_loss: probabilities: axis 0: extent 1, expected 3 (x [3, 3], probabilities [1, 3])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::bce_loss(x, column); }) ==
+        "bce_loss: target: axis 1: extent 1, expected 3 (x [3, 3], target [3, 1])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::bce_with_logits_loss(x, row); }) ==
+        "bce_with_logits_loss: target: axis 0: extent 1, expected 3 (x [3, 3], target [1, 3])");
+}
+
+TEST_CASE("one number is the target of all elements", "[probability_loss]") {
+  const tenon::tensor<float, rank<2>> x(rank<2>(2, 1), {0.25f, 0.5f}), ones(rank<2>(2, 1), {1, 1});
+  CHECK(float(nn::bce_loss(x, 1.0f)) == float(nn::bce_loss(x, ones)));
+  CHECK(float(nn::bce_with_logits_loss(x, 1)) == float(nn::bce_with_logits_loss(x, ones)));
+  CHECK(float(nn::mse_loss(x, 1.0)) == float(nn::mse_loss(x, ones)));
+  CHECK(float(nn::l1_loss(x, 1)) == float(nn::l1_loss(x, ones)));
+  static_assert(std::is_same_v<decltype(nn::bce_with_logits_loss(x, 1.0))::element, float>);
+  const auto v = tenon::variable(x);
+  tenon::backward(nn::bce_with_logits_loss<nn::to_sum>(v, 1));
+  const auto found = numbers_of(v.gradient());
+  CHECK(std::fabs(found[0] - (1 / (1 + std::exp(-0.25)) - 1)) < 1e-6);
+}

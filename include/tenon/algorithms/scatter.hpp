@@ -8,9 +8,8 @@
 #include <tenon/algorithms/scatter_runs.hpp>
 #include <tenon/core/layout.hpp>
 #include <tenon/expr/generate.hpp>
+#include <tenon/expr/index_add.hpp>
 #include <tenon/expr/operations/arithmetic.hpp>
-#include <tenon/expr/operations/where_cast.hpp>
-#include <tenon/expr/views/take.hpp>
 
 namespace tenon {
 
@@ -48,6 +47,15 @@ auto target_of(const char* algorithm, Destination&& destination) {
 template <class Indices>
 consteval void indices_must_be_integers() {
   static_assert(is_integer<typename Indices::element> || must_hold<Indices>, "tenon: indices are integers");
+}
+
+/// Refuses a source that depends on a variable.
+template <class Source>
+consteval void must_be_written_in_place() {
+  static_assert(
+      !depends_on<any_variable, Source> || must_hold<Source>,
+      "tenon: what is written in place has no gradient; index_add(axis<0>, y, indices, x) makes another tensor "
+      "and has one, and stop_gradient(x) is a constant");
 }
 
 /// The elements of a leaf that a scatter reads: where they lie, or in `copy` when the target overlaps them.
@@ -157,7 +165,7 @@ void scatter_as(const char* name, Destination&& destination, axis_list<Axis> axe
   const auto target = target_of(name, std::forward<Destination>(destination));
   constexpr int along = only_axis<std::remove_cvref_t<Destination>::rank>(axes);
   const auto places = in_memory(name, indices);
-  must_be_constant<node_of<const Source&>>();
+  must_be_written_in_place<node_of<const Source&>>();
   const auto elements = in_memory(name, source);
   indices_must_be_integers<std::remove_cvref_t<decltype(places)>>();
   storage<typename std::remove_cvref_t<decltype(places)>::element, algorithm_space<Indices>> places_copy;
@@ -235,6 +243,15 @@ void index_add(Destination&& destination, axis_list<Axis> axes, const Indices& i
                          view<const index_type, tenon::rank<rank>, algorithm_space<const Indices&>>(
                              places.elements.data(), tenon::rank<rank>(extents), strides),
                          source);
+}
+
+/// A destination that is no memory of the user's.
+template <tensor_operand Destination, int Axis, tensor_operand Indices, tensor_operand Source, class... Operation>
+  requires(!scatter_destination<Destination>)
+void index_add(Destination&&, axis_list<Axis>, const Indices&, const Source&, Operation...) {
+  static_assert(must_hold<Destination>,
+                "tenon: index_add(y, axis<0>, ...) writes into a tensor or view; of traced values and expressions "
+                "index_add(axis<0>, y, indices, x) makes another, with gradients");
 }
 
 /// Gradients are added to elements that begin at zero.

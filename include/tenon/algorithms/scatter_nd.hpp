@@ -121,7 +121,7 @@ template <scatter_destination Destination, tensor_operand Indices, tensor_operan
 void scatter_nd(Destination&& destination, const Indices& indices, const Source& source, pointwise_function<Op> = {}) {
   const auto target = detail::target_of("scatter_nd", std::forward<Destination>(destination));
   const auto places = in_memory("scatter_nd", indices);
-  must_be_constant<node_of<const Source&>>();
+  detail::must_be_written_in_place<node_of<const Source&>>();
   const auto elements = in_memory("scatter_nd", source);
   using places_type = std::remove_cvref_t<decltype(places)>;
   using elements_type = std::remove_cvref_t<decltype(elements)>;

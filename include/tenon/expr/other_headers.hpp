@@ -59,7 +59,10 @@ struct result_of_axes {
 };
 template <class Call>
 struct result_of_joining {
-  static_assert(must_hold<Call>, "tenon: tensors are joined along an axis that stands first, stack(axis<1>, a, b)");
+  static_assert(
+      must_hold<Call>,
+      "tenon: tensors are joined along an axis that stands first, stack(axis<1>, a, b); a list holds tensors, "
+      "views or, with <tenon/tenon.hpp>, traced values");
 };
 }  // namespace detail
 

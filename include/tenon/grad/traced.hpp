@@ -259,6 +259,11 @@ class traced : public traced_leaf<T, Shape, Space> {
     return detail::renamed(*this, traced(std::forward<Operand>(operand)));
   }
 
+  /// A number, which gradients do not flow through: what a loop adds losses to.
+  traced(T number)
+    requires(Shape::rank == 0)
+      : traced(tensor<T, Shape, Space>(constants(Shape{}, number))) {}
+
   index extent(int axis) const { return this->shape().extent(axis); }
   index size() const { return this->shape().count(); }
   const T* data() const { return this->elements.data(); }
@@ -340,6 +345,9 @@ class traced : public traced_leaf<T, Shape, Space> {
 template <tensor_operand Operand>
 traced(Operand&&) -> traced<typename node_of<Operand>::element, typename node_of<Operand>::shape_type,
                             detail::concrete_space<typename node_of<Operand>::space>, detail::keeper_of<Operand>>;
+
+template <dtype Number>
+traced(Number) -> traced<Number, shape<>>;
 
 template <class T, class Shape, class Space>
 const traced_leaf<T, Shape, Space>& as_node(const traced<T, Shape, Space>& value) {

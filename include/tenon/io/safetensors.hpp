@@ -122,16 +122,17 @@ class safetensors_file {
   }
   void check_layout() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
-    for (const auto& [name, entry] : header_.tensors) {
-      const bool known = detail::with_safetensors_dtype(entry.dtype, [&]<class U>(std::type_identity<U>) {
-        const std::uint64_t expected = bytes_of_elements("safetensors", path_, entry.extents, sizeof(U));
-        if (entry.end < entry.begin || entry.end - entry.begin != expected) {
-          refuse_file(compose_text(name, ": data_offsets ", entry.begin, " to ", entry.end, ", expected ", expected,
-                                   " bytes for extents ", entry.extents, " of ", entry.dtype));
+    for (const auto& named : header_.tensors) {  // by one name: clang 19 crashes where a lambda of a header that was
+      const auto& piece = named.second;          // precompiled captures structured bindings
+      const bool known = detail::with_safetensors_dtype(piece.dtype, [&]<class U>(std::type_identity<U>) {
+        const std::uint64_t expected = bytes_of_elements("safetensors", path_, piece.extents, sizeof(U));
+        if (piece.end < piece.begin || piece.end - piece.begin != expected) {
+          refuse_file(compose_text(named.first, ": data_offsets ", piece.begin, " to ", piece.end, ", expected ",
+                                   expected, " bytes for extents ", piece.extents, " of ", piece.dtype));
         }
       });
-      if (!known) refuse_file(name + ": dtype " + entry.dtype + " is not known");
-      pieces.emplace_back(entry.begin, entry.end);
+      if (!known) refuse_file(named.first + ": dtype " + piece.dtype + " is not known");
+      pieces.emplace_back(piece.begin, piece.end);
     }
     std::sort(pieces.begin(), pieces.end());
     std::uint64_t covered = 0;

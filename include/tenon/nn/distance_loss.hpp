@@ -9,6 +9,10 @@
 
 namespace tenon::nn {
 
+/// What a loss compares with: an operand of expressions, or one number for all elements.
+template <class T>
+concept loss_target = tensor_operand<T> || dtype<std::remove_cvref_t<T>>;
+
 /// What becomes of the losses of all elements or rows, as PyTorch's `reduction`: `to_mean` (the default of every loss),
 /// `to_sum`, or `unreduced`, which keeps a loss for each. They are the first template argument of a loss.
 struct to_mean {
@@ -26,9 +30,33 @@ namespace detail {
 /// Refuses a target whose axes are other than those of `x`: [n, 1] and [n] would make the losses of all pairs.
 template <class X, class Target>
 constexpr void must_have_the_same_axes() {
-  constexpr int rank = node_of<X>::shape_type::rank, target = node_of<Target>::shape_type::rank;
-  static_assert(rank == target || rank == 0 || target == 0 || must_hold<X, Target>,
-                "tenon: a loss takes x and a target of as many axes; squeeze(x, axis<1>) makes [n] of [n, 1]");
+  if constexpr (tensor_operand<Target>) {
+    constexpr int rank = node_of<X>::shape_type::rank, target = node_of<Target>::shape_type::rank;
+    static_assert(rank == target || rank == 0 || target == 0 || must_hold<X, Target>,
+                  "tenon: a loss takes x and a target of as many axes; squeeze(x, axis<1>) makes [n] of [n, 1]");
+  }
+}
+
+/// A target as an operand: a number has the element type of `X`.
+template <class X, loss_target Target>
+auto target_operand(Target&& target) {
+  using number = std::remove_cvref_t<Target>;
+  if constexpr (dtype<number>) return constants(shape<>{}, static_cast<typename node_of<X>::element>(target));
+  else return as_node(std::forward<Target>(target));
+}
+
+/// Refuses a target that has not the extents of `x`, and would be repeated; but for one number for all.
+/// throws    shape_error naming what is given, the axis and both extents
+template <class X, class Target>
+void check_same_extents(const char* loss, const char* given, const X& x, const Target& target) {
+  if constexpr (X::rank == Target::rank) {
+    for (int axis = 0; axis < X::rank; ++axis) {
+      if (target.extent(axis) == x.extent(axis)) continue;
+      throw shape_error(compose_text(loss, ": ", given, ": axis ", axis, ": extent ", target.extent(axis),
+                                     ", expected ", x.extent(axis), " (x ", x.to_array(), ", ", given, " ",
+                                     target.to_array(), ")"));
+    }
+  }
 }
 
 /// throws    error naming a loss and its option, where that does not fit
@@ -39,20 +67,21 @@ inline void check_option(bool fits, const char* loss, const char* option, double
 }  // namespace detail
 
 /// Mean squared error: (x - target)^2.
-/// extents   x and target as for x - target, and of as many axes; the result has no axes, unreduced those of x - target
+/// extents   x and target as for x - target, and of as many axes: extents of 1 are repeated, and one number is the
+///           target of all elements; the result has no axes, unreduced those of x - target
 /// throws    shape_error when x and target do not fit
 /// example   mse_loss(x, t), mse_loss<to_sum>(x, t), mse_loss<unreduced>(x, t)
-template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+template <class Reduction = to_mean, tensor_operand X, loss_target Target>
 auto mse_loss(X&& x, Target&& target) {
   detail::must_have_the_same_axes<X, Target>();
-  return Reduction::of(square(std::forward<X>(x) - std::forward<Target>(target)));
+  return Reduction::of(square(std::forward<X>(x) - detail::target_operand<X>(std::forward<Target>(target))));
 }
 
 /// Mean absolute error: |x - target|; extents and errors as of mse_loss.
-template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+template <class Reduction = to_mean, tensor_operand X, loss_target Target>
 auto l1_loss(X&& x, Target&& target) {
   detail::must_have_the_same_axes<X, Target>();
-  return Reduction::of(abs(std::forward<X>(x) - std::forward<Target>(target)));
+  return Reduction::of(abs(std::forward<X>(x) - detail::target_operand<X>(std::forward<Target>(target))));
 }
 
 /// Half the square of a distance |x - target| below `delta`, and beyond it a line of slope delta; extents as of

@@ -37,6 +37,12 @@ concept hides_parts = !has_parameters<Member> &&
                        has_parameters<typename Member::mapped_type> ||
                        has_parameters<std::tuple_element_t<0, Member>> || is_parameter<typename Member::value_type>);
 
+/// Whether a member points to a layer or parameter that a module could change: its parameters would be nobody's.
+template <class Member>
+concept points_to_parts =
+    std::is_pointer_v<Member> && !std::is_const_v<std::remove_pointer_t<Member>> &&
+    (has_parameters<std::remove_pointer_t<Member>> || is_parameter<std::remove_pointer_t<Member>>);
+
 /// Calls `visitor(name, member)` for a member, or for each element of a list: blocks.0, blocks.1, ...
 template <class Member, class Visitor>
 void visit_parts(const std::string& name, Member& member, const Visitor& visitor) {
@@ -45,6 +51,9 @@ void visit_parts(const std::string& name, Member& member, const Visitor& visitor
   } else {
     static_assert(!hides_parts<Member> || must_hold<Member>,
                   "tenon: layers of a module are members, or elements of a std::vector or std::array");
+    static_assert(
+        !points_to_parts<Member> || must_hold<Member>,
+        "tenon: a module holds its layers, no pointers to them; what modules share is an argument of forward");
     visitor(name, member);
   }
 }
@@ -64,7 +73,8 @@ struct moved_module<To, Module<Arguments...>> {
 
 /// Base of a network. Its members are layers, other modules, parameters, tensors (buffers, such as a table of
 /// positions), lists of these (std::vector, std::array), and anything else, which is left alone; other containers of
-/// layers do not compile. Names are those of the members with dots between, as in PyTorch's state_dict.
+/// layers, and pointers to them, do not compile. Names are those of the members with dots between, as in PyTorch's
+/// state_dict.
 ///
 /// `net(inputs...)` calls `forward`, whatever that takes and returns: values, or structs of them. Loops, conditions and
 /// shared layers are C++; gradients follow what ran.

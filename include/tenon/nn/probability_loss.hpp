@@ -32,21 +32,28 @@ struct bce_op : floating_result {
 }  // namespace detail
 
 /// Binary cross entropy, -(target log(x) + (1 - target) log(1 - x)), of probabilities x and targets in [0, 1].
-/// Logarithms are at least -100, as in PyTorch; extents as of mse_loss.
+/// Logarithms are at least -100, as in PyTorch.
+/// extents   x and target the same, or one number as target of all elements
+/// throws    shape_error naming the axis and both extents
 /// gradient  in x (x - target) / max((1 - x) x, 1e-12), as PyTorch has it: finite where x is 0 or 1
-template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+template <class Reduction = to_mean, tensor_operand X, loss_target Target>
 auto bce_loss(X&& x, Target&& target) {
   detail::must_have_the_same_axes<X, Target>();
-  return Reduction::of(make_pointwise(detail::bce_op{}, std::forward<X>(x), std::forward<Target>(target)));
+  const auto wanted = detail::target_operand<X>(std::forward<Target>(target));
+  detail::check_same_extents("bce_loss", "target", x.shape(), wanted.shape());
+  return Reduction::of(make_pointwise(detail::bce_op{}, std::forward<X>(x), wanted));
 }
 
 /// bce_loss(sigmoid(x), target) without overflow on the way; `positive_weight` multiplies the losses of ones.
-/// example   bce_with_logits_loss(logits, targets), bce_with_logits_loss(logits, targets, 3.0f)
-template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, class PositiveWeight = float>
+/// Extents and errors as of bce_loss.
+/// example   bce_with_logits_loss(logits, targets), bce_with_logits_loss(logits, 1.0f)
+///           bce_with_logits_loss(logits, targets, 3.0f)  // ones weigh three times as much
+template <class Reduction = to_mean, tensor_operand X, loss_target Target, class PositiveWeight = float>
 auto bce_with_logits_loss(X&& x, Target&& target, PositiveWeight&& positive_weight = 1.0f) {
   detail::must_have_the_same_axes<X, Target>();
   const auto logits = as_node(std::forward<X>(x));
-  const auto wanted = as_node(std::forward<Target>(target));
+  const auto wanted = detail::target_operand<X>(std::forward<Target>(target));
+  detail::check_same_extents("bce_with_logits_loss", "target", logits.shape(), wanted.shape());
   const auto of_one = 1 + (std::forward<PositiveWeight>(positive_weight) - 1) * wanted;
   return Reduction::of((1 - wanted) * logits + of_one * tenon::softplus(-logits, 1, 1e30));
 }
@@ -166,9 +173,14 @@ auto smoothed_cross_entropy_loss(X&& x, Labels&& labels, double smoothing, std::
 
 /// Cross entropy of logits [batch, classes, ...] with probabilities of the same extents in place of labels.
 /// extents   unreduced [batch, 1, ...]
+/// throws    shape_error naming the axis and both extents
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
   requires is_floating<typename node_of<Target>::element>
 auto cross_entropy_loss(X&& x, Target&& target) {
+  constexpr bool fits = node_of<X>::shape_type::rank == node_of<Target>::shape_type::rank;
+  static_assert(fits || must_hold<X, Target>,
+                "tenon: labels of classes are integers, cast<int>(labels); probabilities have the axes of the scores");
+  detail::check_same_extents("cross_entropy_loss", "probabilities", x.shape(), target.shape());
   return Reduction::of(-sum(tenon::log_softmax(std::forward<X>(x), axis<1>) * std::forward<Target>(target), axis<1>));
 }
 

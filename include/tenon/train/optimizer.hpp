@@ -98,6 +98,23 @@ class optimizer {
     own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
             [&net](bool fills) { nn::clear_gradients(net, fills); }};
   }
+  /// Several networks, a list of them, or a parameter alone.
+  template <nn::has_parameters First, nn::has_parameters Second, class... Rest>
+  optimizer(First&, Second&, const Rest&...) {
+    detail::must_be_one_module<First, Second>();
+  }
+  template <nn::has_parameters First, nn::has_parameters Second>
+  optimizer(First&, Second&, const Options&) {
+    detail::must_be_one_module<First, Second>();
+  }
+  template <nn::has_parameters Network, int Count>
+  explicit optimizer(const Network (&)[Count], const Options& = {}) {
+    detail::must_be_one_module<Network>();
+  }
+  template <class Number, class Shape, class Where>
+  explicit optimizer(nn::parameter<Number, Shape, Where>&, const Options& = {}) {
+    detail::must_be_one_module<nn::parameter<Number, Shape, Where>>();
+  }
 
   /// The options of group `group`, from 1 on; of all other parameters is 0. They may change between steps.
   /// throws    index_error when there is no such group

@@ -12,6 +12,15 @@ namespace tenon::train {
 inline constexpr index chunk_elements = 4096;  ///< of a chunk at most: what a block of threads does
 inline constexpr int max_chunk_sums = 2;       ///< numbers that a sweep may add up over elements
 
+namespace detail {
+/// Refuses what an optimizer cannot move as one network.
+template <class... Trained>
+consteval void must_be_one_module() {
+  static_assert(must_hold<Trained...>,
+                "tenon: an optimizer moves one network; several, and loose parameters, are members of one nn::module");
+}
+}  // namespace detail
+
 /// A parameter in memory: its elements, their gradients, and the group of options that it belongs to.
 template <dtype Weight, dtype T = Weight>
 struct parameter_memory {
