@@ -99,13 +99,21 @@ class tensor {
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
+    requires(shapes_agree<Shape, OtherShape>())
   constexpr tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
     *this = other;
   }
   template <class U, class OtherShape, memory_space Other>
     requires(!std::is_same_v<tenon::tensor<U, OtherShape, Other>, tensor> &&
-             std::is_same_v<statement_space<Other>, space>)
+             std::is_same_v<statement_space<Other>, space> && shapes_agree<Shape, OtherShape>())
   constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
+  /// Compilers show the line of a deleted function, so the sentence stands in it; traits say that it cannot be called.
+  template <class U, class Misfit>
+    requires(!shapes_agree<Shape, Misfit>())
+  tensor(const tenon::view<U, Misfit, space>&) = delete;  // tenon: a tensor takes no other rank or static extents
+  template <class U, class Misfit, memory_space Other>
+    requires(std::is_same_v<statement_space<Other>, space> && !shapes_agree<Shape, Misfit>())
+  tensor(const tenon::tensor<U, Misfit, Other>&) = delete;  // tenon: a tensor takes no other rank or static extents
   /// A tensor of another space does not compile.
   template <class U, class OtherShape, memory_space Other>
     requires(!std::is_same_v<statement_space<Other>, space>)

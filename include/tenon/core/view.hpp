@@ -80,7 +80,7 @@ class view {
   /// A view that only reads, or whose shape has the same rank and knows more extents, or fewer.
   /// throws    shape_error where they differ
   template <class U, class Other>
-    requires(std::is_convertible_v<U (*)[], T (*)[]> && Other::rank == rank &&
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && shapes_agree<Shape, Other>() &&
              !std::is_same_v<view<U, Other, Space>, view>)
   constexpr view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
   /// A view of a tensor.
