@@ -50,6 +50,12 @@ class tensor {
     requires(rank == 1 && sizeof...(Numbers) > 1 && (std::convertible_to<Numbers, T> && ...))
   constexpr tensor(Numbers... values)
       : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
+  /// Some of them may be expressions without axes: `tensor<float, rank<1>> v = {sum(x), 1, max(x)}`.
+  template <class... Numbers>
+    requires(rank == 1 && sizeof...(Numbers) > 1 && !(dtype<Numbers> && ...) &&
+             (std::convertible_to<const Numbers&, detail::listed_value<T>> && ...))
+  constexpr tensor(const Numbers&... values)
+      : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
   /// `tensor<float, rank<2>> w = {{1, 2}, {3, 4}}`: a list for each axis.
   /// throws    shape_error where lists of one axis differ in length, or from a static extent
   constexpr tensor(const detail::nested_values<T, rank>& values)
