@@ -26,6 +26,7 @@ TEST_CASE("position and seed reach all their bits", "[philox]") {
   CHECK(tenon::philox_bits(0, 0) == tenon::philox4x32({0, 0, 0, 0}, {0, 0}));
   CHECK(tenon::philox_bits(0, high) == tenon::philox4x32({0, 256, 0, 0}, {0, 0}));
   CHECK(tenon::philox_bits(high + 5, 7) == tenon::philox4x32({7, 0, 0, 0}, {5, 256}));
+  CHECK(tenon::philox_bits(5, 7, 3) == tenon::philox4x32({7, 0, 0, 3}, {5, 0}));
 }
 
 TEST_CASE("uniform floats lie in [0, 1), both ends of the bits included", "[philox]") {
@@ -34,4 +35,11 @@ TEST_CASE("uniform floats lie in [0, 1), both ends of the bits included", "[phil
   CHECK(tenon::uniform_from_bits(0x100) == 0x1p-24f);
   CHECK(tenon::uniform_from_bits(0x80000000u) == 0.5f);
   CHECK(tenon::uniform_from_bits(full) == 1.0f - 0x1p-24f);
+}
+
+TEST_CASE("uniform doubles have 53 bits of their 64", "[philox]") {
+  CHECK(tenon::uniform_from_bits(0, 0x7ff) == 0.0);
+  CHECK(tenon::uniform_from_bits(0, 0x800) == 0x1p-53);
+  CHECK(tenon::uniform_from_bits(0x80000000u, 0) == 0.5);
+  CHECK(tenon::uniform_from_bits(full, full) == 1.0 - 0x1p-53);
 }

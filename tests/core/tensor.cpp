@@ -8,6 +8,7 @@
 #include <numeric>
 #include <ranges>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "support/catch.hpp"
@@ -271,4 +272,24 @@ TEST_CASE("elements on the host are a range in row-major order", "[tensor]") {
   CHECK(std::ranges::distance(none) == 0);
   STATIC_REQUIRE(std::ranges::contiguous_range<tensor<float, rank<3>>>);
   STATIC_REQUIRE(!std::ranges::range<tensor<float, rank<1>, unreachable>>);
+}
+
+TEST_CASE("traits say which tensors and views can be made of others", "[tensor]") {
+  using vector = tensor<double, rank<1>>;
+  using matrix_of_doubles = tensor<double, rank<2>>;
+  using two = tensor<double, tenon::shape<2>>;
+  using three = tensor<double, tenon::shape<3>>;
+  using view_of_vector = tenon::view<double, rank<1>>;
+  STATIC_REQUIRE(!std::is_constructible_v<matrix_of_doubles, vector>);
+  STATIC_REQUIRE(!std::is_convertible_v<vector, matrix_of_doubles>);
+  STATIC_REQUIRE(!std::is_constructible_v<matrix_of_doubles, view_of_vector>);
+  STATIC_REQUIRE(!std::is_constructible_v<tenon::view<double, rank<2>>, vector&>);
+  STATIC_REQUIRE(!std::is_constructible_v<two, three>);
+  STATIC_REQUIRE(!std::is_constructible_v<tenon::view<double, tenon::shape<2>>, tenon::view<double, tenon::shape<3>>>);
+  STATIC_REQUIRE(std::is_constructible_v<vector, three>);
+  STATIC_REQUIRE(std::is_constructible_v<three, vector>);
+  STATIC_REQUIRE(std::is_constructible_v<vector, tensor<float, rank<1>>>);
+  STATIC_REQUIRE(std::is_constructible_v<vector, view_of_vector>);
+  const std::variant<vector, matrix_of_doubles> either = vector(3);
+  CHECK(either.index() == 0);
 }

@@ -142,3 +142,17 @@ TEST_CASE("views of vectors and arrays", "[view]") {
   STATIC_REQUIRE(std::is_same_v<decltype(tenon::view(fixed)), tenon::view<const double, rank<1>>>);
   CHECK_THROWS_AS((tenon::view<const float, tenon::shape<2>>(values)), tenon::shape_error);
 }
+
+TEST_CASE("a view wraps a built-in array", "[view]") {
+  int numbers[3] = {1, 2, 3};
+  tenon::view y(numbers);
+  STATIC_REQUIRE(std::is_same_v<decltype(y), tenon::view<int, tenon::rank<1>>>);
+  y(1) = 5;
+  CHECK(numbers[1] == 5);
+  const float fixed[2] = {1, 2};
+  const tenon::view z(fixed);
+  STATIC_REQUIRE(std::is_same_v<decltype(z), const tenon::view<const float, tenon::rank<1>>>);
+  CHECK(z(1) == 2);
+  CHECK(tenon::view<const int, tenon::rank<1>>(numbers).extent(0) == 3);
+  STATIC_REQUIRE(!std::is_constructible_v<tenon::view<float, tenon::rank<1>>, const float(&)[2]>);
+}

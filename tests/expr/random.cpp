@@ -4,6 +4,7 @@
 #include <tenon/expr/random.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "support/catch.hpp"
@@ -120,7 +121,7 @@ TEMPLATE_LIST_TEST_CASE("normal numbers are Box and Muller's of the bits at thei
   const auto values = numbers_of<TestType>(tenon::normal<float>(rank<1>(4001), 23));
   double greatest = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto bits = tenon::philox_bits(23, i / 4);
+    const auto bits = tenon::philox_bits(23, i / 4, 4);
     const auto pair = static_cast<tenon::index>(i % 4 / 2 * 2);
     const double radius = std::sqrt(-2 * std::log((static_cast<double>(bits[pair]) + 1) * 0x1p-32));
     const double angle = (static_cast<double>(bits[pair + 1]) * 0x1p-32 - 0.125) * 2 * 3.14159265358979323846;
@@ -128,6 +129,91 @@ TEMPLATE_LIST_TEST_CASE("normal numbers are Box and Muller's of the bits at thei
     greatest = std::max(greatest, std::fabs(values[i] - expected));
   }
   CHECK(greatest < 2e-6);
+}
+
+TEMPLATE_LIST_TEST_CASE("normal doubles are Box and Muller's of 128 bits at their position", "[random]",
+                        tenon_test::spaces) {
+  const auto values = numbers_of<TestType>(tenon::normal<double>(rank<1>(4001), 23));
+  double greatest = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto bits = tenon::philox_bits(23, i / 2, 20);
+    const double radius = std::sqrt(-2 * std::log(bits[0] * 0x1p-32 + bits[1] * 0x1p-64));
+    const double turn = bits[2] * 0x1p-32 + bits[3] * 0x1p-64 - 0.125;
+    const double angle = turn * 2 * 3.14159265358979323846;
+    const double expected = radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
+    greatest = std::max(greatest, std::fabs(values[i] - expected));
+  }
+  CHECK(greatest < 4e-15);
+}
+
+TEMPLATE_LIST_TEST_CASE("doubles are drawn in double, ends and centres included", "[random]", tenon_test::spaces) {
+  const auto distinct = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return std::unique(values.begin(), values.end()) - values.begin();
+  };
+  CHECK(distinct(numbers_of<TestType>(tenon::uniform<double>(rank<1>(100000), 7))) == 100000);
+  for (const auto& [low, high] : {std::pair{1e9, 1e9 + 1}, std::pair{16777217.0, 16777219.0}, std::pair{0.0, 1e300}}) {
+    const auto values = numbers_of<TestType>(tenon::uniform<double>(rank<1>(5000), 1, low, high));
+    CHECK(*std::min_element(values.begin(), values.end()) >= low);
+    CHECK(*std::max_element(values.begin(), values.end()) < high);
+    CHECK(tenon_test::is_close((moments_of(values).mean - low) / (high - low), 0.5, 0.03));
+  }
+  CHECK(std::fabs(moments_of(numbers_of<TestType>(tenon::normal<double>(rank<1>(20000), 1, 1e8, 1))).variance - 1) <
+        0.05);
+  CHECK(distinct(numbers_of<TestType>(tenon::normal<double>(rank<1>(5000), 1, 0, 1e-60))) == 5000);
+  const auto cut = numbers_of<TestType>(
+      tenon::truncated_normal<double>(rank<1>(5000), 1, {.centre = 1e9, .low = 1e9 - 1, .high = 1e9 + 1}));
+  CHECK(distinct(cut) == 5000);
+  CHECK(std::fabs(moments_of(cut).mean - 1e9) < 0.03);
+}
+
+TEST_CASE("normal doubles have the moments of their distribution and long tails", "[random]") {
+  const auto found = moments_of(numbers_of(tenon::normal<double>(rank<1>(100000), 17, 3, 2)));
+  CHECK(tenon_test::is_close(found.mean, 3.0, 0.01));
+  CHECK(tenon_test::is_close(found.variance, 4.0, 0.02));
+  CHECK(std::fabs(found.skewness) < 0.03);
+  CHECK(std::fabs(found.kurtosis - 3) < 0.06);
+  const std::uint32_t full = 0xffffffffu;
+  CHECK(tenon::detail::log_from_bits(full, full) == 0.0);
+  CHECK(tenon_test::is_close(tenon::detail::log_from_bits(0, 0), -64 * std::log(2.0), 1e-15));
+  CHECK(tenon_test::is_close(tenon::detail::normal_from_bits({0, 0, 0x20000000u, 0}, false),
+                             std::sqrt(128 * std::log(2.0)), 1e-15));
+}
+
+TEST_CASE("ranges of uniform numbers that are not finite or descend are refused", "[random]") {
+  const double endless = std::numeric_limits<double>::infinity();
+  CHECK(text_of<tenon::error>([] { tenon::uniform<double>({3}, 1, 2, 1); }) ==
+        "uniform: range [2.000000, 1.000000), expected ends in ascending order");
+  CHECK(text_of<tenon::error>([&] { tenon::uniform<double>({3}, 1, 0, endless); }) ==
+        "uniform: range [0.000000, inf), expected a finite length");
+  CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, -1.5e308, 1.5e308), tenon::error);
+  CHECK_THROWS_AS(tenon::uniform<float>({3}, 1, -3e38f, 3e38f), tenon::error);
+  CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, std::nan("")), tenon::error);
+}
+
+TEST_CASE("draws of different kinds from one seed are independent", "[random]") {
+  const rank<1> count(20000);
+  const std::vector<std::vector<double>> kinds{
+      numbers_of(tenon::uniform<float>(count, 1)),          numbers_of(tenon::uniform<double>(count, 1)),
+      numbers_of(tenon::normal<float>(count, 1)),           numbers_of(tenon::normal<double>(count, 1)),
+      numbers_of(tenon::truncated_normal<float>(count, 1)), numbers_of(tenon::truncated_normal<double>(count, 1)),
+      numbers_of(tenon::bernoulli<int>(count, 1, 0.5)),     numbers_of(tenon::randint<int>(count, 1, 0, 1000)),
+      numbers_of(tenon::permutation(count.extent(0), 1))};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) CHECK(std::fabs(correlation(kinds[i], kinds[k])) < 4 / std::sqrt(20000.0));
+  }
+  const auto sizes = [](const auto& values) {  // neighbours share their radius
+    std::vector<double> result;
+    for (const double each : values) result.push_back(std::fabs(each));
+    return result;
+  };
+  CHECK(std::fabs(correlation(kinds[0], sizes(kinds[2]))) < 4 / std::sqrt(20000.0));
+  CHECK(std::fabs(correlation(kinds[1], sizes(kinds[3]))) < 4 / std::sqrt(20000.0));
+}
+
+TEST_CASE("one seed gives the same numbers whatever the extents", "[random]") {
+  CHECK(numbers_of(tenon::uniform<float>({10}, 5)) == numbers_of(tenon::uniform<float>({5, 2}, 5)));
+  CHECK(numbers_of(tenon::normal<double>({10}, 5)) == numbers_of(tenon::normal<double>({5, 2}, 5)));
 }
 
 TEST_CASE("normal numbers of extreme bits are finite", "[random]") {

@@ -222,3 +222,13 @@ TEMPLATE_LIST_TEST_CASE("means of 64-bit integers do not wrap around", "[reduce]
   const auto u = tenon::tensor<std::uint64_t, rank<1>>({2}, {~std::uint64_t{0}, 1}).template to<TestType>();
   CHECK(tenon_test::numbers_of(tenon::mean(u)) == std::vector<double>{0x1p63});
 }
+
+TEST_CASE("sums stand among the values of a tensor", "[reduce]") {
+  const tenon::tensor<double, rank<1>> x = {1, 2, 4};
+  const tenon::tensor<double, rank<1>> y = {tenon::sum(x), 1.5, tenon::max(x)};
+  CHECK(numbers_of(y) == numbers{7, 1.5, 4});
+  const tenon::tensor<float, rank<2>> z = {{tenon::min(x) - 1, 2}, {3, tenon::mean(x * 3)}};
+  CHECK(numbers_of(z) == numbers{0, 2, 3, 7});
+  const tenon::tensor<tenon::half, rank<1>> h = {1, 2};
+  CHECK(numbers_of(tenon::tensor<tenon::half, rank<1>>{tenon::sum(h), tenon::max(h)}) == numbers{3, 2});
+}

@@ -22,15 +22,21 @@ TENON_HOST_DEVICE constexpr array<std::uint32_t, 4> philox4x32(array<std::uint32
   return counter;
 }
 
-/// The 128 bits numbered `position` of the sequence `seed`.
-TENON_HOST_DEVICE constexpr array<std::uint32_t, 4> philox_bits(std::uint64_t seed, std::uint64_t position) {
-  return philox4x32({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), 0u, 0u},
+/// The 128 bits numbered `position` of the sequence `seed`. A seed has 2^32 streams that share no bits.
+TENON_HOST_DEVICE constexpr array<std::uint32_t, 4> philox_bits(std::uint64_t seed, std::uint64_t position,
+                                                                std::uint32_t stream = 0) {
+  return philox4x32({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), 0u, stream},
                     {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
 }
 
 /// A float uniform in [0, 1) from 32 random bits: the upper 24, so that every value is exact.
 TENON_HOST_DEVICE constexpr float uniform_from_bits(std::uint32_t bits) {
   return static_cast<float>(bits >> 8) * 0x1p-24f;
+}
+
+/// A double uniform in [0, 1) from 64 random bits: the upper 53, so that every value is exact.
+TENON_HOST_DEVICE constexpr double uniform_from_bits(std::uint32_t high, std::uint32_t low) {
+  return static_cast<double>(high) * 0x1p-32 + static_cast<double>(low >> 11) * 0x1p-53;
 }
 
 }  // namespace tenon

@@ -264,8 +264,10 @@ concept shape_type = detail::is_shape<Shape>;
 /// by type; the first of them go first, as when the expression is assigned to it.
 template <shape_type Shape, shape_type Expression>
 constexpr Shape extents_without_units(const Expression& expression) {
-  if constexpr (Expression::rank <= Shape::rank) {
+  if constexpr (Expression::rank == Shape::rank) {
     return Shape(expression);
+  } else if constexpr (Expression::rank < Shape::rank) {
+    return Shape();  // the tensor refuses it by a sentence
   } else {
     array<index, Shape::rank> extents{};
     int surplus = Expression::rank - Shape::rank, place = 0;

@@ -26,6 +26,10 @@ struct listed_value {
                   "or x({rows, columns})");
     static_assert(!has_fraction || must_hold<T, Number>, "tenon: a tensor of integers takes no values with fractions");
   }
+  /// An expression without axes, as `sum(x)`.
+  template <class Number>
+    requires(Number::shape_type::rank == 0)
+  constexpr listed_value(const Number& number) : listed_value(static_cast<typename Number::element>(number)) {}
 };
 
 template <class T, int Rank>

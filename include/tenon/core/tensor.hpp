@@ -50,6 +50,12 @@ class tensor {
     requires(rank == 1 && sizeof...(Numbers) > 1 && (std::convertible_to<Numbers, T> && ...))
   constexpr tensor(Numbers... values)
       : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
+  /// Some of them may be expressions without axes: `tensor<float, rank<1>> v = {sum(x), 1, max(x)}`.
+  template <class... Numbers>
+    requires(rank == 1 && sizeof...(Numbers) > 1 && !(dtype<Numbers> && ...) &&
+             (std::convertible_to<const Numbers&, detail::listed_value<T>> && ...))
+  constexpr tensor(const Numbers&... values)
+      : tensor(Shape(static_cast<index>(sizeof...(Numbers))), {detail::listed_value<T>(values).value...}) {}
   /// `tensor<float, rank<2>> w = {{1, 2}, {3, 4}}`: a list for each axis.
   /// throws    shape_error where lists of one axis differ in length, or from a static extent
   constexpr tensor(const detail::nested_values<T, rank>& values)
@@ -99,13 +105,21 @@ class tensor {
     assigner<tensor, Expression>::assign(*this, expression);
   }
   template <class U, class OtherShape>
+    requires(shapes_agree<Shape, OtherShape>())
   constexpr tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
     *this = other;
   }
   template <class U, class OtherShape, memory_space Other>
     requires(!std::is_same_v<tenon::tensor<U, OtherShape, Other>, tensor> &&
-             std::is_same_v<statement_space<Other>, space>)
+             std::is_same_v<statement_space<Other>, space> && shapes_agree<Shape, OtherShape>())
   constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
+  /// Compilers show the line of a deleted function, so the sentence stands in it; traits say that it cannot be called.
+  template <class U, class Misfit>
+    requires(!shapes_agree<Shape, Misfit>())
+  tensor(const tenon::view<U, Misfit, space>&) = delete;  // tenon: a tensor takes no other rank or static extents
+  template <class U, class Misfit, memory_space Other>
+    requires(std::is_same_v<statement_space<Other>, space> && !shapes_agree<Shape, Misfit>())
+  tensor(const tenon::tensor<U, Misfit, Other>&) = delete;  // tenon: a tensor takes no other rank or static extents
   /// A tensor of another space does not compile.
   template <class U, class OtherShape, memory_space Other>
     requires(!std::is_same_v<statement_space<Other>, space>)

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <tenon/base/dtype.hpp>
 #include <tenon/core/assign.hpp>
 #include <tenon/core/extents.hpp>
@@ -80,7 +81,7 @@ class view {
   /// A view that only reads, or whose shape has the same rank and knows more extents, or fewer.
   /// throws    shape_error where they differ
   template <class U, class Other>
-    requires(std::is_convertible_v<U (*)[], T (*)[]> && Other::rank == rank &&
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && shapes_agree<Shape, Other>() &&
              !std::is_same_v<view<U, Other, Space>, view>)
   constexpr view(const view<U, Other, Space>& other) : view(other.data(), Shape(other.shape()), other.strides()) {}
   /// A view of a tensor.
@@ -91,6 +92,9 @@ class view {
   template <contiguous_values Values>
     requires(rank == 1)
   constexpr explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
+  template <class U, std::size_t Count>
+    requires(rank == 1 && std::is_convertible_v<U (*)[], T (*)[]>)
+  constexpr explicit view(U (&values)[Count]) : view(values, Shape(static_cast<index>(Count))) {}
 
   constexpr const view& operator=(const view& other) const { return assign(other); }
   template <class Expression>
@@ -181,5 +185,7 @@ class view {
 
 template <contiguous_values Values>
 view(Values&& values) -> view<std::remove_pointer_t<decltype(values.data())>, rank<1>>;
+template <class T, std::size_t Count>
+view(T (&values)[Count]) -> view<T, rank<1>>;
 
 }  // namespace tenon

@@ -58,6 +58,11 @@ struct result_of_axes {
   static_assert(must_hold<Call>, "tenon: axes are written as in softmax(x, axis<1>), or these arguments do not fit");
 };
 template <class Call>
+struct result_of_deviation {
+  static_assert(must_hold<Call>,
+                "tenon: axes are written as in stddev(x, axis<1>), a correction behind them, stddev(x, all_axes{}, 1)");
+};
+template <class Call>
 struct result_of_joining {
   static_assert(
       must_hold<Call>,
@@ -108,10 +113,11 @@ detail::result_of_extents<struct extents_call> reshape(...), broadcast_to(...), 
 detail::result_of_ranges<struct slice_call> slice(...);
 
 detail::result_of_joining<struct joining_call> concatenate(...), stack(...);
+detail::result_of_deviation<struct deviation_call> stddev(...);
 detail::result_of_axes<struct axes_call> softmax(...), log_softmax(...), logsumexp(...), standardise(...), flip(...),
     roll(...), repeat(...), squeeze(...), flatten(...), unflatten(...), permute(...), swap_axes(...), move_axis(...),
-    take(...), take_along_axis(...), select(...), narrow(...), stddev(...), count_nonzero(...), norm_l1(...),
-    norm_l2(...), norm_inf(...);
+    take(...), take_along_axis(...), select(...), narrow(...), count_nonzero(...), norm_l1(...), norm_l2(...),
+    norm_inf(...);
 
 /// Behind any for std::ostream, which is nearer to every stream.
 template <tensor_operand Operand>

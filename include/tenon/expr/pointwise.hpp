@@ -110,6 +110,9 @@ struct pointwise {
   {
     return assigner<element, pointwise>::value(*this);
   }
+  explicit operator element() const  // tenon: the value still has axes; sum(x) and max(x, drop<0>) have fewer
+    requires(shape_type::rank > 0 && !std::is_same_v<element, bool>)
+  = delete;
   /// Refuses to be a condition. (`std::equality_comparable` asks the same of !(x == y), and gets no for an answer.)
   template <std::same_as<bool> Truth>
     requires(std::is_same_v<element, bool> && shape_type::rank > 0)
@@ -167,6 +170,8 @@ struct pointwise_function {
   auto operator()(Operand&& operand) const {
     return std::forward<Operand>(operand).with_activation(Op{});
   }
+  template <dtype... Numbers>
+  void operator()(Numbers...) const = delete;  // tenon: one operand is a tensor; of numbers alone, write std::sqrt(2.0)
 };
 
 /// As pointwise_function, of an operation whose operands after the first may be left out: then they are `Op::defaults`.
@@ -180,6 +185,8 @@ struct pointwise_function_with_defaults {
       return make_pointwise(Op{}, std::forward<Operands>(operands)..., Op::defaults[given + I]...);
     }(std::make_integer_sequence<int, static_cast<int>(Op::defaults.size()) - given>{});
   }
+  template <dtype... Numbers>
+  void operator()(Numbers...) const = delete;  // tenon: one operand is a tensor; of numbers alone, write std::sqrt(2.0)
 };
 
 }  // namespace tenon

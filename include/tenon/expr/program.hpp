@@ -13,6 +13,11 @@
 #include <tenon/expr/cursor.hpp>
 #include <tenon/expr/packet.hpp>
 
+#if defined(__clang__)
+#pragma clang diagnostic push  // vectors pass between functions that are one by then, so no binary interface changes
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 namespace tenon {
 
 /// Lanes of elements that lie side by side, as many as the access wants.
@@ -362,3 +367,7 @@ struct numbered_operation_program<std::integer_sequence<int, I...>, Op, Result, 
 };
 
 }  // namespace tenon
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif

@@ -5,32 +5,35 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <tenon/base/philox.hpp>
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/pointwise.hpp>
 
 namespace tenon {
 
-/// Uniform in [low, high).
-template <dtype T>
-struct uniform_generator {
-  static constexpr const char* name = "uniform";
-  using element = T;
-  std::uint64_t seed;
-  float low, high;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 4);
-    const auto value = static_cast<T>(multiply_add(high - low, uniform_from_bits(bits[offset % 4]), low));
-    return static_cast<compute_type<T>>(value < static_cast<T>(high) ? value : static_cast<T>(low));  // rounded up
-  }
-};
-
 namespace detail {
 
-TENON_HOST_DEVICE inline float horner(float, float last) { return last; }
-template <class... More>
-TENON_HOST_DEVICE float horner(float x, float first, More... more) {
-  return multiply_add(horner(x, more...), x, first);
+/// The streams of one seed, so that draws of different kinds share no bits. A permutation counts in another word.
+namespace random_stream {
+inline constexpr std::uint32_t uniform = 0, truncated_normal = 2, bernoulli = 3, normal = 4, integer = 5;
+inline constexpr std::uint32_t of_double = 16;  // added where doubles are drawn
+}  // namespace random_stream
+
+/// Doubles are drawn in double, all other elements in float.
+template <class T>
+using drawn_number = std::conditional_t<std::is_same_v<T, double>, double, float>;
+template <class T>
+inline constexpr std::uint32_t stream_of_numbers = std::is_same_v<T, double> ? random_stream::of_double : 0;
+
+/// Numbers that share 128 random bits.
+template <class Number>
+inline constexpr index draws_per_block = sizeof(Number) == 8 ? 2 : 4;
+
+template <class Number, class... More>
+TENON_HOST_DEVICE Number horner(Number x, Number first, More... more) {
+  if constexpr (sizeof...(More) == 0) return first;
+  else return multiply_add(horner(x, more...), x, first);
 }
 
 /// The logarithm of (bits + 1) / 2^32. Every product is exact or within a multiply_add, so that no compiler rounds it
@@ -44,6 +47,21 @@ TENON_HOST_DEVICE inline float log_from_bits(std::uint32_t bits) {
   const float p = horner(m, 3.3333331174e-1f, -2.4999993993e-1f, 2.0000714765e-1f, -1.6668057665e-1f, 1.4249322787e-1f,
                          -1.2420140846e-1f, 1.1676998740e-1f, -1.1514610310e-1f, 7.0376836292e-2f);
   return multiply_add(exponent, 0.693147181f, m + multiply_add(m * square, p, -0.5f * square));
+}
+
+/// The logarithm of (bits + 1) / 2^64, of 64 bits in two halves.
+/// source    FreeBSD libm (Sun Microsystems): coefficients of log
+TENON_HOST_DEVICE inline double log_from_bits(std::uint32_t high, std::uint32_t low) {
+  const double number = multiply_add(static_cast<double>(high), 0x1p32, static_cast<double>(low) + 1.0);
+  const std::uint64_t raw = bits_as<std::uint64_t>(number) - 0x3fe6a09e667f3bcdu;  // sqrt(1/2)
+  const auto exponent = static_cast<double>(static_cast<int>(raw >> 52) - 64);
+  const double m = bits_as<double>((raw & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1.0, half = 0.5 * m;
+  const double s = m / (2.0 + m), square = s * s;
+  const double p =
+      horner(square, 6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1, 2.222219843214978396e-1,
+             1.818357216161805012e-1, 1.531383769920937332e-1, 1.479819860511658591e-1);
+  const double rest = multiply_add(s, multiply_add(square, p, half * m), exponent * 1.90821492927058770002e-10);
+  return multiply_add(exponent, 6.93147180369123816490e-1, multiply_add(-half, m, rest) + m);
 }
 
 /// One of the two standard normal numbers that 64 random bits give.
@@ -62,6 +80,36 @@ TENON_HOST_DEVICE inline float normal_from_bits(std::uint32_t radius_bits, std::
   return radius * (quadrant % 4 == 0 || quadrant % 4 == 3 ? part : -part);
 }
 
+/// One of the two standard normal doubles that 128 random bits give.
+/// source    Box, Muller 1958; Cephes library (Moshier): coefficients of sin and cos
+TENON_HOST_DEVICE inline double normal_from_bits(const array<std::uint32_t, 4>& bits, bool second) {
+  const double radius = ::sqrt(-2.0 * log_from_bits(bits[0], bits[1]));
+  const std::uint32_t quadrant = (bits[2] >> 30) + (second ? 3u : 0u);
+  const int within = static_cast<int>(bits[2] & 0x3fffffffu) - (1 << 29);
+  const double angle = multiply_add(static_cast<double>(within), 0x1p32, static_cast<double>(bits[3])) *
+                       3.4061215800865545e-19;  // pi / 2^63
+  const double square = angle * angle;
+  const double sine =
+      multiply_add(square * angle,
+                   horner(square, -1.66666666666666307295e-1, 8.33333333332211858878e-3, -1.98412698295895385996e-4,
+                          2.75573136213857245213e-6, -2.50507477628578072866e-8, 1.58962301576546568060e-10),
+                   angle);
+  const double cosine =
+      multiply_add(square * square,
+                   horner(square, 4.16666666666665929218e-2, -1.38888888888730564116e-3, 2.48015872888517045348e-5,
+                          -2.75573141792967388112e-7, 2.08757008419747316778e-9, -1.13585365213876817300e-11),
+                   multiply_add(square, -0.5, 1.0));
+  const double part = quadrant % 2 == 0 ? cosine : sine;
+  return radius * (quadrant % 4 == 0 || quadrant % 4 == 3 ? part : -part);
+}
+
+/// Standard normal number `place` of those that a block of random bits gives.
+template <class Number>
+TENON_HOST_DEVICE Number normal_of_block(const array<std::uint32_t, 4>& bits, index place) {
+  if constexpr (draws_per_block<Number> == 2) return normal_from_bits(bits, place != 0);
+  else return normal_from_bits(bits[place / 2 * 2], bits[place / 2 * 2 + 1], place % 2 != 0);
+}
+
 /// A number below `range` from 64 bits: the upper part of the product.
 TENON_HOST_DEVICE inline std::uint64_t below_from_bits(std::uint32_t high, std::uint32_t low, std::uint64_t range) {
   return (high * range + (low * range >> 32)) >> 32;
@@ -69,25 +117,47 @@ TENON_HOST_DEVICE inline std::uint64_t below_from_bits(std::uint32_t high, std::
 
 }  // namespace detail
 
+/// Uniform in [low, high).
+template <dtype T>
+struct uniform_generator {
+  static constexpr const char* name = "uniform";
+  using element = T;
+  using number = detail::drawn_number<T>;
+  std::uint64_t seed;
+  number low, high;
+  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+    constexpr index together = detail::draws_per_block<number>;
+    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / together,
+                                  detail::random_stream::uniform + detail::stream_of_numbers<T>);
+    number share;
+    if constexpr (together == 2) share = uniform_from_bits(bits[offset % 2 * 2], bits[offset % 2 * 2 + 1]);
+    else share = uniform_from_bits(bits[offset % 4]);
+    const auto value = static_cast<T>(multiply_add(high - low, share, low));
+    return static_cast<compute_type<T>>(value < static_cast<T>(high) ? value : static_cast<T>(low));  // rounded up
+  }
+};
+
 /// Normal around `centre`, with a standard deviation.
 template <dtype T>
 struct normal_generator {
   static constexpr const char* name = "normal";
   using element = T;
+  using number = detail::drawn_number<T>;
   std::uint64_t seed;
-  float centre, deviation;
+  number centre, deviation;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 4);
-    const index pair = offset % 4 / 2 * 2;
-    const float standard = detail::normal_from_bits(bits[pair], bits[pair + 1], offset % 2 != 0);
+    constexpr index together = detail::draws_per_block<number>;
+    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / together,
+                                  detail::random_stream::normal + detail::stream_of_numbers<T>);
+    const number standard = detail::normal_of_block<number>(bits, offset % together);
     return static_cast<compute_type<T>>(multiply_add(deviation, standard, centre));
   }
 };
 
 /// Normal numbers within [low, high]: what options of `truncated_normal` say, with PyTorch's defaults.
 struct truncated_normal_options {
-  float centre = 0.0f, deviation = 1.0f;  // of the distribution before it is cut
-  float low = -2.0f, high = 2.0f;
+  double centre = 0, deviation = 1;  // of the distribution before it is cut
+  double low = -2, high = 2;
 };
 
 /// Normal numbers drawn again until they lie within [low, high].
@@ -95,18 +165,19 @@ template <dtype T>
 struct truncated_normal_generator {
   static constexpr const char* name = "truncated_normal";
   using element = T;
+  using number = detail::drawn_number<T>;
   std::uint64_t seed;
-  truncated_normal_options options;
+  number centre, deviation, low, high;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
+    constexpr std::uint32_t stream = detail::random_stream::truncated_normal + detail::stream_of_numbers<T>;
     const auto position = static_cast<std::uint64_t>(offset);
     for (std::uint32_t turn = 0;; ++turn) {
       const auto bits =
-          philox4x32({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), turn, 2u},
+          philox4x32({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), turn, stream},
                      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
-      for (index i = 0; i < 4; ++i) {
-        const float standard = detail::normal_from_bits(bits[i / 2 * 2], bits[i / 2 * 2 + 1], i % 2 != 0);
-        const float value = multiply_add(options.deviation, standard, options.centre);
-        if (value >= options.low && value <= options.high) return static_cast<compute_type<T>>(value);
+      for (index i = 0; i < detail::draws_per_block<number>; ++i) {
+        const number value = multiply_add(deviation, detail::normal_of_block<number>(bits, i), centre);
+        if (value >= low && value <= high) return static_cast<compute_type<T>>(value);
       }
     }
   }
@@ -135,7 +206,8 @@ struct bernoulli_generator {
 
   bool operator==(const bernoulli_generator&) const = default;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits = philox_bits(seed.value(), static_cast<std::uint64_t>(offset) / 4);
+    const auto bits =
+        philox_bits(seed.value(), static_cast<std::uint64_t>(offset) / 4, detail::random_stream::bernoulli);
     return compute_type<T>(bits[offset % 4] < threshold ? 1 : 0);
   }
 };
@@ -149,7 +221,7 @@ struct integer_generator {
   index low;
   std::uint64_t range;
   TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 2);
+    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / 2, detail::random_stream::integer);
     const index pair = offset % 2 * 2;
     return static_cast<compute_type<T>>(low +
                                         static_cast<index>(detail::below_from_bits(bits[pair], bits[pair + 1], range)));
@@ -188,38 +260,49 @@ struct permutation_generator {
 
 namespace detail {
 
-[[gnu::noinline]] inline void check_ascending(float low, float high) {
-  if (low <= high) return;
-  throw error(compose_text("uniform: range [", low, ", ", high, "), expected ends in ascending order"));
+template <class Number>
+[[gnu::noinline]] void check_range(Number low, Number high) {
+  if (!(low <= high)) {
+    throw error(compose_text("uniform: range [", low, ", ", high, "), expected ends in ascending order"));
+  }
+  if (!(high - low <= std::numeric_limits<Number>::max())) {
+    throw error(compose_text("uniform: range [", low, ", ", high, "), expected a finite length"));
+  }
 }
 
 }  // namespace detail
 
-/// Numbers uniform in [low, high), a pure function of `seed` and position.
-/// throws    error when low is above high
+/// Numbers uniform in [low, high), a pure function of `seed` and position. The same seed and element type give the same
+/// numbers in row-major order, whatever the extents; draws of other kinds share no bits with them.
+/// accuracy  steps of 2^-53 of the range for double, of 2^-24 for other elements
+/// throws    error when low is above high, or the range is not finite
 /// source    Salmon and others 2011 (Philox)
 /// example   x = uniform<float>({2, 3}, 1, -1.0f, 1.0f);
 template <dtype T, shape_type Shape>
-auto uniform(const Shape& extents, std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
-  detail::check_ascending(low, high);
+auto uniform(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> low = 0,
+             detail::drawn_number<T> high = 1) {
+  detail::check_range(low, high);
   return generated<uniform_generator<T>, Shape>{{seed, low, high}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, float low = 0.0f, float high = 1.0f) {
+auto uniform(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> low = 0,
+             detail::drawn_number<T> high = 1) {
   return uniform<T>(listed_shape(extents), seed, low, high);
 }
 
 /// Normal numbers around `centre`, a pure function of `seed` and position; the same bits everywhere.
-/// accuracy  float, also for double; they reach 6.6 deviations
+/// accuracy  those of double reach 9.4 deviations; others are drawn in float and reach 6.6
 /// source    Box, Muller 1958
 /// example   x = normal<float>({2, 3}, 1, 0.0f, 0.1f);
 template <dtype T, shape_type Shape>
-auto normal(const Shape& extents, std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
+auto normal(const Shape& extents, std::uint64_t seed, detail::drawn_number<T> centre = 0,
+            detail::drawn_number<T> deviation = 1) {
   return generated<normal_generator<T>, Shape>{
       {seed, centre, deviation}, extents, 0, row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
-auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, float centre = 0.0f, float deviation = 1.0f) {
+auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, detail::drawn_number<T> centre = 0,
+            detail::drawn_number<T> deviation = 1) {
   return normal<T>(listed_shape(extents), seed, centre, deviation);
 }
 
@@ -230,7 +313,7 @@ auto normal(const listed_extent (&extents)[Rank], std::uint64_t seed, float cent
 /// example   truncated_normal<float>(extents, seed, {.deviation = 0.02f, .low = -0.04f, .high = 0.04f})
 template <dtype T, shape_type Shape>
 auto truncated_normal(const Shape& extents, std::uint64_t seed, const truncated_normal_options& options = {}) {
-  const auto below = [&](float end) {
+  const auto below = [&](double end) {
     return 0.5 * std::erfc((options.centre - end) / (options.deviation * std::sqrt(2.0)));
   };
   const double within = below(options.high) - below(options.low);
@@ -243,8 +326,13 @@ auto truncated_normal(const Shape& extents, std::uint64_t seed, const truncated_
                              " of all numbers around ", options.centre, " with deviation ", options.deviation,
                              ", expected at least 0.001"));
   }
+  using number = detail::drawn_number<T>;
   return generated<truncated_normal_generator<T>, Shape>{
-      {seed, options}, extents, 0, row_major_strides(extents.to_array())};
+      {seed, static_cast<number>(options.centre), static_cast<number>(options.deviation),
+       static_cast<number>(options.low), static_cast<number>(options.high)},
+      extents,
+      0,
+      row_major_strides(extents.to_array())};
 }
 template <dtype T, int Rank>
 auto truncated_normal(const listed_extent (&extents)[Rank], std::uint64_t seed,

@@ -174,6 +174,9 @@ struct reduction {
   {
     return assigner<element, reduction>::value(*this);
   }
+  explicit operator element() const  // tenon: the value still has axes; sum(x) and max(x, drop<0>) have fewer
+    requires(shape_type::rank > 0 && !std::is_same_v<element, bool>)
+  = delete;
   constexpr operator detail::widened<element>() const
     requires(shape_type::rank == 0 && is_short_float<element>)
   {

@@ -74,7 +74,7 @@ struct scan_function {
     }
   }
   template <tensor_operand Operand>
-  auto operator()(Operand&&, index, scan_options = {}) const {
+  auto operator()(Operand&&, index = 0, scan_options = {}) const {
     static_assert(must_hold<Monoid, Operand>, "tenon: axes are part of the type, cumsum(x, axis<0>)");
   }
 };

@@ -12,6 +12,11 @@
 #include <tenon/device/simd.hpp>
 #include <tenon/linalg/library.hpp>
 
+#if defined(__clang__)
+#pragma clang diagnostic push  // vectors pass between functions that are one by then, so no binary interface changes
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 namespace tenon {
 
 /// What operations on matrices throw where a matrix has no result: singular, not positive definite, not finite.
@@ -285,3 +290,7 @@ inline constexpr bool are_unrolled = ((Extents > 0 && Extents <= max_unrolled_ex
 }  // namespace detail
 
 }  // namespace tenon
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif

@@ -8,6 +8,11 @@
 #include <tenon/device/simd_transpose.hpp>
 #include <tenon/linalg/passes.hpp>
 
+#if defined(__clang__)
+#pragma clang diagnostic push  // vectors pass between functions that are one by then, so no binary interface changes
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+
 namespace tenon {
 
 namespace detail {
@@ -169,3 +174,7 @@ TENON_INLINE bool invert_by_packs(const matrix_elements<const T>& from, const au
 }  // namespace detail
 
 }  // namespace tenon
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
