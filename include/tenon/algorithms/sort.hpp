@@ -110,8 +110,8 @@ void order_lines_on_host(const Source& source, int axis, order_all<Descending>, 
   });
 }
 
-/// Brings the first `kept` of a line's elements in order to the front of `entries`, of which there are `room`. Once they
-/// are full, all but the first `kept` are dropped; the last of these bounds what may come in from then on. In long
+/// Brings the first `kept` of a line's elements in order to the front of `entries`, of which there are `room`. Once
+/// they are full, all but the first `kept` are dropped; the last of these bounds what may come in from then on. In long
 /// lines that is little, and vectors see of a whole block that nothing is.
 template <bool Descending, class Entry, class T>
 void find_first(const T* line, index length, index kept, index room, Entry* entries) {
