@@ -2,6 +2,8 @@
 // The reference compares each element with the edges of all bins.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/histogram.hpp>
+#include <tenon/expr/views/flip.hpp>
+#include <tenon/expr/views/slice.hpp>
 
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
@@ -75,6 +77,23 @@ TEMPLATE_LIST_TEST_CASE("edges belong to the upper bin, the last to the last", "
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("counts of lines longer than a block, also from end to end and in steps", "[histogram]",
+                        tenon_test::algorithm_spaces) {
+  for (const tenon::index length : {255, 256, 257, 700}) {
+    CAPTURE(length);
+    const auto x = tenon_test::made_tensor<double, TestType>(rank<1>(length), [](tenon::index i) {
+      return i % 50 == 49 ? tenon_test::nan_value : static_cast<double>(i * 37 % 101) / 7 - 2;
+    });
+    check_histogram(x);
+    check_histogram(tenon::flip(x, tenon::axis<0>));
+    check_histogram(tenon::slice(x, tenon::range(1, tenon::open_end, 2)));
+    const auto whole = tenon_test::made_tensor<int, TestType>(
+        rank<1>(length), [](tenon::index i) { return static_cast<double>(i * 37 % 101); });
+    check_bincount(whole);
+    check_bincount(tenon::slice(whole, tenon::range(1, tenon::open_end, 2)));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("NaN, infinities and what lies outside are not counted", "[histogram]",
                         tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value, infinity = tenon_test::infinity;
@@ -107,6 +126,9 @@ TEMPLATE_LIST_TEST_CASE("bincount refuses numbers that no count reaches", "[hist
 }
 
 TEST_CASE("counts are the same on any number of threads", "[histogram]") {
+  const auto waves = tenon_test::made_tensor<float>(rank<1>(70001), [](tenon::index i) { return std::sin(i); });
+  CHECK(tenon_test::is_same_on_any_threads(
+      [&] { return tenon_test::elements_of(tenon::histogram(waves, 33, -0.9, 0.8)); }));
   const auto x = tenon_test::few_values<int, tenon::host>({{40, 50, 60}}, 7, 300);
   CHECK(tenon_test::is_same_on_any_threads([&] { return tenon_test::elements_of(tenon::bincount(x)); }));
 }

@@ -2,6 +2,7 @@
 // Lines are folded one element at a time, in double or 64 bits.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/scan.hpp>
+#include <tenon/expr/views/permute.hpp>
 
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
@@ -108,6 +109,29 @@ TEMPLATE_LIST_TEST_CASE("scans of static extents and of generators", "[scan]", t
   static_assert(std::is_same_v<typename decltype(sums)::shape_type, tenon::shape<2, 3>>);
   CHECK(numbers_of(sums) == numbers{1, 3, 6, 4, 9, 15});
   CHECK(numbers_of(tenon::cumsum(tenon::arange<int>(5), axis<0>)) == numbers{0, 1, 3, 6, 10});
+}
+
+TEST_CASE("scans of a few lines side by side", "[scan]") {
+  for (const tenon::index lines : {1, 2, 3, 4, 5, 8, 31, 32, 33, 36}) {
+    CAPTURE(lines);
+    auto x = tenon_test::made_tensor<double>(rank<2>(9, lines),
+                                             [](tenon::index i) { return static_cast<double>(i * 7919 % 83) - 40; });
+    x(5, lines - 1) = tenon_test::nan_value;
+    const tenon::tensor<double, rank<2>> rows = tenon::transpose(x);
+    for (const auto options : {tenon::scan_options{}, tenon::scan_options{true, true}}) {
+      const auto check = [&](const auto& operand, auto along) {
+        constexpr int at = tenon::only_axis<2>(along);
+        const auto values = numbers_of(operand);
+        const auto extents = operand.shape().to_array();
+        CHECK(difference(numbers_of(tenon::cumsum(operand, along, options)),
+                         scanned(values, extents, at, 0, options, added)) == "");
+        CHECK(difference(numbers_of(tenon::cummin(operand, along, options)),
+                         scanned(values, extents, at, tenon_test::infinity, options, less)) == "");
+      };
+      check(x, axis<0>);
+      check(rows, axis<1>);
+    }
+  }
 }
 
 TEST_CASE("scans are the same on any number of threads", "[scan]") {

@@ -135,6 +135,26 @@ TEMPLATE_LIST_TEST_CASE("index_add adds slices", "[scatter]", tenon_test::algori
   CHECK(numbers_of(y) == numbers{0, 0, 0, 0, 24, 30, 36, 42});
 }
 
+TEMPLATE_LIST_TEST_CASE("index_add of slices of many sizes, in order", "[scatter]", tenon_test::algorithm_spaces) {
+  for (const tenon::index width : {1, 2, 33, 127, 128, 300}) {
+    CAPTURE(width);
+    const auto indices = random_indices<TestType>({{1, 1, 7}}, 5);
+    const auto all = tenon::broadcast_to(tenon::reshape(indices, rank<3>(1, 7, 1)), rank<3>(2, 7, width));
+    const auto source = tenon_test::few_values<float, TestType>({{2, 7, width}}, 3);
+    const auto before = tenon_test::few_values<float, TestType>({{2, 5, width}}, 4);
+    const auto latest = [](double, double fresh) { return fresh; };
+    const auto expected = scattered(numbers_of(before), {{2, 5, width}}, 1, numbers_of(all), {{2, 7, width}},
+                                    numbers_of(source), {{2, 7, width}}, latest);
+    auto y = before;
+    tenon::index_add(y, axis<1>, tenon::reshape(indices, rank<1>(7)), source, tenon::overwrite);
+    CHECK(difference(numbers_of(y), expected) == "");
+    tenon::tensor<float, rank<3>, TestType> z = tenon::permute(before, tenon::axis<2, 0, 1>);
+    const tenon::tensor<float, rank<3>, TestType> turned = tenon::permute(source, tenon::axis<2, 0, 1>);
+    tenon::index_add(z, axis<2>, tenon::reshape(indices, rank<1>(7)), turned, tenon::overwrite);
+    CHECK(difference(numbers_of(tenon::permute(z, tenon::axis<1, 2, 0>)), expected) == "");
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destination as it was", "[scatter]",
                         tenon_test::algorithm_spaces) {
   auto y = counting<float, TestType>(rank<2>(2, 3));
@@ -156,6 +176,9 @@ TEMPLATE_LIST_TEST_CASE("scatter refuses what does not fit and leaves the destin
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { tenon::scatter(y, axis<0>, many, source); }) ==
         "scatter: axis 0: 3 indices, expected at most 2 as of the source (destination [2, 3], indices [3, 2], source "
         "[2, 2])");
+  const auto places = tensor_of<TestType, std::int64_t>(rank<1>(2), {-1, 2});
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { tenon::index_add(y, axis<0>, places, y); }) ==
+        "index_add: axis 0: index 2, expected at least -2 and below 2 (destination [2, 3])");
   CHECK(numbers_of(y) == before);
 }
 

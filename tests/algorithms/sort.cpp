@@ -2,6 +2,10 @@
 // The reference inserts one element at a time behind those that are not greater, which is stable by construction.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/sort.hpp>
+#include <tenon/expr/operations/comparison.hpp>
+#include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/views/flip.hpp>
+#include <tenon/expr/views/permute.hpp>
 
 #include "algorithms/distant.hpp"
 #include "algorithms/line_cases.hpp"
@@ -115,6 +119,26 @@ TEMPLATE_LIST_TEST_CASE("sorting other element types and long lines", "[sort]", 
   for (std::size_t i = 3; i < sorted.size(); ++i) {
     if (sorted[i - 3] > sorted[i]) FAIL("out of order at " << i);
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("the first elements of long lines, most of which never come in", "[sort]",
+                        tenon_test::algorithm_spaces) {
+  const auto x = tenon_test::few_values<float, TestType>({{1, 2, 700}}, 8, 200);
+  const auto rising = tenon_test::made_tensor<int, TestType>(
+      rank<3>(700, 1, 2), [](tenon::index i) { return static_cast<double>(i % 2 == 0 ? i / 6 : -i / 6); });
+  for (const tenon::index count : {0, 1, 60}) {
+    check_topk(x, count, axis<2>);
+    check_topk(tenon::permute(x, tenon::axis<2, 0, 1>), count, axis<0>);
+    check_topk(tenon::flip(x, axis<2>), count, axis<2>);
+    check_topk(rising, count, axis<0>);
+  }
+  const double nan = tenon_test::nan_value, infinity = tenon_test::infinity;
+  const auto special = tenon_test::made_tensor<double, TestType>(rank<3>(2, 1, 700), [&](tenon::index i) {
+    return i % 97 == 96 ? nan : i % 89 == 88 ? infinity : i % 83 == 82 ? -infinity : static_cast<double>(i % 31);
+  });
+  for (const tenon::index count : {5, 20}) check_topk(special, count, axis<2>);
+  check_topk(tenon::where(special < 30.0, nan, special), 3, axis<2>);
+  check_topk(tenon_test::few_values<tenon::half, TestType>({{1, 3, 700}}, 9, 200), 4, axis<2>);
 }
 
 TEMPLATE_LIST_TEST_CASE("NaN is greater than every number", "[sort]", tenon_test::algorithm_spaces) {

@@ -112,6 +112,32 @@ TEMPLATE_LIST_TEST_CASE("different slices along every axis", "[unique]", tenon_t
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("different integers that lie close together, and far apart", "[unique]",
+                        tenon_test::algorithm_spaces) {
+  const auto check = [](auto number, std::initializer_list<std::int64_t> values) {
+    using element = decltype(number);
+    const auto x = tenon_test::made_tensor<element, tenon::host>(
+        rank<1>(static_cast<tenon::index>(values.size())),
+        [&](tenon::index i) { return static_cast<double>(values.begin()[i]); });
+    const tenon::tensor<element, rank<1>, TestType> there = x.template to<TestType>();
+    std::vector<numbers> items;
+    for (const double each : numbers_of(x)) items.push_back({each});
+    const auto expected = described_by_definition(items);
+    const auto found = tenon::unique(there);
+    check_described(found, expected);
+    numbers different;
+    for (const auto& item : expected.items) different.push_back(item[0]);
+    CHECK(numbers_of(found.values) == different);
+  };
+  check(std::int32_t{}, {7});
+  check(std::int32_t{}, {-3, 2, -3, 5, 6, 2, -3, -1});    // 10 places for 8 numbers
+  check(std::int32_t{}, {0, 15, 0, 15, 3, 3, 3, 3});      // 16 places, the most
+  check(std::int32_t{}, {0, 16, 0, 16, 3, 3, 3, 3});      // one more
+  check(std::int8_t{}, {-128, 127, -128, 127, 0, 1, 1});  // as far apart as the type allows
+  check(std::uint8_t{}, {255, 250, 255, 251, 254});
+  check(std::int64_t{}, {-(std::int64_t{1} << 62), std::int64_t{1} << 62, -(std::int64_t{1} << 62)});
+}
+
 TEMPLATE_LIST_TEST_CASE("NaN occurs once, as the last", "[unique]", tenon_test::algorithm_spaces) {
   const double nan = tenon_test::nan_value;
   const auto [values, indices, inverse, counts] =

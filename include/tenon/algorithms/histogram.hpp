@@ -13,18 +13,23 @@ namespace tenon {
 
 namespace detail {
 
-/// Counts the bins that `bin_of(element)` names, each thread for itself.
+/// Counts the bins that `bin_of(element)` names, each thread for itself. Those of a block are found first, by vectors
+/// where the bins are; what has none is counted in front of them, without a branch.
 template <class View, class BinOf>
 void count_bins_on_host(const View& elements, index bins, const BinOf& bin_of, index* counts) {
+  constexpr index block = 256;
   parallel_for(elements.size(), line_grain + bins, [&](index first, index last) {
-    std::vector<index> found(static_cast<std::size_t>(bins));
-    visit_elements(elements, first, last, [&](index, auto element) {
-      const index bin = bin_of(element);
-      if (bin >= 0) ++found[static_cast<std::size_t>(bin)];
+    std::vector<index> found(static_cast<std::size_t>(bins) + 1);
+    index* const tally = found.data();
+    index places[block];
+    visit_runs(elements, first, last, [&](index, const auto* row, index step, index run) {
+      for (index begin = 0; begin < run; begin += block) {
+        const index count = run - begin < block ? run - begin : block;
+        for (index i = 0; i < count; ++i) places[i] = bin_of(row[(begin + i) * step]) + 1;
+        for (index i = 0; i < count; ++i) ++tally[places[i]];
+      }
     });
-    for (index bin = 0; bin < bins; ++bin) {
-      __atomic_fetch_add(counts + bin, found[static_cast<std::size_t>(bin)], __ATOMIC_RELAXED);
-    }
+    for (index bin = 0; bin < bins; ++bin) __atomic_fetch_add(counts + bin, tally[bin + 1], __ATOMIC_RELAXED);
   });
 }
 
@@ -56,18 +61,21 @@ struct equal_bins {
   index count;
   double low, high;
 
+  /// The lower end of a bin.
   TENON_HOST_DEVICE double edge(index bin) const {
-    return bin == count ? high : low + static_cast<double>(bin) * ((high - low) / static_cast<double>(count));
+    return low + static_cast<double>(bin) * ((high - low) / static_cast<double>(count));
   }
+  /// The bin of an element, -1 for none; without branches.
   template <class T>
   TENON_HOST_DEVICE index operator()(T element) const {
     const auto value = static_cast<double>(static_cast<compute_type<T>>(element));
-    if (!(value >= low && value <= high)) return -1;  // NaN too
-    const double place = (value - low) / (high - low) * static_cast<double>(count);
-    index bin = place < static_cast<double>(count) ? static_cast<index>(place) : count - 1;
-    if (value < edge(bin)) --bin;
-    else if (bin + 1 < count && value >= edge(bin + 1)) ++bin;
-    return bin;
+    const bool is_inside = (value >= low) & (value <= high);  // NaN is not
+    const double quotient = (value - low) / (high - low) * static_cast<double>(count);
+    const double place = is_inside ? quotient : 0, last = static_cast<double>(count - 1);
+    const auto bin = static_cast<index>(place < last ? place : last);
+    const index below = value < edge(bin) ? 1 : 0;
+    const bool is_above = (below == 0) & (bin + 1 < count) & (value >= edge(bin + 1));
+    return is_inside ? bin - below + (is_above ? 1 : 0) : -1;
   }
 };
 

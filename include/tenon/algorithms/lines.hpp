@@ -104,23 +104,31 @@ storage<index, Space> table_in(const storage<index, host>& table) {
   return result;
 }
 
-/// Calls `body(number, element)` for the elements with row-major numbers from `first` to `last` - 1.
+/// Calls `body(number, row, step, run)` for the elements with row-major numbers from `first` to `last` - 1, run by run:
+/// element `number + i` is `row[i * step]`.
 template <class View, class Body>
-void visit_elements(const View& elements, index first, index last, const Body& body) {
+void visit_runs(const View& elements, index first, index last, const Body& body) {
   constexpr int rank = View::rank;
   if constexpr (rank == 0) {
-    for (index number = first; number < last; ++number) body(number, *elements.data());
+    if (first < last) body(first, elements.data(), index{0}, last - first);
   } else {
     const auto extents = elements.shape().to_array();
     array<index, rank> position{};
     for (index number = first; number < last;) {
       set_position(position, extents, 0, rank, number);
-      const auto* row = elements.data() + elements.offset(position);
       const index rest = extents[rank - 1] - position[rank - 1], run = last - number < rest ? last - number : rest;
-      for (index i = 0; i < run; ++i) body(number + i, row[i * elements.strides()[rank - 1]]);
+      body(number, elements.data() + elements.offset(position), elements.strides()[rank - 1], run);
       number += run;
     }
   }
+}
+
+/// Calls `body(number, element)` for the elements with row-major numbers from `first` to `last` - 1.
+template <class View, class Body>
+void visit_elements(const View& elements, index first, index last, const Body& body) {
+  visit_runs(elements, first, last, [&](index number, const auto* row, index step, index run) {
+    for (index i = 0; i < run; ++i) body(number + i, row[i * step]);
+  });
 }
 
 /// The axis along which lines along `axis` are neighbours: the innermost other one, or itself where it is the only one.

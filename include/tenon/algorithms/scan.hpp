@@ -15,38 +15,58 @@ namespace detail {
 template <class Monoid, class T>
 using scan_state = std::conditional_t<is_floating<T>, double, typename Monoid::template state<T>>;
 
-/// Scans `count` neighbouring lines side by side.
-template <class Monoid, class Source, class Target, int Rank>
-void scan_lines(const Source& source, const Target& target, int axis, const array<index, Rank>& position, index count,
-                scan_options options) {
+/// What one of `Width` scans holds after a value. A greatest or least value that is NaN stays.
+template <class Monoid, int Width, class State>
+TENON_INLINE State next_state(State before, State value) {
+#if defined(__clang__)  // a branch, as g++ makes one: a choice would let every step wait longer for the one before
+  if constexpr (is_floating<State> && !Monoid::has_identity && Width == 1) {
+    if (before != before) [[unlikely]]
+      return before;
+  }
+#endif
+  return Monoid::combine(before, value);
+}
+
+/// Scans `count` neighbouring lines, at most `Width`, side by side.
+template <class Monoid, int Width, class Source, class Target, int Rank>
+TENON_INLINE void scan_lines(const Source& source, const Target& target, int axis, const array<index, Rank>& position,
+                             index count, scan_options options) {
   using state = scan_state<Monoid, typename Source::element>;
   using result = typename Target::element;
-  constexpr index width = 32;
   const int beside = beside_axis(Rank, axis);
   const index length = target.extent(axis), first = options.reverse ? length - 1 : 0, step = options.reverse ? -1 : 1;
+  const index from_step = step * source.strides()[axis], from_line = source.strides()[beside];
+  const index to_step = step * target.strides()[axis], to_line = target.strides()[beside];
   const auto* from = source.data() + source.offset(position) + first * source.strides()[axis];
   auto* to = target.data() + target.offset(position) + first * target.strides()[axis];
-  auto states = filled_array<width>(Monoid::template identity<state>());
+  auto states = filled_array<Width>(Monoid::template identity<state>());
   for (index place = 0; place < length; ++place) {
     for (index line = 0; line < count; ++line) {
-      const auto value = static_cast<compute_type<typename Source::element>>(from[line * source.strides()[beside]]);
+      const auto value = static_cast<compute_type<typename Source::element>>(from[line * from_line]);
       const state before = states[line];
-      states[line] = Monoid::combine(before, Monoid::template lift<state>(static_cast<state>(value), place));
-      to[line * target.strides()[beside]] =
+      states[line] = next_state<Monoid, Width>(before, Monoid::template lift<state>(static_cast<state>(value), place));
+      to[line * to_line] =
           static_cast<result>(static_cast<compute_type<result>>(options.exclusive ? before : states[line]));
     }
-    from += step * source.strides()[axis], to += step * target.strides()[axis];
+    from += from_step, to += to_step;
   }
 }
 
-/// On the host, blocks of neighbouring lines are shared among threads.
+/// On the host, blocks of neighbouring lines are shared among threads. One line, and four, keep their states in
+/// registers, as memory would make each state wait for the one before.
 template <class Monoid, int Axis, class Source, class Target>
 void scan_on_host(const Source& source, const Target& target, scan_options options) {
-  constexpr int rank = Target::rank;
-  constexpr index width = Axis == rank - 1 ? 4 : 32;  // rows far apart would throw each other out of the cache
+  constexpr int rank = Target::rank, beside = beside_axis(rank, Axis);
+  constexpr int few = 4, width = Axis == rank - 1 ? few : 32;  // rows far apart would throw each other out of the cache
   for_each_line_block(target.shape().to_array(), Axis, width, [&] {
-    return [&](const array<index, rank>& position, index count) {
-      scan_lines<Monoid>(source, target, Axis, position, count, options);
+    return [&](array<index, rank> position, index count) {
+      if (count == few) return scan_lines<Monoid, few>(source, target, Axis, position, few, options);
+      if constexpr (width > few) {
+        if (count > few) return scan_lines<Monoid, width>(source, target, Axis, position, count, options);
+      }
+      for (index line = 0; line < count; ++line, ++position[beside]) {
+        scan_lines<Monoid, 1>(source, target, Axis, position, 1, options);
+      }
     };
   });
 }

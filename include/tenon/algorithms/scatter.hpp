@@ -82,12 +82,22 @@ index checked_index(const char* name, Index given, int axis, const Extents& exte
   return which < 0 ? which + extent : which;
 }
 
-/// Checks all indices that the host reaches, in row-major order.
+/// Checks all indices that the host reaches, in row-major order: one by one where the least or the greatest of a run
+/// lies outside.
 template <class Target, class Indices>
 void check_indices_on_host(const char* name, const Target& target, int axis, const Indices& indices) {
   const auto extents = target.shape().to_array();
   const auto check = [&](index first, index last) {
-    visit_elements(indices, first, last, [&](index, auto given) { checked_index(name, given, axis, extents); });
+    visit_runs(indices, first, last, [&](index, const auto* row, index step, index run) {
+      const index different = step == 0 ? 1 : run;
+      auto least = row[0], greatest = row[0];
+      for (index i = 0; i < different; ++i) {
+        least = row[i * step] < least ? row[i * step] : least;
+        greatest = row[i * step] > greatest ? row[i * step] : greatest;
+      }
+      if (nearest_index(least) >= -extents[axis] && nearest_index(greatest) < extents[axis]) return;
+      for (index i = 0; i < different; ++i) checked_index(name, row[i * step], axis, extents);
+    });
   };
   try {
     parallel_for(indices.size(), line_grain, check);
@@ -112,20 +122,35 @@ void check_indices(const char* name, const Target& target, int axis, const Indic
   }
 }
 
-/// On the host: writes the element of `source` at every position of `indices` to the index that stands there.
+/// On the host: writes the element of `source` at every position of `indices` to the index that stands there. Where
+/// neighbouring lines share their indices, slices are combined as they are.
 template <class Op, class Target, class Indices, class Source>
 void scatter_lines_on_host(const Target& target, int axis, const Indices& indices, const Source& source) {
   constexpr int rank = Target::rank;
   const int beside = beside_axis(rank, axis);
-  const index extent = target.extent(axis);
-  for_each_line_block(indices.shape().to_array(), axis, 32, [&] {
-    return [&](const array<index, rank>& position, index count) {
+  const index extent = target.extent(axis), length = indices.extent(axis);
+  const index to_step = target.strides()[axis], to_line = target.strides()[beside];
+  const index from_step = source.strides()[axis], from_line = source.strides()[beside];
+  const bool is_shared = rank > 1 && indices.strides()[beside] == 0;
+  for_each_line_block(indices.shape().to_array(), axis, is_shared ? 128 : 32, [&] {
+    return [&, to_step, to_line, from_step, from_line](const array<index, rank>& position, index count) {
       auto* to = target.data() + target.offset(position);
       const auto* from = source.data() + source.offset(position);
+      if (is_shared) {
+        const auto* which = indices.data() + indices.offset(position);
+        for (index place = 0; place < length; ++place, from += from_step, which += indices.strides()[axis]) {
+          const auto row = static_cast<index>(*which);
+          auto* held = to + (row < 0 ? row + extent : row) * to_step;
+          for (index line = 0; line < count; ++line) {
+            held[line * to_line] = combined<Op>(held[line * to_line], from[line * from_line]);
+          }
+        }
+        return;
+      }
       visit_line_block(indices, axis, position, count, [&](index line, index place, auto which) {
         const auto row = static_cast<index>(which);
-        auto& held = to[line * target.strides()[beside] + (row < 0 ? row + extent : row) * target.strides()[axis]];
-        held = combined<Op>(held, from[line * source.strides()[beside] + place * source.strides()[axis]]);
+        auto& held = to[line * to_line + (row < 0 ? row + extent : row) * to_step];
+        held = combined<Op>(held, from[line * from_line + place * from_step]);
       });
     };
   });

@@ -64,10 +64,34 @@ constexpr index rows_at_once(index length) {
   return length * most <= elements ? most : length < elements ? elements / length : 1;
 }
 
-/// On the host: copies lines of `source` into rows of entries, orders each by `order(first, last)`, and writes the
-/// first entries of each row, as many as an output has places.
-template <class Entry, class Source, class Order, class... Outputs>
-void order_lines_on_host(const Source& source, int axis, const Order& order, const Outputs&... outputs) {
+/// Writes the first entries of rows, `pitch` apart, as many as each output has places.
+template <class Entry, int Rank, class... Outputs>
+void write_entries(const Entry* entries, index pitch, int axis, const array<index, Rank>& position, index count,
+                   const Outputs&... outputs) {
+  const auto write = [&]<class Part, class Target>(const part_output<Part, Target>& output) {
+    visit_line_block(output.target, axis, position, count, [&](index line, index place, auto& element) {
+      element = static_cast<typename Target::element>(Part::of(entries[line * pitch + place]));
+    });
+  };
+  (write(outputs), ...);
+}
+
+/// Orders whole rows.
+template <bool Descending>
+struct order_all {
+  static constexpr bool descending = Descending;
+};
+
+/// Orders the first `count` entries of rows.
+template <bool Descending>
+struct order_first {
+  static constexpr bool descending = Descending;
+  index count;
+};
+
+/// On the host: copies lines of `source` into rows of entries, orders each, and writes them.
+template <class Entry, bool Descending, class Source, class... Outputs>
+void order_lines_on_host(const Source& source, int axis, order_all<Descending>, const Outputs&... outputs) {
   using value_type = compute_type<typename Source::element>;
   const index length = source.extent(axis), width = rows_at_once(length);
   for_each_line_block(source.shape().to_array(), axis, width, [&] {
@@ -78,39 +102,76 @@ void order_lines_on_host(const Source& source, int axis, const Order& order, con
         if constexpr (std::is_same_v<Entry, value_type>) entries[line * length + place] = value;
         else entries[line * length + place] = {value, place};
       });
-      for (index line = 0; line < count; ++line) order(entries + line * length, entries + (line + 1) * length);
-      const auto write = [&]<class Part, class Target>(const part_output<Part, Target>& output) {
-        visit_line_block(output.target, axis, position, count, [&](index line, index place, auto& element) {
-          element = static_cast<typename Target::element>(Part::of(entries[line * length + place]));
-        });
-      };
-      (write(outputs), ...);
+      for (index line = 0; line < count; ++line) {
+        std::sort(entries + line * length, entries + (line + 1) * length, element_order<Descending>{});
+      }
+      write_entries(entries, length, axis, position, count, outputs...);
     };
   });
 }
 
-/// Orders whole rows.
-template <bool Descending>
-struct order_all {
-  static constexpr bool descending = Descending;
-  template <class Entry>
-  void operator()(Entry* first, Entry* last) const {
-    std::sort(first, last, element_order<Descending>{});
+/// Brings the first `kept` of a line's elements in order to the front of `entries`, of which there are `room`. Once
+/// they are full, all but the first `kept` are dropped; the last of these bounds what may come in from then on. In long
+/// lines that is little, and vectors see of a whole block that nothing is.
+template <bool Descending, class Entry, class T>
+void find_first(const T* line, index length, index kept, index room, Entry* entries) {
+  using value_type = decltype(Entry::value);
+  constexpr element_order<Descending> order;
+  constexpr index block = 32;
+  for (index place = 0; place < room; ++place) entries[place] = {static_cast<value_type>(line[place]), place};
+  index held = room;
+  const auto drop_others = [&] {
+    std::nth_element(entries, entries + kept - 1, entries + held, order);
+    held = kept;
+    return entries[kept - 1].value;
+  };
+  if (room < length) {
+    value_type bound = drop_others();
+    for (index begin = room; begin < length; begin += block) {
+      const index end = begin + block < length ? begin + block : length;
+      unsigned_of<static_cast<int>(sizeof(value_type))> may_come_in = end - begin < block;
+      for (index i = 0; i < block && end - begin == block; ++i) {
+        const auto value = static_cast<value_type>(line[begin + i]);
+        may_come_in |= !(Descending ? value <= bound : value >= bound);  // NaN too
+      }
+      for (index place = begin; may_come_in != 0 && place < end; ++place) {
+        const auto value = static_cast<value_type>(line[place]);
+        if (!order(value, bound)) continue;  // of equal elements, earlier ones come first
+        entries[held++] = {value, place};
+        if (held == room) bound = drop_others();
+      }
+    }
   }
-};
+  if (kept < held) std::nth_element(entries, entries + kept, entries + held, order);
+  std::sort(entries, entries + kept, order);
+}
 
-/// Orders the first `count` entries of rows; the rest is left in any order.
-template <bool Descending>
-struct order_first {
-  static constexpr bool descending = Descending;
-  index count;
-  template <class Entry>
-  void operator()(Entry* first, Entry* last) const {
-    constexpr element_order<Descending> order;
-    if (count < last - first) std::nth_element(first, first + count, last, order);
-    std::sort(first, first + count, order);
-  }
-};
+/// On the host: writes the first elements of each line in order. Lines whose elements lie apart are copied first.
+template <class Entry, bool Descending, class Source, class... Outputs>
+void order_lines_on_host(const Source& source, int axis, order_first<Descending> first, const Outputs&... outputs) {
+  using element = typename Source::element;
+  constexpr index least_others = 256;
+  const index length = source.extent(axis), kept = first.count, width = rows_at_once(length);
+  const index room = 2 * kept + least_others < length ? 2 * kept + least_others : length;
+  const index across = source.strides()[beside_axis(Source::rank, axis)];
+  const bool is_copied = source.strides()[axis] != 1;
+  if (kept == 0) return;
+  for_each_line_block(source.shape().to_array(), axis, width, [&] {
+    return [&, rows = storage<Entry, host>(width * room),
+            copies = storage<element, host>(is_copied ? width * length : 0)](const auto& position,
+                                                                             index count) mutable {
+      const element* from = is_copied ? copies.data() : source.data() + source.offset(position);
+      if (is_copied) {
+        visit_line_block(source, axis, position, count,
+                         [&](index line, index place, element each) { copies.data()[line * length + place] = each; });
+      }
+      for (index line = 0; line < count; ++line, from += is_copied ? length : across) {
+        find_first<Descending>(from, length, kept, room, rows.data() + line * room);
+      }
+      write_entries(rows.data(), room, axis, position, count, outputs...);
+    };
+  });
+}
 
 /// Keys of the elements of lines.
 template <bool Descending, class Source, class Key>

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <tenon/algorithms/scan.hpp>
 #include <tenon/algorithms/select.hpp>
 #include <tenon/algorithms/sort.hpp>
@@ -75,12 +76,6 @@ item_groups<Space, Shape> group_items(const Shape& extents, const index* order, 
   return result;
 }
 
-template <class Values, class Space, class Shape>
-auto describe_items(Values values, item_groups<Space, Shape> groups) {
-  return unique_items<Values, tensor<index, rank<1>, Space>, tensor<index, Shape, Space>>{
-      std::move(values), std::move(groups.first), std::move(groups.of_item), std::move(groups.counts)};
-}
-
 /// Whether two elements, one of which does not come after the other, differ.
 template <class T>
 struct elements_differ {
@@ -89,6 +84,63 @@ struct elements_differ {
     return ascending_order{}(items[left], items[right]);
   }
 };
+
+/// How far an integer lies above another that is not greater.
+template <class T>
+std::uint64_t distance_above(T least, T item) {
+  return static_cast<std::uint64_t>(item) - static_cast<std::uint64_t>(least);
+}
+
+/// The groups of integers from `least` to less than `range` above it: found in a table of `range` places, without an
+/// order. The last position written to a place, from the end on, is the first that has its number.
+template <class Space, class Shape, class T>
+item_groups<Space, Shape> group_near(const Shape& extents, const T* items, T least, index range) {
+  const index count = extents.count();
+  storage<index, host> first(range), counts(range);
+  std::fill_n(counts.data(), range, index{0});
+  for (index i = count; i-- > 0;) {
+    const auto place = static_cast<index>(distance_above(least, items[i]));
+    first.data()[place] = i;
+    ++counts.data()[place];
+  }
+  const rank<1> found(range - std::count(counts.data(), counts.data() + range, index{0}));
+  item_groups<Space, Shape> result{tensor<index, rank<1>, Space>(found), tensor<index, rank<1>, Space>(found),
+                                   tensor<index, Shape, Space>(extents)};
+  index group = 0;
+  for (index place = 0; place < range; ++place) {
+    if (counts.data()[place] == 0) continue;
+    result.first.data()[group] = first.data()[place];
+    result.counts.data()[group] = counts.data()[place];
+    first.data()[place] = group++;
+  }
+  for (index i = 0; i < count; ++i) {
+    result.of_item.data()[i] = first.data()[distance_above(least, items[i])];
+  }
+  return result;
+}
+
+/// The groups of equal elements: integers of the host that lie close together by a table, all others by their order.
+template <class Space, class Shape, class T>
+item_groups<Space, Shape> group_elements(const Shape& extents, const view<const T, rank<1>, Space>& items) {
+  if constexpr (Space::host_accessible && is_integer<T>) {
+    constexpr index places_of_item = 2;
+    if (items.size() != 0) {
+      const T least = min(items), greatest = max(items);
+      const std::uint64_t distance = distance_above(least, greatest);
+      if (distance < static_cast<std::uint64_t>(places_of_item * items.size())) {
+        return group_near<Space>(extents, items.data(), least, static_cast<index>(distance) + 1);
+      }
+    }
+  }
+  const auto order = argsort(items, axis<0>);
+  return group_items<Space>(extents, order.data(), elements_differ<T>{items.data()});
+}
+
+template <class Values, class Space, class Shape>
+auto describe_items(Values values, item_groups<Space, Shape> groups) {
+  return unique_items<Values, tensor<index, rank<1>, Space>, tensor<index, Shape, Space>>{
+      std::move(values), std::move(groups.first), std::move(groups.of_item), std::move(groups.counts)};
+}
 
 /// Compares slices by their first elements that differ: negative where the left one comes first, 0 where they are
 /// equal.
@@ -133,7 +185,8 @@ void sort_items(index* items, index count, const Order& order) {
 
 /// The different elements, ascending; NaN occurs once, as the last, as in NumPy.
 /// extents   values, indices, counts: [number of different elements]; inverse: the operand's
-/// cost      that of argsort
+/// cost      that of argsort; on the host, integers whose range is at most twice their number take two passes, on one
+///           thread
 /// example   const auto found = unique(labels);  // found.values, found.counts
 template <tensor_operand Operand>
 auto unique(Operand&& operand) {
@@ -145,8 +198,7 @@ auto unique(Operand&& operand) {
   check_operand("unique", as_node(operand));
   const tensor<element, typename node::shape_type, space> items(as_node(std::forward<Operand>(operand)));
   const view<const element, rank<1>, space> line(items.data(), rank<1>(items.size()));
-  const auto order = argsort(line, axis<0>);
-  auto groups = detail::group_items<space>(items.shape(), order.data(), detail::elements_differ<element>{items.data()});
+  auto groups = detail::group_elements<space>(items.shape(), line);
   auto values = detail::elements_at(line, groups.first.data(), groups.first.size());
   return detail::describe_items(std::move(values), std::move(groups));
 }

@@ -1,4 +1,4 @@
-// tenon/base/aligned_memory.hpp: memory of the heap that begins at a cache line, and what AddressSanitizer is told of it.
+// tenon/base/aligned_memory.hpp: memory of the heap that begins at a cache line, and what AddressSanitizer hears of it.
 // glibc's aligned operator new takes four times as long, and grows the heap by the first large blocks again and again.
 // Floor 0: may include base.
 // SPDX-License-Identifier: Apache-2.0

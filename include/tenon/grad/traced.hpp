@@ -59,11 +59,9 @@ consteval auto keeper_among() {
     return none;
   } else {
     return []<class First, class... Rest>(std::type_identity<tuple<First, Rest...>>) {
-      if constexpr (std::is_same_v<decltype(keeper_in<First>()), std::type_identity<kept_by_steps>>) {
-        return keeper_among<Rest...>();
-      } else {
-        return keeper_in<First>();
-      }
+      using found = decltype(keeper_in<First>());
+      if constexpr (std::is_same_v<found, std::type_identity<kept_by_steps>>) return keeper_among<Rest...>();
+      else return found{};
     }(std::type_identity<tuple<Nodes...>>{});
   }
 }
@@ -80,15 +78,9 @@ inline constexpr bool is_traced_leaf<traced_leaf<T, Shape, Space>> = true;
 
 /// Whether an expression has traced leaves.
 template <class Node>
-inline constexpr bool holds_traced = [] {
-  if constexpr (is_traced_leaf<Node>) {
-    return true;
-  } else {
-    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-      return (false || ... || holds_traced<Operands>);
-    }(std::type_identity<operands_of<Node>>{});
-  }
-}();
+inline constexpr bool holds_traced = []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+  return (is_traced_leaf<Node> || ... || holds_traced<Operands>);
+}(std::type_identity<operands_of<Node>>{});
 
 /// Names the traced leaves of a statement.
 struct name_traced_leaves {
@@ -175,7 +167,6 @@ struct variable_step : value_step<T, Shape, Space> {
   bool* is_kept = &own_flag;             ///< whether further passes add to it
   const std::uint32_t* moves = nullptr;  ///< of a parameter: how often optimizers moved it
   std::uint32_t moves_before = 0;
-
   std::optional<tensor<T, Shape, Space>> fresh;  ///< a first gradient, for which there is no memory yet
 
   bool is_variable() const override { return true; }

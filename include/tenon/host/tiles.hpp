@@ -8,8 +8,26 @@
 #include <tenon/device/threads.hpp>
 #include <tenon/host/staging.hpp>
 #include <tenon/host/tile_grid.hpp>
+#include <tenon/plan/alias.hpp>
 
 namespace tenon::detail {
+
+/// What a statement reads of its first target.
+template <int Rank>
+found_reads reads_of_target(const any_statement<Rank>& statement) {
+  const auto block = [&](std::uintptr_t start, array<index, Rank> stride, const simd::element_copies* copies) {
+    for (int axis = 0; axis < Rank; ++axis) stride[axis] = statement.extents[axis] == 1 ? 0 : stride[axis];
+    return strided_block<Rank>{start, statement.extents, stride, copies->size, copies};
+  };
+  const auto& target = statement.targets[0];
+  const auto written = block(reinterpret_cast<std::uintptr_t>(target.start), target.stride, target.copies);
+  read_check check(written);
+  for (int k = 0; k < statement.facts->source_count; ++k) {
+    const auto& source = statement.sources[k];
+    if (source.copies != nullptr) check.show({block(source.start, source.stride, source.copies), "assign", true});
+  }
+  return check.found();
+}
 
 template <int Rank>
 index offset_at(const array<index, Rank>& position, const array<index, Rank>& stride) {

@@ -71,7 +71,6 @@ class optimizer {
   using rule = typename Options::template rule<T>;
   /// Whether parameters are of another type than T, whose values are kept here, or by an optimizer that is followed.
   static constexpr bool has_masters = !std::is_same_v<T, Weight>, follows = has_masters && !rule::writes_value;
-
   /// Whether a step changes parameters, and not only what is kept of them.
   static constexpr bool moves_parameters = rule::writes_value || requires { typename rule::second_rule; };
 
@@ -135,9 +134,7 @@ class optimizer {
     check_option("optimizer.schedule", "step", step, 0);
     for (std::size_t group = 0; group < options_.size(); ++group) {
       options_[group].lr = rate(initial_[group].lr, step);
-      if constexpr (requires { rate.set_momentum(options_[group], step); }) {
-        rate.set_momentum(options_[group], step);
-      }
+      if constexpr (requires { rate.set_momentum(options_[group], step); }) rate.set_momentum(options_[group], step);
     }
   }
 
