@@ -153,6 +153,12 @@ index longest_row(const E& node) {
       reductions_of(node));
 }
 
+/// The longest row that is folded side by side with others: of the widest values that a reduction of `E` folds.
+template <class E>
+inline constexpr index short_row = []<class... Reductions>(std::type_identity<tuple<const Reductions*...>>) {
+  return short_row_bytes / greatest_size({int{sizeof(compute_type<typename Reductions::operand_element>)}...});
+}(std::type_identity<reduction_pointers<E>>{});
+
 }  // namespace detail
 
 /// Evaluates a statement of the form `rows` into `target`; rows are the axes from `RowAxis` on.
@@ -160,8 +166,8 @@ template <int RowAxis, class Target, class E>
 void run_rows_host(const Target& target, const E& node) {
   const auto extents = node.shape().to_array();
   const index length = detail::longest_row<RowAxis>(node);
-  constexpr index short_row = detail::short_row_bytes / index{sizeof(compute_type<typename E::element>)};
-  const bool side_by_side = RowAxis > 0 && length <= short_row && count_between(extents, RowAxis - 1, RowAxis) > length;
+  const bool side_by_side =
+      RowAxis > 0 && length <= detail::short_row<E> && count_between(extents, RowAxis - 1, RowAxis) > length;
   const auto folds = lower_reductions(node, extents, filled_array<reduction_pointers<E>::count>(side_by_side));
   const counted_launch counted("rows");
   if (side_by_side) {
