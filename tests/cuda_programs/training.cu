@@ -91,7 +91,8 @@ void check_training(expectations& expect) {
       sgd.step(net), adam.step(net), adamw.step(net), adagrad.step(net), adadelta.step(net);
       rmsprop.step(net), lamb.step(net), lion.step(net);
       average.update(net);
-      pass.backward(inputs.view(), nn::cross_entropy_gradient(logits, wanted) * scaler.scale());
+      const auto moved = pass.forward(inputs.view());
+      pass.backward(inputs.view(), nn::cross_entropy_gradient(moved, wanted) * scaler.scale());
       scaler.step(adam, net);
     }
     if (epoch == 0) first = last;

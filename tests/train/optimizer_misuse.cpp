@@ -29,7 +29,9 @@ TEST_CASE("steps without a network or without gradients", "[optimizer]") {
             const tenon::no_grad off;
             return tenon::mean(net(x));
           });
-        }) == none);
+        }) ==
+        "backward: this value was made of no variable and of no parameter (no_grad, detached() and gradient() leave "
+        "constants); make it of v = variable(x), or of what a network makes");
 }
 
 TEST_CASE("groups that fit no network are refused", "[optimizer]") {
