@@ -10,10 +10,8 @@
 #include <new>
 #include <tenon/base/config.hpp>
 
-extern "C" {
-void __asan_poison_memory_region(const volatile void* memory, std::size_t bytes);
-void __asan_unpoison_memory_region(const volatile void* memory, std::size_t bytes);
-}
+extern "C" void __asan_poison_memory_region(const volatile void* memory, std::size_t bytes);
+extern "C" void __asan_unpoison_memory_region(const volatile void* memory, std::size_t bytes);
 
 namespace tenon::detail {
 

@@ -105,7 +105,6 @@ TENON_INLINE pack<T, Width> load_part(const U* from, index count) {
   return count >= Width ? load<T, Width>(from) : detail::load_one_by_one<T, Width>(from, count);
 }
 
-#if !defined(__CUDACC__)
 /// The first `count` lanes of a pack, and the others of `rest`.
 template <class V>
 TENON_INLINE V first_lanes(V lanes, V rest, index count) {
@@ -116,7 +115,6 @@ TENON_INLINE V first_lanes(V lanes, V rest, index count) {
   }(std::make_integer_sequence<int, static_cast<int>(sizeof(V) / sizeof(number))>{});
   return select(each < static_cast<number>(count), lanes, rest);
 }
-#endif
 
 /// Which lanes of a pack that begins at element `first` lie within rows of `extent` elements.
 template <class T, int Width>
