@@ -183,20 +183,22 @@ struct tile_grid {
   }
   /// Whether rows are short and follow one another in all targets: sources where they do not are copied.
   static bool joins_rows(const any_statement<Rank>& statement) {
-    const auto& extents = statement.extents;
-    if (Rank < 2 || !statement.facts->in_packs || statement.copies_at_once() || extents[Rank - 1] > joined_columns ||
-        extents[Rank - 2] < joined_rows) {
+    if constexpr (Rank > 1) {
+      const auto& extents = statement.extents;
+      bool result = statement.facts->in_packs && !statement.copies_at_once() && extents[Rank - 1] <= joined_columns &&
+                    extents[Rank - 2] >= joined_rows;
+      for (int k = 0; result && k < statement.facts->target_count; ++k) {
+        const auto& stride = statement.targets[k].stride;
+        result = stride[Rank - 1] == 1 && follow(extents, stride);
+      }
+      for (int k = 0; result && k < statement.facts->source_count; ++k) {
+        const auto& source = statement.sources[k];
+        result = source.copies != nullptr || follow(extents, source.stride);
+      }
+      return result;
+    } else {
       return false;
     }
-    for (int k = 0; k < statement.facts->target_count; ++k) {
-      const auto& stride = statement.targets[k].stride;
-      if (stride[Rank - 1] != 1 || !follow(extents, stride)) return false;
-    }
-    for (int k = 0; k < statement.facts->source_count; ++k) {
-      const auto& source = statement.sources[k];
-      if (source.copies == nullptr && !follow(extents, source.stride)) return false;
-    }
-    return true;
   }
   static index least(index left, index right) { return left < right ? left : right; }
   static index clamp_to_extent(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
