@@ -34,6 +34,18 @@ struct partial_access {
   static constexpr bool whole = false;
   index count;
 };
+/// How many lanes an access wants.
+template <int Width, class Access>
+TENON_INLINE constexpr index wanted_count([[maybe_unused]] Access access) {
+  if constexpr (Access::whole) return Width;
+  else return access.count;
+}
+/// The access of as many lanes whose elements lie as strides say.
+template <class Access>
+TENON_INLINE constexpr auto in_strides([[maybe_unused]] Access access) {
+  if constexpr (Access::whole) return whole_access<reading::strided>{};
+  else return partial_access<reading::strided>{access.count};
+}
 
 /// Cursors that give the first lanes of a pack alone, whatever is in the others. Functions of the user's are no part of
 /// them: these are called with elements only.

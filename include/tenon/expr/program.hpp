@@ -30,6 +30,20 @@ TENON_INLINE constexpr auto load_wanted(const U* from, [[maybe_unused]] Access a
   }
 }
 
+/// Writes the values of a cursor from position i on, one by one.
+template <class T, class Cursor, class Slots>
+[[gnu::noinline]] constexpr void store_values(T* to, index i, index count, const Cursor& cursor, const Slots& slots) {
+  for (index lane = 0; lane < count; ++lane) to[lane] = cursor.value(i + lane, slots);
+}
+/// A pack of values that are found one by one, where that is the exception: out of line, as loops are better off so.
+template <int Width, class Cursor, class Access, class Slots>
+TENON_INLINE constexpr auto gather_values(const Cursor& cursor, index i, Access access, const Slots& slots) {
+  using value_type = typename Cursor::value_type;
+  value_type values[Width];
+  store_values(values, i, wanted_count<Width>(access), cursor, slots);
+  return load_wanted<value_type, Width>(values, access);
+}
+
 /// Elements in memory along one axis, `stride` apart. Sources of every rank share it, and with it their loops.
 template <class T>
 struct strided_cursor {

@@ -22,7 +22,11 @@ struct concatenated_source {
   tuple<Programs...> programs;
 
   struct cursor {
-    static constexpr int widest = greatest_size({simd::lane_bytes<typename Programs::value_type>...});
+    using value_type = T;
+    static constexpr int widest = greatest_size(
+        {simd::lane_bytes<T>, decltype(std::declval<const Programs&>().at(array<index, Rank>{}))::widest...});
+    static constexpr bool takes_partial =
+        (tenon::takes_partial<decltype(std::declval<const Programs&>().at(array<index, Rank>{}))> && ...);
     position_run<Rank> run;
     array<index, count> ends;
     tuple<Programs...> programs;
@@ -33,8 +37,10 @@ struct concatenated_source {
       return value_from<0>(run.at(i), index{0}, slots);
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE constexpr auto pack(index i, Access, const Slots& slots) const {
-      return simd::generate<T, Width>([&](index lane) { return value(i + lane, slots); });
+    TENON_INLINE constexpr auto pack(index i, Access access, const Slots& slots) const {
+      if (wanted_count<Width>(access) > 0 && run.is_along_last_axis())
+        return pack_from<0, Width>(i, index{0}, access, slots);
+      return gather_values<Width>(*this, i, access, slots);
     }
     template <class Visitor>
     void visit(Visitor& visitor) {
@@ -50,6 +56,21 @@ struct concatenated_source {
       }
       position[Axis] -= begin;
       return static_cast<T>(get<I>(programs).at(position).value(0, slots));
+    }
+    /// A pack of one operand where it holds all of it.
+    template <int I, int Width, class Access, class Slots>
+    TENON_INLINE constexpr auto pack_from(index i, index begin, Access access, const Slots& slots) const {
+      auto position = run.at(i);
+      if constexpr (I + 1 < count) {
+        if (position[Axis] >= ends[I]) return pack_from<I + 1, Width>(i, ends[I], access, slots);
+        if (run.at(i + wanted_count<Width>(access) - 1)[Axis] >= ends[I]) {
+          return gather_values<Width>(*this, i, access, slots);
+        }
+      }
+      position[Axis] -= begin;
+      using program = std::remove_cvref_t<decltype(get<I>(programs))>;
+      return simd::as_lanes<T>(simd::convert<typename program::value_type, T>(
+          get<I>(programs).at(position).template pack<Width>(0, in_strides(access), slots)));
     }
   };
 

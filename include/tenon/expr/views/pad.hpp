@@ -69,6 +69,7 @@ template <class Mode, int Rank>
 struct pad_map {
   array<index, Rank> before, extents;
 
+  static constexpr bool moves_in_runs(int) { return true; }
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) {
       position[axis] = Mode::inside(position[axis] - before[axis], extents[axis]);
@@ -83,6 +84,7 @@ struct pad_constant_map {
   array<index, Rank> before, extents;
   T outside;
 
+  static constexpr bool moves_in_runs(int) { return true; }
   TENON_HOST_DEVICE constexpr bool contains(const array<index, Rank>& position) const {
     bool inside = true;
     for (int axis = 0; axis < Rank; ++axis) {

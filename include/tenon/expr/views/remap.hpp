@@ -50,6 +50,12 @@ struct position_run {
     for (int axis = 0; axis < Rank; ++axis) result[axis] += i * step[axis];
     return result;
   }
+  /// Whether neighbours of the run are neighbours along the last axis.
+  TENON_INLINE constexpr bool is_along_last_axis() const {
+    bool result = Rank > 0;
+    for (int axis = 0; axis < Rank; ++axis) result = result && step[axis] == (axis == Rank - 1 ? 1 : 0);
+    return result;
+  }
   template <class Visitor>
   void visit(Visitor& visitor) {
     for (int axis = 0; axis < Rank; ++axis) visitor(first[axis], step[axis]);
@@ -59,6 +65,31 @@ struct position_run {
 /// A map with elements of its own outside the operand: `contains(position)` and `outside`.
 template <class Map>
 concept filling_map = requires(const Map& map) { map.outside; };
+
+/// Maps that say so: along the last axis of the result places move by one at most, or jump. Then a run whose ends lie
+/// as far apart as it is long lies side by side in the operand.
+template <class Map, int Rank>
+inline constexpr bool moves_in_runs = [] {
+  if constexpr (requires { Map::moves_in_runs(Rank); }) return Map::moves_in_runs(Rank);
+  else return false;
+}();
+/// Such a map, whose parameters are the same along the last axis of the result.
+template <class Map>
+struct map_of_runs : Map {};
+template <class Map>
+inline constexpr bool is_map_of_runs = false;
+template <class Map>
+inline constexpr bool is_map_of_runs<map_of_runs<Map>> = true;
+
+/// Whether two places are `distance` apart along the last axis, and along no other.
+template <int Rank>
+TENON_INLINE constexpr bool are_apart(const array<index, Rank>& from, const array<index, Rank>& to, index distance) {
+  bool result = Rank > 0;
+  for (int axis = 0; axis < Rank; ++axis) {
+    result = result && to[axis] - from[axis] == (axis == Rank - 1 ? distance : 0);
+  }
+  return result;
+}
 
 /// Whether a map found a place along every axis: where it finds none, it says a negative one.
 template <int Rank>
@@ -80,7 +111,11 @@ struct remapped_source {
 
   template <class... Cursors>
   struct cursor_of {
-    static constexpr int widest = simd::lane_bytes<value_type>;
+    using value_type = typename Operand::value_type;
+    using line = decltype(std::declval<const Operand&>().at(
+        std::declval<const Map&>()(array<index, Rank>{}, static_cast<index>(sizeof(Cursors))...)));
+    static constexpr int widest = greatest_size({simd::lane_bytes<value_type>, line::widest});
+    static constexpr bool takes_partial = is_map_of_runs<Map> && tenon::takes_partial<line>;
     [[no_unique_address]] Map map;
     position_run<Rank> run;
     Operand operand;
@@ -91,13 +126,26 @@ struct remapped_source {
     TENON_HOST_DEVICE TENON_INLINE value_type value(index i, const Slots& slots) const {
       const auto position = run.at(i);
       if constexpr (filling_map<Map>) {
-        if (!map.contains(position)) return static_cast<value_type>(map.outside);
+        if (!contains(position)) return static_cast<value_type>(map.outside);
       }
-      return value_at(i, position, slots, std::make_integer_sequence<int, static_cast<int>(sizeof...(Cursors))>{});
+      return operand.at(place(i, position, slots, parameter_numbers{})).value(0, slots);
     }
     template <int Width, class Access, class Slots>
-    TENON_INLINE auto pack(index i, Access, const Slots& slots) const {
-      return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+    TENON_INLINE auto pack(index i, [[maybe_unused]] Access access, const Slots& slots) const {
+      if constexpr (is_map_of_runs<Map>) {
+        const index count = wanted_count<Width>(access);
+        const auto first = run.at(i), last = run.at(i + count - 1);
+        if (count > 0 && run.is_along_last_axis() && contains(first) && contains(last)) {
+          const auto from = place(i, first, slots, parameter_numbers{}),
+                     to = place(i, last, slots, parameter_numbers{});
+          if (are_apart(from, to, count - 1)) {
+            return operand.at(from).template pack<Width>(0, in_strides(access), slots);
+          }
+        }
+        return gather_values<Width>(*this, i, access, slots);
+      } else {
+        return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+      }
     }
     /// Of windows: the part of a line whose elements lie side by side in the operand, and the operand's cursor from an
     /// element of that part on; beside it every value is `map.outside`.
@@ -114,10 +162,18 @@ struct remapped_source {
     }
 
    private:
+    using parameter_numbers = std::make_integer_sequence<int, static_cast<int>(sizeof...(Cursors))>;
+
+    TENON_HOST_DEVICE TENON_INLINE bool contains([[maybe_unused]] const array<index, Rank>& position) const {
+      if constexpr (filling_map<Map>) return map.contains(position);
+      else return true;
+    }
+    /// Where the operand has a position of the result, the parameters being those of element i.
     template <class Slots, int... I>
-    TENON_HOST_DEVICE TENON_INLINE value_type value_at([[maybe_unused]] index i, const array<index, Rank>& position,
-                                                       const Slots& slots, std::integer_sequence<int, I...>) const {
-      return operand.at(map(position, static_cast<index>(get<I>(parameters).value(i, slots))...)).value(0, slots);
+    TENON_HOST_DEVICE TENON_INLINE auto place([[maybe_unused]] index i, const array<index, Rank>& position,
+                                              [[maybe_unused]] const Slots& slots,
+                                              std::integer_sequence<int, I...>) const {
+      return map(position, static_cast<index>(get<I>(parameters).value(i, slots))...);
     }
   };
 
@@ -173,11 +229,21 @@ struct remap {
   }
 
  private:
+  /// Whether an operand has one element along the last axis, and its type says so.
+  template <class Parameter>
+  static constexpr bool is_one_along_last_axis = [] {
+    constexpr int last = Parameter::shape_type::rank - 1;
+    if constexpr (last >= 0) return Parameter::shape_type::static_extent(last) == 1;
+    else return true;
+  }();
+
   template <int Outer, class Program, class... Programs>
   constexpr auto lowered(const axis_map<Shape::rank, Outer>& outer, const Program& program,
                          const Programs&... programs) const {
-    return remapped_source<Map, Shape::rank, Outer, Program, Programs...>{
-        map, affine_positions<Shape::rank, Outer>(outer), program, make_tuple_of(programs...)};
+    using chosen = std::conditional_t<moves_in_runs<Map, Shape::rank> && (is_one_along_last_axis<Parameters> && ...),
+                                      map_of_runs<Map>, Map>;
+    return remapped_source<chosen, Shape::rank, Outer, Program, Programs...>{
+        {map}, affine_positions<Shape::rank, Outer>(outer), program, make_tuple_of(programs...)};
   }
 };
 

@@ -15,6 +15,7 @@ template <int Axis>
 struct repeat_map {
   index count;
 
+  static constexpr bool moves_in_runs(int rank) { return Axis + 1 < rank; }
   template <int Rank>
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     position[Axis] /= count;
@@ -27,6 +28,7 @@ template <int Rank>
 struct tile_map {
   array<index, Rank> extents;
 
+  static constexpr bool moves_in_runs(int) { return true; }
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) position[axis] %= extents[axis];
     return position;

@@ -81,6 +81,7 @@ struct renumber_map {
   array<index, Rank> strides;
   array<index, OperandRank> extents;
 
+  static constexpr bool moves_in_runs(int) { return true; }
   TENON_HOST_DEVICE constexpr array<index, OperandRank> operator()(const array<index, Rank>& position) const {
     index number = 0;
     for (int axis = 0; axis < Rank; ++axis) number += position[axis] * strides[axis];

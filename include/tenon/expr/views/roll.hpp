@@ -13,6 +13,7 @@ template <int Axis>
 struct roll_map {
   index advance, extent;
 
+  static constexpr bool moves_in_runs(int) { return true; }
   template <int Rank>
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     const index ahead = position[Axis] + advance;

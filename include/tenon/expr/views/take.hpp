@@ -17,6 +17,7 @@ template <int Axis, int IndexRank>
 struct take_map {
   index extent;
 
+  static constexpr bool moves_in_runs(int rank) { return Axis + IndexRank < rank; }  // of the result: its last is kept
   template <int Rank>
   TENON_HOST_DEVICE constexpr auto operator()(const array<index, Rank>& position, index chosen) const {
     array<index, Rank - IndexRank + 1> result{};
