@@ -113,6 +113,8 @@ TEST_CASE("the variance is biased and survives a large offset", "[monoids]") {
   CHECK(fold_every_way<tenon::variance_monoid>(std::vector<double>{1, 2, 3, 4}) == 1.25);
   CHECK(fold_every_way<tenon::variance_monoid>(std::vector<double>{1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4}) == 1.25);
   CHECK(fold_every_way<tenon::variance_monoid>(std::vector<float>{7}) == 0);
+  CHECK(std::isnan(fold_every_way<tenon::variance_monoid>(std::vector<float>{HUGE_VALF})));
+  CHECK(std::isnan(fold_every_way<tenon::variance_monoid>(std::vector<float>{1, -HUGE_VALF, 2})));
   CHECK(fold_every_way<tenon::variance_monoid>(std::vector<int>{2, 4}) == 1);
 }
 

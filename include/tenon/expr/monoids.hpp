@@ -218,7 +218,7 @@ struct moments {
   T count, mean, distance;
 };
 
-/// Variance (biased: divided by the number of values), stable in one pass. Empty: NaN.
+/// Variance (biased: divided by the number of values), stable in one pass. Empty, or of infinities: NaN.
 /// source    Chan, Golub, LeVeque 1979: Updating formulae and a pairwise algorithm for computing sample variances
 struct variance_monoid {
   static constexpr const char* name = "variance";
@@ -245,7 +245,8 @@ struct variance_monoid {
   }
   template <class Result, class State>
   TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
-    return static_cast<Result>(state.distance / state.count);
+    const auto beside_infinity = state.mean - state.mean;  // NaN, and no distance from an infinite mean; 0 elsewhere
+    return static_cast<Result>(state.distance / state.count + beside_infinity);
   }
 };
 

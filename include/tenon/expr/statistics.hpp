@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-/// Mean squared distance from the mean. NaN when any value is NaN, and when there is none.
+/// Mean squared distance from the mean. NaN when any value is NaN or infinite, and when there is none.
 /// types     floating; of integers float
 /// accuracy  stable in one pass, also when the mean is far greater than the deviation
 /// example   variance(x, axis<1>) divides by n, variance(x, axis<1>, 1) by n - 1 (NaN for one value), as in NumPy

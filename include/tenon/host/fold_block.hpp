@@ -117,11 +117,12 @@ template <class Monoid, class State, class Cursor, class Slots>
   return folded.total(begin, end);
 }
 
-/// Whether a block is long enough to be worth copies and second passes.
+/// How long a block is that is worth copies and second passes.
+template <class Cursor>
+inline constexpr index long_block = 4 * simd::width_for(Cursor::widest);
 template <class Cursor>
 constexpr bool is_long_block(index count) {
-  constexpr int width = simd::width_for(Cursor::widest);
-  return width > 1 && count >= 4 * width;
+  return simd::width_for(Cursor::widest) > 1 && count >= long_block<Cursor>;
 }
 
 /// A block in lanes, and what is left of it one by one.
@@ -208,12 +209,64 @@ inline constexpr bool is_numeric = [] {
   return std::is_arithmetic_v<value_type> && !std::is_same_v<value_type, bool>;
 }();
 
+/// Whether a state of truth values is how many are true.
+template <class Monoid>
+inline constexpr bool counts_truths = std::is_same_v<Monoid, sum_monoid> || std::is_same_v<Monoid, mean_monoid>;
+/// Whether a monoid of truth values is folded in masks, in which -1 stands for true: any, all, and counts.
+template <class Monoid, class Cursor, class Slots>
+inline constexpr bool folds_masks =
+    (counts_truths<Monoid> || std::is_same_v<Monoid, any_monoid> || std::is_same_v<Monoid, all_monoid>) &&
+    simd::width_for(Cursor::widest) > 1 &&
+    std::is_same_v<decltype(std::declval<const Cursor&>().value(0, std::declval<const Slots&>())), bool>;
+
+/// Masks of at most 2^31 values a lane: whether one decides `any` or `all`, or how many are true.
+template <class Monoid, class Mask>
+struct mask_fold {
+  Mask lanes{};
+
+  TENON_INLINE void add(Mask mask) {
+    if constexpr (counts_truths<Monoid>) lanes -= mask;
+    else lanes |= std::is_same_v<Monoid, any_monoid> ? mask : ~mask;
+  }
+  /// The state of all lanes together, and that of one.
+  template <class State>
+  TENON_INLINE State total() const {
+    if constexpr (counts_truths<Monoid>) return static_cast<State>(simd::reduce(lanes, std::plus<>{}));
+    else return (simd::reduce(lanes, std::bit_or<>{}) != 0) == std::is_same_v<Monoid, any_monoid>;
+  }
+  template <class State>
+  TENON_INLINE State lane(index number) const {
+    if constexpr (counts_truths<Monoid>) return static_cast<State>(lanes[number]);
+    else return (lanes[number] != 0) == std::is_same_v<Monoid, any_monoid>;
+  }
+};
+
+/// A block of truth values.
+template <class Monoid, class State, class Cursor, class Slots>
+State fold_truths(const Cursor& cursor, index begin, index end, const Slots& slots) {
+  constexpr int width = simd::width_for(Cursor::widest);
+  mask_fold<Monoid, simd::pack<bool, width>> folded;
+  index i = begin;
+  if (cursor.is_adjacent()) {
+    for (; i + width <= end; i += width) {
+      folded.add(cursor.template pack<width>(i, whole_access<reading::adjacent>{}, slots));
+    }
+  }
+  State result = folded.template total<State>();
+  for (; i < end; ++i) {
+    result = Monoid::combine(result, Monoid::template lift<State>(cursor.value(i, slots), i));
+  }
+  return result;
+}
+
 /// As fold_block, with elements read by the cursor itself.
 template <class Monoid, class State, class Cursor, class Slots>
 State fold_values(const Cursor& cursor, index begin, index end, index first, bool is_cached, const Slots& slots) {
   [[maybe_unused]] const bool is_long = is_long_block<Cursor>(end - begin);
   if constexpr (folds_in_lanes<Monoid, State, Cursor>) {
     return fold_lanes<Monoid, State>(cursor, begin, end, is_cached, slots);
+  } else if constexpr (folds_masks<Monoid, Cursor, Slots>) {
+    return fold_truths<Monoid, State>(cursor, begin, end, slots);
   } else if constexpr (std::is_same_v<Monoid, variance_monoid>) {
     if (is_long) return fold_moments<State>(cursor, begin, end, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, argmax_monoid> && is_numeric<Cursor, Slots>) {

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <memory>
 #include <tenon/device/threads.hpp>
-#include <tenon/host/fold_block.hpp>
+#include <tenon/host/fold_states.hpp>
 #include <tenon/plan/iterate.hpp>
 
 namespace tenon::detail {
 
 inline constexpr index beyond_caches = index{1} << 20;  // values that no cache holds between two statements
 inline constexpr index lane_block = 4096;               // neighbouring results that are at most folded side by side
-inline constexpr index row_block = 64;                  // rows that are added before they enter the cascade
 inline constexpr index page_bytes = 4096;               // in longer rows the hardware looks ahead by itself
 inline constexpr index least_shared_values = 65536;     // of fewer, a second thread costs more than it saves
 
@@ -156,14 +155,19 @@ void fold_rows(const Fold& fold, const array<index, Fold::rank>& here, const arr
   for (index i = 0; i < part[1] - part[0]; ++i) states[i] = monoid::template identity<state>();
   if (rows[0] == rows[1]) return;
   row_walk<Fold> walk(fold, here, rows[0]);
+  using cursor = decltype(walk.next());
+  index begin = part[0];
+  if constexpr (folds_states_in_lanes<monoid, cursor, Slots>) {
+    begin = fold_state_packs<monoid, cursor>(states, walk, rows[1] - rows[0], rows[0], part, slots);
+    if (begin == part[1]) return;
+  }
   auto four = walk.next_four();
-  using cursor = std::remove_cvref_t<decltype(four[0])>;
   constexpr bool in_fours = folds_in_lanes<monoid, state, cursor>;
   const bool looks_ahead = !is_cached(fold) && (part[1] - part[0]) * cursor::widest < page_bytes;
   for (index row = rows[0]; row < rows[1]; row += 4) {
     const auto later = walk.next_four();
     const int count = rows[1] - row < 4 ? static_cast<int>(rows[1] - row) : 4;
-    index i = part[0];
+    index i = begin;
     if constexpr (in_fours) {
       if (count == 4) i = add_four_rows<monoid>(states, four, later, looks_ahead, part, slots);
     }

@@ -35,7 +35,10 @@ template <int FirstSlot, class Reduction, int ResultRank>
 bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& result_extents) {
   constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
   constexpr auto reduced = reduced_axes<rank>(typename Reduction::axes{});
-  constexpr index short_run = 16;
+  using space = decltype(lower_reduction<FirstSlot>(node, result_extents, false));
+  using cursor = decltype(std::declval<const space&>().program.at(array<index, rank>{}));
+  constexpr bool in_lanes = folds_states_in_lanes<typename space::monoid, cursor, no_slots>;
+  constexpr index short_run = in_lanes ? long_block<cursor> : 16;
   int last_kept = rank - 1;
   while (last_kept >= 0 && reduced[last_kept]) --last_kept;
   if (last_kept < 0) return false;
