@@ -29,8 +29,17 @@ struct block_slots {
 
 namespace detail {
 
-/// Whether neighbouring results are better folded side by side: the innermost axis is kept, or it is reduced, short and
-/// not part of a long run side by side in memory.
+/// Finds out whether all elements that a cursor reads lie side by side, or are one.
+struct side_by_side {
+  bool are_all = true;
+  template <class Start>
+  void operator()(const Start&, index stride) {
+    are_all = are_all && (stride == 0 || stride == 1);
+  }
+};
+
+/// Whether neighbouring results are better folded side by side: the innermost axis is kept; or their elements lie side
+/// by side; or it is reduced, short and not part of a long run side by side in memory.
 template <int FirstSlot, class Reduction, int ResultRank>
 bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& result_extents) {
   constexpr int rank = std::remove_cvref_t<decltype(node.operand())>::shape_type::rank;
@@ -44,6 +53,12 @@ bool folds_along_kept(const Reduction& node, const array<index, ResultRank>& res
   if (last_kept < 0) return false;
   const index beside = node.operand().shape().extent(last_kept), inner = node.operand().shape().extent(rank - 1);
   if (beside <= 1 || last_kept == rank - 1) return beside > 1;
+  if (beside >= short_run) {
+    auto along = lower_reduction<FirstSlot>(node, result_extents, true).program.at(array<index, rank>{});
+    side_by_side elements;
+    visit_elements(along, elements);
+    if (elements.are_all) return true;
+  }
   if (inner >= short_run || beside <= inner) return false;
   const auto merged = lower_reduction<FirstSlot>(node, result_extents, false);
   return merged.run_length() < short_run || !merged.program.at(array<index, rank>{}).is_adjacent();
