@@ -84,10 +84,34 @@ void multiply_lines(const T* few, index few_pitch, const T* lines, index line_st
   }
 }
 
+/// The same of lines that are shorter than sums in packs pay for; numbers of the vectors come to results as packs.
+template <class T, int Few, int Lines>
+TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth,
+                                       T* results) {
+  using pack = simd::pack<T, Few>;
+  pack sums[Lines] = {};
+  for (index k = 0; k < depth; ++k) {
+    T numbers[Few];
+    TENON_UNROLL(4)
+    for (int i = 0; i < Few; ++i) numbers[i] = few[i * few_pitch + k];
+    const pack row = simd::load<T, Few>(numbers);
+    TENON_UNROLL(4)
+    for (int line = 0; line < Lines; ++line) sums[line] += lines[line * line_step + k] * row;
+  }
+  TENON_UNROLL(4)
+  for (int line = 0; line < Lines; ++line) simd::store<Few>(results + line * Few, sums[line]);
+}
+
 template <class T, int Few>
 void multiply_all_lines(const T* few, index few_pitch, const T* lines, index line_step, index count, index depth,
                         T* results) {
+  constexpr index short_line = 2 * simd::native_width<T>;
   index line = 0;
+  if (depth < short_line) {
+    for (; line + 4 <= count; line += 4) {
+      multiply_short_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
+    }
+  }
   for (; line + 4 <= count; line += 4) {
     multiply_lines<T, Few, 4>(few, few_pitch, lines + line * line_step, line_step, depth, results + line * Few);
   }
