@@ -83,6 +83,7 @@ void write_gemm(const call& each) {
   const bool is_plain = each.integer("transA", 0) == 0 && each.number("alpha", 1) == 1 &&
                         (!each.has(2) || each.number("beta", 1) == 1) && is_float_constant(each.in(1), 2);
   const bool is_turned = each.integer("transB", 0) != 0;
+  if (each.in(0).rank() != 2) each.refuse("has an input " + text_of(each.in(0).extents) + ", expected two axes");
   if (!is_plain || each.in(0).is_known()) return write_general_gemm(each);
   const constant weight = is_turned ? *each.in(1).data : transposed(*each.in(1).data);
   std::string bias;

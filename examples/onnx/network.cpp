@@ -123,6 +123,7 @@ void network::read_nodes() {
   for (const node& each : graph_.nodes) {
     const call now{*this, each, graph_.opset};
     if (absorbed_.contains(&each)) continue;
+    if (each.outputs.empty()) now.refuse("has no output");
     try {
       if (!fold(now)) write_node(now);
     } catch (const tenon::error& failure) {

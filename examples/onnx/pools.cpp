@@ -134,6 +134,8 @@ void write_lp_pool(const call& each) {
 }
 
 void write_local_response(const call& each) {
+  if (each.integer("size", 1) < 1)
+    each.refuse("size is " + std::to_string(each.integer("size", 1)) + ", expected at least 1");
   const std::string options =
       std::to_string(each.integer("size", 1)) + ", " + literal(float32, each.number("alpha", 1e-4f)) + ", " +
       literal(float32, each.number("beta", 0.75f)) + ", " + literal(float32, each.number("bias", 1));

@@ -135,6 +135,7 @@ void write_identity(const call& each) {
 void write_blocks(const call& each) {
   const bool is_to_depth = each.at.operation == "SpaceToDepth";
   const std::int64_t block = each.integer("blocksize", 1);
+  if (block < 1) each.refuse("blocksize is " + std::to_string(block) + ", expected at least 1");
   const extents& all = each.in(0).extents;
   if (each.in(0).rank() != 4) each.refuse("has an input " + text_of(all) + ", expected four axes");
   const extent b = block, area = block * block;

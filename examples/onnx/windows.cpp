@@ -62,6 +62,17 @@ windows windows_of(const call& each, const lengths& kernel, bool is_transposed, 
   windows moved{
       kernel, given("strides", 1), given("dilations", 1), lengths(axes), lengths(axes), given("output_padding", 0),
       {},     is_transposed};
+  const auto expect_at_least = [&](const char* name, const lengths& all, std::int64_t least) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](std::int64_t number) { return number < least; });
+    if (found == all.end()) return;
+    each.refuse(std::string(name) + " holds " + std::to_string(*found) + ", expected at least " +
+                std::to_string(least));
+  };
+  if (each.in(0).rank() != static_cast<int>(axes) + 2)
+    each.refuse("kernel_shape has " + std::to_string(axes) + " numbers, for an input " + text_of(each.in(0).extents));
+  expect_at_least("kernel_shape", kernel, 1), expect_at_least("strides", moved.stride, 1);
+  expect_at_least("dilations", moved.dilation, 1), expect_at_least("output_padding", moved.output_padding, 0);
+  expect_at_least("pads", each.integers("pads"), 0);
   const lengths pads = each.integers("pads"), wanted = each.integers("output_shape");
   if (!pads.empty() && pads.size() != 2 * axes)
     each.refuse("pads has " + std::to_string(pads.size()) + " numbers, expected " + std::to_string(2 * axes));

@@ -66,6 +66,19 @@ TEST_CASE("missing fields are NaN", "[csv]") {
                   "expected a whole number; read floats where values are missing") != std::string::npos);
 }
 
+TEST_CASE("missing classes are -1, spaces around classes do not count", "[csv]") {
+  const auto table = table_of("kind,number\nrose,1\n lily ,2\n,3\nNA,4\n\" lily\",5\nlily,6\n");
+  const auto [labels, names] = table.classes("kind");
+  CHECK(names == std::vector<std::string>{" lily", "lily", "rose"});
+  CHECK(std::vector<int>(labels.data(), labels.data() + labels.size()) == std::vector<int>{2, 1, -1, -1, 0, 1});
+}
+
+TEST_CASE("texts of two bytes a character are refused", "[csv]") {
+  const std::string text("\xff\xfe\x61\0\n\0", 6);
+  CHECK_THROWS_WITH(table_of(text),
+                    Catch::Matchers::EndsWith("byte 3 is 0, expected text of ASCII or UTF-8 (not UTF-16)"));
+}
+
 TEST_CASE("classes are numbered in the order of the alphabet", "[csv]") {
   const auto [labels, names] = table_of("kind\nrose\nlily\nrose\naster\n").classes("kind");
   CHECK(names == std::vector<std::string>{"aster", "lily", "rose"});

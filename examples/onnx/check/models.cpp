@@ -229,6 +229,20 @@ void write_all(const std::string& folder) {
   lacking.graph().clear_initializer(), lacking.save(folder + "/bad_initialiser.onnx");
   short_of_bytes.graph().mutable_initializer(0)->mutable_float_data()->RemoveLast();
   short_of_bytes.save(folder + "/bad_bytes.onnx");
+  const auto pool = [](const char* operation, const lengths& kernel, const lengths& strides, const lengths& pads) {
+    model made;
+    made.input("x", {1, 1, 4, 4}).output("y").node(operation, "pool", {"x"}, {"y"}).with("kernel_shape", kernel);
+    return made.with("strides", strides).with("pads", pads);
+  };
+  pool("MaxPool", {2, 2}, {0, 1}, {0, 0, 0, 0}).save(folder + "/bad_stride.onnx");
+  pool("AveragePool", {2}, {1}, {0, 0}).save(folder + "/bad_kernel.onnx");
+  pool("MaxPool", {2, 2}, {1, 1}, {0, -1, 0, 0}).save(folder + "/bad_padding.onnx");
+  model silent = linear(), scalar = linear(), blocks;
+  silent.node("Flatten", "nothing", {"x"}, {}).save(folder + "/bad_silent.onnx");
+  scalar.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->clear_dim();
+  scalar.save(folder + "/bad_scalar.onnx");
+  blocks.input("x", {1, 1, 4, 4}).output("y").node("SpaceToDepth", "blocks", {"x"}, {"y"}).with("blocksize", 0);
+  blocks.save(folder + "/bad_block.onnx");
   model turned, elsewhere = linear(), negative = linear();
   turned.input("x", {2, 3}).output("y").node("Transpose", "turn", {"x"}, {"y"}).with("perm", lengths{0, 5});
   turned.save(folder + "/bad_order.onnx");

@@ -1,4 +1,4 @@
-// tenon/host/fold_states.hpp: variances, positions of extremes and truth values of neighbours, a pack of them at a time.
+// tenon/host/fold_states.hpp: variances, positions of extremes and truth values of neighbours, in packs of results.
 // States may be several numbers: a pack holds one of them for all results, and memory the states of each result.
 // Floor 4: may include base, device, expr, plan, host.
 // SPDX-License-Identifier: Apache-2.0

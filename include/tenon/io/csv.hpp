@@ -27,7 +27,7 @@ struct csv_options {
   std::vector<std::string> missing{"", "NA", "N/A", "NaN", "nan", "null", "?"};  ///< fields that hold no value
 };
 
-/// The classes of a column: the number of each record's class, and the name of each number.
+/// The classes of a column: the number of each record's class, -1 where it is missing, and the name of each number.
 struct csv_classes {
   tensor<std::int64_t, rank<1>> labels;
   std::vector<std::string> names;
@@ -115,6 +115,11 @@ class csv_table {
   explicit csv_table(const std::filesystem::path& path, csv_options options = {})
       : path_(path), options_(std::move(options)) {
     const auto bytes = read_bytes("read_csv", path);
+    const auto zero = std::find(bytes.begin(), bytes.end(), std::uint8_t{0});
+    if (zero != bytes.end()) {
+      refuse("read_csv", path,
+             compose_text("byte ", zero - bytes.begin(), " is 0, expected text of ASCII or UTF-8 (not UTF-16)"));
+    }
     within_memory("read_csv", path_, bytes.size(), [&] {
       detail::csv_splitter records(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, options_);
       while (!records.is_done()) add(records.next());
@@ -156,17 +161,23 @@ class csv_table {
     for (const auto& record : records_) result.push_back(record[column].text);
     return result;
   }
-  /// The distinct texts of a column, numbered in the order of the alphabet.
+  /// The distinct texts of a column, numbered in the order of the alphabet. Spaces around a text that is not quoted do
+  /// not count.
   csv_classes classes(const std::string& name) const {
-    const auto each = texts(name);
-    auto distinct = each;
+    const std::size_t column = number_of(name);
+    std::vector<std::string_view> distinct;
+    for (const auto& record : records_) {
+      if (!is_missing(record[column])) distinct.push_back(class_in(record[column]));
+    }
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     tensor<std::int64_t, rank<1>> labels({rows()});
-    for (std::size_t i = 0; i < each.size(); ++i) {
-      labels.data()[i] = std::lower_bound(distinct.begin(), distinct.end(), each[i]) - distinct.begin();
+    std::int64_t* label = labels.data();
+    for (const auto& record : records_) {
+      const auto found = std::lower_bound(distinct.begin(), distinct.end(), class_in(record[column]));
+      *label++ = is_missing(record[column]) ? -1 : found - distinct.begin();
     }
-    return {std::move(labels), std::move(distinct)};
+    return {std::move(labels), {distinct.begin(), distinct.end()}};
   }
 
  private:
@@ -217,14 +228,24 @@ class csv_table {
     }
     return result;
   }
+  static std::string_view without_spaces(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+    return text;
+  }
+  bool is_missing(const detail::csv_field& field) const {
+    const auto& missing = options_.missing;
+    return std::find(missing.begin(), missing.end(), without_spaces(field.text)) != missing.end();
+  }
+  static std::string_view class_in(const detail::csv_field& field) {
+    return field.is_quoted ? std::string_view(field.text) : without_spaces(field.text);
+  }
   template <dtype T>
   T number_in(const detail::csv_field& field, std::size_t column) const {
     using whole = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
     using number = std::conditional_t<is_floating<T>, double, whole>;
-    std::string_view text = field.text;
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    if (std::find(options_.missing.begin(), options_.missing.end(), text) != options_.missing.end()) {
+    std::string_view text = without_spaces(field.text);
+    if (is_missing(field)) {
       if constexpr (is_floating<T>) return static_cast<T>(std::numeric_limits<float>::quiet_NaN());
       else refuse_field(field, column, "a whole number; read floats where values are missing");
     }

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cstring>
 #include <string_view>
 #include <tenon/core/tensor.hpp>
 #include <tenon/io/bytes.hpp>
@@ -130,6 +131,11 @@ tensor<T, rank<Rank>> parse_npy(const std::filesystem::path& path, std::span<con
   const npy_header header(path, {reinterpret_cast<const char*>(bytes.data()) + begin, elements - begin});
   const auto extents = checked_extents<T, Rank>(path, header, bytes.size() - elements);
   tensor<T, rank<Rank>> result{rank<Rank>(extents)};
+  if (!std::is_same_v<T, bool> && !header.is_fortran_order()) {
+    if (result.size() != 0)
+      std::memcpy(static_cast<void*>(result.data()), bytes.data() + elements, bytes.size() - elements);
+    return result;
+  }
   const auto strides = header.is_fortran_order() ? column_major_strides(extents) : row_major_strides(extents);
   for (index i = 0; i < result.size(); ++i) {
     index rest = i, from = 0;
