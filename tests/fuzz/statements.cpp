@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tenon/device/emulated.hpp>
 #include <tenon/tenon.hpp>
+#include <utility>
 
 #include "support/catch.hpp"
 #include "support/random.hpp"
@@ -147,7 +148,7 @@ struct known_extents {
 template <int Rank, std::uint64_t Seed, int Depth, class Known>
 struct tree {
   using known = Known;
-  static constexpr int choice = Depth == 0 ? 0 : static_cast<int>(mix(Seed, 1) % 16);
+  static constexpr int choice = Depth == 0 ? 0 : static_cast<int>(mix(Seed, 1) % 21);
   static constexpr int axis = static_cast<int>(mix(Seed, 2) % Rank);
   static constexpr std::size_t leaf = mix(Seed, 3) % 4;
   using first = tree<Rank, mix(Seed, 4), Depth - 1, Known>;
@@ -214,7 +215,32 @@ struct tree {
     else if constexpr (choice == 12) return tenon::max(x, tenon::axis<axis>);
     else if constexpr (choice == 13) return tenon::sum(x * 0.125f, tenon::axis<axis>);
     else if constexpr (choice == 14) return tenon::flip(x, tenon::axis<axis>);
-    else return x - tenon::min(x, tenon::axis<axis>) / 2;
+    else if constexpr (choice == 15) return x - tenon::min(x, tenon::axis<axis>) / 2;
+    else if constexpr (choice == 16) return tenon::variance(x, tenon::axis<axis>);
+    else return compose_places(x, x.shape().extent(axis));
+  }
+  /// Elements at places that are computed.
+  template <class X>
+  static auto compose_places(const X& x, tenon::index extent) {
+    if constexpr (choice == 17) {
+      return tenon::roll(x, 3, tenon::axis<axis>);
+    } else if constexpr (choice == 18) {
+      tenon::array<tenon::padding, Rank> widths{};
+      widths[axis] = 1;
+      return tenon::narrow(tenon::pad(x, widths, tenon::replicate), tenon::axis<axis>, 0, extent);
+    } else if constexpr (choice == 19) {
+      return tenon::narrow(tenon::concatenate(tenon::axis<axis>, x, x * 0.5f), tenon::axis<axis>, 1, extent);
+    } else {
+      const auto backwards = tenon::flip(tenon::iota<int>(tenon::rank<1>(extent)), tenon::axis<0>);
+      return tenon::take(x, tenon::trusted(backwards), tenon::axis<axis>);
+    }
+  }
+  /// Where the element at a place comes from, and what it is multiplied with.
+  static std::pair<tenon::index, double> source_of(tenon::index place, tenon::index extent) {
+    if (choice == 17) return {(place - 3 % extent + extent) % extent, 1};
+    if (choice == 18) return {place == 0 ? 0 : place - 1, 1};
+    if (choice == 19) return {(place + 1) % extent, place + 1 < extent ? 1 : 0.5};
+    return {extent - 1 - place, 1};
   }
   static dense<Rank> interpret_one(const dense<Rank>& x) {
     const auto count = static_cast<double>(x.extents[axis]);
@@ -228,12 +254,18 @@ struct tree {
       return fold_numbers<Rank>(x, axis, -HUGE_VAL, [](double a, double b) { return std::fmax(a, b); });
     } else if constexpr (choice == 13) {
       return fold_numbers<Rank>(map_numbers<Rank>(x, [](double a) { return a / 8; }), axis, 0, plus);
-    } else if constexpr (choice == 14) {
+    } else if constexpr (choice == 16) {
+      const auto difference = [](double a, double b) { return a - b; };
+      const auto mean = map_numbers<Rank>(fold_numbers<Rank>(x, axis, 0, plus), [&](double a) { return a / count; });
+      const auto squares = map_numbers<Rank>(zip_numbers<Rank>(x, mean, difference), [](double a) { return a * a; });
+      return map_numbers<Rank>(fold_numbers<Rank>(squares, axis, 0, plus), [&](double a) { return a / count; });
+    } else if constexpr (choice != 15) {
       dense<Rank> source = x, result(x.extents);
       for_positions<Rank>(x.extents, [&](auto p) {
-        const double value = source.at(p);
-        p[axis] = x.extents[axis] - 1 - p[axis];
-        result.at(p) = value;
+        double& value = result.at(p);
+        const auto [place, factor] = source_of(p[axis], x.extents[axis]);
+        p[axis] = place;
+        value = source.at(p) * factor;
       });
       return result;
     } else {
