@@ -88,18 +88,25 @@ void multiply_lines(const T* few, index few_pitch, const T* lines, index line_st
 template <class T, int Few, int Lines>
 TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth,
                                        T* results) {
-  using pack = simd::pack<T, Few>;
-  pack sums[Lines] = {};
+  constexpr int lanes = Few < simd::native_width<T> ? Few : simd::native_width<T>, packs = Few / lanes;
+  using pack = simd::pack<T, lanes>;
+  pack sums[Lines][packs] = {};
   for (index k = 0; k < depth; ++k) {
     T numbers[Few];
     TENON_UNROLL(4)
     for (int i = 0; i < Few; ++i) numbers[i] = few[i * few_pitch + k];
-    const pack row = simd::load<T, Few>(numbers);
     TENON_UNROLL(4)
-    for (int line = 0; line < Lines; ++line) sums[line] += lines[line * line_step + k] * row;
+    for (int i = 0; i < packs; ++i) {
+      const pack row = simd::load<T, lanes>(numbers + i * lanes);
+      TENON_UNROLL(4)
+      for (int line = 0; line < Lines; ++line) sums[line][i] += lines[line * line_step + k] * row;
+    }
   }
   TENON_UNROLL(4)
-  for (int line = 0; line < Lines; ++line) simd::store<Few>(results + line * Few, sums[line]);
+  for (int line = 0; line < Lines; ++line) {
+    TENON_UNROLL(4)
+    for (int i = 0; i < packs; ++i) simd::store<lanes>(results + line * Few + i * lanes, sums[line][i]);
+  }
 }
 
 template <class T, int Few>
