@@ -84,7 +84,7 @@ void multiply_lines(const T* few, index few_pitch, const T* lines, index line_st
   }
 }
 
-/// The same of lines that are shorter than sums in packs pay for; numbers of the vectors come to results as packs.
+/// The same where lines are too short for sums in packs: a pack holds results of one line.
 template <class T, int Few, int Lines>
 TENON_INLINE void multiply_short_lines(const T* few, index few_pitch, const T* lines, index line_step, index depth,
                                        T* results) {

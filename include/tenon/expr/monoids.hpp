@@ -245,7 +245,7 @@ struct variance_monoid {
   }
   template <class Result, class State>
   TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
-    const auto beside_infinity = state.mean - state.mean;  // NaN, and no distance from an infinite mean; 0 elsewhere
+    const auto beside_infinity = state.mean - state.mean;  // NaN where the mean is infinite, else 0
     return static_cast<Result>(state.distance / state.count + beside_infinity);
   }
 };

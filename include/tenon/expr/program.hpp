@@ -35,7 +35,7 @@ template <class T, class Cursor, class Slots>
 [[gnu::noinline]] constexpr void store_values(T* to, index i, index count, const Cursor& cursor, const Slots& slots) {
   for (index lane = 0; lane < count; ++lane) to[lane] = cursor.value(i + lane, slots);
 }
-/// A pack of values that are found one by one, where that is the exception: out of line, as loops are better off so.
+/// A pack of values that are found one by one. That is out of line, so that loops in which it is rare stay small.
 template <int Width, class Cursor, class Access, class Slots>
 TENON_INLINE constexpr auto gather_values(const Cursor& cursor, index i, Access access, const Slots& slots) {
   using value_type = typename Cursor::value_type;

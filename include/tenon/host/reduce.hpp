@@ -29,12 +29,13 @@ struct block_slots {
 
 namespace detail {
 
-/// Finds out whether all elements that a cursor reads lie side by side, or are one.
+/// Finds out whether all elements that a cursor reads lie side by side, or are one. Positions that move are no elements:
+/// what lies there is not known.
 struct side_by_side {
   bool are_all = true;
   template <class Start>
   void operator()(const Start&, index stride) {
-    are_all = are_all && (stride == 0 || stride == 1);
+    are_all = are_all && (stride == 0 || (stride == 1 && std::is_pointer_v<Start>));
   }
 };
 

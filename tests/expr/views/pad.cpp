@@ -74,6 +74,27 @@ TEMPLATE_LIST_TEST_CASE("padding turns empty axes into constants", "[pad]", teno
   CHECK(tenon::pad(empty, {{0, 0}}, tenon::reflect).shape().count() == 0);
 }
 
+namespace {
+
+/// A mode of the user's, whose places jump back and forth within the operand.
+struct jumping_padding {
+  static constexpr const char* name = "jumping";
+  static constexpr tenon::index most(tenon::index) { return 100; }
+  TENON_HOST_DEVICE static constexpr tenon::index inside(tenon::index position, tenon::index extent) {
+    const tenon::index place = (position + 100) % extent;
+    return place % 16 == 5 ? place + 1 : place % 16 == 6 ? place - 1 : place;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a mode of the user's may jump", "[pad]") {
+  const auto x = tenon_test::counting<float>(rank<1>(96));
+  std::vector<double> expected;
+  for (tenon::index i = 0; i < 98; ++i) expected.push_back(static_cast<double>(jumping_padding::inside(i - 1, 96)));
+  CHECK(numbers_of(tenon::pad(x, {{1}}, jumping_padding{})) == expected);
+}
+
 TEST_CASE("infinities and other types pad as they are", "[pad]") {
   const auto x = counting<tenon::half>(rank<1>(2));
   const auto lowest = tenon::half(-std::numeric_limits<float>::infinity());

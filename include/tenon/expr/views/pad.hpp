@@ -59,6 +59,11 @@ concept padding_mode = requires(index number) {
   { Mode::inside(number, number) } -> std::same_as<index>;
 };
 
+/// Whether places move by one at most, as the modes here have it; of a mode of the user's nothing is known.
+template <class Mode>
+inline constexpr bool pads_in_runs = std::is_same_v<Mode, reflect_padding> || std::is_same_v<Mode, symmetric_padding> ||
+                                     std::is_same_v<Mode, replicate_padding> || std::is_same_v<Mode, circular_padding>;
+
 inline constexpr reflect_padding reflect;
 inline constexpr symmetric_padding symmetric;
 inline constexpr replicate_padding replicate;
@@ -69,7 +74,7 @@ template <class Mode, int Rank>
 struct pad_map {
   array<index, Rank> before, extents;
 
-  static constexpr bool moves_in_runs(int) { return true; }
+  static constexpr bool moves_in_runs(int) { return pads_in_runs<Mode>; }
   TENON_HOST_DEVICE constexpr array<index, Rank> operator()(array<index, Rank> position) const {
     for (int axis = 0; axis < Rank; ++axis) {
       position[axis] = Mode::inside(position[axis] - before[axis], extents[axis]);
