@@ -29,8 +29,8 @@ struct block_slots {
 
 namespace detail {
 
-/// Finds out whether all elements that a cursor reads lie side by side, or are one. Positions that move are no elements:
-/// what lies there is not known.
+/// Finds out whether all elements that a cursor reads lie side by side, or are one. Of positions that move, it is not
+/// known what lies there.
 struct side_by_side {
   bool are_all = true;
   template <class Start>
