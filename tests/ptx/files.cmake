@@ -1,7 +1,8 @@
 # The programs of the preset test-ptx: in `ptx_programs_of_files` their names, in `ptx_files_of_<name>` the test files that
-# each compiles together. The preset `cuda` leaves these files out.
+# each compiles together. The preset `cuda` leaves these files out. What takes longest to compile comes first, so that no
+# core waits for it in the end.
 # SPDX-License-Identifier: Apache-2.0
-set(ptx_programs_of_files packets counted graph reduce rows mma wmma simt hopper convolutions patches recurrent device)
+set(ptx_programs_of_files rows counted mma patches convolutions simt reduce wmma hopper packets device recurrent graph)
 set(ptx_files_of_packets kernels/packets.cpp)
 set(ptx_files_of_counted ptx/runtime/counted.cpp ptx/runtime/maps.cpp)
 set(ptx_files_of_graph device/graph.cpp device/launch_clock.cpp)
