@@ -9,6 +9,7 @@
 #include <tenon/algorithms/lines.hpp>  // first, so that its assertions are told from here
 
 #include <tenon/algorithms/histogram.hpp>
+#include <tenon/algorithms/quantile.hpp>
 #include <tenon/algorithms/scan.hpp>
 #include <tenon/algorithms/scatter.hpp>
 #include <tenon/algorithms/scatter_nd.hpp>

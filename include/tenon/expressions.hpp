@@ -20,6 +20,7 @@
 #include <tenon/expr/compositions.hpp>
 #include <tenon/expr/compound_assignment.hpp>
 #include <tenon/expr/custom_reduce.hpp>
+#include <tenon/expr/differences.hpp>
 #include <tenon/expr/joined_list.hpp>
 #include <tenon/expr/norms.hpp>
 #include <tenon/expr/one_hot.hpp>

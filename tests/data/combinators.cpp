@@ -70,9 +70,9 @@ TEST_CASE("a random split gives every example to one part", "[combinators]") {
 TEST_CASE("shares that are not the whole are refused", "[combinators]") {
   const counting examples{0, 11};
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { data::random_split(examples, {4, 6}); }) ==
-        "random_split: shares that sum to 10.000000, expected at least 0 each, and 11 together");
+        "random_split: shares that sum to 10, expected at least 0 each, and 11 together");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { data::random_split(examples, {0.5, 0.4}); }) ==
-        "random_split: shares that sum to 0.900000, expected at least 0 each, and 1 together");
+        "random_split: shares that sum to 0.9, expected at least 0 each, and 1 together");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { data::random_split(examples, {-1, 12}); }) ==
-        "random_split: shares that sum to 11.000000, expected at least 0 each, and 11 together");
+        "random_split: shares that sum to 11, expected at least 0 each, and 11 together");
 }

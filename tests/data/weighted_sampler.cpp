@@ -39,7 +39,7 @@ TEST_CASE("weights that make no sense are refused", "[weighted_sampler]") {
   const auto text = [](std::vector<double> weights, tenon::index draws, bool replacement) {
     return tenon_test::text_of<tenon::error>([&] { weighted_sampler(weights, draws, replacement); });
   };
-  CHECK(text({1, -1}, 1, true) == "weighted_sampler: weight 1: -1.000000, expected finite, at least 0");
+  CHECK(text({1, -1}, 1, true) == "weighted_sampler: weight 1: -1, expected finite, at least 0");
   CHECK(tenon_test::has(text({std::numeric_limits<double>::quiet_NaN()}, 1, true), "weight 0: "));
   CHECK(tenon_test::has(text({std::numeric_limits<double>::infinity()}, 1, true), "weight 0: inf"));
   CHECK(text({0, 0}, 1, true) ==

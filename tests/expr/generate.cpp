@@ -113,13 +113,23 @@ TEST_CASE("16-bit positions are computed in float and rounded once", "[generate]
   CHECK(values[2051] == 2052);
 }
 
+TEST_CASE("a number that the elements cannot be is refused", "[generate]") {
+  CHECK(text_of<tenon::dtype_error>([] { tenon::full<std::uint8_t>({2}, 300); }) ==
+        "full: number 300, expected 0 to 255 (elements of uint8)");
+  const auto like = tenon::zeros<std::int8_t>({2});
+  CHECK(text_of<tenon::dtype_error>([&] { tenon::full_like(like, -200); }) ==
+        "full_like: number -200, expected -128 to 127 (elements of int8)");
+  CHECK(numbers_of(tenon::full<int>({1}, 1e10)) == numbers{2147483647});  // as casts do
+  CHECK(numbers_of(tenon::full<tenon::half>({1}, 0.5)) == numbers{0.5});
+}
+
 TEST_CASE("a count that cannot be is refused", "[generate]") {
   CHECK_THROWS_AS(tenon::arange<float>(-1), tenon::shape_error);
   CHECK_THROWS_AS(tenon::eye<float>(2, -3), tenon::shape_error);
   CHECK_THROWS_AS(tenon::linspace<float>(0, 1, -1), tenon::shape_error);
   CHECK(text_of<tenon::shape_error>([] { tenon::arange<int>(0, 3, 0); }) == "arange: step 0, expected any other");
   CHECK(text_of<tenon::shape_error>([] { tenon::arange<double>(0, 1, 1e-30); }) ==
-        "arange: numbers from 0.000000 to 1.000000 in steps of 0.000000, expected as many as an index counts");
+        "arange: numbers from 0 to 1 in steps of 1e-30, expected as many as an index counts");
 }
 
 TEMPLATE_LIST_TEST_CASE("extents stand in braces", "[generate]", tenon_test::spaces) {

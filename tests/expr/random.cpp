@@ -183,9 +183,9 @@ TEST_CASE("normal doubles have the moments of their distribution and long tails"
 TEST_CASE("ranges of uniform numbers that are not finite or descend are refused", "[random]") {
   const double endless = std::numeric_limits<double>::infinity();
   CHECK(text_of<tenon::error>([] { tenon::uniform<double>({3}, 1, 2, 1); }) ==
-        "uniform: range [2.000000, 1.000000), expected ends in ascending order");
+        "uniform: range [2, 1), expected ends in ascending order");
   CHECK(text_of<tenon::error>([&] { tenon::uniform<double>({3}, 1, 0, endless); }) ==
-        "uniform: range [0.000000, inf), expected a finite length");
+        "uniform: range [0, inf), expected a finite length");
   CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, -1.5e308, 1.5e308), tenon::error);
   CHECK_THROWS_AS(tenon::uniform<float>({3}, 1, -3e38f, 3e38f), tenon::error);
   CHECK_THROWS_AS(tenon::uniform<double>({3}, 1, std::nan("")), tenon::error);
@@ -259,7 +259,7 @@ TEST_CASE("ends that hold next to nothing are refused", "[random]") {
   };
   CHECK(
       tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4.000000, 5.000000] holds 0.000031 of all"));
-  CHECK(refused({.low = 1, .high = -1}) == "truncated_normal: [1.000000, -1.000000], expected ends in ascending order");
+  CHECK(refused({.low = 1, .high = -1}) == "truncated_normal: [1, -1], expected ends in ascending order");
   CHECK(tenon_test::has(refused({.deviation = 0}), "with deviation 0.000000"));
 }
 
@@ -270,7 +270,7 @@ TEMPLATE_LIST_TEST_CASE("bernoulli numbers are 1 with their probability", "[rand
     CHECK(std::fabs(moments_of(values).mean - probability) <= 4 * deviation);
   }
   CHECK(text_of<tenon::error>([] { tenon::bernoulli<float>(rank<1>(3), 1, 1.5); }) ==
-        "bernoulli: probability 1.500000, expected within [0, 1]");
+        "bernoulli: probability 1.5, expected within [0, 1]");
 }
 
 TEMPLATE_LIST_TEST_CASE("integers are uniform over their range", "[random]", tenon_test::spaces) {

@@ -61,6 +61,9 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
   const tenon::interpolated_places<double, 1, tenon::linear_filter> between{{{6}}, {{4}}, {{1.5}}, 1};
   const tenon::tensor<int, rank<1>> rows(rank<1>(3), {2, -1, 2});
   const tenon::tensor<int, rank<2>> places(rank<2>(1, 6), {0, 3, -1, 2, 0, 0});
+  const auto turned = [](const auto& x) {
+    return tenon::cross(tenon::narrow(x, axis<1>, 0, 3), tenon::narrow(x * x, axis<1>, 3, 3));
+  };
   check_rows({
       {"select", view_difference([](const auto& x) { return tenon::select(x, axis<1>, -2); })},
       {"roll", view_difference([](const auto& x) { return tenon::roll(x, 2, axis<1>); })},
@@ -78,6 +81,8 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
       {"placed_windows",
        view_difference([&](const auto& x) { return tenon::placed_windows(x, even, tenon::shape<3>{}, 5.0); })},
       {"interpolate", view_difference([&](const auto& x) { return tenon::interpolate(x, between); })},
+      {"diff", view_difference([](const auto& x) { return tenon::diff(x * x, axis<0>); })},
+      {"cross", view_difference(turned)},
       {"concatenate", view_difference([](const auto& x) { return tenon::concatenate(axis<1>, x, 2 * x, x * x); })},
       {"stack", view_difference([](const auto& x) { return tenon::stack(axis<0>, x, x * x); })},
       {"tril triu", view_difference([](const auto& x) { return tenon::tril(x, 1) + tenon::triu(x); })},

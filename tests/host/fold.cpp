@@ -35,6 +35,26 @@ TEST_CASE("a cascade combines as a balanced tree, in order", "[fold]") {
   CHECK(partial.total() == "(((ab)(cd))((ef)g))");
 }
 
+TEST_CASE("sums, products and truths of nothing, along each axis", "[fold]") {
+  using tenon::axis;
+  for (const auto& extents :
+       {rank<3>(0, 4, 1), rank<3>(0, 4, 9), rank<3>(3, 0, 5), rank<3>(3, 4, 0), rank<3>(2, 0, 1)}) {
+    const tenon::tensor<float, rank<3>> x(extents);
+    CAPTURE(extents.extent(0), extents.extent(1), extents.extent(2));
+    const auto all_are = [](const auto& results, double expected) {
+      for (const double each : tenon_test::numbers_of(results)) {
+        if (each != expected) return false;
+      }
+      return true;
+    };
+    CHECK(all_are(tenon::sum(x, axis<0>), 0));
+    CHECK(all_are(tenon::sum(x, axis<1>), 0));
+    CHECK(all_are(tenon::sum(tenon::transpose(x), axis<1>), 0));
+    CHECK(all_are(tenon::prod(tenon::exp(x), axis<2>), 1));
+    CHECK(all_are(tenon::all(x > 0, axis<0, 1>), 1));
+  }
+}
+
 TEST_CASE("the error of a sum hardly grows with its length", "[fold]") {
   for (const tenon::index count : {1000, 100000, 1 << 22}) {
     const auto values = tenon_test::random_values<float>(static_cast<std::size_t>(count), 5, 0, 1);

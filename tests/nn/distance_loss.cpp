@@ -40,11 +40,11 @@ TEST_CASE("smooth_l1_loss with beta 0 has the gradient of l1_loss", "[distance_l
 TEST_CASE("options of losses are within their range", "[distance_loss]") {
   const auto x = drawn(rank<1>(3), 1), t = drawn(rank<1>(3), 2);
   const auto refusal = [](const auto& loss) { return tenon_test::text_of<tenon::error>(loss); };
-  CHECK(refusal([&] { nn::huber_loss(x, t, 0); }) == "huber_loss: delta 0.000000, expected above 0 and finite");
-  CHECK(refusal([&] { nn::huber_loss(x, t, -1.5); }) == "huber_loss: delta -1.500000, expected above 0 and finite");
+  CHECK(refusal([&] { nn::huber_loss(x, t, 0); }) == "huber_loss: delta 0, expected above 0 and finite");
+  CHECK(refusal([&] { nn::huber_loss(x, t, -1.5); }) == "huber_loss: delta -1.5, expected above 0 and finite");
   CHECK_THROWS_AS(nn::huber_loss(x, t, std::numeric_limits<double>::infinity()), tenon::error);
   CHECK_THROWS_AS(nn::huber_loss(x, t, std::nan("")), tenon::error);
-  CHECK(refusal([&] { nn::smooth_l1_loss(x, t, -0.5); }) == "smooth_l1_loss: beta -0.500000, expected at least 0");
+  CHECK(refusal([&] { nn::smooth_l1_loss(x, t, -0.5); }) == "smooth_l1_loss: beta -0.5, expected at least 0");
   CHECK_THROWS_AS(nn::smooth_l1_loss(x, t, std::nan("")), tenon::error);
 }
 

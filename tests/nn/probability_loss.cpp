@@ -84,8 +84,8 @@ TEST_CASE("a share that is spread is within [0, 1]", "[probability_loss]") {
   const auto refusal = [&](double smoothing) {
     return tenon_test::text_of<tenon::error>([&] { nn::smoothed_cross_entropy_loss(x, labels, smoothing); });
   };
-  CHECK(refusal(1.5) == "smoothed_cross_entropy_loss: smoothing 1.500000, expected within [0, 1]");
-  CHECK(refusal(-0.5) == "smoothed_cross_entropy_loss: smoothing -0.500000, expected within [0, 1]");
+  CHECK(refusal(1.5) == "smoothed_cross_entropy_loss: smoothing 1.5, expected within [0, 1]");
+  CHECK(refusal(-0.5) == "smoothed_cross_entropy_loss: smoothing -0.5, expected within [0, 1]");
   CHECK_THROWS_AS(nn::smoothed_cross_entropy_loss(x, labels, std::nan("")), tenon::error);
   CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 0));
   CHECK_NOTHROW(nn::smoothed_cross_entropy_loss(x, labels, 1));

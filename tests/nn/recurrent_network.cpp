@@ -61,6 +61,6 @@ TEST_CASE("options that make no sense are refused", "[recurrent_network]") {
   };
   CHECK(text(0, {}) == "rnn: hidden features: 0, expected at least 1");
   CHECK(text(5, {.layers = 0}) == "rnn: layers: 0, expected at least 1");
-  CHECK(text(5, {.dropout = 1.5}) == "rnn: dropout: 1.500000, expected within [0, 1]");
+  CHECK(text(5, {.dropout = 1.5}) == "rnn: dropout: 1.5, expected within [0, 1]");
   CHECK(text(5, {.projection = 2}) == "rnn: projection: 2, expected 0; only lstm has one");
 }

@@ -127,5 +127,5 @@ TEST_CASE("an average of nothing is not copied", "[average]") {
 
 TEST_CASE("an average refuses a decay outside of 0 to 1", "[average]") {
   const auto text = tenon_test::text_of<tenon::error>([] { tenon::train::average<>({.decay = 1.5}); });
-  CHECK(text == "average: decay: 1.500000, expected at least 0 and at most 1");
+  CHECK(text == "average: decay: 1.5, expected at least 0 and at most 1");
 }

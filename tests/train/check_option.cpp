@@ -19,9 +19,9 @@ TEST_CASE("options beyond their bounds are refused by name", "[check_option]") {
   const auto number = [](double given) {
     return text_of<tenon::error>([&] { train::check_option("rule", "share", given, 0, 1); });
   };
-  CHECK(number(1) == "rule: share: 1.000000, expected at least 0.000000 and below 1.000000");
-  CHECK(number(-0.5) == "rule: share: -0.500000, expected at least 0.000000 and below 1.000000");
-  CHECK(number(std::nan("")) == "rule: share: nan, expected at least 0.000000 and below 1.000000");
+  CHECK(number(1) == "rule: share: 1, expected at least 0 and below 1");
+  CHECK(number(-0.5) == "rule: share: -0.5, expected at least 0 and below 1");
+  CHECK(number(std::nan("")) == "rule: share: nan, expected at least 0 and below 1");
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(text_of<tenon::error>([&] { train::check_option("rule", "lr", infinity, 0); }) ==
         "rule: lr: inf, expected a finite number");

@@ -71,6 +71,24 @@ TEMPLATE_LIST_TEST_CASE("parameters of half move by less than they can show", "[
   CHECK(tenon_test::difference(masters, expected, 1e-7) == "");
 }
 
+TEMPLATE_LIST_TEST_CASE("values given to parameters of half are where the next step begins", "[loss_scaler]",
+                        tenon_test::spaces) {
+  using namespace loss_scalers;
+  loose_parameters<TestType, half> net({3, 9001}), given({9001, 3});
+  tenon::train::sgd<TestType, float, half> optimizer({.lr = 0x1p-12});
+  set_gradients(net, [](auto i) { return i % 5 - 2; });
+  optimizer.step(net);
+  net.all[1].value = given.all[0].value;
+  net.all[1].value(4) = half(infinity);
+  const auto before = net.values();
+  optimizer.options().lr = 0;
+  optimizer.step(net);
+  CHECK(tenon_test::difference(net.values(), before) == "");
+  optimizer.visit_kept(net, [&](const std::string& name, auto& parameter, auto& kept) {
+    if (name == "0.bias.master") CHECK(numbers_of<TestType>(kept.elements) == numbers_of<TestType>(parameter.value));
+  });
+}
+
 TEMPLATE_LIST_TEST_CASE("a scale that is a power of two changes nothing", "[loss_scaler]", tenon_test::spaces) {
   using namespace loss_scalers;
   loose_parameters<TestType> plain, scaled;
@@ -109,6 +127,51 @@ TEMPLATE_LIST_TEST_CASE("steps with gradients that are not finite are skipped", 
   }
 }
 
+TEST_CASE("a step is skipped where its scale has fallen to zero", "[loss_scaler]") {
+  using namespace loss_scalers;
+  loose_parameters<tenon::host> net({5});
+  tenon::train::sgd<> optimizer({.lr = 1});
+  tenon::train::loss_scaler<> scaler;
+  for (int step = 0; step < 200; ++step) {
+    set_gradients(net, [](auto) { return infinity; });
+    scaler.step(optimizer, net);
+  }
+  REQUIRE(scale_of(scaler) == 0);
+  const auto before = net.values();
+  set_gradients(net, [](auto i) { return i; });
+  scaler.step(optimizer, net);
+  CHECK(net.values() == before);
+  CHECK(optimizer.steps() == 0);
+}
+
+namespace loss_scalers {
+
+struct two_heads : tenon::nn::module<two_heads> {
+  tenon::nn::linear<2, 3> first, second;
+  auto forward(const auto& x) { return std::pair{first(x), second(x)}; }
+};
+
+}  // namespace loss_scalers
+
+TEST_CASE("with a scaler, too, parameters that no backward pass reached stay", "[loss_scaler]") {
+  loss_scalers::two_heads net;
+  net.initialise(1);
+  const auto x = tenon::uniform<float>({4, 2}, 2);
+  tenon::train::adam optimizer(net, {.lr = 0.1});
+  tenon::train::loss_scaler<> scaler;
+  for (int step = 0; step < 3; ++step) {
+    optimizer.zero_grad();
+    const auto [y, z] = net(x);
+    const auto before = tenon_test::numbers_of(net.second.weight.value);
+    if (step == 0) tenon::backward(tenon::mean(y + z) * scaler.scale());
+    else tenon::backward(tenon::mean(y) * scaler.scale());
+    scaler.step(optimizer, net);
+    CHECK((tenon_test::numbers_of(net.second.weight.value) == before) == (step != 0));
+  }
+  optimizer.zero_grad();
+  CHECK(tenon_test::text_of<tenon::error>([&] { scaler.step(optimizer, net); }).starts_with("optimizer: no parameter"));
+}
+
 TEST_CASE("a scale grows while it is finite, and is kept", "[loss_scaler]") {
   using namespace loss_scalers;
   loose_parameters<tenon::host> net({2});
@@ -126,7 +189,7 @@ TEST_CASE("a scale grows while it is finite, and is kept", "[loss_scaler]") {
   });
   CHECK(names == std::vector<std::string>{"scale", "growth_tracker"});
   CHECK(tenon_test::text_of<tenon::error>([] { tenon::train::loss_scaler<> wrong({.backoff_factor = 1}); }) ==
-        "loss_scaler: backoff_factor: 1.000000, expected at least 0.000001 and below 1.000000");
+        "loss_scaler: backoff_factor: 1, expected at least 1e-06 and below 1");
 }
 
 namespace loss_scalers {

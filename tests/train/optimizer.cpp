@@ -348,7 +348,7 @@ TEST_CASE("options cannot ask for state that was not allocated", "[optimizer]") 
   optimizer.step(net);
   optimizer.options().momentum = 0.9;
   CHECK(tenon_test::text_of<tenon::error>([&] { optimizer.step(net); }) ==
-        "optimizer: options ask for state that the first step did not; set them before");
+        "optimizer: options ask for momentum_buffer, which the first step did not keep; set them before it");
 }
 
 TEST_CASE("a step is the same on any number of threads", "[optimizer]") {

@@ -40,6 +40,6 @@ TEST_CASE("rmsprop refuses options that make no sense", "[rmsprop]") {
   const auto text = [](const rmsprop_options& options) {
     return tenon_test::text_of<tenon::error>([&] { tenon::train::rmsprop<>{options}; });
   };
-  CHECK(text({.alpha = -0.5}) == "rmsprop: alpha: -0.500000, expected at least 0 and at most 1");
-  CHECK(text({.alpha = 2}) == "rmsprop: alpha: 2.000000, expected at least 0 and at most 1");
+  CHECK(text({.alpha = -0.5}) == "rmsprop: alpha: -0.5, expected at least 0 and at most 1");
+  CHECK(text({.alpha = 2}) == "rmsprop: alpha: 2, expected at least 0 and at most 1");
 }

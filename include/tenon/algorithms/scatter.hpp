@@ -232,7 +232,9 @@ void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& ind
 template <scatter_destination Destination, int Axis, tensor_operand Indices, dtype Number, class Op = overwrite_op>
 void scatter(Destination&& destination, axis_list<Axis> axes, const Indices& indices, Number number,
              pointwise_function<Op> = {}) {
-  detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices, number);
+  using element = typename std::remove_cvref_t<Destination>::element;
+  detail::scatter_as<Op>("scatter", std::forward<Destination>(destination), axes, indices,
+                         detail::number_as<element>("scatter", number));
 }
 
 /// A `scatter` that adds: `destination[.., indices[p], ..] += source[p]`; extents and errors as of `scatter`.

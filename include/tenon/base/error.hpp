@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,11 +58,20 @@ namespace detail {
   text += static_cast<const char*>(characters);
 }
 
+/// In six digits: 0.001, 1e-09.
+[[gnu::cold]] inline void append_number(std::string& text, double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof(digits), "%g", number);
+  text += digits;
+}
+
 template <class T>
 [[gnu::cold]] void append_part(std::string& text, const void* untyped) {
   const T& part = *static_cast<const T*>(untyped);
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     text += std::string_view(part);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    append_number(text, static_cast<double>(part));
   } else if constexpr (std::is_arithmetic_v<T>) {
     text += std::to_string(part);
   } else {  // anything with extents: [2, 3]

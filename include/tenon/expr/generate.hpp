@@ -251,15 +251,17 @@ view<const T, rank<1>, statement_space<Space>> in_order(const tensor<T, Shape, S
 
 /// A tensor filled with a number: `full` with the given one, `zeros` with 0, `ones` with 1. One kernel.
 /// example   x = full<float>({2, 3}, 0.5f), y = zeros<float>({2, 3});
-template <dtype T, memory_space Space = host, shape_type Shape>
-tensor<T, Shape, Space> full(const Shape& extents, T number) {
+/// throws    dtype_error for a number that integers of type T do not hold
+template <dtype T, memory_space Space = host, shape_type Shape, dtype Number>
+tensor<T, Shape, Space> full(const Shape& extents, Number number) {
+  const T value = detail::number_as<T>("full", number);
   tensor<T, Shape, Space> result(extents);
   const auto elements = in_order(result);
-  elements = constants<T>(elements.shape(), number);
+  elements = constants<T>(elements.shape(), value);
   return result;
 }
-template <dtype T, memory_space Space = host, int Rank>
-tensor<T, rank<Rank>, Space> full(const listed_extent (&extents)[Rank], T number) {
+template <dtype T, memory_space Space = host, int Rank, dtype Number>
+tensor<T, rank<Rank>, Space> full(const listed_extent (&extents)[Rank], Number number) {
   return full<T, Space>(listed_shape(extents), number);
 }
 template <dtype T, memory_space Space = host, shape_type Shape>
@@ -286,7 +288,7 @@ constexpr auto full_like(const Operand& like, Number number) {
   using node = node_of<const Operand&>;
   using space = std::conditional_t<std::is_same_v<typename node::space, any_space>, host, typename node::space>;
   using element = typename node::element;
-  return full<element, space>(like.shape(), converted_to<element>(number));
+  return full<element, space>(like.shape(), detail::number_as<element>("full_like", number));
 }
 template <tensor_operand Operand>
 constexpr auto zeros_like(const Operand& like) {

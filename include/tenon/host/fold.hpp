@@ -106,7 +106,11 @@ template <class Fold, class Position, class Slots>
 void fold_results(const Fold& fold, const Position& position, int last_axis,
                   const detail::folded_part<typename Fold::value_type>& to, const Slots& slots) {
   auto here = fold.start_of(position);
-  if (Fold::reads_slots || fold.along_kept) {
+  if (fold.count == 0) {  // of nothing, which may have no address
+    cascade<typename Fold::monoid, typename Fold::state> nothing;
+    const auto result = Fold::monoid::template finish<typename Fold::value_type>(nothing.total(), 0);
+    for (index i = 0; i < to.part[1] - to.part[0]; ++i) to.results[i] = result;
+  } else if (Fold::reads_slots || fold.along_kept) {
     detail::fold_columns(fold, here, to, slots);
   } else if constexpr (!Fold::reads_slots) {
     int moving = 0;

@@ -57,7 +57,7 @@ struct kept_values {
 /// device, and nothing is allocated after the first step. A captured step keeps its options, and counts its replays.
 ///
 /// Parameters may be of another type, `Weight`: half or bfloat16. The optimizer then keeps their values as T, which it
-/// moves, and rounds to the parameters in the same launch; values that others give them after the first step are lost.
+/// moves, and rounds to the parameters in the same launch; and takes up values that others have given them since.
 ///
 /// `Options` names a `rule<T>`, a sweep_rule that is made of them and names its `states` by `state_name(k)`. Where it
 /// has a `second_rule`, that runs behind it.
@@ -95,7 +95,7 @@ class optimizer {
             must_hold<Network, Space, Weight>,
         "tenon: an optimizer has the space and elements of its network: adam<Space, float, half>(net, ...)");
     own_ = {[&net](optimizer& self, const scaled_gradients<T>& scaled) { self.step_own(net, scaled); },
-            [&net](bool fills) { nn::clear_gradients(net, fills); }};
+            [&net](bool fills) { nn::clear_gradients(net, fills); }, &net};
   }
   /// Several networks, a list of them, or a parameter alone.
   template <nn::has_parameters First, nn::has_parameters Second, class... Rest>
@@ -138,13 +138,15 @@ class optimizer {
     }
   }
 
-  /// Moves every parameter of `net` along the gradient that the last backward pass left; those without one stay.
+  /// Moves every parameter of `net` along the gradient that the last backward pass left; those without one stay. Of the
+  /// network that the optimizer was made with, once it has cleared gradients, `step(scaled)`.
   /// Of gradients of a scaled loss, one launch more looks first whether all are finite, and says so in `scaled`; where
   /// one is not, the step does nothing and is not counted.
   /// throws    error for options or bounds of clipping that make no sense, shape_error when `net` is another network
   ///           than before
   template <nn::has_parameters Network>
   void step(Network& net, const scaled_gradients<T>& scaled = {}) {
+    if (own_.is_cleared && own_.network == &net) return step_own(net, scaled);
     collect(net, [](int, index) -> T* { return nullptr; }, {.counts_moves = moves_parameters});
     move(scaled);
   }
@@ -165,7 +167,7 @@ class optimizer {
   template <class Loss>
     requires(!nn::has_parameters<Loss> && !tensor_operand<Loss> && std::invocable<const Loss&>)  // layers can be called
   auto step(const Loss& loss) {
-    must_be_own(), own_.clear(false);
+    clear(false);
     const tenon::detail::later_frees until_backward;  // the loss may read tensors of its function
     const auto value = backward(loss());
     step();
@@ -178,7 +180,7 @@ class optimizer {
   }
   /// Clears the gradients of the network that the optimizer was made with: they are zero, and backward passes begin
   /// anew.
-  void zero_grad() { must_be_own(), own_.clear(true); }
+  void zero_grad() { clear(true); }
   /// The values as T of parameter `number`, which has `size` elements, where this keeps them.
   /// throws    shape_error when there is no such parameter
   template <class Network>
@@ -248,14 +250,10 @@ class optimizer {
   }
 
  private:
-  /// What there is to do for the network that the optimizer was made with.
-  struct own_network {
-    std::function<void(optimizer&, const scaled_gradients<T>&)> step;
-    std::function<void(bool)> clear;
-  };
   void must_be_own() const {
     if (!own_.step) throw error("optimizer: this step needs a network: make it with one, optimizer(net, options)?");
   }
+  void clear(bool fills) { must_be_own(), own_.is_cleared = true, own_.clear(fills); }
   template <class Network>
   void step_own(Network& net, const scaled_gradients<T>& scaled) {
     const int reached = collect(net, [](int, index) -> T* { return nullptr; },
@@ -270,7 +268,7 @@ class optimizer {
     const device_of_parameters<Space> on_device(memory_);
     take_parameters();
     table_.note_use();
-    if (scaled.found_inf != nullptr) find_infinities(scaled.found_inf);
+    if (scaled.found_inf != nullptr) find_infinities(scaled);
     gradient_clip<T> clip{static_cast<T>(clipping_.clip_value), static_cast<T>(clipping_.max_norm), nullptr, scaled};
     if (clips_by_norm()) run<detail::norm_rule<T>>({}, clip);
     if (clips_by_norm()) clip.norm = table_.chunks().totals;
@@ -361,11 +359,12 @@ class optimizer {
     for (int group = 0; group < groups(); ++group) rules[group] = Rule(options_[static_cast<std::size_t>(group)]);
     return rules;
   }
-  /// Of gradients as they are.
-  void find_infinities(T* found) {
+  /// Of gradients divided by the scale, but not clipped.
+  void find_infinities(const scaled_gradients<T>& scaled) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
-    sweep<detail::found_inf_rule<T>, T, Weight> all{table_.chunks(), {infinity, infinity, nullptr}, {}, {}};
-    all.list.totals = found;
+    const gradient_clip<T> unclipped{infinity, infinity, nullptr, {scaled.scale, nullptr}};
+    sweep<detail::found_inf_rule<T>, T, Weight> all{table_.chunks(), unclipped, {}, {}};
+    all.list.totals = scaled.found_inf;
     run_sweep<Space>(all);
   }
   template <class Rule>
@@ -374,12 +373,13 @@ class optimizer {
     for (int k = 0; k < Rule::states; ++k) {
       all.plane_of[k] = plane_of_[k];
       if (plane_of_[k] < 0 && is_used(rules, k)) {
-        throw error("optimizer: options ask for state that the first step did not; set them before");
+        throw error(compose_text("optimizer: options ask for ", rule::state_name(k),
+                                 ", which the first step did not keep; set them before it"));
       }
     }
     run_sweep<Space>(all);
   }
-  own_network own_;
+  detail::own_network<optimizer, T> own_;
   std::vector<Options> options_, initial_;
   std::vector<std::function<bool(const std::string&)>> takes_;
   gradient_clipping clipping_;

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <tenon/device/launch.hpp>
 #include <tenon/device/threads.hpp>
 #include <tenon/device/workspace.hpp>
@@ -72,6 +73,19 @@ struct scaled_gradients {
   const T* scale = nullptr;
   T* found_inf = nullptr;
 };
+
+namespace detail {
+
+/// What an optimizer does with the network that it was made with.
+template <class Optimizer, dtype T>
+struct own_network {
+  std::function<void(Optimizer&, const scaled_gradients<T>&)> step;
+  std::function<void(bool)> clear;
+  const void* network = nullptr;
+  bool is_cleared = false;  ///< gradients were: from then on, parameters that no backward pass reached stay
+};
+
+}  // namespace detail
 
 /// How a step clips gradients: first by value, then by the norm of the clipped ones. Gradients in memory stay as they
 /// are.
@@ -196,6 +210,7 @@ struct sweep {
     template <int Size>
     TENON_HOST_DEVICE TENON_INLINE void change_packet(index i, T* sums) const {
       packet<T, Size> value = load_packet<Size>(part.value + i);
+      if constexpr (has_masters) take_given(value, load_packet<Size>(part.rounded + i));
       const packet<Weight, Size> gradient = load_packet<Size>(part.gradient + i);
       packet<T, Size> kept[places] = {};
       for (int k = 0; k < states; ++k) {
@@ -228,6 +243,7 @@ struct sweep {
       for (int k = 0; k < states; ++k) {
         if (state[k] != nullptr) kept[k] = simd::load<T, Width>(state[k] + i);
       }
+      if constexpr (has_masters) take_given<Width>(value, part.rounded + i);
       change(value, clip(simd::load<T, Width>(part.gradient + i)), kept, sums);
       if constexpr (Rule::writes_value) simd::store<Width>(part.value + i, value);
       if constexpr (Rule::writes_value && has_masters) simd::store<Width>(part.rounded + i, value);
@@ -237,6 +253,23 @@ struct sweep {
     }
 
    private:
+    /// A parameter that is not its value as T, rounded, was given by somebody else since: the value becomes it.
+    template <int Size>
+    TENON_HOST_DEVICE TENON_INLINE static void take_given(packet<T, Size>& value, const packet<Weight, Size>& given) {
+      TENON_UNROLLED
+      for (int lane = 0; lane < Size; ++lane) {
+        const T is = static_cast<T>(element_of(given, lane));
+        const T was = static_cast<T>(static_cast<Weight>(element_of(value, lane)));
+        if (is != was) set_element(value, lane, is);
+      }
+    }
+    template <int Width, class V>
+    TENON_INLINE static void take_given(V& value, const Weight* parameter) {
+      Weight rounded[Width];
+      simd::store<Width>(rounded, value);
+      const V is = simd::load<T, Width>(parameter), was = simd::load<T, Width>(rounded);
+      value = simd::select(is == was, value, is);
+    }
     template <class V>
     TENON_HOST_DEVICE TENON_INLINE void change(V& value, V gradient, V* kept, [[maybe_unused]] V* sums) const {
       if constexpr (Rule::sum_count > 0) rule(value, gradient, kept, sums);

@@ -104,6 +104,12 @@ TEST_CASE("infinities and other types pad as they are", "[pad]") {
   CHECK(numbers_of(tenon::pad(counting<std::int64_t>(rank<1>(2)), {{{0, 1}}}, std::int64_t{1} << 40))[2] == 0x1p40);
 }
 
+TEST_CASE("a value that the elements cannot be is refused", "[pad]") {
+  const tenon::tensor<std::uint8_t, tenon::rank<1>> bytes({2});
+  CHECK(text_of<tenon::dtype_error>([&] { (void)tenon::pad(bytes, {{1}}, 300); }) ==
+        "pad: number 300, expected 0 to 255 (elements of uint8)");
+}
+
 TEST_CASE("widths that a mode cannot fill are refused", "[pad]") {
   const auto x = counting<float>(rank<2>(3, 4));
   CHECK(text_of<tenon::shape_error>([&] { tenon::pad(x, {{0, {1, -1}}}); }) ==

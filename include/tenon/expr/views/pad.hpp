@@ -140,14 +140,16 @@ constexpr index without_limit(index) { return INT64_MAX; }
 
 /// `operand` with `widths[a]` more elements along each axis a, all of them `value`.
 /// extents   before + extent + after
-/// throws    shape_error for negative widths, or a length beyond 64 bits
+/// throws    shape_error for negative widths, or a length beyond 64 bits; dtype_error for a value that the operand's
+///           integers do not hold
 /// example   pad(image, {{0, 0, 1, {0, 1}}}) adds a row above and below and a column to the right, of zeros
-template <tensor_operand Operand>
+template <tensor_operand Operand, dtype Number = int>
 constexpr auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
-                   typename std::remove_cvref_t<Operand>::element value = {}) {
+                   Number number = {}) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
+  const auto value = detail::number_as<typename std::remove_cvref_t<Operand>::element>("pad", number);
   const auto axes = detail::pad_axes<rank>(operand.shape().to_array(), widths, "constant", detail::without_limit);
-  return make_remap(pad_constant_map<decltype(value), rank>{axes.before, axes.operand, value},
+  return make_remap(pad_constant_map<std::remove_const_t<decltype(value)>, rank>{axes.before, axes.operand, value},
                     tenon::rank<rank>(axes.result), as_node(std::forward<Operand>(operand)));
 }
 
