@@ -258,9 +258,9 @@ TEST_CASE("ends that hold next to nothing are refused", "[random]") {
     return text_of<tenon::error>([&] { tenon::truncated_normal<float>(rank<1>(3), 1, options); });
   };
   CHECK(
-      tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4.000000, 5.000000] holds 0.000031 of all"));
+      tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4, 5] holds 3.1"));
   CHECK(refused({.low = 1, .high = -1}) == "truncated_normal: [1, -1], expected ends in ascending order");
-  CHECK(tenon_test::has(refused({.deviation = 0}), "with deviation 0.000000"));
+  CHECK(tenon_test::has(refused({.deviation = 0}), "with deviation 0"));
 }
 
 TEMPLATE_LIST_TEST_CASE("bernoulli numbers are 1 with their probability", "[random]", tenon_test::spaces) {
