@@ -89,8 +89,8 @@ TEST_CASE("rates that cannot rise are refused", "[lr_find]") {
   const double infinite = std::numeric_limits<double>::infinity(), nan = std::nan("");
   CHECK(refused({.end = infinite}) == "lr_find: end: inf, expected a finite number");
   CHECK(refused({.end = nan}) == "lr_find: end: nan, expected a finite number");
-  CHECK(refused({.diverged = 0}) == "lr_find: diverged: 0.000000, expected at least 1");
-  CHECK(refused({.diverged = -4}) == "lr_find: diverged: -4.000000, expected at least 1");
+  CHECK(refused({.diverged = 0}) == "lr_find: diverged: 0, expected at least 1");
+  CHECK(refused({.diverged = -4}) == "lr_find: diverged: -4, expected at least 1");
   CHECK(refused({.diverged = nan}) == "lr_find: diverged: nan, expected at least 1");
   CHECK_NOTHROW(tenon::train::lr_find(training.optimizer, [] { return 1.0; }, {.diverged = infinite}));
 }
