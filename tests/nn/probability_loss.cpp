@@ -41,6 +41,42 @@ TEST_CASE("labels choose, weigh and are ignored", "[probability_loss]") {
   CHECK(std::fabs(static_cast<double>(nn::nll_loss(x, labels, weight)) - (3 * first + third) / 4) < 1e-12);
 }
 
+TEST_CASE("weights of classes multiply terms of probabilities, and do not divide the mean", "[probability_loss]") {
+  const auto x = drawn(rank<3>(2, 3, 2), 1), target = drawn(rank<3>(2, 3, 2), 2, 0, 1);
+  const auto weight = drawn(rank<1>(3), 3, 0.5f, 2);
+  for (const double smoothing : {0.0, 0.3}) {
+    std::vector<double> losses;  // PyTorch's formula, place by place
+    for (tenon::index b = 0; b < 2; ++b) {
+      for (tenon::index place = 0; place < 2; ++place) {
+        double total = 0, loss = 0;
+        for (tenon::index c = 0; c < 3; ++c) total += std::exp(x(b, c, place));
+        for (tenon::index c = 0; c < 3; ++c) {
+          const double share = (1 - smoothing) * target(b, c, place) + smoothing / 3;
+          loss -= weight(c) * share * (x(b, c, place) - std::log(total));
+        }
+        losses.push_back(loss);
+      }
+    }
+    const double whole = losses[0] + losses[1] + losses[2] + losses[3];
+    const auto found = numbers_of(nn::smoothed_cross_entropy_loss<nn::unreduced>(x, target, smoothing, weight));
+    REQUIRE(found.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(std::fabs(found[i] - losses[i]) < 1e-12);
+    const double mean = static_cast<double>(nn::smoothed_cross_entropy_loss(x, target, smoothing, weight));
+    CHECK(std::fabs(mean - whole / 4) < 1e-12);
+    if (smoothing > 0) continue;
+    CHECK(std::fabs(static_cast<double>(nn::cross_entropy_loss(x, target, weight)) - whole / 4) < 1e-12);
+    CHECK(std::fabs(static_cast<double>(nn::cross_entropy_loss<nn::to_sum>(x, target, weight)) - whole) < 1e-12);
+  }
+  const tenon::tensor<double, rank<1>> ones(rank<1>(3), {1, 1, 1});
+  CHECK(static_cast<double>(nn::cross_entropy_loss(x, target, ones)) ==
+        static_cast<double>(nn::cross_entropy_loss(x, target)));
+  CHECK(static_cast<double>(nn::smoothed_cross_entropy_loss(x, target, 0.1, ones)) ==
+        static_cast<double>(nn::smoothed_cross_entropy_loss(x, target, 0.1)));
+  static_assert(std::is_same_v<decltype(nn::smoothed_cross_entropy_loss(tenon::tensor<float, rank<2>>(),
+                                                                        tenon::tensor<float, rank<2>>(), 0.1))::element,
+                               float>);
+}
+
 TEST_CASE("a label that is certain costs nothing, and infinite logits stay out", "[probability_loss]") {
   tenon::tensor<double, rank<2>> x({2, 2});
   x(0, 0) = 0, x(0, 1) = -std::numeric_limits<double>::infinity(), x(1, 0) = 1000, x(1, 1) = -1000;
@@ -94,6 +130,7 @@ TEST_CASE("a share that is spread is within [0, 1]", "[probability_loss]") {
 TEST_CASE("there is one weight for each class", "[probability_loss]") {
   const auto x = drawn(rank<2>(2, 4), 1);
   const auto labels = labels_of({0, 1});
+  const auto target = drawn(rank<2>(2, 4), 3, 0, 1);
   const auto refused = [](const auto& loss, const std::string& name, int count) {
     return tenon_test::text_of<tenon::shape_error>(loss) ==
            name + ": weights: axis 0: extent " + std::to_string(count) + ", expected 4 (scores [2, 4], weights [" +
@@ -103,6 +140,9 @@ TEST_CASE("there is one weight for each class", "[probability_loss]") {
     const auto weight = drawn(rank<1>(count), 2);
     CHECK(refused([&] { nn::nll_loss(x, labels, weight); }, "nll_loss", count));
     CHECK(refused([&] { nn::cross_entropy_loss(x, labels, weight); }, "cross_entropy_loss", count));
+    CHECK(refused([&] { nn::cross_entropy_loss(x, target, weight); }, "cross_entropy_loss", count));
+    CHECK(refused([&] { nn::smoothed_cross_entropy_loss(x, target, 0.1, weight); }, "smoothed_cross_entropy_loss",
+                  count));
     CHECK(refused([&] { nn::smoothed_cross_entropy_loss(x, labels, 0.1, weight); }, "smoothed_cross_entropy_loss",
                   count));
   }
@@ -157,6 +197,9 @@ TEST_CASE("gradients of losses of classes: weights, labels that are ignored or s
        loss_difference([&](const auto& x) { return nn::cross_entropy_loss<nn::unreduced>(x, labels, weight, -7); })},
       {"cross_entropy_loss",
        loss_difference([&](const auto& x) { return nn::cross_entropy_loss<nn::to_sum>(x, target); })},
+      {"cross_entropy_loss", loss_difference([&](const auto& x) { return nn::cross_entropy_loss(x, target, weight); })},
+      {"smoothed_cross_entropy_loss",
+       loss_difference([&](const auto& x) { return nn::smoothed_cross_entropy_loss(x, target, 0.2, weight); })},
       {"smoothed_cross_entropy_loss",
        loss_difference([&](const auto& x) { return nn::smoothed_cross_entropy_loss(x, labels, 0.2, weight, -7); })},
   });
@@ -196,6 +239,8 @@ TEST_CASE("traced losses of classes keep temporaries", "[probability_loss]") {
     return nn::smoothed_cross_entropy_loss(v, std::forward<L>(given), 0.1, std::forward<W>(weights));
   };
   CHECK(keeps_temporaries(smoothed, x, labels, weight));
+  CHECK(keeps_temporaries(of_classes, x, target, weight));
+  CHECK(keeps_temporaries(smoothed, x, target, weight));
 }
 
 TEST_CASE("weights of temporaries are kept beside planes", "[probability_loss]") {
@@ -213,6 +258,8 @@ TEST_CASE("targets of losses of probabilities are not repeated", "[probability_l
         "cross_entropy_loss: probabilities: axis 1: extent 1, expected 3 (x [3, 3], probabilities [3, 1])");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::cross_entropy_loss(x, row); }) ==
         "cross_entropy_loss: probabilities: axis 0: extent 1, expected 3 (x [3, 3], probabilities [1, 3])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::smoothed_cross_entropy_loss(x, row, 0.1); }) ==
+        "smoothed_cross_entropy_loss: probabilities: axis 0: extent 1, expected 3 (x [3, 3], probabilities [1, 3])");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::bce_loss(x, column); }) ==
         "bce_loss: target: axis 1: extent 1, expected 3 (x [3, 3], target [3, 1])");
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { nn::bce_with_logits_loss(x, row); }) ==

@@ -86,4 +86,22 @@ TEST_CASE("rates that cannot rise are refused", "[lr_find]") {
   CHECK(refused({.start = 1, .end = 1}) != "");
   CHECK(refused({.steps = 1}) != "");
   CHECK(refused({.beta = 1}) != "");
+  const double infinite = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  CHECK(refused({.end = infinite}) == "lr_find: end: inf, expected a finite number");
+  CHECK(refused({.end = nan}) == "lr_find: end: nan, expected a finite number");
+  CHECK(refused({.diverged = 0}) == "lr_find: diverged: 0, expected at least 1");
+  CHECK(refused({.diverged = -4}) == "lr_find: diverged: -4, expected at least 1");
+  CHECK(refused({.diverged = nan}) == "lr_find: diverged: nan, expected at least 1");
+  CHECK_NOTHROW(tenon::train::lr_find(training.optimizer, [] { return 1.0; }, {.diverged = infinite}));
+}
+
+TEST_CASE("rates stay finite from the least to the greatest", "[lr_find]") {
+  on_parabola training;
+  const double least = std::numeric_limits<double>::min(), greatest = std::numeric_limits<double>::max();
+  const auto found =
+      tenon::train::lr_find(training.optimizer, [] { return 1.0; }, {.start = least, .end = greatest, .steps = 9});
+  REQUIRE(found.rates.size() == 9);
+  CHECK(found.rates.front() == least);
+  CHECK(found.rates.back() == greatest);
+  CHECK(std::abs(found.rates[4] - 2) < 1e-9);
 }

@@ -98,6 +98,12 @@ auto weights_of_labels(const Chosen& chosen, const Labels& labels, std::int64_t 
   return where_counted(labels, classes, ignored, sum(where(chosen, row, 0.0f), axis<1>));
 }
 
+/// throws    error unless a share of labels is within [0, 1]
+inline void check_smoothing(double smoothing) {
+  check_option(smoothing >= 0 && smoothing <= 1, "smoothed_cross_entropy_loss", "smoothing", smoothing,
+               "within [0, 1]");
+}
+
 /// nll_loss in the name of another.
 template <class Reduction, class Scores, class Labels, class Weight>
 auto loss_at_labels(const char* name, const Scores& scores, Labels&& given, Weight&& weight, std::int64_t ignored) {
@@ -148,11 +154,11 @@ auto cross_entropy_loss(X&& x, Labels&& labels, std::int64_t ignored = ignored_l
 /// throws    error unless smoothing is within [0, 1]
 /// source    Szegedy and others 2016: Rethinking the Inception architecture
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels, tensor_operand Weight>
+  requires is_integer<typename node_of<Labels>::element>
 auto smoothed_cross_entropy_loss(X&& x, Labels&& given, double smoothing, Weight&& weight,
                                  std::int64_t ignored = ignored_label) {
   constexpr int rank = node_of<X>::shape_type::rank;
-  const bool fits = smoothing >= 0 && smoothing <= 1;
-  detail::check_option(fits, "smoothed_cross_entropy_loss", "smoothing", smoothing, "within [0, 1]");
+  detail::check_smoothing(smoothing);
   const auto scores = tenon::log_softmax(std::forward<X>(x), axis<1>);
   detail::check_labels("smoothed_cross_entropy_loss", scores.shape(), as_node(std::as_const(given)), ignored);
   detail::check_class_weights("smoothed_cross_entropy_loss", scores.shape(), weight.shape());
@@ -166,22 +172,63 @@ auto smoothed_cross_entropy_loss(X&& x, Labels&& given, double smoothing, Weight
   return detail::reduce_weighed<Reduction>(-((1 - smoothing) * own + share * spread), weights);
 }
 template <class Reduction = to_mean, tensor_operand X, tensor_operand Labels>
+  requires is_integer<typename node_of<Labels>::element>
 auto smoothed_cross_entropy_loss(X&& x, Labels&& labels, double smoothing, std::int64_t ignored = ignored_label) {
   return smoothed_cross_entropy_loss<Reduction>(std::forward<X>(x), std::forward<Labels>(labels), smoothing,
                                                 constants(shape<1>{}, 1.0f), ignored);
 }
 
-/// Cross entropy of logits [batch, classes, ...] with probabilities of the same extents in place of labels.
-/// extents   unreduced [batch, 1, ...]
-/// throws    shape_error naming the axis and both extents
-template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
-  requires is_floating<typename node_of<Target>::element>
-auto cross_entropy_loss(X&& x, Target&& target) {
+namespace detail {
+
+/// Logarithms of what softmax makes of scores, beside probabilities of the same extents.
+template <class X, class Target>
+auto scores_beside(const char* name, X&& x, const Target& target) {
   constexpr bool fits = node_of<X>::shape_type::rank == node_of<Target>::shape_type::rank;
   static_assert(fits || must_hold<X, Target>,
                 "tenon: labels of classes are integers, cast<int>(labels); probabilities have the axes of the scores");
-  detail::check_same_extents("cross_entropy_loss", "probabilities", x.shape(), target.shape());
-  return Reduction::of(-sum(tenon::log_softmax(std::forward<X>(x), axis<1>) * std::forward<Target>(target), axis<1>));
+  check_same_extents(name, "probabilities", x.shape(), target.shape());
+  return tenon::log_softmax(std::forward<X>(x), axis<1>);
+}
+
+}  // namespace detail
+
+/// Cross entropy of logits [batch, classes, ...] with probabilities of the same extents in place of labels. `weight` of
+/// a class multiplies its terms. A mean is over all places, whatever the weights, as PyTorch has it.
+/// extents   unreduced [batch, 1, ...]
+/// throws    shape_error naming the axis and both extents, or when there is not one weight for each class
+/// example   cross_entropy_loss(logits, probabilities), cross_entropy_loss(logits, probabilities, class_weights)
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+  requires is_floating<typename node_of<Target>::element>
+auto cross_entropy_loss(X&& x, Target&& target) {
+  const auto scores = detail::scores_beside("cross_entropy_loss", std::forward<X>(x), target);
+  return Reduction::of(-sum(scores * std::forward<Target>(target), axis<1>));
+}
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, tensor_operand Weight>
+  requires is_floating<typename node_of<Target>::element>
+auto cross_entropy_loss(X&& x, Target&& target, Weight&& weight) {
+  const auto scores = detail::scores_beside("cross_entropy_loss", std::forward<X>(x), target);
+  detail::check_class_weights("cross_entropy_loss", scores.shape(), weight.shape());
+  const auto row = over_channels<node_of<X>::shape_type::rank>(std::forward<Weight>(weight));
+  return Reduction::of(-sum(scores * (std::forward<Target>(target) * row), axis<1>));
+}
+
+/// The same with a share `smoothing` of the probabilities spread over all classes.
+/// throws    error unless smoothing is within [0, 1]; otherwise as cross_entropy_loss
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target, tensor_operand Weight>
+  requires is_floating<typename node_of<Target>::element>
+auto smoothed_cross_entropy_loss(X&& x, Target&& target, double smoothing, Weight&& weight) {
+  const auto scores = detail::scores_beside("smoothed_cross_entropy_loss", std::forward<X>(x), target);
+  detail::check_smoothing(smoothing);
+  detail::check_class_weights("smoothed_cross_entropy_loss", scores.shape(), weight.shape());
+  const auto row = over_channels<node_of<X>::shape_type::rank>(std::forward<Weight>(weight));
+  const double share = smoothing / static_cast<double>(scores.shape().extent(1));
+  return Reduction::of(-sum(scores * (((1 - smoothing) * std::forward<Target>(target) + share) * row), axis<1>));
+}
+template <class Reduction = to_mean, tensor_operand X, tensor_operand Target>
+  requires is_floating<typename node_of<Target>::element>
+auto smoothed_cross_entropy_loss(X&& x, Target&& target, double smoothing) {
+  return smoothed_cross_entropy_loss<Reduction>(std::forward<X>(x), std::forward<Target>(target), smoothing,
+                                                constants(shape<1>{}, 1.0f));
 }
 
 }  // namespace tenon::nn

@@ -8,6 +8,7 @@
 #include <optional>
 #include <tenon/base/array.hpp>
 #include <tenon/base/error.hpp>
+#include <tenon/train/check_option.hpp>
 #include <vector>
 
 namespace tenon::train {
@@ -17,7 +18,7 @@ struct lr_find_options {
   double start = 1e-7, end = 10;  // the first rate and the last one
   index steps = 100;
   double beta = 0.98;   // how much of the average of losses stays at each step
-  double diverged = 4;  // ends where the average is more than so many times the least one
+  double diverged = 4;  // ends where the average is more than so many times the least one; infinity never ends it
 };
 
 /// What lr_find found: rates and losses, one for each step, and the rate that it suggests.
@@ -72,6 +73,10 @@ class kept_rates {
 ///           if (found.suggestion) optimizer.options().lr = *found.suggestion;
 template <class Optimizer, class Step>
 found_rates lr_find(Optimizer& optimizer, const Step& step, const lr_find_options& options = {}) {
+  check_finite("lr_find", "end", options.end);
+  if (!(options.diverged >= 1)) {  // the first average is the least one
+    throw error(compose_text("lr_find: diverged: ", options.diverged, ", expected at least 1"));
+  }
   if (!(options.start > 0 && options.end > options.start && options.steps > 1 && options.beta >= 0 &&
         options.beta < 1)) {
     throw error(compose_text("lr_find: rates from ", options.start, " to ", options.end, " in ", options.steps,
@@ -84,7 +89,7 @@ found_rates lr_find(Optimizer& optimizer, const Step& step, const lr_find_option
   double average = 0, weight = 0, least = 0;
   for (index i = 0; i < options.steps; ++i) {
     const double share = static_cast<double>(i) / static_cast<double>(options.steps - 1);
-    const double rate = options.start * std::pow(options.end / options.start, share);
+    const double rate = std::pow(options.start, 1 - share) * std::pow(options.end, share);  // their ratio may overflow
     for (int group = 0; group < optimizer.groups(); ++group) optimizer.options(group).lr = rate;
     average = options.beta * average + (1 - options.beta) * static_cast<double>(step());
     weight = options.beta * weight + (1 - options.beta);

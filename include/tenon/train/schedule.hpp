@@ -77,6 +77,53 @@ struct cosine_annealing_lr {
   }
 };
 
+/// As cosine_annealing_lr, but it begins anew after `t_0` steps, and each further time after `t_mult` times as many.
+/// throws    error for options that make no sense
+/// source    torch.optim.lr_scheduler.CosineAnnealingWarmRestarts; Loshchilov, Hutter 2017 (SGDR)
+/// example   optimizer.schedule(train::cosine_annealing_warm_restarts{.t_0 = 10, .t_mult = 2}, epoch);
+struct cosine_annealing_warm_restarts {
+  index t_0;
+  index t_mult = 1;
+  double eta_min = 0;
+
+  double operator()(double first, index step) const {
+    check_option("cosine_annealing_warm_restarts", "t_0", t_0, 1);
+    check_option("cosine_annealing_warm_restarts", "t_mult", t_mult, 1);
+    check_option("cosine_annealing_warm_restarts", "eta_min", eta_min, 0);
+    double length = static_cast<double>(t_0), position = static_cast<double>(t_mult == 1 ? step % t_0 : step);
+    for (; position >= length; length *= static_cast<double>(t_mult)) position -= length;
+    return detail::along_cosine(first, eta_min, position / length);
+  }
+};
+
+/// Lowers the rate to 0 within `total_iters` steps, where it stays: first * (1 - step / total_iters)^power.
+/// throws    error for options that make no sense
+/// source    torch.optim.lr_scheduler.PolynomialLR
+/// example   optimizer.schedule(train::polynomial_lr{.total_iters = 100, .power = 0.9}, epoch);
+struct polynomial_lr {
+  index total_iters = 5;
+  double power = 1;
+
+  double operator()(double first, index step) const {
+    check_option("polynomial_lr", "total_iters", total_iters, 1), check_option("polynomial_lr", "power", power, 0);
+    const double share = step >= total_iters ? 1 : static_cast<double>(step) / static_cast<double>(total_iters);
+    return first * std::pow(1 - share, power);
+  }
+};
+
+/// The rate times `factor` for `total_iters` steps, then the rate itself.
+/// throws    error for options that make no sense
+/// source    torch.optim.lr_scheduler.ConstantLR
+struct constant_lr {
+  double factor = 1.0 / 3;
+  index total_iters = 5;
+
+  double operator()(double first, index step) const {
+    check_share("constant_lr", "factor", factor), check_option("constant_lr", "total_iters", total_iters, 0);
+    return step < total_iters ? first * factor : first;
+  }
+};
+
 /// Warm-up: the rate times a factor that goes from `start_factor` to `end_factor` in a line, over `total_iters` steps.
 /// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.LinearLR
@@ -94,7 +141,8 @@ struct linear_lr {
   }
 };
 
-/// One schedule up to step `milestone`, then another, whose steps count from there.
+/// One schedule up to step `milestone`, then another, whose steps count from there. Momentum is left to the one whose
+/// step it is.
 /// throws    error for options that make no sense
 /// source    torch.optim.lr_scheduler.SequentialLR
 /// example   train::sequential_lr{train::linear_lr{.total_iters = 500}, 500, train::cosine_annealing_lr{.t_max = 9500}}
@@ -107,6 +155,16 @@ struct sequential_lr {
   double operator()(double first, index step) const {
     check_option("sequential_lr", "milestone", milestone, 0);
     return step < milestone ? before(first, step) : after(first, step - milestone);
+  }
+  /// Sets the momentum that the schedule of this step wants, if it wants one.
+  template <class Options>
+  void set_momentum(Options& options, index step) const {
+    check_option("sequential_lr", "milestone", milestone, 0);
+    if (step < milestone) {
+      if constexpr (requires { before.set_momentum(options, step); }) before.set_momentum(options, step);
+    } else {
+      if constexpr (requires { after.set_momentum(options, step); }) after.set_momentum(options, step - milestone);
+    }
   }
 };
 template <class Before, class After>
