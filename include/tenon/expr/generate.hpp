@@ -252,15 +252,24 @@ view<const T, rank<1>, statement_space<Space>> in_order(const tensor<T, Shape, S
 /// A tensor filled with a number: `full` with the given one, `zeros` with 0, `ones` with 1. One kernel.
 /// example   x = full<float>({2, 3}, 0.5f), y = zeros<float>({2, 3});
 /// throws    dtype_error for a number that integers of type T do not hold
-template <dtype T, memory_space Space = host, shape_type Shape, dtype Number>
-tensor<T, Shape, Space> full(const Shape& extents, Number number) {
-  const T value = detail::number_as<T>("full", number);
+template <dtype T, memory_space Space = host, shape_type Shape>
+tensor<T, Shape, Space> full(const Shape& extents, T number) {
   tensor<T, Shape, Space> result(extents);
   const auto elements = in_order(result);
-  elements = constants<T>(elements.shape(), value);
+  elements = constants<T>(elements.shape(), number);
   return result;
 }
+template <dtype T, memory_space Space = host, shape_type Shape, dtype Number>
+  requires(!std::is_same_v<T, Number>)
+tensor<T, Shape, Space> full(const Shape& extents, Number number) {
+  return full<T, Space>(extents, detail::number_as<T>("full", number));
+}
+template <dtype T, memory_space Space = host, int Rank>
+tensor<T, rank<Rank>, Space> full(const listed_extent (&extents)[Rank], T number) {
+  return full<T, Space>(listed_shape(extents), number);
+}
 template <dtype T, memory_space Space = host, int Rank, dtype Number>
+  requires(!std::is_same_v<T, Number>)
 tensor<T, rank<Rank>, Space> full(const listed_extent (&extents)[Rank], Number number) {
   return full<T, Space>(listed_shape(extents), number);
 }

@@ -143,7 +143,7 @@ constexpr index without_limit(index) { return INT64_MAX; }
 /// throws    shape_error for negative widths, or a length beyond 64 bits; dtype_error for a value that the operand's
 ///           integers do not hold
 /// example   pad(image, {{0, 0, 1, {0, 1}}}) adds a row above and below and a column to the right, of zeros
-template <tensor_operand Operand, dtype Number = int>
+template <tensor_operand Operand, dtype Number = typename std::remove_cvref_t<Operand>::element>
 constexpr auto pad(Operand&& operand, const array<padding, std::remove_cvref_t<Operand>::shape_type::rank>& widths,
                    Number number = {}) {
   constexpr int rank = std::remove_cvref_t<Operand>::shape_type::rank;
