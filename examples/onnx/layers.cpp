@@ -224,6 +224,8 @@ void write_group_norm(const call& each) {
 
 void write_batch_norm(const call& each) {
   if (each.integer("training_mode", 0) != 0 || each.wants(1)) each.refuse("is in training, which is not supported");
+  if (each.integer("spatial", 1) == 0)
+    each.refuse("has spatial 0, statistics of each position, which is not supported");
   const std::string channels = std::to_string(each.known(1, "scale").extents.at(0));
   std::string options;
   const auto add = [&](const char* name, double given, double usual) {
