@@ -5,6 +5,7 @@
 #include <onnx.pb.h>
 
 #include <algorithm>
+#include <concepts>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
@@ -73,6 +74,10 @@ class model {
   model& with(const std::string& name, std::int64_t number) {
     onnx::AttributeProto& made = attribute(name, onnx::AttributeProto::INT);
     made.set_i(number);
+    return *this;
+  }
+  model& with(const std::string& name, std::same_as<float> auto number) {
+    attribute(name, onnx::AttributeProto::FLOAT).set_f(number);
     return *this;
   }
   model& with(const std::string& name, const lengths& all) {

@@ -19,8 +19,10 @@ model operators18() {
   for (const std::string norm : {"ReduceL1", "ReduceL2"})
     made.node(norm, norm, {"x", "none"}, {norm}).with("noop_with_empty_axes", 1);
   made.node("LRN", "response", {"x"}, {"response"}).with("size", 2);
-  made.node("Unique", "unique", {"x"}, {"", "", "places"});
-  for (const char* each : {"few_of", "rows_of", "pool", "ReduceL1", "ReduceL2", "response", "places"})
+  made.weight("scale", {2}, 63).weight("shift", {2}, 64);
+  made.node("GroupNormalization", "groups", {"x", "scale", "shift"}, {"groups"}).with("num_groups", 2);
+  made.with("epsilon", 0.5f).node("Unique", "unique", {"x"}, {"", "", "places"});
+  for (const char* each : {"few_of", "rows_of", "pool", "ReduceL1", "ReduceL2", "response", "places", "groups"})
     made.output(each);
   return made;
 }
@@ -81,6 +83,8 @@ void write_refused(const std::string& folder) {
   channels.made.reals("scales", {1, 2, 2, 2}), save(channels, "channels");
   single wide("Resize", {1, 2, 3, 3}, {"", "scales"}, 18, onnx::TensorProto::DOUBLE);
   wide.made.reals("scales", {1, 1, 2, 1.5f}).with("mode", std::string("linear")), save(wide, "wide");
+  single scales("GroupNormalization", {1, 4, 3}, {"w", "w"}, 21);
+  scales.made.weight("w", {2}, 1).with("num_groups", 2), save(scales, "scales");
   single mixed("RNN", {3, 2, 2}, {"W", "R"}, 14);
   mixed.made.weight("W", {2, 2, 2}, 1).weight("R", {2, 2, 2}, 2).with("direction", std::string("bidirectional"));
   mixed.made.with("activations", texts{"Relu", "Tanh"}), save(mixed, "mixed");

@@ -20,13 +20,27 @@ void compare_all(const std::string& what, const Found& found, const numbers& exp
   if (static_cast<std::size_t>(all.size()) <= expected.size()) compare(what, all, expected);
 }
 
+/// Two channels of [2, 4, 5] at a time made standard, with one scale and one bias.
+numbers grouped(const numbers& x) {
+  const numbers scale = reference::waves_of(63, 2), shift = reference::waves_of(64, 2);
+  numbers made;
+  for (std::size_t group = 0; group < 4; ++group) {
+    double mean = 0, variance = 0;
+    for (std::size_t i = 0; i < 10; ++i) mean += x[group * 10 + i] / 10;
+    for (std::size_t i = 0; i < 10; ++i) variance += std::pow(x[group * 10 + i] - mean, 2) / 10;
+    for (std::size_t i = 0; i < 10; ++i)
+      made.push_back((x[group * 10 + i] - mean) / std::sqrt(variance + 0.5) * scale[group % 2] + shift[group % 2]);
+  }
+  return made;
+}
+
 void check_parts(const std::string& folder) {
   auto net = loaded<operators18::network<>>(folder, "operators18");
   const numbers x = reference::waves_of(51, 40), z = reference::waves_of(52, 12);
   const auto first = input_of<operators18::input1>({}, x);
   const auto second = input_of<operators18::input2>(operators18::input2::shape_type(3), z);
   const tn::no_grad testing;
-  const auto [few, rows, pooled, one, two, response, places] = net(first, second);
+  const auto [few, rows, pooled, one, two, response, places, groups] = net(first, second);
   static constexpr int of_few[] = {3, 0, 3, 2, 1, 1, 0, 0, 0, 1, 2, 3, 0, 3, 2, 1, 0, 2};
   numbers taken, taken_rows;
   for (std::size_t i = 0; i < 18; ++i) taken.push_back(x[static_cast<std::size_t>(of_few[i]) * 5 + i % 3]);
@@ -52,7 +66,7 @@ void check_parts(const std::string& folder) {
   compare_all("windows that overhang", pooled, norms), compare_all("places of unique ones", places, order);
   check("places of unique ones, one axis", std::remove_cvref_t<decltype(places)>::shape_type::rank == 1);
   compare_all("norm of single elements, 1", one, sizes), compare_all("norm of single elements, 2", two, sizes);
-  compare_all("two channels", response, shares);
+  compare_all("two channels", response, shares), compare_all("a scale for each group", groups, grouped(x));
 }
 
 /// Element i, j of an image [5, 3]; beside it its edges.
