@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace onnx_in {
 
@@ -131,6 +132,18 @@ extents broadcast(const call& each, const extents& a, const extents& b) {
     made.push_back(left.is(1) || (!left.known && right.known && !right.is(1)) ? right : left);
   }
   return made;
+}
+
+void expect_last_axes(const call& each) {
+  static const std::set<std::string> pairs = {"Add", "And", "Div", "Equal", "Greater", "Less",
+                                              "Mul", "Or",  "Pow", "Sub",   "Xor"};
+  if (each.opset >= 7 || !pairs.contains(each.at.operation)) return;
+  if (each.integer("broadcast", 0) == 0 || !each.has_attribute("axis")) return;
+  const int rank = each.in(0).rank();
+  const std::int64_t axis = each.axis_of(each.integer("axis", 0), rank);
+  if (axis + each.in(1).rank() == rank) return;
+  each.refuse("broadcasts " + text_of(each.in(1).extents) + " from axis " + std::to_string(axis) + " of " +
+              text_of(each.in(0).extents) + " on, expected its last axes");
 }
 
 std::string axis_text(const std::vector<std::int64_t>& axes, const char* what) {

@@ -67,6 +67,9 @@ void write_node(const call& each);
 /// The names of all operators, in order.
 std::vector<std::string> known_operators();
 
+/// Older operators may say which axes of the first operand those of the second one are: as broadcasting does, or not.
+/// throws    error where it is not
+void expect_last_axes(const call& each);
 /// What a node makes of known elements, or of extents; false where it has to be computed by the network.
 bool fold(const call& each);
 

@@ -99,7 +99,12 @@ void write_unique(const call& each) {
   if (each.wants(0)) each.result(made, found + ".values");
   const char* const names[] = {".indices", ".inverse", ".counts"};
   for (std::size_t i = 0; i < 3; ++i) {
-    if (each.wants(i + 1)) each.result({unknown_extent()}, found + names[i], binding::tight, int64, i + 1);
+    if (!each.wants(i + 1)) continue;
+    const bool is_flat = i == 1 && !each.has_attribute("axis") && each.in(0).rank() != 1;
+    const extents all{is_flat ? product(each.in(0).extents) : unknown_extent()};
+    const std::string places = found + names[i];
+    each.result(all, is_flat ? "tn::reshape(" + places + ", " + shape_of(all) + ")" : places, binding::tight, int64,
+                i + 1);
   }
 }
 

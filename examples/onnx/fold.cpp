@@ -219,6 +219,7 @@ bool fold(const call& now) {
   for (std::size_t i = 0; i < now.count(); ++i) {
     if (now.has(i)) static_cast<void>(now.in(i));  // that there is a value
   }
+  expect_last_axes(now);
   return fold_whole(now) || fold_fill(now) || fold_elements(now);
 }
 

@@ -43,6 +43,7 @@ struct attribute {
   std::string text;
   std::vector<std::int64_t> integers;
   std::vector<float> numbers;
+  std::vector<std::string> texts;
   std::map<int, constant> tensor;  // one, or none
   bool is_graph = false;
 };

@@ -11,8 +11,8 @@ namespace onnx_in {
 namespace {
 
 constexpr const char* epsilon_function =
-    "template <class Layer>\nLayer with_epsilon(float epsilon) {\n"
-    "  Layer made;\n  made.epsilon = epsilon;\n  return made;\n}\n\n";
+    "template <class Layer>\nLayer with_epsilon(float epsilon, const auto&... arguments) {\n"
+    "  Layer made(arguments...);\n  made.epsilon = epsilon;\n  return made;\n}\n\n";
 
 bool is_float_constant(const value& each, int rank) {
   return each.data && each.element == float32 && each.rank() == rank;
@@ -161,18 +161,26 @@ void write_prelu(const call& each) {
 }
 
 /// A layer of a weight and, perhaps, a bias, which other options than epsilon do not have.
-std::string epsilon_of(const call& each, const std::string& type) {
+std::string epsilon_of(const call& each, const std::string& type, const std::string& argument = "") {
   const auto epsilon = static_cast<float>(each.number("epsilon", 1e-5f));
-  if (epsilon == 1e-5f) return "";
+  if (epsilon == 1e-5f) return argument.empty() ? "" : "{" + argument + "}";
   each.net.want(epsilon_function);
-  return " = with_epsilon<" + type + ">(" + literal(float32, static_cast<double>(epsilon)) + ")";
+  const std::string number = literal(float32, static_cast<double>(epsilon));
+  return " = with_epsilon<" + type + ">(" + number + (argument.empty() ? "" : ", " + argument) + ")";
 }
-void write_affine(const call& each, const std::string& type, const std::string& initial, std::size_t bias) {
-  member made{{}, type, initial, {{".weight", each.known(1, "scale")}}};
+/// Each element of a row several times.
+constant repeated(const constant& row, std::int64_t times) {
+  std::vector<double> made;
+  for (const double number : row.numbers()) made.insert(made.end(), static_cast<std::size_t>(times), number);
+  return times == 1 ? row : constant::of(row.element, {static_cast<std::int64_t>(made.size())}, made);
+}
+void write_affine(const call& each, const std::string& type, const std::string& initial, std::size_t bias,
+                  std::int64_t times = 1) {
+  member made{{}, type, initial, {{".weight", repeated(each.known(1, "scale"), times)}}};
   std::string key = type + " " + initial + " " + each.at.inputs[1];
   std::vector<std::string> weights{each.at.inputs[1]};
   if (each.has(bias)) {
-    made.state.emplace_back(".bias", each.known(bias, "bias"));
+    made.state.emplace_back(".bias", repeated(each.known(bias, "bias"), times));
     key += " " + each.at.inputs[bias], weights.push_back(each.at.inputs[bias]);
   }
   const std::string layer = each.net.layer(key, each.net.stem_of(each.at, weights), std::move(made));
@@ -214,16 +222,23 @@ void write_instance_norm(const call& each) {
   const std::string type = "nn::instance_norm<" + channels + ", nn::affine::both, Space>";
   write_affine(each, type, epsilon_of(each, type), 2);
 }
+/// Before opset 21, each group has one scale and one bias for all of its channels.
 void write_group_norm(const call& each) {
-  const std::int64_t channels = each.known(1, "scale").extents.at(0);
-  if (!each.in(0).extents[1].is(channels)) each.refuse("has a scale for each group, expected one for each channel");
-  if (static_cast<float>(each.number("epsilon", 1e-5f)) != 1e-5f) each.refuse("has an epsilon that is not 1e-5");
-  const std::string type = "nn::group_norm<" + std::to_string(channels) + ", nn::affine::both, Space>";
-  write_affine(each, type, "{" + std::to_string(each.integer("num_groups", 1)) + "}", 2);
+  const std::int64_t given = each.known(1, "scale").extents.at(0), groups = each.integer("num_groups", 1);
+  const extent& channels = each.in(0).extents[1];
+  if (!channels.known) each.refuse("has channels that are known at run time");
+  const bool is_for_groups = each.opset < 21 && given == groups;
+  if (groups < 1 || *channels.known % groups != 0 || !(channels.is(given) || is_for_groups))
+    each.refuse("has " + std::to_string(given) + " scales for " + channels.code + " channels in " +
+                std::to_string(groups) + " groups, expected one for each channel");
+  const std::string type = "nn::group_norm<" + channels.code + ", nn::affine::both, Space>";
+  write_affine(each, type, epsilon_of(each, type, std::to_string(groups)), 2, *channels.known / given);
 }
 
 void write_batch_norm(const call& each) {
   if (each.integer("training_mode", 0) != 0 || each.wants(1)) each.refuse("is in training, which is not supported");
+  if (each.integer("spatial", 1) == 0)
+    each.refuse("has spatial 0, statistics of each position, which is not supported");
   const std::string channels = std::to_string(each.known(1, "scale").extents.at(0));
   std::string options;
   const auto add = [&](const char* name, double given, double usual) {

@@ -125,6 +125,12 @@ void write_pad(const call& each) {
   extents made = each.in(0).extents;
   for (std::size_t axis = 0; axis < before.size(); ++axis) {
     const bool is_even = before[axis] == after[axis];
+    const std::int64_t wider = std::max(before[axis], after[axis]), kept = mode == "reflect" ? 1 : 0;
+    if ((mode == "wrap" || mode == "reflect") && made[axis].known &&
+        wider > std::max<std::int64_t>(0, *made[axis].known - kept))
+      each.refuse("axis " + std::to_string(axis) + ": padding of " + std::to_string(wider) + " with mode " + mode +
+                  ", expected at most " + std::to_string(*made[axis].known - kept) + " for an extent of " +
+                  made[axis].code);
     widths.push_back(is_even ? std::to_string(before[axis]) : "{" + listed({before[axis], after[axis]}) + "}");
     made[axis] = made[axis] + extent(before[axis] + after[axis]);
   }
@@ -132,10 +138,21 @@ void write_pad(const call& each) {
                         (mode == "constant" ? literal(each.in(0).element, number) : modes.at(mode)) + ")");
 }
 
+/// Along the other axes indices are for the first elements, as many as there are.
 void write_gather_elements(const call& each) {
-  const std::int64_t axis = each.axis_of(each.integer("axis", 0), each.in(0).rank());
-  each.result(each.in(1).extents,
-              "tn::take_along_axis(" + each.code(0) + ", " + each.code(1) + ", " + axis_text({axis}) + ")");
+  const extents &all = each.in(0).extents, &wanted = each.in(1).extents;
+  const std::int64_t along = each.axis_of(each.integer("axis", 0), each.in(0).rank());
+  if (all.size() != wanted.size()) each.refuse("has indices " + text_of(wanted) + " for an input " + text_of(all));
+  std::string code = each.code(0);
+  for (std::size_t axis = 0; axis < all.size(); ++axis) {
+    const auto number = static_cast<std::int64_t>(axis);
+    if (number == along || all[axis] == wanted[axis]) continue;
+    if (all[axis].known && wanted[axis].known && *wanted[axis].known > *all[axis].known)
+      each.refuse("axis " + std::to_string(axis) + ": " + wanted[axis].code + " rows of indices, expected at most " +
+                  all[axis].code);
+    code = "tn::narrow(" + code + ", " + axis_text({number}) + ", 0, " + wanted[axis].code + ")";
+  }
+  each.result(wanted, "tn::take_along_axis(" + code + ", " + each.code(1) + ", " + axis_text({along}) + ")");
 }
 
 void write_range(const call& each) {

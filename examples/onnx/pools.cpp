@@ -116,15 +116,30 @@ void write_pool(const call& each) {
   each.result(pooled(each, moved), layer + "(" + moved.padded(each.code(0)) + ")");
 }
 
+/// Zeros behind the input, so that no window overhangs: layers would count one as if all of it were there.
+void reach_last_windows(const call& each, windows& moved) {
+  for (std::size_t axis = 0; axis < moved.kernel.size(); ++axis) {
+    const extent &length = each.in(0).extents[axis + 2], &count = moved.results[axis];
+    const std::int64_t stride = moved.stride[axis], span = moved.kernel[axis];
+    std::int64_t& after = moved.after[axis];
+    if (stride == 1) continue;
+    if (!length.known && after + stride > span)
+      each.refuse("has ceil_mode, an extent that is known at run time, and windows that may begin behind it");
+    const std::int64_t lacking =
+        length.known ? (*count.known - 1) * stride + span - *length.known - moved.before[axis] - after : stride - 1;
+    after += std::max(std::int64_t{0}, lacking);
+  }
+}
+
 void write_lp_pool(const call& each) {
   const lengths kernel = kernel_of(each);
   const bool is_ceil = each.integer("ceil_mode", 0) != 0;
-  const windows moved = windows_of(each, kernel, false, is_ceil);
+  windows moved = windows_of(each, kernel, false, is_ceil);
   if (is_dilated(moved)) return write_placed_pool(each, moved);
+  if (is_ceil) reach_last_windows(each, moved);
   const bool is_padded = moved.before != lengths(kernel.size()) || !moved.is_even();
   std::string options;
   if (moved.stride != kernel) options += ".stride = " + braced(moved.stride);
-  if (is_ceil) options += std::string(options.empty() ? "" : ", ") + ".ceil_mode = true";
   const std::string dimension = std::to_string(kernel.size()) + "d";
   std::string type = "nn::lp_pool" + dimension + "<" + window_text(kernel);
   if (!options.empty()) type += ", nn::pool" + dimension + "_options{" + options + "}";
@@ -134,13 +149,17 @@ void write_lp_pool(const call& each) {
 }
 
 void write_local_response(const call& each) {
-  if (each.integer("size", 1) < 1)
-    each.refuse("size is " + std::to_string(each.integer("size", 1)) + ", expected at least 1");
-  const std::string options =
-      std::to_string(each.integer("size", 1)) + ", " + literal(float32, each.number("alpha", 1e-4f)) + ", " +
-      literal(float32, each.number("beta", 0.75f)) + ", " + literal(float32, each.number("bias", 1));
+  const std::int64_t size = each.integer("size", 1);
+  if (size < 1) each.refuse("size is " + std::to_string(size) + ", expected at least 1");
+  const std::string options = std::to_string(size) + ", " + literal(float32, each.number("alpha", 1e-4f)) + ", " +
+                              literal(float32, each.number("beta", 0.75f)) + ", " +
+                              literal(float32, each.number("bias", 1));
   const std::string layer = add_layer(each, "nn::local_response_norm", "local_response_norm", "{" + options + "}");
-  each.result(each.in(0).extents, layer + "(" + each.code(0) + ")");
+  // An even number of channels reaches further back than ahead in ONNX, and further ahead than back in the layer.
+  const auto turned = [&](const std::string& code) {
+    return size % 2 == 0 ? "tn::flip(" + code + ", tn::axis<1>)" : code;
+  };
+  each.result(each.in(0).extents, turned(layer + "(" + turned(each.code(0)) + ")"));
 }
 
 void write_global_pool(const call& each) {

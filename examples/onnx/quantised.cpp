@@ -38,14 +38,16 @@ void write_dequantised(const call& each) {
               binding::tight, each.in(1).element);
 }
 
-/// Elements less their zero point, as int32.
-std::string centred(const call& each, std::size_t i, std::size_t zero_point) {
+/// Elements less their zero point, as int32; columns of a second operand may have a point each.
+std::string centred(const call& each, std::size_t i, std::size_t zero_point, bool has_columns = false) {
   const std::string wide = "tn::cast<std::int32_t>(" + each.code(i) + ")";
   if (!each.has(zero_point)) return wide;
   value& point = each.in(zero_point);
   if (point.data && point.data->size() == 1) return wide + " - " + literal(int32, point.data->numbers()[0]);
-  if (point.rank() > 0 && !(point.rank() == 1 && point.extents[0].is(1)))
-    each.refuse("has a zero point for each row, which is not supported");
+  const bool is_row = point.rank() == 1 && has_columns && point.extents[0] == each.in(i).extents.back();
+  if (point.rank() > 0 && !(point.rank() == 1 && point.extents[0].is(1)) && !is_row)
+    each.refuse("has zero points " + text_of(point.extents) + " for an operand " + text_of(each.in(i).extents) +
+                ", which is not supported");
   return wide + " - tn::cast<std::int32_t>(" + each.code(zero_point) + ")";
 }
 
@@ -54,7 +56,8 @@ void write_integer_product(const call& each) {
   if (a.size() < 2 || b.size() < 2) each.refuse("has an operand that is no matrix");
   extents made = broadcast(each, extents(a.begin(), a.end() - 2), extents(b.begin(), b.end() - 2));
   made.push_back(a[a.size() - 2]), made.push_back(b.back());
-  each.result(made, "tn::matmul(" + centred(each, 0, 2) + ", " + centred(each, 1, 3) + ")", binding::tight, int32);
+  each.result(made, "tn::matmul(" + centred(each, 0, 2) + ", " + centred(each, 1, 3, true) + ")", binding::tight,
+              int32);
 }
 
 void write_integer_convolution(const call& each) {

@@ -150,6 +150,7 @@ attribute attribute_of(const onnx::AttributeProto& from, const std::filesystem::
   made.text = from.s();
   made.integers.assign(from.ints().begin(), from.ints().end());
   made.numbers.assign(from.floats().begin(), from.floats().end());
+  made.texts.assign(from.strings().begin(), from.strings().end());
   if (from.has_t()) made.tensor.emplace(0, constant_of(from.t(), folder));
   made.is_graph = from.has_g() || from.graphs_size() > 0;
   return made;

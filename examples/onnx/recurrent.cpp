@@ -9,15 +9,22 @@ namespace onnx_in {
 
 namespace {
 
-/// A kind of recurrence: its layer, and which gate of ONNX each gate of the layer is.
+/// A kind of recurrence: its layer, which gate of ONNX each gate of the layer is, and the layer's functions.
 struct kind {
   const char* layer;
   std::vector<std::int64_t> gates;
+  std::vector<std::string> functions;
 };
+std::vector<std::string> functions_of(const call& each) {
+  const auto found = each.at.attributes.find("activations");
+  return found == each.at.attributes.end() ? std::vector<std::string>{} : found->second.texts;
+}
 kind kind_of(const call& each) {
-  if (each.at.operation == "LSTM") return {"lstm", {0, 2, 3, 1}};  // i o f c, to i f c o
-  if (each.at.operation == "GRU") return {"gru", {1, 0, 2}};       // z r h, to r z n
-  return {"rnn", {0}};
+  if (each.at.operation == "LSTM") return {"lstm", {0, 2, 3, 1}, {"Sigmoid", "Tanh", "Tanh"}};  // i o f c, to i f c o
+  if (each.at.operation == "GRU") return {"gru", {1, 0, 2}, {"Sigmoid", "Tanh"}};               // z r h, to r z n
+  const auto given = functions_of(each);
+  const bool is_relu = !given.empty() && given[0] == "Relu";
+  return {"rnn", {0}, {is_relu ? "Relu" : "Tanh"}};
 }
 
 /// Of [directions, gates of hidden rows, ...], one direction with its gates in another order; `first` skips gates.
@@ -35,13 +42,17 @@ constant gates_of(const constant& from, std::size_t direction, const kind& cell,
   return made;
 }
 
-void refuse_what_layers_lack(const call& each) {
+void refuse_what_layers_lack(const call& each, const kind& cell) {
   if (each.has(4)) each.refuse("has lengths of sequences, which is not supported");
   if (each.has(7)) each.refuse("has peepholes, which is not supported");
   if (each.has_attribute("clip") || each.integer("input_forget", 0) != 0)
     each.refuse("has clip or input_forget, which is not supported");
   if (each.integer("layout", 0) != 0) each.refuse("has layout 1, which is not supported");
-  if (each.has_attribute("activations")) each.refuse("has activations, which is not supported");
+  const auto given = functions_of(each);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] != cell.functions[i % cell.functions.size()])
+      each.refuse("has activations " + joined(given) + ", which is not supported");
+  }
 }
 
 /// A GRU that resets the state before the product with it, which no layer does: a step after the other.
@@ -103,8 +114,10 @@ member early_reset_layer(const call& each, std::int64_t hidden) {
 member layer_of(const call& each, const kind& cell, std::int64_t hidden, std::size_t directions) {
   const constant &input = each.known(1, "W"), &state = each.known(2, "R");
   std::string options;
-  if (directions == 2) options += ".bidirectional = true";
-  if (!each.has(3)) options += std::string(options.empty() ? "" : ", ") + ".bias = false";
+  if (!each.has(3)) options += ".bias = false";
+  if (directions == 2) options += std::string(options.empty() ? "" : ", ") + ".bidirectional = true";
+  if (cell.functions[0] == "Relu")
+    options += std::string(options.empty() ? "" : ", ") + ".function = nn::nonlinearity::with_relu";
   member made{{},
               std::string("nn::") + cell.layer + "<" + listed({input.extents[2], hidden}) + ", Space>",
               options.empty() ? "" : "{nn::recurrent_options{" + options + "}}",
@@ -154,18 +167,19 @@ void write_sequence(const call& each, const std::string& sequence, const extents
 }
 
 void write_recurrent(const call& each) {
-  refuse_what_layers_lack(each);
   const kind cell = kind_of(each);
+  refuse_what_layers_lack(each, cell);
   const constant& weight = each.known(2, "R");
   const std::int64_t directions = weight.extents.at(0), hidden = weight.extents.at(2);
   if (weight.element != float32) each.refuse("has weights that are not float, which is not supported");
   std::vector<std::string> weights{each.at.inputs[1], each.at.inputs[2]};
   if (each.has(3)) weights.push_back(each.at.inputs[3]);
   const bool resets_early = each.at.operation == "GRU" && each.integer("linear_before_reset", 0) == 0;
-  const std::string layer = each.net.layer(
-      (resets_early ? "early " : cell.layer + std::string(" ")) + joined(weights), each.net.stem_of(each.at, weights),
-      resets_early ? early_reset_layer(each, hidden)
-                   : layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
+  const std::string layer =
+      each.net.layer((resets_early ? "early " : cell.layer + (" " + cell.functions[0] + " ")) + joined(weights),
+                     each.net.stem_of(each.at, weights),
+                     resets_early ? early_reset_layer(each, hidden)
+                                  : layer_of(each, cell, hidden, static_cast<std::size_t>(directions)));
   const bool is_reverse = each.text("direction", "forward") == "reverse";  // the layer sees the last step first
   const auto in_order = [&](const std::string& code) {
     return is_reverse ? each.net.named("tn::flip(" + code + ", tn::axis<0>)") : code;

@@ -47,6 +47,13 @@ void write_reduction(const call& each, const std::string& name, const std::strin
   each.result(without(each.in(0).extents, axes, keeps), code);
 }
 
+/// A norm; of single elements, their size.
+void write_reduced_norm(const call& each, const char* name) {
+  const std::string type = type_of(each.in(0).element).name;
+  const bool has_sign = type.find("uint") == std::string::npos;
+  write_reduction(each, name, folded_axes(each).empty() && has_sign ? "abs" : "");
+}
+
 /// The greatest or least; of no elements, what is on the other side of all numbers.
 void write_extreme(const call& each, const char* name) {
   const extents& all = each.in(0).extents;
@@ -114,8 +121,8 @@ constexpr row rows[] = {
     {"LogSoftmax", write_softmax},
     {"LpNormalization", write_norm},
     {"MeanVarianceNormalization", write_standardised},
-    {"ReduceL1", [](const call& each) { write_reduction(each, "norm_l1"); }},
-    {"ReduceL2", [](const call& each) { write_reduction(each, "norm_l2"); }},
+    {"ReduceL1", [](const call& each) { write_reduced_norm(each, "norm_l1"); }},
+    {"ReduceL2", [](const call& each) { write_reduced_norm(each, "norm_l2"); }},
     {"ReduceLogSum", [](const call& each) { write_reduction(each, "sum", "", "log"); }},
     {"ReduceLogSumExp", write_log_sum_exp},
     {"ReduceMax", [](const call& each) { write_extreme(each, "max"); }},

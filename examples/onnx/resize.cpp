@@ -16,9 +16,18 @@ struct resized_axis {
   double scale, start = 0, end = 1;
 };
 
+/// Operators without attributes that say where elements lie: element `i` is at `i / scale`.
+bool is_old(const call& each) { return each.at.operation == "Upsample" || each.opset < 11; }
+std::string places_of(const call& each) {
+  return each.text("coordinate_transformation_mode", is_old(each) ? "asymmetric" : "half_pixel");
+}
+std::string rounding_of(const call& each) {
+  return each.text("nearest_mode", is_old(each) ? "floor" : "round_prefer_floor");
+}
+
 /// Where element `i` of the result lies among those of the input.
 double position_of(const call& each, const resized_axis& axis, std::int64_t i) {
-  const std::string mode = each.text("coordinate_transformation_mode", "half_pixel");
+  const std::string mode = places_of(each);
   const double place = static_cast<double>(i), last = static_cast<double>(axis.from - 1), whole = last + 1;
   const double between_corners = axis.to == 1 ? 0 : last / static_cast<double>(axis.to - 1);
   const double half_pixel = (place + 0.5) / axis.scale - 0.5;
@@ -34,9 +43,9 @@ double position_of(const call& each, const resized_axis& axis, std::int64_t i) {
   return axis.start * last + place * (axis.end - axis.start) * between_corners;
 }
 
-/// The whole number that the nearest element is.
-double nearest_place(const call& each, double position) {
-  const std::string mode = each.text("nearest_mode", "round_prefer_floor");
+/// The whole number that the nearest element is. Old operators take the next one where there are fewer elements.
+double nearest_place(const call& each, const resized_axis& axis, double position) {
+  const std::string mode = is_old(each) && axis.scale < 1 ? "ceil" : rounding_of(each);
   if (mode == "floor") return std::floor(position);
   if (mode == "ceil") return std::ceil(position);
   return mode == "round_prefer_ceil" ? std::floor(position + 0.5) : std::ceil(position - 0.5);
@@ -80,7 +89,8 @@ std::string buffer_of(const call& each, constant numbers) {
 std::string nearest_along(const call& each, const std::string& code, const resized_axis& axis) {
   std::vector<double> places;
   for (std::int64_t i = 0; i < axis.to; ++i) {
-    const double place = nearest_place(each, position_of(each, axis, i));
+    const auto position = static_cast<float>(position_of(each, axis, i));  // whole numbers stay whole: 12 / 2.4f is 5
+    const double place = nearest_place(each, axis, static_cast<double>(position));
     places.push_back(std::clamp(place, 0.0, static_cast<double>(axis.from - 1)));
   }
   const std::string all = buffer_of(each, constant::of(int64, {axis.to}, places));
@@ -117,11 +127,12 @@ std::vector<resized_axis> axes_of(const call& each) {
   lengths numbers = each.integers("axes");
   for (std::int64_t& axis : numbers) axis = each.axis_of(axis, image.rank());
   for (int axis = 0; axis < image.rank() && !each.has_attribute("axes"); ++axis) numbers.push_back(axis);
-  const bool has_sizes = each.has(3), is_old = each.at.operation == "Upsample" || each.opset < 11;
+  const bool has_sizes = each.has(3);
   const lengths sizes = has_sizes ? each.known_integers(3, "sizes") : lengths{};
-  const std::vector<double> scales = has_sizes ? std::vector<double>{} : each.known(is_old ? 1 : 2, "scales").numbers();
+  const std::vector<double> scales =
+      has_sizes ? std::vector<double>{} : each.known(is_old(each) ? 1 : 2, "scales").numbers();
   const bool has_region =
-      !is_old && each.has(1) && each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
+      !is_old(each) && each.has(1) && each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
   const std::vector<double> region = has_region ? each.known(1, "roi").numbers() : std::vector<double>{};
   std::vector<resized_axis> made;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -132,7 +143,7 @@ std::vector<resized_axis> axes_of(const call& each) {
       each.refuse("axis " + std::to_string(numbers[i]) + ": an extent that is known at run time is resized");
     const double old = static_cast<double>(*length.known);
     resized_axis axis{numbers[i], *length.known, 0, scale};
-    axis.to = has_sizes ? sizes.at(i) : static_cast<std::int64_t>(std::floor(old * scale));
+    axis.to = has_sizes ? sizes.at(i) : static_cast<std::int64_t>(std::floor(static_cast<float>(old * scale)));
     if (has_sizes) axis.scale = static_cast<double>(axis.to) / old;
     if (!region.empty()) axis.start = region.at(i), axis.end = region.at(i + numbers.size());
     made.push_back(axis);
@@ -156,9 +167,8 @@ void keep_proportions(const call& each, std::vector<resized_axis>& axes) {
 /// The layer that does it, where each axis behind the channels becomes a whole number of times longer; else "".
 std::string layer_of(const call& each, const std::vector<resized_axis>& axes) {
   const std::string mode = each.text("mode", "nearest");
-  const bool is_old = each.at.operation == "Upsample", is_nearest = mode == "nearest";
-  const std::string places = each.text("coordinate_transformation_mode", is_old ? "asymmetric" : "half_pixel");
-  const std::string rounding = each.text("nearest_mode", is_old ? "floor" : "round_prefer_floor");
+  const bool is_nearest = mode == "nearest";
+  const std::string places = places_of(each), rounding = rounding_of(each);
   const bool is_plain = is_nearest ? (places == "asymmetric" && rounding == "floor") ||
                                          (places == "half_pixel" && rounding == "round_prefer_floor")
                                    : mode == "linear" && (places == "half_pixel" || places == "pytorch_half_pixel");
@@ -179,15 +189,17 @@ std::string layer_of(const call& each, const std::vector<resized_axis>& axes) {
 
 void write_resize(const call& each) {
   std::vector<resized_axis> axes;
-  const bool is_scaled = !each.has(3) && each.at.operation == "Resize" && each.opset >= 11;
   const value& image = each.in(0);
   const bool is_open = std::any_of(image.extents.begin() + std::min(2, image.rank()), image.extents.end(),
                                    [](const extent& length) { return !length.known; });
   if (is_open) {  // scales alone say it
     if (each.has(3)) each.refuse("resizes extents that are known at run time to sizes, which is not supported");
-    const auto scales = each.known(is_scaled ? 2 : 1, "scales").numbers();
+    const auto scales = each.known(is_old(each) ? 1 : 2, "scales").numbers();
     if (scales.size() != image.extents.size())
       each.refuse("has " + std::to_string(scales.size()) + " scales, expected " + std::to_string(image.rank()));
+    if (std::any_of(scales.begin(), scales.begin() + std::min(2, image.rank()),
+                    [](double scale) { return scale != 1; }))
+      each.refuse("resizes batches or channels beside extents that are known at run time, which is not supported");
     for (std::size_t i = 2; i < scales.size(); ++i)
       axes.push_back({static_cast<std::int64_t>(i), 1, static_cast<std::int64_t>(scales[i]), scales[i]});
   } else {
@@ -200,11 +212,16 @@ void write_resize(const call& each) {
     length = is_open ? length * extent(axis.to) : extent(axis.to);
   }
   const std::string layer = layer_of(each, axes);
-  if (!layer.empty()) return each.result(made, layer + "(" + each.code(0) + ")");
-  if (is_open || image.element != float32)
-    each.refuse("resizes extents that are known at run time by other than whole factors, which is not supported");
-  std::string code = each.code(0);
+  if (!layer.empty()) {
+    const std::string whole = layer + "(" + each.code(0) + ")";
+    return each.result(made, image.element == float16 ? "tn::cast<tn::half>(" + whole + ")" : whole);
+  }
+  const std::string lacks = ", by factors or from places that no layer has, which is not supported";
+  if (is_open) each.refuse("resizes extents that are known at run time" + lacks);
   const bool is_nearest = each.text("mode", "nearest") == "nearest";
+  if (!is_nearest && image.element != float32)
+    each.refuse(std::string("resizes elements of ") + type_of(image.element).name + lacks);
+  std::string code = each.code(0);
   for (const resized_axis& axis : axes) {
     const bool is_cropped = each.text("coordinate_transformation_mode", "") == "tf_crop_and_resize";
     if (axis.to == axis.from && axis.scale == 1 && !is_cropped) continue;

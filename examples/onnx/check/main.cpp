@@ -12,45 +12,10 @@
 #include <tenon/device/emulated.hpp>
 #include <tenon/nn/inference.hpp>
 
+#include "checks.hpp"
 #include "reference.hpp"
 
-namespace tn = tenon;
-namespace nn = tenon::nn;
-
 namespace {
-
-int faults = 0;
-void check(const std::string& what, bool holds) {
-  std::printf("%s: %s\n", what.c_str(), holds ? "right" : "WRONG");
-  faults += holds ? 0 : 1;
-}
-
-/// Compares elements, one after another, with numbers from some place on.
-template <class Found>
-void compare(const std::string& what, const Found& found, const reference::numbers& expected, std::size_t begin = 0) {
-  const auto all = tn::evaluated_tensor<tn::host>(found);
-  double most = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(all.size()); ++i) {
-    most = std::fmax(most, std::fabs(static_cast<double>(all.data()[i]) - expected.at(begin + i)));
-  }
-  std::printf("%s: differs by %.1e\n", what.c_str(), most);
-  check(what, most < 1e-5);
-}
-
-template <class Input>
-Input input_of(const typename Input::shape_type& extents, const reference::numbers& numbers) {
-  Input made(extents);
-  std::copy(numbers.begin(), numbers.end(), made.data());
-  return made;
-}
-
-template <class Net>
-Net loaded(const std::string& folder, const std::string& name) {
-  Net net;
-  tn::train::load_state(net, folder + "/" + name + ".safetensors");
-  net.eval();
-  return net;
-}
 
 void check_cnn(const std::string& folder) {
   auto net = loaded<small_cnn::network<>>(folder, "small_cnn");

@@ -1,0 +1,100 @@
+// examples/onnx/check/operator_models.cpp: models of single operators that are easily taken for similar ones.
+// SPDX-License-Identifier: Apache-2.0
+#include "model.hpp"
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+/// Operators of opset 18; operators.cpp has each of them as a loop.
+model operators18() {
+  model made(18);
+  made.input("x", {2, 4, 5}).input("z", {-1, 4}).numbers("none", {});
+  made.table("few", {1, 6, 3}, {3, 0, -1, 2, 1, 1, 0, 0, 0, 1, 2, 3, -4, 3, 2, 1, 0, -2});
+  made.table("rows", {2, 3}, {0, 3, 1, 2, -1, 0});
+  made.node("GatherElements", "few_of", {"x", "few"}, {"few_of"}).with("axis", 1);
+  made.node("GatherElements", "rows_of", {"z", "rows"}, {"rows_of"}).with("axis", 1);
+  made.node("LpPool", "pool", {"x"}, {"pool"}).with("kernel_shape", lengths{3}).with("strides", lengths{3});
+  made.with("ceil_mode", 1).with("p", 3);
+  for (const std::string norm : {"ReduceL1", "ReduceL2"})
+    made.node(norm, norm, {"x", "none"}, {norm}).with("noop_with_empty_axes", 1);
+  made.node("LRN", "response", {"x"}, {"response"}).with("size", 2);
+  made.weight("scale", {2}, 63).weight("shift", {2}, 64);
+  made.node("GroupNormalization", "groups", {"x", "scale", "shift"}, {"groups"}).with("num_groups", 2);
+  made.with("epsilon", 0.5f).node("Unique", "unique", {"x"}, {"", "", "places"});
+  for (const char* each : {"few_of", "rows_of", "pool", "ReduceL1", "ReduceL2", "response", "places", "groups"})
+    made.output(each);
+  return made;
+}
+
+/// Images in other extents, before operators had attributes that say where elements lie.
+model old_images(std::int64_t opset, const std::string& operation, const std::vector<float>& down) {
+  model made(opset);
+  made.input("x", {1, 2, 5, 3}).reals("twice", {1, 1, 2, 2}).reals("more", {1, 1, 1.5f, 2.4f}).reals("down", down);
+  made.node(operation, "line", {"x", "twice"}, {"line"}).with("mode", std::string("linear"));
+  for (const std::string each : {"more", "down"})
+    made.node(operation, each, {"x", each}, {each + "_of"}).with("mode", std::string("nearest"));
+  return made.output("line"), made.output("more_of"), made.output("down_of"), made;
+}
+
+/// Operators of opset 14 and, in `operators.cpp`, their loops.
+model operators14() {
+  model made(14);
+  made.input("x", {1, 1, 1, 20}).input("h", {1, 1, 2, 3}, onnx::TensorProto::FLOAT16).input("s", {3, -1, 2});
+  made.input("a", {2, 3}, onnx::TensorProto::UINT8).input("b", {3, 4}, onnx::TensorProto::UINT8);
+  made.input("point", {4}, onnx::TensorProto::UINT8);
+  made.reals("down", {1, 1, 1, 0.7f})
+      .reals("twice", {1, 1, 2, 2})
+      .weight("W", {2, 2, 2}, 61)
+      .weight("R", {2, 2, 2}, 62);
+  made.node("Resize", "less", {"x", "", "down"}, {"less"}).with("mode", std::string("nearest"));
+  made.with("coordinate_transformation_mode", std::string("asymmetric")).with("nearest_mode", std::string("floor"));
+  made.node("Resize", "half", {"h", "", "twice"}, {"half"}).with("mode", std::string("linear"));
+  made.node("RNN", "steps", {"s", "W", "R"}, {"steps"}).with("direction", std::string("bidirectional"));
+  made.with("hidden_size", 2).with("activations", texts{"Relu", "Relu"});
+  made.node("MatMulInteger", "product", {"a", "b", "", "point"}, {"product"});
+  for (const char* each : {"less", "half", "steps", "product"}) made.output(each);
+  return made;
+}
+
+/// A model of one node, whose inputs are x, of these extents, and initialisers.
+struct single {
+  model made;
+  single(const std::string& operation, const lengths& extents, const texts& others = {}, std::int64_t opset = 18,
+         int type = onnx::TensorProto::FLOAT)
+      : made(opset) {
+    texts inputs{"x"};
+    inputs.insert(inputs.end(), others.begin(), others.end());
+    made.input("x", extents, type).output("y").node(operation, "only", inputs, {"y"});
+  }
+};
+
+void write_refused(const std::string& folder) {
+  const auto save = [&](single& each, const std::string& name) { each.made.save(folder + "/bad_" + name + ".onnx"); };
+  single aligned("Add", {3, 3}, {"row"}, 6), wrapped("Pad", {2, 3}, {"pads"}), reflected("Pad", {2, 3}, {"pads"});
+  aligned.made.weight("row", {3}, 1).with("broadcast", 1).with("axis", 0), save(aligned, "aligned");
+  wrapped.made.numbers("pads", {0, 4, 0, 1}).with("mode", std::string("wrap")), save(wrapped, "wrap");
+  reflected.made.numbers("pads", {0, 0, 0, 3}).with("mode", std::string("reflect")), save(reflected, "reflect");
+  single spatial("BatchNormalization", {2, 3, 4}, {"w", "w", "w", "w"}, 7), many("GatherElements", {2, 3}, {"many"});
+  spatial.made.weight("w", {3, 4}, 1).with("spatial", 0), save(spatial, "spatial");
+  many.made.table("many", {3, 1}, {0, 1, 1}).with("axis", 1), save(many, "many");
+  single open("LpPool", {1, 2, -1}), channels("Resize", {1, 2, -1, 3}, {"", "scales"});
+  open.made.with("kernel_shape", lengths{2}).with("strides", lengths{3}).with("ceil_mode", 1), save(open, "open");
+  channels.made.reals("scales", {1, 2, 2, 2}), save(channels, "channels");
+  single wide("Resize", {1, 2, 3, 3}, {"", "scales"}, 18, onnx::TensorProto::DOUBLE);
+  wide.made.reals("scales", {1, 1, 2, 1.5f}).with("mode", std::string("linear")), save(wide, "wide");
+  single scales("GroupNormalization", {1, 4, 3}, {"w", "w"}, 21);
+  scales.made.weight("w", {2}, 1).with("num_groups", 2), save(scales, "scales");
+  single mixed("RNN", {3, 2, 2}, {"W", "R"}, 14);
+  mixed.made.weight("W", {2, 2, 2}, 1).weight("R", {2, 2, 2}, 2).with("direction", std::string("bidirectional"));
+  mixed.made.with("activations", texts{"Relu", "Tanh"}), save(mixed, "mixed");
+}
+
+}  // namespace
+
+void write_operators(const std::string& folder) {
+  operators18().save(folder + "/operators18.onnx"), operators14().save(folder + "/operators14.onnx");
+  old_images(9, "Upsample", {1, 1, 1, 1.75f}).save(folder + "/operators9.onnx");
+  old_images(10, "Resize", {1, 1, 0.8f, 1}).save(folder + "/operators10.onnx");
+  write_refused(folder);
+}
