@@ -53,20 +53,18 @@ const constant& call::known(std::size_t i, const char* what) const {
       if (length.known) lengths.push_back(*length.known);
     }
     if (lengths.size() == each.extents.size()) {
-      std::int64_t count = 1;
-      for (const std::int64_t length : lengths) count *= length;
-      each.data = constant::of(each.element, lengths, std::vector<double>(static_cast<std::size_t>(count), *each.fill));
+      constant made{each.element, lengths, {}};
+      const std::int64_t count = table_size(lengths);
+      for (std::int64_t left = count; left > 0; --left)
+        made.bytes.insert(made.bytes.end(), each.fill->bytes.begin(), each.fill->bytes.end());
+      each.data = std::move(made);
     }
   }
   if (!each.data) refuse(std::string(what) + " '" + at.inputs[i] + "' is computed by the network, expected a constant");
   return *each.data;
 }
 std::vector<std::int64_t> call::known_integers(std::size_t i, const char* what) const {
-  std::vector<std::int64_t> made;
-  for (const double each : known(i, what).numbers()) {
-    made.push_back(each >= 9.2e18 ? INT64_MAX : each <= -9.2e18 ? INT64_MIN : static_cast<std::int64_t>(each));
-  }
-  return made;
+  return known(i, what).integers();
 }
 
 std::int64_t call::integer(const char* name, std::int64_t otherwise) const {

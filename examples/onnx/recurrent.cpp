@@ -122,19 +122,22 @@ member layer_of(const call& each, const kind& cell, std::int64_t hidden, std::si
 }
 
 /// States before the first step, as arguments; none where they are zeros.
-std::string states_of(const call& each) {
+std::string states_of(const call& each, std::int64_t directions, std::int64_t hidden) {
   const auto is_zero = [&](std::size_t i) {
     if (!each.has(i)) return true;
     const value& state = each.in(i);
-    if (state.fill) return *state.fill == 0;
+    if (state.fill) return state.fill->numbers()[0] == 0;
     if (!state.data) return false;
     const auto numbers = state.data->numbers();
     return std::all_of(numbers.begin(), numbers.end(), [](double number) { return number == 0; });
   };
   const bool has_cell = each.at.operation == "LSTM";
   if (is_zero(5) && (!has_cell || is_zero(6))) return "";
-  if (has_cell && (!each.has(5) || !each.has(6))) each.refuse("has one state of two, which is not supported");
-  return ", " + each.code(5) + (has_cell ? ", " + each.code(6) : "");
+  const auto state = [&](std::size_t i) {
+    const extents all{directions, each.in(0).extents.at(1), hidden};
+    return each.has(i) ? each.code(i) : "tn::zeros<float, Space>(" + shape_of(all) + ")";
+  };
+  return ", " + state(5) + (has_cell ? ", " + state(6) : "");
 }
 
 /// Y: [length, directions, batch, hidden] of the layer's [length, batch, directions * hidden].
@@ -170,7 +173,8 @@ void write_recurrent(const call& each) {
   const auto in_order = [&](const std::string& code) {
     return is_reverse ? each.net.named("tn::flip(" + code + ", tn::axis<0>)") : code;
   };
-  const std::string all = each.net.named(layer + "(" + in_order(each.code(0)) + states_of(each) + ")", "const auto");
+  const std::string all =
+      each.net.named(layer + "(" + in_order(each.code(0)) + states_of(each, directions, hidden) + ")", "const auto");
   const extents x = each.in(0).extents;
   if (each.wants(0)) write_sequence(each, in_order(all + ".sequence"), x, directions, hidden);
   for (const std::size_t output : {std::size_t{1}, std::size_t{2}}) {

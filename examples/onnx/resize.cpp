@@ -134,6 +134,12 @@ std::vector<resized_axis> axes_of(const call& each) {
     resized_axis axis{numbers[i], *length.known, 0, scale};
     axis.to = has_sizes ? sizes.at(i) : static_cast<std::int64_t>(std::floor(old * scale));
     if (has_sizes) axis.scale = static_cast<double>(axis.to) / old;
+    if (axis.from == 0) {  // there is nothing to resize
+      if (axis.to != 0)
+        each.refuse("axis " + std::to_string(axis.number) + ": an extent of 0 is resized to " +
+                    std::to_string(axis.to));
+      continue;
+    }
     if (!region.empty()) axis.start = region.at(i), axis.end = region.at(i + numbers.size());
     made.push_back(axis);
   }
@@ -199,6 +205,7 @@ void write_resize(const call& each) {
     extent& length = made[static_cast<std::size_t>(axis.number)];
     length = is_open ? length * extent(axis.to) : extent(axis.to);
   }
+  for (const resized_axis& axis : axes) static_cast<void>(table_size({axis.to, is_open ? 1 : axis.from}));
   const std::string layer = layer_of(each, axes);
   if (!layer.empty()) return each.result(made, layer + "(" + each.code(0) + ")");
   if (is_open || image.element != float32)
