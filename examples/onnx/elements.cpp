@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elements.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -32,7 +33,9 @@ std::int64_t size_of(const std::vector<std::int64_t>& all, std::int64_t most) {
   if (fits) return count;
   std::string text;
   for (const std::int64_t each : all) text += (text.empty() ? "" : ", ") + std::to_string(each);
-  throw tenon::error("has a tensor [" + text + "], expected at most " + std::to_string(most) + " elements");
+  const bool is_negative = std::any_of(all.begin(), all.end(), [](std::int64_t each) { return each < 0; });
+  throw tenon::error("has a tensor [" + text + "], expected " +
+                     (is_negative ? "extents of at least 0" : "at most " + std::to_string(most) + " elements"));
 }
 
 namespace {

@@ -51,6 +51,8 @@ bool fold_pair(const call& now, const Body& body) {
   const auto a = whole_of(now.in(0)), b = whole_of(now.in(1));
   if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return false;
   extents made;
+  const bool divides_by_zero = std::any_of(b->begin(), b->end(), [](const extent& each) { return each.is(0); });
+  if (now.at.operation == "Div" && divides_by_zero) now.refuse("divides by 0");
   for (std::size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
     const auto each = body(a->at(a->size() == 1 ? 0 : i), b->at(b->size() == 1 ? 0 : i));
     if (!each) return false;
