@@ -251,15 +251,24 @@ void write_layer_norm(const call& each) {
   write_affine(each, type, initial, is_rms ? 99 : 2, repeated);
 }
 
+/// How many channels a norm has, by its scale.
+std::int64_t channels_of(const call& each) {
+  const std::int64_t channels = each.known(1, "scale").extents.at(0);
+  const extent& length = each.in(0).extents.at(1);
+  if (length.known && !length.is(channels))
+    each.refuse("axis 1: extent " + length.code + ", expected " + std::to_string(channels) + " (scale)");
+  return channels;
+}
+
 void write_instance_norm(const call& each) {
-  const std::string channels = std::to_string(each.known(1, "scale").extents.at(0));
+  const std::string channels = std::to_string(channels_of(each));
   const std::string type =
       "nn::instance_norm<" + channels + ", nn::affine::both" + space_and_type(element_of_layer(each));
   write_affine(each, type, epsilon_of(each, type), 2);
 }
 void write_group_norm(const call& each) {
   const std::int64_t channels = each.known(1, "scale").extents.at(0);
-  if (!each.in(0).extents[1].is(channels)) each.refuse("has a scale for each group, expected one for each channel");
+  if (!each.in(0).extents.at(1).is(channels)) each.refuse("has a scale for each group, expected one for each channel");
   if (static_cast<float>(each.number("epsilon", 1e-5f)) != 1e-5f) each.refuse("has an epsilon that is not 1e-5");
   const std::string type =
       "nn::group_norm<" + std::to_string(channels) + ", nn::affine::both" + space_and_type(element_of_layer(each));
@@ -268,7 +277,7 @@ void write_group_norm(const call& each) {
 
 void write_batch_norm(const call& each) {
   if (each.integer("training_mode", 0) != 0 || each.wants(1)) each.refuse("is in training, which is not supported");
-  const std::string channels = std::to_string(each.known(1, "scale").extents.at(0));
+  const std::string channels = std::to_string(channels_of(each));
   std::string options;
   const auto add = [&](const char* name, double given, double usual) {
     if (static_cast<float>(given) == static_cast<float>(usual)) return;

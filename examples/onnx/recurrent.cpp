@@ -156,9 +156,28 @@ void write_sequence(const call& each, const std::string& sequence, const extents
   now.origin = parted, now.origin_extents = inner, now.order = {0, 2, 1, 3};
 }
 
+/// throws    error for weights whose extents do not fit each other
+void check_weights(const call& each, std::int64_t gates) {
+  const lengths& state = each.known(2, "R").extents;
+  if (state.size() != 3 || state[2] < 1) each.refuse("has a weight R [" + listed(state) + "], expected three axes");
+  const lengths& input = each.known(1, "W").extents;
+  const std::int64_t directions = each.text("direction", "forward") == "bidirectional" ? 2 : 1, hidden = state[2];
+  const auto check = [&](const char* name, const lengths& found, const lengths& expected) {
+    if (found != expected)
+      each.refuse("has a weight " + std::string(name) + " [" + listed(found) + "], expected [" + listed(expected) +
+                  "]");
+  };
+  check("R", state, {directions, gates * hidden, hidden});
+  check("W", input, {directions, gates * hidden, input.empty() ? 0 : input.back()});
+  if (each.has(3)) check("B", each.known(3, "B").extents, {directions, 2 * gates * hidden});
+  const extents& x = each.in(0).extents;
+  if (x.size() != 3) each.refuse("has an input " + text_of(x) + ", expected three axes");
+}
+
 void write_recurrent(const call& each) {
   refuse_what_layers_lack(each);
   const kind cell = kind_of(each);
+  check_weights(each, static_cast<std::int64_t>(cell.gates.size()));
   const constant& weight = each.known(2, "R");
   const std::int64_t directions = weight.extents.at(0), hidden = weight.extents.at(2);
   if (weight.element != float32) each.refuse("has weights that are not float, which is not supported");

@@ -111,6 +111,13 @@ std::string filtered_along(const call& each, const std::string& code, const resi
   return "tn::where(" + mask + ", " + literal(float32, each.number("extrapolation_value", 0)) + ", " + made + ")";
 }
 
+/// An extent that scales give.
+std::int64_t scaled_extent(const call& each, double number) {
+  if (!(number >= 0 && number <= static_cast<double>(most_elements)))
+    each.refuse("has a scale that leads to an extent of " + std::to_string(number));
+  return static_cast<std::int64_t>(std::floor(number));
+}
+
 /// The axes that a node names, with their extents.
 std::vector<resized_axis> axes_of(const call& each) {
   const value& image = each.in(0);
@@ -132,7 +139,7 @@ std::vector<resized_axis> axes_of(const call& each) {
       each.refuse("axis " + std::to_string(numbers[i]) + ": an extent that is known at run time is resized");
     const double old = static_cast<double>(*length.known);
     resized_axis axis{numbers[i], *length.known, 0, scale};
-    axis.to = has_sizes ? sizes.at(i) : static_cast<std::int64_t>(std::floor(old * scale));
+    axis.to = has_sizes ? sizes.at(i) : scaled_extent(each, old * scale);
     if (has_sizes) axis.scale = static_cast<double>(axis.to) / old;
     if (axis.from == 0) {  // there is nothing to resize
       if (axis.to != 0)
@@ -195,7 +202,7 @@ void write_resize(const call& each) {
     if (scales.size() != image.extents.size())
       each.refuse("has " + std::to_string(scales.size()) + " scales, expected " + std::to_string(image.rank()));
     for (std::size_t i = 2; i < scales.size(); ++i)
-      axes.push_back({static_cast<std::int64_t>(i), 1, static_cast<std::int64_t>(scales[i]), scales[i]});
+      axes.push_back({static_cast<std::int64_t>(i), 1, scaled_extent(each, scales[i]), scales[i]});
   } else {
     axes = axes_of(each);
   }
