@@ -48,13 +48,13 @@ value& call::in(std::size_t i) const {
 const constant& call::known(std::size_t i, const char* what) const {
   value& each = in(i);
   if (!each.data && each.fill) {
-    std::vector<std::int64_t> lengths;
+    lengths fixed;
     for (const extent& length : each.extents) {
-      if (length.known) lengths.push_back(*length.known);
+      if (length.known) fixed.push_back(*length.known);
     }
-    if (lengths.size() == each.extents.size()) {
-      constant made{each.element, lengths, {}};
-      const std::int64_t count = table_size(lengths);
+    if (fixed.size() == each.extents.size()) {
+      constant made{each.element, fixed, {}};
+      const std::int64_t count = table_size(fixed);
       for (std::int64_t left = count; left > 0; --left)
         made.bytes.insert(made.bytes.end(), each.fill->bytes.begin(), each.fill->bytes.end());
       each.data = std::move(made);

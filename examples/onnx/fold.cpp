@@ -24,11 +24,10 @@ bool keep_whole(const call& now, extents made, bool is_scalar, int element = int
   all.element = element;
   if (!is_scalar) all.extents = {static_cast<std::int64_t>(made.size())};
   if (std::all_of(made.begin(), made.end(), [](const extent& each) { return each.known.has_value(); })) {
-    std::vector<std::int64_t> numbers;
+    lengths numbers, axis;
     for (const extent& each : made) numbers.push_back(*each.known);
-    std::vector<std::int64_t> lengths;
-    if (!is_scalar) lengths.push_back(static_cast<std::int64_t>(made.size()));
-    all.data = constant::of_integers(element, lengths, numbers);
+    if (!is_scalar) axis.push_back(static_cast<std::int64_t>(made.size()));
+    all.data = constant::of_integers(element, axis, numbers);
   } else {
     all.whole = std::move(made);
   }

@@ -18,7 +18,7 @@ constant expanded(const call& now, const constant& from, const lengths& to);
 /// Calls `body(place, position)` for every position, in order.
 template <class Body>
 void for_each_position(const lengths& all, const Body& body) {
-  const std::int64_t count = table_size(all);
+  const std::int64_t count = size_of(all);
   lengths position(all.size());
   for (std::int64_t place = 0; place < count; ++place) {
     body(static_cast<std::size_t>(place), position);

@@ -20,7 +20,7 @@ struct known_array {
     for (std::size_t i = 0; i < words.size(); ++i) std::memcpy(&words[i], &from.bytes[i * width], width);
   }
   known_array(int type, lengths all)
-      : element(type), extents(std::move(all)), words(static_cast<std::size_t>(table_size(extents))) {}
+      : element(type), extents(std::move(all)), words(static_cast<std::size_t>(size_of(extents))) {}
   int rank() const { return static_cast<int>(extents.size()); }
   constant elements() const {
     constant made{element, extents, {}};
@@ -160,6 +160,7 @@ constant fold_choice(const call& now) {
 
 /// Elements at the positions of other extents, over which their own repeat.
 constant repeated(const known_array& from, const lengths& to) {
+  static_cast<void>(size_of(to, std::max(most_computed, size_of(from.extents))));
   known_array made(from.element, to);
   for_each_position(to, [&](std::size_t place, const lengths& position) {
     made.words[place] = from.words[place_of(from.extents, position)];
@@ -177,7 +178,7 @@ std::optional<lengths> lengths_under(const call& now) {
   const int rank = static_cast<int>(all.size());
   if (now.at.operation == "Reshape") {
     lengths wanted = now.known_integers(1, "shape");
-    const std::int64_t count = table_size(all);
+    const std::int64_t count = size_of(all);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (wanted[i] == 0 && now.integer("allowzero", 0) == 0) wanted[i] = all.at(i);
     }

@@ -131,7 +131,8 @@ std::optional<constant> folded_pair(const call& now, const constant& a, const co
   lengths made;
   const extents first(a.extents.begin(), a.extents.end()), second(b.extents.begin(), b.extents.end());
   for (const extent& each : broadcast(now, first, second)) made.push_back(*each.known);
-  std::vector<Number> numbers(static_cast<std::size_t>(table_size(made)));
+  const std::int64_t most = std::max({most_computed, size_of(a.extents), size_of(b.extents)});
+  std::vector<Number> numbers(static_cast<std::size_t>(size_of(made, most)));
   for_each_position(made, [&](std::size_t place, const lengths& position) {
     numbers[place] = rule->compute(left[place_of(a.extents, position)], right[place_of(b.extents, position)]);
   });
