@@ -49,25 +49,23 @@ value& call::in(std::size_t i) const {
 const constant& call::known(std::size_t i, const char* what) const {
   value& each = in(i);
   if (!each.data && each.fill) {
-    std::vector<std::int64_t> lengths;
+    lengths fixed;
     for (const extent& length : each.extents) {
-      if (length.known) lengths.push_back(*length.known);
+      if (length.known) fixed.push_back(*length.known);
     }
-    if (lengths.size() == each.extents.size()) {
-      std::int64_t count = 1;
-      for (const std::int64_t length : lengths) count *= length;
-      each.data = constant::of(each.element, lengths, std::vector<double>(static_cast<std::size_t>(count), *each.fill));
+    if (fixed.size() == each.extents.size()) {
+      constant made{each.element, fixed, {}};
+      const std::int64_t count = table_size(fixed);
+      for (std::int64_t left = count; left > 0; --left)
+        made.bytes.insert(made.bytes.end(), each.fill->bytes.begin(), each.fill->bytes.end());
+      each.data = std::move(made);
     }
   }
   if (!each.data) refuse(std::string(what) + " '" + at.inputs[i] + "' is computed by the network, expected a constant");
   return *each.data;
 }
 std::vector<std::int64_t> call::known_integers(std::size_t i, const char* what) const {
-  std::vector<std::int64_t> made;
-  for (const double each : known(i, what).numbers()) {
-    made.push_back(each >= 9.2e18 ? INT64_MAX : each <= -9.2e18 ? INT64_MIN : static_cast<std::int64_t>(each));
-  }
-  return made;
+  return known(i, what).integers();
 }
 
 std::int64_t call::integer(const char* name, std::int64_t otherwise) const {

@@ -43,7 +43,7 @@ void write_hardmax(const call& each) {
 }
 
 void write_one_hot(const call& each) {
-  const std::vector<double> values = each.known(2, "values").numbers();
+  const constant& values = each.known(2, "values");
   const int rank = each.in(0).rank(), element = each.in(2).element;
   const std::int64_t depth = each.known_integers(1, "depth").at(0),
                      axis = each.axis_of(each.integer("axis", -1), rank + 1);
@@ -52,8 +52,7 @@ void write_one_hot(const call& each) {
   const std::string numbers = "tn::cast<std::int64_t>(" + each.code(0) + ")", count = std::to_string(depth);
   const std::string places = "tn::where(" + numbers + " < 0, " + numbers + " + " + count + ", " + numbers + ")";
   const std::string hot = moved("tn::one_hot<bool>(" + places + ", " + count + ")", axis, rank);
-  const std::string code =
-      "tn::where(" + hot + ", " + literal(element, values.at(1)) + ", " + literal(element, values.at(0)) + ")";
+  const std::string code = "tn::where(" + hot + ", " + literal(values.one(1)) + ", " + literal(values.one(0)) + ")";
   each.result(made, std::string("tn::cast<") + type_of(element).name + ">(" + code + ")", binding::tight, element);
 }
 

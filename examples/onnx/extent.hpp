@@ -28,20 +28,24 @@ struct extent {
   bool is(std::int64_t number) const { return known == number; }
   bool operator==(const extent& other) const { return code == other.code; }
 
+  /// Adds a product of symbols `factor` times; numbers wrap around, as those of a model do.
   void add(const symbols& product, std::int64_t factor) {
-    if ((terms[product] += factor) == 0) terms.erase(product);
+    std::int64_t& count = terms[product];
+    count = static_cast<std::int64_t>(static_cast<std::uint64_t>(count) + static_cast<std::uint64_t>(factor));
+    if (count == 0) terms.erase(product);
   }
   /// Writes the code anew, after terms have changed.
   void settle() {
     code.clear(), known.reset();
     for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
       const auto& [product, factor] = *term;
-      const std::int64_t count = factor < 0 && !code.empty() ? -factor : factor;
+      const bool is_less = factor < 0 && factor != INT64_MIN && !code.empty();
+      const std::int64_t count = is_less ? -factor : factor;
       std::string text;
       for (const std::string& each : product) text += (text.empty() ? "" : " * ") + each;
-      if (text.empty()) text = std::to_string(count);
+      if (text.empty()) text = count == INT64_MIN ? "(-9223372036854775807 - 1)" : std::to_string(count);
       else if (count != 1) text += " * " + std::to_string(count);
-      code += (code.empty() ? "" : factor < 0 ? " - " : " + ") + text;
+      code += (code.empty() ? "" : is_less ? " - " : " + ") + text;
     }
     if (terms.empty()) code = "0", known = 0;
     if (terms.size() == 1 && terms.begin()->first.empty()) known = terms.begin()->second;
@@ -63,7 +67,8 @@ inline extent operator*(const extent& a, const extent& b) {
       extent::symbols product = left;
       product.insert(product.end(), right.begin(), right.end());
       std::sort(product.begin(), product.end());
-      made.add(product, factor * other);
+      made.add(product,
+               static_cast<std::int64_t>(static_cast<std::uint64_t>(factor) * static_cast<std::uint64_t>(other)));
     }
   }
   made.settle();
@@ -73,10 +78,10 @@ inline extent operator-(const extent& a, const extent& b) { return a + extent(-1
 
 /// The quotient: in terms of the same symbols where one product divides all terms, else a symbol of its own.
 inline extent operator/(const extent& a, const extent& b) {
-  if (a.known && b.known && !b.is(0)) return *a.known / *b.known;
+  if (a.known && b.known && !b.is(0)) return b.is(-1) ? extent(-1) * a : extent(*a.known / *b.known);
   if (a == b) return 1;
   const extent quotient("(" + a.operand() + " / " + b.operand() + ")");
-  if (b.terms.size() != 1) return quotient;
+  if (b.terms.size() != 1 || b.terms.begin()->second == -1) return quotient;
   const auto& [divisor, count] = *b.terms.begin();
   extent made = 0;
   for (const auto& [product, factor] : a.terms) {

@@ -12,9 +12,10 @@ namespace {
 std::optional<extents> whole_of(const value& each) {
   if (each.whole) return each.whole;
   if (!each.data || each.rank() > 1 || type_of(each.element).is_floating || each.data->size() > 64) return std::nullopt;
-  extents made;
-  for (const double number : each.data->numbers()) made.push_back(static_cast<std::int64_t>(std::min(number, 9.2e18)));
-  return made;
+  const std::vector<std::int64_t> all = each.data->integers();
+  const bool is_beyond = std::any_of(all.begin(), all.end(), [](std::int64_t number) { return number < 0; });
+  if (each.element == uint64 && is_beyond) return std::nullopt;
+  return extents(all.begin(), all.end());
 }
 
 /// Whole numbers as a value of one axis, or none.
@@ -23,11 +24,10 @@ bool keep_whole(const call& now, extents made, bool is_scalar, int element = int
   all.element = element;
   if (!is_scalar) all.extents = {static_cast<std::int64_t>(made.size())};
   if (std::all_of(made.begin(), made.end(), [](const extent& each) { return each.known.has_value(); })) {
-    std::vector<double> numbers;
-    for (const extent& each : made) numbers.push_back(static_cast<double>(*each.known));
-    std::vector<std::int64_t> lengths;
-    if (!is_scalar) lengths.push_back(static_cast<std::int64_t>(made.size()));
-    all.data = constant::of(element, lengths, numbers);
+    lengths numbers, axis;
+    for (const extent& each : made) numbers.push_back(*each.known);
+    if (!is_scalar) axis.push_back(static_cast<std::int64_t>(made.size()));
+    all.data = constant::of_integers(element, axis, numbers);
   } else {
     all.whole = std::move(made);
   }
@@ -43,12 +43,15 @@ bool fold_shape(const call& now) {
   return keep_whole(now, extents(all.begin() + begin, all.begin() + end), false);
 }
 
-/// A number for each position of two lists that repeat over each other.
+/// A number for each position of two lists that repeat over each other. Where both are known, elements are folded.
 template <class Body>
 bool fold_pair(const call& now, const Body& body) {
+  if (now.in(0).data && now.in(1).data) return false;
   const auto a = whole_of(now.in(0)), b = whole_of(now.in(1));
   if (!a || !b || (a->size() != b->size() && a->size() != 1 && b->size() != 1)) return false;
   extents made;
+  const bool divides_by_zero = std::any_of(b->begin(), b->end(), [](const extent& each) { return each.is(0); });
+  if (now.at.operation == "Div" && divides_by_zero) now.refuse("divides by 0");
   for (std::size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
     const auto each = body(a->at(a->size() == 1 ? 0 : i), b->at(b->size() == 1 ? 0 : i));
     if (!each) return false;
@@ -139,9 +142,9 @@ bool fold_whole(const call& now) {
 }
 
 /// One number under extents that may hang on the input's.
-bool keep_fill(const call& now, extents made, double number, int element) {
+bool keep_fill(const call& now, extents made, constant one) {
   value all;
-  all.element = element, all.extents = std::move(made), all.fill = number;
+  all.element = one.element, all.extents = std::move(made), all.fill = std::move(one);
   now.net.define(now.at.outputs[0], std::move(all));
   return true;
 }
@@ -154,7 +157,7 @@ bool fold_fill(const call& now) {
     const auto found = now.at.attributes.find("value");
     const bool is_given = found != now.at.attributes.end() && found->second.tensor.contains(0);
     const constant number = is_given ? found->second.tensor.at(0) : constant::of(float32, {}, {0});
-    return keep_fill(now, *all, number.numbers().at(0), number.element);
+    return keep_fill(now, *all, number.one());
   }
   if (!now.has(0)) return false;
   const value& from = now.in(0);
@@ -162,8 +165,7 @@ bool fold_fill(const call& now) {
   if (operation == "Expand" && (is_single || from.fill)) {
     const auto all = whole_of(now.in(1));
     if (!all) return false;
-    const double number = from.fill ? *from.fill : from.data->numbers()[0];
-    return keep_fill(now, broadcast(now, from.extents, *all), number, from.element);
+    return keep_fill(now, broadcast(now, from.extents, *all), from.fill ? *from.fill : from.data->one());
   }
   if (!from.fill) return false;
   if (operation == "Slice" && now.in(0).rank() > 0) {
@@ -182,9 +184,9 @@ bool fold_fill(const call& now) {
       };
       each = std::max(std::int64_t{0}, clamped(ends[i]) - clamped(begins[i]));
     }
-    return keep_fill(now, made, *from.fill, from.element);
+    return keep_fill(now, made, *from.fill);
   }
-  if (operation == "Identity") return keep_fill(now, from.extents, *from.fill, from.element);
+  if (operation == "Identity") return keep_fill(now, from.extents, *from.fill);
   return false;
 }
 
@@ -197,11 +199,11 @@ bool fold_constant(const call& now) {
   const auto numbers = [](const auto& list) { return std::vector<double>(list.begin(), list.end()); };
   const auto count = [](const auto& list) { return std::vector<std::int64_t>{static_cast<std::int64_t>(list.size())}; };
   if (has("value_int")) {
-    now.known_result(constant::of(int64, {}, {static_cast<double>(now.integer("value_int", 0))}));
+    now.known_result(constant::of_integers(int64, {}, {now.integer("value_int", 0)}));
   } else if (has("value_float")) {
     now.known_result(constant::of(float32, {}, {now.number("value_float", 0)}));
   } else if (has("value_ints")) {
-    now.known_result(constant::of(int64, count(now.integers("value_ints")), numbers(now.integers("value_ints"))));
+    now.known_result(constant::of_integers(int64, count(now.integers("value_ints")), now.integers("value_ints")));
   } else if (has("value_floats")) {
     const auto& list = all.at("value_floats").numbers;
     now.known_result(constant::of(float32, count(list), numbers(list)));

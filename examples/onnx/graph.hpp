@@ -13,6 +13,8 @@
 
 namespace onnx_in {
 
+using lengths = std::vector<std::int64_t>;
+
 /// An element type of ONNX: its number there, its names in C++ and in safetensors files, its bytes.
 struct element_type {
   int number;
@@ -21,27 +23,42 @@ struct element_type {
   std::size_t bytes;
   bool is_floating;
 };
-inline constexpr int float32 = 1, int32 = 6, int64 = 7, boolean = 9, float16 = 10;
+inline constexpr int float32 = 1, int32 = 6, int64 = 7, boolean = 9, float16 = 10, float64 = 11, uint64 = 13;
 /// throws    error for a type that tensors of Tenon do not have
 const element_type& type_of(int number);
 
 /// Elements that are known when the model is converted.
 struct constant {
   int element = float32;
-  std::vector<std::int64_t> extents;
+  lengths extents;
   std::vector<std::uint8_t> bytes;
 
   std::size_t size() const { return bytes.size() / type_of(element).bytes; }
   std::vector<double> numbers() const;
-  static constant of(int element, std::vector<std::int64_t> all, const std::vector<double>& numbers);
+  /// Elements as whole numbers, exactly; those of uint64 that int64 lacks wrap around.
+  lengths integers() const;
+  /// What is beyond an integer type becomes its nearest number.
+  static constant of(int element, lengths all, const std::vector<double>& numbers);
+  /// What is beyond an integer type wraps around.
+  static constant of_integers(int element, lengths all, const lengths& numbers);
+  /// The elements in another type.
+  constant as(int to) const;
+  /// One element, without axes.
+  constant one(std::size_t i = 0) const;
 };
+
+/// How many elements a tensor of the model may have, and one that the converter computes itself.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 40, most_computed = std::int64_t{1} << 28;
+/// throws    error for extents whose product is beyond `most`, or that are negative
+std::int64_t size_of(const lengths& all, std::int64_t most = most_elements);
+inline std::int64_t table_size(const lengths& all) { return size_of(all, most_computed); }
 
 /// Of an attribute, what its kind says.
 struct attribute {
   std::int64_t integer = 0;
   float number = 0;
   std::string text;
-  std::vector<std::int64_t> integers;
+  lengths integers;
   std::vector<float> numbers;
   std::vector<std::string> texts;
   std::map<int, constant> tensor;  // one, or none

@@ -163,6 +163,7 @@ std::string wrapped(const std::string& line, const std::string& indent) {
 }  // namespace
 
 std::string header_text(network& net, const std::string& name, const std::string& model) {
+  const std::string space = namespace_of(name);
   const paths all = paths_of(net);
   group tree = tree_of(net.members());
   divide(tree);
@@ -173,14 +174,14 @@ std::string header_text(network& net, const std::string& name, const std::string
       "// " + name + ".hpp: the network of " + model + ", written by tenon-onnx; its weights are in " + name +
       ".safetensors.\n#pragma once\n\n#include <cmath>\n#include <limits>\n#include <tenon/tenon.hpp>\n"
       "#include <tenon/train/checkpoint.hpp>\n#include <tuple>\n\nnamespace " +
-      name + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
+      space + " {\n\nnamespace tn = tenon;\nnamespace nn = tenon::nn;\n\n" + input_types(net.source()) + "\n";
   for (const std::string& each : net.helpers()) text += each;
   std::string body;
   for (const std::string& line : net.lines()) body += wrapped(with_paths(line, all), "    ");
   body += wrapped("return " + with_paths(net.result(), all) + ";", "    ");
   text += groups + description(net) + "template <tn::memory_space Space = tn::host>\n" +
           "struct network : nn::module<network<Space>> {\n" + members_text(tree) + (tree.parts.empty() ? "" : "\n") +
-          "  auto forward(" + signature(net.source(), body) + ") {\n" + body + "  }\n};\n\n}  // namespace " + name +
+          "  auto forward(" + signature(net.source(), body) + ") {\n" + body + "  }\n};\n\n}  // namespace " + space +
           "\n";
   return text;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "call.hpp"
+#include "fold.hpp"
 #include "windows.hpp"
 
 namespace onnx_in {
@@ -160,6 +160,25 @@ void write_prelu(const call& each) {
   each.result(all, layer + "(" + each.code(0) + ")");
 }
 
+/// The type in which a layer of weights computes: double where its input or a weight is, else float.
+int element_of_layer(const call& each) {
+  for (std::size_t i = 0; i < each.count(); ++i) {
+    if (each.has(i) && each.in(i).element == float64) return float64;
+  }
+  return float32;
+}
+/// The last arguments of its template.
+std::string space_and_type(int element) {
+  return element == float32 ? ", Space>" : std::string(", Space, ") + type_of(element).name + ">";
+}
+/// Its result, which ONNX has in the type of the input.
+void layer_result(const call& each, int element, const std::string& layer) {
+  const element_type& wanted = type_of(each.in(0).element);
+  const std::string code = layer + "(" + each.code(0) + ")";
+  each.result(each.in(0).extents,
+              wanted.number == element ? code : std::string("tn::cast<") + wanted.name + ">(" + code + ")");
+}
+
 /// A layer of a weight and, perhaps, a bias, which other options than epsilon do not have.
 std::string epsilon_of(const call& each, const std::string& type, const std::string& argument = "") {
   const auto epsilon = static_cast<float>(each.number("epsilon", 1e-5f));
@@ -174,72 +193,106 @@ constant repeated(const constant& row, std::int64_t times) {
   for (const double number : row.numbers()) made.insert(made.end(), static_cast<std::size_t>(times), number);
   return times == 1 ? row : constant::of(row.element, {static_cast<std::int64_t>(made.size())}, made);
 }
+/// Weights are repeated over `extents`, or each element `times` times.
 void write_affine(const call& each, const std::string& type, const std::string& initial, std::size_t bias,
-                  std::int64_t times = 1) {
-  member made{{}, type, initial, {{".weight", repeated(each.known(1, "scale"), times)}}};
+                  const lengths& extents = {}, std::int64_t times = 1) {
+  const int element = element_of_layer(each);
+  const auto weight = [&](std::size_t i, const char* what) {
+    const constant made = repeated(each.known(i, what).as(element), times);
+    return extents.empty() ? made : expanded(each, made, extents);
+  };
+  member made{{}, type, initial, {{".weight", weight(1, "scale")}}};
   std::string key = type + " " + initial + " " + each.at.inputs[1];
   std::vector<std::string> weights{each.at.inputs[1]};
   if (each.has(bias)) {
-    made.state.emplace_back(".bias", repeated(each.known(bias, "bias"), times));
+    made.state.emplace_back(".bias", weight(bias, "bias"));
     key += " " + each.at.inputs[bias], weights.push_back(each.at.inputs[bias]);
   }
-  const std::string layer = each.net.layer(key, each.net.stem_of(each.at, weights), std::move(made));
-  each.result(each.in(0).extents, layer + "(" + each.code(0) + ")");
+  layer_result(each, element, each.net.layer(key, each.net.stem_of(each.at, weights), std::move(made)));
 }
 
-/// The mean of each row, and 1 over its deviation, which nodes have beside their result.
+/// The mean of each row, and 1 over its deviation, which nodes have beside their result, as floats.
 void write_statistics(const call& each, std::int64_t axis) {
   lengths axes;
   extents made = each.in(0).extents;
   for (std::int64_t other = axis; other < each.in(0).rank(); ++other) {
     axes.push_back(other), made[static_cast<std::size_t>(other)] = 1;
   }
-  const std::string x = each.net.name_of(each.in(0)), epsilon = literal(float32, each.number("epsilon", 1e-5f));
-  each.result(made, "tn::mean(" + x + ", " + axis_text(axes) + ")", binding::tight, -1, 1);
-  each.result(made, "tn::rsqrt(tn::variance(" + x + ", " + axis_text(axes) + ") + " + epsilon + ")", binding::tight, -1,
-              2);
+  const bool is_float = each.in(0).element == float32;
+  const auto as_float = [&](const std::string& code) { return is_float ? code : "tn::cast<float>(" + code + ")"; };
+  const std::string x = as_float(each.net.name_of(each.in(0))),
+                    epsilon = literal(float32, each.number("epsilon", 1e-5f));
+  each.result(made, "tn::mean(" + x + ", " + axis_text(axes) + ")", binding::tight, float32, 1);
+  each.result(made, "tn::rsqrt(tn::variance(" + x + ", " + axis_text(axes) + ") + " + epsilon + ")", binding::tight,
+              float32, 2);
+}
+
+/// The extents of the axes that are made standard, which a scale has, or repeats over.
+extents scaled_extents(const call& each, std::int64_t axis) {
+  const lengths& scale = each.known(1, "scale").extents;
+  const extents& all = each.in(0).extents;
+  extents made(all.begin() + axis, all.end());
+  if (made.size() == scale.size()) {  // a layer knows its extents when it is compiled
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (!made[i].known && scale[i] != 1) made[i] = scale[i];
+    }
+  }
+  if (std::any_of(made.begin(), made.end(), [](const extent& length) { return !length.known; }))
+    each.refuse("norms axes " + text_of(made) + " by a scale [" + listed(scale) +
+                "], expected one that has all extents");
+  return made;
 }
 
 void write_layer_norm(const call& each) {
   const std::int64_t axis = each.axis_of(each.integer("axis", -1), each.in(0).rank());
   if (each.wants(1) || each.wants(2)) write_statistics(each, axis);
-  const lengths& scaled = each.known(1, "scale").extents;
-  const extents shape(scaled.begin(), scaled.end());
-  if (static_cast<int>(shape.size()) + axis != each.in(0).rank())
-    each.refuse("has a scale of other axes than it norms");
+  const extents shape = scaled_extents(each, axis);
   const bool is_rms = each.at.operation == "RMSNormalization";
   const std::string kind = is_rms ? "weight" : each.has(2) ? "both" : "weight";
   const std::string type = std::string(is_rms ? "nn::rms_norm<" : "nn::layer_norm<") + shape_type_of(shape) +
-                           ", nn::affine::" + kind + ", Space>";
+                           ", nn::affine::" + kind + space_and_type(element_of_layer(each));
   const bool is_default = is_rms && static_cast<float>(each.number("epsilon", 1e-5f)) == 1e-5f;
   std::string initial = epsilon_of(each, type);
   if (is_default) each.net.want(epsilon_function), initial = " = with_epsilon<" + type + ">(1e-05f)";
-  write_affine(each, type, initial, is_rms ? 99 : 2);
+  lengths repeated;
+  for (const extent& length : shape) repeated.push_back(*length.known);
+  write_affine(each, type, initial, is_rms ? 99 : 2, repeated);
+}
+
+/// How many channels a norm has, by its scale.
+std::int64_t channels_of(const call& each) {
+  const std::int64_t channels = each.known(1, "scale").extents.at(0);
+  const extent& length = each.in(0).extents.at(1);
+  if (length.known && !length.is(channels))
+    each.refuse("axis 1: extent " + length.code + ", expected " + std::to_string(channels) + " (scale)");
+  return channels;
 }
 
 void write_instance_norm(const call& each) {
-  const std::string channels = std::to_string(each.known(1, "scale").extents.at(0));
-  const std::string type = "nn::instance_norm<" + channels + ", nn::affine::both, Space>";
+  const std::string channels = std::to_string(channels_of(each));
+  const std::string type =
+      "nn::instance_norm<" + channels + ", nn::affine::both" + space_and_type(element_of_layer(each));
   write_affine(each, type, epsilon_of(each, type), 2);
 }
 /// Before opset 21, each group has one scale and one bias for all of its channels.
 void write_group_norm(const call& each) {
   const std::int64_t given = each.known(1, "scale").extents.at(0), groups = each.integer("num_groups", 1);
-  const extent& channels = each.in(0).extents[1];
+  const extent& channels = each.in(0).extents.at(1);
   if (!channels.known) each.refuse("has channels that are known at run time");
   const bool is_for_groups = each.opset < 21 && given == groups;
-  if (groups < 1 || *channels.known % groups != 0 || !(channels.is(given) || is_for_groups))
+  if (given < 1 || groups < 1 || *channels.known % groups != 0 || !(channels.is(given) || is_for_groups))
     each.refuse("has " + std::to_string(given) + " scales for " + channels.code + " channels in " +
                 std::to_string(groups) + " groups, expected one for each channel");
-  const std::string type = "nn::group_norm<" + channels.code + ", nn::affine::both, Space>";
-  write_affine(each, type, epsilon_of(each, type, std::to_string(groups)), 2, *channels.known / given);
+  const std::string type =
+      "nn::group_norm<" + channels.code + ", nn::affine::both" + space_and_type(element_of_layer(each));
+  write_affine(each, type, epsilon_of(each, type, std::to_string(groups)), 2, {}, *channels.known / given);
 }
 
 void write_batch_norm(const call& each) {
   if (each.integer("training_mode", 0) != 0 || each.wants(1)) each.refuse("is in training, which is not supported");
   if (each.integer("spatial", 1) == 0)
     each.refuse("has spatial 0, statistics of each position, which is not supported");
-  const std::string channels = std::to_string(each.known(1, "scale").extents.at(0));
+  const std::string channels = std::to_string(channels_of(each));
   std::string options;
   const auto add = [&](const char* name, double given, double usual) {
     if (static_cast<float>(given) == static_cast<float>(usual)) return;
@@ -247,19 +300,20 @@ void write_batch_norm(const call& each) {
   };
   add("epsilon", each.number("epsilon", 1e-5f), 1e-5);
   add("momentum", static_cast<float>(1 - each.number("momentum", 0.9f)), 0.1f);
+  const int element = element_of_layer(each);
+  const auto weight = [&](std::size_t i, const char* what) { return each.known(i, what).as(element); };
   member made{{},
-              "nn::batch_norm<" + channels + ", nn::affine::both, Space>",
+              "nn::batch_norm<" + channels + ", nn::affine::both" + space_and_type(element),
               options.empty() ? "" : "{nn::batch_norm_options{" + options + "}}",
-              {{".weight", each.known(1, "scale")},
-               {".bias", each.known(2, "bias")},
-               {".running_mean", each.known(3, "mean")},
-               {".running_var", each.known(4, "variance")},
+              {{".weight", weight(1, "scale")},
+               {".bias", weight(2, "bias")},
+               {".running_mean", weight(3, "mean")},
+               {".running_var", weight(4, "variance")},
                {".num_batches_tracked", constant::of(int64, {}, {0})}}};
   std::string key = made.type + options;
   for (std::size_t i = 1; i < 5; ++i) key += " " + each.at.inputs[i];
-  const std::string layer =
-      each.net.layer(key, each.net.stem_of(each.at, {each.at.inputs[1], each.at.inputs[2]}), std::move(made));
-  each.result(each.in(0).extents, layer + "(" + each.code(0) + ")");
+  layer_result(each, element,
+               each.net.layer(key, each.net.stem_of(each.at, {each.at.inputs[1], each.at.inputs[2]}), std::move(made)));
 }
 
 void write_gather_or_embedding(const call& each) {
@@ -291,7 +345,8 @@ void write_dropout(const call& each) {
   if (is_training && each.wants(1)) return write_dropout_and_mask(each, ratio);
   if (each.wants(1)) {
     value mask;
-    mask.element = boolean, mask.extents = each.in(0).extents, mask.fill = 1;
+    mask.element = boolean, mask.extents = each.in(0).extents;
+    mask.fill = constant::of_integers(boolean, {}, {1});
     each.net.define(each.at.outputs[1], std::move(mask));
   }
   member made{{}, "nn::dropout", "{" + literal(11, static_cast<double>(static_cast<float>(ratio))) + "}", {}};

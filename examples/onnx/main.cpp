@@ -15,21 +15,10 @@ constexpr const char* usage =
     "       tenon-onnx --operators\n"
     "lists the operators that are known\n";
 
-/// The file's name as that of a namespace. Words that mean something else get an ending.
-std::string namespace_of(const std::filesystem::path& model) {
-  std::string name;
-  for (const char each : model.stem().string()) {
-    name += std::isalnum(static_cast<unsigned char>(each)) != 0 ? each : '_';
-  }
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "net_" + name;
-  const bool is_taken = onnx_in::is_keyword(name) || onnx_in::holds_word("main nn std tenon tn", name);
-  return is_taken ? name + "_network" : name;
-}
-
 void convert(const std::filesystem::path& model, const std::filesystem::path& folder) {
   const onnx_in::graph graph = onnx_in::read_model(model);
   onnx_in::network net(graph);
-  const std::string name = namespace_of(model);
+  const std::string name = onnx_in::file_name(model.stem().string());
   const std::string text = onnx_in::header_text(net, name, model.filename().string());
   const std::span<const std::uint8_t> parts[] = {{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}};
   tenon::io::write_bytes("tenon-onnx", folder / (name + ".hpp"), parts);

@@ -23,13 +23,24 @@ std::string listed(const std::vector<std::int64_t>& all) {
 }
 extent unknown_extent() { return extent("?"); }
 
+namespace {
+/// An integer of a type; C++ has no literal for the least one, and of what int64 lacks only with a suffix.
+std::string integer_literal(int element, std::int64_t number) {
+  if (number >= 0) return std::to_string(number);
+  if (element == uint64) return std::to_string(static_cast<std::uint64_t>(number)) + "u";
+  return number == INT64_MIN ? "std::numeric_limits<std::int64_t>::min()" : std::to_string(number);
+}
+}  // namespace
+
+std::string literal(const constant& one) {
+  const bool is_number = one.element == boolean || type_of(one.element).is_floating;
+  return is_number ? literal(one.element, one.numbers().at(0)) : integer_literal(one.element, one.integers().at(0));
+}
+
 std::string literal(int element, double number) {
   const element_type& type = type_of(element);
   if (element == boolean) return number != 0 ? "true" : "false";
-  if (!type.is_floating) {
-    if (number <= -9.2e18) return "std::numeric_limits<std::int64_t>::min()";
-    return std::to_string(static_cast<std::int64_t>(number));
-  }
+  if (!type.is_floating) return integer_literal(element, constant::of(element, {}, {number}).integers()[0]);
   if (element == float16) return "tn::half(" + literal(float32, number) + ")";
   const std::string limits = std::string("std::numeric_limits<") + type.name + ">::";
   if (std::isnan(number)) return limits + "quiet_NaN()";
@@ -57,10 +68,10 @@ std::string shape_of(const extents& all) {
 
 namespace {
 /// An expression of one number.
-std::string filled_code(int element, const extents& all, double number) {
-  const std::string typed = std::string(type_of(element).name) + "{" + literal(element, number) + "}";
-  return "tn::constants(" + shape_of(all) + ", " + (type_of(element).is_floating ? literal(element, number) : typed) +
-         ")";
+std::string filled_code(const extents& all, const constant& one) {
+  const element_type& type = type_of(one.element);
+  const std::string typed = std::string(type.name) + "{" + literal(one) + "}";
+  return "tn::constants(" + shape_of(all) + ", " + (type.is_floating ? literal(one) : typed) + ")";
 }
 }  // namespace
 
@@ -142,7 +153,7 @@ void network::write_result() {
     if (!values_.contains(name)) throw tenon::error("output '" + name + "' is made by no node");
     value& each = of(name);
     output_extents_.push_back(each.extents);
-    if (each.data && each.rank() == 0) each.fill = each.data->numbers()[0], each.data.reset();  // a tensor, no number
+    if (each.data && each.rank() == 0) each.fill = each.data->one(), each.data.reset();  // a tensor, no number
     if (each.whole && each.rank() == 0) {
       each.code = "tn::constants(tn::shape<>{}, " + code_of(each) + ")";
       each.whole.reset();
@@ -150,27 +161,6 @@ void network::write_result() {
     codes.push_back(graph_.outputs.size() == 1 ? code_of(each) : name_of(each));
   }
   result_ = codes.size() == 1 ? codes[0] : "std::tuple{" + joined(codes) + "}";
-}
-
-bool holds_word(const std::string& text, const std::string& word) {
-  const auto is_part = [](char each) { return std::isalnum(static_cast<unsigned char>(each)) || each == '_'; };
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_part(text[at - 1]);
-    if (begins && (at + word.size() == text.size() || !is_part(text[at + word.size()]))) return true;
-  }
-  return false;
-}
-
-bool is_keyword(const std::string& word) {
-  static constexpr const char* all =
-      "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
-      "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
-      "default delete do double dynamic_cast else enum explicit export extern false final float for friend goto if "
-      "inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq override private protected "
-      "public register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct "
-      "switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void "
-      "volatile wchar_t while xor xor_eq";
-  return holds_word(all, word);
 }
 
 /// Lines whose names no later line reads, last lines first.
@@ -192,6 +182,11 @@ value& network::of(const std::string& name) {
 }
 void network::define(const std::string& name, value made) {
   if (name.empty()) return;
+  lengths all;
+  for (const extent& each : made.extents) {
+    if (each.known) all.push_back(*each.known);
+  }
+  static_cast<void>(size_of(all));
   const bool is_unknown = std::any_of(made.extents.begin(), made.extents.end(),
                                       [](const extent& each) { return each == unknown_extent(); });
   const bool is_result = graph_.outputs.size() == 1 && graph_.outputs[0] == name;
@@ -249,8 +244,8 @@ std::string network::code_of(value& each, binding least) {
 
 /// A number, or a member that holds the elements.
 std::string network::constant_code(value& each) {
-  if (each.data && each.data->size() == 1 && each.rank() == 0) return literal(each.element, each.data->numbers()[0]);
-  if (each.fill) return filled_code(each.element, each.extents, *each.fill);
+  if (each.data && each.data->size() == 1 && each.rank() == 0) return literal(*each.data);
+  if (each.fill) return filled_code(each.extents, *each.fill);
   if (each.whole) {
     if (each.rank() == 0) return "static_cast<std::int64_t>(" + each.whole->at(0).code + ")";
     std::vector<std::string> codes;
@@ -269,26 +264,6 @@ std::string network::constant_code(value& each) {
 
 namespace {
 
-/// What networks and their members are called already.
-constexpr const char* taken_words =
-    "Space eval forward forward_count initialise main module network nn std tenon tn to train undo_forward "
-    "visit_buffers visit_parameters visit_random_state with_epsilon x";
-
-/// A part of a name as C++ takes it.
-std::string identifier(const std::string& part) {
-  std::string made;
-  for (const char each : part) {
-    const bool fits = std::isalnum(static_cast<unsigned char>(each)) != 0;
-    if (fits) made += each;
-    else if (!made.empty() && made.back() != '_') made += '_';
-  }
-  while (!made.empty() && made.back() == '_') made.pop_back();
-  const bool is_value = made.size() > 1 && (made[0] == 'h' || made[0] == 'x') &&
-                        made.find_first_not_of("0123456789", 1) == std::string::npos;
-  if (made.empty() || std::isdigit(static_cast<unsigned char>(made[0]))) return "part" + made;
-  return is_value || is_keyword(made) || holds_word(taken_words, made) ? made + "_layer" : made;
-}
-
 bool begins_with(const std::vector<std::string>& path, const std::vector<std::string>& front) {
   return front.size() <= path.size() && std::equal(front.begin(), front.end(), path.begin());
 }
@@ -299,7 +274,7 @@ std::vector<std::string> network::free_path(const std::string& stem) const {
   std::vector<std::string> path;
   for (std::size_t begin = 0; begin <= stem.size();) {
     const std::size_t end = std::min(stem.find('.', begin), stem.size());
-    path.push_back(identifier(stem.substr(begin, end - begin)));
+    path.push_back(member_name(stem.substr(begin, end - begin)));
     begin = end + 1;
   }
   if (symbols_.contains(path[0])) path[0] += "_layer";

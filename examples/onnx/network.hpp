@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph.hpp"
+#include "names.hpp"
 
 namespace onnx_in {
 
@@ -18,7 +19,7 @@ struct value {
   std::optional<constant> data;           // known elements
   std::string source;                     // the initialiser that they are
   std::optional<onnx_in::extents> whole;  // whole numbers that hang on extents of the input
-  std::optional<double> fill;             // the number that all elements are
+  std::optional<constant> fill;           // the element that all elements are
   std::string code;
   binding strength = binding::tight;
   bool is_name = false;  // the code names a value in memory
@@ -97,16 +98,14 @@ class network {
 
 /// A number as C++ writes it in expressions of an element type.
 std::string literal(int element, double number);
+/// The same of an element that is known, to its last digit.
+std::string literal(const constant& one);
 /// `tn::shape<tn::dyn, 4>(batch)`
 std::string shape_of(const extents& all);
 /// Its type alone.
 std::string shape_type_of(const extents& all);
 std::string joined(const std::vector<std::string>& all, const char* between = ", ");
 std::string listed(const std::vector<std::int64_t>& all);
-/// Whether a name stands in code.
-bool holds_word(const std::string& text, const std::string& word);
-/// Whether C++ has a meaning for a word.
-bool is_keyword(const std::string& word);
 /// An extent that only the value itself knows.
 extent unknown_extent();
 

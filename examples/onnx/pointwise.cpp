@@ -12,8 +12,8 @@ namespace {
 std::string operand(const call& each, std::size_t i, binding least, int other_rank) {
   value& from = each.in(i);
   const bool is_single = from.data && from.data->size() == 1 && from.rank() <= other_rank;
-  if (is_single) return literal(from.element, from.data->numbers()[0]);
-  if (from.fill && from.rank() <= other_rank) return literal(from.element, *from.fill);
+  if (is_single) return literal(from.data->one());
+  if (from.fill && from.rank() <= other_rank) return literal(*from.fill);
   return each.net.code_of(from, least);
 }
 

@@ -135,19 +135,22 @@ member layer_of(const call& each, const kind& cell, std::int64_t hidden, std::si
 }
 
 /// States before the first step, as arguments; none where they are zeros.
-std::string states_of(const call& each) {
+std::string states_of(const call& each, std::int64_t directions, std::int64_t hidden) {
   const auto is_zero = [&](std::size_t i) {
     if (!each.has(i)) return true;
     const value& state = each.in(i);
-    if (state.fill) return *state.fill == 0;
+    if (state.fill) return state.fill->numbers()[0] == 0;
     if (!state.data) return false;
     const auto numbers = state.data->numbers();
     return std::all_of(numbers.begin(), numbers.end(), [](double number) { return number == 0; });
   };
   const bool has_cell = each.at.operation == "LSTM";
   if (is_zero(5) && (!has_cell || is_zero(6))) return "";
-  if (has_cell && (!each.has(5) || !each.has(6))) each.refuse("has one state of two, which is not supported");
-  return ", " + each.code(5) + (has_cell ? ", " + each.code(6) : "");
+  const auto state = [&](std::size_t i) {
+    const extents all{directions, each.in(0).extents.at(1), hidden};
+    return each.has(i) ? each.code(i) : "tn::zeros<float, Space>(" + shape_of(all) + ")";
+  };
+  return ", " + state(5) + (has_cell ? ", " + state(6) : "");
 }
 
 /// Y: [length, directions, batch, hidden] of the layer's [length, batch, directions * hidden].
@@ -166,9 +169,28 @@ void write_sequence(const call& each, const std::string& sequence, const extents
   now.origin = parted, now.origin_extents = inner, now.order = {0, 2, 1, 3};
 }
 
+/// throws    error for weights whose extents do not fit each other
+void check_weights(const call& each, std::int64_t gates) {
+  const lengths& state = each.known(2, "R").extents;
+  if (state.size() != 3 || state[2] < 1) each.refuse("has a weight R [" + listed(state) + "], expected three axes");
+  const lengths& input = each.known(1, "W").extents;
+  const std::int64_t directions = each.text("direction", "forward") == "bidirectional" ? 2 : 1, hidden = state[2];
+  const auto check = [&](const char* name, const lengths& found, const lengths& expected) {
+    if (found != expected)
+      each.refuse("has a weight " + std::string(name) + " [" + listed(found) + "], expected [" + listed(expected) +
+                  "]");
+  };
+  check("R", state, {directions, gates * hidden, hidden});
+  check("W", input, {directions, gates * hidden, input.empty() ? 0 : input.back()});
+  if (each.has(3)) check("B", each.known(3, "B").extents, {directions, 2 * gates * hidden});
+  const extents& x = each.in(0).extents;
+  if (x.size() != 3) each.refuse("has an input " + text_of(x) + ", expected three axes");
+}
+
 void write_recurrent(const call& each) {
   const kind cell = kind_of(each);
   refuse_what_layers_lack(each, cell);
+  check_weights(each, static_cast<std::int64_t>(cell.gates.size()));
   const constant& weight = each.known(2, "R");
   const std::int64_t directions = weight.extents.at(0), hidden = weight.extents.at(2);
   if (weight.element != float32) each.refuse("has weights that are not float, which is not supported");
@@ -184,7 +206,8 @@ void write_recurrent(const call& each) {
   const auto in_order = [&](const std::string& code) {
     return is_reverse ? each.net.named("tn::flip(" + code + ", tn::axis<0>)") : code;
   };
-  const std::string all = each.net.named(layer + "(" + in_order(each.code(0)) + states_of(each) + ")", "const auto");
+  const std::string all =
+      each.net.named(layer + "(" + in_order(each.code(0)) + states_of(each, directions, hidden) + ")", "const auto");
   const extents x = each.in(0).extents;
   if (each.wants(0)) write_sequence(each, in_order(all + ".sequence"), x, directions, hidden);
   for (const std::size_t output : {std::size_t{1}, std::size_t{2}}) {

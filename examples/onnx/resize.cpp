@@ -121,6 +121,13 @@ std::string filtered_along(const call& each, const std::string& code, const resi
   return "tn::where(" + mask + ", " + literal(float32, each.number("extrapolation_value", 0)) + ", " + made + ")";
 }
 
+/// An extent that scales give.
+std::int64_t scaled_extent(const call& each, double number) {
+  if (!(number >= 0 && number <= static_cast<double>(most_elements)))
+    each.refuse("has a scale that leads to an extent of " + std::to_string(number));
+  return static_cast<std::int64_t>(std::floor(number));
+}
+
 /// The axes that a node names, with their extents.
 std::vector<resized_axis> axes_of(const call& each) {
   const value& image = each.in(0);
@@ -143,8 +150,15 @@ std::vector<resized_axis> axes_of(const call& each) {
       each.refuse("axis " + std::to_string(numbers[i]) + ": an extent that is known at run time is resized");
     const double old = static_cast<double>(*length.known);
     resized_axis axis{numbers[i], *length.known, 0, scale};
-    axis.to = has_sizes ? sizes.at(i) : static_cast<std::int64_t>(std::floor(static_cast<float>(old * scale)));
+    const double product = static_cast<double>(static_cast<float>(old * scale));
+    axis.to = has_sizes ? sizes.at(i) : scaled_extent(each, product);
     if (has_sizes) axis.scale = static_cast<double>(axis.to) / old;
+    if (axis.from == 0) {  // there is nothing to resize
+      if (axis.to != 0)
+        each.refuse("axis " + std::to_string(axis.number) + ": an extent of 0 is resized to " +
+                    std::to_string(axis.to));
+      continue;
+    }
     if (!region.empty()) axis.start = region.at(i), axis.end = region.at(i + numbers.size());
     made.push_back(axis);
   }
@@ -201,7 +215,7 @@ void write_resize(const call& each) {
                     [](double scale) { return scale != 1; }))
       each.refuse("resizes batches or channels beside extents that are known at run time, which is not supported");
     for (std::size_t i = 2; i < scales.size(); ++i)
-      axes.push_back({static_cast<std::int64_t>(i), 1, static_cast<std::int64_t>(scales[i]), scales[i]});
+      axes.push_back({static_cast<std::int64_t>(i), 1, scaled_extent(each, scales[i]), scales[i]});
   } else {
     axes = axes_of(each);
   }
@@ -211,6 +225,7 @@ void write_resize(const call& each) {
     extent& length = made[static_cast<std::size_t>(axis.number)];
     length = is_open ? length * extent(axis.to) : extent(axis.to);
   }
+  for (const resized_axis& axis : axes) static_cast<void>(table_size({axis.to, is_open ? 1 : axis.from}));
   const std::string layer = layer_of(each, axes);
   if (!layer.empty()) {
     const std::string whole = layer + "(" + each.code(0) + ")";

@@ -6,8 +6,6 @@
 
 namespace onnx_in {
 
-using lengths = std::vector<std::int64_t>;
-
 /// Windows along the axes behind the channels. Padding that differs on both sides becomes elements of the input.
 struct windows {
   lengths kernel, stride, dilation, before, after, output_padding;

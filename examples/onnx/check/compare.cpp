@@ -9,10 +9,12 @@
 
 #define TENON_ONNX_TEXT_OF(name) #name
 #define TENON_ONNX_TEXT(name) TENON_ONNX_TEXT_OF(name)
+#define TENON_ONNX_SPACE_OF(name) name##_network
+#define TENON_ONNX_SPACE(name) TENON_ONNX_SPACE_OF(name)
 
 namespace tn = tenon;
 namespace nn = tenon::nn;
-namespace model = TENON_ONNX_NAME;
+namespace model = TENON_ONNX_SPACE(TENON_ONNX_NAME);
 
 namespace {
 

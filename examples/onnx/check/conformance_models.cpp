@@ -145,18 +145,18 @@ std::optional<double> dropout_scale(const json& given, const path& folder) {
 /// The function that runs a case and compares its outputs.
 std::string run_text(const json& given, const std::string& family, const json& tolerance, std::size_t known,
                      const converted& header, const std::optional<double>& scale) {
-  const std::string name = given["name"];
+  const std::string name = given["name"], space = onnx_in::namespace_of(name);
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < std::min(known, given["inputs"].size()); ++i) {
     if (!given["inputs"][i].is_null()) arguments.push_back(given["inputs"][i]["file"]);
   }
-  std::string text = "void run_" + name + "(const conformance_case& of) {\n  " + name + "::network<space> net;\n";
+  std::string text = "void run_" + name + "(const conformance_case& of) {\n  " + space + "::network<space> net;\n";
   if (header.has_members) text += "  of.load(net);\n";
   if (scale) text += "  net.train();\n";
   std::string names;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string number = arguments.size() == 1 ? "" : std::to_string(i + 1), x = "x" + std::to_string(i);
-    text += "  const auto " + x + " = of.read<" + name + "::input" + number + ">(\"" + arguments[i] + "\");\n";
+    text += "  const auto " + x + " = of.read<" + space + "::input" + number + ">(\"" + arguments[i] + "\");\n";
     names += (i == 0 ? "" : ", ") + x;
   }
   text += "  const tenon::no_grad testing;\n  const auto y = net(" + names + ");\n";

@@ -1,6 +1,6 @@
 // examples/onnx/check/main.cpp: headers that tenon-onnx wrote, beside plain loops: called, planned, trained, refused.
 // SPDX-License-Identifier: Apache-2.0
-#include <class_network.hpp>
+#include <class.hpp>
 #include <cstdio>
 #include <small_attention.hpp>
 #include <small_cnn.hpp>
@@ -18,10 +18,10 @@
 namespace {
 
 void check_cnn(const std::string& folder) {
-  auto net = loaded<small_cnn::network<>>(folder, "small_cnn");
+  auto net = loaded<small_cnn_network::network<>>(folder, "small_cnn");
   for (const tn::index batch : {3, 1}) {
     const reference::numbers x = reference::waves_of(41, static_cast<std::size_t>(batch) * 84);
-    const auto input = input_of<small_cnn::input>(small_cnn::input::shape_type(batch), x);
+    const auto input = input_of<small_cnn_network::input>(small_cnn_network::input::shape_type(batch), x);
     const reference::numbers expected = reference::cnn(x, static_cast<std::size_t>(batch));
     const tn::no_grad testing;
     compare("cnn, " + std::to_string(batch) + " images", net(input), expected);
@@ -32,8 +32,9 @@ void check_cnn(const std::string& folder) {
 
 /// The gradient of a weight, beside a difference of losses.
 void check_training(const std::string& folder) {
-  auto net = loaded<small_cnn::network<>>(folder, "small_cnn");
-  const auto input = input_of<small_cnn::input>(small_cnn::input::shape_type(2), reference::waves_of(42, 168));
+  auto net = loaded<small_cnn_network::network<>>(folder, "small_cnn");
+  const auto input =
+      input_of<small_cnn_network::input>(small_cnn_network::input::shape_type(2), reference::waves_of(42, 168));
   const auto loss = [&] { return tn::mean(tn::square(net(input))); };
   tn::backward(loss());
   const float found = net.fc.weight.gradient(1, 2);
@@ -49,7 +50,7 @@ void check_training(const std::string& folder) {
 
 /// Files that do not fit leave the network as it was.
 void check_refusals(const std::string& folder) {
-  small_cnn::network<> net;
+  small_cnn_network::network<> net;
   std::string text;
   try {
     tn::train::load_state(net, folder + "/small_lstm.safetensors");
@@ -60,9 +61,9 @@ void check_refusals(const std::string& folder) {
 }
 
 void check_lstm(const std::string& folder) {
-  auto net = loaded<small_lstm::network<>>(folder, "small_lstm");
+  auto net = loaded<small_lstm_network::network<>>(folder, "small_lstm");
   const std::vector<std::int64_t> words = {0, 4, 2, 3, 3, 1};
-  small_lstm::input input(small_lstm::input::shape_type(2));
+  small_lstm_network::input input(small_lstm_network::input::shape_type(2));
   std::copy(words.begin(), words.end(), input.data());
   const tn::no_grad testing;
   compare("lstm", net(input), reference::lstm(words, 2));
@@ -72,10 +73,10 @@ void check_lstm(const std::string& folder) {
 
 /// What sees the last step first gives what the same weights give for the steps in the other order.
 void check_reverse(const std::string& folder) {
-  auto net = loaded<small_reverse::network<>>(folder, "small_reverse");
-  const small_reverse::input::shape_type extents(4);
-  const auto steps = input_of<small_reverse::input>(extents, reference::waves_of(46, 24));
-  const small_reverse::input turned = tn::flip(steps, tn::axis<0>);
+  auto net = loaded<small_reverse_network::network<>>(folder, "small_reverse");
+  const small_reverse_network::input::shape_type extents(4);
+  const auto steps = input_of<small_reverse_network::input>(extents, reference::waves_of(46, 24));
+  const small_reverse_network::input turned = tn::flip(steps, tn::axis<0>);
   const tn::no_grad testing;
   const auto there = net(steps), back = net(turned);
   const auto expected = tn::evaluated_tensor(tn::flip(std::get<0>(back), tn::axis<0>));
@@ -86,9 +87,9 @@ void check_reverse(const std::string& folder) {
 }
 
 void check_attention(const std::string& folder) {
-  auto net = loaded<small_attention::network<>>(folder, "small_attention");
+  auto net = loaded<small_attention_network::network<>>(folder, "small_attention");
   const reference::numbers x = reference::waves_of(43, 24);
-  const auto input = input_of<small_attention::input>(small_attention::input::shape_type(2), x);
+  const auto input = input_of<small_attention_network::input>(small_attention_network::input::shape_type(2), x);
   const tn::no_grad testing;
   compare("attention", net(input), reference::attention(x, 2));
   nn::inference use(net, input);
@@ -97,7 +98,7 @@ void check_attention(const std::string& folder) {
 
 /// The last column, then the first one.
 void check_columns(const std::string& folder) {
-  auto net = loaded<class_network::network<>>(folder, "class_network");
+  auto net = loaded<class_network::network<>>(folder, "class");
   const reference::numbers x = reference::waves_of(52, 6);
   const auto input = input_of<class_network::input>(class_network::input::shape_type(2), x);
   reference::numbers expected;
@@ -107,10 +108,10 @@ void check_columns(const std::string& folder) {
 }
 
 void check_shapes(const std::string& folder) {
-  auto net = loaded<small_shapes::network<>>(folder, "small_shapes");
+  auto net = loaded<small_shapes_network::network<>>(folder, "small_shapes");
   const reference::numbers x = reference::waves_of(44, 20), z = reference::waves_of(45, 20);
-  const auto first = input_of<small_shapes::input1>(small_shapes::input1::shape_type(5), x);
-  const auto second = input_of<small_shapes::input2>(small_shapes::input2::shape_type(5), z);
+  const auto first = input_of<small_shapes_network::input1>(small_shapes_network::input1::shape_type(5), x);
+  const auto second = input_of<small_shapes_network::input2>(small_shapes_network::input2::shape_type(5), z);
   const reference::numbers expected = reference::shapes(x, z, 5);
   const tn::no_grad testing;
   const auto [rows, means] = net(first, second);

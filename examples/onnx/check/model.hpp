@@ -1,4 +1,4 @@
-// examples/onnx/check/model.hpp: an ONNX model while a program writes it.
+// examples/onnx/check/model.hpp: an ONNX model while a check writes it: inputs, initialisers, nodes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,6 +26,14 @@ class model {
   /// An input; an extent of -1 is the batch.
   model& input(const std::string& name, const lengths& extents, int type = onnx::TensorProto::FLOAT) {
     describe(*graph_.add_input(), name, extents, type);
+    return *this;
+  }
+  /// An input whose extents have names.
+  model& input(const std::string& name, const std::vector<std::string>& extents, int type = onnx::TensorProto::FLOAT) {
+    onnx::ValueInfoProto& made = *graph_.add_input();
+    describe(made, name, lengths(extents.size(), -1), type);
+    auto& all = *made.mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (std::size_t i = 0; i < extents.size(); ++i) all.mutable_dim(static_cast<int>(i))->set_dim_param(extents[i]);
     return *this;
   }
   model& output(const std::string& name) {
@@ -61,6 +69,15 @@ class model {
     weight(name, {static_cast<std::int64_t>(values.size())}, 0);
     onnx::TensorProto& made = *graph_.mutable_initializer(graph_.initializer_size() - 1);
     std::copy(values.begin(), values.end(), made.mutable_float_data()->begin());
+    return *this;
+  }
+  /// An initialiser of a type; `elements` are in memory as they are in files.
+  template <class T>
+  model& typed(const std::string& name, int type, const lengths& extents, const std::vector<T>& elements) {
+    onnx::TensorProto& made = *graph_.add_initializer();
+    made.set_name(name), made.set_data_type(type);
+    for (const auto each : extents) made.add_dims(each);
+    made.set_raw_data(elements.data(), elements.size() * sizeof(T));
     return *this;
   }
   model& node(const std::string& operation, const std::string& name, const std::vector<std::string>& inputs,

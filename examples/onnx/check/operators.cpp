@@ -35,10 +35,10 @@ numbers grouped(const numbers& x) {
 }
 
 void check_parts(const std::string& folder) {
-  auto net = loaded<operators18::network<>>(folder, "operators18");
+  auto net = loaded<operators18_network::network<>>(folder, "operators18");
   const numbers x = reference::waves_of(51, 40), z = reference::waves_of(52, 12);
-  const auto first = input_of<operators18::input1>({}, x);
-  const auto second = input_of<operators18::input2>(operators18::input2::shape_type(3), z);
+  const auto first = input_of<operators18_network::input1>({}, x);
+  const auto second = input_of<operators18_network::input2>(operators18_network::input2::shape_type(3), z);
   const tn::no_grad testing;
   const auto [few, rows, pooled, one, two, response, places, groups] = net(first, second);
   static constexpr int of_few[] = {3, 0, 3, 2, 1, 1, 0, 0, 0, 1, 2, 3, 0, 3, 2, 1, 0, 2};
@@ -164,10 +164,10 @@ int main(int count, char** arguments) {
     const std::string folder = arguments[1];
     const numbers x = reference::waves_of(53, 30);
     check_parts(folder), check_others(folder);
-    check_images<operators9::network<>, operators9::input>(folder, "operators9",
-                                                           nearest(x, {0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}));
-    check_images<operators10::network<>, operators10::input>(folder, "operators10",
-                                                             nearest(x, {0, 2, 3, 4}, {0, 1, 2}));
+    check_images<operators9_network::network<>, operators9_network::input>(
+        folder, "operators9", nearest(x, {0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}));
+    check_images<operators10_network::network<>, operators10_network::input>(folder, "operators10",
+                                                                             nearest(x, {0, 2, 3, 4}, {0, 1, 2}));
     return faults == 0 ? 0 : 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "%s\n", failure.what());
