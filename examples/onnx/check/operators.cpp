@@ -130,7 +130,7 @@ void run_steps(const numbers& x, bool is_back, numbers& made) {
 }
 
 void check_others(const std::string& folder) {
-  namespace own = operators14;
+  namespace own = operators14_network;
   auto net = loaded<own::network<>>(folder, "operators14");
   const numbers x = reference::waves_of(54, 20), s = reference::waves_of(55, 12), h{0, 1, 2, 4, 5, 6};
   const numbers a{0, 1, 2, 3, 4, 5}, b{9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 1, 2}, point{1, 2, 3, 4};
