@@ -60,6 +60,7 @@ TEMPLATE_LIST_TEST_CASE("quantiles along each axis", "[quantile]", tenon_test::a
                      numbers_of(tenon::median(tenon::evaluated_tensor(tenon::transpose(x)), axis<2>)), 0) == "");
     const auto first = tenon::evaluated_tensor(tenon::select(x, axis<0>, 0));
     CHECK(difference(numbers_of(tenon::quantile(first, {0.0, 0.3, 1.0}, axis<0>)), ends, 1e-12) == "");
+    CHECK(static_cast<double>(tenon::median(tenon::transpose(x))) == static_cast<double>(tenon::median(x)));
     CHECK(static_cast<double>(tenon::quantile(x, 0.9)) == Approx(quantile_by_definition(values, 0.9)).epsilon(1e-12));
   }
 }

@@ -132,9 +132,15 @@ auto quantiles(const char* name, Operand&& operand, const double* shares, axis_l
 /// One quantile of all elements, as a number.
 template <class Operand>
 auto quantile_of_all(const char* name, Operand&& operand, double share) {
-  const auto& node = as_node(std::forward<Operand>(operand));
-  const auto line = reshape(node, rank<1>(node.shape().count()));
-  return sum(quantiles<1>(name, line, &share, axis<0>), drop<0>);
+  using node = node_of<Operand>;
+  const rank<1> count(operand.shape().count());
+  const auto of_line = [&](const auto& line) { return sum(quantiles<1>(name, line, &share, axis<0>), drop<0>); };
+  if constexpr (depends_on<any_variable, node>) {
+    return of_line(reshape(as_node(std::forward<Operand>(operand)), count));
+  } else {  // a view may have no line of its own
+    const tensor<typename node::element, typename node::shape_type, algorithm_space<Operand>> whole(operand);
+    return of_line(reshape(whole, count));
+  }
 }
 
 }  // namespace detail
