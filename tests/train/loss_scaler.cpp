@@ -172,6 +172,32 @@ TEST_CASE("with a scaler, too, parameters that no backward pass reached stay", "
   CHECK(tenon_test::text_of<tenon::error>([&] { scaler.step(optimizer, net); }).starts_with("optimizer: no parameter"));
 }
 
+TEST_CASE("passes without traced values train with an optimizer of the network, cleared or not", "[loss_scaler]") {
+  using tenon::shape;
+  auto net = tenon::nn::sequential(tenon::nn::linear<2, 3>{});
+  net.initialise(1);
+  tenon::nn::pass<decltype(net), shape<tenon::dyn, 2>> pass(net);
+  tenon::train::sgd optimizer(net, {.lr = 0.1});
+  tenon::train::loss_scaler<> scaler;
+  const tenon::tensor<float, shape<tenon::dyn, 2>> x = tenon::uniform<float>(shape<tenon::dyn, 2>(4), 2);
+  const auto values = [&] {
+    std::vector<double> all;
+    net.visit_parameters([&](const auto&, auto& each) {
+      const auto own = tenon_test::numbers_of(each.value);
+      all.insert(all.end(), own.begin(), own.end());
+    });
+    return all;
+  };
+  for (const bool has_scaler : {false, true}) {
+    const auto before = values();
+    optimizer.zero_grad();
+    pass.backward(x.view(), tenon::evaluated_tensor(pass.forward(x.view()) * (has_scaler ? 65536.0f : 1.0f)));
+    if (has_scaler) scaler.step(optimizer, net);
+    else optimizer.step(net);
+    CHECK(values() != before);
+  }
+}
+
 TEST_CASE("a scale grows while it is finite, and is kept", "[loss_scaler]") {
   using namespace loss_scalers;
   loose_parameters<tenon::host> net({2});

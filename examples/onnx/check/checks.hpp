@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <tenon/tenon.hpp>
 #include <tenon/train/checkpoint.hpp>
@@ -43,4 +44,20 @@ Net loaded(const std::string& folder, const std::string& name) {
   tn::train::load_state(net, folder + "/" + name + ".safetensors");
   net.eval();
   return net;
+}
+
+/// The main function of a program of checks: runs `checks(folder)` with the folder that it is given.
+template <class Checks>
+int run_checks(int count, char** arguments, const Checks& checks) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", arguments[0]);
+    return 2;
+  }
+  try {
+    checks(std::string(arguments[1]));
+    return faults == 0 ? 0 : 1;
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "%s\n", failure.what());
+    return 1;
+  }
 }

@@ -125,17 +125,8 @@ void check_shapes(const std::string& folder) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: tenon_onnx_check FOLDER\n");
-    return 2;
-  }
-  try {
-    const std::string folder = arguments[1];
+  return run_checks(count, arguments, [](const std::string& folder) {
     check_cnn(folder), check_training(folder), check_refusals(folder);
     check_lstm(folder), check_reverse(folder), check_attention(folder), check_shapes(folder), check_columns(folder);
-    return faults == 0 ? 0 : 1;
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
+  });
 }

@@ -156,21 +156,12 @@ void check_others(const std::string& folder) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: tenon_onnx_operators FOLDER\n");
-    return 2;
-  }
-  try {
-    const std::string folder = arguments[1];
+  return run_checks(count, arguments, [](const std::string& folder) {
     const numbers x = reference::waves_of(53, 30);
     check_parts(folder), check_others(folder);
     check_images<operators9_network::network<>, operators9_network::input>(
         folder, "operators9", nearest(x, {0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}));
     check_images<operators10_network::network<>, operators10_network::input>(folder, "operators10",
                                                                              nearest(x, {0, 2, 3, 4}, {0, 1, 2}));
-    return faults == 0 ? 0 : 1;
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
+  });
 }

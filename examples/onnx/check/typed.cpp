@@ -11,17 +11,10 @@
 #include <string>
 #include <time.hpp>
 
+#include "checks.hpp"
 #include "weights.hpp"
 
-namespace tn = tenon;
-
 namespace {
-
-int faults = 0;
-void check(const std::string& what, bool holds) {
-  std::printf("%s: %s\n", what.c_str(), holds ? "right" : "WRONG");
-  faults += holds ? 0 : 1;
-}
 
 /// Compares elements with numbers of their own type, all digits.
 template <class T, class Found>
@@ -42,14 +35,6 @@ void compare_near(const std::string& what, const Found& found, const std::vector
     holds = std::fabs(static_cast<double>(all.data()[i]) - expected[i]) <= most;
   }
   check(what, holds);
-}
-
-template <class Net>
-Net loaded(const std::string& folder, const std::string& name) {
-  Net net;
-  tn::train::load_state(net, folder + "/" + name + ".safetensors");
-  net.eval();
-  return net;
 }
 
 void check_names() {
@@ -157,17 +142,8 @@ void check_none() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) {
-    std::fprintf(stderr, "usage: tenon_onnx_typed_check FOLDER\n");
-    return 2;
-  }
-  try {
-    const std::string folder = arguments[1];
+  return run_checks(count, arguments, [](const std::string& folder) {
     check_names(), check_integers(folder), check_norms(folder), check_states(folder), check_none();
     assert(faults >= 0);
-    return faults == 0 ? 0 : 1;
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s\n", failure.what());
-    return 1;
-  }
+  });
 }
