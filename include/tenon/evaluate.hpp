@@ -6,6 +6,7 @@
 
 #include <tenon/expr/generate.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/host/boxes.hpp>
 #include <tenon/host/in_place.hpp>
 #include <tenon/host/reduce.hpp>
 #include <tenon/host/rows.hpp>
@@ -54,7 +55,9 @@ template <class Space, class Target, class E>
 void run_stage(const Target& target, const E& node) {
   constexpr stage form = stage_of<E>();
   constexpr bool on_host = std::is_same_v<Space, host>;
-  if constexpr (form == stage::pointwise) {
+  if constexpr (runs_in_boxes<Space, E>) {
+    run_boxes_host(target, node);
+  } else if constexpr (form == stage::pointwise) {
     auto program = node.template lower<0>(identity_map<E::shape_type::rank>());
     if constexpr (on_host) run_pointwise_host(node.shape().to_array(), target, program);
     else run_pointwise_kernel<Space>(node.shape().to_array(), target, program);
@@ -117,7 +120,7 @@ void evaluate_whole(const view<T, Shape, Space>& destination, const E& node, ali
 #endif
   if constexpr (runs_program<Space, E>) {
     evaluate_program(destination, node, alias);
-  } else if constexpr (stage_of<E>() != stage::split) {
+  } else if constexpr (stage_of<E>() != stage::split || runs_in_boxes<Space, E>) {
     evaluate_stage(destination, stage_with<T, Space>(node), alias);
   } else if (destination.size() != 0) {
     split(
@@ -169,7 +172,7 @@ TENON_INLINE void evaluate_into(const view<T, Shape, Space>& destination, const 
   } else if constexpr (runs_program<Space, E>) {
     evaluate_program(destination, node, Aliasing);
   } else if (destination.shape() == node.shape()) {
-    if constexpr (!std::is_same_v<Space, host>) {
+    if constexpr (!std::is_same_v<Space, host> || runs_in_boxes<Space, E>) {
     } else if constexpr (requires { node.write_small(destination); }) {
       if (node.write_small(destination)) return;
     } else if constexpr (runs_small<E>) {

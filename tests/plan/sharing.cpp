@@ -125,7 +125,7 @@ TEST_CASE("later reductions of a row read what an earlier one recorded, where al
 
 TEST_CASE("equal costly operands of one composition and another's are told apart", "[sharing]") {
   const auto x = tenon_test::counting<float>(rank<2>(4, 100), 1), y = tenon_test::counting<float>(rank<2>(4, 100), 7);
-  const auto found = numbers_of(
-      counted(x) - tenon::max(counted(y), axis<1>) + counted(y) * tenon::max(counted(x), axis<1>));
+  const auto found =
+      numbers_of(counted(x) - tenon::max(counted(y), axis<1>) + counted(y) * tenon::max(counted(x), axis<1>));
   CHECK(found == numbers_of(x - tenon::max(y, axis<1>) + y * tenon::max(x, axis<1>)));
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tenon/host/tiles.hpp>
+#include <tenon/plan/boxes.hpp>
 #include <tenon/plan/describe.hpp>
 #include <tenon/plan/joint.hpp>
 #include <tenon/plan/stages.hpp>
@@ -205,7 +206,7 @@ namespace detail {
 template <class Space, class E>
 inline constexpr bool runs_program = [] {
   if constexpr (TENON_CHECKED != 0 || !std::is_same_v<Space, host> || stage_of<E>() != stage::pointwise ||
-                E::shape_type::rank == 0) {
+                E::shape_type::rank == 0 || runs_in_boxes<Space, E>) {
     return false;
   } else {
     return visits_all_reads<decltype(std::declval<const E&>().template lower<0>(identity_map<E::shape_type::rank>()))>;

@@ -6,6 +6,7 @@
 
 #include <tenon/core/assign.hpp>
 #include <tenon/device/primitives.hpp>
+#include <tenon/plan/boxes.hpp>
 #include <tenon/plan/describe.hpp>
 #include <tenon/plan/few_elements.hpp>
 #include <tenon/plan/split.hpp>
@@ -42,8 +43,13 @@ class launch_notes final : public launch_observer {
   std::string lines_;
 };
 
+/// Whether a statement of few elements in many boxes runs as one loop, whatever its form.
+template <class E>
+inline constexpr bool is_in_boxes = runs_in_boxes<concrete_space<typename E::space>, E>;
+
 template <class E>
 constexpr const char* describe_stage() {
+  if constexpr (is_in_boxes<E>) return "box by box";
   switch (stage_of<E>()) {
     case stage::pointwise:
       return "pointwise";
@@ -82,7 +88,7 @@ class explanation {
  public:
   template <class E>
   void add(const E& node, const char* boundary) {
-    if constexpr (stage_of<E>() == stage::split) {
+    if constexpr (stage_of<E>() == stage::split && !is_in_boxes<E>) {
       split(
           node, [this](const auto& part) { return this->evaluated_later(part); },
           [this, boundary](const auto& rest) { this->add(rest, boundary); });
@@ -114,7 +120,7 @@ class explanation {
                            describe_bytes(statement.bytes_written()), "\n");
     constexpr bool is_kernel = !std::is_same_v<concrete_space<typename E::space>, host> && !is_own_pass<E>;
     if constexpr (is_kernel) add_launches(node);
-    else if constexpr (stage_of<E>() == stage::contract) add_algorithm(node);
+    else if constexpr (stage_of<E>() == stage::contract && !is_in_boxes<E>) add_algorithm(node);
     if (boundary != nullptr) lines_ += compose_text("   ends here: ", boundary, "\n");
   }
   /// What assigning `node` to a new tensor launches.

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/plan/boxes.hpp>
 #include <tenon/plan/sharing.hpp>
 #include <tenon/plan/stages.hpp>
 #include <vector>
@@ -200,7 +201,7 @@ using rest_of = std::remove_cvref_t<decltype(replace_parts<Part, count_first_par
 
 template <class E>
 constexpr int count_kernels() {
-  if constexpr (stage_of<E>() == stage::split) {
+  if constexpr (stage_of<E>() == stage::split && !runs_in_boxes<detail::concrete_space<typename E::space>, E>) {
     return detail::count_first_parts<E>() * count_kernels<detail::part_of<E>>() + count_kernels<detail::rest_of<E>>();
   } else {
     return 1;

@@ -1,0 +1,119 @@
+// tenon/plan/box.hpp: what the last axes of a shape span: few elements, whose number types know.
+// Positions within a box are places, counted in row-major order, which compilers know.
+// Floor 3: may include base, core, device, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd.hpp>
+#include <tenon/expr/node.hpp>
+#include <tenon/plan/access.hpp>
+
+namespace tenon::detail {
+
+/// The longest axis of a box, and the most elements that it has.
+inline constexpr index longest_box_axis = 4, most_in_box = 16;
+
+/// How many axes of a shape stand before the box that ends it.
+template <class Shape>
+constexpr int axes_before_box() {
+  int axis = Shape::rank;
+  for (index count = 1; axis > 0; --axis) {
+    const index extent = Shape::static_extent(axis - 1);
+    count *= extent;
+    if (extent < 1 || extent > longest_box_axis || count > most_in_box) break;
+  }
+  return axis;
+}
+
+/// Positions within the boxes of a shape behind its first `Outer` axes: places count them in row-major order.
+template <class Shape, int Outer>
+struct box {
+  static constexpr int rank = Shape::rank - Outer;
+  static constexpr array<index, rank> extents = [] {
+    array<index, rank> result{};
+    for (int axis = 0; axis < rank; ++axis) result[axis] = Shape::static_extent(axis + Outer);
+    return result;
+  }();
+  static constexpr bool is_known = [] {
+    bool result = true;
+    for (const index extent : extents) result = result && extent > 0;
+    return result;
+  }();
+  static constexpr int count = is_known ? static_cast<int>(count_between(extents, 0, rank)) : 1;
+
+  static constexpr array<index, rank> position(int place) {
+    array<index, rank> result{};
+    set_position(result, extents, 0, rank, place);
+    return result;
+  }
+  /// The place of a position of at least as many axes, aligned at the back; along an axis of extent 1, its element.
+  template <int Rank>
+  static constexpr int place(const array<index, Rank>& position) {
+    index result = 0;
+    for (int axis = 0; axis < rank; ++axis) {
+      result = result * extents[axis] + (extents[axis] == 1 ? 0 : position[axis + Rank - rank]);
+    }
+    return static_cast<int>(result);
+  }
+};
+
+/// Where `Lanes` boxes lie along the axes before them: the first, the step from one to the next, and how many of them
+/// there are.
+template <int Outer>
+struct box_places {
+  array<index, Outer> first, step;
+  index count;
+
+  constexpr array<index, Outer> of(index lane) const {
+    array<index, Outer> result = first;
+    for (int axis = 0; axis < Outer; ++axis) result[axis] += lane * step[axis];
+    return result;
+  }
+  /// The same along the last axes only.
+  template <int Count>
+  constexpr box_places<Count> last() const {
+    box_places<Count> result{{}, {}, count};
+    for (int axis = 0; axis < Count; ++axis) {
+      result.first[axis] = first[axis + Outer - Count], result.step[axis] = step[axis + Outer - Count];
+    }
+    return result;
+  }
+  /// The place of one lane.
+  constexpr box_places one(index lane) const { return {of(lane < count ? lane : 0), {}, 1}; }
+};
+
+/// The values of boxes: a pack, or a number, for each place within a box.
+template <class V, int Count>
+struct box_values {
+  V at[Count];
+};
+template <class V, int Count, class Value>
+TENON_INLINE constexpr auto make_box_values(const Value& value) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    return box_values<V, Count>{{value(constant<I>{})...}};
+  }(std::make_integer_sequence<int, Count>{});
+}
+
+/// The boxes of a node behind its first `Outer` axes: `values<Lanes>(places)` are those of neighbouring boxes. `fits`
+/// says whether a node has them; one that does not say how has none.
+template <class Node, int Outer>
+struct boxes_of {
+  static constexpr bool fits = false;
+};
+/// What all of them say.
+template <class Node, int Outer>
+struct boxes_base {
+  using shape = box<typename Node::shape_type, Outer>;
+  using value_type = compute_type<typename Node::element>;
+  static constexpr int count = shape::count;
+  static constexpr bool is_small = shape::is_known && count <= most_in_box && !is_complex<typename Node::element>;
+};
+/// The greatest size of the values that a node and its operands have.
+template <class Node>
+constexpr int widest_value() {
+  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+    return greatest_size({simd::lane_bytes<compute_type<typename Node::element>>, widest_value<Operands>()...});
+  }(std::type_identity<operands_of<Node>>{});
+}
+
+}  // namespace tenon::detail

@@ -1,0 +1,174 @@
+// tenon/plan/box_operands.hpp: the values of many boxes: of elements in memory, of numbers, and of operations on them.
+// Packs hold the same element of neighbouring boxes.
+// Floor 3: may include base, core, device, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/device/simd_convert.hpp>
+#include <tenon/device/simd_interleave.hpp>
+#include <tenon/expr/generate.hpp>
+#include <tenon/expr/pointwise.hpp>
+#include <tenon/plan/box.hpp>
+
+namespace tenon::detail {
+
+template <class T, class Shape, class Owner, int Outer>
+struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, host, Owner>, Outer> {
+  using base = boxes_base<leaf<T, Shape, host, Owner>, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  static constexpr bool fits = base::is_small;
+
+  explicit boxes_of(const leaf<T, Shape, host, Owner>& node) : first_(node.view().data()) {
+    const auto strides = node.view().strides();
+    for (int axis = 0; axis < Outer; ++axis) strides_[axis] = node.shape().extent(axis) == 1 ? 0 : strides[axis];
+    for (int place = 0; place < base::count; ++place) {
+      const auto position = shape::position(place);
+      for (int axis = 0; axis < shape::rank; ++axis) offsets_[place] += position[axis] * strides[axis + Outer];
+      is_whole_ = is_whole_ && offsets_[place] == place;
+    }
+  }
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    using V = simd::pack<value_type, Lanes>;
+    const T* from = first_;
+    index step = 0;
+    for (int axis = 0; axis < Outer; ++axis) {
+      from += places.first[axis] * strides_[axis];
+      step += places.step[axis] * strides_[axis];
+    }
+    const auto repeated = [&] {
+      return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
+        return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[offsets_[place.value]]));
+      });
+    };
+    if constexpr (Outer == 0 || Lanes == 1) {
+      return repeated();
+    } else {
+      if (step == 0) return repeated();
+      box_values<V, base::count> result;
+      if constexpr (std::is_same_v<T, value_type> && std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+        if (is_whole_ && step == base::count && places.count == Lanes) [[likely]] {
+          simd::load_interleaved<Lanes>(result.at, from);
+          return result;
+        }
+      }
+      gather<Lanes>(result.at, from, step, places.count);
+      return result;
+    }
+  }
+
+ private:
+  /// The values of boxes that do not lie side by side, or of fewer than lanes: those beyond are the last one's.
+  template <int Lanes>
+  [[gnu::noinline]] void gather(simd::pack<value_type, Lanes>* to, const T* from, index step, index count) const {
+    for (int place = 0; place < base::count; ++place) {
+      T elements[Lanes];
+      for (index lane = 0; lane < Lanes; ++lane) {
+        elements[lane] = from[offsets_[place] + (lane < count ? lane : count - 1) * step];
+      }
+      to[place] = simd::load<value_type, Lanes>(elements);
+    }
+  }
+
+  const T* first_;
+  array<index, Outer> strides_{};
+  array<index, base::count> offsets_{};
+  bool is_whole_ = true;  // elements of a box lie side by side
+};
+
+template <class T>
+struct boxes_of<scalar<T>, 0> : boxes_base<scalar<T>, 0> {
+  using typename boxes_base<scalar<T>, 0>::value_type;
+  static constexpr bool fits = true;
+  T number;
+
+  explicit boxes_of(const scalar<T>& node) : number(node.value) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<0>&) const {
+    return box_values<simd::pack<value_type, Lanes>, 1>{
+        {simd::broadcast<value_type, Lanes>(static_cast<value_type>(number))}};
+  }
+};
+
+template <class Generator, class Shape, int Outer>
+struct boxes_of<generated<Generator, Shape>, Outer> : boxes_base<generated<Generator, Shape>, Outer> {
+  using base = boxes_base<generated<Generator, Shape>, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  static constexpr bool fits = base::is_small;
+  generated<Generator, Shape> node;
+
+  explicit boxes_of(const generated<Generator, Shape>& from) : node(from) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) {
+      return simd::generate<value_type, Lanes>([&](index lane) {
+        const auto before = places.of(lane);
+        const auto within = shape::position(place.value);
+        index offset = node.base;
+        for (int axis = 0; axis < Outer; ++axis) {
+          offset += node.extents.extent(axis) == 1 ? 0 : node.stride[axis] * before[axis];
+        }
+        for (int axis = 0; axis < shape::rank; ++axis) offset += node.stride[axis + Outer] * within[axis];
+        return static_cast<value_type>(node.generator(offset));
+      });
+    });
+  }
+};
+
+/// How many axes before its box an operand has that is aligned at the back of a node of `Rank` with `Outer` of them.
+template <class Operand, int Rank, int Outer>
+inline constexpr int outer_axes =
+    Outer > Rank - Operand::shape_type::rank ? Outer - Rank + Operand::shape_type::rank : 0;
+
+/// The operands of a node, each of type `boxes_of`, made of the operands of an expression.
+template <class... Boxes, class... Operands>
+constexpr tuple<Boxes...> boxes_of_all(std::type_identity<tuple<Boxes...>>, const tuple<Operands...>& operands) {
+  return apply_tuple([](const Operands&... each) { return tuple<Boxes...>{{{Boxes(each)}...}}; }, operands);
+}
+
+template <class Op, class... Operands, int Outer>
+struct boxes_of<pointwise<Op, Operands...>, Outer> : boxes_base<pointwise<Op, Operands...>, Outer> {
+  using node = pointwise<Op, Operands...>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  static constexpr int rank = node::shape_type::rank;
+  using operand_boxes = tuple<boxes_of<Operands, outer_axes<Operands, rank, Outer>>...>;
+  static constexpr bool fits = base::is_small && (boxes_of<Operands, outer_axes<Operands, rank, Outer>>::fits && ...);
+
+  [[no_unique_address]] Op op;
+  operand_boxes operands;
+
+  explicit boxes_of(const node& from)
+      : op(from.op), operands(boxes_of_all(std::type_identity<operand_boxes>{}, from.operands)) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+      return combined<Lanes>(
+          get<I>(operands).template values<Lanes>(places.template last<outer_axes<Operands, rank, Outer>>())...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+  }
+
+ private:
+  template <int Lanes, class... Values>
+  TENON_INLINE auto combined(const Values&... values) const {
+    return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) __attribute__((always_inline)) {
+      return operate(std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{},
+                     values.at[operand_place<Operands>(place.value)]...);
+    });
+  }
+  template <int... I, class... Packs>
+  TENON_INLINE auto operate(std::integer_sequence<int, I...>, const Packs&... packs) const {
+    using computes = type_list<compute_type<typename Op::template operand<I, Operands...>>...>;
+    return simd::as_lanes<value_type>(
+        op.value(simd::convert<compute_type<typename Operands::element>, typename computes::template at<I>>(packs)...));
+  }
+  template <class Operand>
+  static constexpr int operand_place(int place) {
+    return box<typename Operand::shape_type, outer_axes<Operand, rank, Outer>>::place(shape::position(place));
+  }
+};
+
+}  // namespace tenon::detail

@@ -1,0 +1,168 @@
+// tenon/plan/box_sums.hpp: reductions and products within boxes.
+// Which values a result adds, compilers know.
+// Floor 3: may include base, core, device, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/contract.hpp>
+#include <tenon/expr/reduce.hpp>
+#include <tenon/plan/box_operands.hpp>
+
+namespace tenon::detail {
+
+template <class Monoid, class Axes, class Operand, int Outer>
+struct boxes_of<reduction<Monoid, Axes, Operand>, Outer> : boxes_base<reduction<Monoid, Axes, Operand>, Outer> {
+  using node = reduction<Monoid, Axes, Operand>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  using operand_shape = box<typename Operand::shape_type, Outer>;
+  using operand_type = compute_type<typename Operand::element>;
+  using state = typename node::state;
+  static constexpr auto reduced = reduced_axes<Operand::shape_type::rank>(Axes{});
+  static constexpr bool fits = [] {
+    bool result = boxes_of<Operand, Outer>::fits && base::is_small && is_lanewise<Monoid> &&
+                  std::is_same_v<state, value_type> && !std::is_same_v<state, bool>;
+    for (int axis = 0; axis < Outer; ++axis) result = result && !reduced[axis];
+    return result;
+  }();
+
+  boxes_of<Operand, Outer> operand;
+
+  explicit boxes_of(const node& from) : operand(from.operand()) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    const auto values = operand.template values<Lanes>(places);
+    using V = simd::pack<value_type, Lanes>;
+    return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
+      return folded<V>(place, values, std::make_integer_sequence<int, folds>{});
+    });
+  }
+
+ private:
+  static constexpr int folds = operand_shape::count / base::count;
+
+  template <class V, int Place, class Values, int... I>
+  TENON_INLINE static V folded(constant<Place>, const Values& values, std::integer_sequence<int, I...>) {
+    constexpr auto places = folded_places(Place);
+    const V each[] = {simd::convert<operand_type, state>(values.at[places[I]])...};
+    V total = each[0];
+    ((total = I == 0 ? total : Monoid::combine(total, each[I])), ...);
+    return Monoid::template finish<V>(total, folds);
+  }
+  /// The places of the operand that a result folds, in order.
+  static constexpr auto folded_places(int result) {
+    constexpr auto in_result = axes_in_result<Operand::shape_type::rank>(Axes{});
+    array<int, folds> places{};
+    const auto own = shape::position(result);
+    for (int place = 0, found = 0; place < operand_shape::count; ++place) {
+      const auto position = operand_shape::position(place);
+      bool is_folded = true;
+      for (int axis = 0; axis < operand_shape::rank; ++axis) {
+        const int to = in_result[axis + Outer] - Outer;
+        is_folded = is_folded && (reduced[axis + Outer] || position[axis] == own[to]);
+      }
+      if (is_folded) places[found++] = place;
+    }
+    return places;
+  }
+};
+
+/// Where the axes of a product's operand that stand before its box lie in the result, and where the others lie.
+template <class Letters, int Outer>
+struct letters_before_box;
+template <int... Letters, int Outer>
+struct letters_before_box<axis_list<Letters...>, Outer> {
+  static constexpr array<int, sizeof...(Letters)> letters{{Letters...}};
+  static constexpr int count = (0 + ... + (Letters < Outer ? 1 : 0));
+  static constexpr bool come_first = [] {
+    bool result = true;
+    for (int axis = 0; axis < letters.size(); ++axis) result = result && (letters[axis] < Outer) == (axis < count);
+    return result;
+  }();
+
+  static constexpr box_places<count> own(const box_places<Outer>& places) {
+    box_places<count> result{{}, {}, places.count};
+    for (int axis = 0; axis < count; ++axis) {
+      result.first[axis] = places.first[letters[axis]], result.step[axis] = places.step[letters[axis]];
+    }
+    return result;
+  }
+  /// The place in the operand's box of a position along all letters.
+  template <class Box, int Rank>
+  static constexpr int place(const array<index, Rank>& position) {
+    array<index, letters.size() - count> own{};
+    for (int axis = 0; axis < own.size(); ++axis) own[axis] = position[letters[axis + count]];
+    return Box::place(own);
+  }
+};
+
+template <class Left, class Right, class Pattern, int Outer>
+struct boxes_of<contraction<Left, Right, Pattern>, Outer> : boxes_base<contraction<Left, Right, Pattern>, Outer> {
+  using node = contraction<Left, Right, Pattern>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  using left_letters = letters_before_box<typename Pattern::left_letters, Outer>;
+  using right_letters = letters_before_box<typename Pattern::right_letters, Outer>;
+  using left_boxes = boxes_of<Left, left_letters::count>;
+  using right_boxes = boxes_of<Right, right_letters::count>;
+  static constexpr int rank = Pattern::rank, letters = rank + Pattern::depth_count;
+  static constexpr array<index, Pattern::depth_count> depths = [] {
+    array<index, Pattern::depth_count> result{};
+    for (int axis = 0; axis < result.size(); ++axis) {
+      result[axis] = broadcast_static_extent(
+          static_extent_of_letter<typename Left::shape_type, typename Pattern::left_letters>(rank + axis),
+          static_extent_of_letter<typename Right::shape_type, typename Pattern::right_letters>(rank + axis));
+    }
+    return result;
+  }();
+  static constexpr index depth = count_between(depths, 0, Pattern::depth_count);
+  static constexpr bool fits = base::is_small && left_letters::come_first && right_letters::come_first &&
+                               left_boxes::fits && right_boxes::fits && depth > 0;
+
+  left_boxes left;
+  right_boxes right;
+
+  explicit boxes_of(const node& from) : left(get<0>(from.operands)), right(get<1>(from.operands)) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    const auto rows = left.template values<Lanes>(left_letters::own(places));
+    const auto columns = right.template values<Lanes>(right_letters::own(places));
+    return make_box_values<simd::pack<value_type, Lanes>, base::count>([&](auto place) __attribute__((always_inline)) {
+      return sum_of_products(place, rows, columns, std::make_integer_sequence<int, static_cast<int>(depth)>{});
+    });
+  }
+
+ private:
+  template <int Place, class Rows, class Columns, int... K>
+  TENON_INLINE static auto sum_of_products(constant<Place>, const Rows& rows, const Columns& columns,
+                                           std::integer_sequence<int, K...>) {
+    using V = decltype(factor<Left>(rows.at[0]));
+    constexpr array<int, sizeof...(K)> from_left{{left_place(Place, K)...}}, from_right{{right_place(Place, K)...}};
+    V sum = factor<Left>(rows.at[from_left[0]]) * factor<Right>(columns.at[from_right[0]]);
+    ((sum = K == 0 ? sum : sum + factor<Left>(rows.at[from_left[K]]) * factor<Right>(columns.at[from_right[K]])), ...);
+    return simd::as_lanes<value_type>(sum);
+  }
+  template <class Operand, class V>
+  TENON_INLINE static auto factor(const V& values) {
+    return simd::convert<compute_type<typename Operand::element>, typename node::accumulator>(values);
+  }
+  static constexpr array<index, letters> position(int place, int k) {
+    array<index, letters> result{};
+    const auto within = shape::position(place);
+    for (int axis = 0; axis < within.size(); ++axis) result[axis + Outer] = within[axis];
+    array<index, Pattern::depth_count> along{};
+    set_position(along, depths, 0, Pattern::depth_count, k);
+    for (int axis = 0; axis < along.size(); ++axis) result[rank + axis] = along[axis];
+    return result;
+  }
+  static constexpr int left_place(int place, int k) {
+    return left_letters::template place<typename left_boxes::shape>(position(place, k));
+  }
+  static constexpr int right_place(int place, int k) {
+    return right_letters::template place<typename right_boxes::shape>(position(place, k));
+  }
+};
+
+}  // namespace tenon::detail

@@ -1,0 +1,222 @@
+// tenon/plan/box_views.hpp: values within boxes that are moved, and boxes that are chosen.
+// Where the values of a box lie among those of an operand, the run or types know.
+// Floor 3: may include base, core, device, expr, plan.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tenon/expr/views/concatenate.hpp>
+#include <tenon/expr/views/index_map.hpp>
+#include <tenon/expr/views/roll.hpp>
+#include <tenon/expr/views/take.hpp>
+#include <tenon/plan/box_operands.hpp>
+
+namespace tenon::detail {
+
+/// Where the values of a box lie among those of an operand's, known at run time.
+template <int Lanes, class V, int Count, int Places>
+TENON_INLINE auto values_at(const box_values<V, Count>& values, const array<int, Places>& places) {
+  return make_box_values<V, Places>([&](auto place)
+                                        __attribute__((always_inline)) { return values.at[places[place.value]]; });
+}
+
+/// What types know of where the axes of a view lie in its operand.
+template <class Axes>
+struct known_targets {
+  static constexpr array<int, 0> of{};
+};
+template <int... Targets>
+struct known_targets<moved_axes<Targets...>> {
+  static constexpr array<int, sizeof...(Targets)> of{{Targets...}};
+};
+template <int... Targets>
+struct known_targets<renamed_axes<Targets...>> : known_targets<moved_axes<Targets...>> {};
+
+/// Axes that change places, come and go, and parts of them.
+template <class Operand, class Shape, class Axes, int Outer>
+struct boxes_of<index_map<Operand, Shape, Axes>, Outer> : boxes_base<index_map<Operand, Shape, Axes>, Outer> {
+  using node = index_map<Operand, Shape, Axes>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  static constexpr auto targets = known_targets<Axes>::of;
+  static constexpr int before = [] {
+    int found = 0;
+    for (int axis = 0; axis < Outer && axis < targets.size(); ++axis) found += targets[axis] >= 0 ? 1 : 0;
+    return found < Operand::shape_type::rank ? found : Operand::shape_type::rank;
+  }();
+  static constexpr bool fits = [] {
+    bool result = targets.size() == Shape::rank && base::is_small && boxes_of<Operand, before>::fits;
+    for (int axis = 0; result && axis < Shape::rank; ++axis) {
+      result = targets[axis] < 0 || (targets[axis] < before) == (axis < Outer);
+      for (int other = 0; other < axis && axis < Outer; ++other) {
+        result = result && (targets[axis] < 0 || targets[axis] != targets[other]);
+      }
+    }
+    return result;
+  }();
+
+  boxes_of<Operand, before> operand;
+  box_places<before> origin{{}, {}, 0};
+  array<int, base::count> within{};
+
+  explicit boxes_of(const node& from) : operand(get<0>(from.operands)) {
+    using operand_box = typename boxes_of<Operand, before>::shape;
+    for (int axis = 0; axis < Outer; ++axis) {
+      if (targets[axis] < 0) continue;
+      origin.first[targets[axis]] = from.map.start[targets[axis]];
+      origin.step[targets[axis]] = from.extents.extent(axis) == 1 ? 0 : from.map.step[axis];
+    }
+    for (int place = 0; place < base::count; ++place) {
+      const auto own = shape::position(place);
+      array<index, operand_box::rank> position{};
+      for (int axis = 0; axis < operand_box::rank; ++axis) position[axis] = from.map.start[axis + before];
+      for (int axis = 0; axis < shape::rank; ++axis) {
+        const int target = targets[axis + Outer] - before;
+        if (target >= 0) position[target] += own[axis] * from.map.step[axis + Outer];
+      }
+      within[place] = operand_box::place(position);
+    }
+  }
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    box_places<before> own = origin;
+    own.count = places.count;
+    for (int axis = 0; axis < Outer; ++axis) {
+      if (targets[axis] < 0) continue;
+      own.first[targets[axis]] += own.step[targets[axis]] * places.first[axis];
+      own.step[targets[axis]] *= places.step[axis];
+    }
+    return values_at<Lanes>(operand.template values<Lanes>(own), within);
+  }
+};
+
+/// Boxes of an operand that lie apart: each is found by itself.
+template <int Lanes, class Boxes, class Place>
+TENON_INLINE auto values_apart(const Boxes& boxes, const Place& place_of) {
+  using value_type = typename Boxes::value_type;
+  using V = simd::pack<value_type, Lanes>;
+  constexpr int count = Boxes::count;
+  value_type side_by_side[Lanes * count];
+  for (int lane = 0; lane < Lanes; ++lane) {
+    const auto one = boxes.template values<1>(place_of(lane));
+    TENON_UNROLL(16)
+    for (int place = 0; place < count; ++place) side_by_side[lane * count + place] = one.at[place];
+  }
+  box_values<V, count> result;
+  if constexpr (std::is_same_v<value_type, bool>) {
+    for (int place = 0; place < count; ++place) {
+      result.at[place] = simd::generate<bool, Lanes>([&](index lane) { return side_by_side[lane * count + place]; });
+    }
+  } else {
+    simd::load_interleaved<Lanes>(result.at, side_by_side);
+  }
+  return result;
+}
+
+template <int Axis, class Shape, class Operand, int Outer>
+struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
+    : boxes_base<remap<roll_map<Axis>, Shape, Operand>, Outer> {
+  using node = remap<roll_map<Axis>, Shape, Operand>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  static constexpr bool fits = base::is_small && boxes_of<Operand, Outer>::fits;
+
+  roll_map<Axis> map;
+  boxes_of<Operand, Outer> operand;
+  array<int, base::count> within{};
+
+  explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)) {
+    if constexpr (Axis >= Outer) {
+      const roll_map<Axis - Outer> inner{map.advance, map.extent};
+      for (int place = 0; place < base::count; ++place) within[place] = shape::place(inner(shape::position(place)));
+    }
+  }
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    if constexpr (Axis >= Outer) {
+      return values_at<Lanes>(operand.template values<Lanes>(places), within);
+    } else {
+      const auto place_of = [&](index lane) {
+        auto one = places.one(lane);
+        if (map.extent == 1) one.first[Axis] = 0;
+        return box_places<Outer>{map(one.first), {}, 1};
+      };
+      if constexpr (Lanes == 1) return operand.template values<1>(place_of(0));
+      else return values_apart<Lanes>(operand, place_of);
+    }
+  }
+};
+
+template <int Axis, class Shape, class Operand, class Indices, int Outer>
+struct boxes_of<remap<take_map<Axis, 1>, Shape, Operand, Indices>, Outer>
+    : boxes_base<remap<take_map<Axis, 1>, Shape, Operand, Indices>, Outer> {
+  using node = remap<take_map<Axis, 1>, Shape, Operand, Indices>;
+  static constexpr int before = outer_axes<Indices, Shape::rank, Outer>;
+  static constexpr bool fits = Axis < Outer && boxes_base<node, Outer>::is_small && boxes_of<Operand, Outer>::fits &&
+                               boxes_of<Indices, before>::fits;
+
+  take_map<Axis, 1> map;
+  boxes_of<Operand, Outer> operand;
+  boxes_of<Indices, before> indices;
+
+  explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)), indices(get<1>(from.operands)) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    const auto place_of = [&](index lane) {
+      const auto one = places.one(lane);
+      const auto chosen = indices.template values<1>(one.template last<before>());
+      return box_places<Outer>{map(one.first, static_cast<index>(chosen.at[0])), {}, 1};
+    };
+    if constexpr (Lanes == 1) return operand.template values<1>(place_of(0));
+    else return values_apart<Lanes>(operand, place_of);
+  }
+};
+
+template <int Axis, class Shape, class... Operands, int Outer>
+struct boxes_of<concatenation<Axis, Shape, Operands...>, Outer>
+    : boxes_base<concatenation<Axis, Shape, Operands...>, Outer> {
+  using node = concatenation<Axis, Shape, Operands...>;
+  using base = boxes_base<node, Outer>;
+  using typename base::shape;
+  using typename base::value_type;
+  using operand_boxes = tuple<boxes_of<Operands, Outer>...>;
+  static constexpr bool fits = Axis >= Outer && base::is_small && (boxes_of<Operands, Outer>::fits && ...);
+
+  operand_boxes operands;
+
+  explicit boxes_of(const node& from) : operands(boxes_of_all(std::type_identity<operand_boxes>{}, from.operands)) {}
+  template <int Lanes>
+  TENON_INLINE auto values(const box_places<Outer>& places) const {
+    return apply_tuple(
+        [&](const auto&... each)
+            __attribute__((always_inline)) { return joined<Lanes>(each.template values<Lanes>(places)...); },
+        operands);
+  }
+
+ private:
+  template <int Lanes, class... Values>
+  TENON_INLINE auto joined(const Values&... values) const {
+    return make_box_values<simd::pack<value_type, Lanes>, base::count>(
+        [&](auto place) __attribute__((always_inline)) { return element<0, place.value, 0>(values...); });
+  }
+  /// The element at `Place` of the operands from number I on, which begin at `Begin`.
+  template <int I, int Place, index Begin, class First, class... Rest>
+  TENON_INLINE auto element(const First& first, const Rest&... rest) const {
+    using from = typename type_list<Operands...>::template at<I>;
+    using own = box<typename from::shape_type, Outer>;
+    constexpr index end = Begin + own::extents[Axis - Outer];
+    constexpr auto position = shape::position(Place);
+    if constexpr (position[Axis - Outer] < end) {
+      constexpr auto within = [] {
+        auto result = shape::position(Place);
+        result[Axis - Outer] -= Begin;
+        return result;
+      }();
+      return simd::convert<compute_type<typename from::element>, value_type>(first.at[own::place(within)]);
+    } else {
+      return element<I + 1, Place, end>(rest...);
+    }
+  }
+};
+
+}  // namespace tenon::detail

@@ -1,0 +1,50 @@
+// tests/plan/boxes.cpp: which statements run box by box.
+// SPDX-License-Identifier: Apache-2.0
+#include <tenon/plan/boxes.hpp>
+#include <tenon/tenon.hpp>
+
+#include "support/catch.hpp"
+
+using tenon::axis;
+using tenon::drop;
+using tenon::dyn;
+using tenon::shape;
+using tenon::tensor;
+
+namespace {
+
+template <class E>
+constexpr bool in_boxes(const E&) {
+  return tenon::runs_in_boxes<tenon::host, E>;
+}
+inline constexpr bool has_boxes = !tenon::compiled_by_nvcc && TENON_CHECKED == 0 && tenon::fuses_operations;
+
+}  // namespace
+
+TEST_CASE("statements over many small boxes", "[plan][box]") {
+  tensor<float, shape<dyn, 3>> p, q;
+  tensor<float, shape<dyn, 1>> w;
+  tensor<float, shape<dyn, 3, 3>> r;
+  CHECK(in_boxes(tenon::matmul(r, r)) == has_boxes);
+  CHECK(in_boxes(tenon::matmul(tenon::matmul(r, r), r)) == has_boxes);
+  CHECK(in_boxes(tenon::cross(p, q)) == has_boxes);
+  CHECK(in_boxes(p / tenon::norm_l2(p, axis<-1>)) == has_boxes);
+  CHECK(in_boxes(p * w) == has_boxes);
+  CHECK(in_boxes(tenon::sum(tenon::square(tenon::new_axis<1>(p) - tenon::new_axis<0>(q)), drop<-1>)) == has_boxes);
+}
+
+TEST_CASE("statements that other loops run", "[plan][box]") {
+  tensor<float, shape<dyn, 3>> p, q;
+  tensor<float, tenon::rank<2>> x;
+  tensor<float, shape<dyn, 64>> wide;
+  tensor<float, shape<3, 3>> m;
+  CHECK_FALSE(in_boxes(p + q));                        // elements as they lie
+  CHECK_FALSE(in_boxes(tenon::sum(p * q, drop<-1>)));  // rows as they lie
+  CHECK_FALSE(in_boxes(tenon::sum(p, drop<0>)));       // over all boxes
+  CHECK_FALSE(in_boxes(p - tenon::mean(p, axis<0>)));  // the same
+  CHECK_FALSE(in_boxes(tenon::softmax(x, axis<-1>)));  // extents of the run
+  CHECK_FALSE(in_boxes(tenon::softmax(wide, axis<-1>)));
+  CHECK_FALSE(in_boxes(tenon::roll(x, 1, axis<-1>)));
+  CHECK_FALSE(in_boxes(tenon::matmul(m, m)));  // one box alone
+  CHECK_FALSE(in_boxes(tenon::argmax(p, drop<-1>)));
+}
