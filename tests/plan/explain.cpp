@@ -66,7 +66,7 @@ TEST_CASE("products of few elements are one loop, whatever stands around them", 
     CHECK(tenon::explain(node) ==
           "1 kernel\n"
           "1. box by box: float32 [100, 3, 3] = contract(contract(x0, x0), x0)\n"
-          "   reads 3.6 kB of 1 tensor, writes 3.6 kB\n");
+          "   reads 3600 bytes of 1 tensor, writes 3600 bytes\n");
   }
 }
 
