@@ -11,6 +11,12 @@ namespace tenon {
 
 namespace detail {
 
+/// Whether the reciprocal of a pivot may be infinite, or is none: it is subnormal, 0 or NaN.
+template <class T>
+TENON_HOST_DEVICE TENON_INLINE bool has_no_reciprocal(T pivot) {
+  return !(std::fabs(pivot) >= float_limits<T>::least);
+}
+
 /// The Cholesky factor on and below the diagonal, in place; what is above it stays. The diagonal holds reciprocals
 /// where `Reciprocal`. The number of the first pivot that is not positive, or -1.
 template <bool Reciprocal, class T, class Extent>
@@ -54,7 +60,11 @@ TENON_HOST_DEVICE TENON_INLINE index substitute(const T* a, T* b, Extent n, Colu
     }
     if (how.diagonal == diagonal_kind::ones) continue;
     const T pivot = a[i * n + i];
-    if (pivot == 0) return i;
+    if (has_no_reciprocal(pivot)) [[unlikely]] {
+      if (pivot == 0) return i;
+      for (index j = 0; j < columns; ++j) b[i * columns + j] /= pivot;
+      continue;
+    }
     const T scale = how.diagonal == diagonal_kind::reciprocals ? pivot : 1 / pivot;
     for (index j = 0; j < columns; ++j) b[i * columns + j] *= scale;
   }
@@ -90,8 +100,12 @@ TENON_HOST_DEVICE TENON_INLINE index eliminate(T* a, T* b, Extent n, Columns col
     const index chosen = greatest_below(a, n, k);
     if (chosen != k) swap_rows(a, n, k, chosen), swap_rows(b, columns, k, chosen), ++swaps;
     const T pivot = a[k * n + k];
-    if (!(std::fabs(pivot) > 0)) return k;
-    const T scale = 1 / pivot;
+    T scale = 1 / pivot;
+    if (has_no_reciprocal(pivot)) [[unlikely]] {
+      if (!(std::fabs(pivot) > 0)) return k;
+      for (index i = k + 1; i < n; ++i) a[i * n + k] /= pivot;
+      scale = 1;
+    }
     for (index i = k + 1; i < n; ++i) {
       const T factor = a[i * n + k] * scale;
       for (index j = k + 1; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
