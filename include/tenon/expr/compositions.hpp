@@ -16,25 +16,17 @@ namespace tenon {
 
 namespace detail {
 /// The greatest along axes that may have no element; without one, softmax is empty and logsumexp -infinity.
-template <class Node, int... Axes>
-constexpr auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
-  static_assert(axes_exist<Node::shape_type::rank>(axis_list<Axes...>{}) ||
-                    must_hold<axis_list<Axes...>, constant<Node::shape_type::rank>>,
+template <class Node, class Axes>
+constexpr auto greatest_if_any(const Node& x, const Axes& named) {
+  constexpr int rank = Node::shape_type::rank;
+  static_assert(reduced_axes_exist<rank, Axes> || must_hold<Axes, constant<rank>>,
                 "tenon: an axis must lie in [-rank, rank)");
-  return make_reduction_of_any<max_monoid>(axes, x);
-}
-template <class Node>
-constexpr auto greatest_if_any(const Node& x, all_axes all) {
-  return make_reduction_of_any<max_monoid>(all, x);
-}
-template <class Node>
-constexpr auto greatest_if_any(const Node& x, const axes& named) {
-  const auto reduced = named.among(x.shape().to_array(), "logsumexp");
-  return make_reduction_of_any<max_monoid>(run_time_axes{}, as_node(axes_apart(x, reduced)));
-}
-template <class Node, int... Axes>
-constexpr auto greatest_if_any(const Node& x, dropped_axes<Axes...> axes) {
-  return make_reduction_of_any<max_monoid>(axes, x);
+  if constexpr (std::is_same_v<Axes, axes>) {
+    const auto reduced = named.among(x.shape().to_array(), "logsumexp");
+    return make_reduction_of_any<max_monoid>(run_time_axes{}, as_node(axes_apart(x, reduced)));
+  } else {
+    return make_reduction_of_any<max_monoid>(named, x);
+  }
 }
 
 /// What is subtracted from exponents: the greatest one, where it is finite.
