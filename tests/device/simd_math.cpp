@@ -24,6 +24,17 @@ TEMPLATE_TEST_CASE("exponentials are within two units in the last place", "[simd
                            {{-most, most}, {-1.5, 1.5}, {-1e-6, 1e-6}, {-1e-16, 1e-16}});
 }
 
+TEMPLATE_TEST_CASE("exponentials of bounded numbers are those of others", "[simd_math]", float, double) {
+  const auto at_most_20 = [](auto x) { return x > 20 ? decltype(x)(20) : x; };
+  const auto at_least_64 = [](auto x) { return x < -64 ? decltype(x)(-64) : x; };
+  check_function<TestType>(
+      [](auto x) { return simd::exp_of_bounded(simd::at_most(x, simd::constant_like<decltype(x)>(20))); },
+      [&](long double x) { return std::exp(at_most_20(x)); }, {{-120, 20}, {-1, 1}});
+  check_function<TestType>(
+      [](auto x) { return simd::exp_of_negative(simd::at_least(x, simd::constant_like<decltype(x)>(-64))); },
+      [&](long double x) { return std::exp(-at_least_64(x)); }, {{-64, 120}, {-1, 1}});
+}
+
 TEMPLATE_TEST_CASE("logarithms are within two units in the last place", "[simd_math]", float, double) {
   const std::vector<std::pair<double, double>> ranges = {{0, 1e30}, {0.4, 2.5}, {0.999, 1.001}, {0, 1e-37}};
   check_function<TestType>([](auto x) { return simd::log(x); }, [](long double x) { return std::log(x); }, ranges);

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/elements.hpp"
 #include "support/spaces.hpp"
+#include "support/text_of.hpp"
 
 namespace {
 
@@ -142,6 +143,26 @@ TEMPLATE_LIST_TEST_CASE("large values neither overflow nor vanish", "[compositio
   CHECK(numbers_of(tenon::logsumexp(infinite, axis<1>)) == std::vector<double>{-infinity, infinity, 2});
   const auto masked = tenon_test::tensor_of<TestType, float>(rank<2>(1, 3), {1, -HUGE_VALF, 1});
   CHECK(difference(numbers_of(tenon::softmax(masked, axis<1>)), {0.5, 0, 0.5}, 1e-6) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("logsumexp takes the axes of sums", "[compositions]", tenon_test::spaces) {
+  const auto x = tenon_test::made_tensor<float, TestType>(rank<3>(3, 4, 5), far_scattered);
+  const auto rows = numbers_of(tenon::logsumexp(x, axis<-1>)), outer = numbers_of(tenon::logsumexp(x, axis<0, 2>));
+  const auto all = numbers_of(tenon::logsumexp(x, axis<0, 1, 2>));
+  const tenon::tensor<float, rank<2>, TestType> dropped = tenon::logsumexp(x, tenon::drop<-1>);
+  CHECK(difference(numbers_of(dropped), rows, 1e-6) == "");
+  CHECK(difference(numbers_of(tenon::logsumexp(x, tenon::drop<0, 2>)), outer, 1e-6) == "");
+  CHECK(tenon::logsumexp(x, tenon::drop<0, 2>).shape().to_array() == tenon::array<tenon::index, 1>{{4}});
+  CHECK(difference(numbers_of(tenon::logsumexp(x, tenon::axes{-1})), rows, 1e-6) == "");
+  CHECK(difference(numbers_of(tenon::logsumexp(x, tenon::axes{0, 2})), outer, 1e-6) == "");
+  CHECK(std::fabs(static_cast<double>(static_cast<float>(tenon::logsumexp(x))) - all[0]) < 1e-5);
+  const double infinity = HUGE_VAL;
+  const tenon::tensor<float, rank<2>, TestType> wide({2, 0});
+  CHECK(numbers_of(tenon::logsumexp(wide, tenon::drop<1>)) == numbers{-infinity, -infinity});
+  CHECK(numbers_of(tenon::logsumexp(wide, tenon::axes{1})) == numbers{-infinity, -infinity});
+  CHECK(static_cast<float>(tenon::logsumexp(wide)) == -HUGE_VALF);
+  CHECK(tenon_test::text_of<tenon::index_error>([&] { (void)tenon::logsumexp(x, tenon::axes{3}); }) ==
+        "logsumexp: axes: axis 3, expected -3 to 2 (operand [3, 4, 5])");
 }
 
 TEMPLATE_LIST_TEST_CASE("16-bit rows are computed in float and rounded once", "[compositions]", tenon_test::spaces) {

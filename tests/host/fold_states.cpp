@@ -136,6 +136,27 @@ TEST_CASE("NaN, infinities and ties of neighbours", "[fold_states]") {
   }
 }
 
+TEST_CASE("variances of neighbours keep their digits far from 0", "[fold_states]") {
+  tenon_test::random_source random(11);
+  for (const tenon::index count : {2, 5, 15, 50, 64}) {
+    CAPTURE(count);
+    tenon::tensor<float, rank<2>> x({count, 21});
+    for (tenon::index i = 0; i < x.size(); ++i) {
+      x.data()[i] = 10000 + static_cast<float>(static_cast<double>(random.below(4000)) / 1000 - 2);
+    }
+    const numbers columns = tenon_test::numbers_of(tenon::variance(x, drop<0>)),
+                  rows = tenon_test::numbers_of(tenon::variance(tenon::transpose(x), drop<1>));
+    for (tenon::index j = 0; j < 21; ++j) {
+      folded_numbers column;
+      for (tenon::index i = 0; i < count; ++i) column.values.push_back(static_cast<double>(x(i, j)));
+      const double expected = column.variance(), place = static_cast<double>(j);
+      CAPTURE(place);
+      CHECK(std::fabs(columns[static_cast<std::size_t>(j)] - expected) <= 3e-6 * expected);
+      CHECK(std::fabs(rows[static_cast<std::size_t>(j)] - expected) <= 3e-6 * expected);
+    }
+  }
+}
+
 TEST_CASE("many truth values are counted exactly", "[fold_states]") {
   const tenon::tensor<bool, rank<1>> truths = tenon::constants(rank<1>(100003), true);
   CHECK(static_cast<tenon::index>(tenon::sum(truths)) == 100003);

@@ -66,6 +66,25 @@ TEST_CASE("gradients of QR factors, eigenvalues and singular values", "[gradient
         }) == "qr: gradient: 3 rows, expected at least as many as 5 columns (operand [2, 3, 5])");
 }
 
+TEST_CASE("gradients of functions that name several results", "[gradients]") {
+  auto square = matrices_for_gradients(4, 4), tall = matrices_for_gradients(5, 3);
+  const auto product = [](const auto& x) {
+    const auto factors = tenon::qr(x);
+    return factors.q * factors.q + tenon::matmul(factors.q, factors.r);
+  };
+  CHECK(tenon::gradcheck(product, tall) == "");
+  const auto weighted = [](const auto& x) {
+    const auto found = tenon::eigh(made_symmetric(x));
+    return tenon::new_axis<-2>(found.values) * found.vectors;
+  };
+  CHECK(tenon::gradcheck(weighted, square) == "");
+  const auto rotation = [](const auto& x) {
+    const auto [u, s, vh] = tenon::svd(x);
+    return tenon::matmul(u * tenon::new_axis<-2>(s), tenon::square(vh));
+  };
+  CHECK(tenon::gradcheck(rotation, tall) == "");
+}
+
 TEST_CASE("gradients of gradients", "[gradients]") {
   tenon::tensor<double, rank<2>> a = matrices_for_gradients(3, 3)[0], b = a;
   CHECK(tenon_test::second_difference([](const auto& x) { return tenon::inverse(x); }, a, 1e-5) == "");

@@ -190,6 +190,29 @@ TEST_CASE("matrices without a result are named, and what was there stays", "[sol
   CHECK(text_of<failure>([&] { strange = tenon::inverse(strange); }) == "inverse: the matrix is singular (pivot 1)");
 }
 
+TEST_CASE("pivots without a reciprocal, which would be infinite, divide", "[solve]") {
+  const float p = 0x1p-130f;
+  const tenon::tensor<float, rank<2>> f = {{p, p / 2}, {p / 2, p}};
+  const tenon::tensor<float, rank<1>> side = {p, p};
+  CHECK(static_cast<float>(tenon::slogdet(f).sign) == 1);
+  CHECK(std::fabs(static_cast<float>(tenon::slogdet(f).logabsdet) + 180.506f) < 1e-3f);
+  for (const double value : numbers_of(tenon::solve(f, side))) CHECK(std::fabs(value - 2.0 / 3) < 1e-6);
+  const tenon::tensor<float, tenon::shape<2, 2>> small = f;
+  const tenon::tensor<float, tenon::shape<2>> small_side = side;
+  for (const double value : numbers_of(tenon::solve(small, small_side))) CHECK(std::fabs(value - 2.0 / 3) < 1e-6);
+  const double q = std::ldexp(1.0, -1060);
+  const tenon::tensor<double, rank<2>> triangle = {{q, 0}, {q, q}};
+  const tenon::tensor<double, rank<1>> sums = {q, 3 * q};
+  CHECK(numbers_of(tenon::solve_triangular(triangle, sums)) == std::vector<double>{1, 2});
+  const tenon::tensor<double, rank<2>> a = {{2 * q, q, 0}, {q, 3 * q, q}, {0, q, 4 * q}};
+  const tenon::tensor<double, rank<1>> ones = {q, q, q};
+  CHECK(static_cast<double>(tenon::slogdet(a).sign) == 1);
+  CHECK(std::fabs(static_cast<double>(tenon::slogdet(a).logabsdet) + 2201.32) < 0.01);
+  const auto solution = numbers_of(tenon::solve(a, ones));
+  const double expected[] = {4.0 / 9, 1.0 / 9, 2.0 / 9};
+  for (std::size_t i = 0; i < 3; ++i) CHECK(std::fabs(solution[i] - expected[i]) < 1e-3);
+}
+
 TEST_CASE("of many matrices the first that fails is named, on any number of threads", "[solve]") {
   tenon::tensor<double, rank<3>> many = tenon::eye<double>(20) + tenon::zeros<double>({500, 20, 20});
   many(123, 5, 5) = 0, many(400, 1, 1) = 0;

@@ -234,6 +234,30 @@ TENON_HOST_DEVICE TENON_INLINE V exp(V x) {
   }
 }
 
+/// exp(x) of numbers that are at most 20, with one instruction less.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V exp_of_bounded(V x) {
+#if !defined(__CUDA_ARCH__)
+  if constexpr (!is_number<V>) {
+    const detail::reduced_exponential<V> reduced(at_least(x, constant_like<V>(table_of<V>::exp_least)));
+    return detail::scaled<V>(reduced.power_less_one + 1, reduced.exponent);
+  }
+#endif
+  return exp(x);
+}
+
+/// exp(-x) of numbers that are at least -64, with two instructions less; lanes of lesser ones hold anything.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE V exp_of_negative(V x) {
+#if !defined(__CUDA_ARCH__)
+  if constexpr (!is_number<V>) {
+    const detail::reduced_exponential<V> reduced(-at_most(x, constant_like<V>(-table_of<V>::exp_least)));
+    return detail::scaled<V>(reduced.power_less_one + 1, reduced.exponent);
+  }
+#endif
+  return exp(V(-x));
+}
+
 /// 2 to the power x.
 template <class V>
 TENON_HOST_DEVICE TENON_INLINE V exp2(V x) {

@@ -16,12 +16,24 @@ namespace tenon {
 
 namespace detail {
 /// The greatest along axes that may have no element; without one, softmax is empty and logsumexp -infinity.
-template <class Node, int... Axes>
-constexpr auto greatest_if_any(const Node& x, axis_list<Axes...> axes) {
-  static_assert(axes_exist<Node::shape_type::rank>(axis_list<Axes...>{}) ||
-                    must_hold<axis_list<Axes...>, constant<Node::shape_type::rank>>,
+template <class Node, class Axes>
+constexpr auto greatest_if_any(const Node& x, const Axes& named) {
+  constexpr int rank = Node::shape_type::rank;
+  static_assert(reduced_axes_exist<rank, Axes> || must_hold<Axes, constant<rank>>,
                 "tenon: an axis must lie in [-rank, rank)");
-  return make_reduction_of_any<max_monoid>(axes, x);
+  if constexpr (std::is_same_v<Axes, axes>) {
+    const auto reduced = named.among(x.shape().to_array(), "logsumexp");
+    return make_reduction_of_any<max_monoid>(run_time_axes{}, as_node(axes_apart(x, reduced)));
+  } else {
+    return make_reduction_of_any<max_monoid>(named, x);
+  }
+}
+
+/// What is subtracted from exponents: the greatest one, where it is finite.
+template <class Node, class Axes>
+constexpr auto exponent_shift(const Node& x, const Axes& axes) {
+  const auto greatest = greatest_if_any(x, axes);
+  return stop_gradient(where(isfinite(greatest), greatest, 0));
 }
 }  // namespace detail
 
@@ -48,16 +60,23 @@ constexpr auto log_softmax(Operand&& operand, axis_list<Axes...> axes) {
   return centred - log(sum(exp(centred), axes));
 }
 
-/// Logarithm of the sum of exponentials, safe from overflow; infinite where the greatest value is, -infinity of
-/// nothing.
-/// extents   the named axes become 1; a destination without them takes the result, too
+/// Logarithm of the sum of exponentials, of everything or along axes, safe from overflow; infinite where the greatest
+/// value is, -infinity of nothing.
+/// extents   as those of `sum`; a destination without the axes of `axis<...>` takes the result, too
+/// cost      one kernel for trailing axes that stay, with extent 1; three where axes go
+/// throws    index_error naming a run-time axis that x lacks or that is named twice
 /// example   const auto total = evaluated_tensor(logsumexp(x, axis<-1>));
-template <tensor_operand Operand, int... Axes>
-constexpr auto logsumexp(Operand&& operand, axis_list<Axes...> axes) {
+template <tensor_operand Operand, axes_of_reduction Axes = all_axes>
+constexpr auto logsumexp(Operand&& operand, Axes axes = {}) {
   const auto& x = as_node(std::forward<Operand>(operand));
-  const auto greatest = detail::greatest_if_any(x, axes);
-  const auto shift = stop_gradient(where(isfinite(greatest), greatest, 0));
+  const auto shift = detail::exponent_shift(x, axes);
   return log(sum(exp(x - shift), axes)) + shift;
+}
+template <tensor_operand Operand, int... Axes>
+constexpr auto logsumexp(Operand&& operand, dropped_axes<Axes...> axes) {
+  const auto& x = as_node(std::forward<Operand>(operand));
+  const auto kept = detail::exponent_shift(x, axis<Axes...>);
+  return log(sum(exp(x - kept), axes)) + detail::exponent_shift(x, axes);
 }
 
 /// (x - mean) / sqrt(variance + epsilon) along `axes`, with the biased variance: layer norm without its parameters.

@@ -1,5 +1,5 @@
 // tenon/grad/gradcheck.hpp: gradients against differences, for rules of one's own.
-// The function is called with variables for its gradients and with tensors for the differences, all in double.
+// The function is called with variables, for its gradients and for the differences, all in double.
 // Floor 6: may include base, core, expr, evaluate, grad.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -50,14 +50,16 @@ auto result_weights(const Shape& extents) {
   return uniform<double>(extents, 77, 0.5f, 1.5f);
 }
 
+/// Values are those of variables, too: what the function returns may read results of `qr` that it names, which are
+/// expressions of variables and would be tensors of its own of tensors.
 template <int Which, class Function, class... Tensors, int... I>
 std::string check_gradient(const Function& function, const gradcheck_options& options, std::integer_sequence<int, I...>,
                            Tensors&... tensors) {
-  const auto value = [&] {
-    const auto result = function(as_node(tensors)...);
-    return static_cast<double>(sum(result * result_weights(result.shape())));
-  };
   const auto named = make_tuple_of(tenon::variable<I>(tensors)...);
+  const auto value = [&] {
+    const auto found = apply_tuple(function, named);
+    return static_cast<double>(sum(found * result_weights(found.shape())));
+  };
   const auto result = apply_tuple(function, named);
   const auto gradients = vjp(result, result_weights(result.shape()), wrt(get<Which>(named)));
   return difference_from_slopes(*get<Which>(make_tuple_of(&tensors...)), get<0>(gradients), value, options);

@@ -268,7 +268,8 @@ State fold_values(const Cursor& cursor, index begin, index end, index first, boo
   } else if constexpr (folds_masks<Monoid, Cursor, Slots>) {
     return fold_truths<Monoid, State>(cursor, begin, end, slots);
   } else if constexpr (std::is_same_v<Monoid, variance_monoid>) {
-    if (is_long) return fold_moments<State>(cursor, begin, end, is_cached, slots);
+    if (simd::width_for(Cursor::widest) > 1 && end - begin > 1)
+      return fold_moments<State>(cursor, begin, end, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, argmax_monoid> && is_numeric<Cursor, Slots>) {
     if (is_long) return fold_position<max_monoid, State>(cursor, begin, end, first, is_cached, slots);
   } else if constexpr (std::is_same_v<Monoid, argmin_monoid> && is_numeric<Cursor, Slots>) {

@@ -48,17 +48,29 @@ TENON_INLINE void store_truths(State* states, index wanted, index count, const N
   for (index lane = 0; lane < wanted; ++lane) states[lane] = folded.template lane<State>(lane);
 }
 
-/// The moments of `count` rows, at most row_block: their mean, then the distances from it.
-template <int Width, class Number, class NextPack>
+/// The moments of `count` rows, at most row_block: their mean, then the distances from it. What distances sum up to is
+/// what the mean lost in rounding, which corrects both.
+/// source    Chan, Golub, LeVeque 1983: Algorithms for computing the sample variance, the corrected two-pass algorithm
+template <class Pack, class Number, class NextPack>
 TENON_INLINE void store_moments(moments<Number>* states, index wanted, index count, const NextPack& next_pack) {
-  using pack = simd::pack<Number, Width>;
-  pack values[row_block];
-  pack total = values[0] = next_pack();
+  Pack values[row_block];
+  Pack total = values[0] = next_pack();
   for (index row = 1; row < count; ++row) total += values[row] = next_pack();
-  const pack mean = total / static_cast<Number>(count);
-  pack distance{};
-  for (index row = 0; row < count; ++row) distance += (values[row] - mean) * (values[row] - mean);
-  for (index lane = 0; lane < wanted; ++lane) states[lane] = {static_cast<Number>(count), mean[lane], distance[lane]};
+  const Pack mean = total / static_cast<Number>(count);
+  Pack distance{}, rest{};
+  for (index row = 0; row < count; ++row) {
+    const Pack step = values[row] - mean;
+    distance += step * step, rest += step;
+  }
+  const Pack share = rest / static_cast<Number>(count), corrected = mean + share;
+  distance -= rest * share;
+  if constexpr (simd::is_number<Pack>) {
+    *states = {static_cast<Number>(count), corrected, distance};
+  } else {
+    for (index lane = 0; lane < wanted; ++lane) {
+      states[lane] = {static_cast<Number>(count), corrected[lane], distance[lane]};
+    }
+  }
 }
 
 /// The states of the results `part` of `count` rows, the first of which has number `first`: whole packs of results and,
@@ -77,7 +89,8 @@ index fold_state_packs(State* states, const Walk& walk, index count, index first
     if constexpr (has_moments) {
       using number = decltype(State::mean);
       using value_type = decltype(std::declval<const Cursor&>().value(0, slots));
-      store_moments<width, number>(to, wanted, count, [&] { return simd::convert<value_type, number>(next_pack()); });
+      store_moments<simd::pack<number, width>>(to, wanted, count,
+                                               [&] { return simd::convert<value_type, number>(next_pack()); });
     } else if constexpr (finds_positions<Monoid>) {
       store_positions<Monoid>(to, wanted, count, first, next_pack);
     } else {
@@ -89,6 +102,14 @@ index fold_state_packs(State* states, const Walk& walk, index count, index first
   if constexpr (simd::has_partial_packs && takes_partial<Cursor>) {
     if (i < part[1]) fold(i, partial_access<reading::strided>{part[1] - i});
     return part[1];
+  }
+  if constexpr (has_moments) {
+    using number = decltype(State::mean);
+    for (; i < part[1]; ++i) {
+      Walk rows = walk;
+      store_moments<number>(states + (i - part[0]), 1, count,
+                            [&] { return converted_to<number>(rows.next().value(i, slots)); });
+    }
   }
   return i;
 }

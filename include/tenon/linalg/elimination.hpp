@@ -5,11 +5,16 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <tenon/linalg/passes.hpp>
 
 namespace tenon {
 
 namespace detail {
+
+/// The least magnitude of a pivot. Subnormal ones, whose reciprocals may be infinite, are for loops that divide.
+template <bool Divides, class T>
+inline constexpr T least_pivot = Divides ? std::numeric_limits<T>::denorm_min() : float_limits<T>::least;
 
 /// The Cholesky factor on and below the diagonal, in place; what is above it stays. The diagonal holds reciprocals
 /// where `Reciprocal`. The number of the first pivot that is not positive, or -1.
@@ -40,8 +45,8 @@ struct substitution {
   diagonal_kind diagonal = diagonal_kind::pivots;
 };
 
-/// b = a^-1 b for the triangle of a that `how` names. The number of the first zero on the diagonal, or -1.
-template <class T, class Extent, class Columns>
+/// b = a^-1 b for the triangle of a that `how` names. The number of the first pivot that is too small, or -1.
+template <bool Divides = false, class T, class Extent, class Columns>
 TENON_HOST_DEVICE TENON_INLINE index substitute(const T* a, T* b, Extent n, Columns columns, substitution how) {
   const index row = how.is_transposed ? 1 : n, column = how.is_transposed ? n : 1;
   const bool is_backward = how.is_upper != how.is_transposed;
@@ -54,7 +59,11 @@ TENON_HOST_DEVICE TENON_INLINE index substitute(const T* a, T* b, Extent n, Colu
     }
     if (how.diagonal == diagonal_kind::ones) continue;
     const T pivot = a[i * n + i];
-    if (pivot == 0) return i;
+    if (std::fabs(pivot) < least_pivot<Divides, T>) return i;
+    if constexpr (Divides) {
+      for (index j = 0; j < columns; ++j) b[i * columns + j] /= pivot;
+      continue;
+    }
     const T scale = how.diagonal == diagonal_kind::reciprocals ? pivot : 1 / pivot;
     for (index j = 0; j < columns; ++j) b[i * columns + j] *= scale;
   }
@@ -83,17 +92,17 @@ TENON_HOST_DEVICE TENON_INLINE void swap_rows(T* a, Extent columns, index one, i
 }
 
 /// The factor U of PA = LU on and above the diagonal, with b = L^-1 P b; the factor L is not kept. `swaps` counts rows
-/// that changed places. The number of the first pivot that is 0 or NaN, or -1.
-template <class T, class Extent, class Columns>
+/// that changed places. The number of the first pivot that is too small or NaN, or -1.
+template <bool Divides = false, class T, class Extent, class Columns>
 TENON_HOST_DEVICE TENON_INLINE index eliminate(T* a, T* b, Extent n, Columns columns, index& swaps) {
   for (index k = 0; k < n; ++k) {
     const index chosen = greatest_below(a, n, k);
     if (chosen != k) swap_rows(a, n, k, chosen), swap_rows(b, columns, k, chosen), ++swaps;
     const T pivot = a[k * n + k];
-    if (!(std::fabs(pivot) > 0)) return k;
+    if (!(std::fabs(pivot) >= least_pivot<Divides, T>)) return k;
     const T scale = 1 / pivot;
     for (index i = k + 1; i < n; ++i) {
-      const T factor = a[i * n + k] * scale;
+      const T factor = Divides ? a[i * n + k] / pivot : a[i * n + k] * scale;
       for (index j = k + 1; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
       for (index j = 0; j < columns; ++j) b[i * columns + j] -= factor * b[k * columns + j];
     }

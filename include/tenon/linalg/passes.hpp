@@ -153,6 +153,17 @@ TENON_HOST_DEVICE void fill_with_nan(const matrix_elements<To>& to) {
   }
 }
 
+/// Runs a pass on a matrix, by divisions where it failed and has such a way.
+template <class T, class Pass>
+TENON_HOST_DEVICE TENON_INLINE index attempt_pass(const Pass& pass, index number, T* work) {
+  const index failed = pass(number, work);
+  if constexpr (requires { pass.divide(number, nullptr); }) {
+    if (failed >= 0) [[unlikely]]
+      return pass.divide(number, Pass::known_work == 0 ? work : nullptr);
+  }
+  return failed;
+}
+
 /// A pass as a kernel runs it: each matrix has work memory of its own.
 template <class T, class Pass>
 struct pass_of_number {
@@ -164,9 +175,9 @@ struct pass_of_number {
     index failed;
     if constexpr (Pass::known_work != 0) {
       T own[Pass::known_work];
-      failed = pass(first + number, own);
+      failed = attempt_pass(pass, first + number, own);
     } else {
-      failed = pass(first + number, work + number * work_size);
+      failed = attempt_pass(pass, first + number, work + number * work_size);
     }
     if (failed >= 0) pass.refuse(first + number);
   }
@@ -179,7 +190,7 @@ index run_pass_on_host(index first, index last, const Pass& pass) {
   if constexpr (Pass::known_work != 0) {
     for (index number = first; number < last; ++number) {
       T work[Pass::known_work];
-      if (pass(number, work) >= 0) return number;
+      if (attempt_pass(pass, number, work) >= 0) return number;
     }
   } else {
     constexpr index most = 4 * 32 * 32;
@@ -190,7 +201,7 @@ index run_pass_on_host(index first, index last, const Pass& pass) {
     const auto* const library = pass.is_large() ? current_library<T, host>() : nullptr;
     for (index number = first; number < last; ++number) {
       if (library != nullptr && pass.template run_in<host>(*library, number, work)) continue;
-      if (pass(number, work) >= 0) return number;
+      if (attempt_pass(pass, number, work) >= 0) return number;
     }
   }
   return last;
@@ -246,7 +257,7 @@ void run_pass(const matrix_operation& what, const array<index, Batch>& batch, in
     });
     if (failed == count) return;
     storage<T, host> work(pass.work_size());
-    refuse_matrix(what, batch, failed, pass(failed, work.data()));
+    refuse_matrix(what, batch, failed, attempt_pass(pass, failed, work.data()));
   } else {
     if constexpr (Pass::known_work == 0) {
       const auto* const library = pass.is_large() ? current_library<T, Space>() : nullptr;
@@ -278,7 +289,7 @@ template <class T, class Pass>
 TENON_INLINE bool run_small_pass(const matrix_operation& what, const Pass& pass) {
   if (current_launch_observer() != nullptr) return false;
   T work[Pass::known_work];
-  const index failed = pass(0, work);
+  const index failed = attempt_pass(pass, 0, work);
   if (failed >= 0) refuse_matrix(what, array<index, 0>{}, 0, failed);
   return true;
 }

@@ -73,16 +73,28 @@ struct solve_pass {
       return solve_in(number, own, system_kind::positive_definite);
     }
   }
+  template <bool Divides = false>
   TENON_HOST_DEVICE TENON_INLINE index solve_in(index number, T* work, system_kind way) const {
     T* const side = work + n * n;
     load_matrix(a[number], work, n, n);
     load_matrix(b[number], side, n, columns);
-    const index failed = solve_loaded(work, side, way);
+    const index failed = solve_loaded<Divides>(work, side, way);
     if (failed < 0) store_matrix(side, x[number], n, columns);
     return failed;
   }
+  /// What failed once more, by divisions: a pivot may have no reciprocal. In memory of its own where that is small,
+  /// since what this takes would leave registers.
+  TENON_HOST_DEVICE [[gnu::noinline, gnu::cold]] index divide(index number, [[maybe_unused]] T* work) const {
+    if constexpr (known_work == 0) {
+      return solve_in<true>(number, work, kind);
+    } else {
+      T own[known_work];
+      return solve_in<true>(number, own, kind);
+    }
+  }
+  template <bool Divides>
   TENON_HOST_DEVICE TENON_INLINE index solve_loaded(T* work, T* side, system_kind way) const {
-    if (way == system_kind::triangular) return substitute(work, side, n, columns, how);
+    if (way == system_kind::triangular) return substitute<Divides>(work, side, n, columns, how);
     if (way == system_kind::positive_definite) {
       const index failed = factor_cholesky<true>(work, n);
       if (failed >= 0) return failed;
@@ -90,8 +102,8 @@ struct solve_pass {
       return substitute(work, side, n, columns, {false, true, diagonal_kind::reciprocals});
     }
     index swaps = 0;
-    const index failed = eliminate(work, side, n, columns, swaps);
-    return failed >= 0 ? failed : substitute(work, side, n, columns, {.is_upper = true});
+    const index failed = eliminate<Divides>(work, side, n, columns, swaps);
+    return failed >= 0 ? failed : substitute<Divides>(work, side, n, columns, {.is_upper = true});
   }
   /// No library is faster with triangles.
   bool is_large() const { return n >= least_factored && kind != system_kind::triangular; }
@@ -188,9 +200,26 @@ struct determinant_pass {
     }
     index swaps = 0;
     const index failed = eliminate(work, work, n, known_extent<0>{}, swaps);
+    if (failed >= 0) {
+      if constexpr (known_work == 0) write_again(number, work);
+      else determinant_pass(*this).write_again(number);
+    } else {
+      result[number](0, 0) = static_cast<element>(product(work, swaps));
+    }
+    return -1;
+  }
+  /// By divisions, where a pivot has no reciprocal; in memory of its own, as systems.
+  TENON_HOST_DEVICE [[gnu::noinline, gnu::cold]] void write_again(index number) const {
+    T own[known_work + 1];
+    write_again(number, own);
+  }
+  TENON_HOST_DEVICE void write_again(index number, T* work) const {
+    using element = std::remove_reference_t<decltype(result[number](0, 0))>;
+    load_matrix(a[number], work, n, n);
+    index swaps = 0;
+    const index failed = eliminate<true>(work, work, n, known_extent<0>{}, swaps);
     result[number](0, 0) =
         static_cast<element>(failed >= 0 ? of_singular(work[failed * n + failed]) : product(work, swaps));
-    return -1;
   }
   bool is_large() const { return n >= least_factored; }
   template <class Space>

@@ -4,7 +4,7 @@
 """A row is {name, bound of float, bound of double, measure, numbers}: x and f(x) in turn, or x, y and f(x, y).
 
 Bounds are units in the last place of the result (0.5: rounded correctly); of the greater of it and the least normal
-number, of 1 or of the operand, as `measure` says. What 0, infinities, NaN and poles give is
+number, of 1, of 1 and a logarithm, or of the operand, as `measure` says. What 0, infinities, NaN and poles give is
 said here and nowhere else: by the dictionaries of `edges`, and of two operands by the C library.
 """
 import math
@@ -61,9 +61,13 @@ near_poles = [single(n + d) for n in (-1, -2, -7) for d in (0, 2.0**-20, -2.0**-
 half_way = [-1.5, -6.5, -50.5, -2.5 + 2.0**-40, -20.0625]
 zeros_of_gammas = [1.4616321449683623, single(1.4616321), -0.504083008264455, single(-2.4570247), 1.0000001]
 gammas = both + near_poles + half_way + zeros_of_gammas + [single(x) for x in (34.9, 35.1, 170.6, 171.7, -33.3, -40.2, -170.3)]
+beside_zeros = [float.fromhex(x) for x in ("-0x1.f55f972dfa9f5p+33", "-0x1.cf3cdfef33fb5p+11", "-0x1.2407bb1f430b3p+18",
+                                           "-0x1.1dad2081b1f7fp+7", "0x1.13b809fd5fd7bp-1")]  # of digamma
+far = [1.37e154, 1.74e154, 3e158]  # whose square is infinite, and its reciprocal is not 0
 multiples = [single(k * math.pi / 2) for k in (1, 2, 3, 5, 100, 2047)] + [k * math.pi / 2 for k in (3, 7, 1000, 1000001)]
 circular = both + multiples + [-x for x in multiples]
 limits = [-88.5, -87.4, -103.5, -104.5, -17.5, -37.0, -708.5, -709.0, -745.5, 88.5, 89.5, 127.5, 128.5, -149.5, 1024.5]
+share_vanishes = [single(x) for x in (-64.5, -88.8, -90.0, -91.5, -91.8, -95.0)] + [-711.04, -713.0, -714.5]
 
 
 # Functions of one operand -----------------------------------------------------------------------------------------
@@ -184,9 +188,9 @@ unary = [
      at(0.0, 2.0, 1.0)),
     ("gamma", 2, 2, "of_result", gammas, unless_pole(nan, gamma), at(inf, nan, inf, -inf)),
     ("lgamma", 2, 2, "of_one", gammas, unless_pole(inf, lgamma), at(inf, inf, inf)),
-    ("digamma", 1, 8, "of_one", gammas, unless_pole(nan, lambda x: polygamma(0, x)), at(inf, nan, -inf, inf)),
+    ("digamma", 1, 8, "of_logarithm", gammas + beside_zeros, unless_pole(nan, lambda x: polygamma(0, x)), at(inf, nan, -inf, inf)),
     ("trigamma", 1, 8, "of_result", gammas, unless_pole(inf, lambda x: polygamma(1, x)), at(0.0, nan, inf)),
-    ("polygamma<2>", 1, 8, "of_result", gammas, unless_pole(-inf, lambda x: polygamma(2, x)), at(-0.0, nan, -inf)),
+    ("polygamma<2>", 1, 8, "of_result", gammas + far, unless_pole(-inf, lambda x: polygamma(2, x)), at(-0.0, nan, -inf)),
     ("relu", 0.5, 0.5, "of_result", both, lambda x: max(x, 0), at(inf, 0.0, 0.0)),
     ("relu6", 0.5, 0.5, "of_result", both, lambda x: min(max(x, 0), 6), at(6.0, 0.0, 0.0)),
     ("elu", 2, 2, "of_result", both, lambda x: x if x > 0 else expm1_below(x), at(inf, -1.0, 0.0, -0.0)),
@@ -196,8 +200,8 @@ unary = [
     ("sigmoid", 3, 3, "of_normal", both, share, at(1.0, 0.0, 0.5)),
     ("log_sigmoid", 3, 3, "of_result", both, unless_great(lambda x: -mp.log1p(mp.exp(-x)), lambda x: x,
                                                           lambda x: mp.mpf(-0.0)), at(0.0, -inf, rounded(-mp.log(2)))),
-    ("silu", 3, 3, "of_normal", both, lambda x: x * share(x), at(inf, nan, 0.0, -0.0)),
-    ("mish", 6, 6, "of_normal", both, mish, at(inf, nan, 0.0, -0.0)),
+    ("silu", 3, 3, "of_normal", both + share_vanishes, lambda x: x * share(x), at(inf, nan, 0.0, -0.0)),
+    ("mish", 6, 6, "of_normal", both + share_vanishes, mish, at(inf, nan, 0.0, -0.0)),
     ("gelu", 3, 3, "of_operand", both, lambda x: x * mp.erfc(-x / mp.sqrt(2)) / 2 if abs(x) < 5000 else max(x, 0),
      at(inf, nan, 0.0, -0.0)),
     ("gelu_tanh", 3, 3, "of_operand", both, gelu_tanh, at(inf, nan, 0.0, -0.0)),

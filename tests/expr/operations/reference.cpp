@@ -15,8 +15,8 @@ namespace reference_test {
 namespace {
 
 /// Of what a bound counts units in the last place: of the result; of it, but of normal numbers at least; of the greater
-/// of it and 1, or the operand.
-enum class measure { of_result, of_normal, of_one, of_operand };
+/// of it and 1, of these and, below 0, the logarithm of 1 - operand, or the operand.
+enum class measure { of_result, of_normal, of_one, of_logarithm, of_operand };
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -55,7 +55,8 @@ double error_of(T actual, double expected, double operand, measure unit) {
   if (std::isinf(found) || std::isinf(expected)) return inf;
   double size = std::fabs(expected);
   if (unit == measure::of_normal) size = std::fmax(size, static_cast<double>(limits::min() / limits::epsilon()));
-  if (unit == measure::of_one) size = std::fmax(size, 1);
+  if (unit == measure::of_one || unit == measure::of_logarithm) size = std::fmax(size, 1);
+  if (unit == measure::of_logarithm && operand < 0) size = std::fmax(size, std::log(1 - operand));
   if (unit == measure::of_operand) size = std::fmax(size, std::fabs(operand));
   return std::fabs(found - expected) / spacing_at<T>(size);
 }

@@ -30,7 +30,50 @@ void check_activations() {
   CHECK(absolute_difference<T, Space>(tenon::gelu_tanh, gelu_tanh_of, unit) == "");
 }
 
+/// Operands whose share has fewer digits than its product with them, as far down as that is normal.
+template <class T>
+std::vector<double> operands_of_vanishing_shares() {
+  const double least = std::is_same_v<T, float> ? -91.8 : -714.9, step = std::is_same_v<T, float> ? 0.0625 : 0.25;
+  std::vector<double> x;
+  for (double each = least; each < -60; each += step) x.push_back(static_cast<double>(static_cast<T>(each)));
+  return x;
+}
+
+/// How far `found` is from factor(x) * exp(x), in units of the result's last place.
+template <class T, class Factor>
+double units_from_power(const std::vector<double>& found, const std::vector<double>& x, const Factor& factor) {
+  long double most = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const long double expected = factor(x[i]) * std::exp(static_cast<long double>(x[i]));
+    most = std::fmax(most, std::fabs(static_cast<long double>(found[i]) / expected - 1));
+  }
+  return static_cast<double>(most / std::numeric_limits<T>::epsilon());
+}
+
+template <class T, class Space>
+void check_vanishing_shares() {
+  const auto numbers = operands_of_vanishing_shares<T>();
+  tenon::tensor<T, tenon::rank<1>> on_host({static_cast<tenon::index>(numbers.size())});
+  for (std::size_t i = 0; i < numbers.size(); ++i) on_host(static_cast<tenon::index>(i)) = static_cast<T>(numbers[i]);
+  const tenon::tensor<T, tenon::rank<1>, Space> x = on_host.template to<Space>();
+  const auto itself = [](double each) { return static_cast<long double>(each); };
+  const auto slope = [](double each) { return 1 + static_cast<long double>(each); };
+  const auto node = tenon::as_node(x);
+  CHECK(units_from_power<T>(numbers_of(tenon::silu(x)), numbers, itself) < 3);
+  CHECK(units_from_power<T>(numbers_of(tenon::mish(x)), numbers, itself) < 6);
+  CHECK(units_from_power<T>(numbers_of(tenon::silu_op::gradient(tenon::of_operand<0>{}, T(1), x, node)), numbers,
+                            slope) < 6);
+  CHECK(units_from_power<T>(numbers_of(tenon::mish_op::gradient(tenon::of_operand<0>{}, T(1), x, node)), numbers,
+                            slope) < 6);
+}
+
 }  // namespace
+
+TEMPLATE_LIST_TEST_CASE("silu and mish have all digits where exponentials are subnormal", "[self_gated]",
+                        tenon_test::spaces) {
+  check_vanishing_shares<float, TestType>();
+  check_vanishing_shares<double, TestType>();
+}
 
 TEMPLATE_LIST_TEST_CASE("self-gated activations of float, double and half", "[self_gated]", tenon_test::spaces) {
   check_activations<float, TestType>();

@@ -86,7 +86,8 @@ TEMPLATE_LIST_TEST_CASE("erf in half, its sign of zero, and of integers", "[spec
 
 TEMPLATE_LIST_TEST_CASE("digamma has the tabulated values", "[special]", tenon_test::spaces) {
   const auto x = tenon_test::repeated<double, TestType>(arguments, 9);
-  CHECK(tenon_test::relative_difference(numbers_of(tenon::digamma(x)), tabulated, 4e-15, 0) == "");
+  const auto found = numbers_of(tenon::digamma(x));
+  CHECK(tenon_test::relative_difference(found, tabulated, 1.2e-14, 0) == "");  // at 1.5 terms near 2.3 cancel
   const auto narrow = tenon_test::repeated<float, TestType>(arguments, 9);
   CHECK(tenon_test::relative_difference(numbers_of(tenon::digamma(narrow)), tabulated, 0x1p-23, 0) == "");
 }

@@ -10,17 +10,36 @@ namespace tenon {
 
 struct maximum_op;
 
+namespace detail {
+
+/// `result`, but `share` * exp(x) where x is below -64: a product that is normal for some x of which exp(x) is not.
+template <class V>
+TENON_HOST_DEVICE TENON_INLINE constexpr V with_lowest(V x, V share, V result) {
+  const V limit = simd::constant_like<V>(-64);
+#if defined(__CUDA_ARCH__)
+  if (!(x < limit)) return result;
+#else
+  using bits = simd::pack<std::make_unsigned_t<typename simd::table_of<V>::bits>, simd::width_of<V>>;
+  if (!simd::any_at_least(simd::as_bits<bits>(x), simd::as_bits<bits>(limit))) [[likely]]
+    return result;
+#endif
+  const V power = simd::exp(V(x + simd::constant_like<V>(16)));
+  return simd::select(x < limit, V(share * power * simd::constant_like<V>(1.1253517471925911451e-7)), result);
+}
+
+}  // namespace detail
+
 /// x * sigmoid(x), also called swish.
 struct silu_op : floating_result {
   static constexpr const char* name = "silu";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    return simd::near_quotient(x, simd::constant_like<V>(1) + simd::exp(-x));
+    return detail::with_lowest(x, x, simd::near_quotient(x, simd::constant_like<V>(1) + simd::exp_of_negative(x)));
   }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
     const V one = simd::constant_like<V>(1), share = sigmoid_op::value(x);
-    return share * (one + x * (one - share));
+    return detail::with_lowest(x, V(one + x), V(share * (one + x * (one - share))));
   }
   static auto curve(const auto& x) {
     return apply_op<slope_op<sigmoid_op>>(x) * (2 + x * (1 - 2 * apply_op<sigmoid_op>(x)));
@@ -93,16 +112,17 @@ struct mish_op : floating_result {
   static constexpr const char* name = "mish";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V value(V x) {
-    const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
+    const V power = simd::exp_of_bounded(simd::at_most(x, simd::constant_like<V>(20)));
     const V n = power * (power + simd::constant_like<V>(2));
-    return x * (n / (n + simd::constant_like<V>(2)));
+    return detail::with_lowest(x, x, V(x * (n / (n + simd::constant_like<V>(2)))));
   }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V slope(V x) {
     const V one = simd::constant_like<V>(1), two = simd::constant_like<V>(2);
-    const V power = simd::exp(simd::at_most(x, simd::constant_like<V>(20)));
+    const V power = simd::exp_of_bounded(simd::at_most(x, simd::constant_like<V>(20)));
     const V n = power * (power + two), tangent = n / (n + two);
-    return tangent + x * (one - tangent * tangent) * (power / (one + power));
+    const V rest = x * (one - tangent * tangent) * (power / (one + power));
+    return detail::with_lowest(x, V(one + x), V(tangent + rest));
   }
   /// As 1 - tangent^2 vanishes with n, it is 4 (n + 1) / (n + 2)^2 without cancelling.
   static auto curve(const auto& given) {

@@ -98,12 +98,16 @@ struct digamma_op : floating_result, lanewise<digamma_op> {
 
  private:
   TENON_HOST_DEVICE static double of_positive(double x) {
-    double moved = 0;
-    for (; x < 10; ++x) moved -= 1 / x;
+    if (x < 1e-20) return -1 / x;
+    double moved = 0, lost = 0;  // terms fall, so what a sum loses is exact
+    for (; x < 10; ++x) {
+      const double term = -1 / x, next = moved + term;
+      lost += (moved - next) + term, moved = next;
+    }
     const double s = 1 / (x * x);
     const double series =
         s * (1.0 / 12 - s * (1.0 / 120 - s * (1.0 / 252 - s * (1.0 / 240 - s * (1.0 / 132 - s * (691.0 / 32760))))));
-    return moved + std::log(x) - 0.5 / x - series;
+    return moved + std::log(x) + (lost - 0.5 / x - series);
   }
 };
 TENON_FUNCTION_OBJECT pointwise_function<digamma_op> digamma;
@@ -130,10 +134,13 @@ struct polygamma_op : floating_result, lanewise<polygamma_op<Order>> {
   }
 
  private:
-  TENON_HOST_DEVICE static double one_over_power(double x, int exponent) {
+  /// Of infinite powers the quotient may be a number still.
+  TENON_HOST_DEVICE static double over_power(double number, double x, int exponent) {
     double power = 1;
     for (int i = 0; i < exponent; ++i) power *= x;
-    return 1 / power;
+    if (!(power > 1.79769313486231570815e308)) return number / power;
+    for (int i = 0; i < exponent; ++i) number /= x;
+    return number;
   }
   /// The magnitude of the derivative of pi cot(pi x), from that cotangent: of each power, one lower and one higher.
   TENON_HOST_DEVICE static double slope_of_cotangent(double cotangent) {
@@ -158,14 +165,14 @@ struct polygamma_op : floating_result, lanewise<polygamma_op<Order>> {
     constexpr array<double, 7> bernoulli{{1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160,
                                           -691.0 / 1307674368000, 1.0 / 74724249600}};  // over factorials
     double first_terms = 0, factorial = 1, rising = Order + 1, series = 0;
-    for (; x < 10 + 2 * Order; ++x) first_terms += one_over_power(x, Order + 1);
-    double over_power = 1 / (x * x);
+    for (; x < 10 + 2 * Order; ++x) first_terms += over_power(1, x, Order + 1);
+    double inverse_square = 1 / (x * x);
     for (int j = 0; j < 7; ++j) {
-      series += bernoulli[j] * rising * over_power;
-      rising *= (Order + 2 + 2 * j) * (Order + 3 + 2 * j), over_power /= x * x;
+      series += bernoulli[j] * rising * inverse_square;
+      rising *= (Order + 2 + 2 * j) * (Order + 3 + 2 * j), inverse_square /= x * x;
     }
     for (int i = 2; i <= Order; ++i) factorial *= i;
-    return factorial * (first_terms + one_over_power(x, Order) * (1.0 / Order + 0.5 / x + series));
+    return factorial * first_terms + over_power(factorial, x, Order) * (1.0 / Order + 0.5 / x + series);
   }
 };
 /// example   polygamma<2>(x)
