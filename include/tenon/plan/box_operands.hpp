@@ -6,11 +6,15 @@
 
 #include <tenon/device/simd_convert.hpp>
 #include <tenon/device/simd_interleave.hpp>
-#include <tenon/expr/generate.hpp>
 #include <tenon/expr/pointwise.hpp>
 #include <tenon/plan/box.hpp>
 
-namespace tenon::detail {
+namespace tenon {
+
+template <class Generator, shape_type Shape>
+struct generated;
+
+namespace detail {
 
 template <class T, class Shape, class Owner, int Outer>
 struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, host, Owner>, Outer> {
@@ -171,4 +175,5 @@ struct boxes_of<pointwise<Op, Operands...>, Outer> : boxes_base<pointwise<Op, Op
   }
 };
 
-}  // namespace tenon::detail
+}  // namespace detail
+}  // namespace tenon

@@ -4,13 +4,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/expr/views/concatenate.hpp>
-#include <tenon/expr/views/index_map.hpp>
-#include <tenon/expr/views/roll.hpp>
-#include <tenon/expr/views/take.hpp>
 #include <tenon/plan/box_operands.hpp>
 
-namespace tenon::detail {
+namespace tenon {
+
+// The nodes of views, whose headers stand beside this one: what runs a statement knows them by name.
+template <int... Targets>
+struct moved_axes;
+template <int... Targets>
+struct renamed_axes;
+template <class Operand, shape_type Shape, class Axes>
+struct index_map;
+template <class Map, shape_type Shape, class Operand, class... Parameters>
+struct remap;
+template <int Axis>
+struct roll_map;
+template <int Axis, int IndexRank>
+struct take_map;
+template <int Axis, shape_type Shape, class... Operands>
+struct concatenation;
+
+namespace detail {
 
 /// Where the values of a box lie among those of an operand's, known at run time.
 template <int Lanes, class V, int Count, int Places>
@@ -219,4 +233,5 @@ struct boxes_of<concatenation<Axis, Shape, Operands...>, Outer>
   }
 };
 
-}  // namespace tenon::detail
+}  // namespace detail
+}  // namespace tenon

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tenon/plan/boxes.hpp>
 #include <tenon/plan/sharing.hpp>
 #include <tenon/plan/stages.hpp>
 #include <vector>
@@ -201,7 +200,7 @@ using rest_of = std::remove_cvref_t<decltype(replace_parts<Part, count_first_par
 
 template <class E>
 constexpr int count_kernels() {
-  if constexpr (stage_of<E>() == stage::split && !runs_in_boxes<detail::concrete_space<typename E::space>, E>) {
+  if constexpr (stage_of<E>() == stage::split) {
     return detail::count_first_parts<E>() * count_kernels<detail::part_of<E>>() + count_kernels<detail::rest_of<E>>();
   } else {
     return 1;
