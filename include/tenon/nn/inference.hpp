@@ -307,7 +307,7 @@ class inference {
   }
   auto run_views(const Inputs&... inputs) {
     if (network_ == nullptr) throw error("inference: its network was moved away; run what it was moved to");
-    check(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{}, inputs.shape()...);
+    check_extents(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{}, inputs.shape()...);
     const tuple<typename Inputs::shape_type...> extents = make_tuple_of(inputs.shape()...);
     if (!is_planned(extents)) {
       planned_ = extents;
@@ -346,7 +346,7 @@ class inference {
     return is_same;
   }
   template <int... I, class... Shapes>
-  void check(std::integer_sequence<int, I...>, const Shapes&... extents) const {
+  void check_extents(std::integer_sequence<int, I...>, const Shapes&... extents) const {
     (check_input_extents<I>(extents), ...);
   }
   template <int I, class Shape>

@@ -65,13 +65,13 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   recurrent_cell(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
     static_assert((Input != dyn && Hidden != dyn) || must_hold<constant<Input>, constant<Hidden>>,
                   "tenon: sizes that the type does not know are given to the constructor: (input, hidden, options)");
-    check();
+    check_options();
   }
   /// throws    shape_error when a size contradicts the type, or is below 1
   recurrent_cell(index input, index hidden, const recurrent_options& options = {}) : network_(input, hidden, options) {
     detail::check_size<recurrent_cell>("input features", input, Input);
     detail::check_size<recurrent_cell>("hidden features", hidden, Hidden);
-    check();
+    check_options();
   }
 
   void initialise(std::uint64_t seed) { network_.initialise(seed); }
@@ -138,7 +138,7 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   template <int Rank>
   using gradients_type = recurrent_cell_gradients<view<const T, rank<Rank>, Space>, Gates::states>;
 
-  void check() const {
+  void check_options() const {
     const recurrent_options& given = network_.options();
     if (given.layers == 1 && !given.bidirectional && given.projection == 0) return;
     throw shape_error(compose_text(name, ": a cell has one layer in one direction, without projection"));

@@ -36,7 +36,7 @@ class recurrent_network {
 
   recurrent_network(index input, index hidden, const recurrent_options& options)
       : options_(options), extents_{input, hidden, Gates::count, options.projection, options.bias} {
-    check();
+    check_options();
     weights_.resize(static_cast<std::size_t>(options.layers * options.directions()));
     memory_.layers.resize(static_cast<std::size_t>(options.layers));
     make_weights([](const recurrent_extents& given, std::size_t) { return parameters::unwritten(given); });
@@ -187,7 +187,7 @@ class recurrent_network {
   void must_have_weights() const {
     if (weights_.empty()) throw error(compose_text(Gates::name, ": it was moved away; call what it was moved to"));
   }
-  void check() const {
+  void check_options() const {
     const auto refuse = [](const char* what, auto given, const char* expected) {
       throw shape_error(compose_text(Gates::name, ": ", what, ": ", given, ", expected ", expected));
     };
