@@ -335,7 +335,7 @@ bool evaluate_joint(const assignment<Views, Nodes>&... each) {
   const array<joint_output<rank>, count> outputs{
       {{block_of(each.destination), {&each.node, &statement_type_of<Nodes>}}...}};
   const statement_scope<space> scope(outputs[0].destination, outputs[0].node);
-  for (const auto& output : outputs) scope.check(output.destination, output.node);
+  for (const auto& output : outputs) scope.check_devices(output.destination, output.node);
   if (overwrites_operands(outputs, extents, source, std::is_same_v<space, host>)) return false;
   announce_statement(source, {extents.begin(), rank}, count_bytes(outputs));
   run_stage<space>(

@@ -165,6 +165,18 @@ TEST_CASE("indices outside the extents are told", "[statements]") {
         "view: axis 0: index -1, expected at least 0 and below 2 (extents [2, 3])");
 }
 
+TEMPLATE_LIST_TEST_CASE("statements do not read what was moved to another tensor", "[statements]", tenon_test::spaces) {
+  auto from = tenon::full<float, TestType>(tenon::shape<10, 20>{}, 2.0f);
+  const auto into = std::move(from);
+  const auto x = counting<float, TestType>(rank<2>(3, 10));
+  const std::string told = " [10, 20]: a tensor whose elements were moved to another; assign to it before it is read";
+  CHECK(text_of<tenon::storage_error>([&] { (void)tenon::evaluated_tensor(tenon::matmul(x, from)); }) ==
+        "contract: operand" + told);
+  CHECK(text_of<tenon::storage_error>([&] { (void)tenon::evaluated_tensor(from + 1); }) == "add: operand" + told);
+  from = 3;
+  CHECK(numbers_of(tenon::evaluated_tensor(from + into)) == numbers(200, 5));
+}
+
 TEMPLATE_LIST_TEST_CASE("trusted indices are looked at", "[statements]", tenon_test::spaces) {
   const auto x = counting<float, TestType>(rank<2>(2, 3));
   const auto places = counting<std::int64_t, TestType>(rank<1>(3), 1);

@@ -29,10 +29,10 @@ bool covers_tile() {
 
 template <class Tiles>
 void check_tiles() {
-  CHECK(covers_tile<typename Tiles::large>());
-  CHECK(covers_tile<typename Tiles::small>());
-  CHECK(Tiles::small::rows < Tiles::large::rows);
-  CHECK(Tiles::large::threads <= 256);
+  CHECK(covers_tile<typename Tiles::large_tile>());
+  CHECK(covers_tile<typename Tiles::small_tile>());
+  CHECK(Tiles::small_tile::rows < Tiles::large_tile::rows);
+  CHECK(Tiles::large_tile::threads <= 256);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using tenon_test::numbers_of;
 
 /// As wmma_unit, but for the fallback of devices that lack the unit.
 template <class Element>
-using fallback_unit = typename tenon::wmma_unit<Element, typename tenon::product_tiles<Element>::small>::fallback;
+using fallback_unit = typename tenon::wmma_unit<Element, typename tenon::product_tiles<Element>::small_tile>::fallback;
 
 /// A product of a unit that the library would not choose here.
 template <class Space, class Unit, class E>

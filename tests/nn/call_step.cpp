@@ -125,6 +125,41 @@ TEMPLATE_LIST_TEST_CASE("parameters that nobody wrote are refused, and all that 
   CHECK_NOTHROW(net(x));
 }
 
+TEST_CASE("networks that were moved away are refused", "[call_step]") {
+  const std::string advice = " was moved away; call what it was moved to";
+  const auto x = tenon::ones<float>(rank<2>(4, 80));
+  const auto check_moved = [&](auto net, const std::string& text) {
+    const auto run = [&](auto& given) {
+      const tenon::no_grad testing;
+      if constexpr (nn::keeps_states<decltype(net)>) (void)given(x);
+      else (void)traced(given(x));
+    };
+    net.initialise(1);
+    auto other = std::move(net);
+    CHECK(tenon_test::text_of<tenon::error>([&] { run(net); }) == text);
+    CHECK_NOTHROW(run(other));
+    net = std::move(other);
+    CHECK_NOTHROW(run(net));
+  };
+  check_moved(nn::linear<80, 40>{}, "linear: its weight" + advice);
+  check_moved(nn::sequential(nn::linear<80, 40>{}, nn::relu{}), "linear: its weight" + advice);
+  check_moved(nn::linear<dyn, dyn>(80, 40),
+              "linear: its weight was never written; call initialise(seed), or load weights");
+  check_moved(nn::batch_norm<80>{}, "batch_norm: its weight" + advice);
+  check_moved(nn::lstm<80, 5>{}, "lstm: it" + advice);
+  check_moved(nn::gru_cell<>(80, 5), "gru: it" + advice);
+}
+
+TEST_CASE("an inference that was moved away is refused", "[call_step]") {
+  const auto x = tenon::ones<float>(rank<2>(4, 40));
+  nn::inference use(nn::initialised<nn::linear<40, 80>>(1), rank<2>(4, 40));
+  const auto expected = numbers_of(tenon::evaluated_tensor(use.run(x)));
+  auto other = std::move(use);
+  CHECK(tenon_test::text_of<tenon::error>([&] { (void)use.run(x); }) ==
+        "inference: its network was moved away; run what it was moved to");
+  CHECK(numbers_of(tenon::evaluated_tensor(other.run(x))) == expected);
+}
+
 TEST_CASE("running statistics that nobody wrote are refused", "[call_step]") {
   nn::batch_norm<3, nn::affine::none> norm;
   const auto x = tenon::evaluated_tensor(tenon::uniform<float>(rank<2>(4, 3), 1));

@@ -87,7 +87,7 @@ index checked_index(const char* name, Index given, int axis, const Extents& exte
 template <class Target, class Indices>
 void check_indices_on_host(const char* name, const Target& target, int axis, const Indices& indices) {
   const auto extents = target.shape().to_array();
-  const auto check = [&](index first, index last) {
+  const auto check_targets = [&](index first, index last) {
     visit_runs(indices, first, last, [&](index, const auto* row, index step, index run) {
       const index different = step == 0 ? 1 : run;
       auto least = row[0], greatest = row[0];
@@ -100,9 +100,9 @@ void check_indices_on_host(const char* name, const Target& target, int axis, con
     });
   };
   try {
-    parallel_for(indices.size(), line_grain, check);
+    parallel_for(indices.size(), line_grain, check_targets);
   } catch (const index_error&) {
-    check(0, indices.size());  // several threads may have found one; the first is named
+    check_targets(0, indices.size());  // several threads may have found one; the first is named
   }
 }
 

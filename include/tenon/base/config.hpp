@@ -16,6 +16,9 @@
 #elif !defined(__cpp_exceptions) && !defined(__CUDACC__)
 #error "tenon: needs exceptions: leave out -fno-exceptions"
 #include "the error above"
+#elif __FINITE_MATH_ONLY__ && !defined(TENON_ACCEPT_FINITE_MATH)
+#error "tenon: needs NaN and infinity: leave out -ffast-math, -Ofast, -ffinite-math-only (docs/guide/start.md)"
+#include "the error above"
 #endif
 
 /// Marks what a kernel may call; empty outside nvcc.

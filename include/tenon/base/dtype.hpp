@@ -320,7 +320,7 @@ TENON_HOST_DEVICE constexpr float float_from_half_bits(std::uint16_t bits) {
 #if defined(__CUDA_ARCH__)
   if (!__builtin_is_constant_evaluated()) return device_float_from_half(bits);
 #endif
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t sign = (bits & 0x8000u) << 16;
   const std::uint32_t exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
   if (exponent == 31) return bits_as<float>(sign | 0x7f800000u | (mantissa << 13));
   if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24

@@ -34,7 +34,7 @@ TENON_HOST_DEVICE constexpr float float_from_float8_bits(std::uint8_t bits) {
   if (!__builtin_is_constant_evaluated()) return device_float_from_float8<Format::has_infinity>(bits);
 #endif
   constexpr int mantissa_bits = Format::mantissa_bits;
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x80u) << 24, magnitude = bits & 0x7fu;
+  const std::uint32_t sign = (bits & 0x80u) << 24, magnitude = bits & 0x7fu;
   if (magnitude >= Format::infinity) {
     const bool is_infinite = Format::has_infinity && magnitude == Format::infinity;
     return __builtin_bit_cast(float, sign | (is_infinite ? 0x7f800000u : 0x7fc00000u));

@@ -47,9 +47,10 @@ using tile_extents = array<array<int, 3>, 2>;
 
 template <class Tiles>
 constexpr tile_extents extents_of_tiles() {
-  using large = typename Tiles::large;
-  using small = typename Tiles::small;
-  return {{{{large::rows, large::columns, large::depth}}, {{small::rows, small::columns, small::depth}}}};
+  using large_tile = typename Tiles::large_tile;
+  using small_tile = typename Tiles::small_tile;
+  return {{{{large_tile::rows, large_tile::columns, large_tile::depth}},
+           {{small_tile::rows, small_tile::columns, small_tile::depth}}}};
 }
 
 /// Large tiles where they occupy every multiprocessor and cover little more than small tiles would. Where not even

@@ -113,10 +113,10 @@ void launch_product(const Product& product, const Epilogue& epilogue, int parts,
 template <class Space, class Units, class Product, class Epilogue>
 void launch_chosen(const Product& product, const Epilogue& epilogue, const product_choice& choice,
                    bool channels_last = false) {
-  using large = typename Units::template unit<typename Units::tiles::large>;
-  using small = typename Units::template unit<typename Units::tiles::small>;
-  if (choice.tile == 0) launch_product<large, Space>(product, epilogue, choice.parts, channels_last);
-  else launch_product<small, Space>(product, epilogue, choice.parts, channels_last);
+  using large_tile = typename Units::template unit<typename Units::tiles::large_tile>;
+  using small_tile = typename Units::template unit<typename Units::tiles::small_tile>;
+  if (choice.tile == 0) launch_product<large_tile, Space>(product, epilogue, choice.parts, channels_last);
+  else launch_product<small_tile, Space>(product, epilogue, choice.parts, channels_last);
 }
 
 /// The tiles and blocks that extents and the device suggest.
@@ -126,7 +126,7 @@ product_choice suggested_choice(const Product& product) {
   const product_key key{{extents.rows, extents.columns, extents.depth, extents.batch_count()},
                         space_devices<Space>::architecture(),
                         space_devices<Space>::multiprocessors(),
-                        Units::template unit<typename Units::tiles::large>::name,
+                        Units::template unit<typename Units::tiles::large_tile>::name,
                         dtype_name<typename Product::element>()};
   return choose_product(key, extents_of_tiles<typename Units::tiles>());
 }
@@ -151,7 +151,7 @@ struct device_problem {
   using left_type = detail::left_matrix_of<Product>;
   using right_type = detail::right_matrix_of<Product>;
   using units = product_units<Product>;
-  using number = typename units::template unit<typename units::tiles::small>::accumulator;
+  using number = typename units::template unit<typename units::tiles::small_tile>::accumulator;
 
   const Target& target;
   const E& node;

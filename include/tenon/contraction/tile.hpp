@@ -40,8 +40,9 @@ inline constexpr int chunk_size = chunk_bytes / static_cast<int>(sizeof(T));
 template <class T>
 struct lane_tiles {
   static constexpr bool is_wide = sizeof(T) > 4;
-  using large = std::conditional_t<is_wide, tile_policy<64, 64, 8, 32, 32, 4>, tile_policy<128, 128, 16, 64, 32, 3, 1>>;
-  using small = std::conditional_t<is_wide, tile_policy<32, 32, 8, 16, 16, 4>, tile_policy<64, 64, 8, 32, 32, 4>>;
+  using large_tile =
+      std::conditional_t<is_wide, tile_policy<64, 64, 8, 32, 32, 4>, tile_policy<128, 128, 16, 64, 32, 3, 1>>;
+  using small_tile = std::conditional_t<is_wide, tile_policy<32, 32, 8, 16, 16, 4>, tile_policy<64, 64, 8, 32, 32, 4>>;
 };
 
 /// The tiles in which matrix units multiply operands of type T.
@@ -49,25 +50,25 @@ template <class T>
 struct product_tiles;
 template <>
 struct product_tiles<half> {
-  using large = tile_policy<128, 128, 32, 64, 32, 3>;
-  using small = tile_policy<64, 64, 32, 32, 32, 4>;
+  using large_tile = tile_policy<128, 128, 32, 64, 32, 3>;
+  using small_tile = tile_policy<64, 64, 32, 32, 32, 4>;
 };
 template <>
 struct product_tiles<bfloat16> : product_tiles<half> {};
 template <>
 struct product_tiles<std::int8_t> {
-  using large = tile_policy<128, 128, 64, 64, 64, 3>;
-  using small = tile_policy<64, 64, 64, 32, 32, 4>;
+  using large_tile = tile_policy<128, 128, 64, 64, 64, 3>;
+  using small_tile = tile_policy<64, 64, 64, 32, 32, 4>;
 };
 template <>
 struct product_tiles<tf32> {
-  using large = tile_policy<128, 128, 16, 64, 64, 3>;
-  using small = tile_policy<64, 64, 16, 32, 32, 4>;
+  using large_tile = tile_policy<128, 128, 16, 64, 64, 3>;
+  using small_tile = tile_policy<64, 64, 16, 32, 32, 4>;
 };
 template <>
 struct product_tiles<double> {
-  using large = tile_policy<64, 64, 16, 32, 32, 3>;
-  using small = tile_policy<32, 32, 16, 16, 16, 4>;
+  using large_tile = tile_policy<64, 64, 16, 32, 32, 3>;
+  using small_tile = tile_policy<32, 32, 16, 16, 16, 4>;
 };
 
 }  // namespace tenon

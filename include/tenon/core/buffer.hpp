@@ -20,6 +20,7 @@ class buffer {
     return current();
   }
   view<T, Shape, Space> current() { return {memory_.data(), shape_}; }
+  view<const T, Shape, Space> current() const { return {memory_.data(), shape_}; }
   /// How many elements there is memory for.
   index capacity() const { return memory_.count(); }
 

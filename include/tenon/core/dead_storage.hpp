@@ -70,9 +70,15 @@ class freed_blocks {
   std::size_t bytes_ = 0;
 };
 
-/// throws    storage_error where elements that `operation` uses as its `role` were freed
+/// throws    storage_error where elements that `operation` uses as its `role` were freed, or moved to another tensor
 inline void check_alive(const char* operation, const char* role, const any_block& elements) {
-  if (!freed_blocks::of_process().hold(addresses(elements))) return;
+  const address_range range = addresses(elements);
+  if (elements.start == 0 && range.begin != range.end) {
+    throw storage_error(
+        compose_text(operation, ": ", role, " ", elements.extents,
+                     ": a tensor whose elements were moved to another; assign to it before it is read"));
+  }
+  if (!freed_blocks::of_process().hold(range)) return;
   throw storage_error(compose_text(operation, ": ", role, " ", elements.extents,
                                    ": a view of storage that was freed; keep its tensor as long as the view"));
 }

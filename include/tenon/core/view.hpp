@@ -118,7 +118,7 @@ class view {
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     const auto position = position_of(indices...);
 #if TENON_CHECKED != 0
-    check(position);
+    check_position(position);
     check_alive("view", "elements", block_of(*this));
 #endif
     return data_[offset(position)];
@@ -146,7 +146,7 @@ class view {
   /// throws    index_error naming axis, index and extent
   template <std::convertible_to<index>... Indices>
   constexpr T& at(Indices... indices) const {
-    check(position_of(indices...));
+    check_position(position_of(indices...));
     return (*this)(indices...);
   }
 
@@ -168,7 +168,7 @@ class view {
     assigner<view, Expression>::assign(*this, expression);
     return *this;
   }
-  constexpr void check(const array<index, rank>& position) const {
+  constexpr void check_position(const array<index, rank>& position) const {
     for (int axis = 0; axis < rank; ++axis) {
       if (position[axis] < 0 || position[axis] >= extent(axis)) {
         throw index_error(compose_text("view: axis ", axis, ": index ", position[axis],

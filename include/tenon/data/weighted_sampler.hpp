@@ -19,7 +19,7 @@ class weighted_sampler {
  public:
   weighted_sampler(std::vector<double> weights, index draws, bool replacement = true)
       : weights_(std::move(weights)), sums_(weights_.size()), draws_(draws), replacement_(replacement) {
-    check();
+    check_weights();
     std::partial_sum(weights_.begin(), weights_.end(), sums_.begin());
   }
   index size() const { return draws_; }
@@ -28,7 +28,7 @@ class weighted_sampler {
   }
 
  private:
-  void check() const {
+  void check_weights() const {
     index positive = 0;
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       if (!(weights_[i] >= 0) || std::isinf(weights_[i])) {

@@ -26,12 +26,12 @@ struct tile_maps<emulated> {
   }
   template <class T>
   static map make(const tiled_images& images) {
-    check<T>(images);
+    check_tensor<T>(images);
     return {images, static_cast<int>(sizeof(T))};
   }
   template <class T>
   static map make(const tiled_tensor& tensor) {
-    check<T>(tensor);
+    check_tensor<T>(tensor);
     const auto& extents = tensor.extents;
     const auto& strides = tensor.stride_bytes;
     return {{tensor.data,
@@ -45,7 +45,7 @@ struct tile_maps<emulated> {
  private:
   /// Refuses a tensor that a driver might refuse.
   template <class T, class Tensor>
-  static void check(const Tensor& tensor) {
+  static void check_tensor(const Tensor& tensor) {
     check_tiled_tensor(tensor, static_cast<int>(sizeof(T)));
     if (takes<T>(tensor)) return;
     throw shape_error(compose_text("tiled_tensor: strides: ", tensor.stride_bytes, " bytes for a tensor of ",

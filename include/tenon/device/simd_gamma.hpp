@@ -120,9 +120,10 @@ TENON_INLINE V tgamma_of(V x) {
                          select(is_negative, -reflected.low, factor.low)};
   const pair_of<V> power{select(is_negative, -exponent.high, exponent.high),
                          select(is_negative, -exponent.low, exponent.low)};
-  const pair_of<V> small = inverse_of(inverse_gamma(x));
-  const V near = select(abs(small.high) < constant_like<V>(__builtin_huge_val()), small.high + small.low, small.high);
-  const V result = select(y <= static_cast<lane_of<V>>(2.5), near, scaled_exponential(scale, power));
+  const pair_of<V> inverted = inverse_of(inverse_gamma(x));
+  const V nearby =
+      select(abs(inverted.high) < constant_like<V>(__builtin_huge_val()), inverted.high + inverted.low, inverted.high);
+  const V result = select(y <= static_cast<lane_of<V>>(2.5), nearby, scaled_exponential(scale, power));
   const auto is_pole = logical_and(is_negative, x == rounded<rounding::down>(x));
   return select(is_pole, constant_like<V>(__builtin_nan("")), select(x == x, result, x));
 }
@@ -144,16 +145,16 @@ TENON_INLINE V lgamma_of(V x) {
   using table = gamma_table<lane_of<V>>;
   const V infinity = constant_like<V>(__builtin_huge_val()), y = abs(x), inverse = 1 / y;
   const auto is_near = y <= static_cast<lane_of<V>>(2.5);
-  const pair_of<V> small = inverse_gamma(x), logarithm = paired_log(select(is_near, V(abs(small.high)), y));
-  const V near = V{} - (logarithm.high + (logarithm.low + small.low / small.high));
+  const pair_of<V> inverted = inverse_gamma(x), logarithm = paired_log(select(is_near, V(abs(inverted.high)), y));
+  const V nearby = V{} - (logarithm.high + (logarithm.low + inverted.low / inverted.high));
   const pair_of<V> exponent = stirling_exponent(y, logarithm);
   const pair_of<V> rest =
       add_product(constant_pair<V>(table::logarithm), inverse, polynomial(inverse, table::logarithm_terms));
   pair_of<V> positive = exact_sum(exponent.high, rest.high);
   positive.low += exponent.low + rest.low;
-  const V far = select(x < V{}, reflected_lgamma(y, positive), positive.high + positive.low);
-  const V far_or_infinite = select(exponent.high < infinity, far, infinity);
-  const V result = select(is_near, select(small.high == V{}, infinity, near), far_or_infinite);
+  const V distant = select(x < V{}, reflected_lgamma(y, positive), positive.high + positive.low);
+  const V far_or_infinite = select(exponent.high < infinity, distant, infinity);
+  const V result = select(is_near, select(inverted.high == V{}, infinity, nearby), far_or_infinite);
   return select(x == x, result, x);
 }
 

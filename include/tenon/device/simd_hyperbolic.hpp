@@ -51,8 +51,8 @@ template <class V>
 TENON_INLINE V sinh_of(V x) {
   const V magnitude = abs(x), square = x * x, half = half_exp(magnitude);
   const V series = polynomial(square, hyperbolic_table<lane_of<V>>::sinh_terms);
-  const V near = multiply_add(series * square, magnitude, magnitude);
-  return with_sign_of(x, select(magnitude < 1, near, half - static_cast<lane_of<V>>(0.25) / half));
+  const V nearby = multiply_add(series * square, magnitude, magnitude);
+  return with_sign_of(x, select(magnitude < 1, nearby, half - static_cast<lane_of<V>>(0.25) / half));
 }
 
 template <class V>
@@ -79,9 +79,9 @@ TENON_INLINE V asinh_of(V x) {
 template <class V>
 TENON_INLINE V acosh_of(V x) {
   const V t = x - 1, root = sqrt(t + t);
-  const V near = multiply_add(polynomial(t, hyperbolic_table<lane_of<V>>::acosh_terms) * t, root, root);
-  const V far = log1p_or_log_of_double(V(t + sqrt(t * (t + 2))), x);
-  const V result = select(t < static_cast<lane_of<V>>(0.5), near, far);
+  const V nearby = multiply_add(polynomial(t, hyperbolic_table<lane_of<V>>::acosh_terms) * t, root, root);
+  const V distant = log1p_or_log_of_double(V(t + sqrt(t * (t + 2))), x);
+  const V result = select(t < static_cast<lane_of<V>>(0.5), nearby, distant);
   return select(x < 1, constant_like<V>(__builtin_nan("")), result);
 }
 
@@ -90,9 +90,9 @@ template <class V>
 TENON_INLINE V atanh_of(V x) {
   const V magnitude = abs(x), square = x * x;
   const V series = polynomial(square, hyperbolic_table<lane_of<V>>::atanh_terms);
-  const V near = multiply_add(series * square, magnitude, magnitude);
-  const V far = log1p_of((magnitude + magnitude) / (1 - magnitude)) * static_cast<lane_of<V>>(0.5);
-  return with_sign_of(x, select(magnitude < static_cast<lane_of<V>>(0.5), near, far));
+  const V nearby = multiply_add(series * square, magnitude, magnitude);
+  const V distant = log1p_of((magnitude + magnitude) / (1 - magnitude)) * static_cast<lane_of<V>>(0.5);
+  return with_sign_of(x, select(magnitude < static_cast<lane_of<V>>(0.5), nearby, distant));
 }
 
 }  // namespace detail

@@ -114,8 +114,8 @@ TENON_INLINE V cbrt_of(V x) {
       select(rest > whole{}, constant_like<V>(1.2599210498948732), constant_like<V>(0.79370052598409974));
   const V factor = select(rest == whole{}, constant_like<V>(1), root_of_two);
   const V m = (parts.fraction + 1) * power_of_two<V>(rest),
-          near = polynomial(parts.fraction, table::cbrt_terms) * factor;
-  const V cube = near * near * near, root = near + near * ((m - cube) / (cube + cube + m));
+          nearby = polynomial(parts.fraction, table::cbrt_terms) * factor;
+  const V cube = nearby * nearby * nearby, root = nearby + nearby * ((m - cube) / (cube + cube + m));
   const V scale = power_of_two<V>(third - select(is_small, constant_like<whole>(table::cbrt_shift / 3), whole{}));
   const auto is_own = logical_or(x == V{}, logical_not(magnitude < constant_like<V>(__builtin_huge_val())));
   return select(is_own, x, with_sign_of(x, V(root * scale)));

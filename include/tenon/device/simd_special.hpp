@@ -15,10 +15,10 @@ template <class V>
 TENON_INLINE V erf_of(V x) {
   using table = table_of<V>;
   const V magnitude = abs(x);
-  const V near = multiply_add(x, polynomial(V(x * x), table::erf_near), x);
+  const V nearby = multiply_add(x, polynomial(V(x * x), table::erf_near), x);
   const V within = min(magnitude, constant_like<V>(table::erf_limit));
-  const V far = 1 - exp_of(V(-polynomial(within, table::erf_far)));
-  return select(magnitude < 1, near, select(x < V{}, -far, far));
+  const V distant = 1 - exp_of(V(-polynomial(within, table::erf_far)));
+  return select(magnitude < 1, nearby, select(x < V{}, -distant, distant));
 }
 
 /// (x + centre) exp(x^2) erfc(x) by t = (x - centre) / (x + centre) for 1/2 <= x <= limit, beyond which erfc rounds to
@@ -74,8 +74,8 @@ TENON_INLINE V erfc_of(V x) {
   const V magnitude = abs(x), within = at_most(magnitude, constant_like<V>(erfc_table<lane_of<V>>::limit));
   const pair_of<V> slow = scaled_erfc(within), square = exact_product(within, within);
   const V beyond = scaled_exponential(slow, pair_of<V>{-square.high, -square.low});
-  const V near = 1 - multiply_add(x, polynomial(V(x * x), table_of<V>::erf_near), x);
-  return select(magnitude < static_cast<lane_of<V>>(0.5), near, select(x < V{}, 2 - beyond, beyond));
+  const V nearby = 1 - multiply_add(x, polynomial(V(x * x), table_of<V>::erf_near), x);
+  return select(magnitude < static_cast<lane_of<V>>(0.5), nearby, select(x < V{}, 2 - beyond, beyond));
 }
 
 }  // namespace detail

@@ -83,4 +83,9 @@ inline std::uint64_t next_pass(std::uint64_t& count) {
   return number;
 }
 
+/// Counts as many passes as before. Where there were none since, nothing is written: threads may share the layer.
+inline void take_back_passes(std::uint64_t& count, std::uint64_t before) {
+  if (count != before) count = before;
+}
+
 }  // namespace tenon::detail

@@ -51,13 +51,15 @@ auto evaluated_gradient(const Node& node, const Leaf& sought) {
   bool has_any = false, is_there = false;
   visit_named_leaves(node, [&]<int Name>(constant<Name>, const auto& named) {
     using named_type = std::remove_cvref_t<decltype(named)>;
-    const auto check = [&] { check_is_apart(addresses(block_of(named.view())), addresses(block_of(sought.view()))); };
+    const auto must_be_apart = [&] {
+      check_is_apart(addresses(block_of(named.view())), addresses(block_of(sought.view())));
+    };
     if constexpr (!std::is_same_v<typename named_type::element, element>) {
       return;
     } else if constexpr (!std::is_same_v<typename named_type::shape_type, typename Leaf::shape_type>) {
-      if constexpr (depends_on<Name, Node>) check();
+      if constexpr (depends_on<Name, Node>) must_be_apart();
     } else if (!equal_nodes(sought, Leaf{named.view(), sought.owner})) {
-      if constexpr (depends_on<Name, Node>) check();
+      if constexpr (depends_on<Name, Node>) must_be_apart();
     } else {
       is_there = true;
       if constexpr (depends_on<Name, Node>) {

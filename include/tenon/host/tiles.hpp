@@ -21,12 +21,12 @@ found_reads reads_of_target(const any_statement<Rank>& statement) {
   };
   const auto& target = statement.targets[0];
   const auto written = block(reinterpret_cast<std::uintptr_t>(target.start), target.stride, target.copies);
-  read_check check(written);
+  read_check reads(written);
   for (int k = 0; k < statement.facts->source_count; ++k) {
     const auto& source = statement.sources[k];
-    if (source.copies != nullptr) check.show({block(source.start, source.stride, source.copies), "assign", true});
+    if (source.copies != nullptr) reads.show({block(source.start, source.stride, source.copies), "assign", true});
   }
-  return check.found();
+  return reads.found();
 }
 
 template <int Rank>

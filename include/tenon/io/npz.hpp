@@ -61,11 +61,11 @@ class npz_file {
     std::size_t at = find_directory();
     std::uint64_t count = number<2>(at + 10), first = number<4>(at + 16);
     if (is_large(at)) {
-      const auto large = static_cast<std::size_t>(number<8>(at - locator_bytes + 8));
+      const std::size_t large = number<8>(at - locator_bytes + 8);
       if (number<4>(large) != 0x06064b50) refuse_file(compose_text("byte ", large, " begins no directory of ZIP64"));
       count = number<8>(large + 32), first = number<8>(large + 48);
     }
-    at = static_cast<std::size_t>(first);
+    at = first;
     for (std::uint64_t i = 0; i < count; ++i) at = add_member(at);
   }
   template <int Bytes>
@@ -88,9 +88,8 @@ class npz_file {
   /// Adds the member whose entry of the directory lies at `at`; returns where the next one does.
   std::size_t add_member(std::size_t at) {
     if (number<4>(at) != 0x02014b50) refuse_file(compose_text("byte ", at, " begins no entry of its directory"));
-    const auto length = static_cast<std::size_t>(number<2>(at + 28));
-    const std::size_t next = at + directory_bytes + length + static_cast<std::size_t>(number<2>(at + 30)) +
-                             static_cast<std::size_t>(number<2>(at + 32));
+    const std::size_t length = number<2>(at + 28);
+    const std::size_t next = at + directory_bytes + length + number<2>(at + 30) + number<2>(at + 32);
     if (next > bytes_.size()) refuse_file("its directory is truncated");
     std::string name(bytes_.begin() + static_cast<std::ptrdiff_t>(at + directory_bytes),
                      bytes_.begin() + static_cast<std::ptrdiff_t>(at + directory_bytes + length));
@@ -99,23 +98,22 @@ class npz_file {
       refuse_file(compose_text(name, ": it is compressed by method ", method, "; save it by numpy.savez"));
     }
     const auto [size, stored, local] = places_of(name, at, length);
-    const std::size_t begin = content_of(name, static_cast<std::size_t>(local));
+    const std::size_t begin = content_of(name, local);
     if (begin > bytes_.size() || stored > bytes_.size() - begin || (method == 0 && stored != size)) {
       refuse_file(compose_text(name, ": ", stored, " bytes from byte ", begin, " on, of ", bytes_.size(),
                                "; is it truncated?"));
     }
     if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    members_[name] = {begin, static_cast<std::size_t>(stored), size, static_cast<std::uint32_t>(number<4>(at + 16)),
-                      method != 0};
+    members_[name] = {begin, stored, size, static_cast<std::uint32_t>(number<4>(at + 16)), method != 0};
     return next;
   }
   /// Size, compressed size and place of a member; those that 32 bits do not hold lie in its notes of ZIP64, in order.
   std::array<std::uint64_t, 3> places_of(const std::string& name, std::size_t at, std::size_t name_length) const {
     std::array<std::uint64_t, 3> places{number<4>(at + 24), number<4>(at + 20), number<4>(at + 42)};
     std::size_t note = at + directory_bytes + name_length;
-    std::size_t end = note + static_cast<std::size_t>(number<2>(at + 30));
-    while (note + 4 <= end && number<2>(note) != 1) note += 4 + static_cast<std::size_t>(number<2>(note + 2));
-    if (note + 4 <= end) end = std::min(end, note + 4 + static_cast<std::size_t>(number<2>(note + 2)));
+    std::size_t end = note + number<2>(at + 30);
+    while (note + 4 <= end && number<2>(note) != 1) note += 4 + number<2>(note + 2);
+    if (note + 4 <= end) end = std::min<std::size_t>(end, note + 4 + number<2>(note + 2));
     note += 4;
     for (auto& each : places) {
       if (each != is_elsewhere) continue;
@@ -146,8 +144,7 @@ class npz_file {
   /// Where the content of a member begins: behind a header of its own, whose name and notes may have other lengths.
   std::size_t content_of(const std::string& name, std::size_t local) const {
     if (number<4>(local) != 0x04034b50) refuse_file(compose_text(name, ": byte ", local, " begins no member"));
-    return local + local_bytes + static_cast<std::size_t>(number<2>(local + 26)) +
-           static_cast<std::size_t>(number<2>(local + 28));
+    return local + local_bytes + number<2>(local + 26) + number<2>(local + 28);
   }
 
   std::filesystem::path path_;

@@ -32,10 +32,10 @@ inline index bits_of_png_pixel(std::span<const std::uint8_t> bytes) {
 /// Decodes a PNG file's bytes; `path` is for messages.
 inline image parse_png(const std::filesystem::path& path, std::span<const std::uint8_t> bytes) {
   png_decoder decoder;
-  const auto check = [&](int is_done) {
+  const auto must_be_done = [&](int is_done) {
     if (is_done == 0) refuse("read_png", path, decoder.message);
   };
-  check(png_image_begin_read_from_memory(&decoder, bytes.data(), bytes.size()));
+  must_be_done(png_image_begin_read_from_memory(&decoder, bytes.data(), bytes.size()));
   const index height{decoder.height}, width{decoder.width}, pixels = height * width;
   const index inflated = pixels * bits_of_png_pixel(bytes) / 8;
   if (static_cast<std::uint64_t>(inflated) > most_inflated_bytes * bytes.size()) {
@@ -49,7 +49,7 @@ inline image parse_png(const std::filesystem::path& path, std::span<const std::u
   const index samples_of_pixel = PNG_IMAGE_SAMPLE_CHANNELS(decoder.format);
   const index channels = samples_of_pixel - (has_alpha ? 1 : 0);
   std::vector<std::uint8_t> samples(static_cast<std::size_t>(samples_of_pixel * pixels));
-  check(png_image_finish_read(&decoder, nullptr, samples.data(), 0, nullptr));
+  must_be_done(png_image_finish_read(&decoder, nullptr, samples.data(), 0, nullptr));
   image result(rank<3>(channels, height, width));
   for (index i = 0; i < result.size(); ++i) {
     const std::uint8_t* const pixel = samples.data() + i / channels * samples_of_pixel;

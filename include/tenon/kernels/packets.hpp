@@ -112,18 +112,18 @@ bool lies_in_packets(const array<index, Rank>&, const Target&, const Program&) {
 }
 template <int Size, int Rank, class T, class Program>
 bool lies_in_packets(const array<index, Rank>& extents, strided_target<T, Rank> target, Program program) {
-  detail::packet_check<Rank, Size> check{extents};
-  program.visit(check);
-  target.visit(check);
-  return check.fits && target.step() == 1;
+  detail::packet_check<Rank, Size> fitting{extents};
+  program.visit(fitting);
+  target.visit(fitting);
+  return fitting.fits && target.step() == 1;
 }
 
 template <int Size, int Rank, class... Ts, class Program>
 bool lies_in_packets(const array<index, Rank>& extents, joint_target<Rank, Ts...> target, Program program) {
-  detail::packet_check<Rank, Size> check{extents};
-  program.visit(check);
-  target.visit(check);
-  return check.fits;
+  detail::packet_check<Rank, Size> fitting{extents};
+  program.visit(fitting);
+  target.visit(fitting);
+  return fitting.fits;
 }
 
 /// Whether sources of a statement that do not lie in packets are refused or read one element at a time.
@@ -142,10 +142,10 @@ struct mixed_choice {
 
   template <class T>
   void operator()(const array<index, Rank>& stride, const T* data) {
-    packet_check<Rank, Size> check{extents};
-    check(stride, data + head * stride[Rank - 1]);
-    all_in_packets = all_in_packets && check.fits;
-    if (check.fits) readings.in_packets |= 1u << source;
+    packet_check<Rank, Size> fitting{extents};
+    fitting(stride, data + head * stride[Rank - 1]);
+    all_in_packets = all_in_packets && fitting.fits;
+    if (fitting.fits) readings.in_packets |= 1u << source;
     ++source;
   }
   void operator()(const array<index, Rank>&, index) {}

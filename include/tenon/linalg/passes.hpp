@@ -194,10 +194,10 @@ index run_pass_on_host(index first, index last, const Pass& pass) {
     }
   } else {
     constexpr index most = 4 * 32 * 32;
-    T small[most];
+    T few[most];
     const index size = pass.work_size();
     const storage<T, host> large(size <= most ? 0 : size);
-    T* const work = size <= most ? small : const_cast<T*>(large.data());
+    T* const work = size <= most ? few : const_cast<T*>(large.data());
     const auto* const library = pass.is_large() ? current_library<T, host>() : nullptr;
     for (index number = first; number < last; ++number) {
       if (library != nullptr && pass.template run_in<host>(*library, number, work)) continue;

@@ -6,9 +6,9 @@
 
 #include <bit>
 #include <tenon/algorithms/attention_gradient.hpp>
-#include <tenon/core/buffer.hpp>
 #include <tenon/grad/attention.hpp>
 #include <tenon/grad/pass_numbers.hpp>
+#include <tenon/nn/call_memory.hpp>
 #include <tenon/nn/head_rows.hpp>
 #include <tenon/nn/initial.hpp>
 #include <tenon/nn/linear.hpp>
@@ -114,7 +114,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
     }
   }
   std::uint64_t forward_count() const { return step_; }
-  void undo_forward(std::uint64_t count) { step_ = count; }
+  void undo_forward(std::uint64_t count) { tenon::detail::take_back_passes(step_, count); }
   template <class Visitor>
   void visit_random_state(Visitor&& visitor) {
     if constexpr (known_options.dropout > 0) visitor("seed", seed_), visitor("step", step_);
@@ -158,9 +158,9 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   auto forward(const Input& input, const Mask& mask = no_mask) {
     (void)output_shape(input.shape());
     const auto rows =
-        memory_.projected[0].resize(rank<3>(input.shape().extent(0), input.shape().extent(1), 3 * embed_dim));
+        in_use().projected[0].resize(rank<3>(input.shape().extent(0), input.shape().extent(1), 3 * embed_dim));
     rows = projection(as_node(input), in_proj_weight.value.view());
-    for (int part = 0; part < 3; ++part) memory_.parts[part] = rows_of(rows, part);
+    for (int part = 0; part < 3; ++part) in_use().parts[part] = rows_of(rows, part);
     return attend(mask);
   }
   template <tensor_operand Query, tensor_operand Key, tensor_operand Value, class Mask = float>
@@ -199,7 +199,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   template <class Input, class Output, class Gradient, class Destination, class Mask = float>
   void backward(const Input& input, const Output&, const Gradient& gradient, const Destination& destination,
                 const Mask& mask = no_mask) {
-    const auto rows = memory_.gradients[0].resize(memory_.projected[0].current().shape());
+    const auto rows = in_use().gradients[0].resize(in_use().projected[0].current().shape());
     attend_backward(mask, gradient, {{rows_of(rows, 0), rows_of(rows, 1), rows_of(rows, 2)}}, not_wanted{},
                     not_wanted{});
     project_whole_backward(as_node(input), rows, destination);
@@ -213,21 +213,16 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
                 const AverageGradient& average_gradient = {}, const MaskGradient& to_mask = {}) {
     array<part_rows, 3> parts;
     for (int part = 0; part < 3; ++part) {
-      parts[part] = rows_of(memory_.gradients[part].resize(memory_.projected[part].current().shape()), 0);
+      parts[part] = rows_of(in_use().gradients[part].resize(in_use().projected[part].current().shape()), 0);
     }
     attend_backward(mask, gradient, parts, average_gradient, to_mask);
     project_backward<0>(as_node(query), to_query);
     project_backward<1>(as_node(key), to_key), project_backward<2>(as_node(value), to_value);
   }
 
-  /// What the gradients of a call need: projections, what was attended to, and which dropout was drawn.
-  struct call_memory {
-    array<buffer<T, rank<3>, Space>, 3> projected, gradients;
-    array<detail::head_rows<T>, 3> parts{};
-    buffer<T, shape<dyn, dyn, Embed>, Space> attended, attended_gradient;
-    random_seed mask;  // of what dropout leaves out
-  };
-  void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
+  using call_memory = detail::attention_memory<T, Embed, Space>;
+  /// The memory of a call in place of the layer's own, while the result lives.
+  detail::lent_memory lend(call_memory& memory) const { return {memory_, memory}; }
 
   /// The way back of a call: of a query, a key and a value, or of an input that attends to itself; a mask behind them.
   template <class Query, class Key, class Value, class Output, class Gradient, class... To>
@@ -253,6 +248,8 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   friend struct multihead_attention_layer;
   using part_rows = detail::head_rows<T>;
 
+  call_memory& in_use() { return detail::memory_in_use(memory_); }
+  const call_memory& in_use() const { return detail::memory_in_use(memory_); }
   static index checked_features(index features) {
     detail::check_size<multihead_attention_layer>("embed_dim", features, Embed);
     return features;
@@ -305,11 +302,11 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
       throw shape_error(compose_text(name, ": ", names[I], ", axis 2: extent ", extents.extent(2), ", expected ",
                                      expected, " (", names[I], " ", extents.to_array(), ")"));
     }
-    const auto rows = memory_.projected[I].resize(rank<3>(extents.extent(0), extents.extent(1), embed_dim));
+    const auto rows = in_use().projected[I].resize(rank<3>(extents.extent(0), extents.extent(1), embed_dim));
     const auto product = matmul(input, transpose(weight_of<I>()));
     if constexpr (known_options.bias) rows = product + bias_of<I>(in_proj_bias.value);
     else rows = product;
-    memory_.parts[I] = rows_of(rows, 0);
+    in_use().parts[I] = rows_of(rows, 0);
   }
   template <class Input, class Destination>
   void project_whole_backward(const Input& input, const view<T, rank<3>, Space>& rows, const Destination& destination) {
@@ -319,7 +316,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   }
   template <int I, class Input, class Destination>
   void project_backward(const Input& input, const Destination& destination) {
-    const auto rows = memory_.gradients[I].current();
+    const auto rows = in_use().gradients[I].current();
     weight_gradient_of<I>() = tensordot(rows, input, axis<0, 1>, axis<0, 1>);
     if constexpr (known_options.bias) bias_of<I>(in_proj_bias.gradient) = sum(rows, drop<0, 1>);
     if constexpr (is_wanted<Destination>) destination = matmul(rows, weight_of<I>());
@@ -327,32 +324,34 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
 
   /// Calls `use` with attention as the last `forward` saw it.
   void with_node(const auto& mask, const auto& use) const {
-    const auto part = [&](int number) { return as_node(heads(memory_.parts[number])); };
+    const auto part = [&](int number) { return as_node(heads(in_use().parts[number])); };
     const auto make = [&](auto... drop) { return expression(part(0), part(1), part(2), as_node(mask), drop...); };
     if constexpr (known_options.dropout > 0) {
-      if (is_training) return use(make(attention_dropout{known_options.dropout, memory_.mask}));
+      if (is_training) return use(make(attention_dropout{known_options.dropout, in_use().mask}));
     }
     use(make());
   }
   template <class Mask>
   auto attend(const Mask& mask) {
-    const part_rows& query = memory_.parts[0];
+    const part_rows& query = in_use().parts[0];
     const index first = known_options.batch_first ? query.batches : query.length,
                 second = known_options.batch_first ? query.length : query.batches;
     attempt_forward(*this, [&] {
-      memory_.mask = detail::seed_of_pass<Space>(seed_ * 0x9E3779B97F4A7C15u + tenon::detail::next_pass(step_) + 1);
-      const auto rows = memory_.attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
+      if (known_options.dropout > 0 && is_training) {
+        in_use().mask = detail::seed_of_pass<Space>(seed_ * 0x9E3779B97F4A7C15u + tenon::detail::next_pass(step_) + 1);
+      }
+      const auto rows = in_use().attended.resize(shape<dyn, dyn, Embed>(first, second, embed_dim));
       const view<T, rank<3>, Space> whole(rows.data(), rank<3>(first, second, embed_dim));
       with_node(mask, [&](const auto& last) { heads(rows_of(whole, 0)) = last; });
     });
-    return out_proj.forward(memory_.attended.current());
+    return out_proj.forward(in_use().attended.current());
   }
   /// From the gradient of the result to those of what was projected.
   template <class Mask, class Gradient, class AverageGradient, class MaskGradient>
   void attend_backward(const Mask& mask, const Gradient& gradient, const array<part_rows, 3>& to,
                        const AverageGradient& average_gradient, const MaskGradient& to_mask) {
-    const auto rows = memory_.attended.current();
-    const auto of_rows = memory_.attended_gradient.resize(rows.shape());
+    const auto rows = in_use().attended.current();
+    const auto of_rows = in_use().attended_gradient.resize(rows.shape());
     out_proj.backward(rows, rows, gradient, of_rows);
     const view<T, rank<3>, Space> whole(of_rows.data(), rank<3>(of_rows.shape().to_array()));
     const auto of_heads = heads(rows_of(whole, 0));
@@ -369,7 +368,7 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
   void pull_weights(const Node& last, const OfHeads& of_heads, const array<part_rows, 3>& to,
                     const AverageGradient& average_gradient, const MaskGradient& to_mask) {
     const auto weights = evaluated_tensor(tenon::detail::attention_weights(last));
-    const auto products = matmul(of_heads, transpose(heads(memory_.parts[2])));
+    const auto products = matmul(of_heads, transpose(heads(in_use().parts[2])));
     const auto exponents_of = [&](const auto& of_weights) {
       return evaluated_tensor(
           tenon::detail::exponents_gradient(as_node(weights), tenon::detail::with_factor(last, of_weights)));
@@ -383,8 +382,8 @@ struct multihead_attention_layer : callable<multihead_attention_layer<Embed, Hea
       }
     }();
     if constexpr (is_wanted<MaskGradient>) to_mask = sum(exponents, drop<0, 1>);
-    heads(to[0]) = matmul(exponents, heads(memory_.parts[1])) * last.scale();
-    heads(to[1]) = matmul(transpose(exponents), heads(memory_.parts[0])) * last.scale();
+    heads(to[0]) = matmul(exponents, heads(in_use().parts[1])) * last.scale();
+    heads(to[1]) = matmul(transpose(exponents), heads(in_use().parts[0])) * last.scale();
     heads(to[2]) = matmul(transpose(tenon::detail::with_factor(last, as_node(weights))), of_heads);
   }
 

@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/core/buffer.hpp>
 #include <tenon/grad/pass_numbers.hpp>
+#include <tenon/nn/call_memory.hpp>
 #include <tenon/nn/norm.hpp>
 
 namespace tenon::nn {
@@ -108,10 +110,11 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   template <class Input>
   void prepare(const Input& input) {
     if (options.track_statistics) detail::must_be_written(name, "running_var", running_var);
-    memory_.make_rows(extents);
-    memory_.uses_running = !is_training && options.track_statistics;
-    const auto means = in_order(memory_.mean), scales = in_order(memory_.scale), variances = in_order(variance_);
-    if (memory_.uses_running) {
+    call_memory& memory = in_use();
+    const rank<1> channels(extents.extent(0));
+    memory.uses_running = !is_training && options.track_statistics;
+    const auto means = memory.mean.resize(channels), scales = memory.scale.resize(channels);
+    if (memory.uses_running) {
       evaluate(assign(means, in_order(running_mean)), assign(scales, rsqrt(in_order(running_var) + options.epsilon)));
       return;
     }
@@ -121,6 +124,7 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
                                      " values a channel, expected at least 2 in training (input ",
                                      input.shape().to_array(), ")"));
     }
+    const auto variances = memory.variance.resize(channels);
     detail::without_channels<Input::shape_type::rank>(
         [&](auto axes) { evaluate(assign(means, mean(input, axes)), assign(variances, variance(input, axes))); });
     scales = rsqrt(variances + options.epsilon);
@@ -128,15 +132,11 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   }
   /// What the gradients of a batch need: how it was made standard.
   struct call_memory {
-    row mean{}, scale{};  // the scale is 1 / deviation
+    buffer<T, rank<1>, Space> mean, scale, variance;  // the scale is 1 / deviation
     bool uses_running = false;
-
-    void make_rows(const shape<Channels>& channels) {
-      if (scale.data() != nullptr) return;
-      mean = row(channels), scale = row(channels);
-    }
   };
-  void exchange_memory(call_memory& memory) { std::swap(memory_, memory); }
+  /// The memory of a call in place of the layer's own, while the result lives.
+  detail::lent_memory lend(call_memory& memory) const { return {memory_, memory}; }
   std::int64_t forward_count() const { return num_batches_tracked; }
   void undo_forward(std::int64_t count) {
     if (num_batches_tracked == count) return;
@@ -164,11 +164,12 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
                assign(sum_of_products, sum(gradient * standard(input), axes)));
     });
     if constexpr (is_wanted<Destination>) {
+      const auto scale = over_channels<rank>(in_use().scale.current());
       const auto slope = [&] {
-        if constexpr (Affine == affine::none) return over_channels<rank>(in_order(memory_.scale));
-        else return over_channels<rank>(in_order(memory_.scale)) * over_channels<rank>(in_order(weight.value));
+        if constexpr (Affine == affine::none) return scale;
+        else return scale * over_channels<rank>(in_order(weight.value));
       }();
-      if (memory_.uses_running) {
+      if (in_use().uses_running) {
         destination = gradient * slope;
       } else {
         const float share = 1 / static_cast<float>(values_per_channel(input));
@@ -184,12 +185,13 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   friend struct batch_norm;
 
   call_memory memory_{};
-  row variance_{};                          // of the last batch
   row mean_gradient_{}, scale_gradient_{};  // where there is no weight and bias to hold them
   row mean_before_{}, variance_before_{};   // the running ones before they moved
 
+  call_memory& in_use() { return detail::memory_in_use(memory_); }
+  const call_memory& in_use() const { return detail::memory_in_use(memory_); }
   void make_rows() {
-    for (row* each : {&variance_, &mean_gradient_, &scale_gradient_, &mean_before_, &variance_before_}) {
+    for (row* each : {&mean_gradient_, &scale_gradient_, &mean_before_, &variance_before_}) {
       *each = zeros<T, Space>(extents);
     }
   }
@@ -200,8 +202,8 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
   template <class Input>
   auto standard(const Input& input) const {
     constexpr int rank = Input::shape_type::rank;
-    return (as_node(input) - over_channels<rank>(in_order(memory_.mean))) *
-           over_channels<rank>(in_order(memory_.scale));
+    const call_memory& memory = in_use();
+    return (as_node(input) - over_channels<rank>(memory.mean.current())) * over_channels<rank>(memory.scale.current());
   }
   void move_running(index count) {
     const std::int64_t batches = num_batches_tracked + 1;
@@ -210,8 +212,8 @@ struct batch_norm : callable<batch_norm<Channels, Affine, Space, T>> {
     const auto means = in_order(running_mean), variances = in_order(running_var);
     const auto means_before = in_order(mean_before_), variances_before = in_order(variance_before_);
     evaluate(assign(means_before, means), assign(variances_before, variances),
-             assign(means, means + share * (in_order(memory_.mean) - means)),
-             assign(variances, variances + share * (unbiased * in_order(variance_) - variances)));
+             assign(means, means + share * (in_use().mean.current() - means)),
+             assign(variances, variances + share * (unbiased * in_use().variance.current() - variances)));
     num_batches_tracked = batches;
   }
 };

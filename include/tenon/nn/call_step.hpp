@@ -6,6 +6,7 @@
 
 #include <tenon/core/buffer.hpp>
 #include <tenon/grad/traced.hpp>
+#include <tenon/nn/call_memory.hpp>
 #include <tenon/nn/joined_layers.hpp>
 
 namespace tenon::nn {
@@ -54,37 +55,6 @@ inline constexpr bool can_be_joined = false;
 template <class Layer>
   requires(Layer::forgets_output)
 inline constexpr bool can_be_joined<Layer> = !prepares<Layer>;
-
-/// What a layer keeps of one call for its way back, so that each call has its own: `Layer::call_memory`, which
-/// `exchange_memory` puts in the place of the layer's. Most layers keep nothing.
-struct no_call_memory {};
-template <class Layer>
-struct call_memory_of {
-  using type = no_call_memory;
-};
-template <class Layer>
-  requires requires { typename Layer::call_memory; }
-struct call_memory_of<Layer> {
-  using type = typename Layer::call_memory;
-};
-
-/// While one lives, a layer has the memory of a call.
-template <class Layer>
-class call_memory_in_use {
- public:
-  using memory_type = typename call_memory_of<Layer>::type;
-  call_memory_in_use(Layer& layer, memory_type& memory) : layer_(layer), memory_(memory) { exchange(); }
-  ~call_memory_in_use() { exchange(); }
-  call_memory_in_use(const call_memory_in_use&) = delete;
-  call_memory_in_use& operator=(const call_memory_in_use&) = delete;
-
- private:
-  void exchange() {
-    if constexpr (!std::is_same_v<memory_type, no_call_memory>) layer_.exchange_memory(memory_);
-  }
-  Layer& layer_;
-  memory_type& memory_;
-};
 
 /// The gradients that parameters have from before, while a layer leaves new ones in their place.
 template <dtype T, memory_space Space>
@@ -245,7 +215,7 @@ struct call_step
     const auto output = this->value(extents);
     apply_tuple(
         [&](const held_layer<First>& first, const auto&... rest) {
-          const call_memory_in_use<First> in_use(first.get(), call_memory);
+          [[maybe_unused]] const auto lent = lend_memory(first.get(), call_memory);
           attempt_forward(first.get(), [&] {
             pass.forward(first.get(), rest.get()..., elements_for<First>(from.view()), elements_for<First>(output));
           });
@@ -261,7 +231,7 @@ struct call_step
   void backward(const Destination& destination) {
     apply_tuple(
         [&](const held_layer<First>& first, const auto&... rest) {
-          const call_memory_in_use<First> in_use(first.get(), call_memory);
+          [[maybe_unused]] const auto lent = lend_memory(first.get(), call_memory);
           const auto pull = [&] {
             pass.backward(first.get(), rest.get()..., elements_for<First>(input->view()),
                           elements_for<First>(this->value(extents)), elements_for<First>(this->gradient_under(extents)),

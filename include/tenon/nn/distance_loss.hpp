@@ -127,9 +127,9 @@ template <class Reduction = to_mean, tensor_operand X, tensor_operand Positive, 
 auto triplet_margin_loss(X&& x, Positive&& positive, Negative&& negative, double margin = 1) {
   const auto anchor = as_node(std::forward<X>(x));
   const auto distance = [&](const auto& other) { return norm_l2(anchor - other + 1e-6, axis<-1>); };
-  const auto near = distance(as_node(std::forward<Positive>(positive)));
-  const auto far = distance(as_node(std::forward<Negative>(negative)));
-  return Reduction::of(tenon::relu(near - far + margin));
+  const auto to_positive = distance(as_node(std::forward<Positive>(positive)));
+  const auto to_negative = distance(as_node(std::forward<Negative>(negative)));
+  return Reduction::of(tenon::relu(to_positive - to_negative + margin));
 }
 
 }  // namespace tenon::nn

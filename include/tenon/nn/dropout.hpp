@@ -51,7 +51,7 @@ struct masked_dropout : stateless, expression_layer<masked_dropout<Axes, KeepsMo
     mask_ = detail::seed_of_pass<typename node_of<const Input&>::space>(seed * 0x9E3779B97F4A7C15u + number);
   }
   std::uint64_t forward_count() const { return step; }
-  void undo_forward(std::uint64_t count) { step = count; }
+  void undo_forward(std::uint64_t count) { tenon::detail::take_back_passes(step, count); }
   template <class Input>
   auto expression(const Input& x) const {
     const double kept = is_training ? 1 - probability : 1;

@@ -1,10 +1,12 @@
-// tenon/nn/head_rows.hpp: the rows and masks of attention as its expressions take them.
+// tenon/nn/head_rows.hpp: the rows and masks of attention as its expressions take them, and the memory of a call.
 // Heads lie side by side in a row of features.
 // Floor 7: may include base, core, expr, nn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <limits>
+#include <tenon/core/buffer.hpp>
+#include <tenon/expr/random.hpp>
 #include <tenon/expressions.hpp>
 
 namespace tenon::nn::detail {
@@ -31,5 +33,14 @@ auto bias_of_blocks(const Mask& mask) {
     return mask;
   }
 }
+
+/// What the gradients of a call of attention need: projections, what was attended to, and which dropout was drawn.
+template <dtype T, index Embed, memory_space Space>
+struct attention_memory {
+  array<buffer<T, rank<3>, Space>, 3> projected, gradients;
+  array<head_rows<T>, 3> parts{};
+  buffer<T, shape<dyn, dyn, Embed>, Space> attended, attended_gradient;
+  random_seed mask;  // of what dropout leaves out
+};
 
 }  // namespace tenon::nn::detail

@@ -284,7 +284,8 @@ class inference {
   /// How many values a run writes: its statements, but for those that layers with memory of their own add.
   int value_count() const { return plan_.count(); }
   /// The network's output for its inputs, tensors or views; valid until the next run.
-  /// throws    shape_error when an input is larger than was planned, or has other extents than its type says
+  /// throws    shape_error when an input is larger than was planned, or has other extents than its type says; error
+  ///           for an inference that was moved away
   /// cost      no allocation, but for what threads and streams keep from their first products on; other extents than
   ///           those of the run before are planned first
   template <tensor_operand... Given>
@@ -305,7 +306,8 @@ class inference {
     return View(node.view().data(), typename View::shape_type(node.shape()), node.view().strides());
   }
   auto run_views(const Inputs&... inputs) {
-    check(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{}, inputs.shape()...);
+    if (network_ == nullptr) throw error("inference: its network was moved away; run what it was moved to");
+    check_extents(std::make_integer_sequence<int, static_cast<int>(sizeof...(Inputs))>{}, inputs.shape()...);
     const tuple<typename Inputs::shape_type...> extents = make_tuple_of(inputs.shape()...);
     if (!is_planned(extents)) {
       planned_ = extents;
@@ -344,7 +346,7 @@ class inference {
     return is_same;
   }
   template <int... I, class... Shapes>
-  void check(std::integer_sequence<int, I...>, const Shapes&... extents) const {
+  void check_extents(std::integer_sequence<int, I...>, const Shapes&... extents) const {
     (check_input_extents<I>(extents), ...);
   }
   template <int I, class Shape>

@@ -39,7 +39,7 @@ class key_value_cache {
     static_assert(node_of<Keys>::shape_type::rank == 4 && node_of<Values>::shape_type::rank == 4,
                   "tenon: a key_value_cache takes keys and values [batch, head, place, feature]");
     const rank<4> keys_extents(new_keys.shape().to_array()), values_extents(new_values.shape().to_array());
-    check("keys", keys_extents, keys_), check("values", values_extents, values_);
+    check_extents("keys", keys_extents, keys_), check_extents("values", values_extents, values_);
     check_agreement(keys_extents, values_extents);
     if (places_ == 0) prepare(keys_, keys_extents), prepare(values_, values_extents);
     const index next = places_ + keys_extents.extent(2);
@@ -70,7 +70,7 @@ class key_value_cache {
     const rank<4> whole(given.extent(0), given.extent(1), capacity_, given.extent(3));
     if (memory.shape() != whole) memory = memory_type(whole);
   }
-  void check(const char* operand, const rank<4>& given, const memory_type& memory) const {
+  void check_extents(const char* operand, const rank<4>& given, const memory_type& memory) const {
     if (places_ + given.extent(2) > capacity_) {
       throw shape_error(compose_text("key_value_cache: ", operand, ", axis 2: extent ", given.extent(2), " behind ",
                                      places_, " places, expected at most ", capacity_ - places_, " (", operand, " ",

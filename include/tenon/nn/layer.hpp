@@ -79,6 +79,14 @@ namespace detail {
 [[noreturn, gnu::noinline]] inline void refuse_unwritten(const char* owner, std::string_view name) {
   throw error(compose_text(owner, ": its ", name, " was never written; call initialise(seed), or load weights"));
 }
+[[noreturn, gnu::noinline]] inline void refuse_moved_away(const char* owner, std::string_view name) {
+  throw error(compose_text(owner, ": its ", name, " was moved away; call what it was moved to"));
+}
+/// Whether a tensor of static extents gave its elements to another. One of dynamic extents has none then.
+template <dtype T, shape_type Shape, memory_space Space>
+bool is_moved_away(const tensor<T, Shape, Space>& given) {
+  return given.data() == nullptr && given.size() != 0;
+}
 /// Whether nobody wrote a parameter or buffer, as far as the host sees.
 template <dtype T, shape_type Shape, memory_space Space>
 bool is_unwritten(const tensor<T, Shape, Space>& given) {
@@ -113,9 +121,10 @@ bool draw_unwritten(Layer& layer, std::uint64_t seed) {
     return true;
   }
 }
-/// throws    error where nobody wrote a parameter or buffer, as far as the host sees
+/// throws    error where a parameter or buffer was moved away, or nobody wrote it, as far as the host sees
 template <dtype T, shape_type Shape, memory_space Space>
 void must_be_written(const char* owner, std::string_view name, const tensor<T, Shape, Space>& given) {
+  if (is_moved_away(given)) refuse_moved_away(owner, name);
   if (is_unwritten(given)) refuse_unwritten(owner, name);
 }
 

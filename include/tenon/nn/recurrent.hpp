@@ -94,17 +94,22 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     struct states {
       buffer<T, rank<3>, Space> hidden, cell;
     };
+    struct sequence_memory {
+      states unsorted, unsorted_gradients;  // of packed sequences
+      index time = 0;
+    };
     typename network_type::call_memory network;
-    states unsorted, unsorted_gradients;  // of packed sequences
-    index time = 0;
+    sequence_memory sequence;
   };
-  void exchange_memory(call_memory& memory) {
-    network_.exchange_memory(memory.network);
-    std::swap(unsorted_, memory.unsorted), std::swap(unsorted_gradients_, memory.unsorted_gradients);
-    std::swap(time_, memory.time);
+  /// The memory of a call in place of the layer's own, while the result lives.
+  auto lend(call_memory& memory) const {
+    struct both_parts {
+      detail::lent_memory network, sequence;
+    };
+    return both_parts{network_.lend(memory.network), {sequence_memory_, memory.sequence}};
   }
   std::uint64_t forward_count() const { return calls_; }
-  void undo_forward(std::uint64_t count) { calls_ = count; }
+  void undo_forward(std::uint64_t count) { tenon::detail::take_back_passes(calls_, count); }
   template <class Visitor>
   void visit_random_state(Visitor&& visitor) {
     visitor("seed", dropout_seed), visitor("calls", calls_);
@@ -150,7 +155,7 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     return attempt_forward(*this, [&] {
       run();
       const packed_sequence<const_view<2>> output{values.output, input.layout};
-      return packed_results(output, values.hidden_after, values.cell_after, *input.layout, unsorted_);
+      return packed_results(output, values.hidden_after, values.cell_after, *input.layout, in_use().unsorted);
     });
   }
   /// The gradients of the input and of the states before. Takes the gradients of the sequence and of the states after
@@ -172,12 +177,13 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
     const auto gradients = pull(gradient, true, after...);
     const packed_sequence<const_view<2>> of_input{gradients.input, gradient.layout};
     return packed_results(of_input, gradients.hidden_before, gradients.cell_before, *gradient.layout,
-                          unsorted_gradients_);
+                          in_use().unsorted_gradients);
   }
   template <class Rows, tensor_operand... States>
   auto backward(const packed_sequence<Rows>& gradient, not_wanted none, const States&... after) {
     const auto gradients = pull(gradient, false, after...);
-    return packed_results(none, gradients.hidden_before, gradients.cell_before, *gradient.layout, unsorted_gradients_);
+    return packed_results(none, gradients.hidden_before, gradients.cell_before, *gradient.layout,
+                          in_use().unsorted_gradients);
   }
 
  private:
@@ -188,6 +194,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   template <int Rank>
   using const_view = view<const T, rank<Rank>, Space>;
 
+  auto& in_use() { return detail::memory_in_use(sequence_memory_); }
+  const auto& in_use() const { return detail::memory_in_use(sequence_memory_); }
   /// Sequences that are equally long.
   template <class Shape>
   void start(const Shape& input) {
@@ -195,21 +203,21 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
                   "tenon: a recurrent layer takes [time, batch, features], or [time, features]");
     detail::check_features<recurrent, Input>(input, network_.extents().input);
     const int time_axis = Shape::rank == 3 && options().batch_first ? 1 : 0;
-    time_ = input.extent(time_axis);
-    if (time_ == 0) throw shape_error(compose_text(name, ": axis ", time_axis, ": extent 0, expected at least 1 step"));
-    batch_sizes_.assign(static_cast<std::size_t>(time_), Shape::rank == 3 ? input.extent(1 - time_axis) : 1);
-    network_.resize(batch_sizes_);
+    const index time = in_use().time = input.extent(time_axis);
+    if (time == 0) throw shape_error(compose_text(name, ": axis ", time_axis, ": extent 0, expected at least 1 step"));
+    network_.resize(time, Shape::rank == 3 ? input.extent(1 - time_axis) : 1);
   }
   template <class Rows>
   void start(const packed_sequence<Rows>& input) {
     detail::check_features<recurrent, Input>(input.rows.shape(), network_.extents().input);
-    time_ = static_cast<index>(input.layout->batch_sizes.size());
+    in_use().time = static_cast<index>(input.layout->batch_sizes.size());
     network_.resize(input.layout->batch_sizes);
   }
   void run() {
     attempt_forward(*this, [&] {
+      if (!is_training) return network_.forward(false, {});  // draws nothing, and counts nothing
       const std::uint64_t number = (dropout_seed << 32) + tenon::detail::next_pass(calls_);
-      network_.forward(is_training, detail::seed_of_pass<Space>(number));
+      network_.forward(true, detail::seed_of_pass<Space>(number));
     });
   }
 
@@ -236,13 +244,13 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   /// Rows under the axes of a sequence.
   template <int Rank>
   view<T, rank<Rank>, Space> sequence_view(const matrix& rows) const {
-    const index features = rows.extent(1), batch = network_.batch();
+    const index features = rows.extent(1), batch = network_.batch(), time = in_use().time;
     if constexpr (Rank == 2) {
       return rows;
     } else if (options().batch_first) {
-      return {rows.data(), rank<3>(batch, time_, features), {{features, batch * features, 1}}};
+      return {rows.data(), rank<3>(batch, time, features), {{features, batch * features, 1}}};
     } else {
-      return {rows.data(), rank<3>(time_, batch, features)};
+      return {rows.data(), rank<3>(time, batch, features)};
     }
   }
   template <int Rank>
@@ -282,10 +290,8 @@ class recurrent : public callable<recurrent<Gates, Input, Hidden, Space, T>> {
   }
 
   network_type network_;
-  std::vector<index> batch_sizes_;
-  index time_ = 0;
   std::uint64_t calls_ = 0;
-  typename call_memory::states unsorted_, unsorted_gradients_;
+  typename call_memory::sequence_memory sequence_memory_;
 };
 
 }  // namespace tenon::nn

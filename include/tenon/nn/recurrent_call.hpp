@@ -75,7 +75,7 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
   auto run(Layer& called, const Inputs&... from) {
     layer = &called;
     noted = parameters_of_call(called);
-    const call_memory_in_use<Layer> in_use(called, call_memory);
+    [[maybe_unused]] const auto lent = lend_memory(called, call_memory);
     values.emplace(attempt_forward(called, [&] { return called.forward(elements_in(from)...); }));
     noted.tell(*this);
     const auto add = [&](const auto& input) {
@@ -89,7 +89,7 @@ struct recurrent_call_step : several_values<typename Layer::element, typename La
     return values->each([&](const auto& value) { return in_place_of(value, leaf_of(leaf_in(value), number++)); });
   }
   void pull_back() override {
-    const call_memory_in_use<Layer> in_use(*layer, call_memory);
+    [[maybe_unused]] const auto lent = lend_memory(*layer, call_memory);
     int number = 0;
     const auto seeds = values->each([&](const auto& value) {
       const auto& elements = leaf_in(value);

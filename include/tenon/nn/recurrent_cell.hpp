@@ -65,13 +65,13 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   recurrent_cell(const recurrent_options& options = {}) : network_(Input, Hidden, options) {
     static_assert((Input != dyn && Hidden != dyn) || must_hold<constant<Input>, constant<Hidden>>,
                   "tenon: sizes that the type does not know are given to the constructor: (input, hidden, options)");
-    check();
+    check_options();
   }
   /// throws    shape_error when a size contradicts the type, or is below 1
   recurrent_cell(index input, index hidden, const recurrent_options& options = {}) : network_(input, hidden, options) {
     detail::check_size<recurrent_cell>("input features", input, Input);
     detail::check_size<recurrent_cell>("hidden features", hidden, Hidden);
-    check();
+    check_options();
   }
 
   void initialise(std::uint64_t seed) { network_.initialise(seed); }
@@ -87,7 +87,8 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   }
 
   using call_memory = typename recurrent_network<Gates, T, Space>::call_memory;
-  void exchange_memory(call_memory& memory) { network_.exchange_memory(memory); }
+  /// The memory of a call in place of the layer's own, while the result lives.
+  detail::lent_memory lend(call_memory& memory) const { return network_.lend(memory); }
 
   /// The states after a step, valid until the next call; those before are zeros where there are none.
   /// extents   input [batch, Input], or [Input]; states [batch, Hidden], or [Hidden]
@@ -109,8 +110,7 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
     static_assert(rank == 1 || rank == 2 || must_hold<constant<rank>>,
                   "tenon: a recurrent cell takes [batch, features], or [features]");
     detail::check_features<recurrent_cell, Input>(input, network_.extents().input);
-    batch_sizes_.assign(1, rank == 2 ? input.extent(0) : 1);
-    network_.resize(batch_sizes_);
+    network_.resize(1, rank == 2 ? input.extent(0) : 1);
     const auto values = network_.values();
     if constexpr (Gates::states == 1) return states_type<rank>{seen<rank>(values.hidden_after)};
     else return states_type<rank>{seen<rank>(values.hidden_after), seen<rank>(values.cell_after)};
@@ -138,7 +138,7 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   template <int Rank>
   using gradients_type = recurrent_cell_gradients<view<const T, rank<Rank>, Space>, Gates::states>;
 
-  void check() const {
+  void check_options() const {
     const recurrent_options& given = network_.options();
     if (given.layers == 1 && !given.bidirectional && given.projection == 0) return;
     throw shape_error(compose_text(name, ": a cell has one layer in one direction, without projection"));
@@ -155,7 +155,6 @@ class recurrent_cell : public callable<recurrent_cell<Gates, Input, Hidden, Spac
   }
 
   recurrent_network<Gates, T, Space> network_;
-  std::vector<index> batch_sizes_;
 };
 
 }  // namespace tenon::nn

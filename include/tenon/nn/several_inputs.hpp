@@ -36,7 +36,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
   void run(Layer& called, const Inputs&... from) {
     layer.emplace(called);
     noted = parameters_of_call(called);
-    const call_memory_in_use<Layer> in_use(called, call_memory);
+    [[maybe_unused]] const auto lent = lend_memory(called, call_memory);
     attempt_forward(called, [&] {
       const auto made = called.forward(from.view()...);
       extents = made.shape();
@@ -50,7 +50,7 @@ struct several_inputs_step : tenon::detail::value_step<typename node_of_inputs<L
     if (this->needs_gradient) inputs.emplace(make_tuple_of(from...)), (this->keep_elements(from), ...);
   }
   void pull_back() override {
-    const call_memory_in_use<Layer> in_use(layer->get(), call_memory);
+    [[maybe_unused]] const auto lent = lend_memory(layer->get(), call_memory);
     [&]<int... I>(std::integer_sequence<int, I...>) {
       const auto to = make_tuple_of(destination(get<I>(*inputs), get<I>(gradients))...);
       const auto pull = [&] {

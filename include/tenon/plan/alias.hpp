@@ -46,9 +46,9 @@ class read_check final : public read_visitor {
 
 /// What `node` reads of `target`.
 [[gnu::noinline]] inline found_reads reads_of(const any_block& target, const any_node& node) {
-  read_check check(target);
-  node.visit_reads(check);
-  return check.found();
+  read_check reads(target);
+  node.visit_reads(reads);
+  return reads.found();
 }
 
 /// Refuses destinations of one statement that have elements in common: what these hold would depend on its form.

@@ -77,7 +77,7 @@ class statement_scope {
  public:
   statement_scope(const extents_view&, const any_node&) {}
   statement_scope(const any_block&, const any_node&) {}
-  void check(const any_block&, const any_node&) const {}
+  void check_devices(const any_block&, const any_node&) const {}
 };
 template <has_devices Space>
 class statement_scope<Space> {
@@ -88,11 +88,11 @@ class statement_scope<Space> {
   statement_scope(const any_block& destination, const any_node& node)
       : note_(node.type->name, destination.extents.first, destination.extents.rank),
         on_device_(detail::device_of_block<Space>(destination)) {
-    check(destination, node);
+    check_devices(destination, node);
   }
 
   /// Looks at one more output.
-  void check(const any_block& destination, const any_node& node) const {
+  void check_devices(const any_block& destination, const any_node& node) const {
     if (!space_devices<Space>::are_watched()) return;
     detail::device_check<Space> check_operands;
     detail::check_device<Space>("assign", "destination", destination, check_operands.expected);

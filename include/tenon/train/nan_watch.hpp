@@ -87,11 +87,11 @@ class nan_watch final : private launch_observer {
   void wrote(const statement_result& result) override {
     if (scope_.outer() != nullptr) scope_.outer()->wrote(result);
     for (const auto& layout : detail::float_layouts) {
-      if (runs_ && layout.dtype == result.dtype) check(result, layout);
+      if (runs_ && layout.dtype == result.dtype) check_result(result, layout);
     }
   }
 
-  void check(const statement_result& result, const detail::float_layout& layout) const {
+  void check_result(const statement_result& result, const detail::float_layout& layout) const {
     const address_range range = addresses(*result.elements);
     if (range.begin == range.end) return;
     std::vector<std::byte> copy(range.end - range.begin);

@@ -264,7 +264,7 @@ class optimizer {
         "and no_grad leave none)");
   }
   void move(const scaled_gradients<T>& scaled) {
-    clipping_.check();
+    clipping_.check_bounds();
     const device_of_parameters<Space> on_device(memory_);
     take_parameters();
     table_.note_use();

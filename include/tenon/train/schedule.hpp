@@ -206,7 +206,7 @@ struct one_cycle_lr {
   }
 
  private:
-  void check() const {
+  void check_options() const {
     constexpr double least_factor = 1e-6;
     check_option("one_cycle_lr", "max_lr", max_lr, 0), check_option("one_cycle_lr", "total_steps", total_steps, 1);
     check_share("one_cycle_lr", "pct_start", pct_start);
@@ -217,7 +217,7 @@ struct one_cycle_lr {
   }
   /// At the ends of the phases are these values. A phase of no steps is at its end.
   double at(index step, const array<double, 4>& values) const {
-    check();
+    check_options();
     const double last = static_cast<double>(total_steps) - 1, rise = pct_start * static_cast<double>(total_steps) - 1;
     const array<double, 4> ends{{0, rise, three_phase ? 2 * rise : last, last}};
     const double position = static_cast<double>(step) < last ? static_cast<double>(step) : last;

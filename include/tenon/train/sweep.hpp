@@ -96,7 +96,7 @@ struct gradient_clipping {
   double max_norm = infinity;    // of the gradients of all parameters together
 
   /// throws    error for bounds that are negative or NaN
-  void check() const {
+  void check_bounds() const {
     if (clip_value != infinity) check_option("clipping", "clip_value", clip_value, 0);
     if (max_norm != infinity) check_option("clipping", "max_norm", max_norm, 0);
   }

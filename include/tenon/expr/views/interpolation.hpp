@@ -34,8 +34,8 @@ struct linear_filter {
 
   template <class Number>
   TENON_HOST_DEVICE static Number value(Number distance) {
-    const Number near = 1 - (distance < 0 ? -distance : distance);
-    return near > 0 ? near : Number(0);
+    const Number share = 1 - (distance < 0 ? -distance : distance);
+    return share > 0 ? share : Number(0);
   }
 };
 

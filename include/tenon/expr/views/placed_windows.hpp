@@ -17,7 +17,7 @@ struct even_windows {
   array<index, Rank> stride, padding, dilation;
 
   /// throws    shape_error when a stride or dilation is below 1, or a window lies beyond 64 bits
-  void check() const {
+  void check_places() const {
     for (int axis = 0; axis < Rank; ++axis) {
       const checked_extent first = checked_extent(output[axis]) * stride[axis] - padding[axis];
       if (stride[axis] >= 1 && dilation[axis] >= 1 && (first + window_span(kernel[axis], dilation[axis])).fits())
@@ -60,7 +60,7 @@ struct shared_windows {
   array<index, Rank> image, output;
 
   /// throws    shape_error when there are so many elements and windows that their product does not fit
-  void check() const {
+  void check_places() const {
     for (int axis = 0; axis < Rank; ++axis) {
       if (((checked_extent(image[axis]) + 1) * (checked_extent(output[axis]) + 1)).fits()) continue;
       throw shape_error(compose_text("placed_windows: windows along axis ", axis, " of the last: ", output[axis],
@@ -165,7 +165,7 @@ auto placed_windows(Operand&& operand, const Windows& windows, const Taps& taps,
   constexpr int leading = old_shape::rank - Windows::rank;
   static_assert(leading >= 0, "tenon: windows slide over axes that the operand has");
   detail::check_image("placed_windows", operand.shape(), windows.image);
-  if constexpr (requires { windows.check(); }) windows.check();
+  if constexpr (requires { windows.check_places(); }) windows.check_places();
   using leading_axes = std::make_integer_sequence<int, leading>;
   using sliding_axes = std::make_integer_sequence<int, Windows::rank>;
   using new_shape = typename detail::placed_shape<old_shape, Taps, leading_axes, sliding_axes>::type;
