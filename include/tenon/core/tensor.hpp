@@ -104,21 +104,23 @@ class tensor {
                   "tenon: a shape takes no other rank and static extents than its own");
     assigner<tensor, Expression>::assign(*this, expression);
   }
+  /// Axes that have extent 1 by type may go here, too: `tensor<float, rank<1>> middle = median(x, axis<1>);`
   template <class U, class OtherShape>
-    requires(shapes_agree<Shape, OtherShape>())
-  constexpr tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
+    requires(shape_carries_over<Shape, OtherShape>())
+  constexpr tensor(const tenon::view<U, OtherShape, space>& other)
+      : tensor(extents_without_units<Shape>(other.shape())) {
     *this = other;
   }
   template <class U, class OtherShape, memory_space Other>
     requires(!std::is_same_v<tenon::tensor<U, OtherShape, Other>, tensor> &&
-             std::is_same_v<statement_space<Other>, space> && shapes_agree<Shape, OtherShape>())
+             std::is_same_v<statement_space<Other>, space> && shape_carries_over<Shape, OtherShape>())
   constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
   /// Compilers show the line of a deleted function, so the sentence stands in it; traits say that it cannot be called.
   template <class U, class Misfit>
-    requires(!shapes_agree<Shape, Misfit>())
+    requires(!shape_carries_over<Shape, Misfit>())
   tensor(const tenon::view<U, Misfit, space>&) = delete;  // tenon: a tensor takes no other rank or static extents
   template <class U, class Misfit, memory_space Other>
-    requires(std::is_same_v<statement_space<Other>, space> && !shapes_agree<Shape, Misfit>())
+    requires(std::is_same_v<statement_space<Other>, space> && !shape_carries_over<Shape, Misfit>())
   tensor(const tenon::tensor<U, Misfit, Other>&) = delete;  // tenon: a tensor takes no other rank or static extents
   /// A tensor of another space does not compile.
   template <class U, class OtherShape, memory_space Other>
