@@ -95,6 +95,15 @@ class tensor {
   template <contiguous_values Values>
     requires(rank == 1)
   constexpr explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
+  /// The elements of blocks: `std::vector<std::array<float, 3>>`, or one of tensors in place. The first axis counts them.
+  template <contiguous_blocks Values>
+  tensor(const Shape& shape, const Values& values) : tensor(shape) {
+    take_blocks(values);
+  }
+  template <contiguous_blocks Values>
+    requires(shapes_agree<Shape, detail::blocks_shape<const Values>>())
+  explicit tensor(const Values& values)
+      : tensor(Shape(detail::blocks_shape<const Values>(static_cast<index>(values.size()))), values) {}
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
   TENON_INLINE constexpr tensor(const Expression& expression)
@@ -277,6 +286,12 @@ class tensor {
       take_values(converted.data(), count);
     }
   }
+  template <class Values>
+  void take_blocks(const Values& values) {
+    using block = detail::block_elements<detail::block_of_values<const Values>>;
+    constexpr index each = typename block::shape_type{}.count();
+    take_values(detail::elements_of_blocks(values), static_cast<index>(values.size()) * each);
+  }
   constexpr void check_extents(const Shape& shape, const char* operation) const {
     if (!(shape == this->shape()) && !is_empty()) {
       throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ",
@@ -288,7 +303,19 @@ class tensor {
   detail::tensor_elements<T, Shape, Space> elements_;
 };
 
+namespace detail {
+template <class T, class Shape>
+struct block_elements<tensor<T, Shape, in_place>> {
+  static_assert(sizeof(tensor<T, Shape, in_place>) == sizeof(T) * static_cast<std::size_t>(Shape{}.count()));
+  using element = T;
+  using shape_type = Shape;
+};
+}  // namespace detail
+
 template <contiguous_values Values>
 tensor(const Values& values) -> tensor<std::remove_cvref_t<decltype(*values.data())>, rank<1>>;
+template <contiguous_blocks Values>
+tensor(const Values& values)
+    -> tensor<std::remove_const_t<detail::element_of_blocks<const Values>>, detail::blocks_shape<const Values>>;
 
 }  // namespace tenon
