@@ -213,11 +213,11 @@ class tensor {
   }
   /// Like that of a view; a temporary gives an expression that keeps it.
   template <class Position>
-      constexpr decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
+      TENON_INLINE constexpr decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
     return write_view()[position];
   }
   template <class Position>
-  constexpr decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
+  TENON_INLINE constexpr decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
     return view()[position];
   }
   template <class Position>

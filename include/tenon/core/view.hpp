@@ -36,14 +36,19 @@ constexpr auto subscript(Whole&& whole, const Position& position) {
 }
 template <int Rank>
 TENON_INLINE constexpr index checked_position(int axis, index position, const array<index, Rank>& extents) {
-  if (position < -extents[axis] || position >= extents[axis]) refuse_position(axis, position, {extents.begin(), Rank});
-  return position < 0 ? position + extents[axis] : position;
+  const index place = position < 0 ? position + extents[axis] : position;
+  using count = std::make_unsigned_t<index>;
+  if (static_cast<count>(place) >= static_cast<count>(extents[axis])) {  // a negative one is greater, too
+    const array<index, Rank> all = extents;  // a copy that is made here only: those of loops stay in registers
+    refuse_position(axis, position, {all.begin(), Rank});
+  }
+  return place;
 }
 
 template <index First, index... Rest>
 TENON_INLINE constexpr shape<Rest...> behind_first_axis(const shape<First, Rest...>& extents) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return shape<Rest...>(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
+    return shape<Rest...>::of_known(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
   }(std::make_integer_sequence<int, shape<Rest...>::rank>{});
 }
 
