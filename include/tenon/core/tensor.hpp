@@ -95,7 +95,7 @@ class tensor {
   template <contiguous_values Values>
     requires(rank == 1)
   constexpr explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
-  /// The elements of blocks: `std::vector<std::array<float, 3>>`, or one of tensors in place. The first axis counts them.
+  /// The elements of blocks: `std::vector<std::array<float, 3>>`, or tensors in place. The first axis counts them.
   template <contiguous_blocks Values>
   tensor(const Shape& shape, const Values& values) : tensor(shape) {
     take_blocks(values);

@@ -104,7 +104,7 @@ auto elements_of_blocks(Values& values) {
 }
 }  // namespace detail
 
-/// Blocks of a few elements side by side: a vector, a span or an array of `std::array<float, 3>` or of tensors in place.
+/// Blocks of a few elements side by side: a vector, span or array of `std::array<float, 3>` or of tensors in place.
 template <class Values>
 concept contiguous_blocks = requires(Values& values) {
   typename detail::blocks_shape<Values>;
