@@ -300,6 +300,8 @@ template <class Destination, tensor_operand Operand>
   requires(std::is_lvalue_reference_v<Destination> || detail::is_view<std::remove_cvref_t<Destination>>)
 auto assign(Destination&& destination, Operand&& operand) {
   using element = typename std::remove_cvref_t<Destination>::element;
+  static_assert(!std::is_const_v<std::remove_pointer_t<decltype(destination.data())>> || must_hold<Destination>,
+                "tenon: a view of const elements cannot be assigned to");
   const auto node = detail::as_written<element>(as_node(std::forward<Operand>(operand)));
   if constexpr (requires { detail::give_elements(destination, node.shape()); }) {
     if (destination.data() == nullptr) detail::give_elements(destination, node.shape());

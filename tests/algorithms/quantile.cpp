@@ -74,6 +74,23 @@ TEMPLATE_LIST_TEST_CASE("quantiles keep their axis and broadcast", "[quantile]",
         std::vector<tenon::index>{0, 1});
 }
 
+TEMPLATE_LIST_TEST_CASE("quantiles without their axis", "[quantile]", tenon_test::algorithm_spaces) {
+  const auto x = tensor_of<TestType, float>(rank<2>(2, 3), {1, 2, 9, 4, 8, 6});
+  const tenon::tensor<float, rank<1>, TestType> middle = tenon::median(x, axis<0>);
+  CHECK(numbers_of(middle) == numbers{2.5, 5, 7.5});
+  CHECK(numbers_of(middle) == numbers_of(tenon::median(x, tenon::drop<0>)));
+  CHECK(extents_of(tenon::median(x, tenon::drop<-1>)) == std::vector<tenon::index>{2});
+  CHECK(numbers_of(tenon::quantile(x, 0.5, tenon::drop<-1>)) == numbers{2, 6});
+  CHECK(numbers_of(tenon::quantile(x * 2, 0.25, tenon::drop<1>)) == numbers{3, 10});
+  const tenon::tensor<double, tenon::shape<3>, TestType> converted = tenon::median(tenon::cast<double>(x), axis<0>);
+  CHECK(numbers_of(converted) == numbers{2.5, 5, 7.5});
+  const auto block = tensor_of<TestType, float>(tenon::shape<1, tenon::dyn, 1>(2), {4, 8});
+  CHECK(extents_of(tenon::median(block, tenon::drop<2>)) == std::vector<tenon::index>{1, 2});
+  CHECK(extents_of(tenon::median(block, tenon::drop<0>)) == std::vector<tenon::index>{2, 1});
+  const float most = tenon::quantile(tenon::select(x, axis<0>, 0), 1, tenon::drop<0>);
+  CHECK(most == 9);
+}
+
 TEMPLATE_LIST_TEST_CASE("quantiles of integers, of short floats, of infinities and NaN", "[quantile]",
                         tenon_test::algorithm_spaces) {
   const auto counts = tensor_of<TestType, std::int64_t>(rank<1>(4), {7, 1, 2, 4});

@@ -135,6 +135,10 @@ TEST_CASE("what does not fit in place is refused, and nothing is written", "[ele
         "assign: axis 0: extent 4, expected 3 (expression [4], destination [3])");
   CHECK(v(1) == 2.5f);
   CHECK(tenon_test::has(tenon_test::text_of<tenon::shape_error>([&] { v.copy_from(four); }), "[4]"));
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)vector3(four); }) ==
+        "assign: axis 0: extent 4, expected 3 (expression [4], destination [3])");
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)vector3(four.view()); }) ==
+        "assign: axis 0: extent 4, expected 3 (expression [4], destination [3])");
   CHECK(tenon_test::text_of<tenon::shape_error>([] { (void)vector3(std::vector<float>{1, 2}); }) ==
         "shape: axis 0: extent 2, expected 3 (extents [2])");
   CHECK(tenon_test::has(tenon_test::text_of<tenon::shape_error>([] { (void)matrix4({{1, 2}, {3, 4}}); }), "[2, 2]"));

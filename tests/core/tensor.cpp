@@ -51,6 +51,37 @@ TEST_CASE("tensors are made from extents", "[tensor]") {
   CHECK(tensor<float, rank<3>>({2, 0, 3}).size() == 0);
 }
 
+TEST_CASE("tensors are made from blocks of elements", "[tensor]") {
+  std::vector<tensor<float, shape<3>>> points(4);
+  for (tenon::index i = 0; i < 4; ++i) points[static_cast<std::size_t>(i)] = {float(i), float(10 * i), 0.5f};
+  const std::vector<float> expected = {0, 0, 0.5f, 1, 10, 0.5f, 2, 20, 0.5f, 3, 30, 0.5f};
+  const matrix of_points(points);
+  CHECK(of_points.shape() == rank<2>(4, 3));
+  CHECK(std::ranges::equal(of_points, expected));
+  const tensor same(points);
+  static_assert(std::is_same_v<decltype(same), const tensor<float, shape<dyn, 3>>>);
+  CHECK(std::ranges::equal(same, expected));
+  const std::span all(points);
+  const tensor<double, shape<4, 3>> doubles(all.first(4));
+  CHECK(std::ranges::equal(doubles, expected));
+
+  std::vector<std::array<float, 3>> arrays(4);
+  for (std::size_t i = 0; i < 4; ++i)
+    std::copy_n(expected.begin() + 3 * static_cast<std::ptrdiff_t>(i), 3, arrays[i].begin());
+  CHECK(std::ranges::equal(matrix(arrays), expected));
+  CHECK(std::ranges::equal(tensor<float, rank<3>>({2, 2, 3}, arrays), expected));
+  const std::array<tensor<int, shape<2, 2>>, 2> matrices = {{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}};
+  CHECK(tensor(matrices).shape() == rank<3>(2, 2, 2));
+  CHECK(tensor<float, rank<3>>(matrices)(1, 0, 1) == 6);
+  CHECK(matrix(std::vector<std::array<float, 3>>()).shape() == rank<2>(0, 3));
+  CHECK(text_of<tenon::shape_error>([&] { (void)matrix({3, 3}, arrays); }) ==
+        "tensor: values: 12 given, expected 9 (extents [3, 3])");
+  CHECK(text_of<tenon::shape_error>([&] { (void)tensor<float, shape<3, 3>>(arrays); }) ==
+        "shape: axis 0: extent 4, expected 3 (extents [4, 3])");
+  static_assert(!std::is_constructible_v<tensor<float, shape<dyn, 2>>, std::vector<std::array<float, 3>>>);
+  static_assert(!std::is_convertible_v<std::vector<std::array<float, 3>>, matrix>);
+}
+
 TEST_CASE("a tensor without memory is copied to another space as what it is", "[tensor]") {
   tensor<float, shape<2, 3>, tenon::host> x;
   x.reset();

@@ -143,6 +143,24 @@ TEST_CASE("views of vectors and arrays", "[view]") {
   CHECK_THROWS_AS((tenon::view<const float, tenon::shape<2>>(values)), tenon::shape_error);
 }
 
+TEST_CASE("views of vectors of blocks", "[view]") {
+  std::vector<std::array<float, 3>> arrays = {{{1, 2, 3}}, {{4, 5, 6}}};
+  const tenon::view x(arrays);
+  STATIC_REQUIRE(std::is_same_v<decltype(x), const tenon::view<float, tenon::shape<tenon::dyn, 3>>>);
+  CHECK(x.shape() == rank<2>(2, 3));
+  x(1, 0) = 9;
+  CHECK(arrays[1][0] == 9);
+  CHECK(tenon::view<const float, rank<2>>(arrays)(0, 2) == 3);
+  CHECK_THROWS_AS((tenon::view<float, tenon::shape<3, 3>>(arrays)), tenon::shape_error);
+  const std::vector<tenon::tensor<double, tenon::shape<2, 2>>> matrices = {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}};
+  const tenon::view y(matrices);
+  STATIC_REQUIRE(std::is_same_v<decltype(y), const tenon::view<const double, tenon::shape<tenon::dyn, 2, 2>>>);
+  CHECK(y.data() == matrices[0].data());
+  CHECK(y(1, 1, 0) == 7);
+  CHECK(tenon::view(std::span(arrays).last(1))(0, 1) == 5);
+  STATIC_REQUIRE(!std::is_constructible_v<tenon::view<float, rank<1>>, std::vector<std::array<float, 3>>&>);
+}
+
 TEST_CASE("a view wraps a built-in array", "[view]") {
   int numbers[3] = {1, 2, 3};
   tenon::view y(numbers);

@@ -79,4 +79,7 @@ TEST_CASE("cross products refuse other than three components", "[differences]") 
   const tenon::tensor<float, rank<2>> a({5, 3}), b({5, 4});
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)tenon::cross(a, b); }) ==
         "cross: axis 1: extent 4, expected 3 (operand [5, 4])");
+  const tenon::tensor<float, rank<2>> ten({10, 3}), nine({9, 3});
+  CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)tenon::cross(ten, nine); }) ==
+        "cross: axis 0: extents 10 and 9 differ, expected equal or one of them 1 (operands [10, 3] and [9, 3])");
 }

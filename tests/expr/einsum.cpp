@@ -190,8 +190,12 @@ TEST_CASE("diagonals of expressions, of parts and of temporaries", "[einsum]") {
 TEST_CASE("axes of one letter must have one extent", "[einsum]") {
   const tenon::tensor<float, rank<2>> a({2, 3}), b({4, 5});
   CHECK(text_of<tenon::shape_error>([&] { einsum<"ij,jk->ik">(a, b); }) ==
-        "einsum: letter j of ij,jk->ik: extents 3 and 4 differ");
-  CHECK(text_of<tenon::shape_error>([&] { einsum<"ii">(a); }) == "einsum: letter i of ii: extents 2 and 3 differ");
+        "einsum: letter j of ij,jk->ik: extents 3 and 4 differ (operands [2, 3] and [4, 5])");
+  CHECK(text_of<tenon::shape_error>([&] { einsum<"ii">(a); }) ==
+        "einsum: letter i of ii: extents 2 and 3 differ (operand [2, 3])");
   CHECK(text_of<tenon::shape_error>([&] { einsum<"...i,...k">(a, b); }) ==
-        "einsum: letter . of ...i,...k: extents 2 and 4 differ");
+        "einsum: letter . of ...i,...k: extents 2 and 4 differ (operands [2, 3] and [4, 5])");
+  const tenon::tensor<float, rank<1>> v({2});
+  CHECK(text_of<tenon::shape_error>([&] { einsum<"i,j,ik->k">(v, v, b); }) ==
+        "einsum: letter i of i,j,ik->k: extents 2 and 4 differ (operands [2], [2] and [4, 5])");
 }

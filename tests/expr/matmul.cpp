@@ -179,5 +179,11 @@ TEST_CASE("inner extents that differ are refused, with a hint where it helps", "
   CHECK(text_of<tenon::shape_error>([&] { tenon::matmul(a, vector); }) ==
         "matmul: inner extents 784 and 5 differ (operands [64, 784] and [5])");
   const tenon::tensor<float, rank<3>> two({2, 3, 3}), three({3, 3, 3});
-  CHECK(has(text_of<tenon::shape_error>([&] { tenon::matmul(two, three); }), "matmul: axis 0: extents 2 and 3"));
+  CHECK(text_of<tenon::shape_error>([&] { tenon::matmul(two, three); }) ==
+        "matmul: axis 0: extents 2 and 3 differ, expected equal or one of them 1 (operands [2, 3, 3] and [3, 3, 3])");
+  const tenon::tensor<float, rank<4>> many({4, 7, 3, 3});
+  const tenon::tensor<float, rank<2>> points({2, 3});
+  CHECK(
+      text_of<tenon::shape_error>([&] { tenon::matmul(many, tenon::new_axis<2>(points)); }) ==
+      "matmul: axis 1: extents 7 and 2 differ, expected equal or one of them 1 (operands [4, 7, 3, 3] and [2, 3, 1])");
 }

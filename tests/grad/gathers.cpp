@@ -47,6 +47,8 @@ TEST_CASE("what is sorted or selected gets the gradients of its places", "[gathe
       {"quantile", view_difference([](const auto& x) { return tenon::quantile(x, {0.2, 0.5, 1.0}, axis<1>); })},
       {"median", view_difference([](const auto& x) { return x * tenon::median(x); })},
       {"median", view_difference([](const auto& x) { return tenon::median(tenon::sin(x), axis<0>); })},
+      {"median",
+       view_difference([](const auto& x) { return tenon::median(tenon::sin(x), tenon::drop<0>); })},
       {"masked_select", view_difference([&](const auto& x) { return tenon::masked_select(x, mask); })},
       {"compress", view_difference([&](const auto& x) { return tenon::compress(x, columns, axis<1>); })},
       {"compress", view_difference(in_line)},

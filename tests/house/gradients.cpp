@@ -102,7 +102,7 @@ const reasons functions_without_gradients = {
     {"argsort searchsorted nonzero histogram bincount", "positions and counts"},
     {"unique", "how many elements there are changes with them; of variables it does not compile"},
     {"scatter scatter_add scatter_nd overwrite", "they write in place; of variables they do not compile"},
-    {"axis shape range only open_end trusted window_geometry", "arguments"},
+    {"axis drop shape range only open_end trusted window_geometry", "arguments"},
     {"window_count", "extents"},
     {"write_attention_gradients", "it writes gradients; those of attention have a row"},
 };

@@ -10,7 +10,9 @@
 #include <tenon/expr/operations/classification.hpp>
 #include <tenon/expr/operations/comparison.hpp>
 #include <tenon/expr/operations/where_cast.hpp>
+#include <tenon/expr/reduce.hpp>
 #include <tenon/expr/views/split.hpp>
+#include <type_traits>
 
 namespace tenon {
 
@@ -105,25 +107,46 @@ auto quantiles_of_sorted(const Sorted& sorted, const array<quantile_place, Count
                where(low == high, low, low + (high - low) * share));
 }
 
-/// The quantiles of the lines along an axis, side by side in its place.
-template <int Count, class Operand, int Axis>
-auto quantiles(const char* name, Operand&& operand, const double* shares, axis_list<Axis> axes) {
+/// Which axis quantiles lie along: `axis<0>`, or `drop<0>`, which goes.
+template <int Axis>
+constexpr axis_list<Axis> axis_of_lines(axis_list<Axis>) {
+  return {};
+}
+template <int Axis>
+constexpr axis_list<Axis> axis_of_lines(dropped_axes<Axis>) {
+  return {};
+}
+
+/// The quantiles of the lines along an axis, side by side in its place. Where that is dropped, there is only one.
+template <int Count, class Operand, class Axes>
+auto quantiles(const char* name, Operand&& operand, const double* shares, Axes axes) {
   using node = node_of<Operand>;
   using space = algorithm_space<Operand>;
   using element = quantile_element<typename node::element>;
   static_assert(!is_complex<typename node::element> || must_hold<node>, "tenon: complex numbers have no order");
-  constexpr int along = only_axis<node::shape_type::rank>(axes);
+  constexpr int rank = node::shape_type::rank, along = only_axis<rank>(axis_of_lines(axes));
   const auto places = quantile_places<Count>(name, along, operand.shape().to_array(), shares);
+  const auto seen = [](auto&& lines) {
+    if constexpr (drops_axes<Axes>) return squeeze(std::forward<decltype(lines)>(lines), axis<along>);
+    else return std::forward<decltype(lines)>(lines);
+  };
   if constexpr (depends_on<any_variable, node>) {
-    return quantiles_of_sorted<along, space>(sort(std::forward<Operand>(operand), axis<along>), places);
+    return seen(quantiles_of_sorted<along, space>(sort(std::forward<Operand>(operand), axis<along>), places));
   } else {
     const auto extents = with_extent<along, Count>(operand.shape(), Count);
-    tensor<element, std::remove_const_t<decltype(extents)>, space> result(extents);
+    using line_shape = std::remove_const_t<decltype(extents)>;
+    using result_shape = typename std::conditional_t<drops_axes<Axes>, reduced_shape<Axes, line_shape>,
+                                                     std::type_identity<line_shape>>::type;
+    tensor<element, result_shape, space> result([&] {
+      if constexpr (drops_axes<Axes>) return result_shape(reduced_extents<Axes>(extents.to_array()));
+      else return extents;
+    }());
     if constexpr (space::host_accessible) {
-      write_quantiles(as_read(name, std::forward<Operand>(operand)).view(), along, places, result.write_view());
+      write_quantiles(as_read(name, std::forward<Operand>(operand)).view(), along, places,
+                      view<element, line_shape, space>(result.data(), extents));
     } else {
       const auto sorted = sort(std::forward<Operand>(operand), axis<along>);
-      result = quantiles_of_sorted<along, space>(as_node(sorted), places);
+      result = seen(quantiles_of_sorted<along, space>(as_node(sorted), places));
     }
     return result;
   }
@@ -143,11 +166,21 @@ auto quantile_of_all(const char* name, Operand&& operand, double share) {
   }
 }
 
+/// One quantile of each line, without the axis: of a vector, a number.
+template <class Operand, int Axis>
+auto quantile_without_axis(const char* name, Operand&& operand, double share, dropped_axes<Axis> axes) {
+  if constexpr (node_of<Operand>::shape_type::rank == 1 && axes_exist<1>(axis_list<Axis>{})) {
+    return quantile_of_all(name, std::forward<Operand>(operand), share);
+  } else {
+    return quantiles<1>(name, std::forward<Operand>(operand), &share, axes);
+  }
+}
+
 }  // namespace detail
 
 /// The value below which `share` of the elements along the axis lie: between two elements in order, on the line from
 /// one to the other, as NumPy has it. NaN where one element is NaN.
-/// extents   the operand's, 1 along the axis
+/// extents   the operand's, 1 along the axis; `drop<0>` leaves the axis out, as for sums
 /// types     floating elements keep theirs; integers give float
 /// throws    index_error for a share that is not between 0 and 1; shape_error when the axis has no element
 /// cost      O(n) for each line, shared among threads; on a device that of sort
@@ -157,11 +190,22 @@ template <tensor_operand Operand, int Axis>
 auto quantile(Operand&& operand, double share, axis_list<Axis> axes) {
   return detail::quantiles<1>("quantile", std::forward<Operand>(operand), &share, axes);
 }
+template <tensor_operand Operand, int Axis>
+auto quantile(Operand&& operand, double share, dropped_axes<Axis> axes) {
+  return detail::quantile_without_axis("quantile", std::forward<Operand>(operand), share, axes);
+}
 /// Several quantiles, side by side along the axis.
 /// example   const auto quartiles = quantile(x, {0.25, 0.5, 0.75}, axis<0>);
 template <tensor_operand Operand, std::size_t Count, int Axis>
 auto quantile(Operand&& operand, const double (&shares)[Count], axis_list<Axis> axes) {
   return detail::quantiles<static_cast<int>(Count)>("quantile", std::forward<Operand>(operand), shares, axes);
+}
+/// They stand along the axis, so it cannot be dropped.
+template <tensor_operand Operand, std::size_t Count, int Axis>
+void quantile(Operand&&, const double (&)[Count], dropped_axes<Axis>) {
+  static_assert(must_hold<dropped_axes<Axis>>,
+                "tenon: several quantiles stand side by side along their axis, which stays: quantile(x, {0.2, 0.8}, "
+                "axis<0>)");
 }
 /// The same of all elements: a number.
 /// example   const float most = quantile(x, 0.99);
@@ -173,10 +217,15 @@ auto quantile(Operand&& operand, double share) {
 /// The value in the middle of the elements along the axis; of an even number the mean of the two, as in NumPy
 /// (PyTorch gives the lower one). `quantile` at 0.5.
 /// example   const auto middle = median(x, axis<-1>);
+///           const tensor<float, rank<1>> middles = median(x, drop<0>);
 template <tensor_operand Operand, int Axis>
 auto median(Operand&& operand, axis_list<Axis> axes) {
   const double half_way = 0.5;
   return detail::quantiles<1>("median", std::forward<Operand>(operand), &half_way, axes);
+}
+template <tensor_operand Operand, int Axis>
+auto median(Operand&& operand, dropped_axes<Axis> axes) {
+  return detail::quantile_without_axis("median", std::forward<Operand>(operand), 0.5, axes);
 }
 /// The same of all elements: a number.
 /// example   const float middle = median(x);

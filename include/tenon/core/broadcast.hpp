@@ -92,6 +92,16 @@ namespace detail {
   }
   if (!is_countable(extents_view{result, rank})) refuse_uncountable({result, rank});
 }
+/// Whether the axes before the last `own` ones broadcast, those of each operand; says the extents of all where not.
+[[gnu::noinline, gnu::cold]] constexpr void check_batches(const char* operation, extents_view left, extents_view right,
+                                                          const array<int, 2>& own) {
+  const int left_rank = left.rank - own[0], right_rank = right.rank - own[1];
+  for (int back = 1; back <= left_rank && back <= right_rank; ++back) {
+    const index a = left[left_rank - back], b = right[right_rank - back];
+    const int axis = (left_rank > right_rank ? left_rank : right_rank) - back;
+    if (a != b && a != 1 && b != 1) refuse_broadcast(operation, axis, {{a, b}}, left, right);
+  }
+}
 }  // namespace detail
 
 /// Broadcasts two shapes: axes are aligned at the back, an extent of 1 (or a missing axis) takes the other's.

@@ -260,14 +260,40 @@ constexpr rank<Rank> listed_shape(const listed_extent (&extents)[Rank]) {
 template <class Shape>
 concept shape_type = detail::is_shape<Shape>;
 
+namespace detail {
+
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_destination(extents_view extents, extents_view expected) {
+  int axis = 0;
+  while (extents[axis] == expected[axis]) ++axis;
+  throw shape_error(compose_text("assign: axis ", axis, ": extent ", extents[axis], ", expected ", expected[axis],
+                                 " (expression ", extents, ", destination ", expected, ")"));
+}
+
+/// The shape of a new destination of these extents, which are those of an expression.
+template <shape_type Shape>
+constexpr Shape shape_of_destination(const array<index, Shape::rank>& extents) {
+  array<index, Shape::rank> expected{};
+  bool fits = true;
+  for (int axis = 0; axis < Shape::rank; ++axis) {
+    expected[axis] = Shape::static_extent(axis) == dyn ? extents[axis] : Shape::static_extent(axis);
+    fits = fits && expected[axis] == extents[axis];
+  }
+  if (!fits) refuse_destination({extents.begin(), Shape::rank}, {expected.begin(), Shape::rank});
+  return Shape::of_known(extents);
+}
+
+}  // namespace detail
+
 /// The extents of an expression for a tensor of as many axes or fewer, which takes it without axes that have extent 1
 /// by type; the first of them go first, as when the expression is assigned to it.
+/// throws    shape_error where static extents of the tensor are others
 template <shape_type Shape, shape_type Expression>
 constexpr Shape extents_without_units(const Expression& expression) {
-  if constexpr (Expression::rank == Shape::rank) {
-    return Shape(expression);
-  } else if constexpr (Expression::rank < Shape::rank) {
+  if constexpr (Expression::rank < Shape::rank ||
+                (Expression::rank == Shape::rank && !shapes_agree<Shape, Expression>())) {
     return Shape();  // the tensor refuses it by a sentence
+  } else if constexpr (Expression::rank == Shape::rank) {
+    return detail::shape_of_destination<Shape>(expression.to_array());
   } else {
     array<index, Shape::rank> extents{};
     int surplus = Expression::rank - Shape::rank, place = 0;
@@ -276,7 +302,7 @@ constexpr Shape extents_without_units(const Expression& expression) {
       if (goes) --surplus;
       else if (place < Shape::rank) extents[place++] = expression.extent(axis);
     }
-    return Shape(extents);
+    return detail::shape_of_destination<Shape>(extents);
   }
 }
 

@@ -95,6 +95,15 @@ class tensor {
   template <contiguous_values Values>
     requires(rank == 1)
   constexpr explicit tensor(const Values& values) : tensor(Shape(static_cast<index>(values.size())), values) {}
+  /// The elements of blocks: `std::vector<std::array<float, 3>>`, or tensors in place. The first axis counts them.
+  template <contiguous_blocks Values>
+  tensor(const Shape& shape, const Values& values) : tensor(shape) {
+    take_blocks(values);
+  }
+  template <contiguous_blocks Values>
+    requires(shapes_agree<Shape, detail::blocks_shape<const Values>>())
+  explicit tensor(const Values& values)
+      : tensor(Shape(detail::blocks_shape<const Values>(static_cast<index>(values.size()))), values) {}
   /// A new tensor of the expression's values; reduced axes may go: `tensor<float, rank<1>> totals = sum(x, axis<1>);`
   template <expression_node Expression>
   TENON_INLINE constexpr tensor(const Expression& expression)
@@ -104,21 +113,23 @@ class tensor {
                   "tenon: a shape takes no other rank and static extents than its own");
     assigner<tensor, Expression>::assign(*this, expression);
   }
+  /// Axes that have extent 1 by type may go here, too: `tensor<float, rank<1>> middle = median(x, axis<1>);`
   template <class U, class OtherShape>
-    requires(shapes_agree<Shape, OtherShape>())
-  constexpr tensor(const tenon::view<U, OtherShape, space>& other) : tensor(Shape(other.shape())) {
+    requires(shape_carries_over<Shape, OtherShape>())
+  constexpr tensor(const tenon::view<U, OtherShape, space>& other)
+      : tensor(extents_without_units<Shape>(other.shape())) {
     *this = other;
   }
   template <class U, class OtherShape, memory_space Other>
     requires(!std::is_same_v<tenon::tensor<U, OtherShape, Other>, tensor> &&
-             std::is_same_v<statement_space<Other>, space> && shapes_agree<Shape, OtherShape>())
+             std::is_same_v<statement_space<Other>, space> && shape_carries_over<Shape, OtherShape>())
   constexpr tensor(const tenon::tensor<U, OtherShape, Other>& other) : tensor(other.view()) {}
   /// Compilers show the line of a deleted function, so the sentence stands in it; traits say that it cannot be called.
   template <class U, class Misfit>
-    requires(!shapes_agree<Shape, Misfit>())
+    requires(!shape_carries_over<Shape, Misfit>())
   tensor(const tenon::view<U, Misfit, space>&) = delete;  // tenon: a tensor takes no other rank or static extents
   template <class U, class Misfit, memory_space Other>
-    requires(std::is_same_v<statement_space<Other>, space> && !shapes_agree<Shape, Misfit>())
+    requires(std::is_same_v<statement_space<Other>, space> && !shape_carries_over<Shape, Misfit>())
   tensor(const tenon::tensor<U, Misfit, Other>&) = delete;  // tenon: a tensor takes no other rank or static extents
   /// A tensor of another space does not compile.
   template <class U, class OtherShape, memory_space Other>
@@ -202,11 +213,11 @@ class tensor {
   }
   /// Like that of a view; a temporary gives an expression that keeps it.
   template <class Position>
-      constexpr decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
+      TENON_INLINE constexpr decltype(auto) operator[](const Position& position) & TENON_LIFETIMEBOUND {
     return write_view()[position];
   }
   template <class Position>
-  constexpr decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
+  TENON_INLINE constexpr decltype(auto) operator[](const Position& position) const& TENON_LIFETIMEBOUND {
     return view()[position];
   }
   template <class Position>
@@ -275,6 +286,12 @@ class tensor {
       take_values(converted.data(), count);
     }
   }
+  template <class Values>
+  void take_blocks(const Values& values) {
+    using block = detail::block_elements<detail::block_of_values<const Values>>;
+    constexpr index each = typename block::shape_type{}.count();
+    take_values(detail::elements_of_blocks(values), static_cast<index>(values.size()) * each);
+  }
   constexpr void check_extents(const Shape& shape, const char* operation) const {
     if (!(shape == this->shape()) && !is_empty()) {
       throw shape_error(compose_text(operation, ": extents ", shape.to_array(), " given, expected ",
@@ -286,7 +303,19 @@ class tensor {
   detail::tensor_elements<T, Shape, Space> elements_;
 };
 
+namespace detail {
+template <class T, class Shape>
+struct block_elements<tensor<T, Shape, in_place>> {
+  static_assert(sizeof(tensor<T, Shape, in_place>) == sizeof(T) * static_cast<std::size_t>(Shape{}.count()));
+  using element = T;
+  using shape_type = Shape;
+};
+}  // namespace detail
+
 template <contiguous_values Values>
 tensor(const Values& values) -> tensor<std::remove_cvref_t<decltype(*values.data())>, rank<1>>;
+template <contiguous_blocks Values>
+tensor(const Values& values)
+    -> tensor<std::remove_const_t<detail::element_of_blocks<const Values>>, detail::blocks_shape<const Values>>;
 
 }  // namespace tenon

@@ -12,6 +12,7 @@
 #include <tenon/core/noalias.hpp>
 #include <tenon/core/space.hpp>
 #include <type_traits>
+#include <utility>
 #if TENON_CHECKED != 0
 #include <tenon/core/dead_storage.hpp>
 #endif
@@ -35,14 +36,19 @@ constexpr auto subscript(Whole&& whole, const Position& position) {
 }
 template <int Rank>
 TENON_INLINE constexpr index checked_position(int axis, index position, const array<index, Rank>& extents) {
-  if (position < -extents[axis] || position >= extents[axis]) refuse_position(axis, position, {extents.begin(), Rank});
-  return position < 0 ? position + extents[axis] : position;
+  const index place = position < 0 ? position + extents[axis] : position;
+  using count = std::make_unsigned_t<index>;
+  if (static_cast<count>(place) >= static_cast<count>(extents[axis])) {  // a negative one is greater, too
+    const array<index, Rank> all = extents;  // a copy that is made here only: those of loops stay in registers
+    refuse_position(axis, position, {all.begin(), Rank});
+  }
+  return place;
 }
 
 template <index First, index... Rest>
 TENON_INLINE constexpr shape<Rest...> behind_first_axis(const shape<First, Rest...>& extents) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return shape<Rest...>(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
+    return shape<Rest...>::of_known(array<index, shape<Rest...>::rank>{{extents.extent(I + 1)...}});
   }(std::make_integer_sequence<int, shape<Rest...>::rank>{});
 }
 
@@ -61,6 +67,48 @@ struct element_of_tensor {
 template <class Values>
 concept contiguous_values = requires(Values& values) {
   requires dtype<std::remove_cvref_t<decltype(*values.data())>> && std::is_integral_v<decltype(values.size())>;
+} && !requires(Values& values) { values.extent(0); };
+
+namespace detail {
+/// A class of a few elements of type T and nothing else: std::array, or a tensor in place (core/tensor.hpp).
+template <class Block>
+struct block_elements;
+template <template <class, std::size_t> class Array, dtype T, std::size_t Count>
+  requires(sizeof(Array<T, Count>) == Count * sizeof(T))
+struct block_elements<Array<T, Count>> {
+  using element = T;
+  using shape_type = shape<static_cast<index>(Count)>;
+};
+
+/// The shape of several blocks, one behind the other.
+template <class Block>
+struct shape_of_blocks;
+template <index... Extents>
+struct shape_of_blocks<shape<Extents...>> {
+  using type = shape<dyn, Extents...>;
+};
+
+template <class Values>
+using block_of_values = std::remove_cvref_t<decltype(*std::declval<Values&>().data())>;
+template <class Values>
+using blocks_shape = typename shape_of_blocks<typename block_elements<block_of_values<Values>>::shape_type>::type;
+
+/// The type of the elements of blocks; const where these are.
+template <class Values, class Block = std::remove_reference_t<decltype(*std::declval<Values&>().data())>>
+using element_of_blocks =
+    std::conditional_t<std::is_const_v<Block>, const typename block_elements<std::remove_cv_t<Block>>::element,
+                       typename block_elements<std::remove_cv_t<Block>>::element>;
+template <class Values>
+auto elements_of_blocks(Values& values) {
+  return reinterpret_cast<element_of_blocks<Values>*>(values.data());
+}
+}  // namespace detail
+
+/// Blocks of a few elements side by side: a vector, span or array of `std::array<float, 3>` or of tensors in place.
+template <class Values>
+concept contiguous_blocks = requires(Values& values) {
+  typename detail::blocks_shape<Values>;
+  requires std::is_integral_v<decltype(values.size())>;
 } && !requires(Values& values) { values.extent(0); };
 
 /// `Shape` elements at `data`, `strides` elements apart along each axis. `const T` elements are read only.
@@ -92,6 +140,12 @@ class view {
   template <contiguous_values Values>
     requires(rank == 1)
   constexpr explicit view(Values&& values) : view(values.data(), Shape(static_cast<index>(values.size()))) {}
+  /// A view of the elements of blocks, `std::vector<std::array<float, 3>>`: `view<float, shape<dyn, 3>> x(points)`.
+  template <contiguous_blocks Values>
+    requires(shapes_agree<Shape, detail::blocks_shape<Values>>())
+  explicit view(Values&& values)
+      : view(detail::elements_of_blocks(values),
+             Shape(detail::blocks_shape<Values>(static_cast<index>(values.size())))) {}
   template <class U, std::size_t Count>
     requires(rank == 1 && std::is_convertible_v<U (*)[], T (*)[]>)
   constexpr explicit view(U (&values)[Count]) : view(values, Shape(static_cast<index>(Count))) {}
@@ -185,6 +239,8 @@ class view {
 
 template <contiguous_values Values>
 view(Values&& values) -> view<std::remove_pointer_t<decltype(values.data())>, rank<1>>;
+template <contiguous_blocks Values>
+view(Values&& values) -> view<detail::element_of_blocks<Values>, detail::blocks_shape<Values>>;
 template <class T, std::size_t Count>
 view(T (&values)[Count]) -> view<T, rank<1>>;
 

@@ -23,6 +23,11 @@ constexpr auto diff(Operand&& operand, axis_list<Axis> axes) {
 
 namespace detail {
 
+/// Names the operation in messages.
+struct cross_operation {
+  static constexpr const char* name = "cross";
+};
+
 /// throws    shape_error when run-time extents along the axis are not 3
 template <int Axis, class Shape>
 constexpr void check_components(const Shape& extents) {
@@ -37,14 +42,18 @@ constexpr void check_components(const Shape& extents) {
 }  // namespace detail
 
 /// Cross products of the vectors of three components along an axis, by default the last; others broadcast.
-/// throws    shape_error naming the axis and its extent, where that is not 3
+/// Operands of other ranks than each other count the axis from the back.
+/// throws    shape_error naming the axis and its extent, where that is not 3, and where the others do not broadcast
 /// cost      one kernel; on the host many vectors at run time are fastest with their components in the first axis,
 ///           [3, n], where whole rows are multiplied
 /// example   const auto torque = evaluated_tensor(cross(lever, force));
 template <tensor_operand Left, tensor_operand Right, int Axis = -1>
 constexpr auto cross(Left&& left, Right&& right, axis_list<Axis> axes = {}) {
+  static_assert(Axis < 0 || node_of<Left>::shape_type::rank == node_of<Right>::shape_type::rank || must_hold<Left>,
+                "tenon: where the operands of cross differ in rank, its axis is counted from the back, axis<-1>");
   detail::check_components<only_axis<node_of<Left>::shape_type::rank>(axis_list<Axis>{})>(left.shape());
   detail::check_components<only_axis<node_of<Right>::shape_type::rank>(axis_list<Axis>{})>(right.shape());
+  broadcast_extents<detail::cross_operation>(left.shape(), right.shape());
   const auto& a = as_node(std::forward<Left>(left));
   const auto& b = as_node(std::forward<Right>(right));
   return roll(a, -1, axes) * roll(b, -2, axes) - roll(a, -2, axes) * roll(b, -1, axes);

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <tenon/expr/matmul.hpp>
 #include <tenon/expr/views/diagonal.hpp>
 
@@ -291,6 +292,16 @@ constexpr bool static_letters_agree() {
   }(All{});
 }
 
+/// throws    shape_error, which lists the operands
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_letter(const char* letter, const char* text,
+                                                                 const array<index, 2>& found,
+                                                                 const extents_view* operands, int count) {
+  std::string list = compose_text(count == 1 ? "operand " : "operands ", operands[0]);
+  for (int i = 1; i < count; ++i) list += compose_text(i == count - 1 ? " and " : ", ", operands[i]);
+  throw shape_error(compose_text("einsum: letter ", letter, " of ", text, ": extents ", found[0], " and ", found[1],
+                                 " differ (", list.c_str(), ")"));
+}
+
 /// Every axis of every operand that bears the same letter has the same extent; along an ellipsis it may be 1.
 template <class... Shapes, class All>
 constexpr void check_letters(All, const char* text, const Shapes&... shapes) {
@@ -312,8 +323,11 @@ constexpr void check_letters(All, const char* text, const Shapes&... shapes) {
     const bool repeats = letters[place] >= einsum_text<1>::ellipsis && (extents[place] == 1 || extents[first] == 1);
     if (extents[place] == extents[first] || repeats) continue;
     const char letter[] = {letters[place] < einsum_text<1>::ellipsis ? static_cast<char>(letters[place]) : '.', '\0'};
-    throw shape_error(compose_text("einsum: letter ", letter, " of ", text, ": extents ", extents[first], " and ",
-                                   extents[place], " differ"));
+    const auto refuse = [&](const auto&... all) {
+      const extents_view operands[] = {{all.begin(), all.size()}...};
+      refuse_letter(letter, text, {{extents[first], extents[place]}}, operands, static_cast<int>(sizeof...(all)));
+    };
+    refuse(shapes.to_array()...);
   }
 }
 

@@ -62,16 +62,41 @@ struct list_join {
       begin += extents.extent(Axis);
     }
   }
-  /// Writes all to their places.
+  /// Writes all to their places. What is stacked is written without its new axis: mostly it lies there as here.
   template <class Target, class List>
   static void write(const Target& target, const List& list) {
-    for_each_part(list, [&](const auto& element, index begin, const auto& extents) {
-      using part_view = view<typename Target::element, std::remove_cvref_t<decltype(extents)>, typename Target::space>;
-      part_view(target.data() + begin * target.strides()[Axis], extents, target.strides()) = part(element);
+    using element = typename Target::element;
+    for_each_part(list, [&](const auto& each, index begin, const auto& extents) {
+      element* const first = target.data() + begin * target.strides()[Axis];
+      if constexpr (is_tensor<element_of_list<List>> && Target::space::host_accessible && TENON_CHECKED == 0) {
+        if (each.size() <= most_elements_in_place) {  // they are copied while a statement begins
+          return copy_blocks(each.data(), first, extents, target.extent(Axis) * target.strides()[Axis]);
+        }
+      }
+      if constexpr (is_new) {
+        using part_shape = typename element_of_list<List>::shape_type;
+        array<index, part_shape::rank> strides{};
+        for (int axis = 0; axis < part_shape::rank; ++axis) {
+          strides[axis] = target.strides()[axis < Axis ? axis : axis + 1];
+        }
+        view<element, part_shape, typename Target::space>(first, each.shape(), strides) = each;
+      } else {
+        using part_shape = std::remove_cvref_t<decltype(extents)>;
+        view<element, part_shape, typename Target::space>(first, extents, target.strides()) = each;
+      }
     });
   }
 
  private:
+  /// Copies what lies side by side: everything from `Axis` on, once for each position before it, `step` elements apart.
+  template <class T, class Extents>
+  static void copy_blocks(const T* source, T* target, const Extents& extents, index step) {
+    index block = 1, count = 1;
+    for (int axis = 0; axis < Extents::rank; ++axis) (axis < Axis ? count : block) *= extents.extent(axis);
+    for (index i = 0; i < count; ++i) {
+      for (index k = 0; k < block; ++k) target[i * step + k] = source[i * block + k];
+    }
+  }
   template <int Rank>
   static void check_extents(const array<index, Rank>& first, const array<index, Rank>& each, std::size_t number) {
     for (int axis = 0; axis < Rank; ++axis) {

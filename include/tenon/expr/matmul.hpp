@@ -118,6 +118,20 @@ constexpr void check_inner_extents(const Left& left, const Right& right) {
                                  transposed_fits ? "; transpose the second operand?" : ""));
 }
 
+template <class Left, class Right>
+TENON_INLINE constexpr void check_matrix_batches(const Left& left, const Right& right) {
+  if constexpr (Left::rank > 2 && Right::rank > 2) {
+    const auto left_batch = batch_shape(left);
+    const auto right_batch = batch_shape(right);
+    if (!(left_batch == right_batch)) {
+      const auto all_left = left.to_array();
+      const auto all_right = right.to_array();
+      check_batches("matmul", {all_left.begin(), Left::rank}, {all_right.begin(), Right::rank}, {{2, 2}});
+    }
+    broadcast_extents<matmul_operation>(left_batch, right_batch);
+  }
+}
+
 /// The letters of a matrix: those of its batches from `First` on, then `Row` and `Column`.
 template <int First, int... Last, int... Batches>
 constexpr axis_list<First + Batches..., Last...> matrix_letters(axis_list<Last...>,
@@ -148,7 +162,7 @@ TENON_INLINE constexpr auto multiply_matrices(const Left& left, const Right& rig
   if constexpr (axes::left_extent == dyn || axes::right_extent == dyn) {
     check_inner_extents(left.shape(), right.shape());
   }
-  broadcast_extents<matmul_operation>(batch_shape(left.shape()), batch_shape(right.shape()));
+  check_matrix_batches(left.shape(), right.shape());
   using letters = matmul_letters<Left::shape_type::rank, Right::shape_type::rank>;
   return contract_letters<letters::rank, typename letters::left, typename letters::right>(left, right);
 }
