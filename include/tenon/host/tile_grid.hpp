@@ -147,7 +147,7 @@ struct tile_grid {
         is_one_row(across < 0 && joins_rows(statement)) {
     if (across < 0) {
       const index chunk = is_one_row || copies(statement) ? pointwise_chunk : pointwise_grain;
-      across = Rank - 2;
+      across = statement.copies_at_once() ? longest_before_last() : Rank - 2;
       columns = clamp_to_extent(chunk, extents[Rank - 1]);
       rows = chunk / columns;
     } else if (statement.copies_at_once()) {
@@ -199,6 +199,12 @@ struct tile_grid {
     } else {
       return false;
     }
+  }
+  /// The axis before the last that has most elements: copies of many small matrices are few copies of long ones.
+  int longest_before_last() const {
+    int longest = Rank - 2;
+    for (int axis = Rank - 3; axis >= 0; --axis) longest = extents[axis] > extents[longest] ? axis : longest;
+    return longest;
   }
   static index least(index left, index right) { return left < right ? left : right; }
   static index clamp_to_extent(index most, index extent) { return extent < 1 ? 1 : least(most, extent); }
