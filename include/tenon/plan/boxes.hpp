@@ -64,6 +64,19 @@ constexpr bool moves_within_boxes() {
   return Outer < shape::rank && (moves_elements<E>() || !lies_as<E, shape, Outer>());
 }
 
+/// Whether some elements that an expression reads lie in boxes: without any, nothing else needs to be asked.
+template <class E>
+constexpr bool reads_boxes() {
+  using shape = typename E::shape_type;
+  if constexpr (std::is_same_v<typename E::kind, leaf_kind>) {
+    return shape::rank > 0 && axes_before_box<shape>() < shape::rank;
+  } else {
+    return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
+      return (false || ... || reads_boxes<Operands>());
+    }(std::type_identity<operands_of<E>>{});
+  }
+}
+
 }  // namespace detail
 
 /// Whether the host runs a statement box by box: a product or rows of few elements, or elements that are moved.
@@ -71,7 +84,7 @@ template <class Space, class E>
 inline constexpr bool runs_in_boxes = [] {
   constexpr int outer = detail::axes_before_box<typename E::shape_type>();
   if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || !fuses_operations || !std::is_same_v<Space, host> ||
-                outer < 1 || is_own_pass<E>) {
+                outer < 1 || is_own_pass<E> || (outer == E::shape_type::rank && !detail::reads_boxes<E>())) {
     return false;
   } else if constexpr (slot_count<E> == 0 && !detail::moves_within_boxes<E, outer>()) {
     return false;
