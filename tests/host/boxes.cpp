@@ -24,14 +24,14 @@ inline constexpr bool has_boxes = !tenon::compiled_by_nvcc && TENON_CHECKED == 0
 
 /// The elements of a tensor of any shape under extents that no type knows.
 template <class T, class Shape>
-tensor<T, rank<Shape::rank>> at_run_time(const tensor<T, Shape>& x) {
+tensor<T, rank<Shape::rank>> with_run_time_extents(const tensor<T, Shape>& x) {
   tensor<T, rank<Shape::rank>> result(rank<Shape::rank>(x.shape().to_array()));
   for (tenon::index i = 0; i < x.size(); ++i) result.data()[i] = x.data()[i];
   return result;
 }
 
 template <class T>
-bool agree(T left, T right) {
+bool boxes_agree(T left, T right) {
   const double a = static_cast<double>(left), b = static_cast<double>(right);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   const double bound = sizeof(T) == 2 ? 2e-2 : sizeof(T) == 4 ? 2e-5 : 1e-12;
@@ -40,80 +40,80 @@ bool agree(T left, T right) {
 
 /// `statement` of these operands box by box, and by other loops.
 template <class Statement, class... Operands>
-void check(const Statement& statement, const Operands&... operands) {
+void check_boxes(const Statement& statement, const Operands&... operands) {
   const auto node = statement(operands...);
   using node_type = std::remove_const_t<decltype(node)>;
   STATIC_REQUIRE(tenon::runs_in_boxes<tenon::host, node_type> == has_boxes);
-  const auto expected = tenon::evaluated_tensor(statement(at_run_time(operands)...));
+  const auto expected = tenon::evaluated_tensor(statement(with_run_time_extents(operands)...));
   const auto result = tenon::evaluated_tensor(node);
   REQUIRE(result.shape().to_array() == expected.shape().to_array());
   tenon::index wrong = 0;
-  for (tenon::index i = 0; i < result.size(); ++i) wrong += agree(result.data()[i], expected.data()[i]) ? 0 : 1;
+  for (tenon::index i = 0; i < result.size(); ++i) wrong += boxes_agree(result.data()[i], expected.data()[i]) ? 0 : 1;
   CHECK(wrong == 0);
 }
 
 template <class T, tenon::index... Extents>
-tensor<T, shape<dyn, Extents...>> numbers(tenon::index count, unsigned seed) {
+tensor<T, shape<dyn, Extents...>> box_numbers(tenon::index count, unsigned seed) {
   tensor<T, shape<dyn, Extents...>> result(shape<dyn, Extents...>(count, Extents...));
   result = tenon::uniform<float>(result.shape(), seed, -3.0f, 3.0f);
   return result;
 }
 
-inline constexpr tenon::index counts[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 100, 10007};
+inline constexpr tenon::index box_counts[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 100, 10007};
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("rows of few elements", "[host][boxes]", float, double, tenon::half) {
-  for (const tenon::index count : counts) {
+  for (const tenon::index count : box_counts) {
     CAPTURE(count);
-    const auto p = numbers<TestType, 3>(count, 1), q = numbers<TestType, 3>(count, 2);
-    const auto w = numbers<TestType, 4>(count, 3);
+    const auto p = box_numbers<TestType, 3>(count, 1), q = box_numbers<TestType, 3>(count, 2);
+    const auto w = box_numbers<TestType, 4>(count, 3);
     const tensor<TestType, shape<3>> origin = {1, 2, 3};
-    check([](const auto& x) { return x / tenon::sqrt(tenon::sum(x * x, axis<-1>)); }, p);
-    check([](const auto& x) { return tenon::softmax(x, axis<-1>); }, w);
-    check([](const auto& x) { return tenon::max(x, axis<-1>) - tenon::min(x, axis<-1>) + x; }, w);
-    check([](const auto& x) { return tenon::mean(x, axis<1>) * x; }, p);
-    check([](const auto& x, const auto& o) { return tenon::sqrt(tenon::sum(tenon::square(x - o), drop<-1>)); }, p,
-          origin);
-    check([](const auto& x, const auto& y) { return tenon::cross(x, y); }, p, q);
-    check([](const auto& x, const auto& y) { return tenon::cross(x - y, y); }, p, q);
-    check([](const auto& x, const auto& o) { return tenon::cross(x, o); }, p, origin);
+    check_boxes([](const auto& x) { return x / tenon::sqrt(tenon::sum(x * x, axis<-1>)); }, p);
+    check_boxes([](const auto& x) { return tenon::softmax(x, axis<-1>); }, w);
+    check_boxes([](const auto& x) { return tenon::max(x, axis<-1>) - tenon::min(x, axis<-1>) + x; }, w);
+    check_boxes([](const auto& x) { return tenon::mean(x, axis<1>) * x; }, p);
+    check_boxes([](const auto& x, const auto& o) { return tenon::sqrt(tenon::sum(tenon::square(x - o), drop<-1>)); }, p,
+                origin);
+    check_boxes([](const auto& x, const auto& y) { return tenon::cross(x, y); }, p, q);
+    check_boxes([](const auto& x, const auto& y) { return tenon::cross(x - y, y); }, p, q);
+    check_boxes([](const auto& x, const auto& o) { return tenon::cross(x, o); }, p, origin);
   }
 }
 
 TEMPLATE_TEST_CASE("products of few elements", "[host][boxes]", float, double, int, std::int8_t) {
-  for (const tenon::index count : counts) {
+  for (const tenon::index count : box_counts) {
     CAPTURE(count);
-    const auto a = numbers<TestType, 3, 3>(count, 1), b = numbers<TestType, 3, 3>(count, 2);
-    const auto poses = numbers<TestType, 4, 4>(count, 3);
-    const auto wide = numbers<TestType, 2, 4>(count, 4);
-    const auto p = numbers<TestType, 3>(count, 5);
+    const auto a = box_numbers<TestType, 3, 3>(count, 1), b = box_numbers<TestType, 3, 3>(count, 2);
+    const auto poses = box_numbers<TestType, 4, 4>(count, 3);
+    const auto wide = box_numbers<TestType, 2, 4>(count, 4);
+    const auto p = box_numbers<TestType, 3>(count, 5);
     const tensor<TestType, shape<3, 3>> one = {{1, 2, -1}, {0, 3, 1}, {-2, 1, 1}};
     const tensor<TestType, shape<3>> shift = {1, -2, 3};
     const auto times = [](const auto& x, const auto& y) { return tenon::matmul(x, y); };
-    check(times, a, b);
-    check(times, poses, poses);
-    check(times, wide, poses);
-    check(times, p, one);
-    check(times, a, one);
-    check(times, one, a);
-    check([](const auto& x, const auto& y) { return tenon::matmul(x, tenon::transpose(y)); }, wide, wide);
-    check([](const auto& x, const auto& m, const auto& t) { return tenon::matmul(x, tenon::transpose(m)) + t; }, p, one,
-          shift);
-    check([](const auto& x, const auto& y) { return tenon::matmul(x, tenon::new_axis<2>(y)); }, a, p);
-    check([](const auto& x, const auto& y) { return tenon::einsum<"nij,nj->ni">(x, y); }, a, p);
-    check([](const auto& x, const auto& y) { return tenon::einsum<"nij,nkj->nik">(x, y); }, a, b);
-    check([](const auto& x, const auto& y) { return tenon::sum(x * tenon::new_axis<1>(y), drop<2>); }, a, p);
+    check_boxes(times, a, b);
+    check_boxes(times, poses, poses);
+    check_boxes(times, wide, poses);
+    check_boxes(times, p, one);
+    check_boxes(times, a, one);
+    check_boxes(times, one, a);
+    check_boxes([](const auto& x, const auto& y) { return tenon::matmul(x, tenon::transpose(y)); }, wide, wide);
+    check_boxes([](const auto& x, const auto& m, const auto& t) { return tenon::matmul(x, tenon::transpose(m)) + t; },
+                p, one, shift);
+    check_boxes([](const auto& x, const auto& y) { return tenon::matmul(x, tenon::new_axis<2>(y)); }, a, p);
+    check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"nij,nj->ni">(x, y); }, a, p);
+    check_boxes([](const auto& x, const auto& y) { return tenon::einsum<"nij,nkj->nik">(x, y); }, a, b);
+    check_boxes([](const auto& x, const auto& y) { return tenon::sum(x * tenon::new_axis<1>(y), drop<2>); }, a, p);
   }
 }
 
 TEST_CASE("several statements of few elements are one loop", "[host][boxes]") {
-  const auto a = numbers<float, 3, 3>(101, 1), b = numbers<float, 3, 3>(101, 2);
-  const auto p = numbers<float, 3>(101, 3);
-  check([](const auto& x, const auto& y) { return tenon::matmul(tenon::matmul(x, y), x - y); }, a, b);
-  check([](const auto& x,
-           const auto& y) { return tenon::matmul(x, tenon::new_axis<2>(tenon::softmax(y, axis<-1>))) * 2.0f; },
-        a, p);
+  const auto a = box_numbers<float, 3, 3>(101, 1), b = box_numbers<float, 3, 3>(101, 2);
+  const auto p = box_numbers<float, 3>(101, 3);
+  check_boxes([](const auto& x, const auto& y) { return tenon::matmul(tenon::matmul(x, y), x - y); }, a, b);
+  check_boxes([](const auto& x,
+                 const auto& y) { return tenon::matmul(x, tenon::new_axis<2>(tenon::softmax(y, axis<-1>))) * 2.0f; },
+              a, p);
   tensor<float, shape<dyn, 3, 3>> c;
   c = tenon::matmul(tenon::matmul(a, b), a);
   const tenon::launch_counter counter;
@@ -122,48 +122,49 @@ TEST_CASE("several statements of few elements are one loop", "[host][boxes]") {
 }
 
 TEST_CASE("elements of boxes that are moved", "[host][boxes]") {
-  for (const tenon::index count : counts) {
+  for (const tenon::index count : box_counts) {
     CAPTURE(count);
-    const auto p = numbers<float, 3>(count, 1);
-    const auto q = numbers<float, 4>(count, 2);
-    const auto m = numbers<double, 2, 3>(count, 3);
-    check([](const auto& x) { return tenon::roll(x, 1, axis<-1>); }, p);
-    check([](const auto& x) { return tenon::roll(x, -5, axis<0>); }, q);
-    check([](const auto& x) { return tenon::roll(x, 2, axis<2>) + tenon::roll(x, 1, axis<1>); }, m);
-    check([](const auto& x, const auto& y) { return tenon::concatenate(axis<-1>, x * 2, y); },
-          numbers<float, 1>(count, 4), p);
-    check([](const auto& x) { return tenon::stack(axis<1>, x, x + 1, -x); }, numbers<float>(count, 5));
-    check(
+    const auto p = box_numbers<float, 3>(count, 1);
+    const auto q = box_numbers<float, 4>(count, 2);
+    const auto m = box_numbers<double, 2, 3>(count, 3);
+    check_boxes([](const auto& x) { return tenon::roll(x, 1, axis<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::roll(x, -5, axis<0>); }, q);
+    check_boxes([](const auto& x) { return tenon::roll(x, 2, axis<2>) + tenon::roll(x, 1, axis<1>); }, m);
+    check_boxes([](const auto& x, const auto& y) { return tenon::concatenate(axis<-1>, x * 2, y); },
+                box_numbers<float, 1>(count, 4), p);
+    check_boxes([](const auto& x) { return tenon::stack(axis<1>, x, x + 1, -x); }, box_numbers<float>(count, 5));
+    check_boxes(
         [](const auto& x) {
           const auto parts = tenon::split<3>(tenon::as_node(x), axis<-1>);
           return tenon::concatenate(axis<-1>, parts[2], parts[0] * parts[1]);
         },
         p);
-    check([](const auto& x) { return tenon::roll(tenon::flip(x + 1, axis<-1>), 1, axis<-1>); }, p);
-    check([](const auto& x) { return tenon::roll(tenon::flip(x + 1, axis<0>), 1, axis<-1>); }, p);
-    check([](const auto& x) { return tenon::transpose(x * 2) + tenon::roll(tenon::transpose(x), 1, axis<2>); }, m);
+    check_boxes([](const auto& x) { return tenon::roll(tenon::flip(x + 1, axis<-1>), 1, axis<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::roll(tenon::flip(x + 1, axis<0>), 1, axis<-1>); }, p);
+    check_boxes([](const auto& x) { return tenon::transpose(x * 2) + tenon::roll(tenon::transpose(x), 1, axis<2>); },
+                m);
     const tensor<std::int32_t, rank<1>> chosen =
         tenon::cast<std::int32_t>((tenon::iota<std::int64_t>({2 * count}) * 7 + 3) % count);
-    check([&](const auto& x) { return tenon::take(x, chosen, axis<0>) * 2; }, p);
-    check([&](const auto& x) { return tenon::take(x + 1, tenon::trusted(chosen - 0), axis<0>); }, m);
+    check_boxes([&](const auto& x) { return tenon::take(x, chosen, axis<0>) * 2; }, p);
+    check_boxes([&](const auto& x) { return tenon::take(x + 1, tenon::trusted(chosen - 0), axis<0>); }, m);
   }
 }
 
 TEST_CASE("boxes that lie apart, repeat and have several axes before them", "[host][boxes]") {
-  const auto whole = numbers<float, 3>(40, 1);
+  const auto whole = box_numbers<float, 3>(40, 1);
   tensor<float, shape<dyn, dyn, 3>> grid({5, 21, 3});
   grid = tenon::uniform<float>(grid.shape(), 2, -1, 1);
   tensor<float, shape<dyn, dyn, 3>> row({1, 21, 3}), column({5, 1, 3});
   row = tenon::uniform<float>(row.shape(), 3, -1, 1), column = tenon::uniform<float>(column.shape(), 4, -1, 1);
-  check([](const auto& x, const auto& y) { return tenon::cross(x, y); }, grid, row);
-  check([](const auto& x, const auto& y) { return tenon::cross(tenon::roll(y, 0, axis<1>), x); }, grid, column);
-  check([](const auto& x, const auto& y) { return x + tenon::roll(tenon::flip(y * 2, axis<1>), 1, axis<-1>); }, grid,
-        column);
-  check([](const auto& x, const auto& y) { return x + tenon::roll(y, 3, axis<0>) + tenon::roll(y, 3, axis<1>); }, grid,
-        row);
+  check_boxes([](const auto& x, const auto& y) { return tenon::cross(x, y); }, grid, row);
+  check_boxes([](const auto& x, const auto& y) { return tenon::cross(tenon::roll(y, 0, axis<1>), x); }, grid, column);
+  check_boxes([](const auto& x, const auto& y) { return x + tenon::roll(tenon::flip(y * 2, axis<1>), 1, axis<-1>); },
+              grid, column);
+  check_boxes([](const auto& x, const auto& y) { return x + tenon::roll(y, 3, axis<0>) + tenon::roll(y, 3, axis<1>); },
+              grid, row);
   const auto unit = [](const auto& x) { return x / tenon::sqrt(tenon::sum(x * x, axis<-1>)); };
 
-  const tensor<float, rank<2>> expected = unit(at_run_time(whole));
+  const tensor<float, rank<2>> expected = unit(with_run_time_extents(whole));
   tensor<float, rank<3>> wide = tenon::full({40, 3, 2}, 7.0f);
   const tenon::view<float, shape<dyn, 3>> every_other(wide.data() + 1, {40, 3}, {6, 2});
   every_other = unit(whole);  // into elements that lie apart
@@ -178,7 +179,7 @@ TEST_CASE("boxes that lie apart, repeat and have several axes before them", "[ho
 }
 
 TEST_CASE("boxes are written where they are read", "[host][boxes]") {
-  const auto x = numbers<float, 3>(37, 1), y = numbers<float, 3>(37, 2);
+  const auto x = box_numbers<float, 3>(37, 1), y = box_numbers<float, 3>(37, 2);
   tensor<float, shape<dyn, 3>> z = x;
   z = z / tenon::sqrt(tenon::sum(z * z, axis<-1>));
   tensor<float, shape<dyn, 3>> expected;
@@ -190,7 +191,7 @@ TEST_CASE("boxes are written where they are read", "[host][boxes]") {
   expected = tenon::roll(x, 1, axis<0>);
   z = x, z = tenon::roll(z, 1, axis<0>);
   CHECK(tenon::all(z == expected));
-  auto a = numbers<float, 3, 3>(37, 3);
+  auto a = box_numbers<float, 3, 3>(37, 3);
   const auto b = a;
   tensor<float, shape<dyn, 3, 3>> product;
   product = tenon::matmul(b, b);
@@ -199,23 +200,23 @@ TEST_CASE("boxes are written where they are read", "[host][boxes]") {
 }
 
 TEST_CASE("boxes of other types, of NaN and of nothing", "[host][boxes]") {
-  auto p = numbers<float, 3>(40, 1);
+  auto p = box_numbers<float, 3>(40, 1);
   p.data()[4] = std::numeric_limits<float>::quiet_NaN();
   p.data()[50] = std::numeric_limits<float>::infinity();
-  check([](const auto& x) { return tenon::softmax(x, axis<-1>); }, p);
-  check([](const auto& x) { return x - tenon::max(x, axis<-1>); }, p);
-  check([](const auto& x) { return tenon::roll(x > 0, 1, axis<-1>); }, p);
-  check([](const auto& x) { return tenon::where(tenon::roll(x > 0, 1, axis<-1>), x, 0.5f); }, p);
-  check([](const auto& x) { return tenon::sum(tenon::cast<int>(x * 10), axis<-1>) + tenon::cast<int>(x); }, p);
-  check([](const auto& x) { return tenon::count_nonzero(x > 0, axis<-1>) + tenon::cast<std::int64_t>(x); }, p);
-  check([](const auto& x) { return tenon::tril(tenon::matmul(x, x)); }, numbers<float, 3, 3>(33, 2));
+  check_boxes([](const auto& x) { return tenon::softmax(x, axis<-1>); }, p);
+  check_boxes([](const auto& x) { return x - tenon::max(x, axis<-1>); }, p);
+  check_boxes([](const auto& x) { return tenon::roll(x > 0, 1, axis<-1>); }, p);
+  check_boxes([](const auto& x) { return tenon::where(tenon::roll(x > 0, 1, axis<-1>), x, 0.5f); }, p);
+  check_boxes([](const auto& x) { return tenon::sum(tenon::cast<int>(x * 10), axis<-1>) + tenon::cast<int>(x); }, p);
+  check_boxes([](const auto& x) { return tenon::count_nonzero(x > 0, axis<-1>) + tenon::cast<std::int64_t>(x); }, p);
+  check_boxes([](const auto& x) { return tenon::tril(tenon::matmul(x, x)); }, box_numbers<float, 3, 3>(33, 2));
   tensor<int, shape<dyn, 3>> whole({40, 3});
   whole = tenon::roll(p * 10, 1, axis<-1>);
-  const tensor<int, rank<2>> expected = tenon::roll(at_run_time(p) * 10, 1, axis<-1>);
+  const tensor<int, rank<2>> expected = tenon::roll(with_run_time_extents(p) * 10, 1, axis<-1>);
   CHECK(tenon::all(whole == expected));
   tensor<float, shape<dyn, 3>> truth({40, 3});
   truth = tenon::roll(p > 0, 1, axis<-1>);
-  CHECK(tenon::all(truth == tenon::where(tenon::roll(at_run_time(p) > 0, 1, axis<-1>), 1.0f, 0.0f)));
-  check([](const auto& x, const auto& y) { return tenon::cross(x, y); }, numbers<float, 3>(0, 1),
-        numbers<float, 3>(0, 2));
+  CHECK(tenon::all(truth == tenon::where(tenon::roll(with_run_time_extents(p) > 0, 1, axis<-1>), 1.0f, 0.0f)));
+  check_boxes([](const auto& x, const auto& y) { return tenon::cross(x, y); }, box_numbers<float, 3>(0, 1),
+              box_numbers<float, 3>(0, 2));
 }

@@ -32,8 +32,8 @@ double lane_of(const V& pack, [[maybe_unused]] int lane) {
 }  // namespace
 
 TEST_CASE("boxes of elements in memory", "[plan][box]") {
-  tensor<double, shape<dyn, 2, 3>> x({9, 2, 3});
-  x = tenon::iota<double>({9, 2, 3});
+  tensor<float, shape<dyn, 2, 3>> x({9, 2, 3});
+  x = tenon::iota<float>({9, 2, 3});
   const auto check = [&](const auto& node, tenon::index count, auto expected) {
     const auto values = boxes_from(node, 2, count);
     for (int place = 0; place < 6; ++place) {
@@ -47,7 +47,7 @@ TEST_CASE("boxes of elements in memory", "[plan][box]") {
   check(tenon::as_node(x), 1, as_it_lies);
   const auto across = tenon::transpose(x);  // elements of a box do not lie side by side
   check(tenon::as_node(across), lanes, [](int box, int place) { return box * 6.0 + place % 2 * 3 + place / 2; });
-  tensor<double, shape<dyn, 2, 3>> once({1, 2, 3});
+  tensor<float, shape<dyn, 2, 3>> once({1, 2, 3});
   once = x.view()[tenon::range(0, 1)];
   check(tenon::as_node(once), lanes, [](int, int place) { return place + 0.0; });
 }

@@ -108,12 +108,15 @@ struct boxes_base {
   static constexpr int count = shape::count;
   static constexpr bool is_small = shape::is_known && count <= most_in_box && !is_complex<typename Node::element>;
 };
-/// The greatest size of the values that a node and its operands have.
+/// The greatest size of the values that a node and its operands have, and of the sums of products.
 template <class Node>
 constexpr int widest_value() {
-  return []<class... Operands>(std::type_identity<tuple<Operands...>>) {
-    return greatest_size({simd::lane_bytes<compute_type<typename Node::element>>, widest_value<Operands>()...});
-  }(std::type_identity<operands_of<Node>>{});
+  int sums = 0;
+  if constexpr (requires { typename Node::accumulator; }) sums = simd::lane_bytes<typename Node::accumulator>;
+  return []<class... Operands>(std::type_identity<tuple<Operands...>>, int of_sums) {
+    return greatest_size(
+        {of_sums, simd::lane_bytes<compute_type<typename Node::element>>, widest_value<Operands>()...});
+  }(std::type_identity<operands_of<Node>>{}, sums);
 }
 
 }  // namespace tenon::detail

@@ -65,11 +65,11 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
  private:
   /// The values of boxes that do not lie side by side, or of fewer than lanes: those beyond are the last one's.
   template <int Lanes>
-  [[gnu::noinline]] void gather(simd::pack<value_type, Lanes>* to, const T* from, index step, index count) const {
+  [[gnu::noinline]] void gather(simd::pack<value_type, Lanes>* to, const T* from, index step, index boxes) const {
     for (int place = 0; place < base::count; ++place) {
       T elements[Lanes];
       for (index lane = 0; lane < Lanes; ++lane) {
-        elements[lane] = from[offsets_[place] + (lane < count ? lane : count - 1) * step];
+        elements[lane] = from[offsets_[place] + (lane < boxes ? lane : boxes - 1) * step];
       }
       to[place] = simd::load<value_type, Lanes>(elements);
     }

@@ -137,18 +137,16 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
 
   roll_map<Axis> map;
   boxes_of<Operand, Outer> operand;
-  array<int, base::count> within{};
 
-  explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)) {
-    if constexpr (Axis >= Outer) {
-      const roll_map<Axis - Outer> inner{map.advance, map.extent};
-      for (int place = 0; place < base::count; ++place) within[place] = shape::place(inner(shape::position(place)));
-    }
-  }
+  explicit boxes_of(const node& from) : map(from.map), operand(get<0>(from.operands)) {}
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
     if constexpr (Axis >= Outer) {
-      return values_at<Lanes>(operand.template values<Lanes>(places), within);
+      auto values = operand.template values<Lanes>(places);
+      [&]<int... Advance>(std::integer_sequence<int, Advance...>) __attribute__((always_inline)) {
+        ((map.advance == Advance + 1 ? void(values = rolled<Advance + 1>(values)) : void()), ...);
+      }(std::make_integer_sequence<int, static_cast<int>(Shape::static_extent(Axis)) - 1>{});
+      return values;
     } else {
       const auto place_of = [&](index lane) {
         auto one = places.one(lane);
@@ -158,6 +156,17 @@ struct boxes_of<remap<roll_map<Axis>, Shape, Operand>, Outer>
       if constexpr (Lanes == 1) return operand.template values<1>(place_of(0));
       else return values_apart<Lanes>(operand, place_of);
     }
+  }
+
+ private:
+  /// Values by as many positions further as `Advance` says: which lie where, compilers know.
+  template <int Advance, class Values>
+  TENON_INLINE static Values rolled(const Values& values) {
+    return make_box_values<std::remove_cvref_t<decltype(values.at[0])>, base::count>(
+        [&](auto place) __attribute__((always_inline)) {
+          constexpr roll_map<Axis - Outer> inner{Advance, Shape::static_extent(Axis)};
+          return values.at[shape::place(inner(shape::position(place.value)))];
+        });
   }
 };
 
