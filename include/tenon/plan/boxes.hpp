@@ -90,8 +90,10 @@ inline constexpr bool runs_in_boxes = [] {
     return false;
   } else if constexpr (stage_of<E>() == stage::reduce && detail::folds_rows_as_they_lie<E>()) {
     return false;
+  } else if constexpr (!detail::boxes_of<E, outer>::fits) {
+    return false;
   } else {
-    return detail::boxes_of<E, outer>::fits && simd::width_for(detail::widest_value<E>()) > 1;
+    return simd::width_for(detail::widest_value<E>()) > 1;
   }
 }();
 
