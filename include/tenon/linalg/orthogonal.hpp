@@ -153,12 +153,12 @@ struct rotated_vectors {
     }
   }
   TENON_HOST_DEVICE bool turn(index p, index q) const {
-    constexpr T negligible = 4 * float_limits<T>::epsilon;
+    constexpr T least_cosine = 4 * float_limits<T>::epsilon;
     T *const left = vectors + p * length, *const right = vectors + q * length;
     const T first = inner_product(left, left, length), second = inner_product(right, right, length);
     const T mixed = inner_product(left, right, length);
     if (first <= negligible || second <= negligible) return false;
-    if (std::fabs(mixed) <= negligible * std::sqrt(first) * std::sqrt(second)) return false;
+    if (std::fabs(mixed) <= least_cosine * std::sqrt(first) * std::sqrt(second)) return false;
     const auto rotation = plane_rotation<T>::between(first, mixed, second);
     rotation.turn(left, right, length);
     rotation.turn(partners + p * count, partners + q * count, count);
