@@ -38,6 +38,7 @@ TEST_CASE("statements that other loops run", "[plan][box]") {
   tensor<float, tenon::rank<2>> x;
   tensor<float, shape<dyn, 64>> wide;
   tensor<float, shape<3, 3>> m;
+  tensor<float, shape<5, 4, 4>> few;
   CHECK_FALSE(in_boxes(p + q));                        // elements as they lie
   CHECK_FALSE(in_boxes(tenon::sum(p * q, drop<-1>)));  // rows as they lie
   CHECK_FALSE(in_boxes(tenon::sum(p, drop<0>)));       // over all boxes
@@ -45,6 +46,7 @@ TEST_CASE("statements that other loops run", "[plan][box]") {
   CHECK_FALSE(in_boxes(tenon::softmax(x, axis<-1>)));  // extents of the run
   CHECK_FALSE(in_boxes(tenon::softmax(wide, axis<-1>)));
   CHECK_FALSE(in_boxes(tenon::roll(x, 1, axis<-1>)));
-  CHECK_FALSE(in_boxes(tenon::matmul(m, m)));  // one box alone
+  CHECK_FALSE(in_boxes(tenon::matmul(m, m)));      // one box alone
+  CHECK_FALSE(in_boxes(tenon::matmul(few, few)));  // few boxes, as types know
   CHECK_FALSE(in_boxes(tenon::argmax(p, drop<-1>)));
 }

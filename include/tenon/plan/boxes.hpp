@@ -64,6 +64,15 @@ constexpr bool moves_within_boxes() {
   return Outer < shape::rank && (moves_elements<E>() || !lies_as<E, shape, Outer>());
 }
 
+/// Whether types know that there are few boxes: other loops for few elements begin sooner.
+template <class Shape, int Outer>
+constexpr bool has_few_boxes() {
+  constexpr index many = 32;
+  index count = 1;
+  for (int axis = 0; axis < Outer; ++axis)
+    count *= Shape::static_extent(axis) == dyn ? many : Shape::static_extent(axis);
+  return count < many;
+}
 /// Whether some elements that an expression reads lie in boxes: without any, nothing else needs to be asked.
 template <class E>
 constexpr bool reads_boxes() {
@@ -84,7 +93,8 @@ template <class Space, class E>
 inline constexpr bool runs_in_boxes = [] {
   constexpr int outer = detail::axes_before_box<typename E::shape_type>();
   if constexpr (compiled_by_nvcc || TENON_CHECKED != 0 || !fuses_operations || !std::is_same_v<Space, host> ||
-                outer < 1 || is_own_pass<E> || (outer == E::shape_type::rank && !detail::reads_boxes<E>())) {
+                detail::has_few_boxes<typename E::shape_type, outer>() || is_own_pass<E> ||
+                (outer == E::shape_type::rank && !detail::reads_boxes<E>())) {
     return false;
   } else if constexpr (slot_count<E> == 0 && !detail::moves_within_boxes<E, outer>()) {
     return false;
