@@ -47,9 +47,7 @@ TEST_CASE("gradients of views", "[every_array_function]") {
       {"reshape", view_difference([](const auto& x) { return tenon::reshape(x, rank<3>(2, 4, 3)); })},
       {"flatten", view_difference([](const auto& x) { return tenon::flatten(x, axis<0, 1>); })},
       {"broadcast_to", view_difference([](const auto& x) { return tenon::broadcast_to(x, rank<3>(2, 4, 6)); })},
-      {"expand", view_difference([](const auto& x) {
-         return tenon::expand(tenon::new_axis<0>(x), {2, -1, -1});
-       })},
+      {"expand", view_difference([](const auto& x) { return tenon::expand(tenon::new_axis<0>(x), {2, -1, -1}); })},
       {"diagonal", view_difference([](const auto& x) { return tenon::diagonal(x, 1); })},
       {"windows", view_difference([](const auto& x) { return tenon::windows<2, 3>(x, 1); })},
   });
@@ -68,12 +66,8 @@ TEST_CASE("gradients of index maps", "[every_array_function]") {
       {"select", view_difference([](const auto& x) { return tenon::select(x, axis<1>, -2); })},
       {"roll", view_difference([](const auto& x) { return tenon::roll(x, 2, axis<1>); })},
       {"repeat", view_difference([](const auto& x) { return tenon::repeat(x, 3, axis<0>); })},
-      {"tile", view_difference([](const auto& x) {
-         return tenon::tile(x, {{2, 3}});
-       })},
-      {"pad", view_difference([](const auto& x) {
-         return tenon::pad(x, {{1, {0, 2}}}, 0.5);
-       })},
+      {"tile", view_difference([](const auto& x) { return tenon::tile(x, {{2, 3}}); })},
+      {"pad", view_difference([](const auto& x) { return tenon::pad(x, {{1, {0, 2}}}, 0.5); })},
       {"reflect", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::reflect); })},
       {"symmetric", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::symmetric); })},
       {"replicate", view_difference([&](const auto& x) { return tenon::pad(x, widths, tenon::replicate); })},
