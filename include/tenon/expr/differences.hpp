@@ -44,8 +44,8 @@ constexpr void check_components(const Shape& extents) {
 /// Cross products of the vectors of three components along an axis, by default the last; others broadcast.
 /// Operands of other ranks than each other count the axis from the back.
 /// throws    shape_error naming the axis and its extent, where that is not 3, and where the others do not broadcast
-/// cost      one kernel; on the host many vectors at run time are fastest with their components in the first axis,
-///           [3, n], where whole rows are multiplied
+/// cost      one kernel; on the host many vectors are fastest where types know the three components, shape<dyn, 3>, or
+///           with these in the first axis, [3, n], where whole rows are multiplied
 /// example   const auto torque = evaluated_tensor(cross(lever, force));
 template <tensor_operand Left, tensor_operand Right, int Axis = -1>
 constexpr auto cross(Left&& left, Right&& right, axis_list<Axis> axes = {}) {
