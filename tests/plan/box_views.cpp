@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "support/box_at.hpp"
 #include "support/catch.hpp"
 
 using tenon::axis;
@@ -15,40 +16,22 @@ using tenon::dyn;
 using tenon::shape;
 using tenon::tensor;
 using tenon::detail::boxes_of;
-
-namespace {
-
-/// The values of box `position`, by itself and as the second lane of two.
-template <class Node>
-std::vector<double> moved_box_at(const Node& node, tenon::index position) {
-  STATIC_REQUIRE(boxes_of<Node, 1>::fits);
-  const boxes_of<Node, 1> boxes(node);
-  const auto one = boxes.template values<1>(tenon::detail::box_places<1>{{{position}}, {}, 1});
-  std::vector<double> result;
-  for (const auto value : one.at) result.push_back(static_cast<double>(value));
-  if constexpr (!tenon::compiled_by_nvcc) {
-    const auto two = boxes.template values<2>(tenon::detail::box_places<1>{{{position - 1}}, {{1}}, 2});
-    for (std::size_t place = 0; place < result.size(); ++place) CHECK(two.at[place][1] == result[place]);
-  }
-  return result;
-}
-
-}  // namespace
+using tenon_test::box_at;
 
 TEST_CASE("values of boxes that are moved", "[plan][box]") {
   tensor<double, shape<dyn, 2, 3>> x({5, 2, 3});
   x = tenon::iota<double>({5, 2, 3});
   const auto node = x + 0.0;  // no view of memory
   using list = std::vector<double>;
-  CHECK(moved_box_at(tenon::transpose(node), 2) == list{12, 15, 13, 16, 14, 17});
-  CHECK(moved_box_at(tenon::flip(node, axis<-1>), 2) == list{14, 13, 12, 17, 16, 15});
-  CHECK(moved_box_at(tenon::flip(node, axis<0>), 2) == list{12, 13, 14, 15, 16, 17});
-  CHECK(moved_box_at(tenon::flip(node, axis<0>), 3) == list{6, 7, 8, 9, 10, 11});
-  CHECK(moved_box_at(tenon::split<3>(node, axis<-1>)[1], 2) == list{13, 16});
-  CHECK(moved_box_at(tenon::roll(node, 1, axis<-1>), 2) == list{14, 12, 13, 17, 15, 16});
-  CHECK(moved_box_at(tenon::roll(node, 1, axis<1>), 2) == list{15, 16, 17, 12, 13, 14});
-  CHECK(moved_box_at(tenon::roll(node, 4, axis<0>), 4) == list{0, 1, 2, 3, 4, 5});
-  CHECK(moved_box_at(tenon::concatenate(axis<1>, x, x * 10), 1) == list{6, 7, 8, 9, 10, 11, 60, 70, 80, 90, 100, 110});
+  CHECK(box_at(tenon::transpose(node), 2) == list{12, 15, 13, 16, 14, 17});
+  CHECK(box_at(tenon::flip(node, axis<-1>), 2) == list{14, 13, 12, 17, 16, 15});
+  CHECK(box_at(tenon::flip(node, axis<0>), 2) == list{12, 13, 14, 15, 16, 17});
+  CHECK(box_at(tenon::flip(node, axis<0>), 3) == list{6, 7, 8, 9, 10, 11});
+  CHECK(box_at(tenon::split<3>(node, axis<-1>)[1], 2) == list{13, 16});
+  CHECK(box_at(tenon::roll(node, 1, axis<-1>), 2) == list{14, 12, 13, 17, 15, 16});
+  CHECK(box_at(tenon::roll(node, 1, axis<1>), 2) == list{15, 16, 17, 12, 13, 14});
+  CHECK(box_at(tenon::roll(node, 4, axis<0>), 4) == list{0, 1, 2, 3, 4, 5});
+  CHECK(box_at(tenon::concatenate(axis<1>, x, x * 10), 1) == list{6, 7, 8, 9, 10, 11, 60, 70, 80, 90, 100, 110});
   STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::concatenate(axis<0>, x, x)), 1>::fits);
 }
 
@@ -56,7 +39,7 @@ TEST_CASE("boxes that are chosen", "[plan][box]") {
   tensor<double, shape<dyn, 2>> x({5, 2});
   x = tenon::iota<double>({5, 2});
   const tensor<int, tenon::rank<1>> chosen = {3, -1, 0};
-  CHECK(moved_box_at(tenon::take(x, chosen, axis<0>), 1) == std::vector<double>{8, 9});
-  CHECK(moved_box_at(tenon::take(x * 2, tenon::trusted(chosen - 0), axis<0>), 2) == std::vector<double>{0, 2});
+  CHECK(box_at(tenon::take(x, chosen, axis<0>), 1) == std::vector<double>{8, 9});
+  CHECK(box_at(tenon::take(x * 2, tenon::trusted(chosen - 0), axis<0>), 2) == std::vector<double>{0, 2});
   STATIC_REQUIRE_FALSE(boxes_of<decltype(tenon::take(x, chosen, axis<1>)), 1>::fits);
 }

@@ -319,7 +319,8 @@ constexpr void check_letters(All, const char* text, const Shapes&... shapes) {
     return result;
   }(All{});
   for (int place = 0; place < count; ++place) {
-    const int first = axis_of_letter(All{}, letters[place]);
+    int first = 0;
+    while (letters[first] != letters[place]) ++first;
     const bool repeats = letters[place] >= einsum_text<1>::ellipsis && (extents[place] == 1 || extents[first] == 1);
     if (extents[place] == extents[first] || repeats) continue;
     const char letter[] = {letters[place] < einsum_text<1>::ellipsis ? static_cast<char>(letters[place]) : '.', '\0'};

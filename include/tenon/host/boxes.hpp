@@ -16,34 +16,28 @@ namespace detail {
 
 inline constexpr index box_grain = 4096;  // boxes; for fewer, a second thread costs more than it saves
 
-/// Where the elements of boxes go.
-template <class T, int Count>
-struct box_target {
-  array<index, Count> offsets{};  // from the first element of a box
-  index step;                     // from box to box
-  bool is_whole = true;           // elements of boxes lie side by side
-
-  /// Writes the first `count` lanes of each place, one by one.
-  template <class Value, class V>
-  [[gnu::noinline]] void scatter(T* to, const V* packs, index count) const {
-    for (int place = 0; place < Count; ++place) {
-      for (index lane = 0; lane < count; ++lane) {
-        to[offsets[place] + lane * step] = static_cast<T>(static_cast<Value>(packs[place][lane]));
-      }
+/// Writes the first `count` lanes of each place, one by one.
+template <class Value, class T, class Layout, class V>
+[[gnu::noinline]] void scatter_boxes(T* to, const Layout& layout, index step, const V* packs, index count) {
+  for (int place = 0; place < layout.offsets.size(); ++place) {
+    for (index lane = 0; lane < count; ++lane) {
+      to[layout.offsets[place] + lane * step] = static_cast<T>(static_cast<Value>(packs[place][lane]));
     }
   }
-};
+}
 
-/// Writes the boxes at some places, at most as many as lanes, all of whose values are known before one is written.
+/// Writes the boxes at some places, `step` apart and at most as many as lanes, all of whose values are known before one
+/// is written.
 template <int Lanes, class T, class Boxes, int Outer>
-[[gnu::noinline]] void write_boxes(T* to, const box_target<T, Boxes::count>& target, const Boxes& boxes,
-                                   const box_places<Outer>& places) {
+[[gnu::noinline]] void write_boxes(T* to, const box_layout<typename Boxes::shape>& layout, index step,
+                                   const Boxes& boxes, const box_places<Outer>& places) {
+  using value_type = typename Boxes::value_type;
   const auto values = boxes.template values<Lanes>(places);
-  if constexpr (std::is_same_v<T, typename Boxes::value_type> && std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-    if (target.is_whole && places.count == Lanes) [[likely]]
+  if constexpr (lie_in_packs<T, value_type>) {
+    if (layout.is_whole && step == Boxes::count && places.count == Lanes) [[likely]]
       return simd::store_interleaved<Lanes>(to, values.at);
   }
-  target.template scatter<typename Boxes::value_type>(to, values.at, places.count);
+  scatter_boxes<value_type>(to, layout, step, values.at, places.count);
 }
 
 }  // namespace detail
@@ -57,14 +51,8 @@ void run_boxes_host(const strided_target<T, Rank>& target, const E& node) {
   const counted_launch counted("boxes");
   const auto extents = node.shape().to_array();
   const boxes_type boxes(node);
-  detail::box_target<T, boxes_type::count> elements{{}, target.stride[along]};
-  for (int place = 0; place < boxes_type::count; ++place) {
-    const auto position = boxes_type::shape::position(place);
-    for (int axis = 0; axis < position.size(); ++axis) {
-      elements.offsets[place] += position[axis] * target.stride[axis + outer];
-    }
-    elements.is_whole = elements.is_whole && elements.step == boxes_type::count && elements.offsets[place] == place;
-  }
+  const detail::box_layout<typename boxes_type::shape> layout(target.stride);
+  const index step = target.stride[along];
   parallel_for(count_between(extents, 0, outer), detail::box_grain, [&](index first, index last) {
     array<index, Rank> position{};
     set_position(position, extents, 0, outer, first);
@@ -77,9 +65,9 @@ void run_boxes_host(const strided_target<T, Rank>& target, const E& node) {
       T* to = target.at(position);
       for (index done = 0; done < count; done += lanes) {
         places.count = count - done < lanes ? count - done : lanes;
-        detail::write_boxes<lanes>(to, elements, boxes, places);
+        detail::write_boxes<lanes>(to, layout, step, boxes, places);
         places.first[along] += lanes;
-        to += lanes * elements.step;
+        to += lanes * step;
       }
       position[along] = 0;
       advance_position(position, extents, 0, along);

@@ -57,8 +57,28 @@ struct box {
   }
 };
 
-/// Where `Lanes` boxes lie along the axes before them: the first, the step from one to the next, and how many of them
-/// there are.
+/// Where the elements of a box lie in memory, from its first one on.
+template <class Box>
+struct box_layout {
+  array<index, Box::count> offsets{};
+  bool is_whole = true;  // they lie side by side
+
+  template <int Rank>
+  explicit box_layout(const array<index, Rank>& strides) {
+    for (int place = 0; place < Box::count; ++place) {
+      const auto position = Box::position(place);
+      for (int axis = 0; axis < Box::rank; ++axis) offsets[place] += position[axis] * strides[axis + Rank - Box::rank];
+      is_whole = is_whole && offsets[place] == place;
+    }
+  }
+};
+
+/// Whether elements of type T are read and written in packs as values of type Value, without conversion.
+template <class T, class Value>
+inline constexpr bool lie_in_packs = std::is_same_v<T, Value> && std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
+/// Where neighbouring boxes lie along the axes before them: the first, the step from one to the next, and how many of
+/// them there are.
 template <int Outer>
 struct box_places {
   array<index, Outer> first, step;

@@ -23,14 +23,10 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
   using typename base::value_type;
   static constexpr bool fits = base::is_small;
 
-  explicit boxes_of(const leaf<T, Shape, host, Owner>& node) : first_(node.view().data()) {
+  explicit boxes_of(const leaf<T, Shape, host, Owner>& node)
+      : first_(node.view().data()), layout_(node.view().strides()) {
     const auto strides = node.view().strides();
     for (int axis = 0; axis < Outer; ++axis) strides_[axis] = node.shape().extent(axis) == 1 ? 0 : strides[axis];
-    for (int place = 0; place < base::count; ++place) {
-      const auto position = shape::position(place);
-      for (int axis = 0; axis < shape::rank; ++axis) offsets_[place] += position[axis] * strides[axis + Outer];
-      is_whole_ = is_whole_ && offsets_[place] == place;
-    }
   }
   template <int Lanes>
   TENON_INLINE auto values(const box_places<Outer>& places) const {
@@ -43,7 +39,7 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
     }
     const auto repeated = [&] {
       return make_box_values<V, base::count>([&](auto place) __attribute__((always_inline)) {
-        return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[offsets_[place.value]]));
+        return simd::broadcast<value_type, Lanes>(static_cast<value_type>(from[layout_.offsets[place.value]]));
       });
     };
     if constexpr (Outer == 0 || Lanes == 1) {
@@ -51,8 +47,8 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
     } else {
       if (step == 0) return repeated();
       box_values<V, base::count> result;
-      if constexpr (std::is_same_v<T, value_type> && std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-        if (is_whole_ && step == base::count && places.count == Lanes) [[likely]] {
+      if constexpr (lie_in_packs<T, value_type>) {
+        if (layout_.is_whole && step == base::count && places.count == Lanes) [[likely]] {
           simd::load_interleaved<Lanes>(result.at, from);
           return result;
         }
@@ -69,7 +65,7 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
     for (int place = 0; place < base::count; ++place) {
       T elements[Lanes];
       for (index lane = 0; lane < Lanes; ++lane) {
-        elements[lane] = from[offsets_[place] + (lane < boxes ? lane : boxes - 1) * step];
+        elements[lane] = from[layout_.offsets[place] + (lane < boxes ? lane : boxes - 1) * step];
       }
       to[place] = simd::load<value_type, Lanes>(elements);
     }
@@ -77,8 +73,7 @@ struct boxes_of<leaf<T, Shape, host, Owner>, Outer> : boxes_base<leaf<T, Shape, 
 
   const T* first_;
   array<index, Outer> strides_{};
-  array<index, base::count> offsets_{};
-  bool is_whole_ = true;  // elements of a box lie side by side
+  box_layout<shape> layout_;
 };
 
 template <class T>

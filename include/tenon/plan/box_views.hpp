@@ -27,7 +27,7 @@ struct concatenation;
 namespace detail {
 
 /// Where the values of a box lie among those of an operand's, known at run time.
-template <int Lanes, class V, int Count, int Places>
+template <class V, int Count, int Places>
 TENON_INLINE auto values_at(const box_values<V, Count>& values, const array<int, Places>& places) {
   return make_box_values<V, Places>([&](auto place)
                                         __attribute__((always_inline)) { return values.at[places[place.value]]; });
@@ -100,7 +100,7 @@ struct boxes_of<index_map<Operand, Shape, Axes>, Outer> : boxes_base<index_map<O
       own.first[targets[axis]] += own.step[targets[axis]] * places.first[axis];
       own.step[targets[axis]] *= places.step[axis];
     }
-    return values_at<Lanes>(operand.template values<Lanes>(own), within);
+    return values_at(operand.template values<Lanes>(own), within);
   }
 };
 
