@@ -1,7 +1,8 @@
 # Checks one case: with -DMISUSE it does not compile, and the compiler prints every text that an `// expect: ` line names,
 # the first within five lines, so that nobody has to search for it. A line `// lines: <number>: <why>` allows it more.
 # A line `// flags: <flags>` adds to the flags with which the case must fail.
-# Variables: compiler, include, source.
+# A case that starts with a header in the folder `precompiled` takes it from there, unless it has flags of its own.
+# Variables: compiler, include, precompiled, source.
 # SPDX-License-Identifier: Apache-2.0
 file(STRINGS "${source}" expectations REGEX "^// expect: .")
 if(NOT expectations)
@@ -17,7 +18,17 @@ file(STRINGS "${source}" flags REGEX "^// flags: .")
 string(REGEX REPLACE "^// flags: " "" flags "${flags}")
 separate_arguments(flags UNIX_COMMAND "${flags}")
 
-execute_process(COMMAND "${compiler}" -std=c++20 ${flags} -fsyntax-only "-I${include}" -DMISUSE "${source}"
+set(reused "")
+file(STRINGS "${source}" first REGEX "^ *#(include|define|if)" LIMIT_COUNT 1)
+string(REGEX REPLACE "^#include <(.*)>$" "\\1.gch" first "${first}")
+if(NOT flags AND EXISTS "${precompiled}/${first}")
+  if(compiler MATCHES "clang")
+    set(reused -include-pch "${precompiled}/${first}")
+  else()  # g++ looks beside each header that it may include
+    set(reused "-I${precompiled}")
+  endif()
+endif()
+execute_process(COMMAND "${compiler}" -std=c++20 ${flags} -fsyntax-only ${reused} "-I${include}" -DMISUSE "${source}"
   RESULT_VARIABLE failed ERROR_VARIABLE output)
 if(NOT failed)
   message(FATAL_ERROR "${source}: must not compile with MISUSE")
