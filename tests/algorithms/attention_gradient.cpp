@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/algorithms/attention_gradient.hpp>
 #include <tenon/tenon.hpp>
+#include <tuple>
+#include <utility>
 
 #include "support/catch.hpp"
 #include "support/elements.hpp"
@@ -20,38 +22,58 @@ auto attention_part(const Shape& extents, std::uint64_t seed) {
   return tenon::tensor<float, Shape, Space>(tenon::uniform<float>(extents, seed, -1.0f, 1.0f));
 }
 
-/// How far the gradients of all operands are from those by way of weights in memory.
-template <class Node, class Gradient>
-std::string error_of_gradients(const Node& node, const Gradient& gradient) {
+/// How far the gradients of all operands in `Space` are from those by way of weights in the host's memory.
+template <class Space, class Statement, class... Operands>
+std::string error_of_gradients(const Statement& statement, const Operands&... operands) {
+  const auto [node, gradient] = statement(operands...);
+  const std::tuple there_too(operands.template to<Space>()...);
+  const auto [there, of_result] = std::apply(statement, there_too);
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     const auto error = [](const auto& actual, const auto& expected) {
       CHECK(actual.shape() == expected.shape());
       return difference(numbers_of(actual), numbers_of(expected), 1e-5);
     };
-    return (error(tenon::evaluated_tensor(tenon::make_attention_gradient<I>(node, gradient)),
+    return (error(tenon::evaluated_tensor(tenon::make_attention_gradient<I>(there, of_result)),
                   tenon::evaluated_tensor(tenon::detail::gradient_in_memory<I>(node, gradient))) +
             ...);
   }(std::make_integer_sequence<int, 3>{});
 }
 
+/// Attention, and the gradient of its result.
+template <class Node, class Gradient>
+std::pair<Node, Gradient> with_gradient(const Node& node, const Gradient& gradient) {
+  return {node, gradient};
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("gradients of attention need no weights in memory", "[attention]", tenon_test::spaces) {
-  const auto query = attention_part<TestType>(rank<4>(2, 3, 5, 8), 1),
-             of_result = attention_part<TestType>(rank<4>(2, 3, 5, 4), 4);
-  const auto key = attention_part<TestType>(rank<3>(3, 7, 8), 2);
-  const auto value = attention_part<TestType>(rank<4>(2, 1, 7, 4), 3),
-             mask = attention_part<TestType>(rank<4>(2, 1, 1, 7), 5);
-  const auto gradient = tenon::as_node(of_result);
-  CHECK(error_of_gradients(tenon::scaled_dot_product_attention(query, key, value, {.is_causal = true}), gradient) ==
-        "");
-  CHECK(error_of_gradients(tenon::scaled_dot_product_attention(query * 2, tenon::tanh(key), value, mask > -0.5f),
-                           tenon::as_node(gradient * 3)) == "");
-  const auto square = attention_part<TestType>(rank<2>(8, 8), 6);
-  CHECK(error_of_gradients(tenon::scaled_dot_product_attention(tenon::matmul(query, square), key, value,
-                                                               tenon::softmax(mask, tenon::axis<-1>), {.softcap = 2},
-                                                               tenon::attention_dropout{.p = 0.5, .seed = 2}),
-                           tenon::as_node(tenon::softmax(gradient, tenon::axis<-1>))) == "");
+  using tenon::host;
+  const auto query = attention_part<host>(rank<4>(2, 3, 5, 8), 1),
+             of_result = attention_part<host>(rank<4>(2, 3, 5, 4), 4);
+  const auto key = attention_part<host>(rank<3>(3, 7, 8), 2);
+  const auto value = attention_part<host>(rank<4>(2, 1, 7, 4), 3), mask = attention_part<host>(rank<4>(2, 1, 1, 7), 5);
+  const auto square = attention_part<host>(rank<2>(8, 8), 6);
+  CHECK(error_of_gradients<TestType>(
+            [](const auto& q, const auto& k, const auto& v, const auto& g) {
+              return with_gradient(tenon::scaled_dot_product_attention(q, k, v, {.is_causal = true}),
+                                   tenon::as_node(g));
+            },
+            query, key, value, of_result) == "");
+  CHECK(error_of_gradients<TestType>(
+            [](const auto& q, const auto& k, const auto& v, const auto& m, const auto& g) {
+              return with_gradient(tenon::scaled_dot_product_attention(q * 2, tenon::tanh(k), v, m > -0.5f),
+                                   tenon::as_node(g * 3));
+            },
+            query, key, value, mask, of_result) == "");
+  CHECK(error_of_gradients<TestType>(
+            [](const auto& q, const auto& w, const auto& k, const auto& v, const auto& m, const auto& g) {
+              return with_gradient(
+                  tenon::scaled_dot_product_attention(tenon::matmul(q, w), k, v, tenon::softmax(m, tenon::axis<-1>),
+                                                      {.softcap = 2}, tenon::attention_dropout{.p = 0.5, .seed = 2}),
+                  tenon::as_node(tenon::softmax(g, tenon::axis<-1>)));
+            },
+            query, square, key, value, mask, of_result) == "");
 }
 
 TEST_CASE("a gradient of attention is an operand of statements", "[attention]") {

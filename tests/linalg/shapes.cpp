@@ -33,5 +33,5 @@ TEST_CASE("extents of results of run-time operands", "[shapes]") {
   const tenon::tensor<double, tenon::rank<3>> a({2, 3, 3});
   const tenon::tensor<double, tenon::rank<3>> b({5, 3, 1});
   CHECK(tenon_test::text_of<tenon::shape_error>([&] { (void)tenon::solve(a, b); }) ==
-        "solve: axis 0: extents 2 and 5 differ, expected equal or one of them 1 (operands [2] and [5])");
+        "solve: axis 0: extents 2 and 5 differ, expected equal or one of them 1 (operands [2, 3, 3] and [5, 3, 1])");
 }

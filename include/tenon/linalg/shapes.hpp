@@ -111,12 +111,12 @@ auto solution_extents(const Left& left, const Right& right) {
   static_assert(n == dyn || rows == dyn || n == rows || must_hold<left_extent<n>, right_extent<rows>>,
                 "tenon: the right side has as many rows as the matrix");
   const index expected = left.shape().extent(left_shape::rank - 1), found = right.shape().extent(rows_axis);
-  if (expected != found) {
-    const auto all_left = left.shape().to_array();
-    const auto all_right = right.shape().to_array();
-    refuse_right_side(Operation::name, expected, found, rows_axis, {all_left.begin(), left_shape::rank},
-                      {all_right.begin(), right_shape::rank});
-  }
+  const auto left_extents = left.shape().to_array();
+  const auto right_extents = right.shape().to_array();
+  const extents_view all_left{left_extents.begin(), left_shape::rank},
+      all_right{right_extents.begin(), right_shape::rank};
+  if (expected != found) refuse_right_side(Operation::name, expected, found, rows_axis, all_left, all_right);
+  check_batches(Operation::name, all_left, all_right, {{2, own}});
   return batch_with(broadcast_extents<Operation>(leading_extents<2>(left.shape()), leading_extents<own>(right.shape())),
                     axes_of_shape<rows_axis, own>(right.shape()));
 }
