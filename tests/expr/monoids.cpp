@@ -4,6 +4,7 @@
 #include <tenon/expr/monoids.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -62,6 +63,13 @@ TEST_CASE("sums, products and means", "[monoids]") {
   CHECK(fold_every_way<tenon::sum_monoid>(std::vector<std::uint8_t>{200, 200}) == 400);
   CHECK(std::isnan(fold_every_way<tenon::sum_monoid>(std::vector<float>{1, not_a_number, 2})));
   CHECK(std::isnan(fold_every_way<tenon::sum_monoid>(std::vector<float>{inf, -inf})));
+}
+
+TEST_CASE("sums and products of integers wrap around", "[monoids]") {
+  using number = std::int64_t;
+  const number most = std::numeric_limits<number>::max(), least = std::numeric_limits<number>::min();
+  CHECK(tenon::sum_monoid::combine(most, number{1}) == least);
+  CHECK(tenon::prod_monoid::combine(most, number{2}) == -2);
 }
 
 TEST_CASE("what nothing folds to", "[monoids]") {

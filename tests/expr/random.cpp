@@ -75,6 +75,33 @@ TEST_CASE("a slice of random numbers is the numbers at its positions", "[random]
   for (std::size_t i = 0; i < part.size(); ++i) CHECK(part[i] == values[10 + 7 * i]);
 }
 
+TEMPLATE_TEST_CASE("neighbours drawn together are those that are drawn one by one", "[random]", float, double,
+                   tenon::half) {
+  const rank<1> extents(150);
+  const auto check = [&](const auto& all) {
+    const auto backwards = numbers_of(tenon::flip(all, tenon::axis<0>));  // one by one
+    for (tenon::index first = 0; first < 6; ++first) {
+      const auto part = numbers_of(tenon::slice(all, tenon::range(first, 150)));
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < part.size(); ++i) wrong += part[i] == backwards[part.size() - 1 - i] ? 0 : 1;
+      CHECK(wrong == 0);
+    }
+  };
+  check(tenon::uniform<TestType>(extents, 3));
+  check(tenon::normal<TestType>(extents, 3));
+  check(tenon::bernoulli<TestType>(extents, 3, 0.4));
+}
+
+TEST_CASE("nothing is drawn of numbers that are certain", "[random]") {
+  const auto ones = tenon::bernoulli<float>({100}, 1, 1.0), zeros = tenon::bernoulli<float>({100}, 1, 0.0);
+  CHECK(ones.generator.is_certain());
+  CHECK(zeros.generator.is_certain());
+  CHECK_FALSE(tenon::bernoulli<float>({100}, 1, 0.999).generator.is_certain());
+  CHECK(numbers_of(ones) == std::vector<double>(100, 1.0));
+  CHECK(numbers_of(zeros) == std::vector<double>(100, 0.0));
+  CHECK(numbers_of(tenon::flip(ones, tenon::axis<0>)) == std::vector<double>(100, 1.0));
+}
+
 TEST_CASE("seeds differ, equal seeds do not", "[random]") {
   const auto draw = [](std::uint64_t seed) { return numbers_of(tenon::uniform<double>(rank<1>(64), seed)); };
   CHECK(draw(1) == draw(1));
@@ -257,8 +284,7 @@ TEST_CASE("ends that hold next to nothing are refused", "[random]") {
   const auto refused = [](const tenon::truncated_normal_options& options) {
     return text_of<tenon::error>([&] { tenon::truncated_normal<float>(rank<1>(3), 1, options); });
   };
-  CHECK(
-      tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4, 5] holds 3.1"));
+  CHECK(tenon_test::has(refused({.low = 4, .high = 5}), "truncated_normal: [4, 5] holds 3.1"));
   CHECK(refused({.low = 1, .high = -1}) == "truncated_normal: [1, -1], expected ends in ascending order");
   CHECK(tenon_test::has(refused({.deviation = 0}), "with deviation 0"));
 }

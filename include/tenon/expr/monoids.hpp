@@ -6,6 +6,7 @@
 
 #include <tenon/base/dtype.hpp>
 #include <tenon/device/simd.hpp>
+#include <tenon/device/simd_integer.hpp>
 
 namespace tenon {
 
@@ -29,7 +30,7 @@ struct combination {
   }
 };
 
-/// Sum; integers and bool in 64 bits, half and bfloat16 in float. Empty: 0.
+/// Sum; integers and bool in 64 bits, which wrap around, half and bfloat16 in float. Empty: 0.
 struct sum_monoid {
   static constexpr const char* name = "sum";
   static constexpr bool has_identity = true;
@@ -49,7 +50,7 @@ struct sum_monoid {
   }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
-    return left + right;
+    return simd::unwrapped<V>(simd::wrapping(left) + simd::wrapping(right));
   }
   template <class Result, class State>
   TENON_HOST_DEVICE static constexpr Result finish(State state, index) {
@@ -79,7 +80,7 @@ struct prod_monoid : sum_monoid {
   }
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr V combine(V left, V right) {
-    return left * right;
+    return simd::unwrapped<V>(simd::wrapping(left) * simd::wrapping(right));
   }
 };
 

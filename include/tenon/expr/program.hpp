@@ -161,6 +161,10 @@ struct constant_source {
   constexpr void visit(Visitor&&) {}
 };
 
+/// Generators whose neighbours are made of one block of random bits: positions from a multiple of `together` on.
+template <class Generator>
+concept drawn_by_blocks = requires { Generator::together; };
+
 /// A function of positions `stride` apart, from `base` on.
 template <class Generator>
 struct generated_cursor {
@@ -177,11 +181,37 @@ struct generated_cursor {
   }
   template <class Slots>
   TENON_HOST_DEVICE TENON_INLINE constexpr value_type value(index i, const Slots&) const {
-    return static_cast<value_type>(generator(base + i * stride));
+    if constexpr (drawn_by_blocks<Generator>) {
+      const index position = base + i * stride;
+      return static_cast<value_type>(generator.of_block(
+          generator.block(static_cast<std::uint64_t>(position) / Generator::together), position % Generator::together));
+    } else {
+      return static_cast<value_type>(generator(base + i * stride));
+    }
   }
   template <int Width, class Access, class Slots>
   TENON_INLINE constexpr auto pack(index i, Access, const Slots& slots) const {
+    if constexpr (requires { generator.is_certain(); }) {
+      if (generator.is_certain()) return simd::broadcast<value_type, Width>(value(0, slots));
+    }
+    if constexpr (drawn_by_blocks<Generator> && Width > 1) {
+      if (stride == 1) return neighbours<Width>(base + i);
+    }
     return simd::generate<value_type, Width>([&](index lane) { return value(i + lane, slots); });
+  }
+  /// The values at `Width` positions from `first` on; each block is drawn once.
+  template <int Width>
+  TENON_INLINE constexpr auto neighbours(index first) const {
+    constexpr int together = static_cast<int>(Generator::together), most = (Width + together - 2) / together + 1;
+    const int skipped = static_cast<int>(first % together), count = (skipped + Width - 1) / together + 1;
+    array<decltype(generator.block(0)), most> blocks;
+    for (int number = 0; number < count; ++number) {
+      blocks[number] = generator.block(static_cast<std::uint64_t>(first / together + number));
+    }
+    return simd::generate<value_type, Width>([&](index lane) {
+      const int place = skipped + static_cast<int>(lane);
+      return static_cast<value_type>(generator.of_block(blocks[place / together], place % together));
+    });
   }
   template <class Visitor>
   void visit(Visitor& visitor) {

@@ -123,15 +123,17 @@ struct uniform_generator {
   static constexpr const char* name = "uniform";
   using element = T;
   using number = detail::drawn_number<T>;
+  static constexpr index together = detail::draws_per_block<number>;
   std::uint64_t seed;
   number low, high;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    constexpr index together = detail::draws_per_block<number>;
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / together,
-                                  detail::random_stream::uniform + detail::stream_of_numbers<T>);
+
+  TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
+    return philox_bits(seed, position, detail::random_stream::uniform + detail::stream_of_numbers<T>);
+  }
+  TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
     number share;
-    if constexpr (together == 2) share = uniform_from_bits(bits[offset % 2 * 2], bits[offset % 2 * 2 + 1]);
-    else share = uniform_from_bits(bits[offset % 4]);
+    if constexpr (together == 2) share = uniform_from_bits(bits[place * 2], bits[place * 2 + 1]);
+    else share = uniform_from_bits(bits[place]);
     const auto value = static_cast<T>(multiply_add(high - low, share, low));
     return static_cast<compute_type<T>>(value < static_cast<T>(high) ? value : static_cast<T>(low));  // rounded up
   }
@@ -143,14 +145,15 @@ struct normal_generator {
   static constexpr const char* name = "normal";
   using element = T;
   using number = detail::drawn_number<T>;
+  static constexpr index together = detail::draws_per_block<number>;
   std::uint64_t seed;
   number centre, deviation;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    constexpr index together = detail::draws_per_block<number>;
-    const auto bits = philox_bits(seed, static_cast<std::uint64_t>(offset) / together,
-                                  detail::random_stream::normal + detail::stream_of_numbers<T>);
-    const number standard = detail::normal_of_block<number>(bits, offset % together);
-    return static_cast<compute_type<T>>(multiply_add(deviation, standard, centre));
+
+  TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
+    return philox_bits(seed, position, detail::random_stream::normal + detail::stream_of_numbers<T>);
+  }
+  TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
+    return static_cast<compute_type<T>>(multiply_add(deviation, detail::normal_of_block<number>(bits, place), centre));
   }
 };
 
@@ -201,14 +204,19 @@ template <dtype T>
 struct bernoulli_generator {
   static constexpr const char* name = "bernoulli";
   using element = T;
+  static constexpr index together = 4;
   random_seed seed;
   std::uint64_t threshold;
 
   bool operator==(const bernoulli_generator&) const = default;
-  TENON_HOST_DEVICE compute_type<T> operator()(index offset) const {
-    const auto bits =
-        philox_bits(seed.value(), static_cast<std::uint64_t>(offset) / 4, detail::random_stream::bernoulli);
-    return compute_type<T>(bits[offset % 4] < threshold ? 1 : 0);
+  /// Nothing is drawn where all numbers are the same, as in a layer of dropout outside training.
+  TENON_HOST_DEVICE bool is_certain() const { return threshold == 0 || threshold >> 32 != 0; }
+  TENON_HOST_DEVICE array<std::uint32_t, 4> block(std::uint64_t position) const {
+    if (is_certain()) return {};
+    return philox_bits(seed.value(), position, detail::random_stream::bernoulli);
+  }
+  TENON_HOST_DEVICE compute_type<T> of_block(const array<std::uint32_t, 4>& bits, index place) const {
+    return compute_type<T>(bits[place] < threshold ? 1 : 0);
   }
 };
 

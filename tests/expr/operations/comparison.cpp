@@ -3,7 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expr/operations/comparison.hpp>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "support/catch.hpp"
+#include "support/elements.hpp"
 #include "support/operations.hpp"
 #include "support/spaces.hpp"
 
@@ -48,6 +53,41 @@ TEMPLATE_LIST_TEST_CASE("integers of every width compare", "[comparison]", tenon
   check_comparisons<std::uint8_t, TestType>({0, 1, 127, 128, 255});
   check_comparisons<std::int32_t, TestType>({0, 1, -1, 2147483647, -2147483648.0});
   check_comparisons<std::int64_t, TestType>({0, 1, -1, 4294967296.0, -4294967296.0});
+}
+
+namespace {
+
+/// Compares every pair of values that are near the ends of either type, in rows that packs take and their rest.
+template <class Space, class Left, class Right>
+std::size_t wrong_comparisons() {
+  const std::uint64_t values[] = {0, 1, 7, ~std::uint64_t{0}, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1};
+  std::vector<Left> left;
+  std::vector<Right> right;
+  for (const std::uint64_t x : values) {
+    for (const std::uint64_t y : values) left.push_back(static_cast<Left>(x)), right.push_back(static_cast<Right>(y));
+  }
+  const auto a = tenon_test::tensor_of<Space>(tenon::rank<1>(36), left);
+  const auto b = tenon_test::tensor_of<Space>(tenon::rank<1>(36), right);
+  std::size_t wrong = 0;
+  const auto check = [&](const auto& statement, const auto& reference) {
+    const auto found = numbers_of<Space>(statement);
+    for (std::size_t i = 0; i < 36; ++i) wrong += (found[i] != 0) == reference(left[i], right[i]) ? 0 : 1;
+  };
+  check(a == b, [](auto x, auto y) { return std::cmp_equal(x, y); });
+  check(a != b, [](auto x, auto y) { return std::cmp_not_equal(x, y); });
+  check(a < b, [](auto x, auto y) { return std::cmp_less(x, y); });
+  check(a <= b, [](auto x, auto y) { return std::cmp_less_equal(x, y); });
+  check(a > b, [](auto x, auto y) { return std::cmp_greater(x, y); });
+  check(a >= b, [](auto x, auto y) { return std::cmp_greater_equal(x, y); });
+  return wrong;
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("signed integers beside unsigned ones of 64 bits compare as numbers", "[comparison]",
+                        tenon_test::spaces) {
+  CHECK(wrong_comparisons<TestType, std::int64_t, std::uint64_t>() == 0);
+  CHECK(wrong_comparisons<TestType, std::uint64_t, std::int8_t>() == 0);
 }
 
 TEMPLATE_LIST_TEST_CASE("numbers stand on either side, results count as bool", "[comparison]", tenon_test::spaces) {

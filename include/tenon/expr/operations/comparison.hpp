@@ -4,67 +4,124 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <tenon/device/simd_integer.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
 
 namespace tenon {
 
+/// Operands are promoted, the result is bool. Signed integers and unsigned ones of 64 bits, which no type holds
+/// together, keep their types: they are compared as numbers.
+struct comparison : predicate {
+  template <class... Operands>
+  static constexpr bool is_mixed = std::is_same_v<promoted_element<Operands...>, std::int64_t> &&
+                                   (std::is_same_v<typename Operands::element, std::uint64_t> || ...);
+  template <int I, class... Operands>
+  using operand = std::conditional_t<
+      is_mixed<Operands...> &&
+          std::is_same_v<typename type_list<typename Operands::element...>::template at<I>, std::uint64_t>,
+      std::uint64_t, promoted_element<Operands...>>;
+};
+
+namespace detail {
+
+/// A comparison of signed with unsigned integers: those below 0 are less than all others.
+template <class Op, class X, class Y>
+TENON_HOST_DEVICE TENON_INLINE constexpr auto compare_as_numbers(X x, Y y) {
+  const auto as_unsigned = Op::value(simd::wrapping(x), simd::wrapping(y));
+  constexpr bool otherwise = simd::has_signed_lanes<X> ? Op::value(0, 1) : Op::value(1, 0);
+  const auto is_below = [&] {
+    if constexpr (simd::has_signed_lanes<X>) return x < X{};
+    else return y < Y{};
+  }();
+  if constexpr (simd::is_number<X>) return is_below ? otherwise : as_unsigned;
+  else if constexpr (otherwise) return is_below | as_unsigned;
+  else return ~is_below & as_unsigned;
+}
+
+}  // namespace detail
+
 /// x == y
-struct equal_op : predicate {
+struct equal_op : comparison {
   static constexpr const char* name = "equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x == y;
   }
+  template <class X, class Y>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(X x, Y y) {
+    return detail::compare_as_numbers<equal_op>(x, y);
+  }
 };
 TENON_FUNCTION_OBJECT pointwise_function<equal_op> equal;
 
 /// x != y
-struct not_equal_op : predicate {
+struct not_equal_op : comparison {
   static constexpr const char* name = "not_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x != y;
   }
+  template <class X, class Y>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(X x, Y y) {
+    return detail::compare_as_numbers<not_equal_op>(x, y);
+  }
 };
 TENON_FUNCTION_OBJECT pointwise_function<not_equal_op> not_equal;
 
 /// x < y
-struct less_op : predicate {
+struct less_op : comparison {
   static constexpr const char* name = "less";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x < y;
   }
+  template <class X, class Y>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(X x, Y y) {
+    return detail::compare_as_numbers<less_op>(x, y);
+  }
 };
 TENON_FUNCTION_OBJECT pointwise_function<less_op> less;
 
 /// x <= y
-struct less_equal_op : predicate {
+struct less_equal_op : comparison {
   static constexpr const char* name = "less_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x <= y;
   }
+  template <class X, class Y>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(X x, Y y) {
+    return detail::compare_as_numbers<less_equal_op>(x, y);
+  }
 };
 TENON_FUNCTION_OBJECT pointwise_function<less_equal_op> less_equal;
 
 /// x > y
-struct greater_op : predicate {
+struct greater_op : comparison {
   static constexpr const char* name = "greater";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x > y;
   }
+  template <class X, class Y>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(X x, Y y) {
+    return detail::compare_as_numbers<greater_op>(x, y);
+  }
 };
 TENON_FUNCTION_OBJECT pointwise_function<greater_op> greater;
 
 /// x >= y
-struct greater_equal_op : predicate {
+struct greater_equal_op : comparison {
   static constexpr const char* name = "greater_equal";
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(V x, V y) {
     return x >= y;
+  }
+  template <class X, class Y>
+  TENON_HOST_DEVICE TENON_INLINE static constexpr auto value(X x, Y y) {
+    return detail::compare_as_numbers<greater_equal_op>(x, y);
   }
 };
 TENON_FUNCTION_OBJECT pointwise_function<greater_equal_op> greater_equal;
