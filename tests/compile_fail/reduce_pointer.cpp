@@ -1,4 +1,4 @@
-// expect: tenon: the function of reduce has no members and is no pointer; give it a lambda without captures, or a struct
+// expect: tenon: the function of reduce is a struct without members or a lambda without captures, and no pointer
 // tests/compile_fail/reduce_pointer.cpp: a plain function as what folds.
 // SPDX-License-Identifier: Apache-2.0
 #include <tenon/expressions.hpp>

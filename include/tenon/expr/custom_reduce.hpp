@@ -119,14 +119,14 @@ auto reduce(Operand&& operand, Axes axes, T initial, Function) {
   detail::check_called_by_kernels<typename node_of<Operand>::space, Function, value_type, value_type>();
   const bool is_alone = folded_count(axes, operand.shape(), "reduce") == 0;
   return make_pointwise(start_from_op<value_type, Function>{static_cast<value_type>(initial), is_alone},
-                        reduce<function_monoid<Function>>(std::forward<Operand>(operand), axes));
+                        reduction_function<function_monoid<Function>>{}(std::forward<Operand>(operand), axes));
 }
 template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Function>
   requires(!std::is_empty_v<Function> || !std::is_default_constructible_v<Function>)
 auto reduce(Operand&&, Axes, T, Function) {
-  static_assert(must_hold<Function>,
-                "tenon: the function of reduce has no members and is no pointer; give it a lambda "
-                "without captures, or a struct");
+  static_assert(
+      must_hold<Function>,
+      "tenon: the function of reduce is a struct without members or a lambda without captures, and no pointer");
 }
 
 }  // namespace tenon
