@@ -276,6 +276,12 @@ TEST_CASE("a kernel that failed is told with the latest launches", "[cuda_calls]
   }).join();
 }
 
+TEST_CASE("a call without a driver says that there may be no GPU", "[cuda_calls]") {
+  const auto text =
+      tenon_test::text_of<tenon::cuda_error>([] { tenon::check_cuda("cudaGetDevice", cudaErrorInsufficientDriver); });
+  CHECK(tenon_test::has(text, "cudaGetDevice: a name (35), a text; there is no GPU, or no driver for it, or an older"));
+}
+
 TEST_CASE("batches are copied beside the work on those before, from memory that is not overwritten", "[cuda_calls]") {
   const tenon::data::tensor_dataset examples(tenon::tensor<float, rank<2>>({9, 4}), tenon::tensor<float, rank<1>>({9}));
   tenon::data::loader loader(examples, {.batch = 2, .workers = 0});

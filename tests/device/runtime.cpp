@@ -4,6 +4,7 @@
 #include <tenon/device/runtime.hpp>
 
 #include "support/catch.hpp"
+#include "support/text_of.hpp"
 
 TEST_CASE("the runtime's header compiles everywhere", "[device]") {
 #if defined(__CUDACC__)
@@ -22,6 +23,16 @@ TEST_CASE("a failed call is an exception that names call, code and kernel", "[de
   } catch (const tenon::cuda_error& caught) {
     CHECK(std::string(caught.what()).find("cudaMalloc: kernel softmax: cudaErrorMemoryAllocation (2), ") == 0);
   }
+}
+
+TEST_CASE("a call that finds no GPU says so", "[device]") {
+  for (const auto code : {cudaErrorInsufficientDriver, cudaErrorNoDevice}) {
+    const auto text = tenon_test::text_of<tenon::cuda_error>([&] { tenon::check_cuda("cudaGetDevice", code); });
+    CHECK(tenon_test::has(text, "; there is no GPU, or no driver for it"));
+  }
+  CHECK_FALSE(tenon_test::has(
+      tenon_test::text_of<tenon::cuda_error>([] { tenon::check_cuda("cudaMalloc", cudaErrorMemoryAllocation); }),
+      "GPU"));
 }
 
 TEST_CASE("properties are those of the devices that are there", "[device]") {

@@ -18,6 +18,18 @@ using tenon_test::numbers_of;
 using tenon_test::tensor_of;
 using numbers = std::vector<double>;
 
+struct any_bit {
+  TENON_HOST_DEVICE std::int32_t operator()(std::int32_t left, std::int32_t right) const { return left | right; }
+};
+
+/// Of two at one distance the positive one.
+struct farther_from_zero {
+  TENON_HOST_DEVICE double operator()(double left, double right) const {
+    const bool tied = left == -right;
+    return tied ? std::fmax(left, right) : left * left < right * right ? right : left;
+  }
+};
+
 /// Logarithm of the sum of exponentials in one pass, by the greatest value so far.
 struct logsumexp_monoid {
   template <class T>
@@ -110,8 +122,7 @@ TEMPLATE_LIST_TEST_CASE("a lanewise monoid of the user's folds packs", "[custom_
     const numbers expected{static_cast<double>(bits[0]), static_cast<double>(bits[1])};
     CHECK(numbers_of(tenon::reduce<bits_monoid>(x, axis<1>)) == expected);
     CHECK(numbers_of(tenon::reduce<bits_monoid>(x)) == numbers{static_cast<double>(bits[0] | bits[1])});
-    const auto any_bit = [](auto left, auto right) { return left | right; };
-    CHECK(numbers_of(tenon::reduce(x, axis<1>, 0, any_bit)) == expected);
+    CHECK(numbers_of(tenon::reduce(x, axis<1>, 0, any_bit{})) == expected);
   }
   const auto none = tensor_of<TestType, std::int32_t>(rank<1>(0), {});
   const auto text = tenon_test::text_of<tenon::shape_error>([&] { tenon::reduce<bits_monoid>(none, axis<0>); });
@@ -138,7 +149,9 @@ TEMPLATE_LIST_TEST_CASE("a function folds from an initial value", "[custom_reduc
   CHECK(numbers_of(tenon::reduce(x, tenon::all_axes{}, 0.5, times{})) == numbers{-30});
   CHECK(numbers_of(x * tenon::reduce(x, axis<1>, 1, times{})) == numbers{6, 12, 18, 40, -50, -5});
   CHECK(tenon::kernel_count<decltype(x * tenon::reduce(x, axis<1>, 1, times{}))> == 1);
-  const float product = tenon::reduce(x, tenon::all_axes{}, 1, [](float left, float right) { return left * right; });
+  const auto on_host = x.template to<tenon::host>();
+  const float product =
+      tenon::reduce(on_host, tenon::all_axes{}, 1, [](float left, float right) { return left * right; });
   CHECK(product == -60);
   const auto none = tensor_of<TestType, float>(rank<2>(2, 0), {});
   CHECK(numbers_of(tenon::reduce(none, axis<1>, 7, times{})) == numbers{7, 7});
@@ -149,10 +162,7 @@ TEMPLATE_LIST_TEST_CASE("a function folds from an initial value", "[custom_reduc
 TEMPLATE_LIST_TEST_CASE("a function folds long rows and columns, as a loop does", "[custom_reduce]",
                         tenon_test::spaces) {
   const auto x = tenon_test::made_tensor<double, TestType>(rank<2>(300, 201), far_scattered);
-  const auto farther = [](double left, double right) {  // from 0; of two at one distance the positive one
-    const bool tied = left == -right;
-    return tied ? std::fmax(left, right) : left * left < right * right ? right : left;
-  };
+  constexpr farther_from_zero farther;
   const auto values = numbers_of(x);
   numbers rows(300, 0.0), columns(201, 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) {

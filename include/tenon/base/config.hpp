@@ -13,7 +13,7 @@
 #elif __cplusplus < 202002L
 #error "tenon: needs C++20: -std=c++20"
 #include "the error above"
-#elif !defined(__cpp_exceptions) && !defined(__CUDACC__)
+#elif !defined(__cpp_exceptions)
 #error "tenon: needs exceptions: leave out -fno-exceptions"
 #include "the error above"
 #elif __FINITE_MATH_ONLY__ && !defined(TENON_ACCEPT_FINITE_MATH)
@@ -42,8 +42,9 @@
 #define TENON_INLINE inline
 #endif
 
-/// Marks what a result refers to, so that clang warns where that is gone; empty elsewhere.
-#if defined(__clang__)
+/// Marks what a result refers to, so that clang warns where that is gone; empty elsewhere, and behind nvcc, which moves
+/// it to where clang does not take it.
+#if defined(__clang__) && !defined(__CUDACC__)
 #define TENON_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
 #define TENON_LIFETIMEBOUND

@@ -148,7 +148,7 @@ struct attention_gradient_kernel {
     const operand_lines met = columns_met(place.row);
     for (index column = met.first; column < met.end; column += tile_columns) {
       typename Used::template warp_tile<Device> products;
-      if (of_sums || place.tile < place.first_tiles) {
+      if (of_sums || place.first_tiles > place.tile) {
         tiles_type::multiply(device, memory.ring, own.rows_beside, {place.row, row_count()}, own.columns_beside,
                              {column, column_count()}, extents.columns, products);
         device.sync();
@@ -268,12 +268,12 @@ struct attention_gradient_kernel {
           const number own_factor = factor_at(place, score), whole = simd::exp(number(score.masked - of_query[0]));
           weight = whole * own_factor;
           const number gradient = memory.gradients.load(row * gradient_pitch + j);
-          if (place.tile < place.first_tiles) {
+          if (place.first_tiles > place.tile) {
             of_score = whole * rule.slope(score.exponent) * (own_factor * gradient - of_query[1]);
           }
         }
         const int at = tiles_type::place_of(row, j);
-        if (place.tile < place.first_tiles) memory.weights.store(at, static_cast<element>(of_score));
+        if (place.first_tiles > place.tile) memory.weights.store(at, static_cast<element>(of_score));
         if (place.tile_end > place.first_tiles) {
           memory.weights.store(place.second_weights + at, static_cast<element>(weight));
         }

@@ -192,6 +192,12 @@ class tensor {
   {
     return data() + size();
   }
+  const T* begin() const  // tenon: the host reads elements of this space after a copy, x.to<tenon::host>()
+    requires(!Space::host_accessible)
+  = delete;
+  const T* end() const
+    requires(!Space::host_accessible)
+  = delete;
   /// True for a tensor of dynamic extents that takes those of the first expression.
   constexpr bool is_empty() const { return elements_.is_empty(); }
 

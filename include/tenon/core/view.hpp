@@ -168,7 +168,9 @@ class view {
 
   template <std::convertible_to<index>... Indices>
   constexpr T& operator()(Indices... indices) const {
-    static_assert(Space::host_accessible, "tenon: elements of this space are read after a copy: x.to<tenon::host>()");
+    static_assert(Space::host_accessible || must_hold<Space>,
+                  "tenon: the host reads elements of this space after a copy, x.to<tenon::host>(), and writes them by "
+                  "statements, or by x.copy_from(values) of a tensor");
     static_assert(sizeof...(Indices) == rank, "tenon: one index for each axis");
     const auto position = position_of(indices...);
 #if TENON_CHECKED != 0

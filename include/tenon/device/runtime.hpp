@@ -34,6 +34,18 @@ constexpr bool is_failure_of_kernel(cudaError_t code) {
   }
 }
 
+/// What a code does not say by itself: that there may be nothing to run on.
+constexpr const char* advice_for(cudaError_t code) {
+  switch (code) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorStubLibrary:
+      return "; there is no GPU, or no driver for it, or an older one than this program needs: see nvidia-smi";
+    default:
+      return "";
+  }
+}
+
 }  // namespace detail
 
 /// Throws cuda_error where `code` is an error; `call` and `kernel` stand in its text. Where an earlier kernel failed
@@ -42,6 +54,7 @@ inline void check_cuda(const char* call, cudaError_t code, const char* kernel = 
   if (code == cudaSuccess) return;
   throw cuda_error(compose_text(call, ": ", *kernel != 0 ? compose_text("kernel ", kernel, ": ") : std::string(),
                                 cudaGetErrorName(code), " (", static_cast<int>(code), "), ", cudaGetErrorString(code),
+                                detail::advice_for(code),
                                 detail::is_failure_of_kernel(code) ? suspects_of_failure() : std::string()));
 }
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/called_by_kernels.hpp>
 #include <tenon/device/simd_lanes.hpp>
 #include <tenon/expr/pointwise.hpp>
 #include <tenon/expr/reduce.hpp>
@@ -38,6 +39,9 @@ concept folds_values_of = requires(typename Monoid::template state<T> state, com
 template <class Monoid, tensor_operand Operand, axes_of_reduction Axes = all_axes>
   requires folds_values_of<Monoid, typename node_of<Operand>::element>
 auto reduce(Operand&& operand, Axes axes = {}) {
+  using element = typename node_of<Operand>::element;
+  detail::check_folded_by_kernels<typename node_of<Operand>::space, Monoid, typename Monoid::template state<element>,
+                                  compute_type<element>, compute_type<typename Monoid::template element<element>>>();
   return reduction_function<Monoid>{}(std::forward<Operand>(operand), axes);
 }
 
@@ -66,6 +70,7 @@ struct function_monoid {
   TENON_HOST_DEVICE static State lift(V value, index) {
     return {value, false};
   }
+  TENON_NO_EXEC_CHECK
   template <class State>
   TENON_HOST_DEVICE static State combine(const State& left, const State& right) {
     if (left.is_empty) return right;
@@ -90,6 +95,7 @@ struct start_from_op {
   T initial;
   bool is_alone;
 
+  TENON_NO_EXEC_CHECK
   template <class V>
   TENON_HOST_DEVICE TENON_INLINE V value(V folded) const {
     if constexpr (simd::is_number<V>) {
@@ -110,9 +116,17 @@ template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Functio
   requires std::is_empty_v<Function> && std::is_default_constructible_v<Function>
 auto reduce(Operand&& operand, Axes axes, T initial, Function) {
   using value_type = compute_type<typename node_of<Operand>::element>;
+  detail::check_called_by_kernels<typename node_of<Operand>::space, Function, value_type, value_type>();
   const bool is_alone = folded_count(axes, operand.shape(), "reduce") == 0;
   return make_pointwise(start_from_op<value_type, Function>{static_cast<value_type>(initial), is_alone},
-                        reduce<function_monoid<Function>>(std::forward<Operand>(operand), axes));
+                        reduction_function<function_monoid<Function>>{}(std::forward<Operand>(operand), axes));
+}
+template <tensor_operand Operand, axes_of_reduction Axes, dtype T, class Function>
+  requires(!std::is_empty_v<Function> || !std::is_default_constructible_v<Function>)
+auto reduce(Operand&&, Axes, T, Function) {
+  static_assert(
+      must_hold<Function>,
+      "tenon: the function of reduce is a struct without members or a lambda without captures, and no pointer");
 }
 
 }  // namespace tenon

@@ -106,7 +106,6 @@ class trace_step {
 
  private:
   friend void run_backward(trace_step& last, std::uint64_t first);
-  friend void lose_user(trace_step& step);
   friend class step_pool;
 
   std::vector<step_link<trace_step>> inputs_;
@@ -155,6 +154,20 @@ class step_pool {
     if (own != nullptr && own->steps.size() < own->steps.capacity()) own->steps.emplace_back(&step);
     else delete &step;
   }
+  // Out of line, as links go with every leaf; a loop, as chains may be long.
+  [[gnu::noinline]] static void lose_user(trace_step& step) {
+    static thread_local trace_step* waiting = nullptr;
+    static thread_local bool is_busy = false;
+    if (!step.lose_owner()) return;
+    step.next_ = std::exchange(waiting, &step);
+    if (std::exchange(is_busy, true)) return;
+    while (waiting != nullptr) {
+      trace_step* const next = waiting;
+      waiting = std::exchange(next->next_, nullptr);
+      give(*next);
+    }
+    is_busy = false;
+  }
 
  private:
   struct list {
@@ -183,20 +196,7 @@ class step_pool {
   inline static thread_local lists lists_;
 };
 
-// Out of line, as links go with every leaf; a loop, as chains may be long.
-[[gnu::noinline]] inline void lose_user(trace_step& step) {
-  static thread_local trace_step* waiting = nullptr;
-  static thread_local bool is_busy = false;
-  if (!step.lose_owner()) return;
-  step.next_ = std::exchange(waiting, &step);
-  if (std::exchange(is_busy, true)) return;
-  while (waiting != nullptr) {
-    trace_step* const next = waiting;
-    waiting = std::exchange(next->next_, nullptr);
-    step_pool::give(*next);
-  }
-  is_busy = false;
-}
+inline void lose_user(trace_step& step) { step_pool::lose_user(step); }
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_moved(const char* name) {
   throw error(

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <tenon/device/called_by_kernels.hpp>
 #include <tenon/device/simd_lanes.hpp>
 #include <tenon/expr/operations/rules.hpp>
 #include <tenon/expr/pointwise.hpp>
@@ -56,13 +57,16 @@ struct map_op {
 ///                 return g * (3 * x * x);
 ///               }
 ///             };
-/// For CUDA it is a trivially copyable struct whose operator() is `__host__ __device__`, or an extended lambda.
+/// For CUDA it is a trivially copyable struct whose operator() is TENON_HOST_DEVICE, or an extended lambda,
+/// `[] __host__ __device__ (float a) { return a + 1; }`; nvcc refuses others.
 template <class Function, class... Operands>
   requires operands_of_expression<Operands...>
 auto map(Function function, Operands&&... operands) {
   using op = map_op<Function, compute_type<typename node_of<Operands>::element>...>;
   static_assert(dtype<typename op::result> || must_hold<Function, typename op::result>,
                 "tenon: a mapped function returns an element type");
+  detail::check_called_by_kernels<typename pointwise_of<op, Operands...>::space, Function,
+                                  compute_type<typename node_of<Operands>::element>...>();
   return make_pointwise(op{std::move(function)}, std::forward<Operands>(operands)...);
 }
 
